@@ -1,0 +1,165 @@
+/**
+ * The rooms of the project and what each may import. This table is the law: `npm run check` and a
+ * test hold every source file to it. docs/architecture.md explains the picture behind it.
+ */
+export interface Room {
+  readonly name: string;
+  /**
+   * Files, or folders with everything below them when they end in `/`. The path with the most
+   * parts wins. A `*` stands for one folder name, and the folders it matches are closed to each
+   * other although they share a row.
+   */
+  readonly paths: readonly string[];
+  /** Rooms it may import from. A room may always import from itself. */
+  readonly uses: readonly string[];
+  /** Rooms of which it may know the types, by `import type`, and nothing that runs. */
+  readonly typesFrom?: readonly string[];
+  readonly packages: readonly string[];
+  /** `ordinary`: all of Node's modules but the restricted ones. A list: these and no other. */
+  readonly builtins: 'ordinary' | readonly string[];
+  /** Which of the restricted modules it may use all the same. */
+  readonly restricted?: readonly RestrictedModule[];
+}
+
+/** Modules that reach around what this table can see, so each needs a row that names it. */
+export const RESTRICTED_MODULES = {
+  'node:child_process': 'starts processes',
+  'node:cluster': 'starts processes',
+  'node:ffi': 'calls into C libraries',
+  'node:module': 'can load modules that no import names',
+} as const;
+
+export type RestrictedModule = keyof typeof RESTRICTED_MODULES;
+
+/** What test files may import in every room, however pure the room itself is. */
+export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test', 'fast-check'];
+
+const EVERY_SRC_ROOM = [
+  'config',
+  'cluster',
+  'forwarding',
+  'agent',
+  'data-plane contract',
+  'data-plane mode',
+  'flows',
+  'linux',
+  'addresses',
+];
+
+export const ROOMS: readonly Room[] = [
+  {
+    name: 'commands',
+    paths: ['src/main.ts', 'src/commands/'],
+    uses: EVERY_SRC_ROOM,
+    packages: ['commander', 'pino', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'config',
+    paths: ['src/config/'],
+    uses: ['addresses'],
+    packages: ['yaml', 'zod'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'cluster',
+    paths: ['src/cluster/'],
+    uses: ['addresses'],
+    packages: ['yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    // Pure: same input, same output, with no way to reach a file, a clock or a socket.
+    name: 'forwarding',
+    paths: ['src/forwarding/'],
+    uses: ['addresses'],
+    typesFrom: ['cluster'],
+    packages: [],
+    builtins: [],
+  },
+  {
+    // Contracts only: which source and which mode it drives is decided in commands.
+    name: 'agent',
+    paths: ['src/agent/'],
+    uses: ['forwarding', 'data-plane contract', 'addresses'],
+    typesFrom: ['cluster'],
+    packages: ['@prometheus-io/client', 'pino'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'data-plane contract',
+    paths: ['src/dataplanes/'],
+    uses: ['forwarding', 'addresses'],
+    packages: [],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'data-plane mode',
+    paths: ['src/dataplanes/*/'],
+    uses: ['data-plane contract', 'forwarding', 'linux', 'addresses'],
+    packages: [],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'flows',
+    paths: ['src/flows/'],
+    uses: ['forwarding', 'linux', 'addresses'],
+    packages: [],
+    builtins: 'ordinary',
+  },
+  {
+    // Knows the kernel and nothing of Kubernetes.
+    name: 'linux',
+    paths: ['src/linux/'],
+    uses: ['addresses'],
+    packages: ['koffi'],
+    builtins: 'ordinary',
+    restricted: ['node:child_process'],
+  },
+  {
+    name: 'addresses',
+    paths: ['src/addresses/'],
+    uses: [],
+    packages: [],
+    builtins: ['node:net'],
+  },
+  {
+    // The test beds judge src, so they must not be built from it.
+    name: 'lab',
+    paths: ['lab/'],
+    uses: ['lab host', 'addresses'],
+    packages: ['commander', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'lab host',
+    paths: ['lab/host/'],
+    uses: ['addresses'],
+    packages: ['koffi'],
+    builtins: 'ordinary',
+    restricted: ['node:child_process'],
+  },
+  {
+    name: 'conformance',
+    paths: ['conformance/'],
+    uses: ['lab', 'lab host', 'addresses'],
+    packages: ['commander', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'bench',
+    paths: ['bench/'],
+    uses: ['lab', 'lab host', 'conformance', 'addresses'],
+    packages: ['commander', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    // Without packages, so that the checks run even when an install is broken.
+    name: 'tools',
+    paths: ['tools/'],
+    uses: [],
+    packages: [],
+    builtins: 'ordinary',
+    restricted: ['node:child_process', 'node:module'],
+  },
+];

@@ -1,0 +1,53 @@
+/** `npm test [-- part-of-a-path ...]`: every test that can run here, and a word about the rest. */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { planTests } from './testing/plan.ts';
+import { codeFiles } from './tree/code-files.ts';
+
+/** Wide, because a first run may build a control plane; it is there so that nothing hangs. */
+const TEST_TIMEOUT_MS = 20 * 60_000;
+
+/** Tests that need root may each run a control plane of their own. */
+const MOST_AT_ONCE = 4;
+
+const root = join(import.meta.dirname, '..');
+const { run, skipped } = planTests(await codeFiles(root), {
+  isRoot: process.getuid?.() === 0,
+  only: process.argv.slice(2),
+});
+
+if (run.length === 0) {
+  console.error('No test files to run: a test run that tests nothing must not pass.');
+  process.exitCode = 1;
+} else {
+  process.exitCode = await runTests(run);
+}
+
+if (skipped.length > 0) {
+  console.error(
+    `\n!!!!! SKIPPED ${skipped.length} test files: they need root and network namespaces, ` +
+      `and this is not root. Run them with: sudo npm test\n${skipped.map((file) => `!!!!!   ${file}\n`).join('')}`,
+  );
+}
+
+async function runTests(files: readonly string[]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const child = spawn(
+    process.execPath,
+    [
+      '--test',
+      '--test-reporter=spec',
+      `--test-concurrency=${Math.min(MOST_AT_ONCE, availableParallelism())}`,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      ...files,
+    ],
+    { cwd: root, stdio: 'inherit' },
+  );
+  // Stay until the tests have tidied up. A terminal sends SIGINT to the child by itself.
+  process.on('SIGINT', () => console.error('Interrupted: waiting for the tests to end.'));
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  child.on('error', reject);
+  child.on('close', (code) => resolve(code ?? 1));
+  return await promise;
+}

@@ -1,0 +1,25 @@
+/** Tests that change the machine's network are named so, and run only as root. */
+const NEEDS_ROOT = '.root.test.ts';
+const TEST_ROOMS = ['src/', 'lab/', 'conformance/', 'bench/', 'tools/'];
+
+export interface TestPlan {
+  readonly run: readonly string[];
+  readonly skipped: readonly string[];
+}
+
+export interface TestWishes {
+  readonly isRoot: boolean;
+  /** Parts of paths, of which a file must contain one; none asks for all tests. */
+  readonly only: readonly string[];
+}
+
+export function planTests(files: readonly string[], { isRoot, only }: TestWishes): TestPlan {
+  const tests = files.filter(
+    (file) =>
+      file.endsWith('.test.ts') &&
+      TEST_ROOMS.some((room) => file.startsWith(room)) &&
+      (only.length === 0 || only.some((part) => file.includes(part))),
+  );
+  const mayRun = (file: string): boolean => isRoot || !file.endsWith(NEEDS_ROOT);
+  return { run: tests.filter(mayRun), skipped: tests.filter((file) => !mayRun(file)) };
+}
