@@ -1,0 +1,63 @@
+import type { Service } from '../api/objects.ts';
+import { paths } from '../api/objects.ts';
+import { until } from '../host/until.ts';
+import type { Lab } from '../lab.ts';
+import { nodeName } from '../network/plan.ts';
+import { nodeIndexes } from '../network/topology.ts';
+import { httpGet } from '../servers/http-get.ts';
+
+const SERVE_PORT = 8080;
+const REACHABLE_DEADLINE_MS = 30_000;
+
+/** Something to talk to in a fresh lab: a pod on every node behind one Service named `web`. */
+export async function deployDemo(lab: Lab): Promise<Service> {
+  const pods = nodeIndexes(lab).map((nodeIndex) =>
+    lab.pods.run({
+      namespace: 'default',
+      name: `web-${nodeIndex}`,
+      nodeIndex,
+      labels: { app: 'web' },
+      ports: [
+        { name: 'http', port: SERVE_PORT, protocol: 'TCP' },
+        { name: 'udp', port: SERVE_PORT, protocol: 'UDP' },
+      ],
+      ready: true,
+      hostNetwork: false,
+      server: 'agnhost',
+    }),
+  );
+  await Promise.all(pods);
+  return await lab.api.create<Service>(paths.services('default'), {
+    metadata: { name: 'web' },
+    spec: {
+      type: 'NodePort',
+      ipFamilyPolicy: 'RequireDualStack',
+      selector: { app: 'web' },
+      ports: [
+        { name: 'http', port: 80, targetPort: 'http' },
+        { name: 'udp', port: 80, targetPort: 'udp', protocol: 'UDP' },
+      ],
+    },
+  });
+}
+
+/** Resolves when the Service answers on every node, in both families. */
+export async function untilReachable(lab: Lab, service: Service): Promise<void> {
+  const questions = nodeIndexes(lab).flatMap((index) =>
+    (service.spec.clusterIPs ?? []).map((address) => ({ node: nodeName(index), address })),
+  );
+  await Promise.all(
+    questions.map(({ node, address }) =>
+      until(
+        async () => {
+          const to = { address, port: 80, path: '/hostname' };
+          const answer = await httpGet({ namespace: lab.namespacePath(node) }, to).catch(
+            () => undefined,
+          );
+          return answer?.status === 200;
+        },
+        { what: `${address} to answer on ${node}`, deadlineMs: REACHABLE_DEADLINE_MS },
+      ),
+    ),
+  );
+}

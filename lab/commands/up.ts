@@ -1,0 +1,87 @@
+import type { Service } from '../api/objects.ts';
+import type { Progress } from '../host/progress.ts';
+import { formatTable } from '../host/table.ts';
+import { type Lab, startLab } from '../lab.ts';
+import { nodeAddress, nodeName, outsiderAddress, podCidr, zoneOf } from '../network/plan.ts';
+import { nodeIndexes, type PodNetwork } from '../network/topology.ts';
+import { findProxy } from '../proxies/registry.ts';
+import { deployDemo, untilReachable } from './demo.ts';
+
+export interface UpOptions {
+  readonly name: string;
+  readonly nodes: number;
+  readonly podNetwork: PodNetwork;
+  readonly proxy: string;
+  readonly services: number;
+  readonly endpoints: number;
+}
+
+export async function up(options: UpOptions, progress: Progress): Promise<string> {
+  const variant = options.proxy === 'none' ? undefined : findProxy(options.proxy);
+  const startedAt = performance.now();
+  const lab = await startLab({
+    name: options.name,
+    nodeCount: options.nodes,
+    podNetwork: options.podNetwork,
+    load:
+      options.services > 0
+        ? { services: options.services, endpointsPerService: options.endpoints }
+        : undefined,
+    progress,
+  });
+  const service = await progress.step('demo: a pod on each node, one Service', () =>
+    deployDemo(lab),
+  );
+  if (variant) {
+    await progress.step(`${variant.name} on each node`, () => lab.startProxies(variant));
+    await progress.step('the Service answers on every node', () => untilReachable(lab, service));
+  }
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  await lab.detach();
+  return describe({ lab, service, seconds, proxy: options.proxy });
+}
+
+interface Description {
+  readonly lab: Lab;
+  readonly service: Service;
+  readonly seconds: string;
+  readonly proxy: string;
+}
+
+function describe({ lab, service, seconds, proxy }: Description): string {
+  const hosts = [
+    ['HOST', 'IPV4', 'IPV6', 'WHAT'],
+    ...nodeIndexes(lab).map((index) => {
+      const address = nodeAddress(index);
+      const pods = `${zoneOf(index)}, pods ${podCidr(index).ipv4}, proxy: ${proxy}`;
+      return [nodeName(index), address.ipv4, address.ipv6, pods];
+    }),
+    hostRow('client', 'outside the cluster; 172.30.2.N asks through nodeN'),
+    hostRow('machine', 'outside the cluster, with routes to the pods'),
+  ];
+  const lab_ = lab.name === DEFAULT_LAB ? '' : ` --name ${lab.name}`;
+  const command = (verb: string, rest: string): string => `  npm run lab -- ${verb}${lab_} ${rest}`;
+  const clusterIp = service.spec.clusterIPs?.[0] ?? '';
+  const nodePort = service.spec.ports?.[0]?.nodePort ?? 0;
+  return [
+    `Lab '${lab.name}' is up after ${seconds} s: Kubernetes v1.36.4, logs in ${lab.folder}/logs`,
+    '',
+    formatTable(hosts),
+    '',
+    `Service default/web: cluster IPs ${service.spec.clusterIPs?.join(' and ')}, node port ${nodePort}`,
+    '',
+    'Three things to try:',
+    command('exec', `node1 -- curl -s http://${clusterIp}/hostname`),
+    command('exec', `client -- curl -s http://${nodeAddress(1).ipv4}:${nodePort}/clientip`),
+    command('kubectl', 'get nodes,services,endpointslices -o wide'),
+    '',
+    `Take it down: npm run lab -- down${lab_}`,
+  ].join('\n');
+}
+
+function hostRow(outsider: 'client' | 'machine', what: string): string[] {
+  const address = outsiderAddress(outsider);
+  return [outsider, address.ipv4, address.ipv6, what];
+}
+
+export const DEFAULT_LAB = 'lab';

@@ -1,0 +1,132 @@
+import { closeSync, openSync } from 'node:fs';
+import koffi from 'koffi';
+import { parseIp } from '../../src/addresses/ip.ts';
+import { LabError } from './errors.ts';
+
+// Only integers and buffers cross into C: every serious koffi report is about callbacks or structs.
+const libc = koffi.load('libc.so.6');
+const setns: (fd: number, kind: number) => number = libc.func('int setns(int fd, int kind)');
+const socket: (family: number, type: number, protocol: number) => number = libc.func(
+  'int socket(int family, int type, int protocol)',
+);
+const bind: (fd: number, address: Buffer, length: number) => number = libc.func(
+  'int bind(int fd, void *address, unsigned int length)',
+);
+const listen: (fd: number, backlog: number) => number = libc.func(
+  'int listen(int fd, int backlog)',
+);
+const setsockopt: (fd: number, level: number, name: number, value: Buffer, size: number) => number =
+  libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int size)');
+
+const CLONE_NEWNET = 0x4000_0000;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
+const SOCK_NONBLOCK = 0o4000;
+const SOCK_CLOEXEC = 0o2000000;
+const IPPROTO_IPV6 = 41;
+const IPV6_V6ONLY = 26;
+const SOL_SOCKET = 1;
+const SO_REUSEADDR = 2;
+const LISTEN_BACKLOG = 512;
+
+export type SocketKind = 'tcp' | 'udp';
+export type IpVersion = 4 | 6;
+
+export interface SocketRequest {
+  /** Path of the network namespace, as under /run/netns. */
+  readonly namespace: string;
+  readonly kind: SocketKind;
+  readonly version: IpVersion;
+  readonly bindTo?: { readonly address: string; readonly port: number };
+}
+
+/**
+ * Opens a socket in another network namespace from this process.
+ *
+ * A socket belongs for life to the namespace its thread was in when it was made, so the thread
+ * steps over, makes it, and steps back, all synchronously: no other code of this process ever
+ * runs in between. This is what lets one process be every client and every pod of a lab.
+ */
+export function openSocket(request: SocketRequest): number {
+  return inNamespace(request.namespace, () => {
+    const type = request.kind === 'tcp' ? SOCK_STREAM : SOCK_DGRAM;
+    const family = request.version === 4 ? AF_INET : AF_INET6;
+    const fd = check(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), 'socket');
+    const { bindTo } = request;
+    if (bindTo === undefined) return fd;
+    return closeOnError(fd, () => bindSocket(fd, socketAddress(bindTo)));
+  });
+}
+
+/** A socket bound to a port on every IPv4 and IPv6 address of the namespace. */
+export function openBoundSocket(
+  request: Omit<SocketRequest, 'version'> & { readonly port: number },
+): number {
+  const fd = openSocket({ ...request, version: 6 });
+  return closeOnError(fd, () => {
+    setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
+    if (request.kind === 'tcp') setOption(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
+    bindSocket(fd, socketAddress({ address: '::', port: request.port }));
+    if (request.kind === 'tcp') check(listen(fd, LISTEN_BACKLOG), 'listen');
+  });
+}
+
+function closeOnError(fd: number, prepare: () => void): number {
+  try {
+    prepare();
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function bindSocket(fd: number, address: Buffer): void {
+  check(bind(fd, address, address.length), `bind to port ${address.readUInt16BE(2)}`);
+}
+
+/** struct sockaddr_in (16 bytes) or sockaddr_in6 (28 bytes). */
+function socketAddress(place: { address: string; port: number }): Buffer {
+  const ip = parseIp(place.address);
+  if (ip === undefined) {
+    throw new LabError('LAB_SOCKET', `'${place.address}' is not an IP address`, {
+      next: 'give the source address in plain IPv4 or IPv6 form',
+    });
+  }
+  const buffer = Buffer.alloc(ip.version === 4 ? 16 : 28);
+  buffer.writeUInt16LE(ip.version === 4 ? AF_INET : AF_INET6, 0);
+  buffer.writeUInt16BE(place.port, 2);
+  buffer.set(ip.bytes, ip.version === 4 ? 4 : 8);
+  return buffer;
+}
+
+function setOption(fd: number, option: { level: number; name: number; value: number }): void {
+  const value = Buffer.alloc(4);
+  value.writeInt32LE(option.value);
+  check(setsockopt(fd, option.level, option.name, value, value.length), 'setsockopt');
+}
+
+function inNamespace<T>(path: string, work: () => T): T {
+  const home = openSync('/proc/thread-self/ns/net', 'r');
+  const away = openSync(path, 'r');
+  try {
+    check(setns(away, CLONE_NEWNET), `setns to ${path}`);
+    try {
+      return work();
+    } finally {
+      check(setns(home, CLONE_NEWNET), 'setns back home');
+    }
+  } finally {
+    closeSync(away);
+    closeSync(home);
+  }
+}
+
+function check(result: number, what: string): number {
+  if (result >= 0) return result;
+  throw new LabError('LAB_SOCKET', `${what} failed with errno ${koffi.errno()}`, {
+    next: 'the lab needs root; see `errno -l` for the meaning of the number',
+  });
+}

@@ -1,0 +1,72 @@
+import dgram from 'node:dgram';
+import { once } from 'node:events';
+import net from 'node:net';
+import { openBoundSocket, openSocket } from './libc.ts';
+
+/** Where a connection starts: the namespace, and the source address if it matters. */
+export interface Origin {
+  readonly namespace: string;
+  readonly sourceAddress?: string | undefined;
+  readonly sourcePort?: number | undefined;
+}
+
+export interface Destination {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A TCP socket that is connecting from another namespace. Listen for `connect` and `error`. */
+export function dialTcp(origin: Origin, to: Destination): net.Socket {
+  const fd = openSocket({
+    namespace: origin.namespace,
+    kind: 'tcp',
+    version: versionOf(to.address),
+  });
+  const socket = new net.Socket({ fd, readable: true, writable: true });
+  return socket.connect({
+    host: to.address,
+    port: to.port,
+    ...(origin.sourceAddress === undefined ? {} : { localAddress: origin.sourceAddress }),
+    ...(origin.sourcePort === undefined ? {} : { localPort: origin.sourcePort }),
+  });
+}
+
+/** A UDP socket connected from another namespace: refusals (ICMP) then arrive as `error`. */
+export async function dialUdp(origin: Origin, to: Destination): Promise<dgram.Socket> {
+  const version = versionOf(to.address);
+  const socket = dgram.createSocket(version === 4 ? 'udp4' : 'udp6');
+  const bound = once(socket, 'listening');
+  const address = origin.sourceAddress ?? (version === 4 ? '0.0.0.0' : '::');
+  const bindTo = { address, port: origin.sourcePort ?? 0 };
+  socket.bind({ fd: openSocket({ namespace: origin.namespace, kind: 'udp', version, bindTo }) });
+  await bound;
+  const connected = once(socket, 'connect');
+  socket.connect(to.port, to.address);
+  await connected;
+  return socket;
+}
+
+/** A TCP server on a port of every address of another namespace. */
+export async function listenTcp(
+  place: { namespace: string; port: number },
+  onConnection: (socket: net.Socket) => void,
+): Promise<net.Server> {
+  const server = net.createServer(onConnection);
+  const listening = once(server, 'listening');
+  server.listen({ fd: openBoundSocket({ ...place, kind: 'tcp' }) });
+  await listening;
+  return server;
+}
+
+/** A UDP server on a port of every address of another namespace. */
+export async function bindUdp(place: { namespace: string; port: number }): Promise<dgram.Socket> {
+  const socket = dgram.createSocket('udp6');
+  const listening = once(socket, 'listening');
+  socket.bind({ fd: openBoundSocket({ ...place, kind: 'udp' }) });
+  await listening;
+  return socket;
+}
+
+function versionOf(address: string): 4 | 6 {
+  return net.isIPv6(address) ? 6 : 4;
+}

@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import type { ApiClient } from '../api/client.ts';
+import { paths } from '../api/objects.ts';
+import { namespacePath } from '../host/namespaces.ts';
+import { startDaemon } from '../host/processes.ts';
+import { type AddressPair, nodeAddress, nodeName, podAddress } from '../network/plan.ts';
+import { POD_LINK_PREFIX, plugPod, unplugPod } from '../network/pod-link.ts';
+import type { PodNetwork } from '../network/topology.ts';
+import { type ServedPort, startNetexec } from '../servers/netexec.ts';
+
+export interface PodPort extends ServedPort {
+  /** What a Service's targetPort may name. */
+  readonly name?: string;
+}
+
+export interface PodSpec {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nodeIndex: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ports: readonly PodPort[];
+  readonly ready: boolean;
+  /** Uses the node's own addresses instead of a namespace of its own. */
+  readonly hostNetwork: boolean;
+  /** `own` serves from this process; `agnhost` is upstream's program and outlives it. */
+  readonly server: 'own' | 'agnhost';
+}
+
+export interface KubeletContext {
+  readonly lab: string;
+  readonly api: ApiClient;
+  readonly podNetwork: PodNetwork;
+  readonly logFolder: string;
+  readonly agnhost: string;
+}
+
+export interface Pod {
+  readonly spec: PodSpec;
+  readonly address: AddressPair;
+  readonly namespacePath: string;
+  setReady(ready: boolean): Promise<void>;
+  /** Asks for deletion with a grace period: the pod is terminating until it is removed. */
+  terminate(graceSeconds: number): Promise<void>;
+  /** Stops serving and deletes the object, at once. */
+  remove(): Promise<void>;
+}
+
+/** Plays the kubelet for the pods of a lab: namespaces and servers here, objects in the API. */
+export class PodRunner implements AsyncDisposable {
+  readonly #context: KubeletContext;
+  readonly #lastHost = new Map<number, number>();
+  readonly #servers = new Set<AsyncDisposable>();
+
+  constructor(context: KubeletContext) {
+    this.#context = context;
+  }
+
+  async run(spec: PodSpec): Promise<Pod> {
+    const place = spec.hostNetwork ? this.#onHost(spec) : await this.#plug(spec);
+    const server = await this.#serve(spec, place.namespacePath);
+    await this.#announce(spec, place.address);
+    const { api } = this.#context;
+    const path = paths.pod(spec.namespace, spec.name);
+    return {
+      spec,
+      address: place.address,
+      namespacePath: place.namespacePath,
+      setReady: (ready) =>
+        api.patch(
+          `${path}/status`,
+          { status: { conditions: conditions(ready) } },
+          'strategic-merge',
+        ),
+      terminate: (graceSeconds) => api.delete(path, { gracePeriodSeconds: graceSeconds }),
+      remove: async () => {
+        await api.delete(path, { gracePeriodSeconds: 0 });
+        await this.#stop(server);
+        await place.unplug();
+      },
+    };
+  }
+
+  /** Closes the servers of this process; namespaces and programs go with the lab. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#servers].map((server) => this.#stop(server)));
+  }
+
+  async #stop(server: AsyncDisposable): Promise<void> {
+    this.#servers.delete(server);
+    await server[Symbol.asyncDispose]();
+  }
+
+  #onHost(spec: PodSpec): Place {
+    return {
+      address: nodeAddress(spec.nodeIndex),
+      namespacePath: namespacePath({ lab: this.#context.lab, role: nodeName(spec.nodeIndex) }),
+      unplug: async () => undefined,
+    };
+  }
+
+  async #plug(spec: PodSpec): Promise<Place> {
+    const { lab, podNetwork } = this.#context;
+    // Host 1 is the gateway.
+    const host = (this.#lastHost.get(spec.nodeIndex) ?? 1) + 1;
+    this.#lastHost.set(spec.nodeIndex, host);
+    const link = {
+      lab,
+      podNetwork,
+      nodeIndex: spec.nodeIndex,
+      role: `${spec.namespace}-${spec.name}`,
+      linkName: `${POD_LINK_PREFIX}${host}`,
+      address: podAddress(spec.nodeIndex, host),
+    };
+    await plugPod(link);
+    return {
+      address: link.address,
+      namespacePath: namespacePath({ lab, role: link.role }),
+      unplug: () => unplugPod(link),
+    };
+  }
+
+  async #serve(spec: PodSpec, path: string): Promise<AsyncDisposable> {
+    if (spec.server === 'own') {
+      const serve = { namespacePath: path, hostname: spec.name, ports: spec.ports };
+      const server = await startNetexec(serve);
+      this.#servers.add(server);
+      return server;
+    }
+    const daemon = startDaemon({
+      name: spec.name,
+      namespacePath: path,
+      argv: agnhostArguments(spec, this.#context.agnhost),
+      logFile: join(this.#context.logFolder, `${spec.namespace}-${spec.name}.log`),
+    });
+    return { [Symbol.asyncDispose]: () => daemon.stop() };
+  }
+
+  async #announce(spec: PodSpec, address: AddressPair): Promise<void> {
+    const { api } = this.#context;
+    await api.create(paths.pods(spec.namespace), podObject(spec));
+    await api.patch(
+      `${paths.pod(spec.namespace, spec.name)}/status`,
+      { status: podStatus(spec, address) },
+      'strategic-merge',
+    );
+  }
+}
+
+interface Place {
+  readonly address: AddressPair;
+  readonly namespacePath: string;
+  unplug(): Promise<void>;
+}
+
+/** netexec tells its host name, so each pod gets a UTS namespace with its own. */
+function agnhostArguments(spec: PodSpec, agnhost: string): [string, ...string[]] {
+  const portOf = (protocol: string): number =>
+    spec.ports.find((port) => port.protocol === protocol)?.port ?? -1;
+  return [
+    ...(['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', spec.name] as const),
+    agnhost,
+    'netexec',
+    `--http-port=${portOf('TCP')}`,
+    `--udp-port=${portOf('UDP')}`,
+  ];
+}
+
+function podObject(spec: PodSpec): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: spec.name, labels: spec.labels },
+    spec: {
+      nodeName: nodeName(spec.nodeIndex),
+      hostNetwork: spec.hostNetwork,
+      containers: [
+        {
+          name: 'netexec',
+          image: 'registry.k8s.io/e2e-test-images/agnhost:2.63.0',
+          ports: spec.ports.map(({ name, port, protocol }) => ({
+            ...(name === undefined ? {} : { name }),
+            containerPort: port,
+            protocol,
+          })),
+        },
+      ],
+    },
+  };
+}
+
+function podStatus(spec: PodSpec, address: AddressPair): object {
+  const hostAddress = nodeAddress(spec.nodeIndex);
+  return {
+    phase: 'Running',
+    podIP: address.ipv4,
+    podIPs: [{ ip: address.ipv4 }, { ip: address.ipv6 }],
+    hostIP: hostAddress.ipv4,
+    hostIPs: [{ ip: hostAddress.ipv4 }, { ip: hostAddress.ipv6 }],
+    conditions: conditions(spec.ready),
+  };
+}
+
+function conditions(ready: boolean): object[] {
+  const status = ready ? 'True' : 'False';
+  return [
+    { type: 'PodScheduled', status: 'True' },
+    { type: 'Initialized', status: 'True' },
+    { type: 'ContainersReady', status },
+    { type: 'Ready', status },
+  ];
+}

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ApiClient } from './api/client.ts';
+import { type Credentials, writeCredentials } from './control-plane/credentials.ts';
+import { startControlPlane } from './control-plane/start.ts';
+import { LabError } from './host/errors.ts';
+import { labFolder } from './host/folders.ts';
+import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
+import type { Daemon } from './host/processes.ts';
+import { type Progress, silentProgress } from './host/progress.ts';
+import { registerNode } from './kubelet/nodes.ts';
+import { PodRunner } from './kubelet/pods.ts';
+import { SliceWatch } from './kubelet/slice-watch.ts';
+import type { LoadSize } from './load/objects.ts';
+import { preloadEtcd } from './load/preload.ts';
+import { MAX_NODES, nodeName } from './network/plan.ts';
+import { buildTopology, nodeIndexes, type PodNetwork } from './network/topology.ts';
+import { type Parts, provideParts } from './parts/build.ts';
+import type { ProxySettings, ProxyVariant } from './proxies/contract.ts';
+import { startProxy } from './proxies/running.ts';
+
+export interface LabOptions {
+  /** Letters and digits; a random one when not given. */
+  readonly name?: string | undefined;
+  readonly nodeCount?: number;
+  readonly podNetwork?: PodNetwork;
+  /** Services and endpoints that exist besides what the lab makes; for measurements at scale. */
+  readonly load?: LoadSize | undefined;
+  readonly progress?: Progress;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const NAME_PATTERN = /^[a-z0-9]{1,12}$/;
+
+/** A cluster of real parts in network namespaces of this machine. */
+export interface Lab extends AsyncDisposable {
+  readonly name: string;
+  readonly nodeCount: number;
+  readonly folder: string;
+  readonly parts: Parts;
+  readonly credentials: Credentials;
+  readonly api: ApiClient;
+  readonly pods: PodRunner;
+  readonly slices: SliceWatch;
+  readonly daemons: readonly Daemon[];
+  /** Path of the namespace of `fabric`, `client`, `machine` or a node. */
+  namespacePath(role: string): string;
+  /** Starts a proxy on every node; resolves when all have synced. */
+  startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;
+  /** Lets go of the lab without ending it: what a person started stays up. */
+  detach(): Promise<void>;
+}
+
+export async function startLab(options: LabOptions = {}): Promise<Lab> {
+  assertRoot();
+  const progress = options.progress ?? silentProgress;
+  const name = options.name ?? `t${randomBytes(3).toString('hex')}`;
+  const nodeCount = options.nodeCount ?? 2;
+  await assertStartable(name, nodeCount);
+  const parts = await provideParts(progress, options.signal);
+  try {
+    return await assemble({ ...options, name, nodeCount, parts, progress });
+  } catch (error) {
+    await removeLab(name);
+    throw error;
+  }
+}
+
+/** Ends every process of a lab and removes its namespaces, links and files. */
+export async function removeLab(name: string): Promise<void> {
+  await removeNamespaces(await listNamespaces(name));
+  // A process that was just killed may still be writing for an instant.
+  await rm(labFolder(name), { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+}
+
+interface Assembly extends LabOptions {
+  readonly name: string;
+  readonly nodeCount: number;
+  readonly parts: Parts;
+  readonly progress: Progress;
+}
+
+async function assemble(assembly: Assembly): Promise<Lab> {
+  const { name, nodeCount, parts, progress } = assembly;
+  const podNetwork = assembly.podNetwork ?? 'routed';
+  const folder = labFolder(name);
+  const logFolder = join(folder, 'logs');
+  await mkdir(logFolder, { recursive: true });
+  const lifetime = new AbortController();
+
+  await progress.step(`network: ${nodeCount} nodes, ${podNetwork} pods`, () =>
+    buildTopology({ lab: name, nodeCount, podNetwork }),
+  );
+  const etcdFolder = join(folder, 'etcd');
+  if (assembly.load) {
+    await preloadEtcd({
+      size: assembly.load,
+      fabricPath: namespacePath({ lab: name, role: 'fabric' }),
+      etcd: parts.etcd,
+      logFolder,
+      etcdFolder,
+      progress,
+    });
+  }
+  const credentials = await writeCredentials(folder);
+  const { api, daemons } = await progress.step('etcd, API server, controllers', () =>
+    startControlPlane({
+      lab: name,
+      parts,
+      credentials,
+      logFolder,
+      etcdFolder,
+      signal: assembly.signal,
+    }),
+  );
+  await Promise.all(nodeIndexes({ nodeCount }).map((index) => registerNode(api, index)));
+  const slices = new SliceWatch(api, lifetime.signal);
+  const pods = new PodRunner({ lab: name, api, podNetwork, logFolder, agnhost: parts.agnhost });
+  const letGo = async (): Promise<void> => {
+    lifetime.abort();
+    await slices.ended();
+    api[Symbol.dispose]();
+    await pods[Symbol.asyncDispose]();
+  };
+
+  return {
+    name,
+    nodeCount,
+    folder,
+    parts,
+    credentials,
+    api,
+    slices,
+    daemons,
+    pods,
+    namespacePath: (role) => namespacePath({ lab: name, role }),
+    startProxies: async (variant, settings = {}) => {
+      const starts = nodeIndexes({ nodeCount }).map(async (index) => {
+        const node = nodeName(index);
+        const place = { nodeName: node, parts, credentials, settings };
+        const daemon = await startProxy({
+          ...place,
+          lab: name,
+          variant,
+          labFolder: folder,
+          logFolder,
+        });
+        return [node, daemon] as const;
+      });
+      return new Map(await Promise.all(starts));
+    },
+    detach: letGo,
+    async [Symbol.asyncDispose]() {
+      await letGo();
+      await removeLab(name);
+    },
+  };
+}
+
+function assertRoot(): void {
+  if (process.getuid?.() === 0) return;
+  throw new LabError('LAB_NOT_ROOT', 'the lab makes network namespaces, which needs root', {
+    next: 'run it as root, for example with sudo',
+  });
+}
+
+async function assertStartable(name: string, nodeCount: number): Promise<void> {
+  if (!NAME_PATTERN.test(name)) {
+    throw new LabError('LAB_USAGE', `'${name}' cannot name a lab`, {
+      next: 'use up to 12 lower-case letters and digits',
+    });
+  }
+  if (!Number.isInteger(nodeCount) || nodeCount < 1 || nodeCount > MAX_NODES) {
+    throw new LabError('LAB_USAGE', `a lab has 1 to ${MAX_NODES} nodes, not ${nodeCount}`, {
+      next: 'give another number of nodes',
+    });
+  }
+  if ((await listNamespaces(name)).length > 0) {
+    throw new LabError('LAB_EXISTS', `a lab named '${name}' is there already`, {
+      next: `take it down first: npm run lab -- down --name ${name}`,
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { formatStatus, readStatus } from './commands/status.ts';
+import { DEFAULT_LAB, type UpOptions, up } from './commands/up.ts';
+import { LabError } from './host/errors.ts';
+import { labFolder } from './host/folders.ts';
+import { runInteractive } from './host/interactive.ts';
+import { enterNamespace, listNamespaces, namespaceName, namespacePath } from './host/namespaces.ts';
+import { terminalProgress } from './host/progress.ts';
+import { formatTable } from './host/table.ts';
+import { removeLab } from './lab.ts';
+import { readEscapes } from './network/capture.ts';
+import { provideParts } from './parts/build.ts';
+import { PROXY_VARIANTS } from './proxies/registry.ts';
+
+const nameOption = (): Option => new Option('--name <lab>', 'which lab').default(DEFAULT_LAB);
+const outputOption = (): Option =>
+  new Option('-o, --output <format>', 'for a person or for a script')
+    .choices(['text', 'json'])
+    .default('text');
+
+const program = new Command('lab')
+  .description('A real Kubernetes cluster on one machine, in network namespaces')
+  .showHelpAfterError()
+  .enablePositionalOptions();
+
+program
+  .command('build')
+  .description('build the programs of the cluster, or find them in the cache')
+  .action(async () => {
+    const parts = await provideParts(terminalProgress());
+    console.log(formatTable([['PROGRAM', 'PATH'], ...Object.entries(parts)]));
+  });
+
+program
+  .command('up')
+  .description('build what is missing, start a cluster and a Service to talk to')
+  .addOption(nameOption())
+  .option('--nodes <count>', 'how many nodes', wholeNumber, 2)
+  .addOption(
+    new Option('--pod-network <kind>', 'a route to each pod, or a bridge on each node')
+      .choices(['routed', 'bridge'])
+      .default('routed'),
+  )
+  .addOption(
+    new Option('--proxy <name>', 'the node proxy to run on every node')
+      .choices(['none', ...PROXY_VARIANTS.map((variant) => variant.name)])
+      .default('none'),
+  )
+  .option('--services <count>', 'Services that exist from the start, for scale', wholeNumber, 0)
+  .option('--endpoints <count>', 'endpoints of each of them', wholeNumber, 5)
+  .action(async (options: UpOptions) => console.log(await up(options, terminalProgress())));
+
+program
+  .command('status')
+  .description('the labs of this machine, their hosts and processes')
+  .addOption(outputOption())
+  .action(async (options: { output: 'text' | 'json' }) => {
+    const labs = await readStatus();
+    console.log(options.output === 'json' ? JSON.stringify(labs, null, 2) : formatStatus(labs));
+  });
+
+program
+  .command('kubectl')
+  .description("the lab's kubectl, as administrator")
+  .addOption(nameOption())
+  .passThroughOptions()
+  .allowUnknownOption()
+  .argument('[args...]')
+  .action(async (args: string[], options: { name: string }) => {
+    const parts = await provideParts(terminalProgress());
+    const kubeconfig = `--kubeconfig=${labFolder(options.name)}/admin.kubeconfig`;
+    await enter({ lab: options.name, role: 'fabric' }, [parts.kubectl, kubeconfig, ...args]);
+  });
+
+program
+  .command('exec')
+  .description('run a command on a host of the lab: fabric, node1, client, machine, default-web-1')
+  .addOption(nameOption())
+  .passThroughOptions()
+  .argument('<host>')
+  .argument('<command...>')
+  .action(async (host: string, command: [string, ...string[]], options: { name: string }) => {
+    const [first, ...rest] = command;
+    const argv = first === '--' ? (rest as [string, ...string[]]) : command;
+    await enter({ lab: options.name, role: host }, argv);
+  });
+
+program
+  .command('escapes')
+  .description('packets for Service addresses that left a node untranslated')
+  .addOption(nameOption())
+  .addOption(outputOption())
+  .action(async (options: { name: string; output: 'text' | 'json' }) => {
+    const escapes = await readEscapes(namespacePath({ lab: options.name, role: 'fabric' }));
+    const rows = escapes.map((e) => [e.address, `${e.port}`, e.protocol, `${e.packets}`]);
+    const table = formatTable([['ADDRESS', 'PORT', 'PROTOCOL', 'PACKETS'], ...rows]);
+    console.log(options.output === 'json' ? JSON.stringify(escapes, null, 2) : table);
+  });
+
+program
+  .command('down')
+  .description('end a lab and remove everything it made')
+  .addOption(nameOption())
+  .option('--all', 'every lab of this machine, also what a killed process left', false)
+  .action(async (options: { name: string; all: boolean }) => {
+    const labs = options.all ? (await readStatus()).map((status) => status.lab) : [options.name];
+    for (const lab of labs) {
+      await terminalProgress().step(`remove lab '${lab}'`, () => removeLab(lab));
+    }
+  });
+
+async function enter(
+  place: { lab: string; role: string },
+  argv: readonly [string, ...string[]],
+): Promise<void> {
+  const namespaces = await listNamespaces(place.lab);
+  if (!namespaces.includes(namespaceName(place))) {
+    const known = namespaces.map((name) => name.split('-').slice(2).join('-')).join(', ');
+    throw new LabError('LAB_NOT_FOUND', `lab '${place.lab}' has no host '${place.role}'`, {
+      next: known === '' ? 'start it: npm run lab -- up' : `its hosts: ${known}`,
+    });
+  }
+  process.exitCode = await runInteractive(enterNamespace(namespacePath(place), argv));
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('not a whole number');
+  return value;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof LabError)) throw error;
+  console.error(`lab: ${error.message}\n  next: ${error.next}  [${error.code}]`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,34 @@
+import type { Credentials } from '../control-plane/credentials.ts';
+import type { Parts } from '../parts/build.ts';
+
+/** The settings of a proxy that change what packets see, in kube-proxy's own words. */
+export interface ProxySettings {
+  readonly detectLocalMode?: 'ClusterCIDR' | 'NodeCIDR' | 'BridgeInterface' | 'InterfaceNamePrefix';
+  readonly masqueradeAll?: boolean;
+  readonly nodePortAddresses?: readonly string[];
+  readonly localhostNodePorts?: boolean;
+}
+
+export interface ProxyPlace {
+  readonly nodeName: string;
+  readonly parts: Parts;
+  readonly credentials: Credentials;
+  /** A folder of this node's own. */
+  readonly folder: string;
+  readonly settings: ProxySettings;
+}
+
+export interface ProxyCommand {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A proxy that the lab can run on its nodes and the judge can judge. */
+export interface ProxyVariant {
+  readonly name: string;
+  readonly description: string;
+  /** Writes what the proxy reads at its start, and says how to start it. */
+  prepare(place: ProxyPlace): Promise<ProxyCommand>;
+  /** Asked again and again through the node's loopback: is every family in the kernel? */
+  synced(read: (port: number, path: string) => Promise<string | undefined>): Promise<boolean>;
+}
