@@ -1,0 +1,51 @@
+import type { Scenario } from './scenario.ts';
+import { affinityScenarios } from './scenarios/affinity.ts';
+import { clusterIpScenarios } from './scenarios/cluster-ip.ts';
+import { clusterIpPortScenarios } from './scenarios/cluster-ip-ports.ts';
+import { conflictScenarios } from './scenarios/conflicts.ts';
+import { endpointChangeScenarios } from './scenarios/endpoint-changes.ts';
+import { externalIpScenarios } from './scenarios/external-ip.ts';
+import { externalPolicyScenarios } from './scenarios/external-policy.ts';
+import { flowScenarios } from './scenarios/flows.ts';
+import { hairpinScenarios } from './scenarios/hairpin.ts';
+import { healthCheckScenarios } from './scenarios/health-check.ts';
+import { internalPolicyScenarios } from './scenarios/internal-policy.ts';
+import { leftAloneScenarios } from './scenarios/left-alone.ts';
+import { loadBalancerScenarios } from './scenarios/load-balancer.ts';
+import { masqueradeScenarios } from './scenarios/masquerade.ts';
+import { noEndpointsScenarios } from './scenarios/no-endpoints.ts';
+import { nodePortScenarios } from './scenarios/node-port.ts';
+import { nodePortAddressScenarios } from './scenarios/node-port-addresses.ts';
+import { serviceChangeScenarios } from './scenarios/service-changes.ts';
+import { serviceLifecycleScenarios } from './scenarios/service-lifecycle.ts';
+import { sliceScenarios } from './scenarios/slices.ts';
+import { sourceRangeScenarios } from './scenarios/source-ranges.ts';
+import { terminatingScenarios } from './scenarios/terminating.ts';
+import { topologyScenarios } from './scenarios/topology.ts';
+
+/** Every scenario, in the order of the table. Names are unique; a test holds that. */
+export const CORPUS: readonly Scenario[] = [
+  ...clusterIpScenarios,
+  ...clusterIpPortScenarios,
+  ...nodePortScenarios,
+  ...externalIpScenarios,
+  ...loadBalancerScenarios,
+  ...sourceRangeScenarios,
+  ...internalPolicyScenarios,
+  ...externalPolicyScenarios,
+  ...terminatingScenarios,
+  ...healthCheckScenarios,
+  ...affinityScenarios,
+  ...topologyScenarios,
+  ...hairpinScenarios,
+  ...masqueradeScenarios,
+  ...noEndpointsScenarios,
+  ...leftAloneScenarios,
+  ...serviceChangeScenarios,
+  ...serviceLifecycleScenarios,
+  ...endpointChangeScenarios,
+  ...sliceScenarios,
+  ...flowScenarios,
+  ...nodePortAddressScenarios,
+  ...conflictScenarios,
+];

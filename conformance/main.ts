@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { styleText } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
+import { LabError } from '../lab/host/errors.ts';
+import { terminalProgress } from '../lab/host/progress.ts';
+import type { ProxyVariant } from '../lab/proxies/contract.ts';
+import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
+import { CORPUS } from './corpus.ts';
+import { updateDocument } from './report/document.ts';
+import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
+import { resultsMarkdown, resultsTable } from './report/table.ts';
+import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
+import { runCorpus } from './runner/run-corpus.ts';
+import type { ScenarioResult } from './runner/run-scenario.ts';
+import { sabotagesFor } from './sabotage/catalogue.ts';
+import { runSabotages, type SabotageResult } from './sabotage/run-sabotages.ts';
+import type { Scenario } from './scenario.ts';
+
+interface Options {
+  readonly proxy: readonly ProxyVariant[];
+  readonly only?: RegExp;
+  readonly json?: string;
+  readonly docs?: string;
+  readonly list: boolean;
+  readonly sabotage: boolean;
+  readonly atOnce: number;
+}
+
+const program = new Command('conformance')
+  .description('Puts the questions of the corpus to real packets, through any proxy')
+  .option(
+    '--proxy <names>',
+    `one or several of ${proxyNames()}, or 'upstream' for all of them`,
+    proxies,
+    [findProxy('upstream-nftables')],
+  )
+  .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
+  .option('--json <file>', 'write the results as JSON')
+  .option('--docs <file>', 'write the table into a Markdown file, between its marks')
+  .option('--sabotage', 'plant faults and see whether the scenarios notice', false)
+  .option('--list', 'print the scenarios and run none', false)
+  .option('--at-once <count>', 'scenarios to run side by side', Number, 12)
+  .action(main);
+
+async function main(options: Options): Promise<void> {
+  const scenarios = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  if (scenarios.length === 0 && !options.sabotage) {
+    throw new LabError('LAB_USAGE', 'no scenario has such a name', { next: 'see --list' });
+  }
+  if (options.list) {
+    for (const scenario of scenarios) console.log(`${scenario.name}\n    ${scenario.title}`);
+    return;
+  }
+  if (options.sabotage) await judgeTheJudge(options);
+  else await judgeProxies(options, scenarios);
+}
+
+async function judgeProxies(options: Options, scenarios: readonly Scenario[]): Promise<void> {
+  const results: ScenarioResult[] = [];
+  const times: RunTime[] = [];
+  for (const variant of options.proxy) {
+    const startedAt = performance.now();
+    const progress = terminalProgress();
+    const run = { variant, scenarios, atOnce: options.atOnce, progress, onResult };
+    results.push(...(await runCorpus(run)));
+    const milliseconds = performance.now() - startedAt;
+    times.push({ proxy: variant.name, scenarios: scenarios.length, milliseconds });
+  }
+  console.log(resultsTable(results));
+  console.log(timesTable(times));
+  await save(options, { section: 'conformance', results, markdown: conformanceMarkdown(results) });
+  if (options.docs) await updateDocument(options.docs, 'times', timesMarkdown(times));
+  process.exitCode = results.some((result) => result.result === 'fail') ? 1 : 0;
+}
+
+function conformanceMarkdown(results: readonly ScenarioResult[]): string {
+  return resultsMarkdown(results, new Map(CORPUS.map(({ name, title }) => [name, title])));
+}
+
+async function judgeTheJudge(options: Options): Promise<void> {
+  const results: SabotageResult[] = [];
+  for (const variant of options.proxy) {
+    const sabotages = sabotagesFor(variant.name).filter((s) => options.only?.test(s.name) ?? true);
+    const onSabotage = (result: SabotageResult): void => {
+      const mark = result.caught ? MARKS.pass : MARKS.fail;
+      process.stderr.write(`    ${mark} ${result.sabotage}: ${result.reason}\n`);
+    };
+    const progress = terminalProgress();
+    const plan = { variant, sabotages, corpus: CORPUS, progress, onResult: onSabotage };
+    results.push(...(await runSabotages(plan)));
+  }
+  console.log(sabotageTable(results));
+  await save(options, { section: 'sabotage', results, markdown: sabotageMarkdown(results) });
+  process.exitCode = results.every((result) => result.caught) ? 0 : 1;
+}
+
+async function save(
+  options: Options,
+  report: { section: string; results: readonly object[]; markdown: string },
+): Promise<void> {
+  if (options.json) await writeFile(options.json, `${JSON.stringify(report.results, null, 2)}\n`);
+  if (options.docs) await updateDocument(options.docs, report.section, report.markdown);
+}
+
+const MARKS = {
+  pass: styleText('green', '✓', { stream: process.stderr }),
+  fail: styleText('red', '✗', { stream: process.stderr }),
+  'known-difference': styleText('yellow', '≠', { stream: process.stderr }),
+};
+
+function onResult(result: ScenarioResult): void {
+  const seconds = (result.milliseconds / 1000).toFixed(1);
+  const why = result.result === 'fail' ? `\n      ${result.reason}` : '';
+  process.stderr.write(`    ${MARKS[result.result]} ${result.scenario}  ${seconds} s${why}\n`);
+}
+
+function proxyNames(): string {
+  return PROXY_VARIANTS.map((variant) => variant.name).join(', ');
+}
+
+function proxies(text: string): ProxyVariant[] {
+  if (text === 'upstream') return PROXY_VARIANTS.filter((v) => v.name.startsWith('upstream-'));
+  return text.split(',').map(findProxy);
+}
+
+function pattern(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new InvalidArgumentError(String(error));
+  }
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof LabError)) throw error;
+  console.error(`conformance: ${error.message}\n  next: ${error.next}  [${error.code}]`);
+  process.exitCode = 2;
+}

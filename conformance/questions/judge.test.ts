@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Answer } from '../scenario.ts';
+import { judge } from './judge.ts';
+import type { Outcome } from './outcome.ts';
+
+const circumstances = {
+  family: 'ipv4',
+  sources: { own: ['10.0.0.9'], node: ['172.30.1.1'] },
+} as const;
+const by = (pod: string, source = '10.0.0.9'): Outcome => ({ kind: 'answered', by: pod, source });
+const refusedAfter = (afterMs: number): Outcome => ({ kind: 'refused', afterMs });
+const silence: Outcome = { kind: 'silent' };
+
+/** Every kind of answer, one set of outcomes that it accepts, and ones that it must not. */
+const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, Outcome[]> }[] = [
+  {
+    expect: { answeredBy: ['a', 'b'], source: 'own' },
+    right: [by('a'), by('b'), by('a')],
+    wrong: {
+      'an endpoint never answers': [by('a'), by('a')],
+      'a stranger answers': [by('a'), by('b'), by('c')],
+      'one connection fails': [by('a'), by('b'), silence],
+      'the source is translated': [by('a'), by('b', '172.30.1.1')],
+      'nothing was asked': [],
+    },
+  },
+  {
+    expect: { answeredBy: ['a'], source: 'node' },
+    right: [by('a', '172.30.1.1')],
+    wrong: { 'the source is not translated': [by('a')] },
+  },
+  {
+    expect: { stickyTo: ['a', 'b'] },
+    right: [by('b'), by('b')],
+    wrong: {
+      'the client moves': [by('a'), by('b')],
+      'it sticks to a stranger': [by('c'), by('c')],
+      'one connection fails': [by('a'), silence],
+    },
+  },
+  {
+    expect: { refused: true },
+    right: [refusedAfter(3), refusedAfter(990)],
+    wrong: {
+      'a refusal comes late': [refusedAfter(3), refusedAfter(1_020)],
+      'one is silent': [refusedAfter(3), silence],
+      'somebody answers': [by('a')],
+    },
+  },
+  {
+    expect: { silent: true },
+    right: [silence, silence],
+    wrong: { 'one is refused': [silence, refusedAfter(2)], 'somebody answers': [by('a')] },
+  },
+  {
+    expect: { unserved: true },
+    right: [silence, refusedAfter(2), { kind: 'failed', code: 'EHOSTUNREACH' }],
+    wrong: { 'somebody answers': [silence, by('a')] },
+  },
+  {
+    expect: { status: 200, localEndpoints: 2 },
+    right: [{ kind: 'status', status: 200, body: '{"localEndpoints": 2}' }],
+    wrong: {
+      'the status differs': [{ kind: 'status', status: 503, body: '{"localEndpoints": 2}' }],
+      'the count differs': [{ kind: 'status', status: 200, body: '{"localEndpoints": 1}' }],
+      'nobody listens': [refusedAfter(1)],
+    },
+  },
+];
+
+describe('judge()', () => {
+  for (const { expect, right, wrong } of cases) {
+    const name = JSON.stringify(expect);
+    it(`accepts what fits ${name}`, () => {
+      assert.equal(judge(expect, right, circumstances), undefined);
+    });
+    for (const [why, outcomes] of Object.entries(wrong)) {
+      it(`rejects ${name} when ${why}`, () => {
+        assert.match(judge(expect, outcomes, circumstances) ?? '', /^expected /);
+      });
+    }
+  }
+
+  it('grants IPv6 one retransmission before a refusal, unless the question does not', () => {
+    const ipv6 = { ...circumstances, family: 'ipv6' as const };
+    assert.equal(judge({ refused: true }, [refusedAfter(1_020)], ipv6), undefined);
+    assert.ok(judge({ refused: true, withinMs: 1_000 }, [refusedAfter(1_020)], ipv6));
+  });
+});

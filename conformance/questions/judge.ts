@@ -1,0 +1,145 @@
+import type { Family } from '../../lab/network/plan.ts';
+import type { Answer, SeenSource } from '../scenario.ts';
+import { describeOutcome, type Outcome } from './outcome.ts';
+
+/** What "own" and "node" mean for the question at hand, and the family it is asked in. */
+export interface Circumstances {
+  readonly sources: Readonly<Record<SeenSource, readonly string[]>>;
+  readonly family: Family;
+}
+
+/**
+ * How late a refusal may come. An IPv6 client in the same kernel as the rejecting node misses an
+ * ICMP error that arrives while connect() still holds the socket, always, and learns of it with
+ * its first retransmission, after 1.02 s. A lab has one kernel, so it is granted that second,
+ * except where a scenario says otherwise.
+ */
+const REFUSAL_LIMIT_MS: Readonly<Record<Family, number>> = { ipv4: 1_000, ipv6: 1_500 };
+
+/** Undefined when the outcomes are what was expected; otherwise what was wrong. */
+export function judge(
+  expected: Answer,
+  outcomes: readonly Outcome[],
+  circumstances: Circumstances,
+): string | undefined {
+  const fault = findFault(expected, outcomes, circumstances);
+  return fault === undefined
+    ? undefined
+    : `expected ${describeAnswer(expected)}, ${fault}: ${tally(outcomes)}`;
+}
+
+function findFault(
+  expected: Answer,
+  outcomes: readonly Outcome[],
+  circumstances: Circumstances,
+): string | undefined {
+  if (outcomes.length === 0) return 'nothing was asked';
+  if ('answeredBy' in expected) {
+    return (
+      wrongAnswerers(expected.answeredBy, outcomes) ??
+      wrongSource(expected, outcomes, circumstances)
+    );
+  }
+  if ('stickyTo' in expected) {
+    return notSticky(expected.stickyTo, outcomes) ?? wrongSource(expected, outcomes, circumstances);
+  }
+  if ('movesAmong' in expected) return notMoving(expected.movesAmong, outcomes);
+  if ('refused' in expected) {
+    const limitMs = expected.withinMs ?? REFUSAL_LIMIT_MS[circumstances.family];
+    const prompt = (o: Outcome): boolean => o.kind === 'refused' && o.afterMs <= limitMs;
+    return unless(outcomes.every(prompt), `not all were refused within ${limitMs} ms`);
+  }
+  if ('silent' in expected) {
+    return unless(
+      outcomes.every((o) => o.kind === 'silent'),
+      'not all were silent',
+    );
+  }
+  if ('unserved' in expected) {
+    return unless(
+      outcomes.every((o) => o.kind !== 'answered'),
+      'somebody answered',
+    );
+  }
+  return wrongStatus(expected, outcomes);
+}
+
+function wrongAnswerers(pods: readonly string[], outcomes: readonly Outcome[]): string | undefined {
+  const seen = answerers(outcomes);
+  if (outcomes.some((o) => o.kind !== 'answered')) return 'some had no answer';
+  const missing = pods.filter((pod) => !seen.has(pod));
+  if (missing.length > 0) return `${missing.join(', ')} never answered`;
+  const extra = [...seen].filter((pod) => !pods.includes(pod));
+  return unless(extra.length === 0, `${extra.join(', ')} should not have answered`);
+}
+
+function notSticky(pods: readonly string[], outcomes: readonly Outcome[]): string | undefined {
+  const seen = [...answerers(outcomes)];
+  if (outcomes.some((o) => o.kind !== 'answered')) return 'some had no answer';
+  if (seen.length !== 1) return 'more than one answered';
+  return unless(pods.includes(seen[0] ?? ''), `${seen[0]} should not have answered`);
+}
+
+function notMoving(pods: readonly string[], outcomes: readonly Outcome[]): string | undefined {
+  const seen = [...answerers(outcomes)];
+  if (outcomes.some((o) => o.kind !== 'answered')) return 'some had no answer';
+  const extra = seen.filter((pod) => !pods.includes(pod));
+  if (extra.length > 0) return `${extra.join(', ')} should not have answered`;
+  return unless(seen.length > 1, 'only one ever answered');
+}
+
+function wrongSource(
+  expected: { readonly source?: SeenSource },
+  outcomes: readonly Outcome[],
+  circumstances: Circumstances,
+): string | undefined {
+  if (expected.source === undefined) return undefined;
+  const allowed = circumstances.sources[expected.source];
+  const wrong = outcomes.find((o) => o.kind === 'answered' && !allowed.includes(o.source));
+  return unless(
+    wrong === undefined,
+    `the source should have been ${expected.source} (${allowed.join(' or ')})`,
+  );
+}
+
+function wrongStatus(
+  expected: Extract<Answer, { status: number }>,
+  outcomes: readonly Outcome[],
+): string | undefined {
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'status' || outcome.status !== expected.status) return 'wrong status';
+    if (expected.localEndpoints === undefined) continue;
+    const body = JSON.parse(outcome.body) as { localEndpoints?: number };
+    if (body.localEndpoints !== expected.localEndpoints) return 'wrong count of local endpoints';
+  }
+  return undefined;
+}
+
+function answerers(outcomes: readonly Outcome[]): Set<string> {
+  return new Set(outcomes.flatMap((o) => (o.kind === 'answered' ? [o.by] : [])));
+}
+
+function unless(holds: boolean, fault: string): string | undefined {
+  return holds ? undefined : fault;
+}
+
+function describeAnswer(answer: Answer): string {
+  if ('answeredBy' in answer) return `an answer by each of ${answer.answeredBy.join(', ')}`;
+  if ('stickyTo' in answer) return `every answer by one of ${answer.stickyTo.join(', ')}`;
+  if ('movesAmong' in answer) return `answers by several of ${answer.movesAmong.join(', ')}`;
+  if ('status' in answer) {
+    const local = answer.localEndpoints;
+    return `HTTP ${answer.status}${local === undefined ? '' : ` with ${local} local endpoints`}`;
+  }
+  return Object.keys(answer)[0] ?? '';
+}
+
+/** `28 × answered by a, who saw 10.1.1.1; 2 × silent` */
+function tally(outcomes: readonly Outcome[]): string {
+  const counts = new Map<string, number>();
+  for (const outcome of outcomes) {
+    const text = describeOutcome(outcome);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, count]) => `${count} × ${text}`).join('; ');
+}

@@ -1,0 +1,31 @@
+/** What happened to one connection or one exchange of datagrams. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly by: string; readonly source: string }
+  | { readonly kind: 'refused'; readonly afterMs: number }
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'failed'; readonly code: string }
+  | { readonly kind: 'status'; readonly status: number; readonly body: string };
+
+/** How long no word counts as none. Every attempt ends by then. */
+export const SILENCE_MS = 2_000;
+
+export function outcomeOfError(error: unknown, startedAt: number): Outcome {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error);
+  if (code === 'ECONNREFUSED') return { kind: 'refused', afterMs: performance.now() - startedAt };
+  return { kind: 'failed', code };
+}
+
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'answered':
+      return `answered by ${outcome.by}, who saw ${outcome.source}`;
+    case 'refused':
+      return `refused after ${outcome.afterMs.toFixed(0)} ms`;
+    case 'silent':
+      return 'silent';
+    case 'failed':
+      return `failed with ${outcome.code}`;
+    case 'status':
+      return `HTTP ${outcome.status} ${outcome.body.replace(/\s+/g, ' ')}`;
+  }
+}

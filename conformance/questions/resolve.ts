@@ -1,0 +1,126 @@
+import type { Destination, Origin } from '../../lab/host/sockets.ts';
+import {
+  type AddressPair,
+  type Family,
+  nodeAddress,
+  nodeName,
+  outsiderAddress,
+  podGateway,
+} from '../../lab/network/plan.ts';
+import type { Asker, Protocol, Target } from '../scenario.ts';
+import type { World } from '../world.ts';
+
+/** Where a question starts, in addresses. */
+export interface ResolvedAsker {
+  readonly origin: Origin;
+  /** What a server sees when nobody translates the source: any of these. */
+  readonly ownAddresses: readonly string[];
+  /** The node whose proxy meets the packets first; none when asked from nowhere near one. */
+  readonly node: number | undefined;
+}
+
+export interface ResolvedTarget extends Destination {
+  readonly protocol: Protocol | 'HTTP';
+  readonly path?: string;
+  /** The node that translates, when the destination itself decides it. */
+  readonly node?: number;
+}
+
+const UNASSIGNED: AddressPair = { ipv4: '10.111.255.254', ipv6: 'fd00:96::f:fffe' };
+const LOCALHOST: AddressPair = { ipv4: '127.0.0.1', ipv6: '::1' };
+
+export function resolveAsker(world: World, asker: Asker, family: Family): ResolvedAsker {
+  const [name = '', via] = asker.split('@');
+  const viaNode = via === undefined ? undefined : indexOf(via);
+  if (name.startsWith('pod:')) {
+    const pod = world.pod(name.slice('pod:'.length));
+    const own = [pod.address[family]];
+    return {
+      origin: { namespace: pod.namespacePath },
+      ownAddresses: own,
+      node: pod.spec.nodeIndex,
+    };
+  }
+  if (name === 'client' || name === 'machine') {
+    const sourceAddress = outsiderAddress(name, viaNode)[family];
+    const origin = { namespace: world.lab.namespacePath(name), sourceAddress };
+    return { origin, ownAddresses: [sourceAddress], node: viaNode };
+  }
+  const index = indexOf(name);
+  const origin = { namespace: world.lab.namespacePath(nodeName(index)) };
+  return { origin, ownAddresses: addressesOfNode(index, family), node: index };
+}
+
+/** Any of these means "the node" to a server that sees them. */
+export function addressesOfNode(index: number, family: Family): string[] {
+  return [nodeAddress(index)[family], podGateway(index)[family]];
+}
+
+export function resolveTarget(world: World, target: Target, family: Family): ResolvedTarget {
+  if ('clusterIP' in target) return clusterIpTarget(world, target, family);
+  if ('nodePort' in target) {
+    const port = world.servicePort(target.nodePort, target.port);
+    const protocol = protocolOf(port.protocol);
+    return { ...nodeSide(target, family), port: port.nodePort ?? 0, protocol };
+  }
+  if ('nodePortNamed' in target) {
+    const { node, protocol, nodePortNamed } = target;
+    return {
+      address: nodeAddress(node)[family],
+      port: world.nodePort(nodePortNamed),
+      protocol,
+      node,
+    };
+  }
+  if ('service' in target) {
+    const port = world.servicePort(target.service, target.port);
+    const address = world.address(target.address)[family];
+    return { address, port: port.port, protocol: protocolOf(port.protocol) };
+  }
+  if ('address' in target) return { ...target, address: world.address(target.address)[family] };
+  if ('podIP' in target) return { ...target, address: world.pod(target.podIP).address[family] };
+  if ('unassigned' in target) return { ...target, address: UNASSIGNED[family] };
+  const address = nodeAddress(target.node)[family];
+  if ('http' in target) {
+    return { address, port: target.port, protocol: 'HTTP', path: target.http, node: target.node };
+  }
+  const port = world.service(target.healthCheck).spec.healthCheckNodePort ?? 0;
+  return { address, port, protocol: 'HTTP', path: '/', node: target.node };
+}
+
+function nodeSide(
+  target: Extract<Target, { nodePort: string }>,
+  family: Family,
+): { address: string; node?: number } {
+  const { node, at } = target;
+  if (node === 'localhost') return { address: LOCALHOST[family] };
+  const address = at === 'pod-gateway' ? podGateway(node) : nodeAddress(node);
+  return { address: address[family], node };
+}
+
+function clusterIpTarget(
+  world: World,
+  target: Extract<Target, { clusterIP: string }>,
+  family: Family,
+): ResolvedTarget {
+  const { clusterIPs = [] } = world.service(target.clusterIP).spec;
+  // A Service that has become an ExternalName can still be asked for at the address it had.
+  const address =
+    clusterIPs.find((ip) => ip.includes(':') === (family === 'ipv6')) ??
+    world.fixedClusterIp(target.clusterIP)[family];
+  if (typeof target.port === 'number' && target.protocol) {
+    return { address, port: target.port, protocol: target.protocol };
+  }
+  const port = world.servicePort(target.clusterIP, target.port);
+  return { address, port: port.port, protocol: protocolOf(port.protocol) };
+}
+
+function protocolOf(protocol: string | undefined): Protocol {
+  return protocol === 'UDP' ? 'UDP' : 'TCP';
+}
+
+function indexOf(node: string): number {
+  const index = Number(/^node(\d+)$/.exec(node)?.[1]);
+  if (Number.isNaN(index)) throw new TypeError(`'${node}' is no node`);
+  return index;
+}

@@ -1,0 +1,71 @@
+import type net from 'node:net';
+import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
+import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+
+const REQUEST = '/hostname /clientip'
+  .split(' ')
+  .map((path) => `GET ${path} HTTP/1.1\r\nHost: conformance\r\n\r\n`)
+  .join('');
+
+/** A TCP connection that can be asked once or, while it is held, again and again. */
+export class TcpFlow {
+  readonly #socket: net.Socket;
+
+  constructor(origin: Origin, to: Destination) {
+    this.#socket = dialTcp(origin, to);
+    // Each exchange listens for itself; this one keeps an error in between from ending the process.
+    this.#socket.on('error', () => undefined);
+    this.#socket.setNoDelay(true).setEncoding('latin1');
+  }
+
+  /** Who is at the other end, and which address do they see? */
+  async ask(): Promise<Outcome> {
+    const startedAt = performance.now();
+    const socket = this.#socket;
+    if (socket.destroyed) return { kind: 'failed', code: 'the connection is gone' };
+    return await new Promise<Outcome>((resolve) => {
+      let text = '';
+      const finish = (outcome: Outcome): void => {
+        clearTimeout(timer);
+        socket.off('data', onData).off('error', onError).off('close', onClose);
+        resolve(outcome);
+      };
+      const onData = (more: string): void => {
+        text += more;
+        const bodies = parseBodies(text);
+        if (bodies)
+          finish({ kind: 'answered', by: bodies.hostname, source: hostOf(bodies.client) });
+      };
+      const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
+      const onClose = (): void => finish({ kind: 'failed', code: 'closed without an answer' });
+      const timer = setTimeout(() => finish({ kind: 'silent' }), SILENCE_MS);
+      socket.on('data', onData).on('error', onError).on('close', onClose);
+      socket.write(REQUEST);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** Both answers of the pipelined pair, or undefined while they are incomplete. */
+export function parseBodies(text: string): { hostname: string; client: string } | undefined {
+  const first = parseResponse(text);
+  const second = first && parseResponse(first.rest);
+  return second && { hostname: first.body, client: second.body };
+}
+
+function parseResponse(text: string): { body: string; rest: string } | undefined {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const length = Number(/content-length: (\d+)/i.exec(text.slice(0, headEnd))?.[1]);
+  const bodyStart = headEnd + 4;
+  if (text.length < bodyStart + length) return undefined;
+  return { body: text.slice(bodyStart, bodyStart + length), rest: text.slice(bodyStart + length) };
+}
+
+/** The address of `address:port`, IPv6 in brackets. */
+export function hostOf(endpoint: string): string {
+  return endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+}

@@ -1,0 +1,52 @@
+import type dgram from 'node:dgram';
+import { type Destination, dialUdp, type Origin } from '../../lab/host/sockets.ts';
+import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+import { hostOf } from './tcp.ts';
+
+/** A UDP socket with one source port: the same flow however often it is asked. */
+export class UdpFlow {
+  readonly #socket: dgram.Socket;
+
+  private constructor(socket: dgram.Socket) {
+    this.#socket = socket;
+    // A refusal may arrive between two exchanges; the next exchange meets its own.
+    socket.on('error', () => undefined);
+  }
+
+  static async open(origin: Origin, to: Destination): Promise<UdpFlow> {
+    return new UdpFlow(await dialUdp(origin, to));
+  }
+
+  async ask(): Promise<Outcome> {
+    const startedAt = performance.now();
+    const hostname = await this.#exchange('hostname', startedAt);
+    if (typeof hostname !== 'string') return hostname;
+    const client = await this.#exchange('clientip', startedAt);
+    if (typeof client !== 'string') return client;
+    return { kind: 'answered', by: hostname, source: hostOf(client) };
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  async #exchange(word: string, startedAt: number): Promise<string | Outcome> {
+    const socket = this.#socket;
+    return await new Promise<string | Outcome>((resolve) => {
+      const finish = (result: string | Outcome): void => {
+        clearTimeout(timer);
+        socket.off('message', onMessage).off('error', onError);
+        resolve(result);
+      };
+      const onMessage = (message: Buffer): void => finish(message.toString());
+      const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
+      const timer = setTimeout(() => finish({ kind: 'silent' }), SILENCE_MS);
+      socket.on('message', onMessage).on('error', onError);
+      socket.send(word, (error) => {
+        // The node's own rules turned the packet away. Whether they also said so, by an ICMP error
+        // that makes it a refusal, the socket learns a moment later.
+        if (error && (error as NodeJS.ErrnoException).code !== 'EPERM') onError(error);
+      });
+    });
+  }
+}

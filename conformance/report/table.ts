@@ -1,0 +1,77 @@
+import { styleText } from 'node:util';
+import { formatTable } from '../../lab/host/table.ts';
+import type { ScenarioResult } from '../runner/run-scenario.ts';
+
+const MARKS = { pass: 'pass', fail: 'FAIL', 'known-difference': 'known' } as const;
+const COLOURS = { pass: 'green', fail: 'red', 'known-difference': 'yellow' } as const;
+
+/** Scenario by proxy, with the time each took; then every reason in full. */
+export function resultsTable(results: readonly ScenarioResult[]): string {
+  const { scenarios, proxies, cell } = pivot(results);
+  const rows = scenarios.map((scenario) => [
+    scenario,
+    ...proxies.map((proxy) => {
+      const result = cell(scenario, proxy);
+      if (!result) return '';
+      const mark = styleText(COLOURS[result.result], MARKS[result.result]);
+      return `${mark} ${(result.milliseconds / 1000).toFixed(1)} s`;
+    }),
+  ]);
+  const table = formatTable([['SCENARIO', ...proxies], ...rows]);
+  return [table, '', ...reasonLines(results), ...totals(results)].join('\n');
+}
+
+/** The same as a Markdown table, without times: it changes only when behaviour does. */
+export function resultsMarkdown(
+  results: readonly ScenarioResult[],
+  titles: ReadonlyMap<string, string>,
+): string {
+  const { scenarios, proxies, cell } = pivot(results);
+  const differences: string[] = [];
+  const rows = scenarios.map((scenario) => {
+    const cells = proxies.map((proxy) => {
+      const result = cell(scenario, proxy);
+      if (result?.result !== 'known-difference') return result?.result ?? '';
+      let index = differences.indexOf(result.reason);
+      if (index < 0) index = differences.push(result.reason) - 1;
+      return `differs (${index + 1})`;
+    });
+    return `| \`${scenario}\`: ${titles.get(scenario) ?? ''} | ${cells.join(' | ')} |`;
+  });
+  return [
+    `| scenario | ${proxies.join(' | ')} |`,
+    `|---|${proxies.map(() => '---|').join('')}`,
+    ...rows,
+    '',
+    ...differences.map((reason, index) => `${index + 1}. ${reason}`),
+    '',
+    ...totals(results).map((line) => `- ${line}`),
+  ].join('\n');
+}
+
+function totals(results: readonly ScenarioResult[]): string[] {
+  return [...Map.groupBy(results, (result) => result.proxy)].map(([proxy, own]) => {
+    const count = (kind: ScenarioResult['result']): number =>
+      own.filter((result) => result.result === kind).length;
+    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail`;
+  });
+}
+
+function reasonLines(results: readonly ScenarioResult[]): string[] {
+  return results
+    .filter((result) => result.reason !== '')
+    .map((r) => `${MARKS[r.result]}  ${r.scenario} on ${r.proxy}: ${r.reason}\n`);
+}
+
+function pivot(results: readonly ScenarioResult[]): {
+  scenarios: string[];
+  proxies: string[];
+  cell: (scenario: string, proxy: string) => ScenarioResult | undefined;
+} {
+  const cells = new Map(results.map((r) => [`${r.scenario} ${r.proxy}`, r]));
+  return {
+    scenarios: [...new Set(results.map((result) => result.scenario))],
+    proxies: [...new Set(results.map((result) => result.proxy))],
+    cell: (scenario, proxy) => cells.get(`${scenario} ${proxy}`),
+  };
+}

@@ -1,0 +1,158 @@
+import { paths, type Service } from '../../lab/api/objects.ts';
+import type { PodPort } from '../../lab/kubelet/pods.ts';
+import { FAMILIES, nodeName } from '../../lab/network/plan.ts';
+import type {
+  LoadBalancerAddress,
+  PodDeclaration,
+  ServiceDeclaration,
+  ServicePortDeclaration,
+  SliceDeclaration,
+} from '../scenario.ts';
+import type { World } from '../world.ts';
+
+const DEFAULT_POD_PORTS: readonly PodPort[] = [
+  { name: 'tcp', port: 8080, protocol: 'TCP' },
+  { name: 'udp', port: 8080, protocol: 'UDP' },
+];
+
+export async function createPod(
+  world: World,
+  name: string,
+  declaration: PodDeclaration,
+): Promise<void> {
+  const pod = await world.lab.pods.run({
+    namespace: world.namespace,
+    name,
+    nodeIndex: declaration.node,
+    labels: { app: declaration.app ?? 'web' },
+    ports: declaration.ports ?? DEFAULT_POD_PORTS,
+    ready: declaration.ready ?? true,
+    hostNetwork: declaration.hostNetwork ?? false,
+    server: 'own',
+  });
+  world.pods.set(name, pod);
+  if (declaration.ready === false) world.notReady.add(name);
+}
+
+export async function createService(
+  world: World,
+  name: string,
+  declaration: ServiceDeclaration,
+): Promise<void> {
+  const { api } = world.lab;
+  const selector = declaration.app === null ? {} : { selector: { app: declaration.app ?? name } };
+  const created = await api.create<Service>(paths.services(world.namespace), {
+    metadata: { name, labels: declaration.labels ?? {} },
+    spec: {
+      ...selector,
+      ...familiesOf(declaration),
+      ports: expandPorts(world, declaration.ports ?? [{ port: 80, targetPort: 'tcp' }]),
+      ...(declaration.externalIPs
+        ? { externalIPs: expandAddresses(world, declaration.externalIPs) }
+        : {}),
+      ...(declaration.fixedClusterIPs ? fixedClusterIps(world, name) : {}),
+      ...declaration.spec,
+    },
+  });
+  world.declarations.set(name, declaration);
+  world.services.set(name, created);
+  if (declaration.loadBalancer) await setLoadBalancer(world, name, declaration.loadBalancer);
+}
+
+function familiesOf(declaration: ServiceDeclaration): object {
+  return declaration.spec?.['type'] === 'ExternalName'
+    ? {}
+    : { ipFamilyPolicy: 'RequireDualStack' };
+}
+
+function fixedClusterIps(world: World, name: string): object {
+  const { ipv4, ipv6 } = world.fixedClusterIp(name);
+  return { clusterIPs: [ipv4, ipv6], clusterIP: ipv4 };
+}
+
+export function expandPorts(world: World, ports: readonly ServicePortDeclaration[]): object[] {
+  return ports.map(({ nodePort, ...port }) => ({
+    ...port,
+    ...(nodePort === undefined ? {} : { nodePort: world.nodePort(nodePort) }),
+  }));
+}
+
+export function expandAddresses(world: World, names: readonly string[]): string[] {
+  return names.flatMap((name) => FAMILIES.map((family) => world.address(name)[family]));
+}
+
+/** Writes the addresses into the status, as the cloud's controller would. */
+export async function setLoadBalancer(
+  world: World,
+  service: string,
+  addresses: readonly LoadBalancerAddress[],
+): Promise<void> {
+  const ingress = addresses.flatMap(({ name, ipMode }) =>
+    FAMILIES.map((family) => ({
+      ip: world.address(name)[family],
+      ...(ipMode === undefined ? {} : { ipMode }),
+    })),
+  );
+  const path = `${paths.service(world.namespace, service)}/status`;
+  await world.lab.api.patch(path, { status: { loadBalancer: { ingress } } });
+}
+
+/** Creates or replaces the two slices, one a family, that a scenario wrote by hand. */
+export async function writeSlices(
+  world: World,
+  name: string,
+  declaration: SliceDeclaration,
+): Promise<void> {
+  const { api } = world.lab;
+  await Promise.all(
+    FAMILIES.map(async (family) => {
+      const sliceName = `${name}-${family}`;
+      const path = paths.slice(world.namespace, sliceName);
+      const body = sliceObject(world, { ...declaration, name: sliceName, family });
+      const existing = await api.find(path);
+      if (!existing) await api.create(paths.slices(world.namespace), body);
+      else await api.replace(path, body);
+    }),
+  );
+}
+
+export async function deleteSlices(world: World, name: string): Promise<void> {
+  await Promise.all(
+    FAMILIES.map((family) =>
+      world.lab.api.delete(paths.slice(world.namespace, `${name}-${family}`)),
+    ),
+  );
+}
+
+function sliceObject(
+  world: World,
+  slice: SliceDeclaration & { name: string; family: 'ipv4' | 'ipv6' },
+): object {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: slice.name,
+      labels: {
+        'kubernetes.io/service-name': slice.service,
+        'endpointslice.kubernetes.io/managed-by': 'conformance.fairlead',
+        ...slice.labels,
+      },
+    },
+    addressType: slice.family === 'ipv4' ? 'IPv4' : 'IPv6',
+    ports: slice.ports.map((port) => ({ protocol: 'TCP', ...port })),
+    endpoints: slice.endpoints.map((endpoint) => {
+      const pod = world.pod(endpoint.pod);
+      const byName = (names: readonly string[]): object[] => names.map((name) => ({ name }));
+      return {
+        addresses: [pod.address[slice.family]],
+        conditions: endpoint.conditions ?? { ready: true },
+        ...(endpoint.tellsNode === false ? {} : { nodeName: nodeName(pod.spec.nodeIndex) }),
+        hints: {
+          ...(endpoint.zoneHints ? { forZones: byName(endpoint.zoneHints) } : {}),
+          ...(endpoint.nodeHints ? { forNodes: byName(endpoint.nodeHints) } : {}),
+        },
+      };
+    }),
+  };
+}

@@ -1,0 +1,149 @@
+import { paths } from '../../lab/api/objects.ts';
+import { LabError } from '../../lab/host/errors.ts';
+import type { Lab } from '../../lab/lab.ts';
+import { FAMILIES, type Family } from '../../lab/network/plan.ts';
+import { askUntilRight } from '../questions/ask.ts';
+import type { Scenario, Step } from '../scenario.ts';
+import { type AddressPool, World } from '../world.ts';
+import type { Barrier } from './barrier.ts';
+import { applyChange } from './changes.ts';
+import { createPod, createService, writeSlices } from './declare.ts';
+import { HeldFlows } from './flows.ts';
+import { slicesReflect } from './slices-reflect.ts';
+
+export interface ScenarioResult {
+  readonly scenario: string;
+  readonly proxy: string;
+  readonly result: 'pass' | 'fail' | 'known-difference';
+  /** Empty for a pass. */
+  readonly reason: string;
+  readonly milliseconds: number;
+}
+
+/** Where scenarios are run: a lab, a proxy on its nodes, and a way to know it has caught up. */
+export interface Bench {
+  readonly lab: Lab;
+  readonly proxy: string;
+  readonly barrier: Barrier;
+  readonly addresses: AddressPool;
+  readonly deadlineMs: number;
+  /** Called when everything exists and before the first question: sabotage happens here. */
+  readonly beforeSteps?: (world: World) => Promise<void>;
+}
+
+/** Runs one scenario in a Kubernetes namespace of its own. Never throws for what a proxy does. */
+export async function runScenario(
+  bench: Bench,
+  scenario: Scenario,
+  serial: number,
+): Promise<ScenarioResult> {
+  const startedAt = performance.now();
+  const fault = await attempt(bench, scenario, serial).catch((error: unknown) => {
+    if (error instanceof LabError) return error.message;
+    throw error;
+  });
+  const head = { scenario: scenario.name, proxy: bench.proxy };
+  const milliseconds = Math.round(performance.now() - startedAt);
+  if (fault !== undefined) return { ...head, result: 'fail', reason: fault, milliseconds };
+  const reasons = knownDifferences(scenario, bench.proxy);
+  if (reasons.length === 0) return { ...head, result: 'pass', reason: '', milliseconds };
+  return { ...head, result: 'known-difference', reason: reasons.join('; '), milliseconds };
+}
+
+async function attempt(
+  bench: Bench,
+  scenario: Scenario,
+  serial: number,
+): Promise<string | undefined> {
+  const world = new World(bench.lab, namespaceOf(scenario, serial), bench.addresses);
+  using flows = new HeldFlows();
+  await build(world, scenario);
+  await settle(bench, world);
+  await bench.beforeSteps?.(world);
+  const families = scenario.families ?? FAMILIES;
+  for (const [index, step] of scenario.steps.entries()) {
+    const faults = await takeStep({ bench, world, flows, step, families });
+    const fault = faults.find((text) => text !== undefined);
+    if (fault !== undefined) return `step ${index + 1}: ${fault}`;
+  }
+  return undefined;
+}
+
+function namespaceOf(scenario: Scenario, serial: number): string {
+  const slug = scenario.name.replace(/[^a-z0-9]+/g, '-').slice(0, 50);
+  return `${slug}-${serial}`;
+}
+
+async function build(world: World, scenario: Scenario): Promise<void> {
+  await world.lab.api.create(paths.namespaces, { metadata: { name: world.namespace } });
+  await Promise.all(
+    Object.entries(scenario.pods ?? {}).map(([name, pod]) => createPod(world, name, pod)),
+  );
+  // One after the other: which of two Services is the older one must not be chance.
+  for (const [name, service] of Object.entries(scenario.services ?? {})) {
+    await createService(world, name, service);
+  }
+  for (const [name, slice] of Object.entries(scenario.slices ?? {})) {
+    await writeSlices(world, name, slice);
+  }
+}
+
+/** Waits until the controllers and then the proxies have caught up with all that was changed. */
+async function settle(bench: Bench, world: World): Promise<void> {
+  await bench.lab.slices.until(world.namespace, {
+    what: 'to reflect the pods',
+    holds: (slices) => slicesReflect(world, slices),
+  });
+  await bench.barrier.pass();
+}
+
+interface StepContext {
+  readonly bench: Bench;
+  readonly world: World;
+  readonly flows: HeldFlows;
+  readonly step: Step;
+  readonly families: readonly Family[];
+}
+
+async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
+  const { bench, world, flows, step, families } = context;
+  const inEachFamily = (
+    ask: (family: Family) => Promise<string | undefined>,
+  ): Promise<(string | undefined)[]> => Promise.all(families.map(ask));
+  if ('change' in step) {
+    for (const change of step.change) await applyChange(world, change);
+    await settle(bench, world);
+    return [];
+  }
+  if ('hold' in step) return await inEachFamily((family) => flows.hold(world, step.hold, family));
+  if ('held' in step) {
+    const expect = step.otherwise?.[bench.proxy]?.expect ?? step.expect;
+    return await inEachFamily((family) =>
+      flows.askHeld({ name: step.held, expect, family, deadlineMs: bench.deadlineMs }),
+    );
+  }
+  return await inEachFamily((family) => askAll(context, step.ask, family));
+}
+
+async function askAll(
+  { bench, world }: StepContext,
+  questions: Extract<Step, { ask: unknown }>['ask'],
+  family: Family,
+): Promise<string | undefined> {
+  for (const question of questions) {
+    const asked = { question, family, proxy: bench.proxy, deadlineMs: bench.deadlineMs };
+    const fault = await askUntilRight(world, asked);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** The reasons that a scenario gives for what this proxy does differently, each once. */
+function knownDifferences(scenario: Scenario, proxy: string): string[] {
+  const reasons = scenario.steps.flatMap((step) => {
+    if ('ask' in step) return step.ask.map((question) => question.otherwise?.[proxy]?.reason);
+    if ('held' in step) return [step.otherwise?.[proxy]?.reason];
+    return [];
+  });
+  return [...new Set(reasons.filter((reason) => reason !== undefined))];
+}

@@ -1,0 +1,10 @@
+import { anyProxySabotages } from './any-proxy.ts';
+import type { Sabotage } from './sabotage.ts';
+import { upstreamNftablesSabotages } from './upstream-nftables.ts';
+
+const SABOTAGES: readonly Sabotage[] = [...upstreamNftablesSabotages, ...anyProxySabotages];
+
+/** The sabotages that can be done to a proxy. */
+export function sabotagesFor(proxy: string): Sabotage[] {
+  return SABOTAGES.filter((sabotage) => sabotage.proxies?.includes(proxy) ?? true);
+}

@@ -1,0 +1,190 @@
+import type { PodPort } from '../lab/kubelet/pods.ts';
+import type { Family } from '../lab/network/plan.ts';
+import type { PodNetwork } from '../lab/network/topology.ts';
+import type { ProxySettings } from '../lab/proxies/contract.ts';
+
+/**
+ * A scenario is data: what exists, what happens, and what packets must see. It names no mode of
+ * forwarding; where proxies are known to differ, it says how each behaves and why.
+ */
+export interface Scenario {
+  /** `area/behaviour`, unique, in lower case and dashes. */
+  readonly name: string;
+  /** One sentence a user of Kubernetes would nod at. */
+  readonly title: string;
+  /** Asked in both families unless said otherwise. */
+  readonly families?: readonly Family[];
+  /** Scenarios with the same setup share a lab. */
+  readonly setup?: Setup;
+  readonly pods?: Readonly<Record<string, PodDeclaration>>;
+  readonly services?: Readonly<Record<string, ServiceDeclaration>>;
+  readonly slices?: Readonly<Record<string, SliceDeclaration>>;
+  readonly steps: readonly Step[];
+}
+
+export interface Setup {
+  readonly podNetwork?: PodNetwork;
+  readonly proxy?: ProxySettings;
+  /** For what a change of anybody else's Services would heal or hide: nothing else runs meanwhile. */
+  readonly alone?: true;
+}
+
+export interface PodDeclaration {
+  readonly node: number;
+  /** Value of the label `app`; `web` when not given. */
+  readonly app?: string;
+  /** TCP 8080 named `tcp` and UDP 8080 named `udp` when not given. */
+  readonly ports?: readonly PodPort[];
+  readonly ready?: boolean;
+  readonly hostNetwork?: boolean;
+}
+
+export interface ServiceDeclaration {
+  /** Pods with this label `app`; the Service's own name when not given; null: slices by hand. */
+  readonly app?: string | null;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Port 80 TCP to the pods' port named `tcp` when not given. */
+  readonly ports?: readonly ServicePortDeclaration[];
+  /** Names of addresses to use as external IPs; the same name is the same address. */
+  readonly externalIPs?: readonly string[];
+  /** Load-balancer addresses, as a cloud would write them into the status. */
+  readonly loadBalancer?: readonly LoadBalancerAddress[];
+  /** Keep the same cluster IPs over deletion and creation. */
+  readonly fixedClusterIPs?: boolean;
+  /** Any other field of the Service's spec. */
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+export interface LoadBalancerAddress {
+  readonly name: string;
+  readonly ipMode?: 'VIP' | 'Proxy';
+}
+
+export interface ServicePortDeclaration {
+  readonly name?: string;
+  readonly port: number;
+  readonly targetPort?: number | string;
+  readonly protocol?: Protocol;
+  /** Name of a number to use as NodePort; the same name is the same number. */
+  readonly nodePort?: string;
+}
+
+export type Protocol = 'TCP' | 'UDP';
+
+/** An EndpointSlice written by hand; one is made for each family. */
+export interface SliceDeclaration {
+  readonly service: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** A port without a number means "all ports" to the API, and nothing to a proxy. */
+  readonly ports: readonly { name?: string; port?: number; protocol?: Protocol }[];
+  readonly endpoints: readonly SliceEndpoint[];
+}
+
+export interface SliceEndpoint {
+  /** The pod whose addresses it has. */
+  readonly pod: string;
+  /** Ready when not given; a condition left out of those given is not written at all. */
+  readonly conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
+  /** Whether the slice tells the pod's node; it does when not given. */
+  readonly tellsNode?: boolean;
+  readonly zoneHints?: readonly string[];
+  readonly nodeHints?: readonly string[];
+}
+
+export type Step =
+  | { readonly ask: readonly Question[] }
+  | { readonly change: readonly Change[] }
+  | { readonly hold: HeldFlow }
+  | { readonly held: string; readonly expect: Answer; readonly otherwise?: Otherwise };
+
+export type Change =
+  | { readonly setReady: string; readonly ready: boolean }
+  | { readonly terminate: string }
+  | { readonly removePod: string }
+  | { readonly addPod: string; readonly pod: PodDeclaration }
+  | { readonly patchService: string; readonly to: ServicePatch }
+  | { readonly deleteService: string }
+  | { readonly createService: string; readonly service: ServiceDeclaration }
+  | { readonly writeSlice: string; readonly slice: SliceDeclaration }
+  | { readonly deleteSlice: string };
+
+export interface ServicePatch {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly labels?: Readonly<Record<string, string | null>>;
+  readonly ports?: readonly ServicePortDeclaration[];
+  readonly externalIPs?: readonly string[];
+  readonly loadBalancer?: readonly LoadBalancerAddress[];
+}
+
+/**
+ * Who asks: `pod:NAME`, `nodeN` (the node itself), `client@nodeN` or `machine@nodeN` (from outside,
+ * through that node); plain `client` where the destination is a node's own address.
+ */
+export type Asker = string;
+
+export interface Question {
+  readonly from: Asker;
+  readonly to: Target;
+  /** How many connections; chosen by the number of pods when not given. */
+  readonly connections?: number;
+  /** The source port of every connection; any free one when not given. */
+  readonly sourcePort?: number;
+  /** Connections one after the other, with this long a pause before each, instead of at once. */
+  readonly apartMs?: number;
+  readonly expect: Answer;
+  /** Whether packets for the address may reach the fabric: with `false`, none did. */
+  readonly escapes?: boolean;
+  readonly otherwise?: Otherwise;
+}
+
+/** How a proxy is known to behave instead, and why: checked just like the expectation. */
+export type Otherwise = Readonly<Record<string, KnownDifference>>;
+
+export interface KnownDifference {
+  readonly expect: Answer;
+  readonly escapes?: boolean;
+  readonly reason: string;
+}
+
+export interface HeldFlow {
+  readonly name: string;
+  readonly from: Asker;
+  readonly to: Target;
+  readonly expect: Answer;
+}
+
+export type Target =
+  | { readonly clusterIP: string; readonly port?: string | number; readonly protocol?: Protocol }
+  | {
+      readonly nodePort: string;
+      readonly node: number | 'localhost';
+      readonly port?: string;
+      /** The node's address inside its pod network instead of its primary one. */
+      readonly at?: 'pod-gateway';
+    }
+  /** A number that the scenario named, whoever has it at the moment. */
+  | { readonly nodePortNamed: string; readonly node: number; readonly protocol: Protocol }
+  | { readonly address: string; readonly service: string; readonly port?: string | number }
+  | { readonly address: string; readonly port: number; readonly protocol: Protocol }
+  | { readonly podIP: string; readonly port: number; readonly protocol: Protocol }
+  | { readonly unassigned: true; readonly port: number; readonly protocol: Protocol }
+  | { readonly healthCheck: string; readonly node: number }
+  | { readonly http: string; readonly node: number; readonly port: number };
+
+export type Answer =
+  /** Every one of these pods answered, and no other. */
+  | { readonly answeredBy: readonly string[]; readonly source?: SeenSource }
+  /** One of these pods answered every time. */
+  | { readonly stickyTo: readonly string[]; readonly source?: SeenSource }
+  /** Over connections with pauses between them, more than one of these answered, and no other. */
+  | { readonly movesAmong: readonly string[] }
+  /** Refused within a second, or the time given. */
+  | { readonly refused: true; readonly withinMs?: number }
+  /** No word for two seconds. */
+  | { readonly silent: true }
+  /** Anything but an answer of a pod. */
+  | { readonly unserved: true }
+  | { readonly status: number; readonly localEndpoints?: number };
+
+/** The source address the pod saw: the asker's own, or one of the node that translated. */
+export type SeenSource = 'own' | 'node';

@@ -1,0 +1,252 @@
+import type { HeldFlow, KnownDifference, Scenario, Step } from '../scenario.ts';
+import {
+  answeredBy,
+  asker,
+  clusterIP,
+  differently,
+  nodePort,
+  on,
+  refused,
+  silent,
+  UDP_PORT,
+  UPSTREAM,
+  vip,
+} from '../words.ts';
+
+const ASKERS = { near: asker(1), far: asker(2) };
+const UDP_ONLY = { ports: [UDP_PORT] };
+
+function hold(flow: HeldFlow): Step {
+  return { hold: flow };
+}
+
+function still(held: string, pod: string): Step {
+  return { held, expect: answeredBy(pod) };
+}
+
+const DEAD_POD: KnownDifference = {
+  expect: silent,
+  reason:
+    'a UDP flow is left as it is when its Service has no endpoint any more, so it goes on to the address of the removed pod',
+};
+const BLACK_HOLE: KnownDifference = {
+  expect: silent,
+  reason:
+    'UDP flows are looked after only when slices change, so one that was there before the address was added stays untranslated',
+};
+
+export const flowScenarios: readonly Scenario[] = [
+  {
+    name: 'flows/udp-follows-a-replaced-pod',
+    title: 'A UDP client that keeps its socket reaches the new pod when the old one is replaced',
+    pods: { old: on(1), ...ASKERS },
+    services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' }, externalIPs: ['external'] } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('old') }),
+      hold({ name: 'node', from: 'node2', to: clusterIP('web'), expect: answeredBy('old') }),
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('old') }),
+      hold({
+        name: 'external',
+        from: 'client@node2',
+        to: vip('external', 'web'),
+        expect: answeredBy('old'),
+      }),
+      { change: [{ removePod: 'old' }, { addPod: 'new', pod: on(2) }] },
+      still('pod', 'new'),
+      still('node', 'new'),
+      still('port', 'new'),
+      still('external', 'new'),
+    ],
+  },
+  {
+    name: 'flows/udp-leaves-an-unready-pod',
+    title: 'A UDP client that keeps its socket moves on when its pod stops being ready',
+    pods: { a: on(1), b: on(2, { ready: false }), ...ASKERS },
+    services: { web: UDP_ONLY },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
+      {
+        change: [
+          { setReady: 'b', ready: true },
+          { setReady: 'a', ready: false },
+        ],
+      },
+      still('pod', 'b'),
+    ],
+  },
+  {
+    name: 'flows/udp-to-zero-and-back',
+    title:
+      'A UDP client that keeps its socket is refused at zero endpoints and served when one comes',
+    pods: { old: on(2), ...ASKERS },
+    services: { web: { ...UDP_ONLY, externalIPs: ['external'] } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('old') }),
+      hold({
+        name: 'external',
+        from: 'client@node1',
+        to: vip('external', 'web'),
+        expect: answeredBy('old'),
+      }),
+      { change: [{ removePod: 'old' }] },
+      { held: 'pod', expect: refused, otherwise: differently(UPSTREAM, DEAD_POD) },
+      { held: 'external', expect: refused, otherwise: differently(UPSTREAM, DEAD_POD) },
+      { change: [{ addPod: 'new', pod: on(1) }] },
+      still('pod', 'new'),
+      still('external', 'new'),
+    ],
+  },
+  {
+    name: 'flows/udp-before-the-service',
+    title: 'A UDP client that sent before the Service was there reaches it once it is',
+    pods: { a: on(2), ...ASKERS },
+    steps: [
+      hold({
+        name: 'pod',
+        from: 'pod:near',
+        to: { address: 'external', port: 53, protocol: 'UDP' },
+        expect: silent,
+      }),
+      hold({
+        name: 'client',
+        from: 'client@node2',
+        to: { address: 'external', port: 53, protocol: 'UDP' },
+        expect: silent,
+      }),
+      { change: [{ createService: 'web', service: { ...UDP_ONLY, externalIPs: ['external'] } }] },
+      still('pod', 'a'),
+      still('client', 'a'),
+    ],
+  },
+  {
+    name: 'flows/udp-before-the-endpoints',
+    title: 'A UDP client that was refused for want of endpoints is served once there is one',
+    pods: ASKERS,
+    services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' } } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: refused }),
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: refused }),
+      { change: [{ addPod: 'a', pod: on(2) }] },
+      still('pod', 'a'),
+      still('port', 'a'),
+    ],
+  },
+  {
+    name: 'flows/udp-before-the-address',
+    title: 'A UDP client that sent before its Service got an external IP is served once it has it',
+    // Any change of a UDP Service would heal the flow by accident.
+    setup: { alone: true },
+    pods: { a: on(2), ...ASKERS },
+    services: { web: UDP_ONLY },
+    steps: [
+      hold({
+        name: 'pod',
+        from: 'pod:near',
+        to: { address: 'external', port: 53, protocol: 'UDP' },
+        expect: silent,
+      }),
+      { change: [{ patchService: 'web', to: { externalIPs: ['external'] } }] },
+      {
+        ask: [{ from: 'pod:near', to: vip('external', 'web'), expect: answeredBy('a') }],
+      },
+      {
+        held: 'pod',
+        expect: answeredBy('a'),
+        otherwise: differently(UPSTREAM, BLACK_HOLE),
+      },
+    ],
+  },
+  {
+    name: 'flows/udp-target-port-changes',
+    title: 'A UDP client that keeps its socket reaches the new target port of its Service',
+    // The pod serves only the second number, and refuses what comes to the first.
+    pods: { a: on(2, { ports: [{ port: 9090, protocol: 'UDP' }] }), ...ASKERS },
+    services: { web: { ports: [{ ...UDP_PORT, targetPort: 8080 }] } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: refused }),
+      { change: [{ patchService: 'web', to: { ports: [{ ...UDP_PORT, targetPort: 9090 }] } }] },
+      still('pod', 'a'),
+    ],
+  },
+  {
+    name: 'flows/udp-stays-where-it-may',
+    title: 'A UDP flow stays with its pod while that is ready, whatever happens to others',
+    pods: { a: on(1), b: on(2, { ready: false }), ...ASKERS },
+    services: { web: UDP_ONLY },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
+      {
+        change: [
+          { setReady: 'b', ready: true },
+          { addPod: 'c', pod: on(2) },
+          { createService: 'other', service: { ...UDP_ONLY, app: 'web' } },
+        ],
+      },
+      still('pod', 'a'),
+      { change: [{ removePod: 'b' }, { deleteService: 'other' }] },
+      still('pod', 'a'),
+      { change: [{ patchService: 'web', to: { externalIPs: ['external'] } }] },
+      still('pod', 'a'),
+    ],
+  },
+  {
+    name: 'flows/udp-survives-termination',
+    title: 'A UDP flow goes on while its pod terminates, and moves when the pod is gone',
+    pods: { a: on(2), ...ASKERS },
+    services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' } } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('a') }),
+      { change: [{ addPod: 'b', pod: on(1) }, { terminate: 'a' }] },
+      { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('b') }] },
+      still('pod', 'a'),
+      still('port', 'a'),
+      { change: [{ removePod: 'a' }] },
+      still('pod', 'b'),
+      still('port', 'b'),
+    ],
+  },
+  {
+    name: 'flows/tcp-survives-changes-around-it',
+    title: 'A TCP connection survives changes of other Services and of everything else of its own',
+    pods: { a: on(2), b: on(1, { ready: false }), ...ASKERS },
+    services: { web: { spec: { type: 'NodePort' } } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('a') }),
+      {
+        change: [
+          { createService: 'other', service: { app: 'web' } },
+          { setReady: 'b', ready: true },
+        ],
+      },
+      still('pod', 'a'),
+      still('port', 'a'),
+      {
+        change: [
+          { deleteService: 'other' },
+          { patchService: 'web', to: { spec: { sessionAffinity: 'ClientIP' } } },
+        ],
+      },
+      still('pod', 'a'),
+      still('port', 'a'),
+      { change: [{ patchService: 'web', to: { externalIPs: ['external'] } }] },
+      still('pod', 'a'),
+      still('port', 'a'),
+    ],
+  },
+  {
+    name: 'flows/tcp-survives-termination',
+    title: 'A TCP connection goes on while its pod terminates, though new ones go elsewhere',
+    pods: { a: on(2), ...ASKERS },
+    services: { web: { spec: { type: 'NodePort' } } },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('a') }),
+      { change: [{ addPod: 'b', pod: on(1) }, { terminate: 'a' }] },
+      { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('b') }] },
+      still('pod', 'a'),
+      still('port', 'a'),
+    ],
+  },
+];

@@ -1,0 +1,159 @@
+import type { Answer, Scenario, Target } from '../scenario.ts';
+import { answeredSeeing, asker, fromEach, nodePort, on, refused, silent, vip } from '../words.ts';
+
+const LOCAL = {
+  loadBalancer: [{ name: 'lb' }],
+  spec: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+};
+
+function health(node: number): Target {
+  return { healthCheck: 'web', node };
+}
+
+function healthy(localEndpoints: number): Answer {
+  return { status: 200, localEndpoints };
+}
+
+const UNHEALTHY: Answer = { status: 503, localEndpoints: 0 };
+
+export const healthCheckScenarios: readonly Scenario[] = [
+  {
+    name: 'health-check/tells-nodes-apart',
+    title: 'The health check port tells which nodes have endpoints, and how many',
+    pods: { a: on(1), near: asker(1), far: asker(2) },
+    services: { web: LOCAL },
+    steps: [
+      {
+        ask: [
+          ...fromEach(['client', 'machine', 'node1', 'pod:far'], {
+            to: health(1),
+            expect: healthy(1),
+          }),
+          ...fromEach(['client', 'machine', 'node1', 'pod:far'], {
+            to: health(2),
+            expect: UNHEALTHY,
+          }),
+        ],
+      },
+    ],
+  },
+  {
+    name: 'health-check/counts',
+    title: 'The health check port counts the pods of the node once, however many ports they have',
+    pods: { a: on(1), a2: on(1), b: on(2) },
+    services: {
+      web: {
+        ...LOCAL,
+        ports: [
+          { name: 'stream', port: 80, targetPort: 'tcp' },
+          { name: 'packet', port: 53, targetPort: 'udp', protocol: 'UDP' },
+        ],
+      },
+    },
+    steps: [
+      {
+        ask: [
+          { from: 'client', to: health(1), expect: healthy(2) },
+          { from: 'client', to: health(2), expect: healthy(1) },
+        ],
+      },
+      { change: [{ removePod: 'a2' }] },
+      { ask: [{ from: 'client', to: health(1), expect: healthy(1) }] },
+    ],
+  },
+  {
+    name: 'health-check/follows-readiness',
+    title: 'The health check port fails when the last endpoint of the node is not ready',
+    pods: { a: on(1) },
+    services: { web: LOCAL },
+    steps: [
+      { ask: [{ from: 'client', to: health(1), expect: healthy(1) }] },
+      { change: [{ setReady: 'a', ready: false }] },
+      { ask: [{ from: 'client', to: health(1), expect: UNHEALTHY }] },
+      { change: [{ setReady: 'a', ready: true }] },
+      { ask: [{ from: 'client', to: health(1), expect: healthy(1) }] },
+    ],
+  },
+  {
+    name: 'health-check/only-terminating',
+    title: 'The health check port fails when all endpoints are terminating, while they still serve',
+    pods: { a: on(1), near: asker(1) },
+    services: { web: LOCAL },
+    steps: [
+      { ask: [{ from: 'client', to: health(1), expect: healthy(1) }] },
+      { change: [{ terminate: 'a' }] },
+      {
+        ask: [
+          { from: 'client', to: health(1), expect: UNHEALTHY },
+          { from: 'client', to: nodePort('web', 1), expect: answeredSeeing('own', 'a') },
+          { from: 'client@node1', to: vip('lb', 'web'), expect: answeredSeeing('own', 'a') },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'health-check/follows-policy',
+    title: 'The health check port is closed under externalTrafficPolicy Cluster, open under Local',
+    pods: { a: on(1) },
+    services: {
+      // A number of the band that the API server leaves to whoever asks for one: it would be
+      // forgotten with the policy, and is asked after that.
+      web: { ...LOCAL, spec: { ...LOCAL.spec, healthCheckNodePort: 30_040 } },
+    },
+    steps: [
+      { ask: [{ from: 'client', to: { http: '/', node: 1, port: 30_040 }, expect: healthy(1) }] },
+      { change: [{ patchService: 'web', to: { spec: { externalTrafficPolicy: 'Cluster' } } }] },
+      {
+        ask: [
+          { from: 'client', to: { http: '/', node: 1, port: 30_040 }, expect: refused },
+          { from: 'client', to: { http: '/', node: 2, port: 30_040 }, expect: refused },
+          { from: 'client', to: nodePort('web', 2), expect: answeredSeeing('node', 'a') },
+        ],
+      },
+      {
+        change: [
+          {
+            patchService: 'web',
+            to: { spec: { externalTrafficPolicy: 'Local', healthCheckNodePort: 30_040 } },
+          },
+        ],
+      },
+      {
+        ask: [
+          { from: 'client', to: { http: '/', node: 1, port: 30_040 }, expect: healthy(1) },
+          { from: 'client', to: { http: '/', node: 2, port: 30_040 }, expect: UNHEALTHY },
+          { from: 'client', to: nodePort('web', 2), expect: silent },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'health-check/closes-with-service',
+    title: 'The health check port is closed when its Service is deleted',
+    pods: { a: on(1) },
+    services: { web: LOCAL },
+    steps: [
+      { ask: [{ from: 'client', to: health(1), expect: healthy(1) }] },
+      { change: [{ deleteService: 'web' }] },
+      { ask: [{ from: 'client', to: health(1), expect: refused }] },
+    ],
+  },
+  {
+    name: 'health-check/proxy',
+    title: 'The proxy itself answers health checks on port 10256 of its node',
+    // Its default address is 0.0.0.0.
+    families: ['ipv4'],
+    pods: { near: asker(1) },
+    steps: [
+      {
+        ask: ['/healthz', '/livez'].flatMap((http) => [
+          ...fromEach(['client', 'node1', 'pod:near'], {
+            to: { http, node: 1, port: 10_256 },
+            expect: { status: 200 },
+          }),
+          { from: 'client', to: { http, node: 2, port: 10_256 }, expect: { status: 200 } },
+        ]),
+      },
+    ],
+  },
+];

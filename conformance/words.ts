@@ -1,0 +1,81 @@
+import type {
+  Answer,
+  Asker,
+  PodDeclaration,
+  Protocol,
+  Question,
+  SeenSource,
+  ServicePortDeclaration,
+  Target,
+} from './scenario.ts';
+
+/** The vocabulary that scenarios are written in: each word makes plain data. */
+
+export function on(node: number, more: Omit<PodDeclaration, 'node'> = {}): PodDeclaration {
+  return { node, ...more };
+}
+
+/** A pod that only asks: no Service selects it. */
+export function asker(node: number): PodDeclaration {
+  return { node, app: 'asker' };
+}
+
+export function answeredBy(...pods: string[]): Answer {
+  return { answeredBy: pods };
+}
+
+/** Answered by all of these and no other, each of which saw the given source address. */
+export function answeredSeeing(source: SeenSource, ...pods: string[]): Answer {
+  return { answeredBy: pods, source };
+}
+
+export function stickyTo(...pods: string[]): Answer {
+  return { stickyTo: pods };
+}
+
+/** With `apartMs` and `connections`: asked until a second pod has answered, at most that often. */
+export function movesAmong(...pods: string[]): Answer {
+  return { movesAmong: pods };
+}
+
+export const refused: Answer = { refused: true };
+export const silent: Answer = { silent: true };
+export const unserved: Answer = { unserved: true };
+
+export function clusterIP(service: string, port?: string | number): Target {
+  return port === undefined ? { clusterIP: service } : { clusterIP: service, port };
+}
+
+export function nodePort(service: string, node: number, port?: string): Target {
+  return port === undefined ? { nodePort: service, node } : { nodePort: service, node, port };
+}
+
+/** An external or load-balancer address, by the name the scenario gave it. */
+export function vip(address: string, service: string, port?: string | number): Target {
+  return port === undefined ? { address, service } : { address, service, port };
+}
+
+export function podIP(pod: string, port = 8080, protocol: Protocol = 'TCP'): Target {
+  return { podIP: pod, port, protocol };
+}
+
+/** The same question from several askers. */
+export function fromEach(askers: readonly Asker[], question: Omit<Question, 'from'>): Question[] {
+  return askers.map((from) => ({ from, ...question }));
+}
+
+/** A UDP port 53 to the pods' port named `udp`. */
+export const UDP_PORT: ServicePortDeclaration = {
+  name: 'dns',
+  port: 53,
+  targetPort: 'udp',
+  protocol: 'UDP',
+};
+
+export const UPSTREAM_IPTABLES = ['upstream-iptables', 'upstream-iptables-legacy'] as const;
+export const UPSTREAM = ['upstream-nftables', ...UPSTREAM_IPTABLES] as const;
+
+/** The same known difference for several proxies. */
+export function differently<T>(proxies: readonly string[], how: T): Record<string, T> {
+  return Object.fromEntries(proxies.map((proxy) => [proxy, how]));
+}

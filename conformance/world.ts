@@ -1,0 +1,102 @@
+import type { Service, ServicePort } from '../lab/api/objects.ts';
+import type { Pod } from '../lab/kubelet/pods.ts';
+import type { Lab } from '../lab/lab.ts';
+import { type AddressPair, externalAddress } from '../lab/network/plan.ts';
+import type { ServiceDeclaration } from './scenario.ts';
+
+/** Addresses that scenarios of one lab take turns in drawing, so that none meets another's. */
+export class AddressPool {
+  #lastExternal = 0;
+  #lastClusterIp = 255;
+  #lastNodePort = 29_999;
+
+  external(): AddressPair {
+    return externalAddress(++this.#lastExternal);
+  }
+
+  /** From the lower end of the service range, which the API server leaves to whoever asks. */
+  clusterIp(): AddressPair {
+    const serial = ++this.#lastClusterIp;
+    return {
+      ipv4: `10.96.${serial >> 8}.${serial & 0xff}`,
+      ipv6: `fd00:96::${serial.toString(16)}`,
+    };
+  }
+
+  /** From the lower end of the range, which the API server leaves to whoever asks. */
+  nodePort(): number {
+    return ++this.#lastNodePort;
+  }
+}
+
+/** The part of a lab that one scenario lives in: a Kubernetes namespace and what is in it. */
+export class World {
+  readonly lab: Lab;
+  readonly namespace: string;
+  readonly pods = new Map<string, Pod>();
+  /** Pods that were asked to end and are still there. */
+  readonly terminating = new Set<string>();
+  readonly notReady = new Set<string>();
+  readonly declarations = new Map<string, ServiceDeclaration>();
+  readonly services = new Map<string, Service>();
+  readonly #deleted = new Map<string, Service>();
+  readonly #pool: AddressPool;
+  readonly #addresses = new Map<string, AddressPair>();
+  readonly #nodePorts = new Map<string, number>();
+
+  constructor(lab: Lab, namespace: string, pool: AddressPool) {
+    this.lab = lab;
+    this.namespace = namespace;
+    this.#pool = pool;
+  }
+
+  /** The address that the scenario calls by this name; drawn when first named. */
+  address(name: string): AddressPair {
+    return this.#draw(name, () => this.#pool.external());
+  }
+
+  fixedClusterIp(service: string): AddressPair {
+    return this.#draw(`cluster-ip:${service}`, () => this.#pool.clusterIp());
+  }
+
+  /** The number that the scenario calls by this name; drawn when first named. */
+  nodePort(name: string): number {
+    const drawn = this.#nodePorts.get(name) ?? this.#pool.nodePort();
+    this.#nodePorts.set(name, drawn);
+    return drawn;
+  }
+
+  pod(name: string): Pod {
+    return known(this.pods.get(name), `pod '${name}'`);
+  }
+
+  service(name: string): Service {
+    return known(this.services.get(name) ?? this.#deleted.get(name), `service '${name}'`);
+  }
+
+  servicePort(name: string, port?: string | number): ServicePort {
+    const ports = this.service(name).spec.ports ?? [];
+    const found =
+      port === undefined
+        ? ports[0]
+        : ports.find((candidate) => candidate.name === port || candidate.port === port);
+    return known(found, `port '${port}' of service '${name}'`);
+  }
+
+  /** A deleted Service can still be asked for at its old addresses. */
+  forget(name: string): void {
+    this.#deleted.set(name, this.service(name));
+    this.services.delete(name);
+  }
+
+  #draw(name: string, draw: () => AddressPair): AddressPair {
+    const drawn = this.#addresses.get(name) ?? draw();
+    this.#addresses.set(name, drawn);
+    return drawn;
+  }
+}
+
+function known<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new TypeError(`the scenario names no ${what}`);
+  return value;
+}
