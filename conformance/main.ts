@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { LabError } from '../lab/host/errors.ts';
+import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
@@ -58,10 +59,12 @@ async function main(options: Options): Promise<void> {
 async function judgeProxies(options: Options, scenarios: readonly Scenario[]): Promise<void> {
   const results: ScenarioResult[] = [];
   const times: RunTime[] = [];
+  const signal = interruption();
   for (const variant of options.proxy) {
     const startedAt = performance.now();
     const progress = terminalProgress();
-    const run = { variant, scenarios, atOnce: options.atOnce, progress, onResult };
+    const { atOnce } = options;
+    const run = { variant, scenarios, atOnce, progress, signal, onResult };
     results.push(...(await runCorpus(run)));
     const milliseconds = performance.now() - startedAt;
     times.push({ proxy: variant.name, scenarios: scenarios.length, milliseconds });
@@ -79,6 +82,7 @@ function conformanceMarkdown(results: readonly ScenarioResult[]): string {
 
 async function judgeTheJudge(options: Options): Promise<void> {
   const results: SabotageResult[] = [];
+  const signal = interruption();
   for (const variant of options.proxy) {
     const sabotages = sabotagesFor(variant.name).filter((s) => options.only?.test(s.name) ?? true);
     const onSabotage = (result: SabotageResult): void => {
@@ -86,7 +90,7 @@ async function judgeTheJudge(options: Options): Promise<void> {
       process.stderr.write(`    ${mark} ${result.sabotage}: ${result.reason}\n`);
     };
     const progress = terminalProgress();
-    const plan = { variant, sabotages, corpus: CORPUS, progress, onResult: onSabotage };
+    const plan = { variant, sabotages, corpus: CORPUS, progress, signal, onResult: onSabotage };
     results.push(...(await runSabotages(plan)));
   }
   console.log(sabotageTable(results));
@@ -136,5 +140,5 @@ try {
 } catch (error) {
   if (!(error instanceof LabError)) throw error;
   console.error(`conformance: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  process.exitCode = 2;
+  process.exitCode = error.code === 'LAB_INTERRUPTED' ? 130 : 2;
 }

@@ -4,6 +4,7 @@ import { DEFAULT_LAB, type UpOptions, up } from './commands/up.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
 import { runInteractive } from './host/interactive.ts';
+import { interruption } from './host/interruption.ts';
 import { enterNamespace, listNamespaces, namespaceName, namespacePath } from './host/namespaces.ts';
 import { terminalProgress } from './host/progress.ts';
 import { formatTable } from './host/table.ts';
@@ -48,7 +49,10 @@ program
   )
   .option('--services <count>', 'Services that exist from the start, for scale', wholeNumber, 0)
   .option('--endpoints <count>', 'endpoints of each of them', wholeNumber, 5)
-  .action(async (options: UpOptions) => console.log(await up(options, terminalProgress())));
+  .action(async (options: UpOptions) => {
+    const context = { progress: terminalProgress(), signal: interruption() };
+    console.log(await up(options, context));
+  });
 
 program
   .command('status')
@@ -134,5 +138,5 @@ try {
 } catch (error) {
   if (!(error instanceof LabError)) throw error;
   console.error(`lab: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  process.exitCode = 1;
+  process.exitCode = error.code === 'LAB_INTERRUPTED' ? 130 : 1;
 }

@@ -33,7 +33,7 @@ export class Barrier {
     this.#deadlineMs = deadlineMs;
   }
 
-  async open(): Promise<void> {
+  async #open(): Promise<void> {
     const { api, pods } = this.#lab;
     await api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
     this.#sides = await Promise.all(
@@ -57,7 +57,6 @@ export class Barrier {
     for (const family of FAMILIES) {
       await api.create(paths.slices(NAMESPACE), { ...sliceHead(family), ...this.#content(family) });
     }
-    await this.pass();
   }
 
   /** Resolves when all that was in the API when this was called is in every kernel. */
@@ -75,6 +74,10 @@ export class Barrier {
 
   async #round(): Promise<void> {
     const { api } = this.#lab;
+    if (!this.#service) await this.#open();
+    // Only from a common side is the other one news: a round that failed may have left a proxy
+    // behind, and its old state would pass for the next.
+    await this.#reachedEverywhere();
     this.#generation++;
     const ports = [{ port: BASE_PORT + this.#side, protocol: 'TCP' }];
     await Promise.all(
@@ -83,6 +86,10 @@ export class Barrier {
       ),
     );
     await api.patch(paths.service(NAMESPACE, 'barrier'), { spec: { ports } });
+    await this.#reachedEverywhere();
+  }
+
+  async #reachedEverywhere(): Promise<void> {
     await Promise.all(
       nodeIndexes(this.#lab).flatMap((index) =>
         (this.#service?.spec.clusterIPs ?? []).map((address) =>

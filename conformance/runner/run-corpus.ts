@@ -1,19 +1,21 @@
+import { abortable } from '../../lab/host/interruption.ts';
 import type { Daemon } from '../../lab/host/processes.ts';
 import { type Progress, silentProgress } from '../../lab/host/progress.ts';
-import { startLab } from '../../lab/lab.ts';
+import { type Lab, startLab } from '../../lab/lab.ts';
 import type { PodNetwork } from '../../lab/network/topology.ts';
 import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
 import type { Scenario } from '../scenario.ts';
 import { AddressPool } from '../world.ts';
 import { Barrier } from './barrier.ts';
 import { mapConcurrently } from './concurrently.ts';
-import { runScenario, type ScenarioResult } from './run-scenario.ts';
+import { type Bench, runScenario, type ScenarioResult } from './run-scenario.ts';
 
 export interface CorpusRun {
   readonly variant: ProxyVariant;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
   readonly progress?: Progress;
+  readonly signal?: AbortSignal | undefined;
   readonly onResult?: (result: ScenarioResult) => void;
 }
 
@@ -34,40 +36,43 @@ export async function runCorpus(run: CorpusRun): Promise<ScenarioResult[]> {
 async function runInLab(run: CorpusRun, podNetwork: PodNetwork): Promise<ScenarioResult[]> {
   const progress = run.progress ?? silentProgress;
   await using lab = await progress.step(`lab with ${podNetwork} pods`, () =>
-    startLab({ podNetwork }),
+    startLab({ podNetwork, signal: run.signal }),
   );
+  return await abortable(runEachConfiguration(run, lab), run.signal);
+}
+
+async function runEachConfiguration(run: CorpusRun, lab: Lab): Promise<ScenarioResult[]> {
+  const progress = run.progress ?? silentProgress;
   const bySettings = Map.groupBy(run.scenarios, (s) => JSON.stringify(s.setup?.proxy ?? {}));
-  const results: ScenarioResult[] = [];
-  const addresses = new AddressPool();
   const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
-  let opened = false;
+  const place = { lab, proxy: run.variant.name, barrier, addresses: new AddressPool() };
+  const bench = { ...place, deadlineMs: ANSWER_DEADLINE_MS };
+  const results: ScenarioResult[] = [];
   for (const [settings, scenarios] of bySettings) {
-    const title = `${run.variant.name} ${settings === '{}' ? '' : settings}`;
-    const proxies = await progress.step(title, () =>
-      lab.startProxies(run.variant, JSON.parse(settings) as ProxySettings),
-    );
-    if (!opened) await barrier.open();
-    opened = true;
-    const bench = {
-      lab,
-      proxy: run.variant.name,
-      barrier,
-      addresses,
-      deadlineMs: ANSWER_DEADLINE_MS,
-    };
-    const take = async (scenario: Scenario): Promise<void> => {
-      const result = await runScenario(bench, scenario, 1);
-      run.onResult?.(result);
-      results.push(result);
-    };
-    const { alone = [], together = [] } = Object.groupBy(scenarios, (s) =>
-      s.setup?.alone ? 'alone' : 'together',
-    );
-    await mapConcurrently(together, run.atOnce, take);
-    await mapConcurrently(alone, 1, take);
+    const title = settings === '{}' ? run.variant.name : `${run.variant.name} ${settings}`;
+    const proxies = await progress.step(title, async () => {
+      const started = await lab.startProxies(run.variant, JSON.parse(settings) as ProxySettings);
+      await barrier.pass();
+      return started;
+    });
+    results.push(...(await runSideBySide({ ...run, scenarios }, bench)));
     await stopProxies(proxies);
   }
   return results;
+}
+
+async function runSideBySide(run: CorpusRun, bench: Bench): Promise<ScenarioResult[]> {
+  const take = async (scenario: Scenario): Promise<ScenarioResult> => {
+    run.signal?.throwIfAborted();
+    const result = await runScenario(bench, scenario, 1);
+    run.onResult?.(result);
+    return result;
+  };
+  const { alone = [], together = [] } = Object.groupBy(run.scenarios, (s) =>
+    s.setup?.alone ? 'alone' : 'together',
+  );
+  const results = await mapConcurrently(together, run.atOnce, take);
+  return [...results, ...(await mapConcurrently(alone, 1, take))];
 }
 
 export async function stopProxies(proxies: ReadonlyMap<string, Daemon>): Promise<void> {

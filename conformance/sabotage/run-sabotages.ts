@@ -1,3 +1,4 @@
+import { abortable } from '../../lab/host/interruption.ts';
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import type { Daemon } from '../../lab/host/processes.ts';
 import type { Progress } from '../../lab/host/progress.ts';
@@ -26,6 +27,7 @@ export interface SabotageRun {
   readonly sabotages: readonly Sabotage[];
   readonly corpus: readonly Scenario[];
   readonly progress: Progress;
+  readonly signal: AbortSignal;
   readonly onResult: (result: SabotageResult) => void;
 }
 
@@ -38,12 +40,12 @@ const BARRIER_DEADLINE_MS = 6_000;
  * first run without a fault: a judge that always fails catches nothing.
  */
 export async function runSabotages(plan: SabotageRun): Promise<SabotageResult[]> {
-  await using lab = await plan.progress.step('lab', () => startLab());
+  await using lab = await plan.progress.step('lab', () => startLab({ signal: plan.signal }));
   const theatre = new Theatre(lab, plan);
   await theatre.open();
   const results: SabotageResult[] = [];
   for (const sabotage of plan.sabotages) {
-    const result = await theatre.play(sabotage);
+    const result = await abortable(theatre.play(sabotage), plan.signal);
     plan.onResult(result);
     results.push(result);
   }
@@ -67,7 +69,7 @@ class Theatre {
 
   async open(): Promise<void> {
     this.#proxies = await this.#lab.startProxies(this.#plan.variant);
-    await this.#barrier.open();
+    await this.#barrier.pass();
   }
 
   async play(sabotage: Sabotage): Promise<SabotageResult> {

@@ -1,4 +1,5 @@
 import type { Service } from '../api/objects.ts';
+import { abortable } from '../host/interruption.ts';
 import type { Progress } from '../host/progress.ts';
 import { formatTable } from '../host/table.ts';
 import { type Lab, startLab } from '../lab.ts';
@@ -16,8 +17,13 @@ export interface UpOptions {
   readonly endpoints: number;
 }
 
-export async function up(options: UpOptions, progress: Progress): Promise<string> {
-  const variant = options.proxy === 'none' ? undefined : findProxy(options.proxy);
+export interface UpContext {
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** Starts a lab and leaves it running; removes it again if anything goes wrong on the way. */
+export async function up(options: UpOptions, context: UpContext): Promise<string> {
   const startedAt = performance.now();
   const lab = await startLab({
     name: options.name,
@@ -27,18 +33,28 @@ export async function up(options: UpOptions, progress: Progress): Promise<string
       options.services > 0
         ? { services: options.services, endpointsPerService: options.endpoints }
         : undefined,
-    progress,
+    ...context,
   });
+  try {
+    const service = await abortable(furnish(lab, options, context), context.signal);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    await lab.detach();
+    return describe({ lab, service, seconds, proxy: options.proxy });
+  } catch (error) {
+    await lab[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function furnish(lab: Lab, options: UpOptions, { progress }: UpContext): Promise<Service> {
+  const variant = options.proxy === 'none' ? undefined : findProxy(options.proxy);
   const service = await progress.step('demo: a pod on each node, one Service', () =>
     deployDemo(lab),
   );
-  if (variant) {
-    await progress.step(`${variant.name} on each node`, () => lab.startProxies(variant));
-    await progress.step('the Service answers on every node', () => untilReachable(lab, service));
-  }
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  await lab.detach();
-  return describe({ lab, service, seconds, proxy: options.proxy });
+  if (!variant) return service;
+  await progress.step(`${variant.name} on each node`, () => lab.startProxies(variant));
+  await progress.step('the Service answers on every node', () => untilReachable(lab, service));
+  return service;
 }
 
 interface Description {

@@ -27,4 +27,5 @@ export type LabErrorCode =
   | 'LAB_API'
   | 'LAB_PROCESS_ENDED'
   | 'LAB_DEADLINE'
+  | 'LAB_INTERRUPTED'
   | 'LAB_USAGE';
