@@ -140,5 +140,6 @@ try {
 } catch (error) {
   if (!(error instanceof LabError)) throw error;
   console.error(`conformance: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  process.exitCode = error.code === 'LAB_INTERRUPTED' ? 130 : 2;
+  // What was interrupted is still winding down in a lab that is gone: nobody waits for that.
+  process.exit(error.code === 'LAB_INTERRUPTED' ? 130 : 2);
 }

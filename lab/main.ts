@@ -138,5 +138,5 @@ try {
 } catch (error) {
   if (!(error instanceof LabError)) throw error;
   console.error(`lab: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  process.exitCode = error.code === 'LAB_INTERRUPTED' ? 130 : 1;
+  process.exit(error.code === 'LAB_INTERRUPTED' ? 130 : 1);
 }

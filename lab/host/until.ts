@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LabError } from './errors.ts';
+import { abortable } from './interruption.ts';
 
 export interface UntilOptions {
   /** Completes the sentence "gave up waiting for …". */
@@ -31,6 +32,6 @@ export async function until<T>(
         { next: 'read the logs of the lab (`npm run lab -- status` names the folder)' },
       );
     }
-    await delay(options.everyMs ?? DEFAULT_INTERVAL_MS, undefined, { signal: options.signal });
+    await abortable(delay(options.everyMs ?? DEFAULT_INTERVAL_MS), options.signal);
   }
 }
