@@ -6,6 +6,7 @@ import { conflictScenarios } from './scenarios/conflicts.ts';
 import { endpointChangeScenarios } from './scenarios/endpoint-changes.ts';
 import { externalIpScenarios } from './scenarios/external-ip.ts';
 import { externalPolicyScenarios } from './scenarios/external-policy.ts';
+import { externalPolicyVipScenarios } from './scenarios/external-policy-vips.ts';
 import { flowScenarios } from './scenarios/flows.ts';
 import { hairpinScenarios } from './scenarios/hairpin.ts';
 import { healthCheckScenarios } from './scenarios/health-check.ts';
@@ -33,6 +34,7 @@ export const CORPUS: readonly Scenario[] = [
   ...sourceRangeScenarios,
   ...internalPolicyScenarios,
   ...externalPolicyScenarios,
+  ...externalPolicyVipScenarios,
   ...terminatingScenarios,
   ...healthCheckScenarios,
   ...affinityScenarios,

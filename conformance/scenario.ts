@@ -106,7 +106,9 @@ export type Change =
   | { readonly deleteService: string }
   | { readonly createService: string; readonly service: ServiceDeclaration }
   | { readonly writeSlice: string; readonly slice: SliceDeclaration }
-  | { readonly deleteSlice: string };
+  | { readonly deleteSlice: string }
+  /** All taints of the node, by key. Nodes are shared by scenarios: put back what was there. */
+  | { readonly taintNode: number; readonly keys: readonly string[] };
 
 export interface ServicePatch {
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -179,7 +181,7 @@ export type Answer =
   /** Over connections with pauses between them, more than one of these answered, and no other. */
   | { readonly movesAmong: readonly string[] }
   /** Refused within a second, or the time given. */
-  | { readonly refused: true; readonly withinMs?: number }
+  | { readonly refused: true; readonly withinMs?: number; readonly notBeforeMs?: number }
   /** No word for two seconds. */
   | { readonly silent: true }
   /** Anything but an answer of a pod. */

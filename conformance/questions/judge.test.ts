@@ -86,5 +86,6 @@ describe('judge()', () => {
     const ipv6 = { ...circumstances, family: 'ipv6' as const };
     assert.equal(judge({ refused: true }, [refusedAfter(1_020)], ipv6), undefined);
     assert.ok(judge({ refused: true, withinMs: 1_000 }, [refusedAfter(1_020)], ipv6));
+    assert.ok(judge({ refused: true, notBeforeMs: 900 }, [refusedAfter(2)], ipv6));
   });
 });

@@ -46,7 +46,9 @@ function findFault(
   if ('movesAmong' in expected) return notMoving(expected.movesAmong, outcomes);
   if ('refused' in expected) {
     const limitMs = expected.withinMs ?? REFUSAL_LIMIT_MS[circumstances.family];
-    const prompt = (o: Outcome): boolean => o.kind === 'refused' && o.afterMs <= limitMs;
+    const { notBeforeMs = 0 } = expected;
+    const prompt = (o: Outcome): boolean =>
+      o.kind === 'refused' && o.afterMs <= limitMs && o.afterMs >= notBeforeMs;
     return unless(outcomes.every(prompt), `not all were refused within ${limitMs} ms`);
   }
   if ('silent' in expected) {

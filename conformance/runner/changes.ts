@@ -1,4 +1,5 @@
 import { paths, type Service } from '../../lab/api/objects.ts';
+import { nodeName } from '../../lab/network/plan.ts';
 import type { Change } from '../scenario.ts';
 import type { World } from '../world.ts';
 import {
@@ -34,7 +35,9 @@ export async function applyChange(world: World, change: Change): Promise<void> {
     return await createService(world, change.createService, change.service);
   }
   if ('writeSlice' in change) return await writeSlices(world, change.writeSlice, change.slice);
-  await deleteSlices(world, change.deleteSlice);
+  if ('deleteSlice' in change) return await deleteSlices(world, change.deleteSlice);
+  const taints = change.keys.map((key) => ({ key, effect: 'NoSchedule' }));
+  await world.lab.api.patch(paths.node(nodeName(change.taintNode)), { spec: { taints } });
 }
 
 async function setReady(world: World, change: { setReady: string; ready: boolean }): Promise<void> {

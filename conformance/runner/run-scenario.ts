@@ -130,29 +130,35 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
 
 /**
  * Questions of one step do not depend on each other and are asked side by side, so that a
- * scenario with many silences takes two seconds, not two for each. Those that count what reaches
- * the fabric go one by one: they may ask for the same address.
+ * scenario with many silences takes two seconds, not two for each. What is counted at the fabric
+ * is counted for an address, not for who asked: those that expect nothing there share one round,
+ * and those that expect something go one by one.
  */
 async function askAll(
   { bench, world }: StepContext,
   questions: readonly Question[],
   family: Family,
 ): Promise<string | undefined> {
-  const ask = (question: Question): Promise<string | undefined> =>
-    askUntilRight(world, { question, family, proxy: bench.proxy, deadlineMs: bench.deadlineMs });
-  const [alone, together] = partition(questions, countsEscapes);
-  const faults = await mapConcurrently(together, QUESTIONS_AT_ONCE, ask);
-  for (const question of alone) faults.push(await ask(question));
-  return faults.find((fault) => fault !== undefined);
-}
-
-function countsEscapes(question: Question): boolean {
-  const differences = Object.values(question.otherwise ?? {});
-  return [question, ...differences].some(({ escapes }) => escapes !== undefined);
-}
-
-function partition<T>(items: readonly T[], holds: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(holds), items.filter((item) => !holds(item))];
+  const rounds = Map.groupBy(
+    questions,
+    (question) => (question.otherwise?.[bench.proxy] ?? question).escapes,
+  );
+  for (const escapes of [undefined, false, true]) {
+    const faults = await mapConcurrently(
+      rounds.get(escapes) ?? [],
+      escapes ? 1 : QUESTIONS_AT_ONCE,
+      (question) =>
+        askUntilRight(world, {
+          question,
+          family,
+          proxy: bench.proxy,
+          deadlineMs: bench.deadlineMs,
+        }),
+    );
+    const fault = faults.find((text) => text !== undefined);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 /** The reasons that a scenario gives for what this proxy does differently, each once. */

@@ -14,6 +14,10 @@ function healthy(localEndpoints: number): Answer {
   return { status: 200, localEndpoints };
 }
 
+function proxyHealth(path: string, node: number): Target {
+  return { http: path, node, port: 10_256 };
+}
+
 const UNHEALTHY: Answer = { status: 503, localEndpoints: 0 };
 
 export const healthCheckScenarios: readonly Scenario[] = [
@@ -139,20 +143,38 @@ export const healthCheckScenarios: readonly Scenario[] = [
     ],
   },
   {
+    name: 'health-check/proxy-of-leaving-node',
+    title: 'The proxy of a node that is about to be deleted fails /healthz, and /livez stays well',
+    families: ['ipv4'],
+    pods: {},
+    steps: [
+      { change: [{ taintNode: 2, keys: ['ToBeDeletedByClusterAutoscaler'] }] },
+      {
+        ask: [
+          { from: 'client', to: proxyHealth('/healthz', 2), expect: { status: 503 } },
+          { from: 'client', to: proxyHealth('/livez', 2), expect: { status: 200 } },
+          { from: 'client', to: proxyHealth('/healthz', 1), expect: { status: 200 } },
+        ],
+      },
+      { change: [{ taintNode: 2, keys: [] }] },
+      { ask: [{ from: 'client', to: proxyHealth('/healthz', 2), expect: { status: 200 } }] },
+    ],
+  },
+  {
     name: 'health-check/proxy',
     title: 'The proxy itself answers health checks on port 10256 of its node',
     // Its default address is 0.0.0.0.
     families: ['ipv4'],
-    pods: { near: asker(1) },
+    pods: { near: asker(1), far: asker(2) },
     steps: [
       {
-        ask: ['/healthz', '/livez'].flatMap((http) => [
-          ...fromEach(['client', 'node1', 'pod:near'], {
-            to: { http, node: 1, port: 10_256 },
+        // Only the first node: another scenario makes the second one fail.
+        ask: ['/healthz', '/livez'].flatMap((path) =>
+          fromEach(['client', 'machine', 'node1', 'node2', 'pod:near', 'pod:far'], {
+            to: proxyHealth(path, 1),
             expect: { status: 200 },
           }),
-          { from: 'client', to: { http, node: 2, port: 10_256 }, expect: { status: 200 } },
-        ]),
+        ),
       },
     ],
   },

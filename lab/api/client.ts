@@ -92,16 +92,23 @@ export class ApiClient implements Disposable {
   async raw(request: ApiRequest): Promise<ApiResponse> {
     const stream = this.#open(request);
     stream.setTimeout(REQUEST_DEADLINE_MS, () => stream.close(http2.constants.NGHTTP2_CANCEL));
-    const status = new Promise<number>((resolve, reject) => {
-      stream.once('response', (headers) => resolve(Number(headers[':status'])));
+    // Read from the start: a stream that closes before anybody reads it counts as cut off.
+    const response = new Promise<ApiResponse>((resolve, reject) => {
+      let status = 0;
+      let text = '';
+      stream.setEncoding('utf8');
+      stream.once('response', (headers) => {
+        status = Number(headers[':status']);
+      });
+      stream.on('data', (more: string) => {
+        text += more;
+      });
+      stream.once('end', () => resolve({ status, text }));
       stream.once('error', reject);
       stream.once('close', () => reject(new Error(`stream closed, code ${stream.rstCode}`)));
     });
     try {
-      const code = await status;
-      let text = '';
-      for await (const chunk of stream.setEncoding('utf8')) text += chunk;
-      return { status: code, text };
+      return await response;
     } catch (error) {
       throw new LabError('LAB_API', `${request.method} ${request.path} had no answer: ${error}`, {
         next: 'is the API server running? `npm run lab -- status`',

@@ -5,6 +5,7 @@ import { formatTable } from '../host/table.ts';
 import { type Lab, startLab } from '../lab.ts';
 import { nodeAddress, nodeName, outsiderAddress, podCidr, zoneOf } from '../network/plan.ts';
 import { nodeIndexes, type PodNetwork } from '../network/topology.ts';
+import { KUBERNETES_VERSION } from '../parts/build.ts';
 import { findProxy } from '../proxies/registry.ts';
 import { deployDemo, untilReachable } from './demo.ts';
 
@@ -80,7 +81,7 @@ function describe({ lab, service, seconds, proxy }: Description): string {
   const clusterIp = service.spec.clusterIPs?.[0] ?? '';
   const nodePort = service.spec.ports?.[0]?.nodePort ?? 0;
   return [
-    `Lab '${lab.name}' is up after ${seconds} s: Kubernetes v1.36.4, logs in ${lab.folder}/logs`,
+    `Lab '${lab.name}' is up after ${seconds} s: Kubernetes ${KUBERNETES_VERSION}, logs in ${lab.folder}/logs`,
     '',
     formatTable(hosts),
     '',

@@ -1,5 +1,5 @@
 import { ipBatch, namespaceName } from '../host/namespaces.ts';
-import { type AddressPair, nodeName, podGateway } from './plan.ts';
+import { type AddressPair, FAMILIES, nodeName, podGateway } from './plan.ts';
 import { POD_BRIDGE, type PodNetwork } from './topology.ts';
 
 export interface PodLink {
@@ -14,6 +14,10 @@ export interface PodLink {
 }
 
 export const POD_LINK_PREFIX = 'pod';
+
+/** Each routed pod shares its link with its node alone, so the same two will do for all. */
+const NODE_SIDE_MAC = '02:00:00:00:00:01';
+const POD_SIDE_MAC = '02:00:00:00:00:02';
 
 /** Gives a pod its namespace and plugs it into its node, as a network plugin would. */
 export async function plugPod(link: PodLink): Promise<void> {
@@ -41,7 +45,8 @@ function nodeSide(link: PodLink, podNamespace: string): string[] {
   }
   return [
     create,
-    `link set ${link.linkName} up`,
+    `link set ${link.linkName} address ${NODE_SIDE_MAC} up`,
+    ...permanentNeighbours(link.address, { mac: POD_SIDE_MAC, device: link.linkName }),
     `addr add ${gateway.ipv4}/32 dev ${link.linkName}`,
     `addr add ${gateway.ipv6}/128 dev ${link.linkName} nodad`,
     `route add ${link.address.ipv4}/32 dev ${link.linkName} src ${gateway.ipv4}`,
@@ -54,7 +59,12 @@ function podSide(link: PodLink): string[] {
   const bridged = link.podNetwork === 'bridge';
   return [
     'link set lo up',
-    'link set eth0 up',
+    ...(bridged
+      ? ['link set eth0 up']
+      : [
+          `link set eth0 address ${POD_SIDE_MAC} up`,
+          ...permanentNeighbours(gateway, { mac: NODE_SIDE_MAC, device: 'eth0' }),
+        ]),
     `addr add ${link.address.ipv4}/${bridged ? 16 : 32} dev eth0`,
     `addr add ${link.address.ipv6}/${bridged ? 64 : 128} dev eth0 nodad`,
     ...(bridged
@@ -63,4 +73,17 @@ function podSide(link: PodLink): string[] {
     `route add default via ${gateway.ipv4} dev eth0`,
     `route add default via ${gateway.ipv6} dev eth0`,
   ];
+}
+
+/**
+ * The kernel's table of neighbours has 1024 places for all namespaces of the machine together,
+ * which a few hundred pods fill; then packets are lost. Permanent ones do not count.
+ */
+function permanentNeighbours(
+  of: AddressPair,
+  at: { readonly mac: string; readonly device: string },
+): string[] {
+  return FAMILIES.map(
+    (family) => `neigh add ${of[family]} lladdr ${at.mac} dev ${at.device} nud permanent`,
+  );
 }

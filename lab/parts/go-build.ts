@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { LabError } from '../host/errors.ts';
+import { cacheFolder } from '../host/folders.ts';
+import type { Progress } from '../host/progress.ts';
+import { run } from '../host/run.ts';
+
+const BUILD_DEADLINE_MS = 45 * 60_000;
+
+export interface GoProgram {
+  readonly name: string;
+  /** Folder beside this file with the go.mod that pins it. */
+  readonly module: string;
+  readonly importPath: string;
+  readonly linkerFlags: string;
+  /** Files of the module whose content decides whether a built program is still the right one. */
+  readonly sources: readonly string[];
+}
+
+export interface GoBuildContext {
+  readonly progress: Progress;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Path of the program in the cache; built first if the cache has none for these sources. */
+export async function provideProgram(program: GoProgram, context: GoBuildContext): Promise<string> {
+  const path = await cachedPath(program);
+  if (existsSync(path)) return path;
+  await context.progress.step(`build ${program.name} (minutes, the first time)`, () =>
+    build(program, path, context.signal),
+  );
+  return path;
+}
+
+/** One folder for each state of the sources, so that a new version never meets an old program. */
+async function cachedPath(program: GoProgram): Promise<string> {
+  const hash = createHash('sha256');
+  for (const source of program.sources) {
+    hash.update(await readFile(join(import.meta.dirname, program.module, source)));
+  }
+  const key = hash.digest('hex').slice(0, 12);
+  return join(cacheFolder(), 'parts', `${program.module}-${key}`, program.name);
+}
+
+async function build(program: GoProgram, path: string, signal?: AbortSignal): Promise<void> {
+  const unfinished = `${path}.building-${process.pid}`;
+  const flags = ['-trimpath', '-ldflags', program.linkerFlags];
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await run(['go', 'build', ...flags, '-o', unfinished, program.importPath], {
+      cwd: join(import.meta.dirname, program.module),
+      // Static programs: nothing but Go is needed to build them, and they run on any root.
+      env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
+      deadlineMs: BUILD_DEADLINE_MS,
+      signal,
+    });
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    signal?.throwIfAborted();
+    throw new LabError('LAB_BUILD_FAILED', `cannot build ${program.name}: ${error}`, {
+      next: 'Go 1.26 or later and a reachable Go module proxy are needed (go env GOPROXY)',
+      cause: error,
+    });
+  }
+}
