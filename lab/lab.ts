@@ -9,7 +9,7 @@ import { labFolder } from './host/folders.ts';
 import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
 import type { Daemon } from './host/processes.ts';
 import { type Progress, silentProgress } from './host/progress.ts';
-import { registerNode } from './kubelet/nodes.ts';
+import { registerNode, retellZone } from './kubelet/nodes.ts';
 import { PodRunner } from './kubelet/pods.ts';
 import { SliceWatch } from './kubelet/slice-watch.ts';
 import type { LoadSize } from './load/objects.ts';
@@ -146,6 +146,7 @@ async function assemble(assembly: Assembly): Promise<Lab> {
           labFolder: folder,
           logFolder,
         });
+        if (variant.mayMissZoneAtStart) await retellZone(api, index);
         return [node, daemon] as const;
       });
       return new Map(await Promise.all(starts));

@@ -2,6 +2,8 @@ import type { ApiClient } from '../api/client.ts';
 import { paths } from '../api/objects.ts';
 import { nodeAddress, nodeName, podCidr, zoneOf } from '../network/plan.ts';
 
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+
 /** Registers a node as a kubelet would: labels, pod networks, addresses, readiness. */
 export async function registerNode(api: ApiClient, index: number): Promise<void> {
   const name = nodeName(index);
@@ -15,7 +17,7 @@ export async function registerNode(api: ApiClient, index: number): Promise<void>
       labels: {
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
-        'topology.kubernetes.io/zone': zoneOf(index),
+        [ZONE_LABEL]: zoneOf(index),
       },
     },
     spec: { podCIDR: cidr.ipv4, podCIDRs: [cidr.ipv4, cidr.ipv6] },
@@ -32,4 +34,11 @@ export async function registerNode(api: ApiClient, index: number): Promise<void>
     conditions: [{ type: 'Ready', status: 'True', reason: 'LabPlaysKubelet', message: '' }],
   };
   await api.patch(`${paths.node(name)}/status`, { status });
+}
+
+/** Takes the zone's label away and puts it back: an event for whoever missed the first one. */
+export async function retellZone(api: ApiClient, index: number): Promise<void> {
+  for (const zone of [null, zoneOf(index)]) {
+    await api.patch(paths.node(nodeName(index)), { metadata: { labels: { [ZONE_LABEL]: zone } } });
+  }
 }

@@ -29,6 +29,8 @@ export interface ProxyVariant {
   readonly description: string;
   /** Writes what the proxy reads at its start, and says how to start it. */
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
+  /** It may overlook the zone of its node while it starts, and has to be told again. */
+  readonly mayMissZoneAtStart?: boolean;
   /** Asked again and again through the node's loopback: is every family in the kernel? */
   synced(read: (port: number, path: string) => Promise<string | undefined>): Promise<boolean>;
 }
