@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { canonicalIp, formatIp, parseIp } from './ip.ts';
+import { canonicalIp, formatIp, normalizeIp, parseIp, parseIpSloppily } from './ip.ts';
 
 describe('canonicalIp()', () => {
   const spellings = [
@@ -48,5 +48,29 @@ describe('parseIp() and formatIp()', () => {
         else assert.deepEqual(parsed?.bytes, bytes.slice(12));
       }),
     );
+  });
+});
+
+describe('parseIpSloppily()', () => {
+  it('reads leading zeros of IPv4 as decimal, as Kubernetes does', () => {
+    const read = (text: string): string | undefined => {
+      const address = parseIpSloppily(text);
+      return address && formatIp(address);
+    };
+    assert.equal(read('010.0.000.01'), '10.0.0.1');
+    assert.equal(read('10.100.0.10'), '10.100.0.10');
+    assert.equal(read('fd00::01'), 'fd00::1');
+    assert.equal(read('1.2.3'), undefined);
+    assert.equal(read('256.0.0.1'), undefined);
+  });
+});
+
+describe('normalizeIp()', () => {
+  it('gives the one spelling and the version', () => {
+    assert.deepEqual(normalizeIp('10.0.0.1'), { address: '10.0.0.1', version: 4 });
+    assert.deepEqual(normalizeIp('010.0.0.1'), { address: '10.0.0.1', version: 4 });
+    assert.deepEqual(normalizeIp('::ffff:10.0.0.1'), { address: '10.0.0.1', version: 4 });
+    assert.deepEqual(normalizeIp('FD00:0::1'), { address: 'fd00::1', version: 6 });
+    assert.equal(normalizeIp('fd00::1%eth0'), undefined);
   });
 });

@@ -18,6 +18,27 @@ export function parseIp(text: string): IpAddress | undefined {
   return isMappedIpv4(bytes) ? { version: 4, bytes: bytes.slice(12) } : { version: 6, bytes };
 }
 
+/**
+ * Reads an address as Kubernetes still does for objects of old: leading zeros of IPv4 are decimal
+ * (`010.0.0.1` is 10.0.0.1), not octal as in many libraries.
+ */
+export function parseIpSloppily(text: string): IpAddress | undefined {
+  if (!/^[0-9.]+$/.test(text)) return parseIp(text);
+  return parseIp(text.replace(/(^|\.)0+(?=\d)/g, '$1'));
+}
+
+/**
+ * The canonical spelling and the version of an address as Kubernetes reads it. The text itself
+ * where it is canonical already: of a quarter of a million endpoints none gets a second copy.
+ */
+export function normalizeIp(text: string): { address: string; version: 4 | 6 } | undefined {
+  if (isIPv4(text)) return { address: text, version: 4 };
+  const ip = parseIpSloppily(text);
+  if (ip === undefined) return undefined;
+  const canonical = formatIp(ip);
+  return { address: canonical === text ? text : canonical, version: ip.version };
+}
+
 /** The canonical text: dotted for IPv4, RFC 5952 for IPv6. */
 export function formatIp(address: IpAddress): string {
   return address.version === 4 ? address.bytes.join('.') : formatIpv6(address.bytes);
