@@ -1,0 +1,150 @@
+import http2 from 'node:http2';
+import type { ClusterAccess } from './access.ts';
+import { Answer } from './answer.ts';
+import { ClusterError } from './errors.ts';
+import { DEFAULT_KEEP_ALIVE, KeepAlive, type KeepAliveOptions } from './keep-alive.ts';
+import type { Secret } from './secret.ts';
+import { type Dial, dialDirectly, openSession } from './session.ts';
+import { dialThrough } from './tunnel.ts';
+
+export interface ConnectionOptions {
+  readonly access: ClusterAccess;
+  readonly userAgent?: string;
+  readonly dial?: Dial;
+  readonly keepAlive?: KeepAliveOptions;
+  readonly connectDeadlineMs?: number;
+  /** Within this the server has to begin to answer a request. */
+  readonly answerDeadlineMs?: number;
+}
+
+const CONNECT_DEADLINE_MS = 10_000;
+const ANSWER_DEADLINE_MS = 30_000;
+const HTTP_UNAUTHORIZED = 401;
+
+interface LiveSession {
+  readonly http2: http2.ClientHttp2Session;
+  readonly keepAlive: KeepAlive;
+}
+
+/** The one connection to the API server: opened when first needed, and again when it was lost. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #session: LiveSession | undefined;
+  #opening: Promise<LiveSession> | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Milliseconds since 1970 at which the server last showed that it is there; 0: never. */
+  get lastHeardAtMs(): number {
+    return this.#session?.keepAlive.lastHeardAtMs ?? 0;
+  }
+
+  /** Resolves with any status, as soon as the server begins to answer. Throws ClusterError. */
+  async get(path: string, signal: AbortSignal): Promise<Answer> {
+    const { answer, token, session } = await this.#send(path, signal);
+    if (answer.status !== HTTP_UNAUTHORIZED) return answer;
+    answer.discard();
+    this.#options.access.rejected(token);
+    // New credentials may come with a new certificate, which takes a new connection.
+    this.#retire(session);
+    return (await this.#send(path, signal)).answer;
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#session?.http2.destroy();
+    this.#session = undefined;
+  }
+
+  async #send(path: string, signal: AbortSignal): Promise<Sent> {
+    const { access, userAgent } = this.#options;
+    const token = await access.token();
+    const session = await this.#open();
+    signal.throwIfAborted();
+    const prefix = access.server.pathname.replace(/\/$/, '');
+    const stream = request(session.http2, {
+      ':method': 'GET',
+      ':path': `${prefix}${path}`,
+      accept: 'application/json',
+      'user-agent': userAgent ?? 'fairlead',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
+      [http2.sensitiveHeaders]: ['authorization'],
+    });
+    const answer = await Answer.to(stream, {
+      signal,
+      deadlineMs: this.#options.answerDeadlineMs ?? ANSWER_DEADLINE_MS,
+      onHeard: () => session.keepAlive.heard(),
+    });
+    session.keepAlive.heard();
+    return { answer, token, session };
+  }
+
+  async #open(): Promise<LiveSession> {
+    if (this.#closing.signal.aborted) throw closedError();
+    const session = this.#session;
+    if (session !== undefined && !session.http2.closed && !session.http2.destroyed) return session;
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined;
+    });
+    return await this.#opening;
+  }
+
+  async #connect(): Promise<LiveSession> {
+    const { access, keepAlive, connectDeadlineMs } = this.#options;
+    const dial = this.#options.dial ?? dialDirectly;
+    const opened = await openSession({
+      server: access.server,
+      tls: await access.tls(),
+      dial: access.proxyUrl === undefined ? dial : dialThrough(access.proxyUrl, dial),
+      deadlineMs: connectDeadlineMs ?? CONNECT_DEADLINE_MS,
+      signal: this.#closing.signal,
+    });
+    // Each stream reports the failure of its session itself.
+    opened.on('error', () => undefined);
+    if (this.#closing.signal.aborted) {
+      opened.destroy();
+      throw closedError();
+    }
+    const session = {
+      http2: opened,
+      keepAlive: new KeepAlive(opened, keepAlive ?? DEFAULT_KEEP_ALIVE),
+    };
+    session.keepAlive.start();
+    this.#session = session;
+    return session;
+  }
+
+  #retire(session: LiveSession): void {
+    if (this.#session === session) this.#session = undefined;
+    session.http2.close();
+  }
+}
+
+interface Sent {
+  readonly answer: Answer;
+  readonly token: Secret | undefined;
+  readonly session: LiveSession;
+}
+
+function request(
+  session: http2.ClientHttp2Session,
+  headers: http2.OutgoingHttpHeaders,
+): http2.ClientHttp2Stream {
+  try {
+    return session.request(headers, { endStream: true });
+  } catch (error) {
+    throw new ClusterError('CLUSTER_CONNECTION_LOST', 'the request could not be sent', {
+      next: 'nothing: it is tried again; if it lasts, the credentials may hold odd characters',
+      cause: error,
+    });
+  }
+}
+
+function closedError(): ClusterError {
+  return new ClusterError('CLUSTER_CONNECTION_LOST', 'the connection has been closed here', {
+    next: 'nothing: we are stopping',
+  });
+}

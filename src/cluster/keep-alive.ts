@@ -1,0 +1,81 @@
+import type { ClientHttp2Session } from 'node:http2';
+import { ClusterError } from './errors.ts';
+
+export interface KeepAliveOptions {
+  /** Nothing heard for so long: ask whether the peer is there. */
+  readonly quietMs: number;
+  /** No answer for so long after that: it is not. */
+  readonly answerMs: number;
+}
+
+/** Together below 30 s, within which a dead peer must be noticed. */
+export const DEFAULT_KEEP_ALIVE: KeepAliveOptions = { quietMs: 10_000, answerMs: 15_000 };
+
+/**
+ * Pings a session that has gone quiet, and ends it when nothing comes back. TCP alone would keep a
+ * connection to a machine that lost its power for a quarter of an hour.
+ */
+export class KeepAlive {
+  readonly #session: ClientHttp2Session;
+  readonly #options: KeepAliveOptions;
+  #heardAt = performance.now();
+  #lastHeardAtMs = Date.now();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(session: ClientHttp2Session, options: KeepAliveOptions) {
+    this.#session = session;
+    this.#options = options;
+  }
+
+  get lastHeardAtMs(): number {
+    return this.#lastHeardAtMs;
+  }
+
+  start(): void {
+    this.#session.once('close', () => clearTimeout(this.#timer));
+    this.#arm(this.#options.quietMs, () => this.#askWhenQuiet());
+  }
+
+  heard(): void {
+    this.#heardAt = performance.now();
+    this.#lastHeardAtMs = Date.now();
+  }
+
+  #askWhenQuiet(): void {
+    const quietForMs = performance.now() - this.#heardAt;
+    if (quietForMs < this.#options.quietMs) {
+      this.#arm(this.#options.quietMs - quietForMs, () => this.#askWhenQuiet());
+      return;
+    }
+    if (this.#session.destroyed) return;
+    const askedAt = performance.now();
+    this.#session.ping((error) => {
+      if (error === null) this.heard();
+    });
+    // When this process itself stood still, the answer waits in the socket and is read before an
+    // immediate runs, but after a timer.
+    this.#arm(this.#options.answerMs, () => setImmediate(() => this.#judge(askedAt)));
+  }
+
+  #judge(askedAt: number): void {
+    if (this.#session.destroyed) return;
+    if (this.#heardAt >= askedAt) {
+      this.#askWhenQuiet();
+      return;
+    }
+    const { quietMs, answerMs } = this.#options;
+    this.#session.destroy(
+      new ClusterError(
+        'CLUSTER_CONNECTION_LOST',
+        `the API server has not answered for ${(quietMs + answerMs) / 1000} s`,
+        { next: 'nothing: it is tried again; if it lasts, look at the network and the API server' },
+      ),
+    );
+  }
+
+  #arm(ms: number, then: () => void): void {
+    if (this.#session.destroyed) return;
+    this.#timer = setTimeout(then, ms);
+    this.#timer.unref();
+  }
+}

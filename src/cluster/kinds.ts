@@ -1,0 +1,14 @@
+import type { NodeObject, ServiceCidrObject, ServiceObject, SliceObject } from './objects.ts';
+
+/** What Fairlead watches, by a short name of its own. */
+export interface ObjectOfKind {
+  readonly service: ServiceObject;
+  readonly slice: SliceObject;
+  readonly node: NodeObject;
+  readonly serviceCidr: ServiceCidrObject;
+}
+
+export type Kind = keyof ObjectOfKind;
+
+/** `namespace/name`, or the name alone for what has no namespace. */
+export type ObjectKey = string;

@@ -1,0 +1,72 @@
+import { ClusterError } from '../errors.ts';
+import { isRecord, parseJson, recordAt, textAt, timeMsAt } from '../json.ts';
+import { Secret } from '../secret.ts';
+
+/** How a credential plugin is started; given by whoever may start processes. */
+export type RunPlugin = (call: PluginCall) => Promise<PluginResult>;
+
+export interface PluginCall {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** In addition to our own environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+export interface PluginResult {
+  /** Null: a signal ended it. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+}
+
+/** What a plugin may want to know of the cluster, in the words of ExecCredential. */
+export interface ClusterInfo {
+  readonly server: string;
+  readonly 'tls-server-name'?: string;
+  readonly 'insecure-skip-tls-verify'?: boolean;
+  readonly 'certificate-authority-data'?: string;
+  readonly 'proxy-url'?: string;
+  readonly config?: unknown;
+}
+
+export interface ExecCredential {
+  readonly token: Secret | undefined;
+  readonly clientCertificate: { readonly certificate: string; readonly key: Secret } | undefined;
+  /** Infinity: good until it is rejected. */
+  readonly expiresAtMs: number;
+}
+
+const API_GROUP = 'client.authentication.k8s.io';
+const API_VERSIONS = [`${API_GROUP}/v1`, `${API_GROUP}/v1beta1`];
+
+export function assertKnownVersion(apiVersion: string): void {
+  if (API_VERSIONS.includes(apiVersion)) return;
+  throw new ClusterError('KUBECONFIG_UNSUPPORTED', `exec: unknown apiVersion '${apiVersion}'`, {
+    next: `use ${API_VERSIONS.join(' or ')}`,
+  });
+}
+
+/** What the plugin finds in KUBERNETES_EXEC_INFO. */
+export function execInfo(apiVersion: string, cluster: ClusterInfo | undefined): string {
+  const spec = { ...(cluster === undefined ? {} : { cluster }), interactive: false };
+  return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
+}
+
+/** Never quotes what it read: there are secrets in it. */
+export function readExecCredential(stdout: string, apiVersion: string): ExecCredential | string {
+  const raw = parseJson(stdout)?.value;
+  if (!isRecord(raw)) return 'its output is no JSON object';
+  if (raw['kind'] !== 'ExecCredential') return 'its output is no ExecCredential';
+  if (raw['apiVersion'] !== apiVersion) return `its output is not of ${apiVersion}`;
+  const status = recordAt(raw, 'status');
+  const token = textAt(status, 'token').trim();
+  const certificate = textAt(status, 'clientCertificateData');
+  const key = textAt(status, 'clientKeyData');
+  if ((certificate === '') !== (key === '')) return 'it gives a certificate or a key, not both';
+  if (token === '' && certificate === '') return 'it gives neither token nor certificate';
+  return {
+    token: token === '' ? undefined : new Secret(token),
+    clientCertificate: certificate === '' ? undefined : { certificate, key: new Secret(key) },
+    expiresAtMs: timeMsAt(status, 'expirationTimestamp') ?? Number.POSITIVE_INFINITY,
+  };
+}

@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+import { ClusterError, systemCode } from '../errors.ts';
+import { arrayAt, isRecord, recordAt, textAt } from '../json.ts';
+import type { Secret } from '../secret.ts';
+import {
+  assertKnownVersion,
+  type ClusterInfo,
+  type ExecCredential,
+  execInfo,
+  type PluginCall,
+  type PluginResult,
+  type RunPlugin,
+  readExecCredential,
+} from './exec-credential.ts';
+import type { Entry } from './file.ts';
+
+export interface ExecPluginOptions {
+  /** The user entry that has an `exec`. */
+  readonly user: Entry;
+  readonly cluster: ClusterInfo;
+  readonly runPlugin: RunPlugin;
+  readonly nowMs: () => number;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** A program that gives credentials: run when they are needed, once for all who wait. */
+export class ExecPlugin {
+  readonly #options: ExecPluginOptions;
+  #held: ExecCredential | undefined;
+  #running: Promise<ExecCredential> | undefined;
+
+  constructor(options: ExecPluginOptions) {
+    this.#options = options;
+  }
+
+  async credential(): Promise<ExecCredential> {
+    if (this.#held !== undefined && this.#options.nowMs() < this.#held.expiresAtMs) {
+      return this.#held;
+    }
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    this.#held = await this.#running;
+    return this.#held;
+  }
+
+  /** Only what was rejected: by now another request may have fetched a newer one. */
+  forget(token: Secret | undefined): void {
+    if (this.#held?.token === token) this.#held = undefined;
+  }
+
+  async #run(): Promise<ExecCredential> {
+    const exec = recordAt(this.#options.user.value, 'exec');
+    const apiVersion = textAt(exec, 'apiVersion');
+    assertKnownVersion(apiVersion);
+    const call = this.#call(apiVersion);
+    const result = await this.#start(call);
+    if (result.exitCode !== 0) {
+      throw this.#failure(call, `it ended with ${result.exitCode ?? 'a signal'}`);
+    }
+    const credential = readExecCredential(result.stdout, apiVersion);
+    if (typeof credential === 'string') throw this.#failure(call, credential);
+    return credential;
+  }
+
+  #call(apiVersion: string): PluginCall {
+    const { user, cluster } = this.#options;
+    const exec = recordAt(user.value, 'exec');
+    const command = textAt(exec, 'command');
+    const env: Record<string, string> = {};
+    for (const variable of arrayAt(exec, 'env')) {
+      if (isRecord(variable)) env[textAt(variable, 'name')] = textAt(variable, 'value');
+    }
+    const wantsCluster = exec['provideClusterInfo'] === true;
+    env['KUBERNETES_EXEC_INFO'] = execInfo(apiVersion, wantsCluster ? cluster : undefined);
+    return {
+      // A bare name is looked up in the PATH; a path begins where the kubeconfig lies.
+      command: command.includes('/') ? resolve(user.folder, command) : command,
+      args: arrayAt(exec, 'args').filter((arg) => typeof arg === 'string'),
+      env,
+      timeoutMs: TIMEOUT_MS,
+    };
+  }
+
+  async #start(call: PluginCall): Promise<PluginResult> {
+    try {
+      return await this.#options.runPlugin(call);
+    } catch (error) {
+      // Without its cause, which lists arguments and environment.
+      throw this.#failure(call, `it cannot be run (${systemCode(error) ?? 'unknown reason'})`);
+    }
+  }
+
+  #failure(call: PluginCall, why: string): ClusterError {
+    const hint = textAt(recordAt(this.#options.user.value, 'exec'), 'installHint');
+    return new ClusterError('CREDENTIALS_PLUGIN', `credential plugin ${call.command}: ${why}`, {
+      next: hint === '' ? 'run the plugin by hand and see what it says' : hint,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import type { ClusterAccess } from '../access.ts';
+import { ClusterError } from '../errors.ts';
+import { tokenFromFile } from './identity.ts';
+import { type Material, readMaterial } from './material.ts';
+
+export interface InClusterOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the kubelet mounts the service account. */
+  readonly folder?: string;
+}
+
+const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** The way in for a pod: its service account, whose token the kubelet renews. */
+export function inClusterAccess(options: InClusterOptions): ClusterAccess {
+  const host = options.env['KUBERNETES_SERVICE_HOST'] ?? '';
+  const port = options.env['KUBERNETES_SERVICE_PORT'] ?? '';
+  const address = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (host === '' || port === '' || !URL.canParse(address)) {
+    throw new ClusterError('IN_CLUSTER_MISSING', 'this does not run in a pod of a cluster', {
+      next: 'give a kubeconfig',
+    });
+  }
+  const folder = options.folder ?? SERVICE_ACCOUNT_FOLDER;
+  const token: Material = { from: 'file', path: join(folder, 'token') };
+  const authority: Material = { from: 'file', path: join(folder, 'ca.crt') };
+  return {
+    server: new URL(address),
+    token: tokenFromFile(token),
+    tls: async () => ({
+      isUnverified: false,
+      certificateAuthority: await readMaterial(authority, 'the certificate authority'),
+    }),
+    rejected: () => undefined,
+  };
+}

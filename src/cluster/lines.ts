@@ -1,0 +1,65 @@
+const NEWLINE = 0x0a;
+
+export interface LineSplitterOptions {
+  /** Beyond this a line is given up, so that a peer that never ends one cannot fill the memory. */
+  readonly maxLineBytes?: number;
+}
+
+/** The largest object etcd takes is 1.5 MB by default; JSON and metadata around it are not more. */
+const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Cuts a stream of bytes into lines. Looks at each byte once, and copies only what is split over
+ * chunks, once for each line.
+ */
+export class LineSplitter {
+  readonly #maxLineBytes: number;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #skipping = false;
+
+  constructor(options: LineSplitterOptions = {}) {
+    this.#maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES;
+  }
+
+  /**
+   * The lines that this chunk completes, without their ends; empty lines are left out. Undefined
+   * stands for a line that was too long to keep.
+   */
+  *push(chunk: Buffer): Generator<Buffer | undefined, void> {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end === -1) break;
+      const line = this.#complete(chunk.subarray(start, end));
+      start = end + 1;
+      if (line?.length !== 0) yield line;
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+  }
+
+  #complete(last: Buffer): Buffer | undefined {
+    if (this.#skipping) {
+      this.#skipping = false;
+      return undefined;
+    }
+    if (this.#pending.length === 0) return last;
+    const line = Buffer.concat([...this.#pending, last], this.#pendingBytes + last.length);
+    this.#forget();
+    return line;
+  }
+
+  #keep(part: Buffer): void {
+    if (this.#skipping) return;
+    this.#pending.push(part);
+    this.#pendingBytes += part.length;
+    if (this.#pendingBytes <= this.#maxLineBytes) return;
+    this.#forget();
+    this.#skipping = true;
+  }
+
+  #forget(): void {
+    this.#pending = [];
+    this.#pendingBytes = 0;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Answer } from './answer.ts';
+import { ClusterError } from './errors.ts';
+import { arrayAt, isRecord, parseJson, recordAt, textAt } from './json.ts';
+import { HTTP_OK, readRefusal } from './refusal.ts';
+import { type Query, type Resource, urlOf } from './resources.ts';
+
+/** The part of a connection that list and watch need. */
+export interface Getter {
+  get(path: string, signal: AbortSignal): Promise<Answer>;
+}
+
+export interface ListOptions {
+  readonly getter: Getter;
+  readonly resource: Resource;
+  /** `0`: whatever the server has at hand. Empty: the newest. */
+  readonly resourceVersion: '' | '0';
+  readonly signal: AbortSignal;
+  readonly silenceMs: number;
+  readonly onItem: (raw: unknown) => void;
+}
+
+const PAGE_SIZE = '500';
+
+/** Tells every object of a resource; resolves with the version at which the list was true. */
+export async function listAll(options: ListOptions): Promise<string> {
+  try {
+    return await listPages(options, { limit: PAGE_SIZE });
+  } catch (error) {
+    // The pages were too old before the last was read. In one piece that cannot happen.
+    if (!(error instanceof ClusterError) || error.code !== 'CLUSTER_GONE') throw error;
+    return await listPages(options, {});
+  }
+}
+
+async function listPages(options: ListOptions, paging: Query): Promise<string> {
+  const { resourceVersion } = options;
+  let page = await readPage(options, {
+    ...paging,
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+  });
+  // The continuation carries the version; the API refuses it together with a version.
+  while (page.next !== '') page = await readPage(options, { ...paging, continue: page.next });
+  return page.resourceVersion;
+}
+
+interface Page {
+  readonly resourceVersion: string;
+  /** Empty: this is the last. */
+  readonly next: string;
+}
+
+async function readPage(options: ListOptions, query: Query): Promise<Page> {
+  const { getter, resource, signal } = options;
+  const answer = await getter.get(urlOf(resource, query), signal);
+  if (answer.status !== HTTP_OK) throw await readRefusal(answer, `list ${resource.path}`);
+  answer.limitSilence(options.silenceMs);
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer.body()) chunks.push(chunk);
+  const list = parseJson(Buffer.concat(chunks).toString('utf8'))?.value;
+  if (!isRecord(list) || !Array.isArray(list['items'])) throw malformed(resource);
+  const metadata = recordAt(list, 'metadata');
+  const resourceVersion = textAt(metadata, 'resourceVersion');
+  // Without it no watch can follow, and what changes in between would be missed.
+  if (resourceVersion === '') throw malformed(resource);
+  for (const item of arrayAt(list, 'items')) options.onItem(item);
+  return { resourceVersion, next: textAt(metadata, 'continue') };
+}
+
+function malformed(resource: Resource): ClusterError {
+  return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: the answer is no list`, {
+    next: 'is the address of the cluster that of an API server?',
+  });
+}

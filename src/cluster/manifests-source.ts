@@ -1,0 +1,96 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
+import { ClusterError } from './errors.ts';
+import type { Kind } from './kinds.ts';
+import { watchForChanges } from './manifests/change-watch.ts';
+import {
+  findManifests,
+  type ManifestText,
+  readManifest,
+  STANDARD_INPUT,
+} from './manifests/files.ts';
+import { ManifestSet } from './manifests/manifest-set.ts';
+import { Interner } from './narrow/interner.ts';
+import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
+
+export interface ManifestsSourceOptions {
+  /** Files, folders, or `-` for the standard input. */
+  readonly paths: readonly string[];
+  /** Follow changes until aborted; otherwise read once and be done. */
+  readonly isWatching: boolean;
+  /** Only this Node, as the API server would be asked; all when not given. */
+  readonly nodeName?: string;
+  readonly onProblem?: ProblemListener;
+  readonly standardInput?: AsyncIterable<Buffer | string>;
+}
+
+const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
+
+/** Objects from manifests on disk, as `kubectl get -o yaml` writes them. */
+export class ManifestsSource implements Source {
+  readonly #options: ManifestsSourceOptions;
+  #lastReadAtMs = 0;
+  #skippedCount = 0;
+  #problems: readonly ClusterError[] = [];
+
+  constructor(options: ManifestsSourceOptions) {
+    this.#options = options;
+  }
+
+  async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
+    const { paths, nodeName, isWatching } = this.#options;
+    const manifests = new ManifestSet({ interner: new Interner(), nodeName });
+    // The standard input can be read once; what it said holds until the end.
+    const fromInput = paths.includes(STANDARD_INPUT) ? [await this.#readInput(signal)] : [];
+    if (signal.aborted) return;
+    const onDisk = paths.filter((path) => path !== STANDARD_INPUT);
+    let isFirst = true;
+    const readAgain = async (): Promise<void> => {
+      const files = await findManifests(onDisk);
+      const texts = [...fromInput, ...(await Promise.all(files.map(readManifest)))];
+      if (signal.aborted) return;
+      const { events, problems } = manifests.update(texts);
+      this.#note(problems);
+      for (const event of events) onEvent(event);
+      if (isFirst) for (const kind of KINDS) onEvent({ kind, type: 'synced' });
+      isFirst = false;
+    };
+    if (isWatching) await watchForChanges(onDisk, readAgain, signal);
+    else await readAgain();
+  }
+
+  health(): readonly SourceHealth[] {
+    const lastError = this.#problems.at(-1)?.message;
+    return KINDS.map((kind) => ({
+      kind,
+      connected: this.#lastReadAtMs > 0,
+      lastHeardAtMs: this.#lastReadAtMs,
+      skippedCount: this.#skippedCount,
+      ...(lastError === undefined ? {} : { lastError }),
+    }));
+  }
+
+  async #readInput(signal: AbortSignal): Promise<ManifestText> {
+    const file = 'standard input';
+    const input = Readable.from(this.#options.standardInput ?? process.stdin);
+    try {
+      return { file, text: await readAll(addAbortSignal(signal, input)) };
+    } catch (cause) {
+      const next = 'give the manifests as files instead';
+      const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}`, {
+        next,
+        cause,
+      });
+      return { file, text: undefined, problem };
+    }
+  }
+
+  #note(problems: readonly ClusterError[]): void {
+    this.#lastReadAtMs = Date.now();
+    const known = new Set(this.#problems.map(({ message }) => message));
+    const fresh = problems.filter(({ message }) => !known.has(message));
+    this.#problems = problems;
+    this.#skippedCount += fresh.length;
+    for (const problem of fresh) this.#options.onProblem?.(problem);
+  }
+}

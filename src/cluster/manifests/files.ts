@@ -1,0 +1,63 @@
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ClusterError } from '../errors.ts';
+
+/** The text of a file, or why there is none. */
+export interface ManifestText {
+  readonly file: string;
+  readonly text: string | undefined;
+  readonly problem?: ClusterError;
+}
+
+export const STANDARD_INPUT = '-';
+const MANIFEST_NAME = /\.(ya?ml|json)$/;
+
+/** The files that the paths name: themselves, or for folders the manifests in them, sorted. */
+export async function findManifests(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      if (!(await isDirectory(path))) return [path];
+      // A folder that cannot be listed is given as if it were a file: reading it says why.
+      const names = await readdir(path).catch(() => undefined);
+      if (names === undefined) return [path];
+      return names
+        .filter((name) => MANIFEST_NAME.test(name) && !name.startsWith('.'))
+        .sort()
+        .map((name) => join(path, name));
+    }),
+  );
+  return [...new Set(found.flat())];
+}
+
+export async function readManifest(file: string): Promise<ManifestText> {
+  try {
+    return { file, text: await readFile(file, 'utf8') };
+  } catch (error) {
+    const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}`, {
+      next: 'does the file exist, and may this user read it?',
+      cause: error,
+    });
+    return { file, text: undefined, problem };
+  }
+}
+
+/**
+ * The folders in which a change can change what the paths give: where they lie, and where links
+ * lead, since a mounted ConfigMap changes by turning a link.
+ */
+export async function foldersToWatch(paths: readonly string[]): Promise<readonly string[]> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    if (path === STANDARD_INPUT) continue;
+    folders.add((await isDirectory(path)) ? path : dirname(path));
+    const target = await realpath(path).catch(() => path);
+    folders.add((await isDirectory(target)) ? target : dirname(target));
+  }
+  return [...folders].sort();
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  // What does not exist, or not yet, is treated as a file: reading it says what is wrong.
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+}

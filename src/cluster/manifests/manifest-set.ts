@@ -1,0 +1,144 @@
+import { ClusterError } from '../errors.ts';
+import type { Kind, ObjectKey } from '../kinds.ts';
+import type { Interner } from '../narrow/interner.ts';
+import { narrow } from '../narrow/narrow.ts';
+import type { SourceEvent } from '../source.ts';
+import { readDocuments } from './documents.ts';
+import type { ManifestText } from './files.ts';
+import { objectsOf } from './objects.ts';
+
+type PutEvent = Extract<SourceEvent, { type: 'put' }>;
+
+/** What a file gave when it was last read. */
+interface FileContents {
+  /** Undefined: it could not be read. */
+  readonly text: string | undefined;
+  readonly objects: ReadonlyMap<string, PutEvent>;
+  readonly problems: readonly ClusterError[];
+}
+
+export interface ReadOptions {
+  readonly interner: Interner;
+  readonly nodeName: string | undefined;
+}
+
+export interface ManifestUpdate {
+  readonly events: readonly SourceEvent[];
+  /** All that is wrong now, also what was wrong before. */
+  readonly problems: readonly ClusterError[];
+}
+
+/** The objects of all files together. */
+export class ManifestSet {
+  readonly #options: ReadOptions;
+  #files: ReadonlyMap<string, FileContents> = new Map();
+  #told: ReadonlyMap<string, PutEvent> = new Map();
+
+  constructor(options: ReadOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what the files are now; gives what that changes, deletes first, and what is wrong. */
+  update(texts: readonly ManifestText[]): ManifestUpdate {
+    const files = new Map(
+      texts.map((given) => [given.file, this.#contents(given, this.#files.get(given.file))]),
+    );
+    this.#files = files;
+    const { objects, problems } = merge(files);
+    const events = difference(this.#told, objects);
+    this.#told = objects;
+    return { events, problems };
+  }
+
+  #contents(given: ManifestText, before: FileContents | undefined): FileContents {
+    if (given.text === undefined) {
+      const problems = given.problem === undefined ? [] : [given.problem];
+      // A file that is being replaced is missing for an instant: keep what it gave.
+      return { text: undefined, objects: before?.objects ?? new Map(), problems };
+    }
+    if (before !== undefined && before.text === given.text) return before;
+    const read = readObjects({ file: given.file, text: given.text }, this.#options);
+    if (read.problems.length === 0 || before === undefined) return read;
+    // A document that broke under somebody's hands does not take its objects away.
+    return { ...read, objects: new Map([...before.objects, ...read.objects]) };
+  }
+}
+
+function readObjects(
+  { file, text }: { readonly file: string; readonly text: string },
+  { interner, nodeName }: ReadOptions,
+): FileContents {
+  const objects = new Map<string, PutEvent>();
+  const problems: ClusterError[] = [];
+  for (const document of readDocuments(text)) {
+    if ('problem' in document) {
+      problems.push(broken(file, document.line, document.problem));
+      continue;
+    }
+    for (const { kind, raw } of objectsOf(document.value)) {
+      const item = narrow(kind, raw, interner);
+      if (item === undefined) {
+        problems.push(broken(file, document.line, `a ${kind} without name or address type`));
+      } else if (kind !== 'node' || nodeName === undefined || item.key === nodeName) {
+        const { key, object } = item;
+        objects.set(idOf(kind, key), { kind, type: 'put', key, object } as PutEvent);
+      }
+    }
+  }
+  return { text, objects, problems };
+}
+
+interface Merged {
+  readonly objects: ReadonlyMap<string, PutEvent>;
+  readonly problems: readonly ClusterError[];
+}
+
+function merge(files: ReadonlyMap<string, FileContents>): Merged {
+  const objects = new Map<string, PutEvent>();
+  const problems: ClusterError[] = [];
+  for (const [file, contents] of files) {
+    problems.push(...contents.problems);
+    for (const [id, event] of contents.objects) {
+      if (objects.has(id)) problems.push(repeated(file, id));
+      objects.set(id, event);
+    }
+  }
+  return { objects, problems };
+}
+
+function difference(
+  before: ReadonlyMap<string, PutEvent>,
+  after: ReadonlyMap<string, PutEvent>,
+): readonly SourceEvent[] {
+  const gone = [...before.keys()].filter((id) => !after.has(id)).sort();
+  const deletes = gone.flatMap((id): SourceEvent[] => {
+    const event = before.get(id);
+    return event === undefined ? [] : [{ kind: event.kind, type: 'delete', key: event.key }];
+  });
+  const puts = [...after.entries()]
+    .filter(([id, event]) => !isEqual(before.get(id), event))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, event]) => event);
+  return [...deletes, ...puts];
+}
+
+function isEqual(before: PutEvent | undefined, after: PutEvent): boolean {
+  if (before === after) return true;
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(after);
+}
+
+function idOf(kind: Kind, key: ObjectKey): string {
+  return `${kind} ${key}`;
+}
+
+function broken(file: string, line: number, why: string): ClusterError {
+  return new ClusterError('MANIFEST_BROKEN', `${file}:${line}: ${why}`, {
+    next: 'correct the document; the others are not affected',
+  });
+}
+
+function repeated(file: string, id: string): ClusterError {
+  return new ClusterError('MANIFEST_BROKEN', `${file}: ${id} is in another file too`, {
+    next: 'keep one of them; the last one is used',
+  });
+}

@@ -1,0 +1,143 @@
+import { ClusterError } from './errors.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
+import { beginListing, type Listing, type Teller } from './listing.ts';
+import type { Interner } from './narrow/interner.ts';
+import type { Narrowed } from './narrow/meta.ts';
+import { narrow, readKey, readResourceVersion } from './narrow/narrow.ts';
+import type { SourceEvent } from './source.ts';
+import { Told } from './told.ts';
+
+export interface MirrorOptions<K extends Kind> {
+  readonly kind: K;
+  readonly interner: Interner;
+  readonly onEvent: (event: SourceEvent) => void;
+  readonly onProblem: (problem: ClusterError) => void;
+}
+
+/**
+ * Follows what the server holds of one kind: takes objects as they come, tells what that changes,
+ * and knows from which version a watch can go on.
+ */
+export class Mirror<K extends Kind> {
+  readonly #options: MirrorOptions<K>;
+  readonly #told = new Told<ObjectOfKind[K]>();
+  readonly #teller: Teller<ObjectOfKind[K]>;
+  #listing: Listing<ObjectOfKind[K]> | undefined;
+  #resumeAt = '';
+  #newestSeen = 0;
+  #isSynced = false;
+  #skippedCount = 0;
+
+  constructor(options: MirrorOptions<K>) {
+    this.#options = options;
+    this.#teller = {
+      put: (item) => this.#tellPut(item),
+      delete: (key) => this.#tellDelete(key),
+    };
+  }
+
+  /** Empty: there is no such version, and the next step is a list. */
+  get resumeAt(): string {
+    return this.#resumeAt;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  get skippedCount(): number {
+    return this.#skippedCount;
+  }
+
+  beginList(): void {
+    this.#resumeAt = '';
+    this.#listing = beginListing(this.#told, this.#teller);
+  }
+
+  put(raw: unknown): void {
+    const { kind, interner } = this.#options;
+    const item = narrow(kind, raw, interner);
+    if (item === undefined) this.#skipObject(raw);
+    else (this.#listing ?? this.#teller).put(item);
+    this.#advance(item?.resourceVersion ?? readResourceVersion(raw));
+  }
+
+  delete(raw: unknown): void {
+    const key = readKey(raw, this.#options.interner);
+    if (key === undefined) this.skip('a deleted object has no name');
+    else (this.#listing ?? this.#teller).delete(key);
+    this.#advance(readResourceVersion(raw));
+  }
+
+  bookmark(resourceVersion: string): void {
+    this.#advance(resourceVersion);
+  }
+
+  finishList(resourceVersion: string): void {
+    const version = Number(resourceVersion);
+    const wentBack = version < this.#newestSeen;
+    this.#newestSeen = version;
+    if (wentBack) {
+      // A database restored from a backup counts again: equal versions may be other contents.
+      this.#told.forgetVersions();
+      throw new ClusterError('CLUSTER_GONE', "the API server's history begins anew", {
+        next: 'nothing: the list is fetched anew',
+      });
+    }
+    this.#listing?.finish();
+    this.#listing = undefined;
+    this.#resumeAt = resourceVersion;
+    this.tellSynced();
+  }
+
+  tellSynced(): void {
+    if (this.#isSynced) return;
+    this.#isSynced = true;
+    this.#options.onEvent({ kind: this.#options.kind, type: 'synced' });
+  }
+
+  /** The server no longer knows the version that we could go on from. */
+  expire(): void {
+    this.#resumeAt = '';
+  }
+
+  skip(what: string): void {
+    this.#skippedCount++;
+    this.#options.onProblem(
+      new ClusterError('CLUSTER_MALFORMED', `${this.#options.kind}: ${what}; left out`, {
+        next: 'the rest is not affected; report it if the API server is an unchanged one',
+      }),
+    );
+  }
+
+  #skipObject(raw: unknown): void {
+    const key = readKey(raw, this.#options.interner);
+    // What was told of it before is not true any more.
+    if (key !== undefined) (this.#listing ?? this.#teller).delete(key);
+    this.skip(key === undefined ? 'an object has no name' : `object ${key} cannot be read`);
+  }
+
+  #advance(resourceVersion: string): void {
+    // The objects of a list have older versions than the list itself.
+    if (this.#listing !== undefined || resourceVersion === '') return;
+    this.#resumeAt = resourceVersion;
+    this.#newestSeen = Math.max(this.#newestSeen, Number(resourceVersion) || 0);
+  }
+
+  #tellPut({ key, resourceVersion, object }: Narrowed<ObjectOfKind[K]>): void {
+    this.#told.put(key, resourceVersion);
+    // The compiler cannot see that kind and object belong together.
+    this.#options.onEvent({
+      kind: this.#options.kind,
+      type: 'put',
+      key,
+      object,
+    } as unknown as SourceEvent);
+  }
+
+  #tellDelete(key: ObjectKey): void {
+    if (this.#told.delete(key)) {
+      this.#options.onEvent({ kind: this.#options.kind, type: 'delete', key });
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { isRecord, recordAt, textAt } from '../json.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from '../kinds.ts';
+import type { Interner } from './interner.ts';
+import { keyOf, type Named, type Narrowed, readNamed } from './meta.ts';
+import { narrowNode, narrowServiceCidr } from './node.ts';
+import { narrowService } from './service.ts';
+import { narrowSlice } from './slice.ts';
+
+type NarrowOfKind = {
+  readonly [K in Kind]: (named: Named, interner: Interner) => ObjectOfKind[K] | undefined;
+};
+
+const NARROW: NarrowOfKind = {
+  service: narrowService,
+  slice: narrowSlice,
+  node: narrowNode,
+  serviceCidr: narrowServiceCidr,
+};
+
+/**
+ * What Fairlead keeps of an object of the API, with the API's defaults in place of what is absent.
+ * Undefined when it is no object of this kind; never throws, whatever it is given.
+ */
+export function narrow<K extends Kind>(
+  kind: K,
+  raw: unknown,
+  interner: Interner,
+): Narrowed<ObjectOfKind[K]> | undefined {
+  const named = readNamed(raw, interner);
+  if (named === undefined) return undefined;
+  const object = NARROW[kind](named, interner);
+  if (object === undefined) return undefined;
+  return {
+    key: keyOf(named),
+    resourceVersion: textAt(named.metadata, 'resourceVersion'),
+    object,
+  };
+}
+
+/** Which object it is, also when nothing else of it can be used. */
+export function readKey(raw: unknown, interner: Interner): ObjectKey | undefined {
+  const named = readNamed(raw, interner);
+  return named === undefined ? undefined : keyOf(named);
+}
+
+/** Empty when there is none. */
+export function readResourceVersion(raw: unknown): string {
+  return isRecord(raw) ? textAt(recordAt(raw, 'metadata'), 'resourceVersion') : '';
+}

@@ -1,0 +1,38 @@
+import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
+import type { NodeObject, ServiceCidrObject } from '../objects.ts';
+import { type Interner, NO_TEXTS } from './interner.ts';
+import type { Named } from './meta.ts';
+import { textOfEach, textsAt } from './parts.ts';
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+
+export function narrowNode(named: Named, interner: Interner): NodeObject {
+  return {
+    name: named.name,
+    zone: interner.text(textAt(named.labels, ZONE_LABEL)),
+    addresses: readAddresses(named.raw),
+    podCIDRs: readPodCidrs(named.spec),
+    deleting: typeof named.metadata['deletionTimestamp'] === 'string',
+    taintKeys: interner.list(textOfEach(named.spec, 'taints', 'key')),
+  };
+}
+
+export function narrowServiceCidr(named: Named): ServiceCidrObject {
+  return { name: named.name, cidrs: textsAt(named.spec, 'cidrs') };
+}
+
+/** Internal before external ones, the order in which Kubernetes chooses a node's address. */
+function readAddresses(raw: JsonRecord): readonly string[] {
+  const all = arrayAt(recordAt(raw, 'status'), 'addresses').filter(isRecord);
+  const ofType = (type: string): string[] =>
+    all.filter((entry) => entry['type'] === type).map((entry) => textAt(entry, 'address'));
+  const found = [...ofType('InternalIP'), ...ofType('ExternalIP')].filter((ip) => ip !== '');
+  return found.length === 0 ? NO_TEXTS : found;
+}
+
+function readPodCidrs(spec: JsonRecord): readonly string[] {
+  const listed = textsAt(spec, 'podCIDRs');
+  if (listed.length > 0) return listed;
+  const single = textAt(spec, 'podCIDR');
+  return single === '' ? NO_TEXTS : [single];
+}

@@ -1,0 +1,101 @@
+import {
+  arrayAt,
+  integerAt,
+  isRecord,
+  type JsonRecord,
+  recordAt,
+  textAt,
+  timeMsAt,
+} from '../json.ts';
+import type {
+  LoadBalancerIp,
+  ServiceLabels,
+  ServiceObject,
+  ServicePortObject,
+} from '../objects.ts';
+import { type Interner, NO_TEXTS, orNone } from './interner.ts';
+import type { Named } from './meta.ts';
+import { PORT_BOUNDS, textsAt } from './parts.ts';
+
+const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+const HEADLESS = 'None';
+/** The API's own default and bounds of `sessionAffinityConfig.clientIP.timeoutSeconds`. */
+const DEFAULT_AFFINITY_SECONDS = 10_800;
+const AFFINITY_BOUNDS = { min: 1, max: 86_400 } as const;
+const NO_LABELS: ServiceLabels = Object.freeze({});
+
+export function narrowService(named: Named, interner: Interner): ServiceObject | undefined {
+  // Two Services of one name in no namespace could not be told from each other.
+  if (named.namespace === '') return undefined;
+  const { spec, metadata } = named;
+  const affinity = textAt(spec, 'sessionAffinity') === 'ClientIP';
+  return {
+    namespace: named.namespace,
+    name: named.name,
+    uid: textAt(metadata, 'uid'),
+    createdAtSeconds: Math.floor((timeMsAt(metadata, 'creationTimestamp') ?? 0) / 1000),
+    labels: readLabels(named.labels, interner),
+    type: interner.text(textAt(spec, 'type') || 'ClusterIP'),
+    clusterIPs: readClusterIps(spec),
+    externalIPs: textsAt(spec, 'externalIPs'),
+    loadBalancerIPs: readIngress(named.raw),
+    loadBalancerSourceRanges: interner.list(textsAt(spec, 'loadBalancerSourceRanges')),
+    ports: readPorts(spec, interner),
+    externalTrafficPolicy: policyAt(spec, 'externalTrafficPolicy'),
+    internalTrafficPolicy: policyAt(spec, 'internalTrafficPolicy'),
+    affinitySeconds: affinity ? affinitySeconds(spec) : 0,
+    healthCheckNodePort: integerAt(spec, 'healthCheckNodePort', PORT_BOUNDS),
+  };
+}
+
+function readLabels(labels: JsonRecord, interner: Interner): ServiceLabels {
+  const proxyName = labels[PROXY_NAME_LABEL];
+  // The label alone makes it another proxy's, also with an empty value.
+  return typeof proxyName === 'string' ? { proxyName: interner.text(proxyName) } : NO_LABELS;
+}
+
+function readClusterIps(spec: JsonRecord): readonly string[] {
+  const listed = textsAt(spec, 'clusterIPs');
+  const all = listed.length > 0 ? listed : [textAt(spec, 'clusterIP')];
+  const usable = all.filter((ip) => ip !== '' && ip !== HEADLESS);
+  return usable.length === 0 ? NO_TEXTS : usable;
+}
+
+function readIngress(raw: JsonRecord): readonly LoadBalancerIp[] {
+  const found: LoadBalancerIp[] = [];
+  const balancer = recordAt(recordAt(raw, 'status'), 'loadBalancer');
+  for (const ingress of arrayAt(balancer, 'ingress')) {
+    if (!isRecord(ingress)) continue;
+    const ip = textAt(ingress, 'ip');
+    if (ip === '') continue;
+    const mode = textAt(ingress, 'ipMode');
+    // Only `VIP` and nothing are handled by a proxy; a mode of the future is not ours either.
+    found.push({ ip, ipMode: mode === '' || mode === 'VIP' ? 'VIP' : 'Proxy' });
+  }
+  return orNone(found);
+}
+
+function readPorts(spec: JsonRecord, interner: Interner): readonly ServicePortObject[] {
+  const found: ServicePortObject[] = [];
+  for (const port of arrayAt(spec, 'ports')) {
+    if (!isRecord(port)) continue;
+    const number = integerAt(port, 'port', PORT_BOUNDS);
+    if (number === 0) continue;
+    found.push({
+      name: interner.text(textAt(port, 'name')),
+      protocol: interner.text(textAt(port, 'protocol') || 'TCP'),
+      port: number,
+      nodePort: integerAt(port, 'nodePort', PORT_BOUNDS),
+    });
+  }
+  return orNone(found);
+}
+
+function policyAt(spec: JsonRecord, name: string): 'Cluster' | 'Local' {
+  return spec[name] === 'Local' ? 'Local' : 'Cluster';
+}
+
+function affinitySeconds(spec: JsonRecord): number {
+  const clientIp = recordAt(recordAt(spec, 'sessionAffinityConfig'), 'clientIP');
+  return integerAt(clientIp, 'timeoutSeconds', AFFINITY_BOUNDS) || DEFAULT_AFFINITY_SECONDS;
+}

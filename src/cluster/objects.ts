@@ -1,0 +1,94 @@
+/**
+ * What Fairlead keeps of the objects of the API: the few fields that a proxy reads, and nothing
+ * else, so that fifty thousand of them fit into memory. Absent optional fields have been given
+ * the API's defaults by whoever narrowed them.
+ */
+
+export interface ServiceObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Seconds since 1970; of two Services that claim an address, the older has it. */
+  readonly createdAtSeconds: number;
+  readonly labels: ServiceLabels;
+  readonly type: string;
+  /** In the order of the object; `None` and empty ones left out. */
+  readonly clusterIPs: readonly string[];
+  readonly externalIPs: readonly string[];
+  readonly loadBalancerIPs: readonly LoadBalancerIp[];
+  readonly loadBalancerSourceRanges: readonly string[];
+  readonly ports: readonly ServicePortObject[];
+  readonly externalTrafficPolicy: 'Cluster' | 'Local';
+  readonly internalTrafficPolicy: 'Cluster' | 'Local';
+  /** 0: no affinity. */
+  readonly affinitySeconds: number;
+  /** 0: none. */
+  readonly healthCheckNodePort: number;
+}
+
+export interface ServiceLabels {
+  /** Value of `service.kubernetes.io/service-proxy-name`: another proxy's Service. */
+  readonly proxyName?: string;
+}
+
+export interface LoadBalancerIp {
+  readonly ip: string;
+  readonly ipMode: 'VIP' | 'Proxy';
+}
+
+export interface ServicePortObject {
+  /** Empty for the only port of a Service. */
+  readonly name: string;
+  readonly protocol: string;
+  readonly port: number;
+  /** 0: none. */
+  readonly nodePort: number;
+}
+
+export interface SliceObject {
+  readonly namespace: string;
+  readonly name: string;
+  /** Value of `kubernetes.io/service-name`; empty: belongs to no Service. */
+  readonly service: string;
+  /** Labelled `service.kubernetes.io/headless`: not for proxies. */
+  readonly headless: boolean;
+  readonly addressType: 'IPv4' | 'IPv6' | 'FQDN';
+  readonly ports: readonly SlicePort[];
+  readonly endpoints: readonly SliceEndpoint[];
+  /** When what the slice tells changed last, in milliseconds since 1970, if the controllers say. */
+  readonly triggeredAtMs?: number;
+}
+
+export interface SlicePort {
+  readonly name: string;
+  readonly protocol: string;
+  /** Undefined: every port, as the API allows. */
+  readonly port?: number;
+}
+
+export interface SliceEndpoint {
+  /** Only the first address of an endpoint is used, as in kube-proxy. */
+  readonly address: string;
+  readonly nodeName?: string;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  readonly zoneHints?: readonly string[];
+  readonly nodeHints?: readonly string[];
+}
+
+export interface NodeObject {
+  readonly name: string;
+  /** Empty: no label `topology.kubernetes.io/zone`. */
+  readonly zone: string;
+  /** IP addresses, internal before external ones. */
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
+  readonly deleting: boolean;
+  readonly taintKeys: readonly string[];
+}
+
+export interface ServiceCidrObject {
+  readonly name: string;
+  readonly cidrs: readonly string[];
+}

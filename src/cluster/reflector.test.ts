@@ -1,0 +1,443 @@
+import assert from 'node:assert/strict';
+import http2 from 'node:http2';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { Connection } from './connection.ts';
+import type { ClusterError } from './errors.ts';
+import { Interner } from './narrow/interner.ts';
+import { Reflector, type ReflectorTiming } from './reflector.ts';
+import { type Resource, SERVICE_CIDRS, SERVICES } from './resources.ts';
+import type { SourceEvent } from './source.ts';
+import {
+  added,
+  bookmark,
+  deleted,
+  type Exchange,
+  FakeApiServer,
+  initialEnd,
+  serviceJson,
+  statusObject,
+} from './testing/fake-api-server.ts';
+import { FakeClock } from './testing/fake-clock.ts';
+import { openAccess } from './testing/open-access.ts';
+import { until } from './testing/until.ts';
+
+/** Uniform numbers would make waits random; this makes each the longest that it can be. */
+const LONGEST = 0.999_999;
+
+type Step = (exchange: Exchange) => void;
+
+interface Stage {
+  readonly server: FakeApiServer;
+  readonly reflector: Reflector<'service' | 'serviceCidr'>;
+  readonly clock: FakeClock;
+  readonly problems: ClusterError[];
+  /** The events so far, a word each. */
+  told(): string[];
+  /** Waits until the events are these. */
+  tells(...expected: string[]): Promise<void>;
+}
+
+interface Setting {
+  readonly resource: Resource<'service' | 'serviceCidr'>;
+  readonly timing: ReflectorTiming;
+}
+
+const SETTING: Setting = {
+  resource: SERVICES,
+  timing: { watchSeconds: 300, listSilenceMs: 100, watchSilenceMs: 100 },
+};
+
+/** A reflector and a server that answers the first request by the first step, and so on. */
+async function stage(
+  t: TestContext,
+  steps: readonly Step[],
+  options: Partial<Setting> = {},
+): Promise<Stage> {
+  const { resource, timing } = { ...SETTING, ...options };
+  const server = await FakeApiServer.start((exchange, index) => {
+    const step = steps[index];
+    if (step === undefined) exchange.watch();
+    else step(exchange);
+  });
+  const clock = new FakeClock();
+  const events: SourceEvent[] = [];
+  const problems: ClusterError[] = [];
+  const connection = new Connection({ access: openAccess(server.url) });
+  const reflector = new Reflector({
+    resource,
+    getter: connection,
+    interner: new Interner(),
+    clock,
+    random: () => LONGEST,
+    timing,
+    onEvent: (event) => events.push(event),
+    onProblem: (problem) => problems.push(problem),
+  });
+  const stop = new AbortController();
+  const running = reflector.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+    connection.close();
+    await server[Symbol.asyncDispose]();
+  });
+  const told = (): string[] =>
+    events.map((event) => (event.type === 'synced' ? 'synced' : `${event.type} ${event.key}`));
+  return {
+    server,
+    reflector,
+    clock,
+    problems,
+    told,
+    async tells(...expected) {
+      await until(
+        `${expected.join(', ')}; so far ${told().join(', ')}`,
+        () => told().length >= expected.length,
+      ).catch(() => undefined);
+      assert.deepEqual(told(), expected);
+    },
+  };
+}
+
+const A = 'default/a';
+const B = 'default/b';
+
+describe('a list that is streamed', () => {
+  it('asks for the initial events, tells them as they come, and then that all were told', async (t) => {
+    const { server, tells, reflector } = await stage(t, [
+      (x) => x.watch(added('a', 3), added('b', 5), initialEnd(7), added('c', 8)),
+    ]);
+    await tells(`put ${A}`, `put ${B}`, 'synced', 'put default/c');
+    assert.equal(server.requests[0]?.path, '/api/v1/services');
+    assert.deepEqual(server.requests[0]?.query, {
+      labelSelector: '!service.kubernetes.io/service-proxy-name',
+      fieldSelector: 'spec.clusterIP!=None',
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: '599',
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+      resourceVersion: '',
+    });
+    assert.equal(reflector.health().connected, true);
+  });
+
+  it('begins again when it breaks off, and tells nothing twice', async (t) => {
+    const { server, tells } = await stage(t, [
+      (x) => {
+        x.watch(added('a', 3), added('b', 5));
+        x.stream.write('{"type":"ADDED","obj', () => server.resetConnections());
+      },
+      (x) => x.watch(added('a', 3), added('c', 9), initialEnd(9)),
+    ]);
+    await tells(`put ${A}`, `put ${B}`, `delete ${B}`, 'put default/c', 'synced');
+    assert.equal(server.requests[1]?.query['resourceVersion'], '');
+  });
+
+  it('gives way to pages when the server does not know it', async (t) => {
+    const { server, tells, clock } = await stage(t, [
+      (x) => x.refuse(422),
+      (x) =>
+        x.answer(200, {
+          metadata: { resourceVersion: '20', continue: 'more' },
+          items: [serviceJson('a', 3)],
+        }),
+      (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [serviceJson('b', 4)] }),
+      (x) => x.watch(deleted('a', 21)),
+    ]);
+    await tells(`put ${A}`, `put ${B}`, 'synced', `delete ${A}`);
+    const [, first, second, watch] = server.requests.map(({ query }) => query);
+    assert.deepEqual([first?.['resourceVersion'], first?.['limit']], ['0', '500']);
+    assert.deepEqual([second?.['resourceVersion'], second?.['continue']], [undefined, 'more']);
+    assert.deepEqual([watch?.['resourceVersion'], watch?.['watch']], ['20', '1']);
+    assert.deepEqual(clock.sleptMs, [], 'there is no reason to wait');
+  });
+
+  it('gives way to pages when its end never comes', async (t) => {
+    const silent: Step = (x) => x.watch(added('a', 3));
+    const { server, tells } = await stage(t, [
+      silent,
+      silent,
+      silent,
+      (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [serviceJson('a', 3)] }),
+    ]);
+    await tells(`put ${A}`, 'synced');
+    assert.equal(server.requests[3]?.query['watch'], undefined);
+  });
+});
+
+describe('pages', () => {
+  const noStream: Step = (x) => x.refuse(422);
+
+  it('are read in one piece when they grow too old on the way', async (t) => {
+    const { server, tells } = await stage(t, [
+      noStream,
+      (x) => x.answer(200, { metadata: { resourceVersion: '1', continue: 'c' }, items: [] }),
+      (x) => x.refuse(410),
+      (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [serviceJson('a', 3)] }),
+    ]);
+    await tells(`put ${A}`, 'synced');
+    assert.equal(server.requests[3]?.query['limit'], undefined);
+  });
+
+  it('that are no list are tried again', async (t) => {
+    const { tells, problems } = await stage(t, [
+      noStream,
+      (x) => x.answer(200, '<html>sign in</html>'),
+      (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [] }),
+    ]);
+    await tells('synced');
+    assert.deepEqual(
+      problems.map(({ code }) => code),
+      ['CLUSTER_ANSWER', 'CLUSTER_MALFORMED'],
+    );
+  });
+});
+
+describe('a watch that ends', () => {
+  it('goes on from the last bookmark', async (t) => {
+    const { server, tells } = await stage(t, [
+      (x) => x.watch(added('a', 3), initialEnd(7), bookmark(40)).end(),
+      (x) => x.watch(deleted('a', 41)).end(),
+      (x) => x.watch(added('b', 42)),
+    ]);
+    await tells(`put ${A}`, 'synced', `delete ${A}`, `put ${B}`);
+    const versions = server.requests.map(({ query }) => query['resourceVersion']);
+    assert.deepEqual(versions.slice(0, 3), ['', '40', '41']);
+    assert.equal(server.requests[1]?.query['sendInitialEvents'], undefined);
+  });
+
+  it('in the middle of a line, by a lost connection, goes on where it was', async (t) => {
+    const { server, tells } = await stage(t, [
+      (x) => {
+        x.watch(initialEnd(7), added('a', 8));
+        x.stream.write('{"type":"ADDED","object":{"metad', () => server.resetConnections());
+      },
+      (x) => x.watch(added('b', 9)),
+    ]);
+    await tells('synced', `put ${A}`, `put ${B}`);
+    assert.equal(server.requests[1]?.query['resourceVersion'], '8');
+    assert.equal(server.connectionCount, 2);
+  });
+
+  it('by falling silent is noticed, and goes on where it was', async (t) => {
+    const { server, tells, clock, reflector } = await stage(t, [
+      (x) => x.watch(initialEnd(7), added('a', 8)),
+      (x) => x.watch(added('b', 9)),
+    ]);
+    await tells('synced', `put ${A}`, `put ${B}`);
+    assert.equal(server.requests[1]?.query['resourceVersion'], '8');
+    assert.deepEqual(clock.sleptMs, [], 'a quiet watch is no failure');
+    assert.equal(reflector.health().connected, true);
+  });
+
+  it('does not do so by a silence that only a list must not have', async (t) => {
+    const timing = { watchSeconds: 300, listSilenceMs: 40, watchSilenceMs: 5_000 };
+    const { server, tells } = await stage(
+      t,
+      [
+        (x) => {
+          x.watch(initialEnd(7));
+          setTimeout(() => x.send(added('a', 8)), 160);
+        },
+      ],
+      { timing },
+    );
+    await tells('synced', `put ${A}`);
+    assert.equal(server.requests.length, 1);
+  });
+
+  it('after it lasted long is followed by the next without a pause', async (t) => {
+    const { tells, clock } = await stage(t, [
+      (x) => {
+        x.watch(initialEnd(7));
+        clock.advance(300_000);
+        x.end();
+      },
+      (x) => x.watch(added('a', 8)),
+    ]);
+    await tells('synced', `put ${A}`);
+    assert.deepEqual(clock.sleptMs, []);
+  });
+});
+
+describe('a version that the server no longer has', () => {
+  const gone: Readonly<Record<string, Step>> = {
+    'said by the answer': (x) => x.refuse(410),
+    'said within the watch': (x) => x.watch({ type: 'ERROR', object: statusObject(410) }),
+  };
+  for (const [how, step] of Object.entries(gone)) {
+    it(`${how}, leads to a new list of which only the changes are told`, async (t) => {
+      const { server, tells } = await stage(t, [
+        (x) => x.watch(added('a', 3), added('b', 4), added('c', 5), initialEnd(7)).end(),
+        step,
+        (x) => x.watch(added('b', 9), added('c', 5), initialEnd(12), added('d', 13)),
+      ]);
+      await tells(
+        `put ${A}`,
+        `put ${B}`,
+        'put default/c',
+        'synced',
+        `delete ${A}`,
+        `put ${B}`,
+        'put default/d',
+      );
+      assert.equal(server.requests[2]?.query['sendInitialEvents'], 'true');
+    });
+  }
+
+  it('of the future, as after a restored database, leads to a list in which all is told', async (t) => {
+    const { tells } = await stage(t, [
+      (x) => x.watch(added('a', 30), initialEnd(70)).end(),
+      (x) => x.refuse(504),
+      (x) => x.refuse(504),
+      (x) => x.refuse(504),
+      (x) => x.watch(added('a', 30), initialEnd(40)).end(),
+      (x) => x.watch(added('a', 30), initialEnd(40)),
+    ]);
+    await tells(`put ${A}`, 'synced', `put ${A}`);
+  });
+});
+
+describe('a server that refuses', () => {
+  it('is asked again later and later, up to half a minute', async (t) => {
+    const fails: Step = (x) => x.refuse(500);
+    const { tells, clock, reflector, problems } = await stage(t, [
+      ...Array.from({ length: 8 }, () => fails),
+      (x) => x.watch(initialEnd(7)),
+    ]);
+    await until('the first failure', () => problems.length > 0);
+    await tells('synced');
+    const expected = [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000];
+    assert.deepEqual(clock.sleptMs, expected);
+    assert.equal(reflector.health().lastError, undefined);
+  });
+
+  it('and says when to come back is taken at its word', async (t) => {
+    const { tells, clock } = await stage(t, [
+      (x) => x.refuse(429, { 'retry-after': '7' }),
+      (x) => x.watch(initialEnd(7)),
+    ]);
+    await tells('synced');
+    assert.deepEqual(clock.sleptMs, [7_800]);
+  });
+
+  it('shows in the health', async (t) => {
+    const { reflector, problems, clock } = await stage(t, [(x) => x.refuse(403)]);
+    clock.isHeld = true;
+    await until('a problem', () => problems.length === 1);
+    assert.equal(reflector.health().connected, false);
+    assert.match(reflector.health().lastError ?? '', /403 Other says 403/);
+    assert.match(problems[0]?.next ?? '', /system:node-proxier/);
+  });
+
+  it('a kind that a proxy can do without keeps nobody waiting', async (t) => {
+    const { tells, clock } = await stage(t, [(x) => x.refuse(404), (x) => x.watch(initialEnd(7))], {
+      resource: SERVICE_CIDRS,
+    });
+    await tells('synced');
+    assert.deepEqual(clock.sleptMs, [60_000]);
+  });
+});
+
+describe('what cannot be read', () => {
+  it('is left out and counted, and makes the next watch a list', async (t) => {
+    const { server, tells, reflector, problems } = await stage(t, [
+      (x) => {
+        x.watch(initialEnd(7), added('a', 8));
+        x.write('this is no JSON\n[1]\n"x"\n{"type":"STRANGE"}\n{"type":"ADDED","object":7}\n');
+        x.send({ type: 'DELETED', object: null });
+        x.send(added('b', 9));
+        x.end();
+      },
+      (x) => x.watch(added('b', 9), initialEnd(12)),
+    ]);
+    await tells('synced', `put ${A}`, `put ${B}`, `delete ${A}`);
+    assert.equal(reflector.health().skippedCount, 6);
+    assert.equal(problems.filter(({ code }) => code === 'CLUSTER_MALFORMED').length, 6);
+    assert.equal(server.requests[1]?.query['sendInitialEvents'], 'true');
+  });
+
+  it('halves of lines are put together, wherever they are cut', async (t) => {
+    const bytes = Buffer.from(`${JSON.stringify(added('ä', 8))}\n`);
+    const { tells } = await stage(t, [
+      async (x) => {
+        x.watch(initialEnd(7));
+        for (const byte of bytes) {
+          await new Promise((resolve) => x.stream.write(Buffer.of(byte), resolve));
+        }
+      },
+    ]);
+    await tells('synced', 'put default/ä');
+  });
+});
+
+it('passes on what its listener throws: that is no fault of the server', async (t) => {
+  const server = await FakeApiServer.start((x) => x.watch(added('a', 1)));
+  const connection = new Connection({ access: openAccess(server.url) });
+  t.after(async () => {
+    connection.close();
+    await server[Symbol.asyncDispose]();
+  });
+  const mistake = new Error('a mistake');
+  const reflector = new Reflector({
+    resource: SERVICES,
+    getter: connection,
+    interner: new Interner(),
+    clock: new FakeClock(),
+    random: () => 0,
+    timing: { watchSeconds: 1, listSilenceMs: 1000, watchSilenceMs: 1000 },
+    onEvent: () => {
+      throw mistake;
+    },
+    onProblem: () => undefined,
+  });
+  await assert.rejects(reflector.run(new AbortController().signal), mistake);
+});
+
+it('survives any bytes, and holds in the end what the server has', async (t) => {
+  const word = fc.oneof(
+    fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+    fc
+      .constantFrom(added('a', 5), added('b', 6), deleted('a', 7), bookmark(8), initialEnd(9))
+      .map((event) => Buffer.from(`${JSON.stringify(event)}\n`)),
+    fc.constantFrom('\n', '{', '"', '{"type":"ADDED","object":{"metadata":').map(Buffer.from),
+    fc.constantFrom(410, 500, 77).map((code) => {
+      const event = { type: 'ERROR', object: statusObject(code) };
+      return Buffer.from(`${JSON.stringify(event)}\n`);
+    }),
+  );
+  const bodies = fc.sample(fc.array(word, { maxLength: 12 }), { numRuns: 60, seed: 7 });
+  const noise = bodies.map(
+    (words, index): Step =>
+      (x) => {
+        x.watch();
+        if (index % 5 === 4) x.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
+        else x.stream.end(Buffer.concat(words));
+      },
+  );
+  // Expired, so that the last word is a list: noise may have claimed any version.
+  const { server, told } = await stage(t, [
+    ...noise,
+    (x) => (x.query['sendInitialEvents'] === 'true' ? answerLast(x) : x.refuse(410)),
+    answerLast,
+    answerLast,
+  ]);
+  function answerLast(x: Exchange): void {
+    if (x.query['watch'] === undefined) {
+      const items = [serviceJson('z', 1_000)];
+      x.answer(200, { metadata: { resourceVersion: '1000' }, items });
+    } else x.watch(added('z', 1_000), initialEnd(1_000));
+  }
+  await until('the last word', () => told().includes('put default/z'));
+  await until('a quiet watch', () => server.requests.length > noise.length);
+  const held = new Set<string>();
+  for (const word of told()) {
+    const [type, key = ''] = word.split(' ');
+    if (type === 'put') held.add(key);
+    else if (type === 'delete') assert.ok(held.delete(key), `${key} was never told`);
+  }
+  assert.deepEqual([...held], ['default/z']);
+  assert.equal(told().filter((word) => word === 'synced').length, 1);
+});

@@ -1,0 +1,60 @@
+import type { Answer } from './answer.ts';
+import { ClusterError } from './errors.ts';
+import { parseJson } from './json.ts';
+import { readStatus, type StatusObject } from './watch-event.ts';
+
+export const HTTP_OK = 200;
+const HTTP_UNAUTHORIZED = 401;
+const HTTP_FORBIDDEN = 403;
+const HTTP_NOT_FOUND = 404;
+const HTTP_GONE = 410;
+const HTTP_TOO_MANY = 429;
+
+const MAX_BYTES = 64 * 1024;
+const SILENCE_MS = 5_000;
+
+/** Reads why the server did not do as it was asked. */
+export async function readRefusal(answer: Answer, what: string): Promise<ClusterError> {
+  answer.limitSilence(SILENCE_MS);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body()) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_BYTES) break;
+  }
+  const status = readStatus(parseJson(Buffer.concat(chunks).toString('utf8'))?.value);
+  return refusal(what, {
+    ...status,
+    code: answer.status,
+    retryAfterMs: answer.retryAfterMs ?? status.retryAfterMs,
+  });
+}
+
+/** The error for a status, whether it came as an answer or in the middle of a watch. */
+export function refusal(what: string, status: StatusObject): ClusterError {
+  const isGone = status.code === HTTP_GONE || status.reason === 'Expired';
+  const words = [String(status.code), status.reason, status.message].filter((word) => word !== '');
+  return new ClusterError(
+    isGone ? 'CLUSTER_GONE' : 'CLUSTER_ANSWER',
+    `${what}: the API server answers ${words.join(' ')}`,
+    { next: nextAfter(status.code), status: status.code, retryAfterMs: status.retryAfterMs },
+  );
+}
+
+function nextAfter(code: number): string {
+  switch (code) {
+    case HTTP_UNAUTHORIZED:
+      return 'is the token or certificate of the kubeconfig still valid?';
+    case HTTP_FORBIDDEN:
+      return 'give this user the role system:node-proxier (a ClusterRoleBinding)';
+    case HTTP_NOT_FOUND:
+      return 'does this version of Kubernetes serve it, and is the address that of an API server?';
+    case HTTP_GONE:
+      return 'nothing: the list is fetched anew';
+    case HTTP_TOO_MANY:
+      return 'nothing: it is tried again; if it lasts, the API server is overloaded';
+    default:
+      return "nothing: it is tried again; if it lasts, read the API server's log";
+  }
+}

@@ -1,0 +1,50 @@
+import type { Kind } from './kinds.ts';
+
+/** Where a kind is found in the API, and which of its objects concern a proxy. */
+export interface Resource<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly path: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Not every cluster has it, and without it a proxy can do its work. */
+  readonly isOptional?: boolean;
+}
+
+/** The same selection as kube-proxy makes. */
+export const SERVICES: Resource<'service'> = {
+  kind: 'service',
+  path: '/api/v1/services',
+  labelSelector: '!service.kubernetes.io/service-proxy-name',
+  fieldSelector: 'spec.clusterIP!=None',
+};
+
+export const SLICES: Resource<'slice'> = {
+  kind: 'slice',
+  path: '/apis/discovery.k8s.io/v1/endpointslices',
+  labelSelector: '!service.kubernetes.io/headless',
+};
+
+/** Served since Kubernetes 1.33 by default. */
+export const SERVICE_CIDRS: Resource<'serviceCidr'> = {
+  kind: 'serviceCidr',
+  path: '/apis/networking.k8s.io/v1/servicecidrs',
+  isOptional: true,
+};
+
+export function nodeNamed(name: string): Resource<'node'> {
+  return { kind: 'node', path: '/api/v1/nodes', fieldSelector: `metadata.name=${name}` };
+}
+
+export type Query = Readonly<Record<string, string>>;
+
+export function urlOf(resource: Resource, query: Query): string {
+  const parameters = new URLSearchParams();
+  if (resource.labelSelector !== undefined) {
+    parameters.set('labelSelector', resource.labelSelector);
+  }
+  if (resource.fieldSelector !== undefined) {
+    parameters.set('fieldSelector', resource.fieldSelector);
+  }
+  for (const [name, value] of Object.entries(query)) parameters.set(name, value);
+  return `${resource.path}?${parameters}`;
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import net from 'node:net';
+import tls from 'node:tls';
+import type { TlsMaterial } from './access.ts';
+import { ClusterError, systemCode } from './errors.ts';
+
+/** Makes a socket to a host; it may still be connecting. A lab dials from another namespace. */
+export type Dial = (host: string, port: number) => net.Socket | Promise<net.Socket>;
+
+export interface SessionOptions {
+  readonly server: URL;
+  readonly tls: TlsMaterial;
+  readonly dial: Dial;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** How much the server may send ahead: enough for a far server, little enough to hold back one. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+const SESSION_WINDOW_BYTES = 8 * 1024 * 1024;
+const KEEP_ALIVE_MS = 30_000;
+
+export const dialDirectly: Dial = (host, port) => {
+  const socket = net.connect({ host, port, noDelay: true });
+  return socket.setKeepAlive(true, KEEP_ALIVE_MS);
+};
+
+/** An HTTP/2 session whose server has answered. */
+export async function openSession(options: SessionOptions): Promise<http2.ClientHttp2Session> {
+  const late = AbortSignal.timeout(options.deadlineMs);
+  const signal = AbortSignal.any([late, options.signal]);
+  const { host, port, isEncrypted } = placeOf(options.server);
+  const progress = { phase: 'reach' as Phase };
+  let socket: net.Socket | undefined;
+  try {
+    socket = await dialInTime(() => options.dial(host, port), signal);
+    if (socket.connecting) await once(socket, 'connect', { signal });
+    progress.phase = 'agree';
+    if (isEncrypted) socket = await encrypt({ socket, host, material: options.tls, signal });
+    return await startHttp2(socket, options.server, signal);
+  } catch (error) {
+    socket?.destroy();
+    throw explain(error, { place: `${host}:${port}`, phase: progress.phase, options, late });
+  }
+}
+
+type Phase = 'reach' | 'agree';
+
+function placeOf(server: URL): { host: string; port: number; isEncrypted: boolean } {
+  const isEncrypted = server.protocol === 'https:';
+  return {
+    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: server.port === '' ? (isEncrypted ? 443 : 80) : Number(server.port),
+    isEncrypted,
+  };
+}
+
+/** A dial that ends too late is still ended. */
+async function dialInTime(
+  dial: () => net.Socket | Promise<net.Socket>,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const expire = (): void => reject(signal.reason);
+  signal.addEventListener('abort', expire, { once: true });
+  const dialing = Promise.resolve(dial());
+  try {
+    return await Promise.race([dialing, expired]);
+  } catch (error) {
+    dialing.then(
+      (socket) => socket.destroy(),
+      () => undefined,
+    );
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', expire);
+  }
+}
+
+interface Encryption {
+  readonly socket: net.Socket;
+  readonly host: string;
+  readonly material: TlsMaterial;
+  readonly signal: AbortSignal;
+}
+
+async function encrypt({ socket, host, material, signal }: Encryption): Promise<tls.TLSSocket> {
+  const name = material.serverName ?? host;
+  const encrypted = tls.connect({
+    socket,
+    host: name,
+    // An address must not be sent as a name (RFC 6066), but is compared with the certificate.
+    servername: net.isIP(name) === 0 ? name : '',
+    ALPNProtocols: ['h2'],
+    rejectUnauthorized: !material.isUnverified,
+    ...(material.certificateAuthority === undefined ? {} : { ca: material.certificateAuthority }),
+    ...(material.clientCertificate === undefined ? {} : { cert: material.clientCertificate }),
+    ...(material.clientKey === undefined ? {} : { key: material.clientKey.reveal() }),
+  });
+  try {
+    await once(encrypted, 'secureConnect', { signal });
+  } catch (error) {
+    encrypted.destroy();
+    throw error;
+  }
+  return encrypted;
+}
+
+async function startHttp2(
+  socket: net.Socket,
+  server: URL,
+  signal: AbortSignal,
+): Promise<http2.ClientHttp2Session> {
+  if (socket instanceof tls.TLSSocket && socket.alpnProtocol !== 'h2') {
+    throw new ClusterError('CLUSTER_NO_HTTP2', `${server.host} does not offer HTTP/2`, {
+      next: 'is there a load balancer or proxy in front of the API server? it has to pass HTTP/2',
+    });
+  }
+  const session = http2.connect(server.origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+  });
+  // What TLS finds wrong after the handshake, such as a missing client certificate under TLS 1.3,
+  // is told to the socket and not to the session, which would wait for ever.
+  const failed = new Promise<never>((_, reject) => socket.once('error', reject));
+  failed.catch((error) => session.destroy(error));
+  try {
+    await Promise.race([once(session, 'remoteSettings', { signal }), failed]);
+  } catch (error) {
+    session.on('error', () => undefined);
+    session.destroy();
+    throw error;
+  }
+  session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+  return session;
+}
+
+interface Circumstances {
+  readonly place: string;
+  readonly phase: Phase;
+  readonly options: SessionOptions;
+  readonly late: AbortSignal;
+}
+
+function explain(error: unknown, about: Circumstances): ClusterError {
+  if (error instanceof ClusterError) return error;
+  if (about.late.aborted) {
+    const message = `no connection to ${about.place} within ${about.options.deadlineMs} ms`;
+    const next = 'is the address right, and does a firewall let it through?';
+    return new ClusterError('CLUSTER_TIMEOUT', message, { next, cause: error });
+  }
+  const isTransport = /^(E[A-Z]+)$/.test(systemCode(error) ?? '');
+  if (about.phase === 'reach' || isTransport) {
+    return new ClusterError('CLUSTER_UNREACHABLE', `cannot reach ${about.place}`, {
+      next: 'is the API server running, and is its address in the kubeconfig right?',
+      cause: error,
+    });
+  }
+  return new ClusterError('CLUSTER_TLS', `${about.place} and we do not agree on a connection`, {
+    next: "compare certificate-authority, tls-server-name and client certificate with the server's",
+    cause: error,
+  });
+}

@@ -1,0 +1,38 @@
+import type { ClusterError } from './errors.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
+
+/** What a source tells, in the order in which it became true. */
+export type SourceEvent = {
+  readonly [K in Kind]:
+    | {
+        readonly kind: K;
+        readonly type: 'put';
+        readonly key: ObjectKey;
+        readonly object: ObjectOfKind[K];
+      }
+    | { readonly kind: K; readonly type: 'delete'; readonly key: ObjectKey }
+    /** Everything of this kind that exists has been told; said once, after the first list. */
+    | { readonly kind: K; readonly type: 'synced' };
+}[Kind];
+
+/** How a source is doing, for status and for people. */
+export interface SourceHealth {
+  readonly kind: Kind;
+  readonly connected: boolean;
+  /** Milliseconds since 1970 of the last sign of life of the watch. */
+  readonly lastHeardAtMs: number;
+  /** What stands in the way at present; nothing while all is well. */
+  readonly lastError?: string;
+  /** Lines, documents and objects that could not be read and were left out, since the start. */
+  readonly skippedCount: number;
+}
+
+/** Something of the other side that went wrong and was survived, for logs. */
+export type ProblemListener = (problem: ClusterError, kind?: Kind) => void;
+
+/** Where objects come from: the API server, or manifests on disk. */
+export interface Source {
+  /** Tells events until the signal is aborted; resolves then, and never rejects for a fault of the other side. */
+  run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void>;
+  health(): readonly SourceHealth[];
+}

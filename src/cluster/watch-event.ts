@@ -1,0 +1,63 @@
+import { integerAt, isRecord, parseJson, recordAt, textAt } from './json.ts';
+
+/** A line of a watch, read. */
+export type WatchEvent =
+  | { readonly type: 'put' | 'delete'; readonly object: unknown }
+  | {
+      readonly type: 'bookmark';
+      readonly resourceVersion: string;
+      /** Everything that existed when the watch began has been told. */
+      readonly endsInitialEvents: boolean;
+    }
+  | { readonly type: 'error'; readonly status: StatusObject };
+
+/** What the API server says about a request that failed. */
+export interface StatusObject {
+  /** 0: it did not say. */
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+const MAX_MESSAGE_LENGTH = 500;
+const CODE_BOUNDS = { min: 100, max: 599 } as const;
+const RETRY_BOUNDS = { min: 1, max: 86_400 } as const;
+
+/** Undefined when it is no event that we know; never throws. */
+export function readWatchEvent(line: Buffer | undefined): WatchEvent | undefined {
+  if (line === undefined) return undefined;
+  const event = parseJson(line.toString('utf8'))?.value;
+  if (!isRecord(event)) return undefined;
+  switch (event['type']) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return { type: 'put', object: event['object'] };
+    case 'DELETED':
+      return { type: 'delete', object: event['object'] };
+    case 'BOOKMARK': {
+      const metadata = recordAt(recordAt(event, 'object'), 'metadata');
+      return {
+        type: 'bookmark',
+        resourceVersion: textAt(metadata, 'resourceVersion'),
+        endsInitialEvents: recordAt(metadata, 'annotations')[INITIAL_EVENTS_END] === 'true',
+      };
+    }
+    case 'ERROR':
+      return { type: 'error', status: readStatus(event['object']) };
+    default:
+      return undefined;
+  }
+}
+
+export function readStatus(raw: unknown): StatusObject {
+  const status = isRecord(raw) ? raw : {};
+  const seconds = integerAt(recordAt(status, 'details'), 'retryAfterSeconds', RETRY_BOUNDS);
+  return {
+    code: integerAt(status, 'code', CODE_BOUNDS),
+    reason: textAt(status, 'reason').slice(0, MAX_MESSAGE_LENGTH),
+    message: textAt(status, 'message').slice(0, MAX_MESSAGE_LENGTH),
+    retryAfterMs: seconds === 0 ? undefined : seconds * 1000,
+  };
+}
