@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareFields } from './changes.ts';
+import type { ResolvedFields } from './layers.ts';
+import { buildConfig } from './load.ts';
+
+const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+
+function fields(body: string): ResolvedFields {
+  return buildConfig(new Map(), { path: 'f.yaml', text: HEAD + body }).fields;
+}
+
+test('each difference says whether it can be followed while running', () => {
+  const before = fields('mode: nftables\nclusterCIDR: 10.0.0.0/8');
+  const after = fields(
+    [
+      'mode: nftables',
+      'clusterCIDR: 10.0.0.0/8,fd00::/8',
+      'nftables: {syncPeriod: 1m, minSyncPeriod: 2s}',
+      'ipvs: {strictARP: true}',
+      'hostnameOverride: other',
+    ].join('\n'),
+  );
+  assert.deepEqual(compareFields(before, after), [
+    { path: 'clusterCIDR', before: '10.0.0.0/8', after: '10.0.0.0/8,fd00::/8', effect: 'live' },
+    { path: 'nftables.syncPeriod', before: '30s', after: '1m0s', effect: 'live' },
+    { path: 'nftables.minSyncPeriod', before: '1s', after: '2s', effect: 'none' },
+    { path: 'ipvs.strictARP', before: false, after: true, effect: 'none' },
+    { path: 'hostnameOverride', before: '', after: 'other', effect: 'restart' },
+  ]);
+});
+
+test('what a change of mode brings with it is named as well', () => {
+  const changes = compareFields(fields('mode: iptables'), fields('mode: nftables'));
+  assert.deepEqual(changes, [
+    { path: 'mode', before: 'iptables', after: 'nftables', effect: 'restart' },
+    { path: 'nodePortAddresses', before: [], after: ['primary'], effect: 'live' },
+  ]);
+});
+
+test('the same written differently is no change', () => {
+  const before = fields('conntrack: {tcpCloseWaitTimeout: 60m}\nnodePortAddresses: null');
+  const after = fields('# moved\nconntrack:\n  tcpCloseWaitTimeout: 1h0m0s\n');
+  assert.deepEqual(compareFields(before, after), []);
+});

@@ -1,0 +1,105 @@
+import { type FieldRow, HOUR_MS } from './row.ts';
+
+const WINDOWS = 'It is for Windows; Fairlead runs on Linux.';
+
+/** Connection tracking, and what is left of other times and other systems. */
+export const KERNEL_FIELDS = {
+  'conntrack.maxPerCore': {
+    kind: 'int32',
+    about: 'tracked connections for each CPU; 0 leaves the value of the kernel and ignores min',
+    kubeProxyDefault: 32_768,
+    min: 0,
+    change: 'live',
+  },
+  'conntrack.min': {
+    kind: 'int32',
+    about: 'tracked connections at least, however few CPUs',
+    kubeProxyDefault: 131_072,
+    min: 0,
+    change: 'live',
+  },
+  'conntrack.tcpEstablishedTimeout': {
+    kind: 'duration',
+    about: 'idle TCP connections; 0 leaves the value of the kernel',
+    kubeProxyDefault: 24 * HOUR_MS,
+    min: 0,
+    change: 'live',
+  },
+  'conntrack.tcpCloseWaitTimeout': {
+    kind: 'duration',
+    about: 'TCP connections in CLOSE_WAIT; 0 leaves the value of the kernel',
+    kubeProxyDefault: HOUR_MS,
+    min: 0,
+    change: 'live',
+  },
+  'conntrack.tcpBeLiberal': {
+    kind: 'boolean',
+    about:
+      'packets outside of the TCP window are not invalid; false leaves the value of the kernel',
+    kubeProxyDefault: false,
+    change: 'live',
+  },
+  'conntrack.udpTimeout': {
+    kind: 'duration',
+    about: 'UDP flows without a reply; 0 leaves the value of the kernel',
+    kubeProxyDefault: 0,
+    min: 0,
+    change: 'live',
+  },
+  'conntrack.udpStreamTimeout': {
+    kind: 'duration',
+    about: 'UDP flows with replies; 0 leaves the value of the kernel',
+    kubeProxyDefault: 0,
+    min: 0,
+    change: 'live',
+  },
+  portRange: {
+    kind: 'text',
+    about: "ports of kube-proxy's former userspace mode",
+    kubeProxyDefault: '',
+    noEffect: 'kube-proxy ignores it too, since 1.26.',
+    change: 'restart',
+  },
+  windowsRunAsService: {
+    kind: 'boolean',
+    about: 'run as a service of Windows',
+    kubeProxyDefault: false,
+    noEffect: WINDOWS,
+    change: 'restart',
+  },
+  'winkernel.networkName': {
+    kind: 'text',
+    about: 'network of Windows',
+    kubeProxyDefault: '',
+    noEffect: WINDOWS,
+    change: 'restart',
+  },
+  'winkernel.sourceVip': {
+    kind: 'text',
+    about: 'source address on Windows',
+    kubeProxyDefault: '',
+    noEffect: WINDOWS,
+    change: 'restart',
+  },
+  'winkernel.enableDSR': {
+    kind: 'boolean',
+    about: 'direct server return on Windows',
+    kubeProxyDefault: false,
+    noEffect: WINDOWS,
+    change: 'restart',
+  },
+  'winkernel.rootHnsEndpointName': {
+    kind: 'text',
+    about: 'endpoint of Windows',
+    kubeProxyDefault: '',
+    noEffect: WINDOWS,
+    change: 'restart',
+  },
+  'winkernel.forwardHealthCheckVip': {
+    kind: 'boolean',
+    about: 'health checks on Windows',
+    kubeProxyDefault: false,
+    noEffect: WINDOWS,
+    change: 'restart',
+  },
+} as const satisfies Record<string, FieldRow>;

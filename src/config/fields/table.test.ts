@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FIELD_PATHS, FIELDS } from './table.ts';
+
+test('where our default is another than kube-proxy’s, the table says why', () => {
+  const differing = FIELD_PATHS.filter((path) => FIELDS[path].ownDefault !== undefined);
+  assert.ok(differing.length > 0);
+  for (const path of differing) assert.ok(FIELDS[path].why, path);
+});
+
+test('only fields of our own block are unknown to kube-proxy', () => {
+  assert.deepEqual(
+    FIELD_PATHS.filter((path) => path.startsWith('fairlead.')),
+    ['fairlead.mode', 'fairlead.nodeObject'],
+  );
+});

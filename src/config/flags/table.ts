@@ -1,0 +1,64 @@
+import { FIELD_FLAGS, type FieldFlag } from './field-flags.ts';
+
+/** A flag that says what to do, or that stands for something no field can say. */
+export interface StartFlag {
+  readonly value: 'text' | 'boolean' | 'int32';
+  readonly about: string;
+  /** Accepted so that command lines work unchanged, and without effect: the reason. */
+  readonly noEffect?: string;
+}
+
+export const START_FLAGS = {
+  config: { value: 'text', about: 'the configuration file' },
+  master: {
+    value: 'text',
+    about: 'address of the API server; wins over the one in the kubeconfig',
+  },
+  'write-config-to': { value: 'text', about: 'write the configuration to this file and end' },
+  cleanup: { value: 'boolean', about: 'remove everything that was put into the kernel and end' },
+  'init-only': { value: 'boolean', about: 'do what needs all privileges and end' },
+  version: { value: 'text', about: 'print the version and end' },
+  'healthz-port': {
+    value: 'int32',
+    about: 'port of --healthz-bind-address if that has none; 0: no such server (deprecated)',
+  },
+  'metrics-port': {
+    value: 'int32',
+    about: 'port of --metrics-bind-address if that has none (deprecated)',
+  },
+  'boot-id-file': {
+    value: 'text',
+    about: 'files with the boot id',
+    noEffect: 'Fairlead reports no machine facts.',
+  },
+  'machine-id-file': {
+    value: 'text',
+    about: 'files with the machine id',
+    noEffect: 'Fairlead reports no machine facts.',
+  },
+} as const satisfies Record<string, StartFlag>;
+
+export type FieldFlagName = keyof typeof FIELD_FLAGS;
+export type StartFlagName = keyof typeof START_FLAGS;
+export type FlagName = FieldFlagName | StartFlagName;
+
+export const FLAG_NAMES: readonly FlagName[] = [
+  ...Object.keys(START_FLAGS).filter(isStartFlag),
+  ...Object.keys(FIELD_FLAGS).filter(isFieldFlag),
+];
+
+export function fieldFlag(name: FieldFlagName): FieldFlag {
+  return FIELD_FLAGS[name];
+}
+
+export function startFlag(name: StartFlagName): StartFlag {
+  return START_FLAGS[name];
+}
+
+export function isFieldFlag(name: string): name is FieldFlagName {
+  return Object.hasOwn(FIELD_FLAGS, name);
+}
+
+function isStartFlag(name: string): name is StartFlagName {
+  return Object.hasOwn(START_FLAGS, name);
+}

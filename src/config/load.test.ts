@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ConfigError } from './errors.ts';
+import type { FlagName } from './flags/table.ts';
+import { buildConfig, type LoadedConfig, loadConfig } from './load.ts';
+
+const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+
+type FlagTexts = Partial<Record<FlagName, string | readonly string[]>>;
+
+function load(body: string | undefined, flags: FlagTexts = {}): LoadedConfig {
+  const file = body === undefined ? undefined : { path: 'f.yaml', text: HEAD + body };
+  const given = new Map(
+    Object.entries(flags).map(([name, texts]) => [name as FlagName, [texts].flat()]),
+  );
+  if (file !== undefined) given.set('config', ['f.yaml']);
+  return buildConfig(given, file);
+}
+
+function faults(body: string | undefined, flags: FlagTexts = {}): readonly string[] {
+  try {
+    load(body, flags);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.message.split('\n');
+  }
+  return [];
+}
+
+function warnings(config: LoadedConfig): readonly string[] {
+  return config.warnings.map(({ subject, message }) => `${subject}: ${message}`);
+}
+
+test('every fault is told at once, in the order of the file, and then those of flags', () => {
+  const body = [
+    'mode: tc-ebpf',
+    'conntrack:',
+    '  min: "5"',
+    '  tcpEstablishedTimeout: 1d',
+    'nodePortAddresses: [primary, 10.0.0.0/8]',
+    'ipvs: []',
+    'oomScoreAdj: 5000',
+  ].join('\n');
+  assert.deepEqual(faults(body, { v: 'x' }), [
+    "f.yaml:3:1: mode: tc-ebpf is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips",
+    "f.yaml:5:3: conntrack.min: must be a whole number of 32 bits, and is '5'",
+    "f.yaml:6:3: conntrack.tcpEstablishedTimeout: must be a duration such as 30s or 1h30m, and is '1d'",
+    'f.yaml:7:1: nodePortAddresses: cannot hold "primary" beside ranges',
+    'f.yaml:8:1: ipvs: must be a map of fields, and is []',
+    'f.yaml:9:1: oomScoreAdj: must be from -1000 to 1000, and is 5000',
+    '--v: "x" is not a whole number of 32 bits',
+  ]);
+});
+
+test('values that kube-proxy refuses are refused', () => {
+  const refused = [
+    'mode: userspace',
+    'mode: NFTables',
+    'configSyncPeriod: -1s',
+    'bindAddress: foo',
+    'healthzBindAddress: localhost:80',
+    'metricsBindAddress: ":10249"',
+    'clusterCIDR: "10.0.0.0/8, fd00::/8"',
+    'clusterCIDR: 10.0.0.0/8,11.0.0.0/8',
+    'clusterCIDR: 10.0.0.0/8,fd00::/8,fd01::/16',
+    'nodePortAddresses: [10.0.0.0]',
+    'detectLocalMode: clustercidr',
+    'detectLocalMode: BridgeInterface',
+    'detectLocalMode: InterfaceNamePrefix',
+    'iptables: {syncPeriod: 1s, minSyncPeriod: 5s}',
+    'mode: nftables\nnftables: {masqueradeBit: 32}',
+    'mode: ipvs\nipvs: {excludeCIDRs: [x]}',
+    'mode: ipvs\nipvs: {tcpTimeout: -1s}',
+    'conntrack: {maxPerCore: -1}',
+    'conntrack: {maxPerCore: 1.5}',
+    'conntrack: {udpTimeout: -1s}',
+    'clientConnection: {burst: -1}',
+    'logging: {format: xml}',
+    'hostnameOverride: 123',
+  ];
+  for (const body of refused) assert.equal(faults(body).length, 1, body);
+});
+
+test('blocks of modes that do not run are not judged, as in kube-proxy', () => {
+  load('mode: iptables\nipvs: {excludeCIDRs: [x], tcpTimeout: -1s}\nnftables: {masqueradeBit: 99}');
+  load('detectLocalMode: NodeCIDR\nclusterCIDR: nonsense');
+});
+
+test('YAML is read as Kubernetes reads it', () => {
+  assert.equal(load('bindAddressHardFail: yes').settings.endsWhenServerFails, true);
+  assert.equal(load('hostnameOverride: 2026-01-01').settings.nodeName, '2026-01-01');
+  assert.equal(load('hostnameOverride: 1:30').settings.nodeName, '1:30');
+  assert.equal(load('conntrack: {min: 1e3}').settings.conntrack.min, 1000);
+  assert.equal(load('<<: {mode: ipvs}').settings.mode, 'ipvs');
+  assert.equal(
+    load('featureGates: {AllowServiceExternalIPs: null}').settings.features.serviceExternalIps,
+    false,
+  );
+});
+
+test('unknown and repeated fields are warned about and do no harm', () => {
+  const config = load('Mode: ipvs\nmode: iptables\nmode: nftables\nconntrack: {max: 1, min: 7}\n');
+  assert.deepEqual(config.warnings, [
+    {
+      subject: 'Mode',
+      message: 'is not a known field and is ignored. Did you mean mode?',
+      place: { file: 'f.yaml', line: 3, column: 1 },
+    },
+    {
+      subject: 'mode',
+      message: 'is set twice, first in line 4; the last one counts',
+      place: { file: 'f.yaml', line: 5, column: 1 },
+    },
+    {
+      subject: 'conntrack.max',
+      message: 'is not a known field and is ignored.',
+      place: { file: 'f.yaml', line: 6, column: 13 },
+    },
+  ]);
+  assert.equal(config.settings.mode, 'nftables');
+  assert.equal(config.settings.conntrack.min, 7);
+});
+
+test('a file without mode means its iptables block, although nftables runs', () => {
+  const body =
+    'iptables: {masqueradeAll: true, syncPeriod: 1m}\nnftables: {masqueradeAll: false, masqueradeBit: 3}';
+  const { settings, fields } = load(body);
+  assert.equal(settings.mode, 'nftables');
+  assert.deepEqual(settings.masquerade, { all: true, markBit: 3 });
+  assert.equal(settings.syncPeriodMs, 60_000);
+  assert.equal(settings.nodePorts.addresses, 'all');
+  assert.deepEqual(fields['nftables.masqueradeAll'].origin, {
+    from: 'file',
+    via: 'iptables.masqueradeAll',
+    place: { file: 'f.yaml', line: 3, column: 12 },
+  });
+
+  const chosen = load(`mode: nftables\n${body}`).settings;
+  assert.deepEqual(chosen.masquerade, { all: false, markBit: 3 });
+  assert.equal(chosen.syncPeriodMs, 30_000);
+  assert.equal(chosen.nodePorts.addresses, 'primary');
+});
+
+test('our own block names a mode that kube-proxy does not have', () => {
+  const { settings } = load(
+    'mode: iptables\nfairlead: {mode: tc-ebpf, nodeObject: none}\nnftables: {masqueradeAll: true}',
+  );
+  assert.equal(settings.mode, 'tc-ebpf');
+  assert.equal(settings.nodeObject, 'none');
+  assert.equal(settings.masquerade.all, true);
+  assert.equal(settings.nodePorts.addresses, 'primary');
+  assert.equal(faults('fairlead: {mode: ebpf}').length, 1);
+  assert.equal(load(undefined, { 'proxy-mode': 'userspace' }).settings.mode, 'userspace');
+});
+
+test('beside a file only a few flags count', () => {
+  const config = load(
+    'hostnameOverride: a\nlogging: {verbosity: 1, vmodule: [{filePattern: a, verbosity: 1}]}',
+    {
+      'hostname-override': ' B ',
+      v: '4',
+      vmodule: 'b=2',
+      master: 'https://10.0.0.1:6443',
+      'proxy-mode': 'ipvs',
+      'healthz-port': '0',
+    },
+  );
+  assert.equal(config.settings.nodeName, 'b');
+  assert.equal(config.settings.log.verbosity, 4);
+  assert.deepEqual(config.fields['logging.vmodule'].value, [
+    { filePattern: 'b', verbosity: 2 },
+    { filePattern: 'a', verbosity: 1 },
+  ]);
+  assert.equal(config.settings.api.serverUrl, 'https://10.0.0.1:6443');
+  assert.equal(config.settings.mode, 'nftables');
+  assert.ok(config.settings.healthServer);
+  assert.deepEqual(
+    warnings(config).filter((text) => text.includes('because --config')),
+    [
+      '--proxy-mode: is ignored, because --config is given',
+      '--healthz-port: is ignored, because --config is given',
+    ],
+  );
+});
+
+test('flags have their traps, which are kept, and said aloud', () => {
+  const periods = load(undefined, { 'proxy-mode': 'nftables', 'iptables-sync-period': '5s' });
+  assert.equal(periods.settings.syncPeriodMs, 5000);
+
+  assert.equal(load(undefined, { 'healthz-port': '0' }).settings.healthServer, undefined);
+  assert.deepEqual(faults(undefined, { 'metrics-port': '0' }), [
+    '--metrics-port: must not be 0: the metrics server cannot be switched off',
+  ]);
+  const port = load(undefined, { 'healthz-port': '9' });
+  assert.equal(port.settings.healthServer?.port, 10_256);
+  assert.equal(port.warnings.length, 1);
+  const both = load(undefined, { 'healthz-port': '9', 'healthz-bind-address': '::1' });
+  assert.deepEqual(both.settings.healthServer, { ip: '::1', port: 9 });
+
+  const empty = load(undefined, { 'bind-address': '', 'metrics-bind-address': '' });
+  assert.deepEqual(empty.settings.metricsServer, { ip: '127.0.0.1', port: 10_249 });
+  const ipv6 = load(undefined, { 'bind-address': 'fd00::1' }).settings;
+  assert.deepEqual(ipv6.healthServer, { ip: '0.0.0.0', port: 10_256 });
+
+  assert.equal(faults(undefined, { 'hostname-override': '  ' }).length, 1);
+  assert.equal(faults(undefined, { 'iptables-sync-period': '0s' }).length, 1);
+  assert.equal(faults(undefined, { 'masquerade-all': 'maybe' }).length, 1);
+});
+
+test('lists and gates add up over several uses of a flag', () => {
+  const { fields } = load(undefined, {
+    'nodeport-addresses': ['10.0.0.0/8,11.0.0.0/8', 'fd00::/8'],
+    'feature-gates': [
+      'AllowServiceExternalIPs=true,ComponentFlagz=false',
+      'AllowServiceExternalIPs=false',
+    ],
+  });
+  assert.deepEqual(fields.nodePortAddresses.value, ['10.0.0.0/8', '11.0.0.0/8', 'fd00::/8']);
+  assert.deepEqual(fields.featureGates.value, {
+    AllowServiceExternalIPs: false,
+    ComponentFlagz: false,
+  });
+});
+
+test('a flag without effect is named', () => {
+  const config = load(undefined, {
+    'iptables-masquerade-bit': '15',
+    'masquerade-all': 'true',
+    'kube-api-qps': '50',
+    'machine-id-file': '/etc/machine-id',
+    'feature-gates': 'WinDSR=true,NFTablesProxyMode=false',
+  });
+  assert.deepEqual(
+    config.warnings.map(({ subject }) => subject),
+    [
+      '--kube-api-qps',
+      '--machine-id-file',
+      'featureGates.WinDSR',
+      'featureGates.NFTablesProxyMode',
+    ],
+  );
+  const chosen = load(undefined, { 'proxy-mode': 'nftables', 'iptables-masquerade-bit': '15' });
+  assert.deepEqual(warnings(chosen), ['--iptables-masquerade-bit: has no effect in mode nftables']);
+});
+
+test('files that hold no configuration say what they hold instead', () => {
+  const code = (text: string): string => {
+    try {
+      buildConfig(new Map(), { path: 'f.yaml', text });
+    } catch (error) {
+      assert.ok(error instanceof ConfigError);
+      return `${error.code} ${error.message}`;
+    }
+    return 'accepted';
+  };
+  assert.equal(
+    code(''),
+    'CONFIG_KIND f.yaml: there is no KubeProxyConfiguration in it; found: nothing',
+  );
+  assert.equal(
+    code('kind: ConfigMap\n---\na: 1'),
+    'CONFIG_KIND f.yaml: there is no KubeProxyConfiguration in it; found: ConfigMap, a document without kind',
+  );
+  assert.equal(
+    code('kind: KubeProxyConfiguration'),
+    'CONFIG_KIND apiVersion: must be kubeproxy.config.k8s.io/v1alpha1, and is missing',
+  );
+  assert.match(code(`${HEAD}mode: "nft`), /^CONFIG_SYNTAX f\.yaml:\d+:\d+: /);
+  assert.match(code(`${HEAD}mode: *nope`), /^CONFIG_SYNTAX f\.yaml/);
+  assert.match(code(`a: ${'['.repeat(20_000)}`), /^CONFIG_SYNTAX f\.yaml/);
+  assert.equal(code(`${HEAD}---\n${HEAD}`), 'accepted');
+});
+
+test('a file that cannot be read names itself and the reason', async () => {
+  await assert.rejects(loadConfig(new Map([['config', ['/nowhere/f.yaml']]])), {
+    name: 'ConfigError',
+    code: 'CONFIG_UNREADABLE',
+    message: /\/nowhere\/f\.yaml.*ENOENT/,
+  });
+});
+
+test('settings cannot be changed', () => {
+  const { settings } = load('');
+  assert.throws(() => Object.assign(settings.conntrack, { min: 1 }), TypeError);
+  assert.throws(() => Object.assign(settings, { mode: 'ipvs' }), TypeError);
+});
+
+test('a mutilated file is read or refused, and never anything else', () => {
+  const whole = readFileSync(join(import.meta.dirname, 'testdata/kubeadm.yaml'), 'utf8');
+  const pieces = [
+    '[',
+    '{',
+    '&a',
+    '*a',
+    '!!map',
+    '- ',
+    ': ',
+    '\n',
+    '"',
+    "'",
+    '? ',
+    '<<: ',
+    '\t',
+    '---\n',
+    '\0',
+    '__proto__',
+    '%',
+    '1e999',
+    '|\n',
+    '# ',
+  ];
+  const cut = fc.record({
+    at: fc.nat(whole.length),
+    remove: fc.nat(12),
+    insert: fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 6 })),
+  });
+  fc.assert(
+    fc.property(fc.array(cut, { minLength: 1, maxLength: 6 }), (cuts) => {
+      let text = whole;
+      for (const { at, remove, insert } of cuts) {
+        text = text.slice(0, at) + insert + text.slice(at + remove);
+      }
+      try {
+        buildConfig(new Map(), { path: 'f.yaml', text });
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        assert.ok(error.problems.length > 0 && error.next !== '');
+      }
+    }),
+    { numRuns: 400 },
+  );
+});

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigError } from './errors.ts';
+import { featureGateWarnings } from './feature-gates.ts';
+import { FIELDS, type FieldPath } from './fields/table.ts';
+import { type FileReading, readConfigText } from './file.ts';
+import { type GivenFlags, readFlags, type StartWishes } from './flags/read.ts';
+import type { ResolvedFields } from './layers.ts';
+import { mergeLayers } from './merge.ts';
+import { type Problem, sortProblems } from './problem.ts';
+import { modeOf, resolveSettings } from './resolve.ts';
+import type { Settings } from './settings.ts';
+import { isReadIn, validateFields } from './validate.ts';
+
+/** A configuration that can be used, and how it came about. */
+export interface LoadedConfig {
+  readonly settings: Settings;
+  /** The same by field of the file, with the origin of each. */
+  readonly fields: ResolvedFields;
+  readonly wishes: StartWishes;
+  readonly warnings: readonly Problem[];
+}
+
+const NO_FILE: FileReading = { layer: new Map(), problems: [], warnings: [] };
+
+/** Reads the flags and the file they name. Throws a ConfigError that names every fault. */
+export async function loadConfig(flags: GivenFlags): Promise<LoadedConfig> {
+  const path = readFlags(flags).wishes.configPath;
+  return buildConfig(flags, path === undefined ? undefined : await readText(path));
+}
+
+export interface ConfigText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The same without reading: for whoever has the text of the file already. */
+export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): LoadedConfig {
+  const fromFlags = readFlags(flags);
+  const fromFile = file === undefined ? NO_FILE : readConfigText(file.text, file.path);
+  const fields = mergeLayers(fromFile.layer, fromFlags.layer);
+  const problems = [...fromFile.problems, ...fromFlags.problems, ...validateFields(fields)];
+  if (problems.length > 0) throw new ConfigError('CONFIG_INVALID', sortProblems(problems));
+  return {
+    settings: resolveSettings(fields, fromFlags.wishes),
+    fields,
+    wishes: fromFlags.wishes,
+    warnings: sortProblems([
+      ...fromFile.warnings,
+      ...fromFlags.warnings,
+      ...flagsForOtherModes(fields),
+      ...featureGateWarnings(fields),
+    ]),
+  };
+}
+
+/** A file holds the blocks of all modes; whoever types a flag expects it to do something. */
+function flagsForOtherModes(fields: ResolvedFields): readonly Problem[] {
+  const mode = modeOf(fields);
+  const used = new Set<string>();
+  const unused = new Map<string, FieldPath>();
+  for (const [path, { origin }] of Object.entries(fields) as [
+    FieldPath,
+    { origin: ResolvedFields[FieldPath]['origin'] },
+  ][]) {
+    if (origin.from !== 'flag') continue;
+    if (isReadIn(mode, FIELDS[path])) used.add(origin.flag);
+    else unused.set(origin.flag, path);
+  }
+  return [...unused]
+    .filter(([flag]) => !used.has(flag))
+    .map(([flag]) => ({ subject: `--${flag}`, message: `has no effect in mode ${mode}` }));
+}
+
+async function readText(path: string): Promise<ConfigText> {
+  try {
+    return { path, text: await readFile(path, 'utf8') };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const problem = { subject: '--config', message: `${path} cannot be read: ${reason}` };
+    throw new ConfigError('CONFIG_UNREADABLE', [problem], cause);
+  }
+}

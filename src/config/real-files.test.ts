@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { FIELD_PATHS, type FieldPath } from './fields/table.ts';
+import type { GivenFlags } from './flags/read.ts';
+import type { FlagName } from './flags/table.ts';
+import { buildConfig, type LoadedConfig } from './load.ts';
+import { toConfigurationYaml, writtenValue } from './write.ts';
+
+/**
+ * Files as they are found in clusters, and beside each what kube-proxy 1.36.4 made of it, recorded
+ * with `kube-proxy --config FILE --write-config-to …`.
+ */
+const FOLDER = join(import.meta.dirname, 'testdata');
+const NO_FLAGS: GivenFlags = new Map();
+
+/** kube-proxy writes the periods of the modes it does not run as zero, so they cannot be compared. */
+const PERIOD = /^(iptables|nftables|ipvs)\.(sync|minSync)Period$/;
+
+function load(file: string): LoadedConfig {
+  return buildConfig(NO_FLAGS, { path: file, text: readFileSync(join(FOLDER, file), 'utf8') });
+}
+
+/** The fields in which we come to another result than kube-proxy. */
+function differences({ fields, settings }: LoadedConfig, recorded: string): readonly FieldPath[] {
+  const theirs: unknown = parse(
+    readFileSync(join(FOLDER, 'written-by-kube-proxy', `${recorded}.yaml`), 'utf8'),
+  );
+  const runs = at(theirs, 'mode') === settings.mode ? settings.mode : 'another mode';
+  return FIELD_PATHS.filter((path) => {
+    if (path.startsWith('fairlead.')) return false;
+    if (PERIOD.test(path) && !path.startsWith(`${runs}.`)) return false;
+    const value = at(theirs, path);
+    const ours = writtenValue(path, fields[path].value);
+    return JSON.stringify(orZero(value, ours)) !== JSON.stringify(ours);
+  });
+}
+
+function at(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (inner, name) =>
+        typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined,
+      value,
+    );
+}
+
+/** Go leaves out, or writes null for, what is empty. */
+function orZero(value: unknown, like: unknown): unknown {
+  if (value !== undefined && value !== null) return value;
+  if (Array.isArray(like)) return [];
+  return typeof like === 'object' ? {} : like === '' || like === false ? like : value;
+}
+
+test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the default mode', () => {
+  const config = load('kubeadm.yaml');
+  assert.deepEqual(differences(config, 'kubeadm'), [
+    'mode',
+    // Mode iptables serves node ports on all addresses; nftables has to be told so.
+    'nodePortAddresses',
+    // kube-proxy leaves the scheduler empty and takes rr later.
+    'ipvs.scheduler',
+  ]);
+  assert.deepEqual(config.warnings, []);
+  assert.deepEqual(config.settings, {
+    mode: 'nftables',
+    nodeObject: 'expected',
+    api: { kubeconfigPath: '/var/lib/kube-proxy/kubeconfig.conf' },
+    healthServer: { ip: '0.0.0.0', port: 10_256 },
+    metricsServer: { ip: '127.0.0.1', port: 10_249 },
+    endsWhenServerFails: false,
+    localTraffic: { by: 'ClusterCIDR', cidrs: ['10.244.0.0/16'] },
+    nodePorts: { addresses: 'all', onLocalhost: false },
+    masquerade: { all: false, markBit: 14 },
+    syncPeriodMs: 30_000,
+    conntrack: {
+      maxPerCore: 32_768,
+      min: 131_072,
+      tcpEstablishedTimeoutMs: 86_400_000,
+      tcpCloseWaitTimeoutMs: 3_600_000,
+      tcpBeLiberal: false,
+    },
+    ipvs: { scheduler: 'rr', excludeCidrs: [], strictArp: false },
+    oomScoreAdj: -999,
+    features: { serviceExternalIps: true, flagzPage: true, statuszPage: true },
+    log: { format: 'text', verbosity: 0 },
+  });
+});
+
+test('of the documents that kind gives to kubeadm, the right one is taken', () => {
+  const config = load('kind.yaml');
+  assert.deepEqual(differences(config, 'kind'), ['ipvs.scheduler']);
+  assert.equal(config.settings.mode, 'nftables');
+  assert.deepEqual(config.settings.localTraffic, {
+    by: 'ClusterCIDR',
+    cidrs: ['10.244.0.0/16', 'fd00:10:244::/56'],
+  });
+  assert.deepEqual(config.settings.conntrack, { min: 131_072, tcpBeLiberal: false });
+  assert.deepEqual(config.settings.nodePorts, { addresses: 'primary', onLocalhost: false });
+  assert.deepEqual(config.fields.mode.origin, {
+    from: 'file',
+    place: { file: 'kind.yaml', line: 13, column: 1 },
+  });
+});
+
+test('a file of 2019 is read with a warning for each field that is gone', () => {
+  const config = load('ipvs-of-2019.yaml');
+  assert.deepEqual(differences(config, 'ipvs-of-2019'), []);
+  assert.deepEqual(
+    config.warnings.map(({ subject, place }) => [subject, place?.line]),
+    [
+      ['conntrack.max', 12],
+      ['ipvs.masqueradeAll', 27],
+      ['resourceContainer', 38],
+      ['udpIdleTimeout', 39],
+    ],
+  );
+  assert.equal(config.settings.mode, 'ipvs');
+  assert.equal(config.settings.nodeAddress, '192.168.4.11');
+  assert.equal(config.settings.nodeName, '192.168.4.11');
+  assert.deepEqual(config.settings.metricsServer, { ip: '0.0.0.0', port: 10_249 });
+  assert.equal(config.settings.ipvs.strictArp, true);
+});
+
+test('JSON is read as well', () => {
+  const config = load('metrics-for-prometheus.json');
+  assert.deepEqual(differences(config, 'metrics-for-prometheus'), [
+    'ipvs.scheduler',
+    // Written as nanoseconds there, as text here.
+    'logging.flushFrequency',
+  ]);
+  assert.deepEqual(config.settings.healthServer, { ip: '::', port: 10_256 });
+  assert.deepEqual(config.settings.localTraffic, { by: 'BridgeInterface', interfaceName: 'cni0' });
+  assert.deepEqual(config.settings.masquerade, { all: true, markBit: 14 });
+  assert.equal(config.settings.features.serviceExternalIps, false);
+  assert.deepEqual(config.settings.log, { format: 'json', verbosity: 2 });
+});
+
+test('the smallest file gives the defaults', () => {
+  const config = load('minimal.yaml');
+  assert.deepEqual(differences(config, 'minimal'), ['mode', 'nodePortAddresses', 'ipvs.scheduler']);
+  assert.deepEqual(config.settings, buildConfig(NO_FLAGS, undefined).settings);
+  for (const path of FIELD_PATHS) assert.equal(config.fields[path].origin.from, 'default', path);
+});
+
+test('the flags that k3s starts its proxy with', () => {
+  const flags = new Map<FlagName, readonly string[]>([
+    ['cluster-cidr', ['10.42.0.0/16']],
+    ['conntrack-max-per-core', ['0']],
+    ['conntrack-tcp-timeout-close-wait', ['0s']],
+    ['conntrack-tcp-timeout-established', ['0s']],
+    ['healthz-bind-address', ['127.0.0.1']],
+    ['hostname-override', ['Worker-1']],
+    ['kubeconfig', ['/var/lib/rancher/k3s/agent/kubeproxy.kubeconfig']],
+    ['proxy-mode', ['iptables']],
+  ]);
+  const config = buildConfig(flags, undefined);
+  assert.deepEqual(differences(config, 'k3s-flags'), ['ipvs.scheduler']);
+  assert.deepEqual(config.warnings, []);
+  assert.equal(config.settings.nodeName, 'worker-1');
+  assert.deepEqual(config.settings.healthServer, { ip: '127.0.0.1', port: 10_256 });
+  assert.deepEqual(config.settings.conntrack, { min: 131_072, tcpBeLiberal: false });
+  assert.deepEqual(config.fields.clusterCIDR.origin, { from: 'flag', flag: 'cluster-cidr' });
+});
+
+test('what is written gives the same settings again', () => {
+  const files = ['kubeadm.yaml', 'kind.yaml', 'ipvs-of-2019.yaml', 'metrics-for-prometheus.json'];
+  for (const file of files) {
+    const config = load(file);
+    const text = toConfigurationYaml(config.fields);
+    const again = buildConfig(NO_FLAGS, { path: 'written.yaml', text });
+    assert.deepEqual(again.settings, config.settings, file);
+    assert.deepEqual(again.warnings, [], file);
+    assert.equal(toConfigurationYaml(again.fields), text, file);
+  }
+});

@@ -1,0 +1,145 @@
+import { parseCidr } from '../addresses/cidr.ts';
+import { formatIp, parseIpSloppily } from '../addresses/ip.ts';
+import { featureSettings } from './feature-gates.ts';
+import type { StartWishes } from './flags/read.ts';
+import type { ResolvedFields } from './layers.ts';
+import { isMode, type Mode } from './modes.ts';
+import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
+import type {
+  ConntrackSettings,
+  IpvsSettings,
+  LocalTraffic,
+  NodePortSettings,
+  Settings,
+} from './settings.ts';
+
+/** The mode that will run: ours if the block of ours names one. */
+export function modeOf(fields: ResolvedFields): Mode {
+  const name = fields['fairlead.mode'].value || fields.mode.value;
+  // Whatever else it says is a fault that validation reports; this is only so that it can go on.
+  return isMode(name) ? name : 'nftables';
+}
+
+/** Fields that have passed validation, turned into settings. */
+export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Settings {
+  const mode = modeOf(fields);
+  const block = mode === 'iptables' || mode === 'ipvs' ? 'iptables' : 'nftables';
+  const nodeName = fields.hostnameOverride.value.trim().toLowerCase();
+  const address = parseIpSloppily(fields.bindAddress.value);
+  const healthServer = wishes.healthServerOff
+    ? undefined
+    : listenAddress(fields.healthzBindAddress.value);
+  return deepFreeze({
+    mode,
+    ...optional('nodeName', nodeName === '' ? undefined : nodeName),
+    nodeObject: fields['fairlead.nodeObject'].value === 'none' ? 'none' : 'expected',
+    ...optional(
+      'nodeAddress',
+      address === undefined || isUnspecified(address) ? undefined : formatIp(address),
+    ),
+    api: {
+      ...optional('kubeconfigPath', fields['clientConnection.kubeconfig'].value || undefined),
+      ...optional('serverUrl', wishes.serverUrl),
+    },
+    ...optional('healthServer', healthServer),
+    metricsServer: listenAddress(fields.metricsBindAddress.value),
+    endsWhenServerFails: fields.bindAddressHardFail.value,
+    localTraffic: localTraffic(fields),
+    nodePorts: nodePorts(fields, mode),
+    masquerade: {
+      all: fields[`${block}.masqueradeAll`].value,
+      markBit: fields[`${block}.masqueradeBit`].value,
+    },
+    syncPeriodMs: fields[`${mode === 'ipvs' ? 'ipvs' : block}.syncPeriod`].value,
+    conntrack: conntrackSettings(fields),
+    ipvs: ipvsSettings(fields),
+    oomScoreAdj: fields.oomScoreAdj.value,
+    features: featureSettings(fields),
+    log: {
+      format: fields['logging.format'].value === 'json' ? 'json' : 'text',
+      verbosity: fields['logging.verbosity'].value,
+    },
+  });
+}
+
+export function clusterCidrs(fields: ResolvedFields): readonly string[] {
+  return fields.clusterCIDR.value === '' ? [] : fields.clusterCIDR.value.split(',');
+}
+
+function localTraffic(fields: ResolvedFields): LocalTraffic {
+  switch (fields.detectLocalMode.value) {
+    case 'NodeCIDR':
+      return { by: 'NodeCIDR' };
+    case 'BridgeInterface':
+      return { by: 'BridgeInterface', interfaceName: fields['detectLocal.bridgeInterface'].value };
+    case 'InterfaceNamePrefix':
+      return {
+        by: 'InterfaceNamePrefix',
+        prefix: fields['detectLocal.interfaceNamePrefix'].value,
+      };
+    default:
+      return { by: 'ClusterCIDR', cidrs: clusterCidrs(fields) };
+  }
+}
+
+function nodePorts(fields: ResolvedFields, mode: Mode): NodePortSettings {
+  const written = fields.nodePortAddresses.value;
+  const everything = written
+    .map(parseCidr)
+    .filter((cidr) => cidr?.prefixLength === 0)
+    .map((cidr) => cidr?.base.version);
+  const isAll = written.length === 0 || (everything.includes(4) && everything.includes(6));
+  return {
+    addresses: isAll ? 'all' : written[0] === 'primary' ? 'primary' : [...written],
+    onLocalhost: mode === 'iptables' && fields['iptables.localhostNodePorts'].value,
+  };
+}
+
+function conntrackSettings(fields: ResolvedFields): ConntrackSettings {
+  return {
+    ...optional('maxPerCore', fields['conntrack.maxPerCore'].value || undefined),
+    min: fields['conntrack.min'].value,
+    ...optional(
+      'tcpEstablishedTimeoutMs',
+      fields['conntrack.tcpEstablishedTimeout'].value || undefined,
+    ),
+    ...optional(
+      'tcpCloseWaitTimeoutMs',
+      fields['conntrack.tcpCloseWaitTimeout'].value || undefined,
+    ),
+    tcpBeLiberal: fields['conntrack.tcpBeLiberal'].value,
+    ...optional('udpTimeoutMs', fields['conntrack.udpTimeout'].value || undefined),
+    ...optional('udpStreamTimeoutMs', fields['conntrack.udpStreamTimeout'].value || undefined),
+  };
+}
+
+function ipvsSettings(fields: ResolvedFields): IpvsSettings {
+  return {
+    scheduler: fields['ipvs.scheduler'].value,
+    excludeCidrs: [...fields['ipvs.excludeCIDRs'].value],
+    strictArp: fields['ipvs.strictARP'].value,
+    ...optional('tcpTimeoutMs', fields['ipvs.tcpTimeout'].value || undefined),
+    ...optional('tcpFinTimeoutMs', fields['ipvs.tcpFinTimeout'].value || undefined),
+    ...optional('udpTimeoutMs', fields['ipvs.udpTimeout'].value || undefined),
+  };
+}
+
+function listenAddress(text: string): ListenAddress {
+  const address = parseListenAddress(text);
+  if (address === undefined) throw new TypeError(`validation let ${JSON.stringify(text)} pass`);
+  return address;
+}
+
+/** An absent property rather than one that is undefined, so that printed settings stay short. */
+function optional<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { readonly [N in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}

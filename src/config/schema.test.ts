@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FIELD_PATHS } from './fields/table.ts';
+import { configurationJsonSchema } from './schema.ts';
+
+function at(value: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined,
+    value,
+  );
+}
+
+test('the JSON schema describes every field, and lets it be null', () => {
+  const schema = configurationJsonSchema();
+  assert.deepEqual(at(schema, ['required']), ['apiVersion', 'kind']);
+  for (const path of FIELD_PATHS) {
+    const steps = path.split('.').flatMap((name) => ['properties', name, 'anyOf', '0']);
+    const field = at(schema, steps);
+    assert.equal(typeof at(field, ['description']), 'string', path);
+    assert.deepEqual(at(schema, [...steps.slice(0, -1), '1']), { type: 'null' }, path);
+  }
+});
+
+test('the JSON schema completes what has choices', () => {
+  const mode = at(configurationJsonSchema(), ['properties', 'mode', 'anyOf', '0']);
+  assert.deepEqual(at(mode, ['enum']), ['', 'iptables', 'ipvs', 'nftables']);
+});

@@ -1,0 +1,76 @@
+import type { Mode } from './modes.ts';
+import type { ListenAddress } from './network-text.ts';
+
+/** Everything the configuration decides, resolved for the chosen mode. Frozen. */
+export interface Settings {
+  readonly mode: Mode;
+  /** Undefined: the host name of the machine. */
+  readonly nodeName?: string;
+  readonly nodeObject: 'expected' | 'none';
+  /** Wins over the address of this family in the Node object, and makes the family primary. */
+  readonly nodeAddress?: string;
+  readonly api: ApiSettings;
+  /** Undefined: no health server. */
+  readonly healthServer?: ListenAddress;
+  readonly metricsServer: ListenAddress;
+  readonly endsWhenServerFails: boolean;
+  readonly localTraffic: LocalTraffic;
+  readonly nodePorts: NodePortSettings;
+  readonly masquerade: { readonly all: boolean; readonly markBit: number };
+  /** Longest wait before a failed change is tried again; a change that waits twice as long is a fault. */
+  readonly syncPeriodMs: number;
+  readonly conntrack: ConntrackSettings;
+  readonly ipvs: IpvsSettings;
+  readonly oomScoreAdj: number;
+  readonly features: FeatureSettings;
+  readonly log: { readonly format: 'text' | 'json'; readonly verbosity: number };
+}
+
+export interface ApiSettings {
+  /** Undefined: the service account of the pod. */
+  readonly kubeconfigPath?: string;
+  /** Wins over the address in the kubeconfig. */
+  readonly serverUrl?: string;
+}
+
+/** How traffic of local pods is told from all other. */
+export type LocalTraffic =
+  | { readonly by: 'ClusterCIDR'; readonly cidrs: readonly string[] }
+  | { readonly by: 'NodeCIDR' }
+  | { readonly by: 'BridgeInterface'; readonly interfaceName: string }
+  | { readonly by: 'InterfaceNamePrefix'; readonly prefix: string };
+
+export interface NodePortSettings {
+  /** In a list, a family without a range is served on all of its addresses. */
+  readonly addresses: 'all' | 'primary' | readonly string[];
+  /** Node ports on 127.0.0.1 too; only mode iptables can. */
+  readonly onLocalhost: boolean;
+}
+
+/** Undefined: leave what the kernel has. */
+export interface ConntrackSettings {
+  readonly maxPerCore?: number;
+  readonly min: number;
+  readonly tcpEstablishedTimeoutMs?: number;
+  readonly tcpCloseWaitTimeoutMs?: number;
+  readonly tcpBeLiberal: boolean;
+  readonly udpTimeoutMs?: number;
+  readonly udpStreamTimeoutMs?: number;
+}
+
+/** Undefined: leave what the kernel has. */
+export interface IpvsSettings {
+  readonly scheduler: string;
+  readonly excludeCidrs: readonly string[];
+  readonly strictArp: boolean;
+  readonly tcpTimeoutMs?: number;
+  readonly tcpFinTimeoutMs?: number;
+  readonly udpTimeoutMs?: number;
+}
+
+export interface FeatureSettings {
+  /** False: addresses in `spec.externalIPs` of a Service are not served. */
+  readonly serviceExternalIps: boolean;
+  readonly flagzPage: boolean;
+  readonly statuszPage: boolean;
+}

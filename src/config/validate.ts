@@ -1,0 +1,148 @@
+import { parseCidr } from '../addresses/cidr.ts';
+import { parseIpSloppily } from '../addresses/ip.ts';
+import { formatDuration } from './duration.ts';
+import type { FieldRow } from './fields/row.ts';
+import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
+import type { ResolvedFields } from './layers.ts';
+import type { Mode } from './modes.ts';
+import { parseListenAddress } from './network-text.ts';
+import type { Problem } from './problem.ts';
+import { clusterCidrs, modeOf } from './resolve.ts';
+
+/** What is asked of one field; the answer is what is wrong, or undefined. */
+type Fault = string | undefined;
+
+/** Every value that kube-proxy would refuse, all of them at once. */
+export function validateFields(fields: ResolvedFields): readonly Problem[] {
+  const mode = modeOf(fields);
+  return FIELD_PATHS.filter((path) => isReadIn(mode, FIELDS[path])).flatMap((path) =>
+    faultsOf(path, fields).map((message) => problemOf(path, { fields, message })),
+  );
+}
+
+/** kube-proxy does not check the blocks of modes it does not run, so neither may we. */
+export function isReadIn(mode: Mode, row: FieldRow): boolean {
+  return row.modes === undefined || row.modes.includes(mode);
+}
+
+function faultsOf(path: FieldPath, fields: ResolvedFields): readonly string[] {
+  const { value } = fields[path];
+  const row = FIELDS[path];
+  const special = (SPECIAL[path]?.(fields) ?? []).filter((fault) => fault !== undefined);
+  if (special.length > 0) return special;
+  const general =
+    typeof value === 'number'
+      ? outOfBounds(value, row)
+      : typeof value === 'string'
+        ? notAChoice(value, row)
+        : undefined;
+  return general === undefined ? [] : [general];
+}
+
+function problemOf(
+  path: FieldPath,
+  { fields, message }: { fields: ResolvedFields; message: string },
+): Problem {
+  const { origin } = fields[path];
+  if (origin.from === 'file') return { subject: origin.via ?? path, message, place: origin.place };
+  return { subject: origin.from === 'flag' ? `--${origin.flag}` : path, message };
+}
+
+function outOfBounds(value: number, { kind, min, max, aboveZero }: FieldRow): Fault {
+  const show = (bound: number): string =>
+    kind === 'duration' ? formatDuration(bound) : String(bound);
+  if (aboveZero && value <= 0) return `must be greater than 0, and is ${show(value)}`;
+  if (min !== undefined && max !== undefined && (value < min || value > max)) {
+    return `must be from ${min} to ${max}, and is ${value}`;
+  }
+  if (min !== undefined && value < min) {
+    return `must be ${show(min)} or more, and is ${show(value)}`;
+  }
+  return undefined;
+}
+
+function notAChoice(value: string, { choices, zeroIsUnset }: FieldRow): Fault {
+  if (choices === undefined || choices.includes(value)) return undefined;
+  if (zeroIsUnset && value === '') return undefined;
+  return `must be one of ${choices.join(', ')}, and is ${JSON.stringify(value)}`;
+}
+
+const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonly Fault[] } = {
+  mode: ({ mode }) =>
+    isOwnMode(mode.value)
+      ? [
+          `${mode.value} is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips`,
+        ]
+      : [],
+  bindAddress: ({ bindAddress }) => [
+    parseIpSloppily(bindAddress.value) === undefined
+      ? `${JSON.stringify(bindAddress.value)} is not an IP address`
+      : undefined,
+  ],
+  healthzBindAddress: ({ healthzBindAddress }) => [notListenable(healthzBindAddress.value)],
+  metricsBindAddress: ({ metricsBindAddress }) => [notListenable(metricsBindAddress.value)],
+  nodePortAddresses: ({ nodePortAddresses }) => nodePortFaults(nodePortAddresses.value),
+  clusterCIDR: clusterCidrFaults,
+  'detectLocal.bridgeInterface': (fields) => [
+    emptyWhen('BridgeInterface', fields, 'detectLocal.bridgeInterface'),
+  ],
+  'detectLocal.interfaceNamePrefix': (fields) => [
+    emptyWhen('InterfaceNamePrefix', fields, 'detectLocal.interfaceNamePrefix'),
+  ],
+  'ipvs.excludeCIDRs': (fields) => fields['ipvs.excludeCIDRs'].value.map(notACidr),
+  'iptables.minSyncPeriod': (fields) => [longerThanSync('iptables', fields)],
+  'nftables.minSyncPeriod': (fields) => [longerThanSync('nftables', fields)],
+  'ipvs.minSyncPeriod': (fields) => [longerThanSync('ipvs', fields)],
+};
+
+function isOwnMode(mode: string): boolean {
+  const all = FIELDS['fairlead.mode'].choices ?? [];
+  return all.includes(mode) && !(FIELDS.mode.choices ?? []).includes(mode);
+}
+
+function notListenable(text: string): Fault {
+  if (parseListenAddress(text) !== undefined) return undefined;
+  return `must be an IP address with a port from 1 to 65535, and is ${JSON.stringify(text)}`;
+}
+
+function notACidr(text: string): Fault {
+  if (parseCidr(text) !== undefined) return undefined;
+  return `must hold ranges such as 10.0.0.0/8, and has ${JSON.stringify(text)}`;
+}
+
+function nodePortFaults(addresses: readonly string[]): readonly Fault[] {
+  if (addresses.includes('primary')) {
+    return [addresses.length > 1 ? 'cannot hold "primary" beside ranges' : undefined];
+  }
+  return addresses.map(notACidr);
+}
+
+function clusterCidrFaults(fields: ResolvedFields): readonly Fault[] {
+  if (fields.detectLocalMode.value !== 'ClusterCIDR') return [];
+  const cidrs = clusterCidrs(fields);
+  const faults = cidrs.map(notACidr);
+  if (faults.some((fault) => fault !== undefined)) return faults;
+  const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.base.version));
+  return [
+    families.size < cidrs.length
+      ? 'must be one range, or one of IPv4 and one of IPv6 with a comma between them'
+      : undefined,
+  ];
+}
+
+function emptyWhen(
+  mode: string,
+  fields: ResolvedFields,
+  path: 'detectLocal.bridgeInterface' | 'detectLocal.interfaceNamePrefix',
+): Fault {
+  if (fields.detectLocalMode.value !== mode || fields[path].value !== '') return undefined;
+  return `must not be empty when detectLocalMode is ${mode}`;
+}
+
+function longerThanSync(block: 'iptables' | 'nftables' | 'ipvs', fields: ResolvedFields): Fault {
+  const least = fields[`${block}.minSyncPeriod`].value;
+  const most = fields[`${block}.syncPeriod`].value;
+  // A period of zero is a fault of its own.
+  if (least <= most || most <= 0) return undefined;
+  return `must not be longer than ${block}.syncPeriod (${formatDuration(most)}), and is ${formatDuration(least)}`;
+}

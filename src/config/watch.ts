@@ -1,0 +1,181 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { compareFields, type FieldChange } from './changes.ts';
+import { ConfigError } from './errors.ts';
+import { type FileTrail, fileTrail } from './file-trail.ts';
+import type { LoadedConfig } from './load.ts';
+
+/** A file that stays the same for this long is taken to be written to its end. */
+const SETTLED_MS = 50;
+/** Whoever writes for longer than this without a pause is read in between. */
+const SETTLING_DEADLINE_MS = 5000;
+
+export interface ConfigWatch {
+  readonly path: string;
+  readonly current: LoadedConfig;
+  /** Reads the configuration anew, flags included. */
+  readonly load: () => Promise<LoadedConfig>;
+  /** Called with settings that differ from those before; never for a change without a difference. */
+  readonly onChange: (change: ConfigChange) => void;
+  /** The file is unusable now. What was read before stays in force. */
+  readonly onProblem: (error: ConfigError) => void;
+}
+
+export interface ConfigChange {
+  readonly config: LoadedConfig;
+  readonly changes: readonly FieldChange[];
+}
+
+/** Follows the file until the signal; resolves then. */
+export async function watchConfig(what: ConfigWatch, signal: AbortSignal): Promise<void> {
+  const bell = new Bell();
+  const watchers = new Watchers(() => bell.ring());
+  const onAbort = (): void => bell.ring();
+  signal.addEventListener('abort', onAbort);
+  let seen: Seen = { config: what.current };
+  try {
+    // The first round needs no event: the file may have changed since it was read for the first time.
+    for (; !signal.aborted; await bell.heard()) {
+      const look = await settled(what.path, signal);
+      // Watchers first: what changes after this line rings again.
+      await follow(what.path, watchers);
+      if (signal.aborted) break;
+      const reading = await read(what);
+      // Somebody wrote while it was read: what was read may be half of it.
+      if (look !== undefined && look !== (await lookAt(what.path))) bell.ring();
+      else seen = report(reading, { seen, what });
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    watchers.follow(new Map());
+  }
+}
+
+interface Seen {
+  readonly config: LoadedConfig;
+  /** What was wrong at the last look, so that it is told once and not at every event. */
+  readonly fault?: string;
+}
+
+type Reading = { readonly config: LoadedConfig } | { readonly error: ConfigError };
+
+async function read({ load }: ConfigWatch): Promise<Reading> {
+  try {
+    return { config: await load() };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { error };
+  }
+}
+
+function report(reading: Reading, { seen, what }: { seen: Seen; what: ConfigWatch }): Seen {
+  if ('error' in reading) {
+    const fault = reading.error.message;
+    if (fault !== seen.fault) what.onProblem(reading.error);
+    return { config: seen.config, fault };
+  }
+  const changes = compareFields(seen.config.fields, reading.config.fields);
+  if (changes.length > 0) what.onChange({ config: reading.config, changes });
+  return reading;
+}
+
+async function follow(path: string, watchers: Watchers): Promise<void> {
+  try {
+    watchers.follow(await fileTrail(path));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const problem = { subject: path, message: `cannot be watched for changes: ${reason}` };
+    throw new ConfigError('CONFIG_WATCH', [problem], cause);
+  }
+}
+
+/**
+ * Waits while the file is being written, until two looks at it see the same, and returns that; or
+ * undefined when it never came to rest.
+ */
+async function settled(path: string, signal: AbortSignal): Promise<string | undefined> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(SETTLING_DEADLINE_MS)]);
+  let before = await lookAt(path);
+  while (!deadline.aborted) {
+    await pause(deadline);
+    const now = await lookAt(path);
+    if (now === before) return now;
+    before = now;
+  }
+  return undefined;
+}
+
+async function pause(deadline: AbortSignal): Promise<void> {
+  try {
+    await wait(SETTLED_MS, undefined, { signal: deadline });
+  } catch (error) {
+    if (!deadline.aborted) throw error;
+  }
+}
+
+async function lookAt(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs].join(' ');
+  } catch (error) {
+    // A file that is away, or unreadable, is a state like any other; reading it will say why.
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+  }
+}
+
+/** Remembers that it was rung until somebody has heard it; rings in between become one. */
+class Bell {
+  #rung = Promise.withResolvers<void>();
+
+  ring(): void {
+    this.#rung.resolve();
+  }
+
+  async heard(): Promise<void> {
+    await this.#rung.promise;
+    this.#rung = Promise.withResolvers();
+  }
+}
+
+class Watchers {
+  readonly #open = new Map<string, FSWatcher>();
+  readonly #onEvent: () => void;
+  #trail: FileTrail = new Map();
+
+  constructor(onEvent: () => void) {
+    this.#onEvent = onEvent;
+  }
+
+  /** Watches these directories and no others. */
+  follow(trail: FileTrail): void {
+    this.#trail = trail;
+    for (const [directory, watcher] of this.#open) {
+      if (!trail.has(directory)) this.#drop(directory, watcher);
+    }
+    for (const directory of trail.keys()) {
+      if (!this.#open.has(directory)) this.#add(directory);
+    }
+  }
+
+  #add(directory: string): void {
+    const watcher = watch(directory, (_event, name) => {
+      const isOurs = name === null || this.#trail.get(directory)?.has(name);
+      // The kernel watches the directory that was there, not the path: when it goes, so must we.
+      const isGone = !isOurs && name === basename(directory);
+      if (isGone) this.#drop(directory, watcher);
+      if (isOurs || isGone) this.#onEvent();
+    });
+    watcher.on('error', () => {
+      this.#drop(directory, watcher);
+      this.#onEvent();
+    });
+    this.#open.set(directory, watcher);
+  }
+
+  #drop(directory: string, watcher: FSWatcher): void {
+    this.#open.delete(directory);
+    watcher.close();
+  }
+}
