@@ -1,0 +1,78 @@
+import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
+import { type KnownEndpoint, knownEndpoints } from './endpoints.ts';
+import type { EndpointList, NodeView, ServicePortId } from './model.ts';
+import { hintFilter, isLastResort, type Selection, select } from './selection.ts';
+import { servicePorts, usesClusterEndpoints, usesLocalEndpoints } from './service-ports.ts';
+
+/** An endpoint that was considered, and what became of it in each list. */
+export interface Candidate {
+  readonly address: string;
+  readonly port: number;
+  readonly nodeName: string;
+  readonly local: boolean;
+  readonly state: 'ready' | 'terminating' | 'not ready' | 'gone';
+  readonly verdicts: Readonly<Record<EndpointList, Verdict>>;
+}
+
+export type Verdict =
+  | 'selected'
+  /** No frontend of this port uses the list. */
+  | 'list not used'
+  | 'not ready'
+  | 'terminating, and others are ready'
+  | 'terminating and no longer serving'
+  | 'on another node'
+  | 'hinted for another node'
+  | 'hinted for another zone';
+
+/** Every endpoint that a port could have, with the reason why it is used or not. */
+export function candidatesOf(of: {
+  service: ServiceObject;
+  slices: readonly SliceObject[];
+  id: ServicePortId;
+  view: NodeView;
+}): Candidate[] {
+  const { service, slices, id, view } = of;
+  const port = servicePorts(service, id.family, view).find(
+    (candidate) => candidate.id.port === id.port && candidate.id.protocol === id.protocol,
+  );
+  if (!port) return [];
+  const need = { cluster: usesClusterEndpoints(port), local: usesLocalEndpoints(port) };
+  const known = knownEndpoints(id, slices, view);
+  const selection = select(known, need, view);
+  return known.map((endpoint) => ({
+    address: endpoint.address,
+    port: endpoint.port,
+    nodeName: endpoint.nodeName,
+    local: endpoint.local,
+    state: stateOf(endpoint),
+    verdicts: {
+      cluster: need.cluster ? clusterVerdict(endpoint, selection, view) : 'list not used',
+      local: need.local ? localVerdict(endpoint, selection) : 'list not used',
+    },
+  }));
+}
+
+function clusterVerdict(endpoint: KnownEndpoint, selection: Selection, view: NodeView): Verdict {
+  if (selection.cluster.includes(endpoint)) return 'selected';
+  if (!endpoint.ready) return whyNotReady(endpoint);
+  if (hintFilter(selection.topology, view)(endpoint)) return 'not ready';
+  return selection.topology === 'same-node' ? 'hinted for another node' : 'hinted for another zone';
+}
+
+function localVerdict(endpoint: KnownEndpoint, selection: Selection): Verdict {
+  if (selection.local.includes(endpoint)) return 'selected';
+  if (!endpoint.local) return 'on another node';
+  return whyNotReady(endpoint);
+}
+
+function whyNotReady(endpoint: KnownEndpoint): Verdict {
+  if (isLastResort(endpoint)) return 'terminating, and others are ready';
+  return endpoint.terminating ? 'terminating and no longer serving' : 'not ready';
+}
+
+function stateOf(endpoint: KnownEndpoint): Candidate['state'] {
+  if (endpoint.ready) return 'ready';
+  if (!endpoint.terminating) return 'not ready';
+  return endpoint.serving ? 'terminating' : 'gone';
+}

@@ -1,0 +1,103 @@
+import type {
+  EndpointList,
+  Frontend,
+  FrontendKind,
+  NodeView,
+  Outcome,
+  SourceClass,
+} from './model.ts';
+import type { Selection } from './selection.ts';
+import type { ServicePort } from './service-ports.ts';
+
+/**
+ * The whole of traffic policy:
+ *
+ *   frontend    policy             pod                host                  outside
+ *   cluster IP  internal Cluster   cluster            cluster, masquerade   cluster, masquerade
+ *   cluster IP  internal Local     local              local, masquerade     local, masquerade
+ *   others      external Cluster   cluster, masquerade for all three
+ *   others      external Local     cluster            cluster, masquerade   local
+ *
+ * Without a way to detect pods, nothing sent to a cluster IP is masqueraded (unless everything
+ * shall be), and a pod counts as outside for the others.
+ */
+export function frontendsOf(port: ServicePort, selection: Selection, view: NodeView): Frontend[] {
+  const internal = outcomes((source) => internalOutcome(source, { port, selection, view }));
+  const external = outcomes((source) => externalOutcome(source, { port, selection, view }));
+  const at = (kind: FrontendKind, address: string): Frontend => ({
+    kind,
+    address,
+    port: kind === 'node-port' ? port.nodePort : port.port,
+    outcomes: kind === 'cluster-ip' ? internal : external,
+    ...(kind === 'load-balancer-ip' && port.allowedSources !== undefined
+      ? { allowedSources: port.allowedSources }
+      : {}),
+  });
+  return [
+    at('cluster-ip', port.clusterIP),
+    ...port.externalIPs.map((address) => at('external-ip', address)),
+    ...port.loadBalancerIPs.map((address) => at('load-balancer-ip', address)),
+    ...(port.nodePort === 0 ? [] : [at('node-port', '')]),
+  ];
+}
+
+type Outcomes = Readonly<Record<SourceClass, Outcome>>;
+
+// Fifty thousand Services have a handful of outcomes among them: each exists once.
+const REJECT: Outcome = { action: 'reject' };
+const DROP: Outcome = { action: 'drop' };
+const FORWARD: Readonly<Record<EndpointList, Record<'plain' | 'masqueraded', Outcome>>> = {
+  cluster: {
+    plain: { action: 'forward', list: 'cluster', masquerade: false },
+    masqueraded: { action: 'forward', list: 'cluster', masquerade: true },
+  },
+  local: {
+    plain: { action: 'forward', list: 'local', masquerade: false },
+    masqueraded: { action: 'forward', list: 'local', masquerade: true },
+  },
+};
+const { plain: CLUSTER, masqueraded: CLUSTER_MASQUERADED } = FORWARD.cluster;
+const { plain: LOCAL, masqueraded: LOCAL_MASQUERADED } = FORWARD.local;
+const USUAL_OUTCOMES: readonly Outcomes[] = [
+  { pod: CLUSTER, host: CLUSTER_MASQUERADED, outside: CLUSTER_MASQUERADED },
+  { pod: CLUSTER_MASQUERADED, host: CLUSTER_MASQUERADED, outside: CLUSTER_MASQUERADED },
+  { pod: LOCAL, host: LOCAL_MASQUERADED, outside: LOCAL_MASQUERADED },
+  { pod: CLUSTER, host: CLUSTER_MASQUERADED, outside: LOCAL },
+  { pod: CLUSTER, host: CLUSTER_MASQUERADED, outside: DROP },
+  { pod: REJECT, host: REJECT, outside: REJECT },
+];
+
+interface Circumstances {
+  readonly port: ServicePort;
+  readonly selection: Selection;
+  readonly view: NodeView;
+}
+
+function outcomes(of: (source: SourceClass) => Outcome): Outcomes {
+  const [pod, host, outside] = [of('pod'), of('host'), of('outside')];
+  const shared = USUAL_OUTCOMES.find(
+    (o) => o.pod === pod && o.host === host && o.outside === outside,
+  );
+  return shared ?? { pod, host, outside };
+}
+
+function internalOutcome(source: SourceClass, { port, selection, view }: Circumstances): Outcome {
+  const fromElsewhere = source !== 'pod' && view.detectsPods[port.id.family];
+  const list = port.internalLocal ? 'local' : 'cluster';
+  return forward({ list, masquerade: view.masqueradeAll || fromElsewhere, selection });
+}
+
+function externalOutcome(source: SourceClass, { port, selection, view }: Circumstances): Outcome {
+  if (!port.externalLocal) return forward({ list: 'cluster', masquerade: true, selection });
+  // What starts here need not care which node it would arrive at: it is balanced at once.
+  if (source === 'host') return forward({ list: 'cluster', masquerade: true, selection });
+  const isPod = source === 'pod' && view.detectsPods[port.id.family];
+  return forward({ list: isPod ? 'cluster' : 'local', masquerade: false, selection });
+}
+
+/** An empty list: refused when nobody could serve anywhere, else not this node's to answer. */
+function forward(wish: { list: EndpointList; masquerade: boolean; selection: Selection }): Outcome {
+  const { list, masquerade, selection } = wish;
+  if (selection[list].length > 0) return FORWARD[list][masquerade ? 'masqueraded' : 'plain'];
+  return selection.anywhere ? DROP : REJECT;
+}

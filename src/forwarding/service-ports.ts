@@ -1,0 +1,133 @@
+import { contains, formatCidr, parseCidr } from '../addresses/cidr.ts';
+import { normalizeIp, parseIpSloppily } from '../addresses/ip.ts';
+import type { ServiceObject, ServicePortObject } from '../cluster/objects.ts';
+import type { Family, NodeView, Protocol, ServicePortId } from './model.ts';
+
+const NONE: readonly string[] = [];
+
+/** A port of a Service in one family, with its policies still in it. */
+export interface ServicePort {
+  readonly id: ServicePortId;
+  readonly clusterIP: string;
+  readonly port: number;
+  readonly nodePort: number;
+  readonly externalIPs: readonly string[];
+  readonly loadBalancerIPs: readonly string[];
+  readonly allowedSources: readonly string[] | undefined;
+  readonly internalLocal: boolean;
+  readonly externalLocal: boolean;
+  readonly affinitySeconds: number;
+}
+
+/** The ports that a Service has in a family; none if it is not for this proxy to serve. */
+export function servicePorts(
+  service: ServiceObject,
+  family: Family,
+  view: NodeView,
+): ServicePort[] {
+  if (!isServed(service)) return [];
+  const clusterIP = firstOfFamily(service.clusterIPs, family);
+  if (clusterIP === undefined) return [];
+  const shared = {
+    clusterIP,
+    externalIPs: view.allowExternalIPs ? ofFamily(service.externalIPs, family) : [],
+    loadBalancerIPs: loadBalancerIps(service, family),
+    internalLocal: service.internalTrafficPolicy === 'Local',
+    externalLocal: isExternalLocal(service),
+    affinitySeconds: service.affinitySeconds,
+  };
+  const allowedSources = allowedSourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
+  return uniquePorts(service.ports).flatMap((port) => {
+    const protocol = knownProtocol(port.protocol);
+    if (protocol === undefined) return [];
+    const { namespace, name } = service;
+    const id = { namespace, service: name, port: port.name, protocol, family };
+    return [{ id, ...shared, allowedSources, port: port.port, nodePort: port.nodePort }];
+  });
+}
+
+export function isServed(service: ServiceObject): boolean {
+  return service.type !== 'ExternalName' && service.labels.proxyName === undefined;
+}
+
+export function usesClusterEndpoints(port: ServicePort): boolean {
+  return !port.internalLocal || isReachableFromOutside(port);
+}
+
+export function usesLocalEndpoints(port: ServicePort): boolean {
+  return port.internalLocal || (port.externalLocal && isReachableFromOutside(port));
+}
+
+function isReachableFromOutside(port: ServicePort): boolean {
+  return port.nodePort !== 0 || port.externalIPs.length > 0 || port.loadBalancerIPs.length > 0;
+}
+
+/** The policy means something only where traffic can come from outside. */
+function isExternalLocal(service: ServiceObject): boolean {
+  const { type } = service;
+  const external = type === 'LoadBalancer' || type === 'NodePort' || service.externalIPs.length > 0;
+  return external && service.externalTrafficPolicy === 'Local';
+}
+
+function loadBalancerIps(service: ServiceObject, family: Family): readonly string[] {
+  const vips = service.loadBalancerIPs.filter(({ ipMode }) => ipMode === 'VIP');
+  return ofFamily(
+    vips.map(({ ip }) => ip),
+    family,
+  );
+}
+
+/**
+ * Who may use the load-balancer addresses. Ranges of the other family only do not open this one:
+ * whoever restricts a Service to 10.0.0.0/8 does not mean all of IPv6.
+ */
+function allowedSourcesOf(
+  service: ServiceObject,
+  of: { family: Family; view: NodeView; vips: readonly string[] },
+): readonly string[] | undefined {
+  const texts = service.loadBalancerSourceRanges;
+  if (texts.length === 0) return undefined;
+  const ranges = texts.flatMap((text) => parseCidr(text.trim()) ?? []);
+  if (ranges.some((range) => range.prefixLength === 0)) return undefined;
+  const own = ranges.filter((range) => versionFamily(range.base.version) === of.family);
+  const nodeIPs = of.view.nodeIPs.flatMap((text) => parseIpSloppily(text) ?? []);
+  const holdsNode = own.some((range) => nodeIPs.some((ip) => contains(range, ip)));
+  const width = of.family === 'IPv4' ? 32 : 128;
+  // The node's own traffic to the address is sent from that address where the node has it.
+  const vips = holdsNode ? of.vips.map((vip) => `${vip}/${width}`) : [];
+  return [...new Set([...own.map(formatCidr), ...vips])].sort();
+}
+
+/** Canonical, of the family, each once, in the order given. */
+function ofFamily(texts: readonly string[], family: Family): readonly string[] {
+  if (texts.length === 0) return NONE;
+  const found = new Set<string>();
+  for (const text of texts) {
+    const ip = normalizeIp(text);
+    if (ip !== undefined && versionFamily(ip.version) === family) found.add(ip.address);
+  }
+  return [...found];
+}
+
+function firstOfFamily(texts: readonly string[], family: Family): string | undefined {
+  return ofFamily(texts, family)[0];
+}
+
+export function versionFamily(version: 4 | 6): Family {
+  return version === 4 ? 'IPv4' : 'IPv6';
+}
+
+export function knownProtocol(text: string): Protocol | undefined {
+  return text === 'TCP' || text === 'UDP' || text === 'SCTP' ? text : undefined;
+}
+
+/** The API lets no two ports share name and protocol; if an object does, the first one counts. */
+function uniquePorts(ports: readonly ServicePortObject[]): ServicePortObject[] {
+  const seen = new Set<string>();
+  return ports.filter((port) => {
+    const key = `${port.name}/${port.protocol}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ForwardingTable } from './table.ts';
+import { elsewhere, endpoint, service, slice, TERMINATING, view } from './testing/objects.ts';
+
+const KEY = 'ns/web/TCP/IPv4';
+const EXTERNAL = { externalIPs: ['198.18.0.1'] };
+
+function table(): ForwardingTable {
+  return new ForwardingTable(view());
+}
+
+function addresses(of: ForwardingTable, key = KEY): string[] | undefined {
+  return of.get(key)?.clusterEndpoints.map((e) => `${e.address}:${e.port}`);
+}
+
+function lostTo(of: ForwardingTable, name: string): (string | undefined)[] {
+  return of.ofService(`ns/${name}`).flatMap((row) => row.frontends.map((f) => f.lostTo));
+}
+
+describe('ForwardingTable', () => {
+  it('joins a Service and its slices, whichever comes first', () => {
+    const first = table();
+    first.putService(service());
+    first.putSlice(slice([endpoint('10.0.0.1')]));
+    const second = table();
+    second.putSlice(slice([endpoint('10.0.0.1')]));
+    second.putService(service());
+    assert.deepEqual(addresses(first), ['10.0.0.1:8080']);
+    assert.deepEqual(first.get(KEY), second.get(KEY));
+  });
+
+  it('tells a change of a slice for its family only, and once', () => {
+    const rows = table();
+    rows.putService(service());
+    assert.deepEqual(
+      rows.takeChanges().map((c) => c.key),
+      [KEY, 'ns/web/TCP/IPv6'],
+    );
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    const [change, ...more] = rows.takeChanges();
+    assert.equal(change?.key, KEY);
+    assert.deepEqual(change?.before?.clusterEndpoints, []);
+    assert.equal(change?.after?.clusterEndpoints.length, 1);
+    assert.deepEqual(more, []);
+    assert.deepEqual(rows.takeChanges(), []);
+  });
+
+  it('tells nothing of what was undone or means the same', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    rows.takeChanges();
+    rows.putSlice(slice([]));
+    rows.putSlice(slice([endpoint('10.0.0.1')], { triggeredAtMs: 5 }));
+    assert.deepEqual(rows.takeChanges(), []);
+  });
+
+  it('remembers the state before the first of several changes', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    rows.takeChanges();
+    rows.putSlice(slice([endpoint('10.0.0.2')]));
+    rows.deleteService('ns/web');
+    const gone = rows.takeChanges().find((change) => change.key === KEY);
+    assert.equal(gone?.before?.clusterEndpoints[0]?.address, '10.0.0.1');
+    assert.equal(gone?.after, undefined);
+  });
+
+  it('moves the endpoints of a slice whose label names another Service', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putService(service({ name: 'other', clusterIPs: ['10.96.0.2'] }));
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    rows.putSlice(slice([endpoint('10.0.0.1')], { service: 'other' }));
+    assert.deepEqual(addresses(rows), []);
+    assert.deepEqual(addresses(rows, 'ns/other/TCP/IPv4'), ['10.0.0.1:8080']);
+    rows.putSlice(slice([endpoint('10.0.0.1')], { service: 'other', headless: true }));
+    assert.deepEqual(addresses(rows, 'ns/other/TCP/IPv4'), []);
+  });
+
+  it('merges slices; a pod that has the address of one that goes away counts', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putSlice(slice([endpoint('10.0.0.2'), endpoint('10.0.0.1')]));
+    rows.putSlice(slice([endpoint('10.0.0.1', TERMINATING)], { name: 'web-2' }));
+    rows.putSlice(
+      slice([elsewhere('10.0.0.3')], {
+        name: 'web-0',
+        ports: [{ name: '', protocol: 'TCP', port: 9090 }],
+      }),
+    );
+    assert.deepEqual(addresses(rows), ['10.0.0.1:8080', '10.0.0.2:8080', '10.0.0.3:9090']);
+    rows.deleteSlice('ns/web-1');
+    assert.deepEqual(addresses(rows), ['10.0.0.3:9090']);
+  });
+
+  it('gives an address that two Services claim to the older, and to the other when it is free', () => {
+    const rows = table();
+    rows.putService(
+      service({ name: 'young', clusterIPs: ['10.96.0.3'], createdAtSeconds: 200, ...EXTERNAL }),
+    );
+    assert.deepEqual(lostTo(rows, 'young'), [undefined, undefined]);
+    rows.putService(
+      service({ name: 'old', clusterIPs: ['10.96.0.2'], createdAtSeconds: 100, ...EXTERNAL }),
+    );
+    assert.deepEqual(lostTo(rows, 'young'), [undefined, 'ns/old']);
+    assert.deepEqual(lostTo(rows, 'old'), [undefined, undefined]);
+    rows.takeChanges();
+    rows.deleteService('ns/old');
+    assert.deepEqual(lostTo(rows, 'young'), [undefined, undefined]);
+    assert.ok(rows.takeChanges().some((change) => change.key === 'ns/young/TCP/IPv4'));
+  });
+
+  it('lets Services share an address on different ports', () => {
+    const rows = table();
+    rows.putService(service({ name: 'a', clusterIPs: ['10.96.0.2'], ...EXTERNAL }));
+    const ports = [{ name: '', protocol: 'TCP', port: 81, nodePort: 0 }];
+    rows.putService(service({ name: 'b', clusterIPs: ['10.96.0.3'], ports, ...EXTERNAL }));
+    assert.deepEqual([...lostTo(rows, 'a'), ...lostTo(rows, 'b')].filter(Boolean), []);
+  });
+
+  it('follows the zone of the node', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putSlice(
+      slice([
+        endpoint('10.0.0.1', { zoneHints: ['zone-a'] }),
+        elsewhere('10.0.0.2', { zoneHints: ['zone-b'] }),
+      ]),
+    );
+    assert.deepEqual(addresses(rows), ['10.0.0.1:8080']);
+    rows.takeChanges();
+    rows.setView(view({ zone: 'zone-b' }));
+    assert.deepEqual(addresses(rows), ['10.0.0.2:8080']);
+    assert.deepEqual(
+      rows.takeChanges().map((c) => c.key),
+      [KEY],
+    );
+  });
+});
