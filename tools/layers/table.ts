@@ -154,6 +154,14 @@ export const ROOMS: readonly Room[] = [
     builtins: 'ordinary',
   },
   {
+    // Parts of src in front of real counterparts. Tests only: nothing may use it.
+    name: 'integration',
+    paths: ['integration/'],
+    uses: ['commands', ...EVERY_SRC_ROOM, 'lab', 'lab host'],
+    packages: ['commander', 'fast-check', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
     // Without packages, so that the checks run even when an install is broken.
     name: 'tools',
     paths: ['tools/'],

@@ -1,0 +1,105 @@
+import { Command } from 'commander';
+import fc from 'fast-check';
+import { terminalProgress } from '../../lab/host/progress.ts';
+import { provideOracle } from '../../lab/parts/oracle.ts';
+import type { Answer } from './answer.ts';
+import { differencesBetween } from './compare.ts';
+import { KNOWN_DIFFERENCES } from './differences.ts';
+import { askOurs } from './ours.ts';
+import { PLANTED_BUGS } from './planted.ts';
+import { type ClusterState, clusterStates } from './states.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+interface Options {
+  readonly states: number;
+  readonly seed: number;
+  readonly planted: boolean;
+}
+
+/** With a handful of choices of two, enough that one missed by chance is not to be expected. */
+const UPSTREAM_CHANCES = 200;
+/** A planted bug is found once it shows at all: no need to ask so often. */
+const CHANCES_OF_PLANTED = 20;
+
+const program = new Command('oracle')
+  .description("Compares what Fairlead makes of generated clusters with upstream's own code")
+  .option('--states <count>', 'how many clusters', Number, 20_000)
+  .option('--seed <number>', 'the same seed gives the same clusters', Number, Date.now() & 0xffff)
+  .option('--planted', 'plant bugs, and see that each is found', false)
+  .action(async (options: Options) => {
+    const progress = terminalProgress();
+    using upstream = startUpstream(await provideOracle({ progress }));
+    if (options.planted) await findPlanted(options, upstream);
+    else await compare(options, upstream);
+  });
+
+async function compare({ states, seed }: Options, upstream: Upstream): Promise<void> {
+  const outcome = await terminalProgress().step(`${states} clusters, seed ${seed}`, () =>
+    fc.check(agreement({ upstream, ours: askOurs, chances: UPSTREAM_CHANCES }), {
+      numRuns: states,
+      seed,
+    }),
+  );
+  if (!outcome.failed) {
+    console.log(`${states} of ${states} clusters equal, but for:`);
+    for (const { name, reason } of KNOWN_DIFFERENCES) console.log(`- ${name}: ${reason}`);
+    return;
+  }
+  console.log(`Different in cluster ${outcome.numRuns}, shrunk ${outcome.numShrinks} times:`);
+  console.log(JSON.stringify(outcome.counterexample?.[0], null, 2));
+  if (!(outcome.errorInstance instanceof Disagreement)) throw outcome.errorInstance;
+  console.log(outcome.errorInstance.found.join('\n'));
+  process.exitCode = 1;
+}
+
+async function findPlanted({ states, seed }: Options, upstream: Upstream): Promise<void> {
+  for (const { name, blind } of PLANTED_BUGS) {
+    const ours = (state: ClusterState): Answer => askOurs(blind(state));
+    const property = agreement({ upstream, ours, chances: CHANCES_OF_PLANTED });
+    const outcome = await fc.check(property, { numRuns: states, seed, endOnFailure: true });
+    if (!outcome.failed) process.exitCode = 1;
+    console.log(`${outcome.failed ? `found in cluster ${outcome.numRuns}` : 'NOT FOUND'}: ${name}`);
+  }
+}
+
+interface Comparison {
+  readonly upstream: Upstream;
+  readonly ours: (state: ClusterState) => Answer;
+  readonly chances: number;
+}
+
+function agreement(comparison: Comparison): fc.IAsyncPropertyWithHooks<[ClusterState]> {
+  return fc.asyncProperty(clusterStates(), async (state) => {
+    const found = await disagreement(comparison, state);
+    if (found.length > 0) throw new Disagreement(found);
+  });
+}
+
+/**
+ * Which of several equal endpoints of different slices counts, upstream leaves to the order of a
+ * Go map. Where its answer varies, ours must be one of them.
+ */
+async function disagreement(comparison: Comparison, state: ClusterState): Promise<string[]> {
+  const ours = comparable(comparison.ours(state), state);
+  let found: string[] = [];
+  for (let attempt = 0; attempt < comparison.chances; attempt++) {
+    found = differencesBetween(ours, comparable(await comparison.upstream.ask(state), state));
+    if (found.length === 0) return [];
+  }
+  return found;
+}
+
+function comparable(answer: Answer, state: ClusterState): Answer {
+  return KNOWN_DIFFERENCES.reduce((kept, { forgive }) => forgive(kept, state), answer);
+}
+
+class Disagreement extends Error {
+  readonly found: readonly string[];
+
+  constructor(found: readonly string[]) {
+    super(found.join('; '));
+    this.found = found;
+  }
+}
+
+await program.parseAsync();

@@ -1,0 +1,96 @@
+import { Interner } from '../../src/cluster/narrow/interner.ts';
+import { narrow } from '../../src/cluster/narrow/narrow.ts';
+import { endpointKey, knownEndpoints } from '../../src/forwarding/endpoints.ts';
+import { healthCheckOf } from '../../src/forwarding/health.ts';
+import {
+  FAMILIES,
+  type Family,
+  type Forwarding,
+  type NodeView,
+  servicePortKey,
+} from '../../src/forwarding/model.ts';
+import { select } from '../../src/forwarding/selection.ts';
+import {
+  type ServicePort,
+  servicePorts,
+  usesClusterEndpoints,
+  usesLocalEndpoints,
+} from '../../src/forwarding/service-ports.ts';
+import { ForwardingTable } from '../../src/forwarding/table.ts';
+import type { Answer, PortAnswer } from './answer.ts';
+import type { ClusterState } from './states.ts';
+
+/** Fairlead's answer: objects narrowed as from the API, put into the table, read out again. */
+export function askOurs(state: ClusterState): Answer {
+  const view: NodeView = {
+    nodeName: state.nodeName,
+    zone: state.zone,
+    // No range of a generated Service holds the node, so that its own addresses are never added.
+    nodeIPs: [],
+    detectsPods: { IPv4: true, IPv6: true },
+    masqueradeAll: false,
+    allowExternalIPs: true,
+  };
+  const table = new ForwardingTable(view);
+  const interner = new Interner();
+  for (const raw of state.services) {
+    const found = narrow('service', raw, interner);
+    if (found) table.putService(found.object);
+  }
+  for (const raw of state.slices) {
+    const found = narrow('slice', raw, interner);
+    if (found) table.putSlice(found.object);
+  }
+  const pairs = table
+    .serviceNames()
+    .flatMap((name) => FAMILIES.map((family) => ({ name, family })));
+  return {
+    ports: pairs.flatMap((pair) => portsOf(table, pair)).sort((a, b) => (a.key < b.key ? -1 : 1)),
+    health: Object.fromEntries(pairs.flatMap((pair) => healthOf(table, pair))),
+  };
+}
+
+type Pair = { name: string; family: Family };
+
+function portsOf(table: ForwardingTable, { name, family }: Pair): PortAnswer[] {
+  const service = table.service(name);
+  if (!service) return [];
+  return servicePorts(service, family, table.view).map((port) => {
+    const row = table.get(servicePortKey(port.id));
+    if (!row) throw new Error(`the table has no row for ${servicePortKey(port.id)}`);
+    return portAnswer({ port, row, anywhere: isAnywhere(table, { name, port }) });
+  });
+}
+
+function portAnswer(of: { port: ServicePort; row: Forwarding; anywhere: boolean }): PortAnswer {
+  const { port, row, anywhere } = of;
+  return {
+    key: servicePortKey(port.id),
+    clusterIP: port.clusterIP,
+    port: port.port,
+    nodePort: port.nodePort,
+    externalIPs: port.externalIPs,
+    loadBalancerIPs: port.loadBalancerIPs,
+    sourceRanges: port.allowedSources ?? [],
+    internalLocal: port.internalLocal,
+    externalLocal: port.externalLocal,
+    affinitySeconds: row.affinitySeconds,
+    cluster: row.clusterEndpoints.map(endpointKey),
+    local: row.localEndpoints.map(endpointKey),
+    anywhere,
+  };
+}
+
+function isAnywhere(table: ForwardingTable, of: { name: string; port: ServicePort }): boolean {
+  const known = knownEndpoints(of.port.id, table.slicesOf(of.name), table.view);
+  const need = { cluster: usesClusterEndpoints(of.port), local: usesLocalEndpoints(of.port) };
+  return select(known, need, table.view).anywhere;
+}
+
+function healthOf(table: ForwardingTable, { name, family }: Pair): [string, number][] {
+  const service = table.service(name);
+  if (!service || servicePorts(service, family, table.view).length === 0) return [];
+  const slices = table.slicesOf(name);
+  const found = healthCheckOf({ service, slices, family, view: table.view });
+  return found ? [[`${name}/${found.port}/${family}`, found.localEndpoints]] : [];
+}

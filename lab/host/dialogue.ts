@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { LabError } from './errors.ts';
+
+/** A program that answers each line of its input with one line of output. */
+export interface Dialogue extends Disposable {
+  ask(line: string): Promise<string>;
+}
+
+export function startDialogue(argv: readonly [string, ...string[]]): Dialogue {
+  const [command, ...args] = argv;
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting: PromiseWithResolvers<string>[] = [];
+  const fail = (why: string): void => {
+    const error = new LabError('LAB_PROCESS_ENDED', `${command} ${why}`, {
+      next: 'its standard error above says more',
+    });
+    for (const { reject } of waiting.splice(0)) reject(error);
+  };
+  child.on('error', (error) => fail(error.message));
+  child.on('exit', (code) => fail(`ended with ${code}`));
+  child.stdin.on('error', (error) => fail(error.message));
+  createInterface(child.stdout).on('line', (line) => waiting.shift()?.resolve(line));
+  return {
+    ask(line) {
+      const answer = Promise.withResolvers<string>();
+      waiting.push(answer);
+      child.stdin.write(`${line}\n`);
+      return answer.promise;
+    },
+    [Symbol.dispose]: () => child.kill(),
+  };
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { configCommand } from './config.ts';
+import { configReference } from './config-views.ts';
+import { normalizeArguments } from './kube-proxy-flags.ts';
+import { runProgram } from './program.ts';
+
+const TESTDATA = join(import.meta.dirname, '../config/testdata');
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `fairlead config …` in this process. */
+async function run(context: TestContext, ...args: readonly string[]): Promise<Run> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const log = context.mock.method(console, 'log', (text: string) => out.push(`${text}\n`));
+  const error = context.mock.method(console, 'error', (text: string) => err.push(`${text}\n`));
+  try {
+    const code = await runProgram([configCommand()], ['config', ...args]);
+    return { code, out: out.join(''), err: err.join('') };
+  } finally {
+    for (const { mock } of [log, error]) mock.restore();
+  }
+}
+
+function line(text: string, start: string): string | undefined {
+  return text.split('\n').find((candidate) => candidate.startsWith(`${start} `));
+}
+
+test('the table says where every value came from, and where we differ', async (context) => {
+  const file = join(TESTDATA, 'kubeadm.yaml');
+  const { code, out, err } = await run(context, '--config', file, '--hostname-override=n1', '-v=2');
+  assert.equal(code, 0);
+  assert.equal(err, '');
+  assert.match(line(out, 'mode') ?? '', /nftables +default +differs from kube-proxy: iptables/);
+  assert.match(line(out, 'clusterCIDR') ?? '', /10\.244\.0\.0\/16 +file line 10$/);
+  assert.match(line(out, 'hostnameOverride') ?? '', /n1 +--hostname-override$/);
+  assert.match(line(out, 'logging.verbosity') ?? '', /2 +--v$/);
+});
+
+test('flags are taken as kube-proxy takes them', async (context) => {
+  const { code, out } = await run(
+    context,
+    ...['-o', 'json', '--proxy_mode', 'ipvs', '--oom-score-adj', '-5', '--masquerade-all', '-v3'],
+    ...['--ipvs-strict-arp=false', '--nodeport-addresses=10.0.0.0/8', '--nodeport-addresses=::/0'],
+  );
+  assert.equal(code, 0);
+  const { settings, fields } = JSON.parse(out);
+  assert.equal(settings.mode, 'ipvs');
+  assert.equal(settings.oomScoreAdj, -5);
+  assert.equal(settings.masquerade.all, true);
+  assert.equal(settings.log.verbosity, 3);
+  assert.deepEqual(settings.nodePorts.addresses, ['10.0.0.0/8', '::/0']);
+  assert.deepEqual(fields['ipvs.strictARP'], {
+    value: false,
+    origin: { from: 'flag', flag: 'ipvs-strict-arp' },
+  });
+});
+
+test('what has no effect is said on standard error', async (context) => {
+  const { code, out, err } = await run(context, '--kube-api-qps=50', '--cleanup', '-o', 'yaml');
+  assert.equal(code, 0);
+  assert.match(err, /^warning: --kube-api-qps: has no effect\./);
+  assert.match(err, /\nwarning: --cleanup: is not carried out/);
+  assert.match(out, /^apiVersion: kubeproxy/);
+});
+
+test('an invalid configuration ends with 1 and says what to do', async (context) => {
+  const { code, out, err } = await run(context, '--proxy-mode=ebpf', '--conntrack-min=-1');
+  assert.equal(code, 1);
+  assert.equal(out, '');
+  assert.match(err, /^--proxy-mode: must be one of .*\n--conntrack-min: must be 0 or more/);
+  assert.match(err, /Correct .*\(CONFIG_INVALID\)\n$/);
+});
+
+test('a wrong command line ends with 2', async (context) => {
+  assert.equal((await run(context, '--no-such-flag')).code, 2);
+  assert.equal((await run(context, 'argument')).code, 2);
+  assert.equal((await run(context, '-o', 'xml')).code, 2);
+  assert.equal((await run(context, '--help')).code, 0);
+});
+
+test('--write-config-to writes a file that gives the same again', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-config-'));
+  context.after(() => rm(folder, { recursive: true, force: true }));
+  const [first, second] = [join(folder, 'first.yaml'), join(folder, 'second.yaml')];
+  await writeFile(first, await readFile(join(TESTDATA, 'kind.yaml')));
+  const { out } = await run(context, '--config', first, '-o', 'yaml');
+  assert.equal((await run(context, '--config', first, '--write-config-to', second)).code, 0);
+  assert.equal(await readFile(second, 'utf8'), out);
+});
+
+test('--schema is a JSON schema', async (context) => {
+  const { out } = await run(context, '--schema');
+  assert.equal(JSON.parse(out).title, 'KubeProxyConfiguration');
+});
+
+test('the table in docs/configuration.md is the one that --reference prints', async () => {
+  const path = join(import.meta.dirname, '../../docs/configuration.md');
+  const text = await readFile(path, 'utf8');
+  const [, between] = /<!-- reference -->\n\n([\s\S]*?)\n\n<!-- end -->/.exec(text) ?? [];
+  const how = 'npm run -s fairlead -- config --reference';
+  assert.equal(between, configReference(), `put the output of "${how}" between the marks`);
+});
+
+test('underscores in names of flags are hyphens, and values stay as they are', () => {
+  assert.deepEqual(
+    normalizeArguments(['--proxy_mode=a_b', '-v=2', 'a_b', '--x_y', '--', '--x_y']),
+    ['--proxy-mode=a_b', '-v2', 'a_b', '--x-y', '--', '--x_y'],
+  );
+});

@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import type { StartWishes } from '../config/flags/read.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { configurationJsonSchema } from '../config/schema.ts';
+import { toConfigurationYaml } from '../config/write.ts';
+import { configJson, configReference, configTable } from './config-views.ts';
+import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+
+interface ConfigOptions {
+  readonly output: 'table' | 'yaml' | 'json';
+  readonly schema?: true;
+  readonly reference?: true;
+}
+
+/** `fairlead config`: what a file and flags amount to, and where every value came from. */
+export function configCommand(): Command {
+  const command = new Command('config')
+    .description('check a configuration and print what it amounts to, without starting anything')
+    .addOption(
+      new Option('-o, --output <form>', 'a table for a person, or a file that gives the same again')
+        .choices(['table', 'yaml', 'json'])
+        .default('table'),
+    )
+    .option('--schema', 'print the JSON schema of the configuration file, for editors')
+    .option('--reference', 'print all fields with their defaults, as a table in Markdown');
+  return addKubeProxyFlags(command).action(async (options: ConfigOptions) => {
+    if (options.schema) console.log(JSON.stringify(configurationJsonSchema(), null, 2));
+    else if (options.reference) console.log(configReference());
+    else await printConfig(command, options);
+  });
+}
+
+async function printConfig(command: Command, { output }: ConfigOptions): Promise<void> {
+  const config = await loadConfig(givenFlags(command));
+  for (const warning of config.warnings) console.error(`warning: ${formatProblem(warning)}`);
+  for (const warning of actionsOfOtherCommands(config.wishes)) console.error(`warning: ${warning}`);
+  const { writeConfigToPath } = config.wishes;
+  if (writeConfigToPath !== undefined) {
+    await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
+  } else if (output === 'json') console.log(configJson(config));
+  else if (output === 'yaml') console.log(toConfigurationYaml(config.fields).trimEnd());
+  else console.log(configTable(config));
+}
+
+function actionsOfOtherCommands({ cleanup, initOnly, version }: StartWishes): readonly string[] {
+  const given = { '--cleanup': cleanup, '--init-only': initOnly, '--version': version };
+  return Object.entries(given)
+    .filter(([, isGiven]) => isGiven)
+    .map(([flag]) => `${flag}: is not carried out; this command only prints`);
+}

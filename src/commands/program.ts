@@ -1,0 +1,40 @@
+import { Command, CommanderError } from 'commander';
+import { normalizeArguments } from './kube-proxy-flags.ts';
+
+const OK = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs the command that the arguments name; resolves to the exit code of the process. */
+export async function runProgram(
+  commands: readonly Command[],
+  args: readonly string[],
+): Promise<number> {
+  const program = new Command('fairlead')
+    .description(
+      'The Kubernetes node proxy, rebuilt: it makes Service addresses work, and can say why',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => console.log(text.trimEnd()),
+      writeErr: (text) => console.error(text.trimEnd()),
+    });
+  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  try {
+    await program.parseAsync(normalizeArguments(args), { from: 'user' });
+    return OK;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE;
+    console.error(describe(error));
+    return FAILED;
+  }
+}
+
+/** Errors of ours say what to do next; of others the stack is the best there is. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && 'next' in error) {
+    return `${error.message}\n\n${String(error.next)} (${String(error.code)})`;
+  }
+  return error.stack ?? error.message;
+}

@@ -1,0 +1,23 @@
+import { SOURCE_CLASSES, servicePortKey } from '../../forwarding/model.ts';
+import { frontendText, type Row } from './rows.ts';
+
+/** The same rows for programs: names that stay, nothing left out. */
+export function servicesData(rows: readonly Row[]): object[] {
+  return rows.map(({ forwarding, candidates }) => ({
+    key: servicePortKey(forwarding.id),
+    ...forwarding.id,
+    affinitySeconds: forwarding.affinitySeconds,
+    frontends: forwarding.frontends.map((frontend) => ({
+      kind: frontend.kind,
+      at: frontendText(frontend),
+      ...(frontend.address === '' ? {} : { address: frontend.address }),
+      port: frontend.port,
+      ...(frontend.allowedSources ? { allowedSources: frontend.allowedSources } : {}),
+      ...(frontend.lostTo === undefined ? {} : { lostTo: frontend.lostTo }),
+      outcomes: Object.fromEntries(SOURCE_CLASSES.map((s) => [s, frontend.outcomes[s]])),
+    })),
+    clusterEndpoints: forwarding.clusterEndpoints,
+    localEndpoints: forwarding.localEndpoints,
+    candidates,
+  }));
+}

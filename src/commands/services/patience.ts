@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Source } from '../../cluster/source.ts';
+import { CommandError } from '../command-error.ts';
+
+const SPEAK_AFTER_MS = 2_000;
+const GIVE_UP_AFTER_MS = 60_000;
+
+/** Waits; says what for when it takes long, and gives up when it takes too long. */
+export async function patiently(work: Promise<void>, source: Source): Promise<void> {
+  const over = new AbortController();
+  const after = <T>(ms: number, then: () => T): Promise<T> =>
+    delay(ms, undefined, { signal: over.signal }).then(then);
+  const speaking = after(SPEAK_AFTER_MS, () => console.error(`waiting for ${stateOf(source)}`));
+  const givingUp = after(GIVE_UP_AFTER_MS, () => {
+    throw new CommandError(`the cluster was not told within ${GIVE_UP_AFTER_MS} ms`, {
+      code: 'SOURCE_INCOMPLETE',
+      next: stateOf(source),
+    });
+  });
+  // Both end with an abort when the work is done, which is no news.
+  speaking.catch(() => undefined);
+  givingUp.catch(() => undefined);
+  try {
+    await Promise.race([work, givingUp]);
+  } finally {
+    over.abort();
+  }
+}
+
+function stateOf(source: Source): string {
+  const kinds = source.health().map(({ kind, connected, lastError }) => {
+    return `${kind}: ${lastError ?? (connected ? 'connected' : 'not connected')}`;
+  });
+  return kinds.length === 0 ? 'the source' : kinds.join('; ');
+}

@@ -1,0 +1,71 @@
+import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { Forwarding, Frontend, NodeView, Outcome } from '../../forwarding/model.ts';
+import { servicePortName } from '../../forwarding/model.ts';
+import type { ForwardingTable } from '../../forwarding/table.ts';
+
+/** Which Services to show: all, those of a name, or one port of one. */
+export interface Wish {
+  readonly service?: string;
+  readonly port?: string;
+}
+
+/** A service port with everything there is to say of it. */
+export interface Row {
+  readonly forwarding: Forwarding;
+  readonly candidates: readonly Candidate[];
+}
+
+export function parseWish(text: string | undefined): Wish {
+  if (text === undefined) return {};
+  const [service = '', port] = text.split(':');
+  const full = service.includes('/') ? service : `default/${service}`;
+  return port === undefined ? { service: full } : { service: full, port };
+}
+
+export function rowsOf(table: ForwardingTable, wish: Wish): Row[] {
+  const names = wish.service === undefined ? table.serviceNames() : [wish.service];
+  return names.flatMap((name) =>
+    table
+      .ofService(name)
+      .filter((forwarding) => isWanted(wish, forwarding))
+      .map((forwarding) => ({ forwarding, candidates: candidates(table, name, forwarding) })),
+  );
+}
+
+export function isWanted(wish: Wish, forwarding: Forwarding | undefined): boolean {
+  if (!forwarding) return false;
+  const { namespace, service, port } = forwarding.id;
+  const isService = wish.service === undefined || wish.service === `${namespace}/${service}`;
+  return isService && (wish.port === undefined || wish.port === port);
+}
+
+function candidates(table: ForwardingTable, name: string, { id }: Forwarding): Candidate[] {
+  const service = table.service(name);
+  if (!service) return [];
+  return candidatesOf({ service, slices: table.slicesOf(name), id, view: table.view });
+}
+
+/** `10.96.0.1:80`, `[fd00::1]:80` or `node port 30080`. */
+export function frontendText(frontend: Frontend): string {
+  if (frontend.kind === 'node-port') return `node port ${frontend.port}`;
+  return endpointKey(frontend);
+}
+
+/** `2 of cluster, masqueraded`, `rejected`, `dropped`. */
+export function outcomeText(outcome: Outcome, forwarding: Forwarding): string {
+  if (outcome.action === 'reject') return 'rejected';
+  if (outcome.action === 'drop') return 'dropped';
+  const list = outcome.list === 'local' ? forwarding.localEndpoints : forwarding.clusterEndpoints;
+  const where = outcome.list === 'local' ? ' here' : '';
+  return `${list.length}${where}${outcome.masquerade ? ', masq' : ''}`;
+}
+
+export function portText({ id }: Forwarding): string {
+  return `${servicePortName(id)} ${id.protocol}`;
+}
+
+export function viewText(view: NodeView): string {
+  const zone = view.zone === '' ? 'no zone' : `zone ${view.zone}`;
+  return `as seen from node ${view.nodeName} (${zone})`;
+}

@@ -1,0 +1,73 @@
+import { styleText } from 'node:util';
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { Frontend, Outcome } from '../../forwarding/model.ts';
+import { SOURCE_CLASSES } from '../../forwarding/model.ts';
+import { formatTextTable } from '../text-table.ts';
+import { frontendText, outcomeText, portText, type Row } from './rows.ts';
+
+const HEAD = ['SERVICE', 'FRONTEND', 'KIND', 'FROM POD', 'FROM HOST', 'FROM OUTSIDE', 'NOTES'];
+
+/** One line a frontend: what becomes of a connection from a pod, the node, and anywhere else. */
+export function servicesTable(rows: readonly Row[]): string {
+  return formatTextTable([HEAD.map(bold), ...rows.flatMap(linesOf)]);
+}
+
+/** The same, with every endpoint that was considered below each port. */
+export function servicesWide(rows: readonly Row[]): string {
+  const blocks = rows.map((row) => {
+    const frontends = formatTextTable([HEAD.map(bold), ...linesOf(row)]);
+    return `${frontends}\n\n${candidateTable(row)}\n`;
+  });
+  return blocks.join('\n');
+}
+
+function linesOf(row: Row): string[][] {
+  const { forwarding } = row;
+  return forwarding.frontends.map((frontend, index) => [
+    index === 0 ? portText(forwarding) : '',
+    frontendText(frontend),
+    frontend.kind,
+    ...SOURCE_CLASSES.map((source) => {
+      const outcome = frontend.outcomes[source];
+      return coloured(outcome, outcomeText(outcome, forwarding));
+    }),
+    notes(frontend, forwarding.affinitySeconds),
+  ]);
+}
+
+function notes(frontend: Frontend, affinitySeconds: number): string {
+  const found: string[] = [];
+  if (frontend.lostTo !== undefined) found.push(`not served: ${frontend.lostTo} has this address`);
+  const { allowedSources } = frontend;
+  if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'nobody'}`);
+  if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);
+  return found.join('; ');
+}
+
+function candidateTable({ candidates }: Row): string {
+  if (candidates.length === 0) return '    no endpoints';
+  const rows = candidates.map((candidate) => [
+    '   ',
+    endpointKey(candidate),
+    candidate.nodeName || '-',
+    candidate.state,
+    verdict(candidate.verdicts.cluster),
+    verdict(candidate.verdicts.local),
+  ]);
+  const head = ['   ', 'ENDPOINT', 'NODE', 'STATE', 'CLUSTER LIST', 'LOCAL LIST'];
+  return formatTextTable([head.map(bold), ...rows]);
+}
+
+function verdict(text: string): string {
+  if (text === 'selected') return styleText('green', text);
+  return text === 'list not used' ? styleText('dim', text) : styleText('yellow', text);
+}
+
+function coloured(outcome: Outcome, text: string): string {
+  if (outcome.action === 'forward') return text;
+  return styleText(outcome.action === 'reject' ? 'yellow' : 'red', text);
+}
+
+function bold(text: string): string {
+  return styleText('bold', text);
+}
