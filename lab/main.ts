@@ -5,7 +5,13 @@ import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
 import { runInteractive } from './host/interactive.ts';
 import { interruption } from './host/interruption.ts';
-import { enterNamespace, listNamespaces, namespaceName, namespacePath } from './host/namespaces.ts';
+import {
+  enterNamespace,
+  listNamespaces,
+  namespaceName,
+  namespacePath,
+  releaseNamespaceFolder,
+} from './host/namespaces.ts';
 import { terminalProgress } from './host/progress.ts';
 import { formatTable } from './host/table.ts';
 import { removeLab } from './lab.ts';
@@ -111,6 +117,7 @@ program
     for (const lab of labs) {
       await terminalProgress().step(`remove lab '${lab}'`, () => removeLab(lab));
     }
+    if (options.all) await releaseNamespaceFolder();
   });
 
 async function enter(

@@ -69,6 +69,17 @@ export async function removeNamespaces(fullNames: readonly string[]): Promise<vo
   await ipBatch(fullNames.map((name) => `netns delete ${name}`));
 }
 
+/**
+ * `ip netns add` makes the folder of namespaces a mount of its own the first time. When nobody's
+ * namespace is left in it, that goes too; the next `ip netns add` makes it again.
+ */
+export async function releaseNamespaceFolder(): Promise<void> {
+  const left = await readdir(NAMESPACE_FOLDER).catch(() => ['absent']);
+  if (left.length > 0) return;
+  const mounted = await tryRun(['mountpoint', '-q', NAMESPACE_FOLDER]);
+  if (mounted.exitCode === 0) await run(['umount', NAMESPACE_FOLDER]);
+}
+
 /** A lab namespace holds only what the lab started there, so its processes are ours to end. */
 export async function processesIn(fullName: string): Promise<number[]> {
   const result = await tryRun(['ip', 'netns', 'pids', fullName]);
