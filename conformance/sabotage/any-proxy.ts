@@ -1,4 +1,4 @@
-import { FOREIGN_TABLE, nft, onEveryNode, type Sabotage } from './sabotage.ts';
+import { FOREIGN_TABLE, nft, onEveryNode, type Sabotage, type Scene } from './sabotage.ts';
 
 /** Faults that need no knowledge of how a proxy forwards. */
 export const anyProxySabotages: readonly Sabotage[] = [
@@ -18,56 +18,35 @@ export const anyProxySabotages: readonly Sabotage[] = [
     name: 'lose-one-in-twenty',
     title: 'one of twenty new connections that the nodes forward is dropped',
     scenario: 'cluster-ip/tcp-from-pods',
-    act: (scene) =>
-      onEveryNode(scene, (node) =>
-        nft(
-          scene,
-          node,
-          `table ${FOREIGN_TABLE} {
-             chain lossy {
-               type filter hook forward priority 10; policy accept;
-               ct state new numgen inc mod 20 0 drop
-             }
-           }`,
-        ),
-      ),
+    act: plantChain(`
+      type filter hook forward priority 10; policy accept;
+      ct state new numgen inc mod 20 0 drop
+    `),
   },
   {
     name: 'masquerade-everything',
     title: 'another program masquerades what pods send to pods',
     scenario: 'cluster-ip/tcp-from-pods',
-    act: (scene) =>
-      onEveryNode(scene, (node) =>
-        nft(
-          scene,
-          node,
-          `table ${FOREIGN_TABLE} {
-             chain greedy {
-               type nat hook postrouting priority 90; policy accept;
-               ct status dnat masquerade
-             }
-           }`,
-        ),
-      ),
+    act: plantChain(`
+      type nat hook postrouting priority 90; policy accept;
+      ct status dnat masquerade
+    `),
   },
   {
     name: 'reject-turned-silent',
     title: 'the refusals of the nodes are swallowed',
     scenario: 'cluster-ip/follows-readiness',
-    act: (scene) =>
-      onEveryNode(scene, (node) =>
-        nft(
-          scene,
-          node,
-          `table ${FOREIGN_TABLE} {
-             chain mute {
-               type filter hook output priority 10; policy accept;
-               icmp type destination-unreachable drop
-               icmpv6 type destination-unreachable drop
-               tcp flags rst drop
-             }
-           }`,
-        ),
-      ),
+    act: plantChain(`
+      type filter hook output priority 10; policy accept;
+      icmp type destination-unreachable drop
+      icmpv6 type destination-unreachable drop
+      tcp flags rst drop
+    `),
   },
 ];
+
+/** A chain of somebody else's, on every node. */
+function plantChain(rules: string): (scene: Scene) => Promise<void> {
+  const table = `table ${FOREIGN_TABLE} {\n chain planted {\n ${rules}\n }\n}`;
+  return (scene) => onEveryNode(scene, (node) => nft(scene, node, table));
+}

@@ -7,7 +7,7 @@ import { type Lab, startLab } from '../../lab/lab.ts';
 import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 import { Barrier } from '../runner/barrier.ts';
 import { stopProxies } from '../runner/run-corpus.ts';
-import { runScenario, type ScenarioResult } from '../runner/run-scenario.ts';
+import { type Bench, runScenario, type ScenarioResult } from '../runner/run-scenario.ts';
 import type { Scenario } from '../scenario.ts';
 import { AddressPool } from '../world.ts';
 import { FOREIGN_TABLE, type Sabotage } from './sabotage.ts';
@@ -87,25 +87,43 @@ class Theatre {
     if (healthy.result === 'fail') {
       return { caught: false, reason: `fails without sabotage too: ${healthy.reason}` };
     }
-    const sabotaged = await this.#run(scenario, sabotage);
+    const { result, plantingError } = await this.#runSabotaged(scenario, sabotage);
     await this.#repair();
-    if (sabotaged.result === 'fail') return { caught: true, reason: sabotaged.reason };
+    // A fault that was never planted is not caught, however badly the scenario ended.
+    if (plantingError !== undefined) {
+      return { caught: false, reason: `could not be planted: ${plantingError}` };
+    }
+    if (result.result === 'fail') return { caught: true, reason: result.reason };
     return { caught: false, reason: 'the scenario noticed nothing' };
   }
 
-  #run(scenario: Scenario, sabotage?: Sabotage): Promise<ScenarioResult> {
+  #run(scenario: Scenario, beforeSteps?: Bench['beforeSteps']): Promise<ScenarioResult> {
     const bench = {
       lab: this.#lab,
       proxy: this.#plan.variant.name,
       barrier: this.#barrier,
       addresses: this.#addresses,
       deadlineMs: ANSWER_DEADLINE_MS,
+      ...(beforeSteps ? { beforeSteps } : {}),
     };
-    if (!sabotage) return runScenario(bench, scenario, ++this.#serial);
-    const proxies = this.#proxies;
-    const beforeSteps: NonNullable<Parameters<typeof runScenario>[0]['beforeSteps']> = (world) =>
-      sabotage.act({ world, proxies });
-    return runScenario({ ...bench, beforeSteps }, scenario, ++this.#serial);
+    return runScenario(bench, scenario, ++this.#serial);
+  }
+
+  async #runSabotaged(
+    scenario: Scenario,
+    sabotage: Sabotage,
+  ): Promise<{ result: ScenarioResult; plantingError: unknown }> {
+    let plantingError: unknown = new Error('the scenario did not come so far');
+    const result = await this.#run(scenario, async (world) => {
+      try {
+        await sabotage.act({ world, proxies: this.#proxies });
+        plantingError = undefined;
+      } catch (error) {
+        plantingError = error;
+        throw error;
+      }
+    });
+    return { result, plantingError };
   }
 
   /** A new process writes everything anew, which undoes what was done to its rules. */

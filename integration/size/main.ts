@@ -27,6 +27,8 @@ const SIZES: readonly Size[] = [
   { services: 10_000, endpointsPerService: 10 },
   { services: 50_000, endpointsPerService: 5 },
 ];
+/** A proxy's objects live long: a large nursery only costs memory. As a node would run it. */
+const SMALL_NURSERY = '--max-semi-space-size=4';
 const PROCESS_DEADLINE_MS = 120_000;
 
 const program = new Command('size')
@@ -50,7 +52,7 @@ async function measureAll(): Promise<void> {
 }
 
 async function measure(lab: Lab, script: 'bare.ts' | 'model.ts'): Promise<Measured> {
-  const argv = [process.execPath, join(import.meta.dirname, script)] as const;
+  const argv = [process.execPath, SMALL_NURSERY, join(import.meta.dirname, script)] as const;
   const output = await run(
     enterNamespace(lab.namespacePath('node1'), [...argv, lab.credentials.proxyKubeconfig]),
     { deadlineMs: PROCESS_DEADLINE_MS },

@@ -13,29 +13,27 @@ export interface Claimant {
  * take turns. A Service claims an address once, however many of its ports share it.
  */
 export class Claims {
-  readonly #claimants = new Map<string, Claimant[]>();
+  /** Nearly every claim has one claimant, who then stands here without a list around it. */
+  readonly #claimants = new Map<string, Claimant | readonly Claimant[]>();
   readonly #byService = new Map<string, readonly string[]>();
 
   /** Replaces what a Service claims; gives the other Services whose standing may have changed. */
-  replace(claimant: Claimant, claims: Iterable<string>): Set<string> {
+  replace(claimant: Claimant, claims: readonly string[]): Set<string> {
     const affected = this.withdraw(claimant.service);
-    const wanted = [...new Set(claims)];
-    for (const claim of wanted) {
-      const all = [...(this.#claimants.get(claim) ?? []), claimant].sort(bySeniority);
-      this.#claimants.set(claim, all);
-      for (const other of all) affected.add(other.service);
+    for (const claim of claims) {
+      const others = this.#of(claim).filter((other) => other.service !== claimant.service);
+      this.#set(claim, [...others, claimant].sort(bySeniority));
+      for (const other of others) affected.add(other.service);
     }
-    if (wanted.length > 0) this.#byService.set(claimant.service, wanted);
-    affected.delete(claimant.service);
+    if (claims.length > 0) this.#byService.set(claimant.service, claims);
     return affected;
   }
 
   withdraw(service: string): Set<string> {
     const affected = new Set<string>();
     for (const claim of this.#byService.get(service) ?? []) {
-      const left = (this.#claimants.get(claim) ?? []).filter((c) => c.service !== service);
-      if (left.length === 0) this.#claimants.delete(claim);
-      else this.#claimants.set(claim, left);
+      const left = this.#of(claim).filter((claimant) => claimant.service !== service);
+      this.#set(claim, left);
       for (const other of left) affected.add(other.service);
     }
     this.#byService.delete(service);
@@ -44,8 +42,20 @@ export class Claims {
 
   /** The Service that has the address, if it is another one. */
   lostTo(claim: string, service: string): string | undefined {
-    const winner = this.#claimants.get(claim)?.[0]?.service;
+    const winner = this.#of(claim)[0]?.service;
     return winner === undefined || winner === service ? undefined : winner;
+  }
+
+  #of(claim: string): readonly Claimant[] {
+    const found = this.#claimants.get(claim);
+    if (found === undefined) return [];
+    return 'service' in found ? [found] : found;
+  }
+
+  #set(claim: string, claimants: readonly Claimant[]): void {
+    const [only, ...more] = claimants;
+    if (only === undefined) this.#claimants.delete(claim);
+    else this.#claimants.set(claim, more.length === 0 ? only : claimants);
   }
 }
 

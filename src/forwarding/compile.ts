@@ -21,13 +21,16 @@ export function compile({ service, slices, family, view }: CompileInput): Forwar
     return {
       id: port.id,
       frontends: frontendsOf(port, selection, view),
-      clusterEndpoints: selection.cluster.map(bare),
-      localEndpoints: selection.local.map(bare),
+      clusterEndpoints: bareEndpoints(selection.cluster),
+      localEndpoints: bareEndpoints(selection.local),
       affinitySeconds: port.affinitySeconds,
     };
   });
 }
 
-function bare({ address, port, local }: KnownEndpoint): Endpoint {
-  return { address, port, local };
+const NONE: readonly Endpoint[] = [];
+
+function bareEndpoints(endpoints: readonly KnownEndpoint[]): readonly Endpoint[] {
+  if (endpoints.length === 0) return NONE;
+  return endpoints.map(({ address, port, local }) => ({ address, port, local }));
 }
