@@ -22,7 +22,8 @@ export interface Change {
 
 /**
  * What this node should do, kept up to date object by object. A change of a slice recomputes the
- * ports of its Service in its family and looks at nothing else, however many Services there are.
+ * ports of its Service in its family and looks at nothing else, however many Services there are;
+ * and only when somebody asks, so that many changes of one Service cost as much as one.
  */
 export class ForwardingTable {
   #view: NodeView;
@@ -31,8 +32,10 @@ export class ForwardingTable {
   readonly #claims = new Claims();
   /** By Service, in the order of its ports, IPv4 first. */
   readonly #rows = new Map<string, readonly Forwarding[]>();
-  /** What each changed key was before the changes that have not been taken yet. */
-  readonly #before = new Map<ServicePortKey, Forwarding | undefined>();
+  /** Services whose rows are out of date, and in which families. */
+  readonly #stale = new Map<string, readonly Family[]>();
+  /** What the rows of a Service were when changes were last taken, if they are others now. */
+  readonly #before = new Map<string, readonly Forwarding[]>();
 
   constructor(view: NodeView) {
     this.#view = view;
@@ -41,20 +44,20 @@ export class ForwardingTable {
   putService(service: ServiceObject): void {
     const name = `${service.namespace}/${service.name}`;
     this.#services.set(name, service);
-    this.#recomputeService(name);
+    this.#serviceChanged(name);
   }
 
   deleteService(name: string): void {
-    if (this.#services.delete(name)) this.#recomputeService(name);
+    if (this.#services.delete(name)) this.#serviceChanged(name);
   }
 
   putSlice(slice: SliceObject): void {
-    for (const service of this.#slices.put(slice)) this.#recomputeOfSlice(service, slice);
+    for (const service of this.#slices.put(slice)) this.#sliceChanged(service, slice);
   }
 
   deleteSlice(key: string): void {
     const removed = this.#slices.delete(key);
-    if (removed) this.#recomputeOfSlice(removed.service, removed.slice);
+    if (removed) this.#sliceChanged(removed.service, removed.slice);
   }
 
   /** The node's zone, addresses, detector or settings changed. */
@@ -62,16 +65,15 @@ export class ForwardingTable {
     const onlyZone = equalButZone(this.#view, view);
     this.#view = view;
     const names = onlyZone ? this.#slices.hintedServices() : [...this.#services.keys()];
-    for (const name of names) this.#recomputeService(name);
+    for (const name of names) this.#serviceChanged(name);
   }
 
   /** What has changed since this was last asked; a change that was undone is none. */
   takeChanges(): Change[] {
-    const changes: Change[] = [];
-    for (const [key, before] of this.#before) {
-      const after = this.get(key);
-      if (!equalForwarding(before, after)) changes.push({ key, before, after });
-    }
+    for (const name of [...this.#stale.keys()]) this.#settle(name);
+    const changes = [...this.#before].flatMap(([name, old]) =>
+      changesBetween(byKey(old), byKey(this.ofService(name))),
+    );
     this.#before.clear();
     return changes;
   }
@@ -82,6 +84,7 @@ export class ForwardingTable {
   }
 
   ofService(name: string): readonly Forwarding[] {
+    if (this.#stale.has(name)) this.#settle(name);
     return this.#rows.get(name) ?? NO_ROWS;
   }
 
@@ -101,13 +104,16 @@ export class ForwardingTable {
     return this.#view;
   }
 
-  #recomputeOfSlice(service: string, slice: SliceObject): void {
-    if (slice.addressType !== 'FQDN') this.#settle(service, [slice.addressType]);
+  #sliceChanged(service: string, slice: SliceObject): void {
+    if (slice.addressType === 'FQDN') return;
+    const families = this.#stale.get(service) ?? [];
+    if (families.includes(slice.addressType)) return;
+    this.#stale.set(service, families.length === 0 ? ONLY[slice.addressType] : FAMILIES);
   }
 
-  #recomputeService(name: string): void {
+  #serviceChanged(name: string): void {
     const rivals = this.#claimAnew(name);
-    for (const affected of [name, ...rivals]) this.#settle(affected, FAMILIES);
+    for (const affected of [name, ...rivals]) this.#stale.set(affected, FAMILIES);
   }
 
   /** Gives the other Services that want what this one wants, or wanted. */
@@ -119,20 +125,17 @@ export class ForwardingTable {
     return this.#claims.replace(claimant, ports.flatMap(claimsOfPort));
   }
 
-  /** Computes the rows of a Service and notes which keys they touch. */
-  #settle(name: string, families: readonly Family[]): void {
-    const old = this.ofService(name);
+  /** Brings the rows of a Service up to date. */
+  #settle(name: string): void {
+    const families = this.#stale.get(name) ?? [];
+    this.#stale.delete(name);
+    const old = this.#rows.get(name) ?? NO_ROWS;
     const rows = FAMILIES.flatMap((family) =>
       families.includes(family)
         ? this.#compile(name, family)
         : old.filter((row) => row.id.family === family),
     );
-    const before = byKey(old);
-    const after = byKey(rows);
-    for (const key of new Set([...before.keys(), ...after.keys()])) {
-      const isNews = !this.#before.has(key) && before.get(key) !== after.get(key);
-      if (isNews) this.#before.set(key, before.get(key));
-    }
+    if (!this.#before.has(name)) this.#before.set(name, old);
     if (rows.length === 0) this.#rows.delete(name);
     else this.#rows.set(name, rows);
   }
@@ -152,6 +155,18 @@ export class ForwardingTable {
 }
 
 const NO_ROWS: readonly Forwarding[] = [];
+
+const ONLY: Readonly<Record<Family, readonly Family[]>> = { IPv4: ['IPv4'], IPv6: ['IPv6'] };
+
+function changesBetween(
+  old: ReadonlyMap<ServicePortKey, Forwarding>,
+  rows: ReadonlyMap<ServicePortKey, Forwarding>,
+): Change[] {
+  const keys = [...old.keys(), ...[...rows.keys()].filter((key) => !old.has(key))];
+  return keys
+    .map((key) => ({ key, before: old.get(key), after: rows.get(key) }))
+    .filter(({ before, after }) => !equalForwarding(before, after));
+}
 
 function byKey(rows: readonly Forwarding[]): Map<ServicePortKey, Forwarding> {
   return new Map(rows.map((row) => [servicePortKey(row.id), row]));
