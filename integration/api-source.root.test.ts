@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { paths } from '../lab/api/objects.ts';
-import { type Daemon, startDaemon } from '../lab/host/processes.ts';
+import type { Daemon } from '../lab/host/processes.ts';
 import { dialTcp } from '../lab/host/sockets.ts';
 import { until } from '../lab/host/until.ts';
 import { type Lab, startLab } from '../lab/lab.ts';
@@ -172,18 +170,9 @@ describe('the API server as a source', { timeout: LONG_MS }, () => {
 
   it('goes on after the server was killed and started again', async () => {
     const server = apiServerOf(lab);
-    const [command = '', ...args] = (await readFile(`/proc/${server.pid}/cmdline`, 'utf8'))
-      .split('\0')
-      .slice(0, -1);
-    process.kill(server.pid, 'SIGKILL');
-    await until(() => server.ended(), { what: 'the server to end', deadlineMs: WAIT_MS });
+    await server.kill();
     await until(() => !listener.isConnected(), { what: 'the loss', deadlineMs: WAIT_MS });
-    startDaemon({
-      name: 'kube-apiserver',
-      namespacePath: lab.namespacePath('fabric'),
-      argv: [command, ...args],
-      logFile: join(lab.folder, 'logs', 'kube-apiserver-again.log'),
-    });
+    server.startAgain();
     const create = () =>
       lab.api.create(paths.services('default'), service('reborn')).catch(() => undefined);
     await until(create, { what: 'the server to take objects', deadlineMs: WAIT_MS });

@@ -22,6 +22,10 @@ export interface Daemon {
   ended(): string | undefined;
   /** Asks it to end, then insists. Resolves when it is gone. */
   stop(): Promise<void>;
+  /** Ends it without asking, as a crash would. Resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again with the same arguments, once it has ended. */
+  startAgain(): void;
   freeze(): void;
   thaw(): void;
 }
@@ -29,6 +33,48 @@ export interface Daemon {
 const STOP_GRACE_MS = 5_000;
 
 export function startDaemon(options: DaemonOptions): Daemon {
+  let running = spawnDetached(options);
+  const gone = { what: `${options.name} to end`, deadlineMs: STOP_GRACE_MS };
+  const hasEnded = (): boolean => running.ended() !== undefined;
+  const signal = (name: NodeJS.Signals): void => {
+    if (!hasEnded()) process.kill(running.pid, name);
+  };
+  const kill = async (): Promise<void> => {
+    signal('SIGKILL');
+    await until(hasEnded, gone);
+  };
+  return {
+    name: options.name,
+    get pid() {
+      return running.pid;
+    },
+    logFile: options.logFile,
+    ended: () => running.ended(),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    stop: async () => {
+      signal('SIGCONT');
+      signal('SIGTERM');
+      await until(hasEnded, gone).catch(kill);
+    },
+    kill,
+    startAgain: () => {
+      if (!hasEnded()) {
+        throw new LabError('LAB_USAGE', `${options.name} is still running`, {
+          next: 'end it first',
+        });
+      }
+      running = spawnDetached(options);
+    },
+  };
+}
+
+interface DetachedProcess {
+  readonly pid: number;
+  ended(): string | undefined;
+}
+
+function spawnDetached(options: DaemonOptions): DetachedProcess {
   const log = openSync(options.logFile, 'a');
   const [command, ...args] = enterNamespace(options.namespacePath, options.argv);
   const child = spawn(command, args, {
@@ -52,24 +98,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
       next: 'is util-linux (nsenter) installed?',
     });
   }
-  const signal = (name: NodeJS.Signals): void => {
-    if (end === undefined) process.kill(pid, name);
-  };
-  return {
-    name: options.name,
-    pid,
-    logFile: options.logFile,
-    ended: () => end,
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
-    stop: async () => {
-      signal('SIGCONT');
-      signal('SIGTERM');
-      const gone = { what: `${options.name} to end`, deadlineMs: STOP_GRACE_MS };
-      await until(() => end !== undefined, gone).catch(() => signal('SIGKILL'));
-      await until(() => end !== undefined, gone);
-    },
-  };
+  return { pid, ended: () => end };
 }
 
 /** Fails with the tail of its log when a daemon that should run has ended. */

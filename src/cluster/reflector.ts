@@ -146,6 +146,8 @@ export class Reflector<K extends Kind> {
       this.#heard();
       for (const line of lines.push(chunk)) this.#take(readWatchEvent(line));
       if (wasListing && !this.#isListing()) limitSilence();
+      // What was missed comes with a new list, now rather than when the server ends the watch.
+      if (this.#hasMissedLine && !this.#isListing()) return;
     }
     if (this.#isListing()) throw brokenOff(resource);
   }

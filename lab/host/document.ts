@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { LabError } from '../../lab/host/errors.ts';
+import { LabError } from './errors.ts';
 
 /** Replaces what stands between the two marks of a section: tables in documents are made, not typed. */
 export async function updateDocument(file: string, section: string, body: string): Promise<void> {
