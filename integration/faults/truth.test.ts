@@ -3,17 +3,11 @@ import { it } from 'node:test';
 import { Interner } from '../../src/cluster/narrow/interner.ts';
 import { narrow } from '../../src/cluster/narrow/narrow.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
+import { unknownNode } from '../../src/forwarding/unknown-node.ts';
 import { differencesOf, isRight } from './truth.ts';
 
 function tableOf(services: Readonly<Record<string, number>>): ForwardingTable {
-  const table = new ForwardingTable({
-    nodeName: 'node1',
-    zone: '',
-    nodeIPs: [],
-    detectsPods: { IPv4: true, IPv6: true },
-    masqueradeAll: false,
-    allowExternalIPs: true,
-  });
+  const table = new ForwardingTable(unknownNode('node1'));
   for (const [name, port] of Object.entries(services)) {
     const raw = {
       metadata: { namespace: 'default', name },

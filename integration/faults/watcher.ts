@@ -4,6 +4,7 @@ import type { ClusterError } from '../../src/cluster/errors.ts';
 import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
 import type { Dial } from '../../src/cluster/session.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
+import { unknownNode } from '../../src/forwarding/unknown-node.ts';
 
 export interface WatcherOptions {
   readonly kubeconfig: string;
@@ -16,14 +17,7 @@ const COMPLETE_DEADLINE_MS = 60_000;
 
 /** The part under test: a source with the times it has in production, and the model it feeds. */
 export class Watcher implements AsyncDisposable {
-  readonly observation = new Observation({
-    nodeName: 'node1',
-    zone: '',
-    nodeIPs: [],
-    detectsPods: { IPv4: true, IPv6: true },
-    masqueradeAll: false,
-    allowExternalIPs: true,
-  });
+  readonly observation = new Observation(unknownNode('node1'));
   readonly #options: WatcherOptions;
   readonly #problems = new Set<string>();
   readonly #lifetime = new AbortController();

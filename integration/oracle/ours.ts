@@ -6,7 +6,6 @@ import {
   FAMILIES,
   type Family,
   type Forwarding,
-  type NodeView,
   servicePortKey,
 } from '../../src/forwarding/model.ts';
 import { select } from '../../src/forwarding/selection.ts';
@@ -17,20 +16,14 @@ import {
   usesLocalEndpoints,
 } from '../../src/forwarding/service-ports.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
+import { unknownNode } from '../../src/forwarding/unknown-node.ts';
 import type { Answer, PortAnswer } from './answer.ts';
 import type { ClusterState } from './states.ts';
 
 /** Fairlead's answer: objects narrowed as from the API, put into the table, read out again. */
 export function askOurs(state: ClusterState): Answer {
-  const view: NodeView = {
-    nodeName: state.nodeName,
-    zone: state.zone,
-    // No range of a generated Service holds the node, so that its own addresses are never added.
-    nodeIPs: [],
-    detectsPods: { IPv4: true, IPv6: true },
-    masqueradeAll: false,
-    allowExternalIPs: true,
-  };
+  // Its addresses stay unknown, so that no range of a generated Service holds the node.
+  const view = { ...unknownNode(state.nodeName), zone: state.zone };
   const table = new ForwardingTable(view);
   const interner = new Interner();
   for (const raw of state.services) {

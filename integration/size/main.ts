@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { updateDocument } from '../../lab/host/document.ts';
 import { interruption } from '../../lab/host/interruption.ts';
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import { terminalProgress } from '../../lab/host/progress.ts';
@@ -33,9 +34,10 @@ const PROCESS_DEADLINE_MS = 120_000;
 
 const program = new Command('size')
   .description('Time and memory from connecting to a complete model, beside a bare client')
+  .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .action(measureAll);
 
-async function measureAll(): Promise<void> {
+async function measureAll({ docs }: { docs?: string }): Promise<void> {
   const progress = terminalProgress();
   const signal = interruption();
   const rows: string[][] = [];
@@ -49,6 +51,7 @@ async function measureAll(): Promise<void> {
     rows.push(rowOf({ title, bare, model }));
   }
   console.log(formatTable([HEAD, ...rows]));
+  if (docs !== undefined) await updateDocument(docs, 'size', markdownOf(rows));
 }
 
 async function measure(lab: Lab, script: 'bare.ts' | 'model.ts'): Promise<Measured> {
@@ -61,6 +64,12 @@ async function measure(lab: Lab, script: 'bare.ts' | 'model.ts'): Promise<Measur
 }
 
 const HEAD = ['CLUSTER', 'BYTES', 'BARE', 'MODEL', 'RATIO', 'BARE RSS', 'MODEL RSS', 'ONE CHANGE'];
+
+function markdownOf(rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const head = HEAD.map((title) => title.toLowerCase());
+  return [line(head), `|${'---|'.repeat(HEAD.length)}`, ...rows.map(line)].join('\n');
+}
 
 function rowOf(of: { title: string; bare: Measured; model: Measured }): string[] {
   const { title, bare, model } = of;

@@ -3,6 +3,7 @@ import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
 import type { SliceObject } from '../../src/cluster/objects.ts';
 import type { Source } from '../../src/cluster/source.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
+import { unknownNode } from '../../src/forwarding/unknown-node.ts';
 
 const ROUNDS = 5_000;
 /** A prime, so that the rounds do not come back to the same few Services. */
@@ -13,14 +14,7 @@ const [kubeconfig = ''] = process.argv.slice(2);
 const startedAt = performance.now();
 const access = await loadKubeconfig({ files: [kubeconfig] });
 const source: Source = new ApiSource({ connection: { access }, nodeName: 'node1' });
-const observation = new Observation({
-  nodeName: 'node1',
-  zone: '',
-  nodeIPs: [],
-  detectsPods: { IPv4: true, IPv6: true },
-  masqueradeAll: false,
-  allowExternalIPs: true,
-});
+const observation = new Observation(unknownNode('node1'));
 const lifetime = new AbortController();
 const following = observation.follow(source, lifetime.signal);
 await observation.complete;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import type { NodeView } from '../forwarding/model.ts';
+import { unknownNode } from '../forwarding/unknown-node.ts';
 import { CommandError } from './command-error.ts';
 import { servicesData } from './services/data-view.ts';
 import { Observation } from './services/observe.ts';
@@ -39,7 +39,7 @@ export function servicesCommand(): Command {
 
 async function show(service: string | undefined, options: ServicesOptions): Promise<void> {
   const wish = parseWish(service);
-  const observation = new Observation(viewOf(options.node));
+  const observation = new Observation(unknownNode(options.node));
   const source = await openSource(options, options.node);
   const lifetime = new AbortController();
   const following = observation.follow(source, lifetime.signal);
@@ -54,18 +54,6 @@ async function show(service: string | undefined, options: ServicesOptions): Prom
     lifetime.abort();
     await following;
   }
-}
-
-/** Nothing is known of a node but its name until its object has been read. */
-function viewOf(nodeName: string): NodeView {
-  return {
-    nodeName,
-    zone: '',
-    nodeIPs: [],
-    detectsPods: { IPv4: true, IPv6: true },
-    masqueradeAll: false,
-    allowExternalIPs: true,
-  };
 }
 
 function print(observation: Observation, how: { wish: Wish; output: Output }): void {

@@ -1,5 +1,6 @@
 import type { ServiceObject, SliceEndpoint, SliceObject } from '../../cluster/objects.ts';
 import type { NodeView } from '../model.ts';
+import { unknownNode } from '../unknown-node.ts';
 
 /** Objects for tests: plain ones, of which a test changes what it is about. */
 
@@ -51,13 +52,6 @@ export function elsewhere(address: string, more: Partial<SliceEndpoint> = {}): S
 export const TERMINATING = { ready: false, serving: true, terminating: true };
 
 export function view(more: Partial<NodeView> = {}): NodeView {
-  return {
-    nodeName: 'here',
-    zone: 'zone-a',
-    nodeIPs: ['172.30.1.1', 'fd00:30::1'],
-    detectsPods: { IPv4: true, IPv6: true },
-    masqueradeAll: false,
-    allowExternalIPs: true,
-    ...more,
-  };
+  const nodeIPs = ['172.30.1.1', 'fd00:30::1'];
+  return { ...unknownNode('here'), zone: 'zone-a', nodeIPs, ...more };
 }
