@@ -82,7 +82,7 @@ export const ROOMS: readonly Room[] = [
     name: 'agent',
     paths: ['src/agent/'],
     uses: ['forwarding', 'data-plane contract', 'addresses'],
-    typesFrom: ['cluster'],
+    typesFrom: ['cluster', 'config'],
     packages: ['@prometheus-io/client', 'pino'],
     builtins: 'ordinary',
   },
@@ -157,8 +157,15 @@ export const ROOMS: readonly Room[] = [
     // Parts of src in front of real counterparts. Tests only: nothing may use it.
     name: 'integration',
     paths: ['integration/'],
-    uses: ['commands', ...EVERY_SRC_ROOM, 'lab', 'lab host'],
+    uses: ['commands', ...EVERY_SRC_ROOM, 'lab', 'lab host', 'conformance'],
     packages: ['commander', 'fast-check', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'packaging',
+    paths: ['tools/bundle.ts'],
+    uses: [],
+    packages: ['esbuild'],
     builtins: 'ordinary',
   },
   {
