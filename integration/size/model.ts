@@ -1,13 +1,17 @@
 import { ApiSource } from '../../src/cluster/api-source.ts';
+import { Connection } from '../../src/cluster/connection.ts';
 import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
-import type { SliceObject } from '../../src/cluster/objects.ts';
+import { listAll } from '../../src/cluster/list.ts';
+import { SLICES } from '../../src/cluster/resources.ts';
 import type { Source } from '../../src/cluster/source.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
+import { ForwardingTable } from '../../src/forwarding/table.ts';
 import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { ChangeBench, type Comparison, compareChanges, type RawSlice } from './change.ts';
 
-const ROUNDS = 5_000;
-/** A prime, so that the rounds do not come back to the same few Services. */
-const STRIDE = 7_919;
+/** What the time of a change is compared with. */
+const FEW_SERVICES = 100;
+const SILENCE_MS = 30_000;
 
 /** Run in a process of its own: connects, builds the whole model, and tells what that took. */
 const [kubeconfig = ''] = process.argv.slice(2);
@@ -21,37 +25,53 @@ await observation.complete;
 const milliseconds = performance.now() - startedAt;
 const ports = observation.table.takeChanges().length;
 const { rss, heapUsed } = process.memoryUsage();
+lifetime.abort();
+await following;
 console.log(
   JSON.stringify({
     milliseconds: Math.round(milliseconds),
     ports,
     residentMegabytes: Math.round(rss / 1024 ** 2),
     heapMegabytes: Math.round(heapUsed / 1024 ** 2),
-    changeMicroseconds: Math.round(measureChange()),
+    change: await measureChange(),
   }),
 );
-lifetime.abort();
-await following;
 
-/** Median time from a changed slice to the changed row, over Services all through the cluster. */
-function measureChange(): number {
-  const names = observation.table.serviceNames();
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const [slice] = observation.table.slicesOf(names[(round * STRIDE) % names.length] ?? '');
-    if (!slice || slice.endpoints.length < 2) continue;
-    const without: SliceObject = { ...slice, endpoints: slice.endpoints.slice(1) };
-    times.push(timeOf(without), timeOf(slice));
+/** With the slices as the API server has them, read once more. */
+async function measureChange(): Promise<Comparison> {
+  const { table } = observation;
+  const names = table.serviceNames();
+  const few = new Set(names.slice(0, FEW_SERVICES));
+  const fewTable = new ForwardingTable(table.view);
+  for (const name of few) {
+    const service = table.service(name);
+    if (service) fewTable.putService(service);
   }
-  times.sort((a, b) => a - b);
-  return (times[times.length >> 1] ?? Number.NaN) * 1_000;
+  const large = new ChangeBench(table, { sliceCount: names.length });
+  const small = new ChangeBench(fewTable, { sliceCount: few.size });
+  await readSlices((service, raw) => {
+    large.tell(raw);
+    if (few.has(service)) small.tell(raw);
+  });
+  large.ready();
+  small.ready();
+  return compareChanges(large, small);
 }
 
-function timeOf(slice: SliceObject): number {
-  const startedAtMs = performance.now();
-  observation.table.putSlice(slice);
-  const changes = observation.table.takeChanges();
-  const elapsedMs = performance.now() - startedAtMs;
-  if (changes.length !== 1) throw new Error('the change made no change');
-  return elapsedMs;
+async function readSlices(onSlice: (service: string, raw: RawSlice) => void): Promise<void> {
+  const connection = new Connection({ access });
+  await listAll({
+    getter: connection,
+    resource: SLICES,
+    resourceVersion: '0',
+    signal: AbortSignal.timeout(60_000),
+    silenceMs: SILENCE_MS,
+    onItem: (item) => {
+      const raw = item as RawSlice & { metadata: { namespace: string; labels: object } };
+      const label = new Map<string, string>(Object.entries(raw.metadata.labels));
+      const service = `${raw.metadata.namespace}/${label.get('kubernetes.io/service-name')}`;
+      onSlice(service, raw);
+    },
+  });
+  connection.close();
 }

@@ -7,7 +7,6 @@
 export interface ServiceObject {
   readonly namespace: string;
   readonly name: string;
-  readonly uid: string;
   /** Seconds since 1970; of two Services that claim an address, the older has it. */
   readonly createdAtSeconds: number;
   readonly labels: ServiceLabels;

@@ -1,7 +1,7 @@
 import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
 import { type KnownEndpoint, knownEndpoints } from './endpoints.ts';
 import type { EndpointList, NodeView, ServicePortId } from './model.ts';
-import { hintFilter, isLastResort, type Selection, select } from './selection.ts';
+import { isLastResort, type Selection, select } from './selection.ts';
 import { servicePorts, usesClusterEndpoints, usesLocalEndpoints } from './service-ports.ts';
 
 /** An endpoint that was considered, and what became of it in each list. */
@@ -47,16 +47,16 @@ export function candidatesOf(of: {
     local: endpoint.local,
     state: stateOf(endpoint),
     verdicts: {
-      cluster: need.cluster ? clusterVerdict(endpoint, selection, view) : 'list not used',
+      cluster: need.cluster ? clusterVerdict(endpoint, selection) : 'list not used',
       local: need.local ? localVerdict(endpoint, selection) : 'list not used',
     },
   }));
 }
 
-function clusterVerdict(endpoint: KnownEndpoint, selection: Selection, view: NodeView): Verdict {
+function clusterVerdict(endpoint: KnownEndpoint, selection: Selection): Verdict {
   if (selection.cluster.includes(endpoint)) return 'selected';
   if (!endpoint.ready) return whyNotReady(endpoint);
-  if (hintFilter(selection.topology, view)(endpoint)) return 'not ready';
+  // Ready and yet not chosen: hints are the only reason that there can be.
   return selection.topology === 'same-node' ? 'hinted for another node' : 'hinted for another zone';
 }
 

@@ -1,11 +1,13 @@
 import type { Frontend, ServicePortId } from './model.ts';
 import type { ServicePort } from './service-ports.ts';
 
-/** Who wants an address and port. Of several, the oldest has it; the name settles a tie. */
+/** Who wants which addresses. Of several, the oldest has one; the name settles a tie. */
 export interface Claimant {
   /** `namespace/name` of the Service. */
   readonly service: string;
   readonly createdAtSeconds: number;
+  /** As `claimOf` writes them. */
+  readonly claims: readonly string[];
 }
 
 /**
@@ -13,54 +15,61 @@ export interface Claimant {
  * take turns. A Service claims an address once, however many of its ports share it.
  */
 export class Claims {
-  /** Nearly every claim has one claimant, who then stands here without a list around it. */
-  readonly #claimants = new Map<string, Claimant | readonly Claimant[]>();
-  readonly #byService = new Map<string, readonly string[]>();
+  /** Nearly every claim has one claimant. */
+  readonly #undisputed = new Map<string, Claimant>();
+  /** The others, with all who make them, the oldest first. */
+  readonly #disputed = new Map<string, readonly Claimant[]>();
 
-  /** Replaces what a Service claims; gives the other Services whose standing may have changed. */
-  replace(claimant: Claimant, claims: readonly string[]): Set<string> {
-    const affected = this.withdraw(claimant.service);
-    for (const claim of claims) {
-      const others = this.#of(claim).filter((other) => other.service !== claimant.service);
-      this.#set(claim, [...others, claimant].sort(bySeniority));
-      for (const other of others) affected.add(other.service);
+  /** Gives the other Services whose standing may have changed. */
+  enter(claimant: Claimant): string[] {
+    const affected: string[] = [];
+    for (const claim of claimant.claims) {
+      const others = this.#othersOf(claim, claimant);
+      this.#set(claim, others.concat(claimant).sort(bySeniority));
+      for (const other of others) affected.push(other.service);
     }
-    if (claims.length > 0) this.#byService.set(claimant.service, claims);
     return affected;
   }
 
-  withdraw(service: string): Set<string> {
-    const affected = new Set<string>();
-    for (const claim of this.#byService.get(service) ?? []) {
-      const left = this.#of(claim).filter((claimant) => claimant.service !== service);
+  /** Gives the other Services whose standing may have changed. */
+  withdraw(claimant: Claimant): string[] {
+    const affected: string[] = [];
+    for (const claim of claimant.claims) {
+      const left = this.#othersOf(claim, claimant);
       this.#set(claim, left);
-      for (const other of left) affected.add(other.service);
+      for (const other of left) affected.push(other.service);
     }
-    this.#byService.delete(service);
     return affected;
+  }
+
+  /** Whether any Service at all has lost an address to another. */
+  get isDisputed(): boolean {
+    return this.#disputed.size > 0;
   }
 
   /** The Service that has the address, if it is another one. */
   lostTo(claim: string, service: string): string | undefined {
-    const winner = this.#of(claim)[0]?.service;
-    return winner === undefined || winner === service ? undefined : winner;
+    const winner = this.#disputed.get(claim)?.[0]?.service;
+    return winner === service ? undefined : winner;
   }
 
-  #of(claim: string): readonly Claimant[] {
-    const found = this.#claimants.get(claim);
-    if (found === undefined) return [];
-    return 'service' in found ? [found] : found;
+  #othersOf(claim: string, claimant: Claimant): Claimant[] {
+    const sole = this.#undisputed.get(claim);
+    const all = sole === undefined ? (this.#disputed.get(claim) ?? []) : [sole];
+    return all.filter((other) => other.service !== claimant.service);
   }
 
   #set(claim: string, claimants: readonly Claimant[]): void {
-    const [only, ...more] = claimants;
-    if (only === undefined) this.#claimants.delete(claim);
-    else this.#claimants.set(claim, more.length === 0 ? only : claimants);
+    const [first, ...more] = claimants;
+    if (first !== undefined && more.length === 0) this.#undisputed.set(claim, first);
+    else this.#undisputed.delete(claim);
+    if (more.length > 0) this.#disputed.set(claim, claimants);
+    else this.#disputed.delete(claim);
   }
 }
 
 export function claimOf(id: ServicePortId, frontend: Pick<Frontend, 'address' | 'port'>): string {
-  return `${id.family} ${id.protocol} ${frontend.address} ${frontend.port}`;
+  return [id.family, id.protocol, frontend.address, frontend.port].join(' ');
 }
 
 /** Every address and port that a service port wants to be reached at. */

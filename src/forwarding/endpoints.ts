@@ -28,20 +28,34 @@ export function knownEndpoints(
   slices: Iterable<SliceObject>,
   view: NodeView,
 ): KnownEndpoint[] {
-  const byKey = new Map<string, KnownEndpoint>();
+  const found: Keyed[] = [];
   for (const slice of slices) {
     if (slice.addressType !== id.family) continue;
     for (const { name, protocol, port } of slice.ports) {
       if (name !== id.port || protocol !== id.protocol || !port) continue;
       for (const endpoint of slice.endpoints) {
         const known = knownEndpoint({ endpoint, port, id, view });
-        if (known === undefined) continue;
-        const key = endpointKey(known);
-        if (!byKey.has(key) || !known.terminating) byKey.set(key, known);
+        if (known !== undefined) found.push({ key: endpointKey(known), known });
       }
     }
   }
-  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+  return withoutTwins(found);
+}
+
+interface Keyed {
+  readonly key: string;
+  readonly known: KnownEndpoint;
+}
+
+/** Sorts; the sort leaves twins in the order in which they came. */
+function withoutTwins(found: Keyed[]): KnownEndpoint[] {
+  found.sort((a, b) => (a.key < b.key ? -1 : a.key === b.key ? 0 : 1));
+  const once: KnownEndpoint[] = [];
+  found.forEach(({ key, known }, index) => {
+    if (key !== found[index - 1]?.key) once.push(known);
+    else if (!known.terminating) once[once.length - 1] = known;
+  });
+  return once;
 }
 
 function knownEndpoint(of: {

@@ -22,7 +22,7 @@ export type ServicePortKey = string;
 
 /** `namespace/name:port/TCP/IPv4`, `:port` left out for an unnamed one. */
 export function servicePortKey(id: ServicePortId): ServicePortKey {
-  return `${servicePortName(id)}/${id.protocol}/${id.family}`;
+  return [servicePortName(id), id.protocol, id.family].join('/');
 }
 
 /** `namespace/name:port`, as kube-proxy writes it in comments. */

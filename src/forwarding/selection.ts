@@ -65,10 +65,7 @@ function topologyOf(ready: readonly KnownEndpoint[], view: NodeView): Topology {
   return 'none';
 }
 
-export function hintFilter(
-  topology: Topology,
-  view: NodeView,
-): (endpoint: KnownEndpoint) => boolean {
+function hintFilter(topology: Topology, view: NodeView): (endpoint: KnownEndpoint) => boolean {
   if (topology === 'same-node') return (e) => e.nodeHints.includes(view.nodeName);
   if (topology === 'same-zone') return (e) => e.zoneHints.includes(view.zone);
   return () => true;

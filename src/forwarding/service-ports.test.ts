@@ -33,6 +33,21 @@ describe('servicePorts()', () => {
     assert.deepEqual(port?.externalIPs, ['198.18.0.1']);
   });
 
+  it('knows no external addresses where they are not allowed', () => {
+    const of = service({ externalIPs: ['198.18.0.1'] });
+    const [port] = servicePorts(of, 'IPv4', view({ allowExternalIPs: false }));
+    assert.deepEqual(port?.externalIPs, []);
+  });
+
+  it('takes the first of two ports of one name and protocol', () => {
+    const ports = [80, 81].map((port) => ({ name: 'a', protocol: 'TCP', port, nodePort: 0 }));
+    const found = servicePorts(service({ ports }), 'IPv4', view());
+    assert.deepEqual(
+      found.map(({ port }) => port),
+      [80],
+    );
+  });
+
   it('ignores load balancers that want to see the traffic themselves', () => {
     const loadBalancerIPs = [{ ip: '198.18.0.1', ipMode: 'Proxy' as const }];
     assert.deepEqual(first({ loadBalancerIPs })?.loadBalancerIPs, []);

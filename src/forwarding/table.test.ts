@@ -56,6 +56,52 @@ describe('ForwardingTable', () => {
     assert.deepEqual(rows.takeChanges(), []);
   });
 
+  it('tells nothing of what went and came back', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    rows.takeChanges();
+    rows.deleteSlice('ns/web-1');
+    rows.deleteService('ns/web');
+    assert.deepEqual(rows.ofService('ns/web'), []);
+    rows.putService(service());
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    assert.deepEqual(rows.takeChanges(), []);
+  });
+
+  it('follows a slice that was made anew in the other family under its old name', () => {
+    const rows = table();
+    rows.putService(service());
+    rows.putSlice(slice([endpoint('10.0.0.1')]));
+    rows.takeChanges();
+    rows.putSlice(slice([endpoint('fd00::1')], { addressType: 'IPv6' }));
+    assert.deepEqual(addresses(rows), []);
+    assert.deepEqual(addresses(rows, 'ns/web/TCP/IPv6'), ['fd00::1:8080']);
+    assert.equal(rows.takeChanges().length, 2);
+  });
+
+  it('tells of each port that came, went or stayed when a Service gets other ports', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name, index) => ({
+      name,
+      protocol: 'TCP',
+      port: 80 + index,
+      nodePort: 0,
+    }));
+    assert.ok(a && b && c);
+    const rows = table();
+    const clusterIPs = ['10.96.0.1'];
+    rows.putService(service({ clusterIPs, ports: [a, b] }));
+    rows.takeChanges();
+    rows.putService(service({ clusterIPs, ports: [b, c] }));
+    assert.deepEqual(
+      rows.takeChanges().map(({ key, before, after }) => [key, before?.id.port, after?.id.port]),
+      [
+        ['ns/web:a/TCP/IPv4', 'a', undefined],
+        ['ns/web:c/TCP/IPv4', undefined, 'c'],
+      ],
+    );
+  });
+
   it('remembers the state before the first of several changes', () => {
     const rows = table();
     rows.putService(service());
@@ -78,6 +124,17 @@ describe('ForwardingTable', () => {
     assert.deepEqual(addresses(rows, 'ns/other/TCP/IPv4'), ['10.0.0.1:8080']);
     rows.putSlice(slice([endpoint('10.0.0.1')], { service: 'other', headless: true }));
     assert.deepEqual(addresses(rows, 'ns/other/TCP/IPv4'), []);
+  });
+
+  it('forgets the endpoints of a slice that comes back with addresses of another family', () => {
+    const rows = table();
+    rows.putService(service());
+    for (const addressType of ['IPv6', 'FQDN'] as const) {
+      rows.putSlice(slice([endpoint('10.0.0.1')]));
+      assert.deepEqual(addresses(rows), ['10.0.0.1:8080']);
+      rows.putSlice(slice([endpoint('fd00::1')], { addressType }));
+      assert.deepEqual(addresses(rows), []);
+    }
   });
 
   it('merges slices; a pod that has the address of one that goes away counts', () => {

@@ -7,11 +7,12 @@ import {
   type Family,
   type Forwarding,
   type NodeView,
+  type ServicePortId,
   type ServicePortKey,
   servicePortKey,
 } from './model.ts';
+import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
 import { servicePorts } from './service-ports.ts';
-import { SliceIndex } from './slice-index.ts';
 
 /** A service port that is not as it was: what to replace by what. */
 export interface Change {
@@ -27,53 +28,57 @@ export interface Change {
  */
 export class ForwardingTable {
   #view: NodeView;
-  readonly #services = new Map<string, ServiceObject>();
-  readonly #slices = new SliceIndex();
+  readonly #register = new Register();
   readonly #claims = new Claims();
-  /** By Service, in the order of its ports, IPv4 first. */
-  readonly #rows = new Map<string, readonly Forwarding[]>();
-  /** Services whose rows are out of date, and in which families. */
-  readonly #stale = new Map<string, readonly Family[]>();
-  /** What the rows of a Service were when changes were last taken, if they are others now. */
-  readonly #before = new Map<string, readonly Forwarding[]>();
+  /** Whose rows are out of date, and in which families. */
+  readonly #stale = new Map<Entry, readonly Family[]>();
+  /** What the rows were when changes were last taken, of those that may be others now. */
+  readonly #before = new Map<Entry, readonly Forwarding[]>();
 
   constructor(view: NodeView) {
     this.#view = view;
   }
 
   putService(service: ServiceObject): void {
-    const name = `${service.namespace}/${service.name}`;
-    this.#services.set(name, service);
-    this.#serviceChanged(name);
+    const entry = this.#register.entry(nameOf(service.namespace, service.name));
+    entry.service = service;
+    this.#serviceChanged(entry);
   }
 
   deleteService(name: string): void {
-    if (this.#services.delete(name)) this.#serviceChanged(name);
+    const entry = this.#register.get(name);
+    if (entry?.service === undefined) return;
+    entry.service = undefined;
+    this.#serviceChanged(entry);
   }
 
   putSlice(slice: SliceObject): void {
-    for (const service of this.#slices.put(slice)) this.#sliceChanged(service, slice);
+    for (const move of this.#register.putSlice(slice)) this.#sliceMoved(move);
   }
 
   deleteSlice(key: string): void {
-    const removed = this.#slices.delete(key);
-    if (removed) this.#sliceChanged(removed.service, removed.slice);
+    const move = this.#register.deleteSlice(key);
+    if (move) this.#sliceMoved(move);
   }
 
   /** The node's zone, addresses, detector or settings changed. */
   setView(view: NodeView): void {
     const onlyZone = equalButZone(this.#view, view);
     this.#view = view;
-    const names = onlyZone ? this.#slices.hintedServices() : [...this.#services.keys()];
-    for (const name of names) this.#serviceChanged(name);
+    for (const entry of this.#register.entries()) {
+      if (onlyZone ? hasHints(entry) : entry.service) this.#serviceChanged(entry);
+    }
   }
 
   /** What has changed since this was last asked; a change that was undone is none. */
   takeChanges(): Change[] {
-    for (const name of [...this.#stale.keys()]) this.#settle(name);
-    const changes = [...this.#before].flatMap(([name, old]) =>
-      changesBetween(byKey(old), byKey(this.ofService(name))),
-    );
+    for (const [entry, families] of this.#stale) this.#settle(entry, families);
+    this.#stale.clear();
+    const changes: Change[] = [];
+    for (const [entry, old] of this.#before) {
+      for (const change of changesBetween(old, entry.rows)) changes.push(change);
+      this.#register.release(entry);
+    }
     this.#before.clear();
     return changes;
   }
@@ -84,66 +89,74 @@ export class ForwardingTable {
   }
 
   ofService(name: string): readonly Forwarding[] {
-    if (this.#stale.has(name)) this.#settle(name);
-    return this.#rows.get(name) ?? NO_ROWS;
+    const entry = this.#register.get(name);
+    if (entry === undefined) return [];
+    const families = this.#stale.get(entry);
+    if (families) this.#settle(entry, families);
+    this.#stale.delete(entry);
+    return entry.rows;
   }
 
   serviceNames(): string[] {
-    return [...this.#services.keys()].sort();
+    const entries = [...this.#register.entries()].filter(({ service }) => service);
+    return entries.map(({ name }) => name).sort();
   }
 
   service(name: string): ServiceObject | undefined {
-    return this.#services.get(name);
+    return this.#register.get(name)?.service;
   }
 
   slicesOf(name: string): readonly SliceObject[] {
-    return this.#slices.of(name);
+    return this.#register.get(name)?.slices ?? [];
   }
 
   get view(): NodeView {
     return this.#view;
   }
 
-  #sliceChanged(service: string, slice: SliceObject): void {
-    if (slice.addressType === 'FQDN') return;
-    const families = this.#stale.get(service) ?? [];
-    if (families.includes(slice.addressType)) return;
-    this.#stale.set(service, families.length === 0 ? ONLY[slice.addressType] : FAMILIES);
+  #sliceMoved({ entry, slice: { addressType } }: SliceMove): void {
+    const families = this.#stale.get(entry) ?? NO_FAMILIES;
+    if (addressType === 'FQDN' || families.includes(addressType)) {
+      this.#stale.set(entry, families);
+    } else {
+      this.#stale.set(entry, families.length === 0 ? ONLY[addressType] : FAMILIES);
+    }
   }
 
-  #serviceChanged(name: string): void {
-    const rivals = this.#claimAnew(name);
-    for (const affected of [name, ...rivals]) this.#stale.set(affected, FAMILIES);
+  #serviceChanged(entry: Entry): void {
+    this.#stale.set(entry, FAMILIES);
+    for (const rival of this.#claimAnew(entry)) {
+      this.#stale.set(this.#register.entry(rival), FAMILIES);
+    }
   }
 
   /** Gives the other Services that want what this one wants, or wanted. */
-  #claimAnew(name: string): Set<string> {
-    const service = this.#services.get(name);
-    if (!service) return this.#claims.withdraw(name);
-    const ports = FAMILIES.flatMap((family) => servicePorts(service, family, this.#view));
-    const claimant = { service: name, createdAtSeconds: service.createdAtSeconds };
-    return this.#claims.replace(claimant, ports.flatMap(claimsOfPort));
+  #claimAnew(entry: Entry): string[] {
+    const { name, service, claimant: old } = entry;
+    const oldRivals = old === undefined ? [] : this.#claims.withdraw(old);
+    entry.claimant = service && {
+      service: name,
+      createdAtSeconds: service.createdAtSeconds,
+      claims: claimsOf(service, this.#view),
+    };
+    return entry.claimant ? [...oldRivals, ...this.#claims.enter(entry.claimant)] : oldRivals;
   }
 
   /** Brings the rows of a Service up to date. */
-  #settle(name: string): void {
-    const families = this.#stale.get(name) ?? [];
-    this.#stale.delete(name);
-    const old = this.#rows.get(name) ?? NO_ROWS;
-    const rows = FAMILIES.flatMap((family) =>
+  #settle(entry: Entry, families: readonly Family[]): void {
+    const old = entry.rows;
+    const rowsOf = (family: Family): Forwarding[] =>
       families.includes(family)
-        ? this.#compile(name, family)
-        : old.filter((row) => row.id.family === family),
-    );
-    if (!this.#before.has(name)) this.#before.set(name, old);
-    if (rows.length === 0) this.#rows.delete(name);
-    else this.#rows.set(name, rows);
+        ? this.#compile(entry, family)
+        : old.filter((row) => row.id.family === family);
+    if (!this.#before.has(entry)) this.#before.set(entry, old);
+    entry.rows = rowsOf('IPv4').concat(rowsOf('IPv6'));
   }
 
-  #compile(name: string, family: Family): Forwarding[] {
-    const service = this.#services.get(name);
+  #compile({ name, service, slices }: Entry, family: Family): Forwarding[] {
     if (!service) return [];
-    const rows = compile({ service, slices: this.#slices.of(name), family, view: this.#view });
+    const rows = compile({ service, slices, family, view: this.#view });
+    if (!this.#claims.isDisputed) return rows;
     return rows.map((row) => ({
       ...row,
       frontends: row.frontends.map((frontend) => {
@@ -154,22 +167,47 @@ export class ForwardingTable {
   }
 }
 
-const NO_ROWS: readonly Forwarding[] = [];
-
+const NO_FAMILIES: readonly Family[] = [];
 const ONLY: Readonly<Record<Family, readonly Family[]>> = { IPv4: ['IPv4'], IPv6: ['IPv6'] };
 
-function changesBetween(
-  old: ReadonlyMap<ServicePortKey, Forwarding>,
-  rows: ReadonlyMap<ServicePortKey, Forwarding>,
-): Change[] {
-  const keys = [...old.keys(), ...[...rows.keys()].filter((key) => !old.has(key))];
-  return keys
-    .map((key) => ({ key, before: old.get(key), after: rows.get(key) }))
-    .filter(({ before, after }) => !equalForwarding(before, after));
+function claimsOf(service: ServiceObject, view: NodeView): readonly string[] {
+  const ports = FAMILIES.flatMap((family) => servicePorts(service, family, view));
+  // A copy has room for its own items only; a list that was filled bit by bit has room to spare.
+  return ports.flatMap(claimsOfPort).slice();
 }
 
-function byKey(rows: readonly Forwarding[]): Map<ServicePortKey, Forwarding> {
-  return new Map(rows.map((row) => [servicePortKey(row.id), row]));
+function hasHints({ slices }: Entry): boolean {
+  return slices.some(({ endpoints }) => endpoints.some((e) => e.zoneHints ?? e.nodeHints));
+}
+
+/** First what was there, then what is new. */
+function changesBetween(old: readonly Forwarding[], rows: readonly Forwarding[]): Change[] {
+  const changes: Change[] = [];
+  old.forEach((before, index) => {
+    const after = samePort(rows, before.id, index);
+    if (!equalForwarding(before, after)) changes.push(changeOf(before, after));
+  });
+  rows.forEach((after, index) => {
+    if (!samePort(old, after.id, index)) changes.push(changeOf(undefined, after));
+  });
+  return changes;
+}
+
+function changeOf(before: Forwarding | undefined, after: Forwarding | undefined): Change {
+  const { id } = (after ?? before) as Forwarding;
+  return { key: servicePortKey(id), before, after };
+}
+
+/** The row of a port of the same Service: nearly always where it was. */
+function samePort(
+  rows: readonly Forwarding[],
+  id: ServicePortId,
+  likelyIndex: number,
+): Forwarding | undefined {
+  const isSame = (row: Forwarding): boolean =>
+    row.id.port === id.port && row.id.protocol === id.protocol && row.id.family === id.family;
+  const likely = rows[likelyIndex];
+  return likely && isSame(likely) ? likely : rows.find(isSame);
 }
 
 function equalButZone(a: NodeView, b: NodeView): boolean {

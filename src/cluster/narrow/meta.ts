@@ -20,21 +20,29 @@ export interface Narrowed<T> {
   readonly object: T;
 }
 
+/**
+ * What stands between the parts of a key, here and in keys of service ports. The API admits
+ * neither in a name; with one in it, `a/b` in `c` and `b` in `c/a` could not be told apart.
+ */
+const SEPARATOR = /[/:]/;
+
 export function readNamed(raw: unknown, interner: Interner): Named | undefined {
   if (!isRecord(raw)) return undefined;
   const metadata = recordAt(raw, 'metadata');
   const name = textAt(metadata, 'name');
-  if (name === '') return undefined;
+  const namespace = textAt(metadata, 'namespace');
+  if (name === '' || SEPARATOR.test(name) || SEPARATOR.test(namespace)) return undefined;
   return {
     raw,
     metadata,
     spec: recordAt(raw, 'spec'),
     labels: recordAt(metadata, 'labels'),
     name,
-    namespace: interner.text(textAt(metadata, 'namespace')),
+    namespace: interner.text(namespace),
   };
 }
 
-export function keyOf(named: Named): ObjectKey {
-  return named.namespace === '' ? named.name : `${named.namespace}/${named.name}`;
+export function keyOf({ namespace, name }: Named): ObjectKey {
+  // Joined, not concatenated: V8 keeps a concatenation as a tree of its parts.
+  return namespace === '' ? name : [namespace, name].join('/');
 }

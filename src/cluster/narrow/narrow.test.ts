@@ -99,7 +99,6 @@ describe('what is kept', () => {
       object: {
         namespace: 'shop',
         name: 'web',
-        uid: '3a4b',
         createdAtSeconds: Date.UTC(2026, 0, 2, 3, 4, 5) / 1000,
         labels: { proxyName: 'other' },
         type: 'LoadBalancer',
@@ -174,7 +173,6 @@ it('gives what is absent the defaults of the API', () => {
   assert.deepEqual(objectOf('service', raw), {
     namespace: 'b',
     name: 'a',
-    uid: '',
     createdAtSeconds: 0,
     labels: {},
     type: 'ClusterIP',
@@ -206,12 +204,26 @@ it('leaves out what cannot be used', () => {
   );
 });
 
+it('refuses a name that another object could have the key of', () => {
+  for (const [namespace, name] of [
+    ['a', 'b/c'],
+    ['a/b', 'c'],
+    ['a', 'b:c'],
+  ]) {
+    const raw = { metadata: { name, namespace }, addressType: 'IPv4' };
+    assert.equal(objectOf('service', raw), undefined);
+    assert.equal(objectOf('slice', raw), undefined);
+    assert.equal(readKey(raw, new Interner()), undefined);
+  }
+});
+
 it('keeps one copy of what is repeated', () => {
   const interner = new Interner();
   const [first, second] = [1, 2].map(
-    () => narrow('slice', JSON.parse(JSON.stringify(SLICE)), interner)?.object.endpoints[0],
+    () => narrow('slice', JSON.parse(JSON.stringify(SLICE)), interner)?.object,
   );
-  assert.equal(first?.zoneHints, second?.zoneHints);
+  assert.equal(first?.ports, second?.ports);
+  assert.equal(first?.endpoints[0]?.zoneHints, second?.endpoints[0]?.zoneHints);
   const none = [1, 2].map((n) =>
     objectOf('service', { metadata: { name: `${n}`, namespace: 'b' } }),
   );
@@ -224,6 +236,14 @@ it('forgets shared names before they fill the memory', () => {
     assert.equal(interner.text(`node${i}`), `node${i}`);
     assert.deepEqual(interner.list([`zone${i}`]), [`zone${i}`]);
   }
+});
+
+it('shares nothing that is longer than a name can be', () => {
+  const interner = new Interner();
+  const long = ['x'.repeat(5_000)];
+  assert.deepEqual(interner.list(long), long);
+  assert.notEqual(interner.list(long), interner.list(long));
+  assert.equal(interner.text(long[0] ?? ''), long[0]);
 });
 
 describe('whatever comes', () => {

@@ -1,6 +1,6 @@
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 import type { NodeObject, ServiceCidrObject } from '../objects.ts';
-import { type Interner, NO_TEXTS } from './interner.ts';
+import { compact, type Interner } from './interner.ts';
 import type { Named } from './meta.ts';
 import { textOfEach, textsAt } from './parts.ts';
 
@@ -26,13 +26,12 @@ function readAddresses(raw: JsonRecord): readonly string[] {
   const all = arrayAt(recordAt(raw, 'status'), 'addresses').filter(isRecord);
   const ofType = (type: string): string[] =>
     all.filter((entry) => entry['type'] === type).map((entry) => textAt(entry, 'address'));
-  const found = [...ofType('InternalIP'), ...ofType('ExternalIP')].filter((ip) => ip !== '');
-  return found.length === 0 ? NO_TEXTS : found;
+  return compact([...ofType('InternalIP'), ...ofType('ExternalIP')].filter((ip) => ip !== ''));
 }
 
 function readPodCidrs(spec: JsonRecord): readonly string[] {
   const listed = textsAt(spec, 'podCIDRs');
   if (listed.length > 0) return listed;
   const single = textAt(spec, 'podCIDR');
-  return single === '' ? NO_TEXTS : [single];
+  return compact(single === '' ? [] : [single]);
 }

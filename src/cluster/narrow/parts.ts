@@ -1,12 +1,12 @@
 import { arrayAt, isRecord, type JsonRecord, textAt } from '../json.ts';
-import { NO_TEXTS } from './interner.ts';
+import { compact } from './interner.ts';
 
 export const PORT_BOUNDS = { min: 1, max: 65_535 } as const;
 
 /** The texts of a list; what is empty or no text is left out. */
 export function textsAt(parent: JsonRecord, name: string): readonly string[] {
   const found = arrayAt(parent, name).filter((item) => typeof item === 'string' && item !== '');
-  return found.length === 0 ? NO_TEXTS : (found as string[]);
+  return compact(found as string[]);
 }
 
 /** One text of each object in a list, such as the names of zones. */
@@ -20,5 +20,5 @@ export function textOfEach(
     const text = isRecord(item) ? textAt(item, textName) : '';
     if (text !== '') found.push(text);
   }
-  return found.length === 0 ? NO_TEXTS : found;
+  return compact(found);
 }

@@ -13,7 +13,7 @@ import type {
   ServiceObject,
   ServicePortObject,
 } from '../objects.ts';
-import { type Interner, NO_TEXTS, orNone } from './interner.ts';
+import { compact, type Interner } from './interner.ts';
 import type { Named } from './meta.ts';
 import { PORT_BOUNDS, textsAt } from './parts.ts';
 
@@ -32,7 +32,6 @@ export function narrowService(named: Named, interner: Interner): ServiceObject |
   return {
     namespace: named.namespace,
     name: named.name,
-    uid: textAt(metadata, 'uid'),
     createdAtSeconds: Math.floor((timeMsAt(metadata, 'creationTimestamp') ?? 0) / 1000),
     labels: readLabels(named.labels, interner),
     type: interner.text(textAt(spec, 'type') || 'ClusterIP'),
@@ -57,8 +56,7 @@ function readLabels(labels: JsonRecord, interner: Interner): ServiceLabels {
 function readClusterIps(spec: JsonRecord): readonly string[] {
   const listed = textsAt(spec, 'clusterIPs');
   const all = listed.length > 0 ? listed : [textAt(spec, 'clusterIP')];
-  const usable = all.filter((ip) => ip !== '' && ip !== HEADLESS);
-  return usable.length === 0 ? NO_TEXTS : usable;
+  return compact(all.filter((ip) => ip !== '' && ip !== HEADLESS));
 }
 
 function readIngress(raw: JsonRecord): readonly LoadBalancerIp[] {
@@ -72,7 +70,7 @@ function readIngress(raw: JsonRecord): readonly LoadBalancerIp[] {
     // Only `VIP` and nothing are handled by a proxy; a mode of the future is not ours either.
     found.push({ ip, ipMode: mode === '' || mode === 'VIP' ? 'VIP' : 'Proxy' });
   }
-  return orNone(found);
+  return compact(found);
 }
 
 function readPorts(spec: JsonRecord, interner: Interner): readonly ServicePortObject[] {
@@ -88,7 +86,7 @@ function readPorts(spec: JsonRecord, interner: Interner): readonly ServicePortOb
       nodePort: integerAt(port, 'nodePort', PORT_BOUNDS),
     });
   }
-  return orNone(found);
+  return interner.list(found);
 }
 
 function policyAt(spec: JsonRecord, name: string): 'Cluster' | 'Local' {

@@ -9,7 +9,7 @@ import {
   timeMsAt,
 } from '../json.ts';
 import type { SliceEndpoint, SliceObject, SlicePort } from '../objects.ts';
-import { type Interner, orNone } from './interner.ts';
+import { compact, type Interner } from './interner.ts';
 import type { Named } from './meta.ts';
 import { PORT_BOUNDS, textOfEach } from './parts.ts';
 
@@ -50,7 +50,7 @@ function readPorts(raw: JsonRecord, interner: Interner): readonly SlicePort[] {
       ...(number === 0 ? {} : { port: number }),
     });
   }
-  return orNone(found);
+  return interner.list(found);
 }
 
 function readEndpoints(raw: JsonRecord, interner: Interner): readonly SliceEndpoint[] {
@@ -61,7 +61,7 @@ function readEndpoints(raw: JsonRecord, interner: Interner): readonly SliceEndpo
     if (typeof address !== 'string' || address === '') continue;
     found.push(readEndpoint(endpoint, address, interner));
   }
-  return orNone(found);
+  return compact(found);
 }
 
 function readEndpoint(endpoint: JsonRecord, address: string, interner: Interner): SliceEndpoint {

@@ -8,7 +8,6 @@ export function service(more: Partial<ServiceObject> = {}): ServiceObject {
   return {
     namespace: 'ns',
     name: 'web',
-    uid: 'u',
     createdAtSeconds: 100,
     labels: {},
     type: 'ClusterIP',

@@ -1,0 +1,98 @@
+import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
+import type { Claimant } from './claims.ts';
+import type { Forwarding } from './model.ts';
+
+/**
+ * All that is known under the name of one Service, in one place, so that a change finds it with one
+ * look. Slices may come before their Service and outlive it.
+ */
+export interface Entry {
+  /** `namespace/name`. */
+  readonly name: string;
+  service: ServiceObject | undefined;
+  /** Sorted by name: which of two equal endpoints counts must not depend on who came first. */
+  slices: readonly SliceObject[];
+  /** What it claims, while it exists. */
+  claimant: Claimant | undefined;
+  /** In the order of its ports, IPv4 first. */
+  rows: readonly Forwarding[];
+}
+
+/** A slice that an entry has got or lost. */
+export interface SliceMove {
+  readonly entry: Entry;
+  readonly slice: SliceObject;
+}
+
+/** Services and slices by name, and which slice belongs to which Service. */
+export class Register {
+  readonly #entries = new Map<string, Entry>();
+  /** By the name of a slice, because its label may have named another Service before. */
+  readonly #holders = new Map<string, Entry>();
+
+  get(name: string): Entry | undefined {
+    return this.#entries.get(name);
+  }
+
+  /** Makes an empty one if there is none. */
+  entry(name: string): Entry {
+    const known = this.#entries.get(name);
+    if (known !== undefined) return known;
+    const entry: Entry = { name, service: undefined, slices: [], claimant: undefined, rows: [] };
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  /** Gives what that moves: two things when the slice was known, and they may be of two Services. */
+  putSlice(slice: SliceObject): SliceMove[] {
+    const key = nameOf(slice.namespace, slice.name);
+    const lost = this.#find(key, slice.name);
+    const isServed = slice.service !== '' && !slice.headless;
+    if (isServed && lost?.slice.service === slice.service) {
+      const { entry } = lost;
+      entry.slices = entry.slices.map((old) => (old === lost.slice ? slice : old));
+      return [lost, { entry, slice }];
+    }
+    const moves = lost === undefined ? [] : [this.#remove(key, lost)];
+    if (!isServed) return moves;
+    const entry = this.entry(nameOf(slice.namespace, slice.service));
+    entry.slices = entry.slices.concat(slice).sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.#holders.set(key, entry);
+    return [...moves, { entry, slice }];
+  }
+
+  deleteSlice(key: string): SliceMove | undefined {
+    const found = this.#find(key, key.slice(key.indexOf('/') + 1));
+    return found && this.#remove(key, found);
+  }
+
+  /** Forgets an entry under which nothing is left. */
+  release(entry: Entry): void {
+    if (entry.service === undefined && entry.slices.length === 0) this.#entries.delete(entry.name);
+  }
+
+  /** The slices of a Service are of its namespace, so their names alone tell them apart. */
+  #find(key: string, name: string): SliceMove | undefined {
+    const entry = this.#holders.get(key);
+    const slice = entry?.slices.find((candidate) => candidate.name === name);
+    return entry && slice && { entry, slice };
+  }
+
+  #remove(key: string, lost: SliceMove): SliceMove {
+    this.#holders.delete(key);
+    lost.entry.slices = lost.entry.slices.filter((slice) => slice !== lost.slice);
+    return lost;
+  }
+}
+
+/**
+ * Joined rather than concatenated: V8 keeps a concatenation as a tree of its parts, which takes
+ * more room than the text and is slower to look up.
+ */
+export function nameOf(namespace: string, name: string): string {
+  return [namespace, name].join('/');
+}
