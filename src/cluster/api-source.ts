@@ -1,5 +1,7 @@
 import { type Clock, systemClock } from './clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { type Creation, createObject } from './create.ts';
+import { ClusterError } from './errors.ts';
 import type { Kind } from './kinds.ts';
 import { Interner } from './narrow/interner.ts';
 import { REFLECTOR_TIMING, Reflector, type ReflectorTiming } from './reflector.ts';
@@ -51,6 +53,16 @@ export class ApiSource implements Source {
       }),
     );
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  /** Writes an object, over the connection that the watches are on. */
+  async create(creation: Creation, signal: AbortSignal): Promise<void> {
+    if (this.#connection === undefined) {
+      throw new ClusterError('CLUSTER_UNREACHABLE', 'the connection has not been made yet', {
+        next: 'nothing: it is made when the watches begin',
+      });
+    }
+    await createObject(this.#connection, creation, signal);
   }
 
   health(): readonly SourceHealth[] {

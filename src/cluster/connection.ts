@@ -44,13 +44,22 @@ export class Connection {
 
   /** Resolves with any status, as soon as the server begins to answer. Throws ClusterError. */
   async get(path: string, signal: AbortSignal): Promise<Answer> {
-    const { answer, token, session } = await this.#send(path, signal);
+    return await this.#ask({ method: 'GET', path }, signal);
+  }
+
+  /** As `get`, with an object in JSON to be created. */
+  async post(path: string, body: object, signal: AbortSignal): Promise<Answer> {
+    return await this.#ask({ method: 'POST', path, body: JSON.stringify(body) }, signal);
+  }
+
+  async #ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    const { answer, token, session } = await this.#send(question, signal);
     if (answer.status !== HTTP_UNAUTHORIZED) return answer;
     answer.discard();
     this.#options.access.rejected(token);
     // New credentials may come with a new certificate, which takes a new connection.
     this.#retire(session);
-    return (await this.#send(path, signal)).answer;
+    return (await this.#send(question, signal)).answer;
   }
 
   close(): void {
@@ -59,20 +68,22 @@ export class Connection {
     this.#session = undefined;
   }
 
-  async #send(path: string, signal: AbortSignal): Promise<Sent> {
+  async #send({ method, path, body }: Question, signal: AbortSignal): Promise<Sent> {
     const { access, userAgent } = this.#options;
     const token = await access.token();
     const session = await this.#open();
     signal.throwIfAborted();
     const prefix = access.server.pathname.replace(/\/$/, '');
-    const stream = request(session.http2, {
-      ':method': 'GET',
+    const headers = {
+      ':method': method,
       ':path': `${prefix}${path}`,
       accept: 'application/json',
       'user-agent': userAgent ?? 'fairlead',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
       [http2.sensitiveHeaders]: ['authorization'],
-    });
+    };
+    const stream = request(session.http2, headers, body);
     const answer = await Answer.to(stream, {
       signal,
       deadlineMs: this.#options.answerDeadlineMs ?? ANSWER_DEADLINE_MS,
@@ -123,6 +134,12 @@ export class Connection {
   }
 }
 
+interface Question {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+}
+
 interface Sent {
   readonly answer: Answer;
   readonly token: Secret | undefined;
@@ -132,9 +149,11 @@ interface Sent {
 function request(
   session: http2.ClientHttp2Session,
   headers: http2.OutgoingHttpHeaders,
+  body: string | undefined,
 ): http2.ClientHttp2Stream {
   try {
-    return session.request(headers, { endStream: true });
+    const stream = session.request(headers, { endStream: body === undefined });
+    return body === undefined ? stream : stream.end(body);
   } catch (error) {
     throw new ClusterError('CLUSTER_CONNECTION_LOST', 'the request could not be sent', {
       next: 'nothing: it is tried again; if it lasts, the credentials may hold odd characters',

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import http2 from 'node:http2';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Connection } from './connection.ts';
-import type { ClusterError } from './errors.ts';
 import { Interner } from './narrow/interner.ts';
-import { Reflector, type ReflectorTiming } from './reflector.ts';
-import { type Resource, SERVICE_CIDRS, SERVICES } from './resources.ts';
-import type { SourceEvent } from './source.ts';
+import { Reflector } from './reflector.ts';
+import { SERVICE_CIDRS, SERVICES } from './resources.ts';
 import {
   added,
   bookmark,
@@ -20,85 +18,8 @@ import {
 } from './testing/fake-api-server.ts';
 import { FakeClock } from './testing/fake-clock.ts';
 import { openAccess } from './testing/open-access.ts';
+import { type Step, stage } from './testing/reflector-stage.ts';
 import { until } from './testing/until.ts';
-
-/** Uniform numbers would make waits random; this makes each the longest that it can be. */
-const LONGEST = 0.999_999;
-
-type Step = (exchange: Exchange) => void;
-
-interface Stage {
-  readonly server: FakeApiServer;
-  readonly reflector: Reflector<'service' | 'serviceCidr'>;
-  readonly clock: FakeClock;
-  readonly problems: ClusterError[];
-  /** The events so far, a word each. */
-  told(): string[];
-  /** Waits until the events are these. */
-  tells(...expected: string[]): Promise<void>;
-}
-
-interface Setting {
-  readonly resource: Resource<'service' | 'serviceCidr'>;
-  readonly timing: ReflectorTiming;
-}
-
-const SETTING: Setting = {
-  resource: SERVICES,
-  timing: { watchSeconds: 300, listSilenceMs: 100, watchSilenceMs: 100 },
-};
-
-/** A reflector and a server that answers the first request by the first step, and so on. */
-async function stage(
-  t: TestContext,
-  steps: readonly Step[],
-  options: Partial<Setting> = {},
-): Promise<Stage> {
-  const { resource, timing } = { ...SETTING, ...options };
-  const server = await FakeApiServer.start((exchange, index) => {
-    const step = steps[index];
-    if (step === undefined) exchange.watch();
-    else step(exchange);
-  });
-  const clock = new FakeClock();
-  const events: SourceEvent[] = [];
-  const problems: ClusterError[] = [];
-  const connection = new Connection({ access: openAccess(server.url) });
-  const reflector = new Reflector({
-    resource,
-    getter: connection,
-    interner: new Interner(),
-    clock,
-    random: () => LONGEST,
-    timing,
-    onEvent: (event) => events.push(event),
-    onProblem: (problem) => problems.push(problem),
-  });
-  const stop = new AbortController();
-  const running = reflector.run(stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await running;
-    connection.close();
-    await server[Symbol.asyncDispose]();
-  });
-  const told = (): string[] =>
-    events.map((event) => (event.type === 'synced' ? 'synced' : `${event.type} ${event.key}`));
-  return {
-    server,
-    reflector,
-    clock,
-    problems,
-    told,
-    async tells(...expected) {
-      await until(
-        `${expected.join(', ')}; so far ${told().join(', ')}`,
-        () => told().length >= expected.length,
-      ).catch(() => undefined);
-      assert.deepEqual(told(), expected);
-    },
-  };
-}
 
 const A = 'default/a';
 const B = 'default/b';
@@ -338,38 +259,6 @@ describe('a server that refuses', () => {
     });
     await tells('synced');
     assert.deepEqual(clock.sleptMs, [60_000]);
-  });
-});
-
-describe('what cannot be read', () => {
-  it('is left out and counted, and makes the next watch a list', async (t) => {
-    const { server, tells, reflector, problems } = await stage(t, [
-      (x) => {
-        x.watch(initialEnd(7), added('a', 8));
-        x.write('this is no JSON\n[1]\n"x"\n{"type":"STRANGE"}\n{"type":"ADDED","object":7}\n');
-        x.send({ type: 'DELETED', object: null });
-        x.send(added('b', 9));
-        x.end();
-      },
-      (x) => x.watch(added('b', 9), initialEnd(12)),
-    ]);
-    await tells('synced', `put ${A}`, `put ${B}`, `delete ${A}`);
-    assert.equal(reflector.health().skippedCount, 6);
-    assert.equal(problems.filter(({ code }) => code === 'CLUSTER_MALFORMED').length, 6);
-    assert.equal(server.requests[1]?.query['sendInitialEvents'], 'true');
-  });
-
-  it('halves of lines are put together, wherever they are cut', async (t) => {
-    const bytes = Buffer.from(`${JSON.stringify(added('ä', 8))}\n`);
-    const { tells } = await stage(t, [
-      async (x) => {
-        x.watch(initialEnd(7));
-        for (const byte of bytes) {
-          await new Promise((resolve) => x.stream.write(Buffer.of(byte), resolve));
-        }
-      },
-    ]);
-    await tells('synced', 'put default/ä');
   });
 });
 

@@ -30,12 +30,35 @@ test('each difference says whether it can be followed while running', () => {
   ]);
 });
 
-test('what a change of mode brings with it is named as well', () => {
-  const changes = compareFields(fields('mode: iptables'), fields('mode: nftables'));
-  assert.deepEqual(changes, [
-    { path: 'mode', before: 'iptables', after: 'nftables', effect: 'restart' },
-    { path: 'nodePortAddresses', before: [], after: ['primary'], effect: 'live' },
-  ]);
+test('what a change of mode brings with it is named as well, and waits with it', () => {
+  const before = fields('iptables: {masqueradeAll: true}');
+  const after = fields(
+    'mode: iptables\niptables: {masqueradeAll: true, syncPeriod: 1m}\nclusterCIDR: 10.0.0.0/8',
+  );
+  assert.deepEqual(
+    compareFields(before, after).map(({ path, effect }) => [path, effect]),
+    [
+      ['mode', 'restart'],
+      ['clusterCIDR', 'live'],
+      ['nodePortAddresses', 'restart'],
+      ['iptables.syncPeriod', 'restart'],
+      ['nftables.masqueradeAll', 'none'],
+    ],
+  );
+});
+
+test('another way to name the mode that runs already needs no restart', () => {
+  const changes = compareFields(
+    fields('mode: nftables'),
+    fields('mode: iptables\nfairlead: {mode: nftables}'),
+  );
+  assert.deepEqual(
+    changes.map(({ path, effect }) => [path, effect]),
+    [
+      ['mode', 'none'],
+      ['fairlead.mode', 'none'],
+    ],
+  );
 });
 
 test('the same written differently is no change', () => {

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
+import type { Mode } from './modes.ts';
 import { modeOf } from './resolve.ts';
 import { isReadIn } from './validate.ts';
 import { writtenValue } from './write.ts';
 
-/** `none`: the field means nothing here, or nothing in this mode. */
+/** `none`: nothing to follow, because the field means nothing here, in this mode, or beside others. */
 export type ChangeEffect = 'live' | 'restart' | 'none';
 
 export interface FieldChange {
@@ -21,17 +23,29 @@ export function compareFields(
   before: ResolvedFields,
   after: ResolvedFields,
 ): readonly FieldChange[] {
+  const mode = modeOf(after);
+  const isOtherMode = mode !== modeOf(before);
   return FIELD_PATHS.filter(
     (path) => !isDeepStrictEqual(before[path].value, after[path].value),
   ).map((path) => ({
     path,
     before: writtenValue(path, before[path].value),
     after: writtenValue(path, after[path].value),
-    effect: effectOf(path, after),
+    effect: effectOf(path, { mode, isOtherMode }),
   }));
 }
 
-function effectOf(path: FieldPath, after: ResolvedFields): ChangeEffect {
+function effectOf(
+  path: FieldPath,
+  { mode, isOtherMode }: { mode: Mode; isOtherMode: boolean },
+): ChangeEffect {
   const row = FIELDS[path];
-  return row.noEffect !== undefined || !isReadIn(modeOf(after), row) ? 'none' : row.change;
+  if (row.noEffect !== undefined || !isReadIn(mode, row)) return 'none';
+  if (path === 'mode' || path === 'fairlead.mode') return isOtherMode ? 'restart' : 'none';
+  return isOtherMode && isTiedToMode(row) ? 'restart' : row.change;
+}
+
+/** Its value was written, or chosen as a default, for the mode that comes, not for the one that runs. */
+function isTiedToMode({ modes, defaultFollows }: FieldRow): boolean {
+  return modes !== undefined || defaultFollows !== undefined;
 }
