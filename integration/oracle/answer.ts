@@ -19,4 +19,10 @@ export interface PortAnswer {
   readonly cluster: readonly string[];
   readonly local: readonly string[];
   readonly anywhere: boolean;
+  readonly verdicts: Verdicts;
 }
+
+/** What becomes of a connection, by the kind of address that is asked and by who asks. */
+export type Verdicts = Readonly<
+  Record<string, Readonly<Record<'pod' | 'host' | 'outside', string>>>
+>;

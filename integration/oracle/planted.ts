@@ -54,6 +54,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'of two equal endpoints the one that goes away may win',
     blind: onEndpoints((e) => ({ ...e, conditions: { ...e.conditions, terminating: false } })),
   },
+  {
+    name: 'pods of the node are not told from others',
+    blind: (state) => ({ ...state, detectsPods: false }),
+  },
+  {
+    name: 'the setting to masquerade everything is forgotten',
+    blind: (state) => ({ ...state, masqueradeAll: false }),
+  },
 ];
 
 function onEndpoints(

@@ -4,6 +4,9 @@ import fc from 'fast-check';
 export interface ClusterState {
   readonly nodeName: string;
   readonly zone: string;
+  /** Settings of the proxy; what upstream chooses does not depend on them, what it does, does. */
+  readonly detectsPods: boolean;
+  readonly masqueradeAll: boolean;
   readonly services: readonly object[];
   readonly slices: readonly object[];
 }
@@ -20,6 +23,8 @@ export function clusterStates(): fc.Arbitrary<ClusterState> {
   return fc.record({
     nodeName: fc.constant('here'),
     zone: fc.constantFrom('zone-a', 'zone-a', 'zone-b', ''),
+    detectsPods: fc.boolean(),
+    masqueradeAll: fc.boolean(),
     services: fc.tuple(...SERVICES.map((name, index) => service(name, index + 1))),
     slices: fc
       .array(slice(), { maxLength: 5 })
@@ -110,6 +115,7 @@ function sourceRanges(): fc.Arbitrary<readonly string[]> {
     '0.0.0.0/0',
     '::/0',
     '192.0.2.1/32',
+    'no range',
   ];
   return fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.subarray(ranges));
 }

@@ -1,0 +1,5 @@
+/** Something that must always be true and is not. */
+export class BrokenInvariant extends Error {}
+
+/** More is kept than there is to keep. */
+export class MemoryGrowth extends Error {}

@@ -1,0 +1,30 @@
+/** How much of what was given, and what became of it. */
+export class Tally {
+  readonly rows = new Map<string, { given: number; accepted: number; refused: number }>();
+  readonly problems = new Map<string, number>();
+
+  #isClosed = false;
+
+  /** What is repeated to shrink a case is nothing new. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  count(what: string, of: { accepted: number; refused: number; given?: number }): void {
+    if (this.#isClosed) return;
+    const row = this.rows.get(what) ?? { given: 0, accepted: 0, refused: 0 };
+    row.given += of.given ?? 1;
+    row.accepted += of.accepted;
+    row.refused += of.refused;
+    this.rows.set(what, row);
+  }
+
+  countProblem(code: string): void {
+    if (this.#isClosed) return;
+    this.problems.set(code, (this.problems.get(code) ?? 0) + 1);
+  }
+
+  get given(): number {
+    return [...this.rows.values()].reduce((sum, { given }) => sum + given, 0);
+  }
+}
