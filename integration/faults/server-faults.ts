@@ -6,7 +6,7 @@ import { until } from '../../lab/host/until.ts';
 import { CHANGES, type Fault, felt, lasting } from './fault.ts';
 import type { Scene } from './scene.ts';
 
-const FROZEN_SECONDS = 35;
+const FROZEN_SECONDS = 60;
 const STORE_GONE_SECONDS = 5;
 const CERTIFICATE_DEADLINE_MS = 30_000;
 
