@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { NetlinkError } from '../netlink/errors.ts';
+import { nextMessages, readAcknowledgement } from '../netlink/exchange.ts';
+import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { NetlinkWriter } from '../netlink/writer.ts';
+import { decodeFlow, type Flow } from './flow.ts';
+import { mayBeAskedFor } from './peek.ts';
+import { NETLINK_NETFILTER } from './protocol.ts';
+import { type FlowQuestion, passesFilter, writeQuestion } from './question.ts';
+import { writeRemoval } from './removal.ts';
+import { threadedDump } from './threaded-dump.ts';
+
+const ENOENT = 2;
+const SEQUENCE = 1;
+const COUNT_PATH = '/proc/sys/net/netfilter/nf_conntrack_count';
+/**
+ * While its filter finds nothing the kernel walks on inside one call, and many kernels cannot be
+ * interrupted there: 200,000 flows hold up a processor for 50 ms, and us with it if we wait for
+ * that one. Without a filter it comes back after every 170 flows.
+ */
+const MOST_WALKED_AT_ONCE = 20_000;
+/** A million flows take two seconds; a dump that takes this long does not end. */
+const DUMP_DEADLINE_MS = 60_000;
+/** So many take the kernel a fraction of a millisecond, and their answers fit the socket. */
+const REMOVALS_AT_ONCE = 64;
+
+/** The kernel's memory of flows, of one network namespace. */
+export interface Conntrack {
+  /** Whether a question with a filter is worth asking. */
+  filtersCheaply(): boolean;
+  /** Gives the flows asked for, some at a time; what changes meanwhile may or may not be there. */
+  flows(question: FlowQuestion, signal: AbortSignal): AsyncIterable<readonly Flow[]>;
+  /** Gives those that it deleted; the others had gone already. */
+  remove(flows: readonly Flow[]): Promise<readonly Flow[]>;
+}
+
+/** That of the network namespace of the thread that calls. Holds nothing open between calls. */
+export class KernelConntrack implements Conntrack {
+  #filtersInKernel = true;
+
+  filtersCheaply(): boolean {
+    return this.#filtersInKernel && flowCount() < MOST_WALKED_AT_ONCE;
+  }
+
+  async *flows(question: FlowQuestion, signal: AbortSignal): AsyncGenerator<readonly Flow[]> {
+    const { filter } = question;
+    const writer = new NetlinkWriter();
+    writeQuestion(writer, filter, SEQUENCE);
+    const dump = threadedDump({
+      protocol: NETLINK_NETFILTER,
+      bytes: writer.bytes,
+      what: 'list tracked connections',
+      deadlineMs: DUMP_DEADLINE_MS,
+      signal,
+    });
+    for await (const messages of dump) {
+      const flows: Flow[] = [];
+      for (const { body } of messages) {
+        const flow = mayBeAskedFor(body, question) ? decodeFlow(body) : undefined;
+        if (flow) flows.push(flow);
+        // A kernel before 5.8 passes over the filter without a word.
+        if (filter && !(flow && passesFilter(filter, flow))) this.#filtersInKernel = false;
+      }
+      if (flows.length > 0) yield flows;
+    }
+  }
+
+  async remove(flows: readonly Flow[]): Promise<readonly Flow[]> {
+    const removed: Flow[] = [];
+    if (flows.length === 0) return removed;
+    using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
+    for (let from = 0; from < flows.length; from += REMOVALS_AT_ONCE) {
+      const batch = flows.slice(from, from + REMOVALS_AT_ONCE);
+      for (const flow of await removeAtOnce(netlink, batch)) removed.push(flow);
+      await nextTurn();
+    }
+    return removed;
+  }
+}
+
+/** The kernel answers each message by itself: one that fails does not hold up the next. */
+async function removeAtOnce(netlink: Netlink, flows: readonly Flow[]): Promise<Flow[]> {
+  const what = 'delete a tracked connection';
+  const writer = new NetlinkWriter();
+  flows.forEach((flow, index) => {
+    writeRemoval(writer, flow, index + 1);
+  });
+  await netlink.send(writer.bytes);
+  const removed: Flow[] = [];
+  let refused: NetlinkError | undefined;
+  for (let answered = 0; answered < flows.length; ) {
+    for (const message of await nextMessages(netlink, what)) {
+      const answer = readAcknowledgement(message);
+      const flow = flows[message.sequence - 1];
+      if (answer === undefined || flow === undefined) continue;
+      answered++;
+      if (answer.errno === 0) removed.push(flow);
+      else if (answer.errno !== ENOENT) refused ??= new NetlinkError(what, answer);
+    }
+  }
+  if (refused) throw refused;
+  return removed;
+}
+
+/** Read synchronously, because /proc/sys/net shows the network of the thread that opens it. */
+function flowCount(): number {
+  return Number(readFileSync(COUNT_PATH, 'utf8'));
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

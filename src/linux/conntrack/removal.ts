@@ -1,0 +1,44 @@
+import type { NetlinkWriter } from '../netlink/writer.ts';
+import type { Flow, FlowTuple } from './flow.ts';
+import * as ct from './protocol.ts';
+import { writeFamily } from './question.ts';
+
+/**
+ * Asks to delete this flow and no other. The kernel makes the id from the original tuple and the
+ * place in memory, so a flow that begins anew may get the id of the one before it, translated to
+ * somewhere else. Found by its reply tuple and compared by its id it is the same in all that was
+ * known of it.
+ */
+export function writeRemoval(writer: NetlinkWriter, flow: Flow, sequence: number): void {
+  const flags = ct.NLM_F_REQUEST | ct.NLM_F_ACK;
+  const message = writer.beginMessage({ type: ct.MESSAGE_DELETE, flags, sequence });
+  writeFamily(writer, flow.version);
+  writeTuple(writer, flow, 'reply');
+  writer.u32be(ct.CTA_ID, flow.id);
+  if (flow.zone !== 0) writer.u16be(ct.CTA_ZONE, flow.zone);
+  writer.endMessage(message);
+}
+
+export function writeTuple(
+  writer: NetlinkWriter,
+  flow: Pick<Flow, 'version' | 'protocol' | 'original' | 'reply'>,
+  direction: 'original' | 'reply',
+): void {
+  const tuple: FlowTuple = flow[direction];
+  const [source, destination] =
+    flow.version === 4
+      ? [ct.CTA_IP_V4_SRC, ct.CTA_IP_V4_DST]
+      : [ct.CTA_IP_V6_SRC, ct.CTA_IP_V6_DST];
+  const nest = direction === 'original' ? ct.CTA_TUPLE_ORIG : ct.CTA_TUPLE_REPLY;
+  const begun = writer.beginNested(nest);
+  const addresses = writer.beginNested(ct.CTA_TUPLE_IP);
+  writer.binary(source, tuple.source);
+  writer.binary(destination, tuple.destination);
+  writer.endNested(addresses);
+  const ports = writer.beginNested(ct.CTA_TUPLE_PROTO);
+  writer.u8(ct.CTA_PROTO_NUM, flow.protocol);
+  writer.u16be(ct.CTA_PROTO_SRC_PORT, tuple.sourcePort);
+  writer.u16be(ct.CTA_PROTO_DST_PORT, tuple.destinationPort);
+  writer.endNested(ports);
+  writer.endNested(begun);
+}

@@ -1,0 +1,188 @@
+import { NetlinkError } from './errors.ts';
+import {
+  bindNetlinkSocket,
+  closeDescriptor,
+  openNetlinkSocket,
+  pollReadable,
+  receiveNow,
+  sendNow,
+  sendOnThread,
+  setSocketOption,
+} from './libc.ts';
+import { type NetlinkMessage, readMessages } from './reader.ts';
+
+const SOL_SOCKET = 1;
+const SO_SNDBUFFORCE = 32;
+const SO_RCVBUFFORCE = 33;
+const SOL_NETLINK = 270;
+const NETLINK_ADD_MEMBERSHIP = 1;
+const NETLINK_CAP_ACK = 10;
+const NETLINK_EXT_ACK = 11;
+const EMSGSIZE = 90;
+const ENOBUFS = 105;
+/** After so many the rest of the program has its turn; what is left is still there then. */
+const MOST_RECEIVES_AT_ONCE = 256;
+/** The kernel fills at most this much at once into an answer. */
+const RECEIVE_BYTES = 256 * 1024;
+/** A larger message holds up the event loop for milliseconds: a thread sends it. */
+const LARGE_BYTES = 32 * 1024;
+
+export interface NetlinkSocketOptions {
+  readonly protocol: number;
+  /** Multicast groups to hear. */
+  readonly groups?: readonly number[];
+  readonly receiveBufferBytes?: number;
+}
+
+/** What an event socket tells. */
+export interface NetlinkListener {
+  onMessage(message: NetlinkMessage): void;
+  /** Whose messages are not wanted: by the hundred thousand, reading them would cost seconds. */
+  isSkipped?(portId: number): boolean;
+  /**
+   * Events are missing, and nobody knows which. It comes when those that are left have been told:
+   * until then the kernel goes on losing events without another word, so that whoever had read
+   * the state of things earlier would have missed them for good.
+   */
+  onOverrun(): void;
+}
+
+/**
+ * What can be done with a netlink socket. An interface, so that a test can put a socket in
+ * between that fails now and then.
+ */
+export interface Netlink extends Disposable {
+  readonly portId: number;
+  /** Resolves when the kernel has worked through it; its answers are then there to receive. */
+  send(bytes: Buffer): Promise<void>;
+  /** What came at once, lent until the next call; undefined: there is nothing. */
+  receive(): Iterable<NetlinkMessage> | undefined;
+  listen(listener: NetlinkListener, signal: AbortSignal): Promise<void>;
+}
+
+/** Opens a socket in the network namespace of the calling thread. */
+export function openNetlink(options: NetlinkSocketOptions): Netlink {
+  const fd = orThrow(openNetlinkSocket(options.protocol), 'open a netlink socket');
+  try {
+    const portId = orThrow(bindNetlinkSocket(fd), 'bind a netlink socket');
+    // The answer to a refused batch would else carry all of the batch back.
+    setOption(fd, { level: SOL_NETLINK, name: NETLINK_CAP_ACK, value: 1 });
+    setOption(fd, { level: SOL_NETLINK, name: NETLINK_EXT_ACK, value: 1 });
+    const { receiveBufferBytes: value } = options;
+    if (value !== undefined) setOption(fd, { level: SOL_SOCKET, name: SO_RCVBUFFORCE, value });
+    for (const group of options.groups ?? []) {
+      setOption(fd, { level: SOL_NETLINK, name: NETLINK_ADD_MEMBERSHIP, value: group });
+    }
+    return new NetlinkSocket(fd, portId);
+  } catch (error) {
+    closeDescriptor(fd);
+    throw error;
+  }
+}
+
+class NetlinkSocket implements Netlink {
+  readonly portId: number;
+  readonly #fd: number;
+  readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
+  #sendBufferBytes = 0;
+  #hasLost = false;
+  #isEmpty = false;
+
+  constructor(fd: number, portId: number) {
+    this.#fd = fd;
+    this.portId = portId;
+  }
+
+  async send(bytes: Buffer): Promise<void> {
+    this.#makeRoomFor(bytes.length);
+    const isLarge = bytes.length > LARGE_BYTES;
+    const failed = isLarge ? await sendOnThread(this.#fd, bytes) : sendNow(this.#fd, bytes);
+    if (failed) throw new NetlinkError('send to the kernel', failed);
+  }
+
+  receive(isSkipped?: (portId: number) => boolean): Iterable<NetlinkMessage> | undefined {
+    const length = orThrow(receiveNow(this.#fd, this.#received), 'receive from the kernel');
+    if (length === 0) return undefined;
+    if (length > RECEIVE_BYTES) {
+      const detail = `${length} bytes at once, and there is room for ${RECEIVE_BYTES}`;
+      throw new NetlinkError('receive from the kernel', { errno: EMSGSIZE, detail });
+    }
+    return readMessages(this.#received.subarray(0, length), isSkipped);
+  }
+
+  async listen(listener: NetlinkListener, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        stop();
+        signal.removeEventListener('abort', onAbort);
+        settle();
+      };
+      const onAbort = () => end(resolve);
+      const stop = pollReadable(this.#fd, () => {
+        try {
+          this.#drain(listener, signal);
+        } catch (error) {
+          end(() => reject(error instanceof Error ? error : new Error(String(error))));
+        }
+      });
+      signal.addEventListener('abort', onAbort);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    closeDescriptor(this.#fd);
+  }
+
+  #drain(listener: NetlinkListener, signal: AbortSignal): void {
+    const isSkipped = (portId: number) => listener.isSkipped?.(portId) ?? false;
+    for (let count = 0; count < MOST_RECEIVES_AT_ONCE; count++) {
+      const batch = this.#receiveOrLose(isSkipped);
+      if (batch === undefined) break;
+      for (const message of batch) {
+        // The listener itself may have ended it with the message before.
+        if (signal.aborted) return;
+        listener.onMessage(message);
+      }
+    }
+    if (signal.aborted || !this.#hasLost || !this.#isEmpty) return;
+    this.#hasLost = false;
+    listener.onOverrun();
+  }
+
+  /** As `receive`, with nothing in place of what was lost. */
+  #receiveOrLose(isSkipped: (portId: number) => boolean): Iterable<NetlinkMessage> | undefined {
+    try {
+      const batch = this.receive(isSkipped);
+      this.#isEmpty = batch === undefined;
+      return batch;
+    } catch (error) {
+      if (!(error instanceof NetlinkError) || !isLoss(error.errno)) throw error;
+      this.#hasLost = true;
+      return [];
+    }
+  }
+
+  /** A batch must fit into the socket's buffer as a whole. */
+  #makeRoomFor(size: number): void {
+    const needed = size * 2 + 64 * 1024;
+    if (needed <= this.#sendBufferBytes) return;
+    setOption(this.#fd, { level: SOL_SOCKET, name: SO_SNDBUFFORCE, value: needed });
+    this.#sendBufferBytes = needed;
+  }
+}
+
+/** Events that were dropped, or did not fit: either way some are missing. */
+function isLoss(errno: number): boolean {
+  return errno === ENOBUFS || errno === EMSGSIZE;
+}
+
+function setOption(fd: number, option: { level: number; name: number; value: number }): void {
+  const failed = setSocketOption(fd, option);
+  if (failed) throw new NetlinkError('set an option of a netlink socket', failed);
+}
+
+function orThrow(result: number | { errno: number }, operation: string): number {
+  if (typeof result === 'number') return result;
+  throw new NetlinkError(operation, result);
+}

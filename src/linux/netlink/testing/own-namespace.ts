@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import koffi from 'koffi';
+
+const CLONE_NEWNS = 0x2_0000;
+const CLONE_NEWNET = 0x4000_0000;
+const DEADLINE_MS = 20_000;
+
+/**
+ * Puts the main thread of a test file into a network namespace of its own: sockets that it makes,
+ * files of /proc/sys that it opens synchronously and programs that it starts are in there. Nothing
+ * is left behind, however the test ends: the namespace has no name and goes with the process.
+ */
+export function enterOwnNetwork(): void {
+  unshare(CLONE_NEWNET);
+  ip('link set lo up');
+}
+
+/** The same with mounts of its own: what is mounted from now on nobody else sees. */
+export function enterOwnMounts(): void {
+  unshare(CLONE_NEWNS);
+  run(['mount', '--make-rprivate', '/']);
+}
+
+/** Runs lines of `ip -batch` and holds up the event loop meanwhile: nothing is received. */
+export function ip(...lines: readonly string[]): void {
+  run(['ip', '-batch', '-'], `${lines.join('\n')}\n`);
+}
+
+/** Runs a program to its end; it must succeed. */
+export function run(argv: readonly [string, ...string[]], input = ''): string {
+  const [command, ...args] = argv;
+  const options = { input, encoding: 'utf8', timeout: DEADLINE_MS } as const;
+  const { status, stdout, stderr, error } = spawnSync(command, args, options);
+  if (status === 0) return stdout;
+  throw new Error(`${argv.join(' ')} ended with ${status}: ${stderr}`, { cause: error });
+}
+
+function unshare(what: number): void {
+  const call = koffi.load('libc.so.6').func('int unshare(int what)');
+  if (call(what) !== 0) throw new Error(`unshare failed with errno ${koffi.errno()}`);
+}

@@ -1,0 +1,223 @@
+import { NetlinkError } from '../netlink/errors.ts';
+import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
+import type { NetlinkMessage } from '../netlink/reader.ts';
+import { readAttributes } from '../netlink/reader.ts';
+import type { Netlink } from '../netlink/socket.ts';
+import { NetlinkWriter } from '../netlink/writer.ts';
+import { NftBatch } from './batch.ts';
+import {
+  decodeChain,
+  decodeRule,
+  decodeSet,
+  type StoredChain,
+  type StoredRule,
+  type StoredSet,
+} from './decode.ts';
+import { decodeElements, type StoredElement } from './decode-elements.ts';
+import type { TableRef } from './objects.ts';
+import {
+  CHAIN,
+  ELEMENTS,
+  FAMILY_NUMBER,
+  FLAG,
+  GENERATION,
+  MESSAGE,
+  RULE,
+  SET,
+  type TableFamily,
+} from './protocol.ts';
+import { unsigned32 } from './read-numbers.ts';
+
+const HEADER_BYTES = 4;
+const ENOENT = 2;
+const EINTR = 4;
+const MOST_DUMP_ATTEMPTS = 20;
+
+/** The kernel did nothing of a batch, because of one operation. */
+export class NftRefusal extends NetlinkError {
+  /** Whose operation it was; undefined when the kernel refused the batch as a whole. */
+  readonly owner: string | undefined;
+
+  constructor(about: { errno: number; detail?: string; owner: string | undefined }) {
+    super(about.owner === undefined ? 'commit' : `commit of ${about.owner}`, about);
+    this.owner = about.owner;
+  }
+}
+
+/**
+ * A way to the kernel's nf_tables: transactions, and reading what is there. One transaction or
+ * reading at a time; the caller sees to it.
+ */
+export class NftConnection implements Disposable {
+  readonly #netlink: Netlink;
+  /** One for all batches: a new buffer for every change is work for the collector. */
+  readonly #writer = new NetlinkWriter();
+  #sequence = 1;
+  #writtenCount = 0;
+
+  constructor(netlink: Netlink) {
+    this.#netlink = netlink;
+  }
+
+  /** What the kernel names as the author of our changes. */
+  get portId(): number {
+    return this.#netlink.portId;
+  }
+
+  /** Operations that the kernel has taken since the start. */
+  get writtenCount(): number {
+    return this.#writtenCount;
+  }
+
+  /** The last batch that was begun must have been committed, or is given up. */
+  begin(): NftBatch {
+    this.#writer.clear();
+    return new NftBatch(this.#sequence, this.#writer);
+  }
+
+  /** Resolves when the kernel has all of it. An empty batch is none. */
+  async commit(batch: NftBatch): Promise<void> {
+    if (batch.operationCount === 0) return;
+    const { bytes, begin, last, next } = batch.finish();
+    this.#sequence = next;
+    await this.#netlink.send(bytes);
+    const refusals = await this.#refusals({ begin, last });
+    const [first] = refusals;
+    if (!first) {
+      this.#writtenCount += batch.operationCount;
+      return;
+    }
+    const at = first.sequence === begin ? undefined : batch.offsetOf(first.sequence);
+    const owner = at === undefined ? undefined : batch.ownerAt(at + (first.offset ?? 0));
+    throw new NftRefusal({ ...first, owner });
+  }
+
+  async chains(table: TableRef): Promise<StoredChain[]> {
+    return await this.#collect(table, MESSAGE.getChain, {
+      attributes: (w) => w.text(CHAIN.table, table.name),
+      decode: (body) => decodeChain(body, table),
+    });
+  }
+
+  async rules(table: TableRef): Promise<StoredRule[]> {
+    return await this.#collect(table, MESSAGE.getRule, {
+      attributes: (w) => w.text(RULE.table, table.name),
+      decode: (body) => decodeRule(body, table),
+    });
+  }
+
+  async sets(table: TableRef): Promise<StoredSet[]> {
+    return await this.#collect(table, MESSAGE.getSet, {
+      attributes: (w) => w.text(SET.table, table.name),
+      decode: (body) => decodeSet(body, table),
+    });
+  }
+
+  /**
+   * Every element of a set. `consistent` is false when the set changed meanwhile: then elements
+   * may be missing or come twice. A set that is not there has none.
+   */
+  async elements(
+    table: TableRef,
+    set: string,
+    onElement: (element: StoredElement) => void,
+  ): Promise<{ consistent: boolean }> {
+    const bytes = this.#question(table.family, {
+      type: MESSAGE.getElements,
+      attributes: (w) => {
+        w.text(ELEMENTS.table, table.name);
+        w.text(ELEMENTS.set, set);
+      },
+    });
+    const what = `list the elements of ${table.family} ${table.name} ${set}`;
+    try {
+      return await dump(this.#netlink, { bytes, what }, ({ body }) =>
+        decodeElements(body.subarray(HEADER_BYTES), onElement),
+      );
+    } catch (error) {
+      if (isErrno(error, EINTR)) return { consistent: false };
+      if (isErrno(error, ENOENT)) return { consistent: true };
+      throw error;
+    }
+  }
+
+  /** Rises with every change of anybody. */
+  async generation(): Promise<number> {
+    const writer = new NetlinkWriter();
+    const flags = FLAG.request | FLAG.acknowledge;
+    const begun = writer.beginMessage({
+      type: MESSAGE.getGeneration,
+      flags,
+      sequence: this.#sequence++,
+    });
+    writer.raw(Buffer.alloc(HEADER_BYTES));
+    writer.endMessage(begun);
+    let id = 0;
+    const what = 'ask for the generation of the rules';
+    await request(this.#netlink, { bytes: writer.bytes, what }, ({ body }) => {
+      id = unsigned32(readAttributes(body.subarray(HEADER_BYTES)).get(GENERATION.id)) ?? id;
+    });
+    return id;
+  }
+
+  [Symbol.dispose](): void {
+    this.#netlink[Symbol.dispose]();
+  }
+
+  /** A small dump: asked again when what it reads was changed meanwhile. */
+  async #collect<T>(
+    table: TableRef,
+    type: number,
+    how: { attributes: (w: NetlinkWriter) => void; decode: (body: Buffer) => T | undefined },
+  ): Promise<T[]> {
+    for (let attempt = 1; ; attempt++) {
+      const bytes = this.#question(table.family, { type, attributes: how.attributes });
+      const found: T[] = [];
+      const collect = ({ body }: NetlinkMessage) => {
+        const item = how.decode(body);
+        if (item !== undefined) found.push(item);
+      };
+      try {
+        const what = `list ${table.family} ${table.name}`;
+        const { consistent } = await dump(this.#netlink, { bytes, what }, collect);
+        if (consistent || attempt === MOST_DUMP_ATTEMPTS) return found;
+      } catch (error) {
+        if (isErrno(error, ENOENT)) return [];
+        if (!isErrno(error, EINTR) || attempt === MOST_DUMP_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #question(
+    family: TableFamily,
+    of: { type: number; attributes: (w: NetlinkWriter) => void },
+  ): Buffer {
+    const writer = new NetlinkWriter();
+    const flags = FLAG.request | FLAG.dump;
+    const begun = writer.beginMessage({ type: of.type, flags, sequence: this.#sequence++ });
+    writer.raw(Buffer.from([FAMILY_NUMBER[family], 0, 0, 0]));
+    of.attributes(writer);
+    writer.endMessage(begun);
+    return writer.bytes;
+  }
+
+  /**
+   * The kernel answers inside the sending. Each refused operation has an answer, then the last
+   * one of the batch has; a batch that failed as a whole is answered with the number of its begin.
+   */
+  async #refusals(of: { begin: number; last: number }) {
+    const refusals = [];
+    for (;;) {
+      for (const message of await nextMessages(this.#netlink, 'commit')) {
+        const answer = readAcknowledgement(message);
+        if (!answer || answer.sequence < of.begin) continue;
+        if (answer.errno !== 0) refusals.push(answer);
+        if (answer.sequence === of.last || answer.sequence === of.begin) return refusals;
+      }
+    }
+  }
+}
+
+function isErrno(error: unknown, errno: number): boolean {
+  return error instanceof NetlinkError && error.errno === errno;
+}

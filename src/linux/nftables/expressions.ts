@@ -1,0 +1,260 @@
+import type { NetlinkWriter } from '../netlink/writer.ts';
+import {
+  DATA,
+  EXPRESSION,
+  FAMILY_NUMBER,
+  LIST_ITEM,
+  type TableFamily,
+  VERDICT,
+  VERDICT_CODE,
+} from './protocol.ts';
+import type { Binary } from './userdata.ts';
+
+/**
+ * The expressions that rules are made of: each writes itself into the list of a rule. Registers
+ * are the sixteen of four bytes; a value of more takes the following ones too.
+ */
+export type Expression = (writer: NetlinkWriter) => void;
+
+const FIRST_REGISTER = 8;
+const VERDICT_REGISTER = 0;
+
+const META = { mark: 3, iifName: 6, l4Protocol: 16 } as const;
+const CT = { state: 0, status: 2 } as const;
+const PAYLOAD_BASE = { network: 1, transport: 2 } as const;
+const NAT_DESTINATION = 1;
+const NAT_PORT_SPECIFIED = 2;
+const MASQUERADE_FULLY_RANDOM = 16;
+const FIB_ADDRESS_TYPE = 3;
+const DYNSET = { update: 1, delete: 2 } as const;
+const HOST_TO_NETWORK = 1;
+const NUMGEN_RANDOM = 1;
+const LOOKUP_INVERTED = 1;
+const REJECT = { icmp: 0, tcpReset: 1 } as const;
+
+export const loadMark = (to: number) => meta(to, META.mark);
+export const loadInterfaceName = (to: number) => meta(to, META.iifName);
+export const loadL4Protocol = (to: number) => meta(to, META.l4Protocol);
+export const loadCtState = (to: number) => ct(to, CT.state);
+export const loadCtStatus = (to: number) => ct(to, CT.status);
+export const loadDestinationPort = (to: number) =>
+  payload(to, { base: PAYLOAD_BASE.transport, offset: 2, length: 2 });
+
+export function loadSourceAddress(family: TableFamily, to: number): Expression {
+  const at = family === 'ip' ? { offset: 12, length: 4 } : { offset: 8, length: 16 };
+  return payload(to, { base: PAYLOAD_BASE.network, ...at });
+}
+
+export function loadDestinationAddress(family: TableFamily, to: number): Expression {
+  const at = family === 'ip' ? { offset: 16, length: 4 } : { offset: 24, length: 16 };
+  return payload(to, { base: PAYLOAD_BASE.network, ...at });
+}
+
+/** What kind an address of the packet is to this machine: local, broadcast … */
+export function loadAddressType(of: 'saddr' | 'daddr', to: number): Expression {
+  return expression('fib', (w) => {
+    w.u32be(1, register(to));
+    w.u32be(2, FIB_ADDRESS_TYPE);
+    w.u32be(3, of === 'saddr' ? 1 : 2);
+  });
+}
+
+export function setMark(from: number): Expression {
+  return expression('meta', (w) => {
+    w.u32be(2, META.mark);
+    w.u32be(3, register(from));
+  });
+}
+
+export function compare(at: number, is: 'equal' | 'different', value: Binary): Expression {
+  return expression('cmp', (w) => {
+    w.u32be(1, register(at));
+    w.u32be(2, is === 'equal' ? 0 : 1);
+    data(w, 3, value);
+  });
+}
+
+/** (value & mask) ^ xor, in place. */
+export function bitwise(at: number, of: { mask: Binary; xor: Binary }): Expression {
+  return expression('bitwise', (w) => {
+    w.u32be(1, register(at));
+    w.u32be(2, register(at));
+    w.u32be(3, of.mask.length);
+    data(w, 4, of.mask);
+    data(w, 5, of.xor);
+  });
+}
+
+/** An interval is compared byte by byte: a number in it must have its largest byte first. */
+export function toNetworkOrder(at: number): Expression {
+  return expression('byteorder', (w) => {
+    w.u32be(1, register(at));
+    w.u32be(2, register(at));
+    w.u32be(3, HOST_TO_NETWORK);
+    w.u32be(4, 4);
+    w.u32be(5, 4);
+  });
+}
+
+export function randomNumber(to: number, of: { modulus: number; offset: number }): Expression {
+  return expression('numgen', (w) => {
+    w.u32be(1, register(to));
+    w.u32be(2, of.modulus);
+    w.u32be(3, NUMGEN_RANDOM);
+    w.u32be(4, of.offset);
+  });
+}
+
+/** Goes on only if the key is there; `to`: the register of what the map says of it. */
+export function lookup(set: string, key: number, to?: number): Expression {
+  return expression('lookup', (w) => {
+    w.text(1, set);
+    w.u32be(2, register(key));
+    if (to !== undefined) w.u32be(3, register(to));
+    w.u32be(5, 0);
+  });
+}
+
+export function lookupVerdict(map: string, key: number): Expression {
+  return expression('lookup', (w) => {
+    w.text(1, map);
+    w.u32be(2, register(key));
+    w.u32be(3, VERDICT_REGISTER);
+    w.u32be(5, 0);
+  });
+}
+
+/** Goes on only if the key is not there. */
+export function lookupAbsent(set: string, key: number): Expression {
+  return expression('lookup', (w) => {
+    w.text(1, set);
+    w.u32be(2, register(key));
+    w.u32be(5, LOOKUP_INVERTED);
+  });
+}
+
+/** Writes an element from the packet's way. */
+export function remember(
+  map: string,
+  entry: { key: number; value: number; timeoutMs: number },
+): Expression {
+  return dynset(map, { ...entry, operation: DYNSET.update });
+}
+
+export function forget(map: string, entry: { key: number; value: number }): Expression {
+  return dynset(map, { ...entry, operation: DYNSET.delete });
+}
+
+export function destinationNat(
+  family: TableFamily,
+  from: { address: number; port: number },
+): Expression {
+  return expression('nat', (w) => {
+    w.u32be(1, NAT_DESTINATION);
+    w.u32be(2, FAMILY_NUMBER[family]);
+    w.u32be(3, register(from.address));
+    w.u32be(5, register(from.port));
+    w.u32be(7, NAT_PORT_SPECIFIED);
+  });
+}
+
+export function masquerade(): Expression {
+  return expression('masq', (w) => w.u32be(1, MASQUERADE_FULLY_RANDOM));
+}
+
+export function rejectWithPortUnreachable(family: TableFamily): Expression {
+  return expression('reject', (w) => {
+    w.u32be(1, REJECT.icmp);
+    w.u8(2, family === 'ip' ? 3 : 4);
+  });
+}
+
+export function rejectWithReset(): Expression {
+  return expression('reject', (w) => {
+    w.u32be(1, REJECT.tcpReset);
+    w.u8(2, 0);
+  });
+}
+
+export function verdict(code: 'drop' | 'jump' | 'goto', chain?: string): Expression {
+  return expression('immediate', (w) => {
+    w.u32be(1, VERDICT_REGISTER);
+    const nest = w.beginNested(2);
+    writeVerdict(w, code, chain);
+    w.endNested(nest);
+  });
+}
+
+export function writeVerdict(
+  w: NetlinkWriter,
+  code: keyof typeof VERDICT_CODE,
+  chain?: string,
+): void {
+  const nest = w.beginNested(DATA.verdict);
+  w.u32be(VERDICT.code, VERDICT_CODE[code]);
+  if (chain !== undefined) w.text(VERDICT.chain, chain);
+  w.endNested(nest);
+}
+
+export function writeExpression(
+  w: NetlinkWriter,
+  type: number,
+  of: { readonly name: string; readonly attributes?: Expression },
+): void {
+  const nest = w.beginNested(type);
+  w.text(EXPRESSION.name, of.name);
+  const inner = w.beginNested(EXPRESSION.data);
+  of.attributes?.(w);
+  w.endNested(inner);
+  w.endNested(nest);
+}
+
+function expression(name: string, attributes: Expression): Expression {
+  return (w) => writeExpression(w, LIST_ITEM, { name, attributes });
+}
+
+function meta(to: number, key: number): Expression {
+  return expression('meta', (w) => {
+    w.u32be(1, register(to));
+    w.u32be(2, key);
+  });
+}
+
+function ct(to: number, key: number): Expression {
+  return expression('ct', (w) => {
+    w.u32be(1, register(to));
+    w.u32be(2, key);
+  });
+}
+
+function payload(to: number, at: { base: number; offset: number; length: number }): Expression {
+  return expression('payload', (w) => {
+    w.u32be(1, register(to));
+    w.u32be(2, at.base);
+    w.u32be(3, at.offset);
+    w.u32be(4, at.length);
+  });
+}
+
+function dynset(
+  map: string,
+  of: { key: number; value: number; operation: number; timeoutMs?: number },
+): Expression {
+  return expression('dynset', (w) => {
+    w.text(1, map);
+    w.u32be(3, of.operation);
+    w.u32be(4, register(of.key));
+    w.u32be(5, register(of.value));
+    if (of.timeoutMs !== undefined) w.u64be(6, BigInt(of.timeoutMs));
+  });
+}
+
+function data(w: NetlinkWriter, type: number, value: Binary): void {
+  const nest = w.beginNested(type);
+  w.binary(DATA.value, value);
+  w.endNested(nest);
+}
+
+function register(index: number): number {
+  return FIRST_REGISTER + index;
+}

@@ -1,0 +1,40 @@
+import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.ts';
+import { AF_UNSPEC, LINK_FIXED_BYTES, RTM_DELLINK, RTM_NEWLINK } from './protocol.ts';
+
+const IFLA_IFNAME = 3;
+const IFLA_LINKINFO = 18;
+const IFLA_INFO_KIND = 1;
+const IFF_UP = 0x1;
+
+export interface MachineLink {
+  readonly index: number;
+  readonly name: string;
+  /** Such as `veth`, `bridge` or `dummy`; empty for hardware and the loopback. */
+  readonly kind: string;
+  /** Somebody switched it on; whether a cable is in is another question. */
+  readonly up: boolean;
+}
+
+/** A link as it is now, or that it is gone. */
+export interface LinkChange {
+  readonly of: 'link';
+  readonly index: number;
+  readonly link: MachineLink | undefined;
+}
+
+/** Undefined: not about a link, or not readable. */
+export function readLinkChange(message: NetlinkMessage): LinkChange | undefined {
+  const { type, body } = message;
+  if (type !== RTM_NEWLINK && type !== RTM_DELLINK) return undefined;
+  // A link that leaves a bridge is "deleted" in the family of bridges, and stays all the same.
+  if (body.length < LINK_FIXED_BYTES || body[0] !== AF_UNSPEC) return undefined;
+  const index = body.readInt32LE(4);
+  if (type === RTM_DELLINK) return { of: 'link', index, link: undefined };
+  const attributes = readAttributes(body.subarray(LINK_FIXED_BYTES));
+  const name = textOf(attributes.get(IFLA_IFNAME));
+  if (name === '') return undefined;
+  const about = attributes.get(IFLA_LINKINFO);
+  const kind = about === undefined ? '' : textOf(readAttributes(about).get(IFLA_INFO_KIND));
+  const up = (body.readUInt32LE(8) & IFF_UP) !== 0;
+  return { of: 'link', index, link: { index, name, kind, up } };
+}

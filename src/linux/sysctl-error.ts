@@ -1,0 +1,75 @@
+export type SysctlErrorCode =
+  /** This kernel, or this network namespace, has no such setting. */
+  | 'SYSCTL_MISSING'
+  /** Seen, but not ours to write. */
+  | 'SYSCTL_DENIED'
+  /** The file system of the settings is mounted for reading only. */
+  | 'SYSCTL_READ_ONLY'
+  /** The kernel does not take this value. */
+  | 'SYSCTL_REFUSED'
+  | 'SYSCTL_FAILED'
+  /** The file that remembers earlier values cannot be read, written or understood. */
+  | 'SYSCTL_STATE';
+
+/** What went wrong with a setting of the kernel. */
+export class SysctlError extends Error {
+  override readonly name = 'SysctlError';
+  readonly code: SysctlErrorCode;
+  readonly next: string;
+
+  constructor(
+    code: SysctlErrorCode,
+    message: string,
+    more: { readonly next: string; readonly cause?: unknown },
+  ) {
+    super(message, { cause: more.cause });
+    this.code = code;
+    this.next = more.next;
+  }
+}
+
+/** Of a read or write of a setting that the kernel did not let us do. */
+export function sysctlError(what: string, cause: unknown): SysctlError {
+  const code = codeOf(systemCode(cause));
+  const reason = systemCode(cause) ?? 'unknown reason';
+  return new SysctlError(code, `cannot ${what}: ${reason}`, { next: NEXT[code], cause });
+}
+
+/** The code that Node gives its own errors, if this is one. */
+export function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+function codeOf(system: string | undefined): Exclude<SysctlErrorCode, 'SYSCTL_STATE'> {
+  switch (system) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'SYSCTL_MISSING';
+    case 'EACCES':
+    case 'EPERM':
+      return 'SYSCTL_DENIED';
+    case 'EROFS':
+      return 'SYSCTL_READ_ONLY';
+    case 'EINVAL':
+    case 'ERANGE':
+    case 'EOPNOTSUPP':
+    case 'ENOTSUP':
+      return 'SYSCTL_REFUSED';
+    default:
+      return 'SYSCTL_FAILED';
+  }
+}
+
+const NEXT: Readonly<Record<Exclude<SysctlErrorCode, 'SYSCTL_STATE'>, string>> = {
+  SYSCTL_MISSING:
+    'load the module it belongs to (`modprobe nf_conntrack` for net/netfilter), or run in the ' +
+    'network namespace of the machine: some settings are seen only there',
+  SYSCTL_DENIED:
+    'run as root with CAP_NET_ADMIN in the network namespace of the machine: limits of the whole ' +
+    'kernel can be set only there',
+  SYSCTL_READ_ONLY:
+    'make the container privileged, or set the value on the machine itself with sysctl.d',
+  SYSCTL_REFUSED: 'correct the value in the configuration',
+  SYSCTL_FAILED: 'look at the cause; the setting can be tried by hand with `sysctl -w`',
+};

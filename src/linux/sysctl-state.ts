@@ -1,0 +1,115 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { SysctlChange, Sysctls } from './sysctl.ts';
+import { SysctlError, systemCode } from './sysctl-error.ts';
+
+const VERSION = 1;
+
+/** Settings that we changed, by name: the last value that was not ours, and ours. */
+export type SysctlState = ReadonlyMap<string, { readonly before: string; readonly after: string }>;
+
+/**
+ * A setting that is changed again keeps the value from before the first change, unless somebody
+ * else has set it meanwhile: then theirs is the one to go back to.
+ */
+export function withChanges(state: SysctlState, changes: readonly SysctlChange[]): SysctlState {
+  const merged = new Map(state);
+  for (const { name, before, after } of changes) {
+    const earlier = state.get(name);
+    merged.set(name, { before: earlier?.after === before ? earlier.before : before, after });
+  }
+  return merged;
+}
+
+/** Empty when there is no file. */
+export async function readSysctlState(path: string): Promise<SysctlState> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return new Map();
+    throw stateError(`cannot read ${path}`, error);
+  }
+  const state = parseState(text);
+  if (state === undefined) throw stateError(`${path} is not what Fairlead has written`);
+  return state;
+}
+
+/** As a whole or not at all: a file half written would lose the earlier values. */
+export async function writeSysctlState(path: string, state: SysctlState): Promise<void> {
+  try {
+    if (state.size === 0) return await rm(path, { force: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+    const settings = Object.fromEntries([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const temporary = `${path}.${process.pid}`;
+    await writeFile(temporary, `${JSON.stringify({ version: VERSION, settings }, null, 2)}\n`);
+    await rename(temporary, path);
+  } catch (error) {
+    throw stateError(`cannot write ${path}`, error);
+  }
+}
+
+export interface Restored {
+  readonly changes: readonly SysctlChange[];
+  /** No longer as we left them, so somebody else's now; or gone. */
+  readonly leftAlone: readonly string[];
+  readonly problems: readonly SysctlError[];
+}
+
+/** Goes back to the earlier values and forgets them, but for those that could not be set. */
+export async function restoreSysctls(sysctls: Sysctls, path: string): Promise<Restored> {
+  const state = await readSysctlState(path);
+  const changes: SysctlChange[] = [];
+  const leftAlone: string[] = [];
+  const problems: SysctlError[] = [];
+  const unfinished = new Map(state);
+  for (const [name, { before, after }] of state) {
+    try {
+      const change = sysctls.read(name) === after ? sysctls.write(name, before) : undefined;
+      if (change === undefined) leftAlone.push(name);
+      else changes.push(change);
+      unfinished.delete(name);
+    } catch (error) {
+      if (!(error instanceof SysctlError)) throw error;
+      problems.push(error);
+      // What is not there any more will not come back as it was.
+      if (error.code === 'SYSCTL_MISSING') unfinished.delete(name);
+    }
+  }
+  await writeSysctlState(path, unfinished);
+  return { changes, leftAlone, problems };
+}
+
+function parseState(text: string): SysctlState | undefined {
+  const file = parseJson(text);
+  if (!isObject(file) || file['version'] !== VERSION || !isObject(file['settings'])) return;
+  const state = new Map<string, { before: string; after: string }>();
+  for (const [name, entry] of Object.entries(file['settings'])) {
+    if (!isObject(entry)) return undefined;
+    const { before, after } = entry;
+    if (typeof before !== 'string' || typeof after !== 'string') return undefined;
+    state.set(name, { before, after });
+  }
+  return state;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Not JSON is one way among many of not being ours.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function stateError(message: string, cause?: unknown): SysctlError {
+  const next =
+    'remove the file if it is broken, and check the rights of its folder; until then the kernel ' +
+    'settings from before Fairlead cannot be restored';
+  return new SysctlError('SYSCTL_STATE', message, { next, cause });
+}
