@@ -1,0 +1,124 @@
+import type { Family, Forwarding, Protocol, ServicePortKey } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+
+/** How a packet of a pod of this node is told from all others, in one family. */
+export type PodDetection =
+  | { readonly by: 'cidr'; readonly cidr: string }
+  | { readonly by: 'interface'; readonly name: string }
+  | { readonly by: 'interface-prefix'; readonly prefix: string };
+
+/** What a data plane must know of the machine beside the rows. */
+export interface NodeFacts {
+  /** Undefined: pods of this node cannot be told from others in this family. */
+  readonly podDetection: Readonly<Record<Family, PodDetection | undefined>>;
+  /** Addresses that node ports are served on; `all`: every one of the machine but loopback. */
+  readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
+  /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
+  readonly serviceRanges: readonly string[];
+  /** The one bit of the packet mark that says: masquerade. */
+  readonly masqueradeMark: number;
+}
+
+/** Everything a node should do. Rows are read once, in order; a plane must not keep the iterable. */
+export interface Desired {
+  readonly facts: NodeFacts;
+  readonly rows: Iterable<Forwarding>;
+}
+
+/** One object of the kernel that is not as it should be, in words for people. */
+export interface Difference {
+  readonly kind: 'missing' | 'foreign' | 'different';
+  /** For example `ip fairlead map services { 10.96.0.10 . tcp . 80 }`. */
+  readonly object: string;
+  /** `namespace/name:port` of the Service it serves, where it serves one. */
+  readonly service?: string;
+}
+
+export interface Inspection {
+  /** Rows of which the kernel has everything; all others must be applied. */
+  readonly right: ReadonlySet<ServicePortKey>;
+  /** What was found amiss, at most a hundred; `differenceCount` says how many there were. */
+  readonly differences: readonly Difference[];
+  readonly differenceCount: number;
+  /** Objects written to the kernel meanwhile: fixed parts made, leftovers removed. */
+  readonly writeCount: number;
+}
+
+/** Somebody else changed what is ours. */
+export interface Drift {
+  readonly atMs: number;
+  /** What happened, in words for people. */
+  readonly what: string;
+  /** Who did it, where the kernel says. */
+  readonly by?: { readonly pid: number; readonly program: string };
+}
+
+/** Where the kernel counts: new connections that an endpoint got at a frontend. */
+export interface EndpointCount {
+  readonly service: ServicePortKey;
+  /** `address:port` of the frontend; `:port` for a node port. */
+  readonly frontend: string;
+  readonly endpoint: string;
+  readonly connections: number;
+  readonly bytes: number;
+}
+
+/** An address that the kernel translates; without one, a node port. */
+export interface KernelFrontend {
+  readonly protocol: Protocol;
+  readonly address?: string;
+  readonly port: number;
+}
+
+/**
+ * A way to make the kernel forward. It translates rows and decides nothing; it keeps no table of
+ * what it has applied beyond what translation needs, the agent does. Calls never overlap: the agent
+ * waits for one to settle before it makes the next (`diff`, `watch` and `counters` excepted).
+ */
+export interface DataPlane {
+  readonly mode: string;
+  /**
+   * Makes the fixed parts, removes what belongs to no row, and says which rows are there already.
+   * The start after a crash, a touched kernel and a routine look are all this one step.
+   * `suspects`: look only at what `watch` has reported since the last inspection, and believe that
+   * the kernel has all else of `desired`: so only when every row has been applied as it is there.
+   */
+  inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection>;
+  /** Node addresses, pod detection or service ranges changed; rows stay as they are. */
+  configure(facts: NodeFacts): Promise<void>;
+  /**
+   * One transaction: resolves when the kernel has all of it. Rejects with a `PlaneError`, and then
+   * the kernel has nothing of it. `before` is what was applied; undefined for a row that an
+   * inspection did not find right, of which the plane remembers what is there.
+   */
+  apply(changes: readonly Change[]): Promise<void>;
+  /** What `inspect` would find, without a write. */
+  diff(desired: Desired): Promise<readonly Difference[]>;
+  /** Tells every change of ours by somebody else, until the signal is aborted. */
+  watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void>;
+  counters(): Promise<readonly EndpointCount[]>;
+  /** Every address that the kernel translates for us, whoever wrote it; an empty list after `remove`. */
+  frontends(): Promise<readonly KernelFrontend[]>;
+  /** Leaves nothing behind. */
+  remove(): Promise<void>;
+}
+
+/** Why a change is not in the kernel. */
+export class PlaneError extends Error {
+  override readonly name = 'PlaneError';
+  readonly code: string;
+  /** What a person can do about it. */
+  readonly next: string;
+  /** The row that the kernel refused, when it said which. */
+  readonly culprit?: ServicePortKey;
+
+  constructor(
+    message: string,
+    about: { code: string; next: string; culprit?: ServicePortKey; cause?: unknown },
+  ) {
+    super(message, { cause: about.cause });
+    this.code = about.code;
+    this.next = about.next;
+    if (about.culprit !== undefined) this.culprit = about.culprit;
+  }
+}

@@ -1,0 +1,124 @@
+import { type Forwarding, servicePortName } from '../../forwarding/model.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import type { Difference } from '../contract.ts';
+import { type Class, classId, classSetOf } from './classes.ts';
+import { elementName } from './element-text.ts';
+import type { ElementView } from './element-view.ts';
+import type { Held, ManagedSet, RowElement, SharedElement } from './elements.ts';
+import type { Numbers } from './numbers.ts';
+import { partsOf, type RowParts } from './row.ts';
+
+/** A row compared with what the kernel has of it. */
+export interface ComparedRow {
+  readonly parts: RowParts;
+  /** Set when something is not as it should be: what the kernel has of the row. */
+  readonly present?: RowParts;
+}
+
+/** At most so many are described. */
+const MOST_DESCRIBED = 100;
+
+/** What is amiss, counted, and the first of it described. */
+export class Differences {
+  readonly described: Difference[] = [];
+  count = 0;
+
+  add(difference: () => Difference): void {
+    this.count += 1;
+    if (this.described.length < MOST_DESCRIBED) this.described.push(difference());
+  }
+}
+
+/** Goes through the rows of one table and says what of them the kernel has. */
+export class Comparison {
+  readonly #family: TableFamily;
+  readonly #view: ElementView;
+  readonly #numbers: Numbers;
+  readonly #differences: Differences;
+  readonly #classes = new Map<string, Class>();
+
+  constructor(of: {
+    readonly family: TableFamily;
+    readonly view: ElementView;
+    readonly numbers: Numbers;
+    readonly differences: Differences;
+  }) {
+    this.#family = of.family;
+    this.#view = of.view;
+    this.#numbers = of.numbers;
+    this.#differences = of.differences;
+  }
+
+  /** Classes of all rows that were compared. */
+  get classes(): Class[] {
+    return [...this.#classes.values()];
+  }
+
+  compare(row: Forwarding): ComparedRow {
+    const parts = partsOf(row, this.#numbers);
+    for (const each of parts.classes) {
+      this.#classes.set(`${classSetOf(each)} ${classId(each)}`, each);
+    }
+    const elements = this.#compareElements(parts, row);
+    const shared = this.#compareShared(parts, row);
+    if (!elements && !shared) return { parts };
+    const present = {
+      elements: elements ?? parts.elements,
+      shared: shared ?? parts.shared,
+      classes: [],
+    };
+    return { parts, present };
+  }
+
+  /** What belongs to no row; call it when every row was compared. */
+  *leftovers() {
+    for (const leftover of this.#view.leftovers()) {
+      this.#differ('foreign', leftover);
+      yield leftover;
+    }
+  }
+
+  /** Undefined: all are there. The usual case makes no list. */
+  #compareElements(parts: RowParts, row: Forwarding): RowElement[] | undefined {
+    let present: RowElement[] | undefined;
+    for (const [index, element] of parts.elements.entries()) {
+      const held = this.#view.held(element.set, element);
+      const isRight = isSame(held, element.value);
+      if (!isRight) {
+        this.#differ(held ? 'different' : 'missing', { ...element, row });
+        present ??= parts.elements.slice(0, index);
+      }
+      if (present && held) present.push(isRight ? element : withValue(element, held));
+    }
+    return present;
+  }
+
+  /** Undefined: all are there; else those that are. */
+  #compareShared(parts: RowParts, row: Forwarding): SharedElement[] | undefined {
+    const missing = parts.shared.filter(
+      (element) => !isSame(this.#view.held(element.set, element), undefined),
+    );
+    for (const element of missing) this.#differ('missing', { ...element, row });
+    if (missing.length === 0) return undefined;
+    return parts.shared.filter((element) => !missing.includes(element));
+  }
+
+  #differ(kind: Difference['kind'], of: { set: ManagedSet; key: Binary; row?: Forwarding }): void {
+    this.#differences.add(() => ({
+      kind,
+      object: elementName(this.#family, of.set, of.key),
+      ...(of.row === undefined ? {} : { service: servicePortName(of.row.id) }),
+    }));
+  }
+}
+
+function isSame(held: Held | 'assumed' | undefined, value: Binary | undefined): boolean {
+  if (held === 'assumed') return true;
+  return held !== undefined && held.value === value;
+}
+
+function withValue(element: RowElement, held: Held | 'assumed'): RowElement {
+  if (held === 'assumed' || held.value === undefined) return element;
+  return { ...element, value: held.value };
+}

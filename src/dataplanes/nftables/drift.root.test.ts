@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
+import type { Drift } from '../contract.ts';
+import type { NftablesPlane } from './plane.ts';
+import {
+  applyWrong,
+  assertIs,
+  bring,
+  change,
+  listEverything,
+  newPlane,
+  nft,
+} from './testing/kernel.ts';
+import { exampleRows, FACTS, row } from './testing/rows.ts';
+
+// A new one for each test, so that none meets what another has made.
+beforeEach(enterOwnNetwork);
+
+const DEADLINE_MS = 5000;
+const ROWS = exampleRows();
+const DESIRED = { facts: FACTS, rows: ROWS };
+const THEIRS = `add table inet theirs
+  add set inet theirs numbers { type inet_service; elements = { 22, 80 }; }
+  add chain inet theirs mine { type filter hook input priority 0; }
+  add rule inet theirs mine tcp dport @numbers accept`;
+
+/** A plane with everything in the kernel, that watches. */
+class Watching implements AsyncDisposable {
+  readonly plane: NftablesPlane = newPlane();
+  readonly drifts: Drift[] = [];
+  readonly #stop = new AbortController();
+  #running = Promise.resolve();
+
+  async start(): Promise<this> {
+    await bring(this.plane, DESIRED);
+    this.#running = this.plane.watch((drift) => this.drifts.push(drift), this.#stop.signal);
+    return this;
+  }
+
+  async heard(count: number): Promise<void> {
+    const late = AbortSignal.timeout(DEADLINE_MS);
+    while (this.drifts.length < count) {
+      assert.ok(!late.aborted, `heard ${JSON.stringify(this.drifts)}`);
+      await delay(2);
+    }
+  }
+
+  /** Looks at what was touched, and puts it right. */
+  async repair(): Promise<void> {
+    const inspection = await this.plane.inspect(DESIRED, 'suspects');
+    assert.ok(inspection.differenceCount > 0, 'a difference is found');
+    await applyWrong(this.plane, ROWS, inspection);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+interface Foreign {
+  readonly what: string;
+  readonly script: string;
+  /** Part of what is told. */
+  readonly told: string;
+}
+
+const CHANGES: readonly Foreign[] = [
+  {
+    what: 'deletes an element',
+    script: 'delete element ip fairlead services { 10.96.0.2 . tcp . 80 }',
+    told: 'deleted ip fairlead map services { 10.96.0.2 . tcp . 80 }',
+  },
+  {
+    what: 'deletes an endpoint',
+    script: 'delete element ip6 fairlead endpoints { fd00:96::2 . tcp . 80 . 1 }',
+    told: 'deleted ip6 fairlead map endpoints { fd00:96::2 . tcp . 80 . 1 }',
+  },
+  {
+    what: 'adds an element',
+    script: 'add element ip fairlead services { 10.96.7.7 . tcp . 80 : 0x01000003 }',
+    told: 'added ip fairlead map services { 10.96.7.7 . tcp . 80 }',
+  },
+  {
+    what: 'changes an element',
+    script: `delete element ip fairlead services { 10.96.0.2 . tcp . 80 }
+      add element ip fairlead services { 10.96.0.2 . tcp . 80 : 0x01000004 }`,
+    told: 'deleted ip fairlead map services { 10.96.0.2 . tcp . 80 }',
+  },
+  {
+    what: 'deletes an element that several rows want',
+    script: 'delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }',
+    told: 'deleted ip fairlead set hairpin { 10.244.0.1 . 10.244.0.1 }',
+  },
+  {
+    what: 'flushes a map',
+    script: 'flush map ip fairlead endpoints',
+    told: 'deleted ip fairlead map endpoints',
+  },
+  {
+    what: 'flushes the map of classes',
+    script: 'flush map ip fairlead classes',
+    told: 'deleted elements of ip classes',
+  },
+  {
+    what: 'flushes the map of clients that packets write',
+    script: `flush map ip fairlead affinity
+      flush chain ip fairlead refuse`,
+    told: 'rule of chain refuse',
+  },
+  {
+    what: 'flushes a chain',
+    script: 'flush chain ip fairlead services',
+    told: 'deleted rule of chain services of ip fairlead',
+  },
+  {
+    what: 'adds a rule',
+    script: 'insert rule ip fairlead services ip saddr { 192.0.2.1, 192.0.2.2 } drop',
+    told: 'added set __set',
+  },
+  {
+    what: 'adds chains that lead to each other, and a map that leads to them',
+    script: `add chain ip fairlead aaa
+      add chain ip fairlead bbb
+      add rule ip fairlead bbb jump aaa
+      add map ip fairlead ccc { type mark : verdict; }
+      add element ip fairlead ccc { 1 : goto aaa }
+      add rule ip fairlead bbb meta mark vmap @ccc`,
+    told: 'added chain aaa of ip fairlead',
+  },
+  {
+    what: 'deletes a base chain',
+    script: `flush chain ip6 fairlead nat-output
+      delete chain ip6 fairlead nat-output`,
+    told: 'deleted rule of chain nat-output of ip6 fairlead',
+  },
+  {
+    what: 'puts a base chain at another place',
+    script: `flush chain ip6 fairlead nat-output
+      delete chain ip6 fairlead nat-output
+      add chain ip6 fairlead nat-output { type filter hook output priority 7; }`,
+    told: 'deleted rule of chain nat-output of ip6 fairlead',
+  },
+  {
+    what: 'deletes a set',
+    script: `flush chain ip fairlead cluster-ip-check
+      delete set ip fairlead cluster-ips`,
+    told: 'cluster-ip-check of ip fairlead',
+  },
+  {
+    what: 'flushes a table',
+    script: 'flush table ip fairlead',
+    told: 'deleted rule of chain',
+  },
+  { what: 'deletes a table', script: 'delete table ip6 fairlead', told: 'of ip6 fairlead' },
+];
+
+describe('a change by somebody else', () => {
+  for (const { what, script, told } of CHANGES) {
+    it(`that ${what} is told, and undone`, async () => {
+      nft(THEIRS);
+      const theirs = run(['nft', 'list', 'table', 'inet', 'theirs']);
+      await using watching = await new Watching().start();
+      const before = listEverything();
+      nft(script);
+      await watching.heard(1);
+      const [drift] = watching.drifts;
+      assert.ok(drift);
+      assert.ok(drift.what.includes(told), drift.what);
+      assert.equal(drift.by?.program, 'nft');
+      assert.ok((drift.by?.pid ?? 0) > 0);
+      assert.notEqual(listEverything(), before);
+      assert.notDeepEqual(await watching.plane.diff(DESIRED), []);
+      await watching.repair();
+      await assertIs(watching.plane, DESIRED);
+      assert.equal(run(['nft', 'list', 'table', 'inet', 'theirs']), theirs);
+      const again = await watching.plane.inspect(DESIRED, 'everything');
+      assert.deepEqual([again.writeCount, again.right.size], [0, ROWS.length]);
+      assert.equal(watching.drifts.length, 1, 'what we write ourselves is no drift');
+    });
+  }
+
+  it('that flushes the ruleset is told, and undone', async () => {
+    await using watching = await new Watching().start();
+    nft('flush ruleset');
+    await watching.heard(1);
+    await watching.repair();
+    await assertIs(watching.plane, DESIRED);
+  });
+
+  it('that makes a range shorter is told, and undone', async () => {
+    await using watching = await new Watching().start();
+    const listing = run(['nft', 'list', 'set', 'ip', 'fairlead', 'allowed-sources']);
+    const list = /(0x[0-9a-f]+) \. 172\.16/.exec(listing)?.[1];
+    nft(`delete element ip fairlead allowed-sources { ${list} . 172.16.0.0/12 }
+      add element ip fairlead allowed-sources { ${list} . 172.16.0.0/16 }`);
+    await watching.heard(1);
+    await watching.repair();
+    await assertIs(watching.plane, DESIRED);
+  });
+
+  it('is found again while it has not been put right', async () => {
+    await using watching = await new Watching().start();
+    nft('delete element ip fairlead services { 10.96.0.2 . tcp . 80 }');
+    await watching.heard(1);
+    await watching.plane.inspect(DESIRED, 'suspects');
+    nft('delete element ip fairlead endpoints { 10.96.0.2 . tcp . 80 . 0 }');
+    await watching.heard(2);
+    await watching.repair();
+    await assertIs(watching.plane, DESIRED);
+  });
+
+  it('of a shared element is not forgotten when another row comes to want it', async () => {
+    await using watching = await new Watching().start();
+    nft('delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }');
+    await watching.heard(1);
+    const other = row({ number: 9, shape: 'local' });
+    await watching.plane.apply([change(undefined, other)]);
+    const desired = { facts: FACTS, rows: [...ROWS, other] };
+    const inspection = await watching.plane.inspect(desired, 'suspects');
+    await applyWrong(watching.plane, desired.rows, inspection);
+    assert.deepEqual(await watching.plane.diff(desired), []);
+  });
+
+  for (const depth of ['everything', 'suspects'] as const) {
+    it(`to a row that then goes leaves nothing of the row (${depth})`, async () => {
+      await using watching = await new Watching().start();
+      const victim = row({
+        number: 2,
+        shape: 'local',
+        allowedSources: ['172.16.0.0/12', '192.168.60.2/32'],
+      });
+      assert.deepEqual(victim, ROWS[1]);
+      nft(`delete element ip fairlead services { 10.96.0.3 . tcp . 80 }
+        delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }`);
+      await watching.heard(1);
+      const inspection = await watching.plane.inspect(DESIRED, depth);
+      await watching.plane.apply([{ ...change(undefined, victim), after: undefined }]);
+      const rows = ROWS.filter((each) => each !== ROWS[1]);
+      await applyWrong(watching.plane, rows, inspection);
+      assert.deepEqual(await watching.plane.diff({ facts: FACTS, rows }), []);
+    });
+  }
+
+  it('of another table is nothing to us', async () => {
+    await using watching = await new Watching().start();
+    nft(THEIRS);
+    nft('delete element ip fairlead services { 10.96.0.2 . tcp . 80 }');
+    await watching.heard(1);
+    assert.match(watching.drifts[0]?.what ?? '', /10\.96\.0\.2/);
+  });
+});

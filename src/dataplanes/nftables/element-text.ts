@@ -1,0 +1,84 @@
+import { formatIp } from '../../addresses/ip.ts';
+import { type Field, keyLength, paddedLength } from '../../linux/nftables/fields.ts';
+import type { SetSpec } from '../../linux/nftables/objects.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import { prefixLengthBetween } from './prefix.ts';
+import { type SetName, setSpec, TABLES } from './sets.ts';
+import { markText } from './text-printer.ts';
+
+const PROTOCOL_NAMES: Readonly<Record<number, string>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
+
+/** `ip fairlead map services { 10.96.0.10 . tcp . 80 }`. */
+export function elementName(family: TableFamily, set: SetName, key: Binary): string {
+  const spec = setSpec(family, set);
+  const kind = spec.value ? 'map' : 'set';
+  return `${family} ${TABLES[family].name} ${kind} ${set} { ${keyTextOf(spec, key)} }`;
+}
+
+/** A key as `nft` prints it. */
+export function keyTextOf(spec: SetSpec, key: Binary, keyEnd?: Binary): string {
+  const parts = split(spec.key, key);
+  const ends = keyEnd === undefined ? parts : split(spec.key, keyEnd);
+  return spec.key
+    .map((field, index) =>
+      rangedText(field, { first: parts[index] ?? '', last: ends[index] ?? '', spec }),
+    )
+    .join(' . ');
+}
+
+/** A value as `nft` prints it. */
+export function valueTextOf(fields: readonly Field[], value: Binary): string {
+  const parts = split(fields, value);
+  return fields.map((field, index) => fieldText(field, parts[index] ?? '')).join(' . ');
+}
+
+function rangedText(field: Field, of: { first: Binary; last: Binary; spec: SetSpec }): string {
+  // In an interval numbers have their largest byte first.
+  const bytes = of.spec.isInterval && field.byteOrder === 'host' ? reversed(of.first) : of.first;
+  const text = fieldText(field, bytes);
+  if (of.first === of.last) return text;
+  return `${text}/${prefixLengthBetween(of.first, of.last)}`;
+}
+
+function fieldText(field: Field, bytes: Binary): string {
+  const code = (index: number) => bytes.charCodeAt(index);
+  switch (field.text) {
+    case 'meta l4proto':
+      return PROTOCOL_NAMES[code(0)] ?? String(code(0));
+    case 'th dport':
+      return String(code(0) * 256 + code(1));
+    case 'meta mark':
+      return markText(hostNumberOf(bytes));
+    case 'numgen random mod 2':
+      return String(hostNumberOf(bytes));
+    default:
+      return addressText(bytes);
+  }
+}
+
+export function addressText(bytes: Binary): string {
+  const numbers = Uint8Array.from(bytes, (letter) => letter.charCodeAt(0));
+  return formatIp({ version: numbers.length === 4 ? 4 : 6, bytes: numbers });
+}
+
+export function hostNumberOf(bytes: Binary): number {
+  let value = 0;
+  for (let i = 3; i >= 0; i--) value = value * 256 + bytes.charCodeAt(i);
+  return value;
+}
+
+/** The bytes of each field, without what fills them up to four. */
+export function split(fields: readonly Field[], bytes: Binary): Binary[] {
+  if (keyLength(fields) !== bytes.length) return fields.map(() => '');
+  let at = 0;
+  return fields.map((field) => {
+    const part = bytes.slice(at, at + field.byteLength);
+    at += paddedLength(field);
+    return part;
+  });
+}
+
+function reversed(bytes: Binary): Binary {
+  return [...bytes].reverse().join('');
+}

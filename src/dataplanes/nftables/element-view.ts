@@ -1,0 +1,110 @@
+import type { NftConnection } from '../../linux/nftables/connection.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import { type Held, MANAGED_SETS, type ManagedSet, type Place, placeId } from './elements.ts';
+import { SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
+import type { Suspects } from './suspects.ts';
+
+/** What is known of the elements of one table. */
+export interface ElementView {
+  /** `assumed`: not looked at, and so believed to be as it should be. */
+  held(set: ManagedSet, place: Place): Held | 'assumed' | undefined;
+  /** Elements that nobody asked for; call it when everybody has. */
+  leftovers(): Iterable<Place & { readonly set: ManagedSet }>;
+}
+
+const MOST_ATTEMPTS = 5;
+
+/** Reads a table whole. It takes seconds where there are hundreds of thousands of elements. */
+export async function readView(
+  connection: NftConnection,
+  family: TableFamily,
+): Promise<ElementView> {
+  const found = new Map<ManagedSet, Map<Binary, Held>>();
+  for (const set of MANAGED_SETS) found.set(set, await readSet(connection, family, set));
+  return new MapView(found);
+}
+
+export function emptyView(): ElementView {
+  return new MapView(new Map());
+}
+
+async function readSet(
+  connection: NftConnection,
+  family: TableFamily,
+  set: ManagedSet,
+): Promise<Map<Binary, Held>> {
+  for (let attempt = 1; ; attempt++) {
+    const held = new Map<Binary, Held>();
+    const { consistent } = await connection.elements(TABLES[family], set, (element) => {
+      held.set(placeId(element), heldOf(element));
+    });
+    if (consistent || attempt === MOST_ATTEMPTS) return held;
+  }
+}
+
+const NOTHING_BUT_ITS_KEY: Held = {};
+
+function heldOf({ value, keyEnd }: Held): Held {
+  if (keyEnd === undefined) return value === undefined ? NOTHING_BUT_ITS_KEY : { value };
+  return value === undefined ? { keyEnd } : { value, keyEnd };
+}
+
+class MapView implements ElementView {
+  readonly #found: ReadonlyMap<ManagedSet, Map<Binary, Held>>;
+  readonly #asked = new Map<SharedSet, Set<Binary>>();
+
+  constructor(found: ReadonlyMap<ManagedSet, Map<Binary, Held>>) {
+    this.#found = found;
+    for (const set of SHARED_SETS) this.#asked.set(set, new Set());
+  }
+
+  held(set: ManagedSet, place: Place): Held | undefined {
+    const elements = this.#found.get(set);
+    const id = placeId(place);
+    const held = elements?.get(id);
+    if (!held) return undefined;
+    const asked = this.#asked.get(set as SharedSet);
+    // An element of a single row is asked for once, and need not be kept for longer.
+    if (asked) asked.add(id);
+    else elements?.delete(id);
+    return held;
+  }
+
+  *leftovers(): Generator<Place & { readonly set: ManagedSet }> {
+    for (const [set, elements] of this.#found) {
+      const asked = this.#asked.get(set as SharedSet);
+      for (const [id, { keyEnd }] of elements) {
+        if (asked?.has(id)) continue;
+        if (keyEnd === undefined) yield { set, key: id };
+        else yield { set, key: id.slice(0, -keyEnd.length), keyEnd };
+      }
+    }
+  }
+}
+
+/** Only what somebody else touched, as far as the kernel told. */
+export class SuspectView implements ElementView {
+  readonly #suspects: Suspects;
+  readonly #family: TableFamily;
+  readonly #asked = new Set<string>();
+
+  constructor(suspects: Suspects, family: TableFamily) {
+    this.#suspects = suspects;
+    this.#family = family;
+  }
+
+  held(set: ManagedSet, place: Place): Held | 'assumed' | undefined {
+    const known = this.#suspects.element({ family: this.#family, set, ...place });
+    if (known === undefined) return 'assumed';
+    this.#asked.add(set + placeId(place));
+    return known === 'absent' ? undefined : known;
+  }
+
+  *leftovers(): Generator<Place & { readonly set: ManagedSet }> {
+    for (const { held, ...place } of this.#suspects.elements(this.#family)) {
+      if (held === 'absent' || this.#asked.has(place.set + placeId(place))) continue;
+      yield place;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet } from './sets.ts';
+
+/** One element that a row needs in the kernel. */
+export interface RowElement {
+  readonly set: RowSet;
+  readonly key: Binary;
+  readonly value?: Binary;
+  readonly comment?: string;
+}
+
+/** One that other rows may need as well. */
+export interface SharedElement {
+  readonly set: SharedSet;
+  readonly key: Binary;
+  readonly keyEnd?: Binary;
+}
+
+/** The sets whose elements follow from rows. */
+export type ManagedSet = RowSet | SharedSet;
+
+export const MANAGED_SETS: readonly ManagedSet[] = [...ROW_SETS, ...SHARED_SETS];
+
+/** Where an element is: an interval is another one when it ends elsewhere. */
+export interface Place {
+  readonly key: Binary;
+  readonly keyEnd?: Binary;
+}
+
+/** Keys of a set are all of one length, so that no two places have the same text. */
+export function placeId({ key, keyEnd }: Place): Binary {
+  return keyEnd === undefined ? key : key + keyEnd;
+}
+
+/** What the kernel has under a key. */
+export interface Held {
+  /** Undefined for a set, which has no values. */
+  readonly value?: Binary;
+  readonly keyEnd?: Binary;
+}

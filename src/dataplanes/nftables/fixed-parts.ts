@@ -1,0 +1,207 @@
+import type { NftBatch } from '../../linux/nftables/batch.ts';
+import type { NftConnection } from '../../linux/nftables/connection.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import type { Difference, NodeFacts } from '../contract.ts';
+import { type Chain, classChains, FAMILY_OF_TABLE, fixedChains, preparedChains } from './chains.ts';
+import {
+  type Class,
+  classChain,
+  classId,
+  classOfId,
+  classSetOf,
+  whereOfClassSet,
+} from './classes.ts';
+import type { Differences } from './comparison.ts';
+import { elementName, hostNumberOf } from './element-text.ts';
+import { addressBytes, hostNumber } from './keys.ts';
+import { CLASS_SETS, type ClassSet, setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';
+import {
+  compareStructure,
+  mustBeRebuilt,
+  type StoredStructure,
+  type StructureDifference,
+  writeChain,
+  writeRules,
+} from './structure.ts';
+import { classElement } from './transaction.ts';
+
+/** What one table has beside the elements of rows. */
+export interface StoredFixedParts {
+  readonly structure: StoredStructure;
+  /** Number of a class to where it leads. */
+  readonly classes: ReadonlyMap<ClassSet, ReadonlyMap<Binary, string>>;
+  readonly nodePortAddresses: ReadonlySet<Binary>;
+}
+
+export interface WantedFixedParts {
+  readonly facts: NodeFacts;
+  readonly classes: readonly Class[];
+}
+
+export async function readFixedParts(
+  connection: NftConnection,
+  family: TableFamily,
+): Promise<StoredFixedParts> {
+  const table = TABLES[family];
+  const structure = {
+    chains: await connection.chains(table),
+    rules: await connection.rules(table),
+    sets: await connection.sets(table),
+  };
+  const classes = new Map<ClassSet, Map<Binary, string>>();
+  for (const set of CLASS_SETS) {
+    const found = new Map<Binary, string>();
+    await connection.elements(table, set, ({ key, value }) => found.set(key, value ?? ''));
+    classes.set(set, found);
+  }
+  const nodePortAddresses = new Set<Binary>();
+  await connection.elements(table, 'nodeport-ips', ({ key }) => nodePortAddresses.add(key));
+  return { structure, classes, nodePortAddresses };
+}
+
+export const NO_FIXED_PARTS: StoredFixedParts = {
+  structure: { chains: [], rules: [], sets: [] },
+  classes: new Map(),
+  nodePortAddresses: new Set(),
+};
+
+/** Whether a table is of a shape that cannot be mended. */
+export function isUnmendable(
+  stored: StoredFixedParts,
+  facts: NodeFacts,
+  family: TableFamily,
+): boolean {
+  return mustBeRebuilt(stored.structure, fixedChains(facts, family), family);
+}
+
+/** Classes that an earlier process, or an earlier Service, has left: they are kept. */
+export function storedClasses(stored: StoredFixedParts): Class[] {
+  return CLASS_SETS.flatMap((set) =>
+    [...(stored.classes.get(set) ?? [])].flatMap(([key, verdict]) => {
+      const of = classOfId(hostNumberOf(key), whereOfClassSet(set));
+      return of && classSetOf(of) === set && verdict === `goto ${classChain(of)}` ? [of] : [];
+    }),
+  );
+}
+
+/** Each class once. */
+export function uniqueClasses(classes: readonly Class[]): Class[] {
+  return [...new Map(classes.map((of) => [`${classSetOf(of)} ${classId(of)}`, of])).values()];
+}
+
+/** Every chain that should be there, each once, those that are led to before those that lead. */
+export function wantedChains(wanted: WantedFixedParts, family: TableFamily): readonly Chain[] {
+  const { facts, classes } = wanted;
+  const chains = [
+    ...fixedChains(facts, family).filter((chain) => !chain.base),
+    ...preparedChains(),
+    ...classes.flatMap((each) => classChains(each, facts, family)),
+    ...fixedChains(facts, family).filter((chain) => chain.base),
+  ];
+  return [...new Map(chains.map((chain) => [chain.name, chain])).values()];
+}
+
+export function nodePortAddressKeys(facts: NodeFacts, family: TableFamily): Binary[] {
+  const addresses = facts.nodePortAddresses[FAMILY_OF_TABLE[family]];
+  return addresses === 'all' ? [] : addresses.map(addressBytes);
+}
+
+/** Writes what it takes to make the fixed parts as they should be. */
+export function mendFixedParts(
+  batch: NftBatch,
+  of: {
+    readonly family: TableFamily;
+    readonly stored: StoredFixedParts;
+    readonly wanted: WantedFixedParts;
+    readonly differences: Differences;
+  },
+): void {
+  const { family, stored, wanted, differences } = of;
+  const table = TABLES[family];
+  const chains = wantedChains(wanted, family);
+  const structure = compareStructure(stored.structure, chains, family);
+  const isNew = structure.missingSets.length === setSpecs(family).length;
+  if (isNew) batch.addTable(table, TABLE_COMMENT);
+  const differ = (kind: Difference['kind'], object: string) =>
+    differences.add(() => ({ kind, object: `${family} ${table.name} ${object}` }));
+  for (const set of structure.missingSets) {
+    differ('missing', `set ${set.name}`);
+    batch.addSet(table, set);
+  }
+  for (const chain of structure.missingChains) {
+    differ('missing', `chain ${chain.name}`);
+    writeChain(batch, family, chain);
+  }
+  const missing = new Set(structure.missingChains);
+  for (const chain of structure.wrongChains) {
+    if (!missing.has(chain)) differ('different', `chain ${chain.name}`);
+    batch.flushChain(table, chain.name);
+    writeRules(batch, family, chain);
+  }
+  mendClasses(batch, of);
+  removeForeign(batch, { ...of, structure });
+  mendNodePortAddresses(batch, of);
+}
+
+type Mending = Parameters<typeof mendFixedParts>[1];
+
+/** Rules may use sets and lead to chains, and elements of sets may lead to chains: in this order. */
+function removeForeign(
+  batch: NftBatch,
+  of: Mending & { readonly structure: StructureDifference },
+): void {
+  const { family, differences, structure } = of;
+  const table = TABLES[family];
+  const differ = (kind: 'set' | 'chain', name: string) =>
+    differences.add(() => ({ kind: 'foreign', object: `${family} ${table.name} ${kind} ${name}` }));
+  for (const name of structure.foreignChains) {
+    differ('chain', name);
+    batch.flushChain(table, name);
+  }
+  for (const name of structure.foreignSets) {
+    differ('set', name);
+    batch.deleteSet(table, name);
+  }
+  for (const name of structure.foreignChains) batch.deleteChain(table, name);
+}
+
+function mendClasses(batch: NftBatch, { family, stored, wanted, differences }: Mending): void {
+  const table = TABLES[family];
+  for (const set of CLASS_SETS) {
+    const found = new Map(stored.classes.get(set) ?? []);
+    const differ = (kind: Difference['kind'], key: Binary) =>
+      differences.add(() => ({ kind, object: elementName(family, set, key) }));
+    for (const each of wanted.classes.filter((one) => classSetOf(one) === set)) {
+      const key = hostNumber(classId(each));
+      const verdict = found.get(key);
+      found.delete(key);
+      if (verdict === `goto ${classChain(each)}`) continue;
+      differ(verdict === undefined ? 'missing' : 'different', key);
+      if (verdict !== undefined) batch.deleteElement(table, set, { key });
+      batch.addElement(table, set, classElement(each));
+    }
+    for (const key of found.keys()) {
+      differ('foreign', key);
+      batch.deleteElement(table, set, { key });
+    }
+  }
+}
+
+function mendNodePortAddresses(batch: NftBatch, of: Mending): void {
+  const { family, stored, wanted, differences } = of;
+  const table = TABLES[family];
+  const keys = new Set(nodePortAddressKeys(wanted.facts, family));
+  const differ = (kind: Difference['kind'], key: Binary) =>
+    differences.add(() => ({ kind, object: elementName(family, 'nodeport-ips', key) }));
+  for (const key of stored.nodePortAddresses) {
+    if (keys.has(key)) continue;
+    differ('foreign', key);
+    batch.deleteElement(table, 'nodeport-ips', { key });
+  }
+  for (const key of keys) {
+    if (stored.nodePortAddresses.has(key)) continue;
+    differ('missing', key);
+    batch.addElement(table, 'nodeport-ips', { key });
+  }
+}

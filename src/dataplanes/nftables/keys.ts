@@ -1,0 +1,77 @@
+import { parseIp } from '../../addresses/ip.ts';
+import type { Protocol } from '../../forwarding/model.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+
+/**
+ * Keys and values of elements, as the kernel compares them: fields one after the other, each
+ * beginning at a multiple of four bytes. Strings of one character a byte, because a map of a
+ * quarter of a million of them must be quick to look up and cheap to hold.
+ */
+
+const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
+
+/** Slots of the second list of a frontend; the first list has all below. */
+export const SECOND_LIST_OFFSET = 65_536;
+
+export function frontendKey(address: string, protocol: Protocol, port: number): Binary {
+  return addressBytes(address) + nodePortKey(protocol, port);
+}
+
+export function nodePortKey(protocol: Protocol, port: number): Binary {
+  return String.fromCharCode(PROTOCOL_NUMBER[protocol], 0, 0, 0, port >>> 8, port & 0xff, 0, 0);
+}
+
+export function endpointValue(endpoint: {
+  readonly address: string;
+  readonly port: number;
+}): Binary {
+  const { address, port } = endpoint;
+  return addressBytes(address) + String.fromCharCode(port >>> 8, port & 0xff, 0, 0);
+}
+
+/** A number as the machine keeps it: marks, slots, classes. */
+export function hostNumber(value: number): Binary {
+  return String.fromCharCode(
+    value & 0xff,
+    (value >>> 8) & 0xff,
+    (value >>> 16) & 0xff,
+    (value >>> 24) & 0xff,
+  );
+}
+
+/** A number with its largest byte first, as intervals need it. */
+export function networkNumber(value: number): Binary {
+  return String.fromCharCode(
+    (value >>> 24) & 0xff,
+    (value >>> 16) & 0xff,
+    (value >>> 8) & 0xff,
+    value & 0xff,
+  );
+}
+
+export function addressBytes(text: string): Binary {
+  return ipv4Bytes(text) ?? anyAddressBytes(text);
+}
+
+/** The common case, without an object for it. */
+function ipv4Bytes(text: string): Binary | undefined {
+  const parts = [0, 0, 0, 0];
+  let part = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === DOT) part += 1;
+    else if (code >= ZERO && code <= NINE) parts[part] = (parts[part] ?? 0) * 10 + code - ZERO;
+    else return undefined;
+  }
+  return part === 3 ? String.fromCharCode(...parts) : undefined;
+}
+
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+function anyAddressBytes(text: string): Binary {
+  const ip = parseIp(text);
+  if (!ip) throw new RangeError(`'${text}' is no address`);
+  return String.fromCharCode(...ip.bytes);
+}

@@ -1,0 +1,216 @@
+import { parseCidr } from '../../addresses/cidr.ts';
+import * as x from '../../linux/nftables/expressions.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import type { PodDetection } from '../contract.ts';
+import { hostNumber } from './keys.ts';
+import type { AffinityUse, Rule, Slots, Statement, Where } from './statements.ts';
+
+type Expressions = readonly x.Expression[];
+type Do = Statement['do'];
+type Printer<K extends Do> = (
+  statement: Extract<Statement, { do: K }>,
+  family: TableFamily,
+) => Expressions;
+
+const CT_NEW = 8;
+const CT_DESTINATION_TRANSLATED = 32;
+const ROUTE_LOCAL = 2;
+const TCP = '\x06';
+const NAME_BYTES = 16;
+/**
+ * Kept free for the packet's own mark. `nft` 1.0.6 aborts on a rule in which the result of one
+ * lookup is the key of another; passing it through the mark, and putting the packet's own back at
+ * once, gives the value a name. The mark must be restored before any lookup that can fail, or the
+ * packet goes on with ours.
+ */
+const SAVED_MARK = 15;
+
+export function expressionsOf(rule: Rule, family: TableFamily): Expressions {
+  return rule.statements.flatMap((statement) => print(statement, family));
+}
+
+function print(statement: Statement, family: TableFamily): Expressions {
+  const printer = PRINTERS[statement.do] as Printer<Do>;
+  return printer(statement, family);
+}
+
+const PRINTERS: { readonly [K in Do]: Printer<K> } = {
+  'match-new': () => matchBits(x.loadCtState(0), CT_NEW),
+  'match-translated': () => matchBits(x.loadCtStatus(0), CT_DESTINATION_TRANSLATED),
+  'match-pod': ({ by, is }, family) => matchPod(by, is ? 'equal' : 'different', family),
+  'match-local': ({ of }) => [
+    x.loadAddressType(of, 0),
+    x.compare(0, 'equal', hostNumber(ROUTE_LOCAL)),
+  ],
+  'match-not-loopback': (_, family) => [
+    x.loadDestinationAddress(family, 0),
+    ...compareRange(family === 'ip' ? '127.0.0.0/8' : '::1/128', 'different'),
+  ],
+  'match-range': ({ cidr }, family) => [
+    x.loadDestinationAddress(family, 0),
+    ...compareRange(cidr, 'equal'),
+  ],
+  'match-marked': ({ mark }) => matchBits(x.loadMark(0), mark),
+  'match-frontend': ({ where, set }, family) => [
+    ...loadFrontend(where, family).load,
+    x.lookup(set, 0),
+  ],
+  'match-address': ({ set }, family) => [x.loadDestinationAddress(family, 0), x.lookup(set, 0)],
+  'match-hairpin': ({ set }, family) => [
+    x.loadSourceAddress(family, 0),
+    x.loadDestinationAddress(family, addressWords(family)),
+    x.lookup(set, 0),
+  ],
+  'match-not-allowed': ({ lists, ranges }, family) => {
+    const { load, next } = loadFrontend('service', family);
+    return [
+      ...load,
+      x.lookup(lists, 0, next),
+      ...named(next, [0]),
+      x.toNetworkOrder(0),
+      x.loadSourceAddress(family, 1),
+      x.lookupAbsent(ranges, 0),
+    ];
+  },
+  'set-mark': ({ mark }) => changeMark({ mask: ~mark, xor: mark }),
+  'clear-mark': ({ mark }) => changeMark({ mask: ~0, xor: mark }),
+  masquerade: () => [x.masquerade()],
+  reset: () => [x.loadL4Protocol(0), x.compare(0, 'equal', TCP), x.rejectWithReset()],
+  reject: (_, family) => [x.rejectWithPortUnreachable(family)],
+  drop: () => [x.verdict('drop')],
+  jump: ({ chain }) => [x.verdict('jump', chain)],
+  goto: ({ chain }) => [x.verdict('goto', chain)],
+  classify: ({ where, map, classes }, family) => {
+    const { load, next } = loadFrontend(where, family);
+    return [...load, x.lookup(map, 0, next), ...named(next, [0]), x.lookupVerdict(classes, 0)];
+  },
+  translate: ({ where, map, slots }, family) => {
+    const { load, next: slot } = loadFrontend(where, family);
+    const found = slot + 1;
+    return [...load, randomSlot(slot, slots), x.lookup(map, 0, found), translateTo(found, family)];
+  },
+  return: ({ use, seconds }, family) => {
+    const client = 1 + addressWords(family);
+    return [
+      ...loadGroup(use, family),
+      x.loadSourceAddress(family, 1),
+      x.lookup('affinity', 0, client),
+      ...named(client, [ENDPOINT_ID]),
+      x.lookup('affinity-endpoints', GROUP, FOUND),
+      x.remember('affinity', { key: 0, value: ENDPOINT_ID, timeoutMs: seconds * 1000 }),
+      translateTo(FOUND, family),
+    ];
+  },
+  choose: ({ use, slots, seconds }, family) => [
+    ...drawEndpoint(use, slots, family),
+    x.loadSourceAddress(family, 1),
+    // To remember anew what is remembered already would only lengthen its life.
+    x.forget('affinity', { key: 0, value: ENDPOINT_ID }),
+    x.remember('affinity', { key: 0, value: ENDPOINT_ID, timeoutMs: seconds * 1000 }),
+    translateTo(FOUND, family),
+  ],
+  'choose-once': ({ use, slots }, family) => [
+    ...drawEndpoint(use, slots, family),
+    translateTo(FOUND, family),
+  ],
+};
+
+/** Registers of session affinity: the group twice, as the first part of two keys. */
+const GROUP = 8;
+const ENDPOINT_ID = 9;
+const FOUND = 10;
+
+function loadGroup(use: AffinityUse, family: TableFamily): Expressions {
+  const { load, next } = loadFrontend(use.where, family);
+  return [...load, x.lookup(use.groups, 0, next), ...named(next, [0, GROUP])];
+}
+
+function drawEndpoint(...[use, slots, family]: [AffinityUse, Slots, TableFamily]): Expressions {
+  return [
+    ...loadGroup(use, family),
+    randomSlot(ENDPOINT_ID, slots),
+    x.lookup('affinity-slots', GROUP, FOUND),
+    ...named(FOUND, [ENDPOINT_ID]),
+    x.lookup('affinity-endpoints', GROUP, FOUND),
+  ];
+}
+
+/** Copies a register to others through the packet mark, which is as it was afterwards. */
+function named(from: number, to: readonly number[]): Expressions {
+  return [
+    x.loadMark(SAVED_MARK),
+    x.setMark(from),
+    ...to.map((register) => x.loadMark(register)),
+    x.setMark(SAVED_MARK),
+  ];
+}
+
+/** The key of a frontend from register 0; `next` is the first free one after it. */
+function loadFrontend(where: Where, family: TableFamily): { load: Expressions; next: number } {
+  const at = where === 'service' ? addressWords(family) : 0;
+  const address = where === 'service' ? [x.loadDestinationAddress(family, 0)] : [];
+  return {
+    load: [...address, x.loadL4Protocol(at), x.loadDestinationPort(at + 1)],
+    next: at + 2,
+  };
+}
+
+function randomSlot(to: number, slots: Slots): x.Expression {
+  return x.randomNumber(to, { modulus: slots.count, offset: slots.offset });
+}
+
+function translateTo(found: number, family: TableFamily): x.Expression {
+  return x.destinationNat(family, { address: found, port: found + addressWords(family) });
+}
+
+function matchBits(load: x.Expression, bits: number): Expressions {
+  return [
+    load,
+    x.bitwise(0, { mask: hostNumber(bits), xor: hostNumber(0) }),
+    x.compare(0, 'different', hostNumber(0)),
+  ];
+}
+
+function changeMark(of: { mask: number; xor: number }): Expressions {
+  const { mask, xor } = of;
+  return [
+    x.loadMark(0),
+    x.bitwise(0, { mask: hostNumber(mask), xor: hostNumber(xor) }),
+    x.setMark(0),
+  ];
+}
+
+function matchPod(by: PodDetection, is: 'equal' | 'different', family: TableFamily): Expressions {
+  if (by.by === 'cidr') return [x.loadSourceAddress(family, 0), ...compareRange(by.cidr, is)];
+  const name = by.by === 'interface' ? by.name.padEnd(NAME_BYTES, '\0') : by.prefix;
+  return [x.loadInterfaceName(0), x.compare(0, is, name)];
+}
+
+/** Compares the address in register 0. */
+function compareRange(text: string, is: 'equal' | 'different'): Expressions {
+  const range = parseCidr(text);
+  if (!range) throw new RangeError(`'${text}' is no range of addresses`);
+  const { bytes } = range.base;
+  const base = binary(bytes);
+  if (range.prefixLength === bytes.length * 8) return [x.compare(0, is, base)];
+  const mask = prefixMask(range.prefixLength, bytes.length);
+  return [x.bitwise(0, { mask, xor: '\0'.repeat(bytes.length) }), x.compare(0, is, base)];
+}
+
+export function prefixMask(prefixLength: number, byteLength: number): Binary {
+  return binary(
+    Uint8Array.from({ length: byteLength }, (_, index) => {
+      const bits = Math.min(8, Math.max(0, prefixLength - index * 8));
+      return (0xff << (8 - bits)) & 0xff;
+    }),
+  );
+}
+
+export function binary(bytes: Uint8Array): Binary {
+  return String.fromCharCode(...bytes);
+}
+
+function addressWords(family: TableFamily): number {
+  return family === 'ip' ? 1 : 4;
+}

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Forwarding } from '../../forwarding/model.ts';
+import { servicePortKey } from '../../forwarding/model.ts';
+import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { type NodeFacts, PlaneError } from '../contract.ts';
+import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
+import type { Class } from './classes.ts';
+import { Numbers } from './numbers.ts';
+import type { NftablesPlane } from './plane.ts';
+import { renderTable } from './render.ts';
+import { partsOf } from './row.ts';
+import { tableContent } from './table-content.ts';
+import {
+  assertIs,
+  bring,
+  change,
+  listEverything,
+  listTable,
+  newPlane,
+  nft,
+} from './testing/kernel.ts';
+import {
+  exampleRows,
+  FACTS,
+  PLAIN_RECIPE,
+  type RowRecipe,
+  row,
+  rowOf,
+  SHAPES,
+} from './testing/rows.ts';
+
+// A new one for each test, so that none meets what another has made.
+beforeEach(enterOwnNetwork);
+
+const ROWS = exampleRows();
+const THEIRS = `add table inet theirs
+  add chain inet theirs mine { type filter hook input priority 0; }
+  add rule inet theirs mine tcp dport 22 counter accept`;
+const DESIRED = { facts: FACTS, rows: ROWS };
+
+describe('the nftables plane', () => {
+  it('makes an empty kernel right, and finds it right without a write', async () => {
+    const plane = newPlane();
+    const first = await bring(plane, DESIRED);
+    assert.deepEqual([...first.right], []);
+    const second = await plane.inspect(DESIRED, 'everything');
+    assert.deepEqual(
+      [...second.right],
+      ROWS.map(({ id }) => servicePortKey(id)),
+    );
+    assert.deepEqual([second.writeCount, second.differenceCount], [0, 0]);
+    await assertIs(plane, DESIRED);
+  });
+
+  it('makes the table that render prints, byte for byte', async () => {
+    await bring(newPlane(), DESIRED);
+    for (const family of TABLE_FAMILIES) {
+      assert.equal(listTable(family), renderTable(tableContent(DESIRED, family)));
+    }
+    listEverything();
+  });
+
+  it('adopts what an earlier process has left, without a write', async () => {
+    await bring(newPlane(), DESIRED);
+    const before = listEverything();
+    const plane = newPlane();
+    const { right, writeCount } = await plane.inspect(DESIRED, 'everything');
+    assert.deepEqual([right.size, writeCount], [ROWS.length, 0]);
+    assert.equal(listEverything(), before);
+    // And knows enough of it to go on: shared elements are counted, classes known.
+    const [, ...rest] = ROWS;
+    await plane.apply([change(ROWS[0], undefined)]);
+    assert.deepEqual(await plane.diff({ facts: FACTS, rows: rest }), []);
+  });
+
+  it('removes what belongs to no row, of an earlier process too', async () => {
+    await bring(newPlane(), DESIRED);
+    const plane = newPlane();
+    const rows = ROWS.slice(0, 3);
+    const { right } = await plane.inspect({ facts: FACTS, rows }, 'everything');
+    assert.equal(right.size, rows.length);
+    await assertIs(plane, { facts: FACTS, rows }, classesOf(ROWS));
+  });
+
+  it('leaves nothing behind, and can begin again', async () => {
+    nft(THEIRS);
+    const before = listEverything();
+    const plane = newPlane();
+    await bring(plane, DESIRED);
+    await plane.remove();
+    assert.equal(listEverything(), before);
+    await plane.remove();
+    await bring(plane, DESIRED);
+    await assertIs(plane, DESIRED);
+  });
+
+  it('makes a table of another shape anew', async () => {
+    nft(`add table ip fairlead
+         add set ip fairlead services { type ipv4_addr; }
+         add table ip6 fairlead
+         add chain ip6 fairlead nat-output { type nat hook output priority 5; }`);
+    const plane = newPlane();
+    assert.notDeepEqual(await plane.diff(DESIRED), []);
+    await bring(plane, DESIRED);
+    await assertIs(plane, DESIRED);
+  });
+
+  it('takes other facts without touching rows', async () => {
+    const plane = newPlane();
+    await bring(plane, DESIRED);
+    for (const facts of OTHER_FACTS) {
+      await plane.configure(facts);
+      await assertIs(plane, { facts, rows: ROWS });
+    }
+    const written = plane.writtenCount;
+    await plane.configure(OTHER_FACTS.at(-1) ?? FACTS);
+    assert.equal(plane.writtenCount, written, 'the same facts again are no change');
+  });
+
+  it('takes other facts in a look at suspects as well', async () => {
+    const plane = newPlane();
+    await bring(plane, DESIRED);
+    const [facts = FACTS] = OTHER_FACTS;
+    await plane.inspect({ facts, rows: ROWS }, 'suspects');
+    await assertIs(plane, { facts, rows: ROWS });
+  });
+
+  it('names the row that the kernel refused, and has written none', async () => {
+    const plane = newPlane();
+    await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+    nft('add element ip fairlead services { 10.96.0.4 . tcp . 80 : 0x07 }');
+    const rows = [1, 2, 3, 4].map((number) => row({ number }));
+    const changes = rows.map((each) => change(undefined, each));
+    await assert.rejects(plane.apply(changes), (error) => {
+      assert.ok(error instanceof PlaneError);
+      assert.deepEqual([error.code, error.culprit], ['NFT_EEXIST', 'ns/service-3/TCP/IPv4']);
+      return true;
+    });
+    assert.equal(run(['nft', 'list', 'set', 'ip', 'fairlead', 'cluster-ips']).includes('='), false);
+    const others = changes.filter(({ key }) => key !== 'ns/service-3/TCP/IPv4');
+    await plane.apply(others);
+    await bring(plane, { facts: FACTS, rows });
+    await assertIs(plane, { facts: FACTS, rows });
+  });
+
+  it('keeps a comment that nft can print for the longest of names', async () => {
+    const plane = newPlane();
+    const id = {
+      ...row().id,
+      namespace: 'n'.repeat(63),
+      service: 's'.repeat(63),
+      port: 'p'.repeat(15),
+    };
+    const desired = { facts: FACTS, rows: [{ ...row(), id }] };
+    await bring(plane, desired);
+    await assertIs(plane, desired);
+    listEverything();
+  });
+});
+
+const OTHER_FACTS: readonly NodeFacts[] = [
+  { ...FACTS, nodePortAddresses: { IPv4: ['192.168.50.2', '192.168.50.3'], IPv6: ['fd00:50::1'] } },
+  { ...FACTS, nodePortAddresses: { IPv4: 'all', IPv6: 'all' }, serviceRanges: [] },
+  { ...FACTS, podDetection: { IPv4: { by: 'interface', name: 'cbr0' }, IPv6: undefined } },
+  { ...FACTS, masqueradeMark: 2 ** 31, serviceRanges: ['10.96.0.1/32', 'fd00:96::1/128'] },
+];
+
+function classesOf(rows: readonly Forwarding[]): Record<TableFamily, Class[]> {
+  const classes: Record<TableFamily, Class[]> = { ip: [], ip6: [] };
+  for (const each of rows) {
+    classes[TABLE_OF_FAMILY[each.id.family]].push(...partsOf(each, new Numbers()).classes);
+  }
+  return classes;
+}
+
+const RECIPE: fc.Arbitrary<RowRecipe> = fc
+  .record({
+    number: fc.nat(3),
+    family: fc.constantFrom('IPv4', 'IPv6'),
+    shape: fc.constantFrom(...SHAPES),
+    endpointCount: fc.nat(40),
+    localCount: fc.nat(3),
+    affinitySeconds: fc.constantFrom(0, 0, 1, 10_800, 86_400),
+    ranges: fc.option(
+      fc.subarray([
+        '10.0.0.0/8',
+        '172.16.0.0/12',
+        '0.0.0.0/0',
+        '::/0',
+        '2001:db8::/32',
+        'fd00::1/128',
+      ]),
+      { nil: undefined },
+    ),
+  })
+  .map(({ ranges, ...recipe }) => ({
+    ...PLAIN_RECIPE,
+    ...recipe,
+    ...(ranges === undefined ? {} : { allowedSources: ranges }),
+  }));
+
+/** A change of a row: to what a recipe says, or to nothing. */
+interface Step {
+  readonly recipe: RowRecipe;
+  readonly isRemoval: boolean;
+}
+
+const TRANSACTIONS: fc.Arbitrary<Step[][]> = fc.array(
+  fc.uniqueArray(fc.record({ recipe: RECIPE, isRemoval: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 4,
+    selector: ({ recipe }) => servicePortKey(rowOf(recipe).id),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+async function applyStep(
+  plane: NftablesPlane,
+  applied: Map<string, Forwarding>,
+  steps: readonly Step[],
+): Promise<void> {
+  const changes = steps.flatMap(({ recipe, isRemoval }) => {
+    const after = isRemoval ? undefined : rowOf(recipe);
+    const before = applied.get(servicePortKey(rowOf(recipe).id));
+    return before || after ? [change(before, after)] : [];
+  });
+  await plane.apply(changes);
+  for (const { key, after } of changes) {
+    if (after) applied.set(key, after);
+    else applied.delete(key);
+  }
+}
+
+describe('any sequence of changes', () => {
+  it('ends in the table of the rows that are left', async () => {
+    const property = fc.asyncProperty(TRANSACTIONS, async (transactions) => {
+      enterOwnNetwork();
+      const plane = newPlane();
+      await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+      const applied = new Map<string, Forwarding>();
+      for (const steps of transactions) await applyStep(plane, applied, steps);
+      const rows = [...applied.values()];
+      const ever = transactions
+        .flat()
+        .flatMap(({ recipe, isRemoval }) => (isRemoval ? [] : [rowOf(recipe)]));
+      await assertIs(plane, { facts: FACTS, rows }, classesOf(ever));
+      listEverything();
+      const restarted = newPlane();
+      const { right, writeCount } = await restarted.inspect({ facts: FACTS, rows }, 'everything');
+      assert.deepEqual([right.size, writeCount], [rows.length, 0]);
+    });
+    await fc.assert(property, { numRuns: 25, endOnFailure: false });
+  });
+});

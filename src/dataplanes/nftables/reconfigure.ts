@@ -1,0 +1,41 @@
+import type { NftBatch } from '../../linux/nftables/batch.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { NodeFacts } from '../contract.ts';
+import type { Chain } from './chains.ts';
+import { nodePortAddressKeys, wantedChains } from './fixed-parts.ts';
+import { TABLES } from './sets.ts';
+import { knownClasses, type TableState } from './state.ts';
+import { writeRules } from './structure.ts';
+import { ruleText } from './text-printer.ts';
+
+/** Rewrites the chains that say something else than before, and no other. */
+export function reconfigure(
+  batch: NftBatch,
+  of: {
+    readonly family: TableFamily;
+    readonly before: NodeFacts;
+    readonly after: NodeFacts;
+    readonly state: TableState;
+  },
+): void {
+  const { family, before, after, state } = of;
+  const table = TABLES[family];
+  const classes = knownClasses(state);
+  const textOf = (chain: Chain) => chain.rules.map((rule) => ruleText(rule, family)).join('\n');
+  const old = new Map(
+    wantedChains({ facts: before, classes }, family).map((chain) => [chain.name, textOf(chain)]),
+  );
+  for (const chain of wantedChains({ facts: after, classes }, family)) {
+    if (old.get(chain.name) === textOf(chain)) continue;
+    batch.flushChain(table, chain.name);
+    writeRules(batch, family, chain);
+  }
+  const oldAddresses = new Set(nodePortAddressKeys(before, family));
+  const newAddresses = new Set(nodePortAddressKeys(after, family));
+  for (const key of oldAddresses.difference(newAddresses)) {
+    batch.deleteElement(table, 'nodeport-ips', { key });
+  }
+  for (const key of newAddresses.difference(oldAddresses)) {
+    batch.addElement(table, 'nodeport-ips', { key });
+  }
+}

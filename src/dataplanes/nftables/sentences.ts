@@ -1,0 +1,94 @@
+import type { PodDetection } from '../contract.ts';
+import type { Rule, Slots, Statement } from './statements.ts';
+import { durationText } from './text-printer.ts';
+
+/** A part of a rule in words: a condition for the rest, or something that is done. */
+type Clause = { readonly when: string } | { readonly does: string };
+
+type Do = Statement['do'];
+type Teller<K extends Do> = (statement: Extract<Statement, { do: K }>) => Clause;
+
+/** What each rule of a chain does with a packet, in sentences without their full stops. */
+export function ruleSentences(rules: readonly Rule[]): string[] {
+  return rules.map((rule, index) => {
+    const before = rules[index - 1];
+    // Only in the moment of a change, see chains.ts.
+    const isSecondTry = before !== undefined && draws(before) && draws(rule);
+    return `${isSecondTry ? 'if what was drawn is gone since: ' : ''}${sentence(rule)}`;
+  });
+}
+
+function draws({ statements }: Rule): boolean {
+  return statements.some((each) => ['translate', 'choose', 'choose-once'].includes(each.do));
+}
+
+function sentence(rule: Rule): string {
+  const clauses = rule.statements.map((statement) => {
+    const tell = TELLERS[statement.do] as Teller<Do>;
+    return tell(statement);
+  });
+  const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
+  const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
+  const head = conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `;
+  return `${head}${actions.join(', and ')}`;
+}
+
+const when = (text: string): Clause => ({ when: text });
+const does = (text: string): Clause => ({ does: text });
+
+const TELLERS: { readonly [K in Do]: Teller<K> } = {
+  'match-new': () => when('it begins a connection'),
+  'match-translated': () => when('its destination was translated'),
+  'match-pod': ({ by, is }) =>
+    when(`it ${is ? 'comes' : 'does not come'} from a pod of this node (${podText(by)})`),
+  'match-local': ({ of }) =>
+    when(of === 'saddr' ? 'it comes from this node itself' : 'it is for an address of this node'),
+  'match-not-loopback': () => when('not for loopback'),
+  'match-range': ({ cidr }) => when(`it is for an address in ${cidr}`),
+  'match-marked': () => when('it is marked for masquerading'),
+  'match-frontend': ({ where, set }) => when(`its ${frontendText(where)} is in @${set}`),
+  'match-address': ({ set }) => when(`the address it is for is in @${set}`),
+  'match-hairpin': ({ set }) => when(`an endpoint of this node (@${set}) reaches itself`),
+  'match-not-allowed': ({ lists, ranges }) =>
+    when(
+      `@${lists} has a list for its address and port, which does not hold its source (@${ranges})`,
+    ),
+  'set-mark': () => does('marks it for masquerading'),
+  'clear-mark': () => does('takes the mark off'),
+  masquerade: () =>
+    does('gives it an address of this node as its source, so that the answer comes back'),
+  reset: () => does('refuses it with a TCP reset, if it is TCP'),
+  reject: () => does('refuses it with an ICMP message'),
+  drop: () => does('drops it, and nobody is told'),
+  jump: ({ chain }) => does(`goes through chain ${chain}`),
+  goto: ({ chain }) => does(`goes on in chain ${chain}`),
+  classify: ({ where, map, classes }) =>
+    does(
+      `looks up the class of its ${frontendText(where)} in @${map}, and goes on in the chain that @${classes} names for it`,
+    ),
+  translate: ({ map, slots }) => does(`sends it to ${drawnText(slots)} (@${map})`),
+  return: ({ use, seconds }) =>
+    does(
+      `sends it where its client was sent in the last ${durationText(seconds)} (@affinity), if that is still an endpoint of its group (@${use.groups})`,
+    ),
+  choose: ({ use, slots, seconds }) =>
+    does(
+      `sends it to ${drawnText(slots)} of its group (@${use.groups}), and remembers that for ${durationText(seconds)}`,
+    ),
+  'choose-once': ({ use, slots }) =>
+    does(`sends it to ${drawnText(slots)} of its group (@${use.groups}), and does not remember it`),
+};
+
+function drawnText({ count, offset }: Slots): string {
+  if (count === 1) return `the endpoint in slot ${offset}`;
+  return `one of ${count} endpoints, drawn at random from the slots ${offset} to ${offset + count - 1}`;
+}
+
+function frontendText(where: 'service' | 'nodeport'): string {
+  return where === 'service' ? 'address and port' : 'port';
+}
+
+function podText(by: PodDetection): string {
+  if (by.by === 'cidr') return `from ${by.cidr}`;
+  return by.by === 'interface' ? `through ${by.name}` : `through ${by.prefix}*`;
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { type NftBatch, setFlags, setUserdata } from '../../linux/nftables/batch.ts';
+import type { StoredChain, StoredRule, StoredSet } from '../../linux/nftables/decode.ts';
+import { dataTypeOf, keyLength } from '../../linux/nftables/fields.ts';
+import type { SetSpec } from '../../linux/nftables/objects.ts';
+import { HOOK_NUMBER, SET_FLAG, type TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import type { Chain } from './chains.ts';
+import { expressionsOf } from './netlink-printer.ts';
+import { setSpecs, TABLES } from './sets.ts';
+import type { Rule } from './statements.ts';
+import { ruleText } from './text-printer.ts';
+
+/** Part of the fingerprint of every rule: raise it when the bytes of a rule change and its text does not. */
+const LAYOUT_VERSION = 1;
+const FINGERPRINT_BYTES = 8;
+const VERDICT_DATA_TYPE = 0xffff_ff00;
+
+export interface StoredStructure {
+  readonly chains: readonly StoredChain[];
+  readonly rules: readonly StoredRule[];
+  readonly sets: readonly StoredSet[];
+}
+
+/** What a rule is recognised by when it is read back. */
+function fingerprint(rule: Rule, family: TableFamily): Binary {
+  const text = `${LAYOUT_VERSION} ${ruleText(rule, family)}`;
+  return createHash('sha256').update(text).digest().toString('latin1', 0, FINGERPRINT_BYTES);
+}
+
+export function writeChain(batch: NftBatch, family: TableFamily, chain: Chain): void {
+  batch.addChain(TABLES[family], chain);
+}
+
+export function writeRules(batch: NftBatch, family: TableFamily, chain: Chain): void {
+  for (const rule of chain.rules) {
+    batch.addRule(TABLES[family], {
+      chain: chain.name,
+      expressions: expressionsOf(rule, family),
+      fingerprint: fingerprint(rule, family),
+      ...(rule.comment === undefined ? {} : { comment: rule.comment }),
+    });
+  }
+}
+
+/**
+ * A set of another shape, or a base chain at another place, cannot be changed: the whole table has
+ * to be made anew. It happens with the table of another version of the program.
+ */
+export function mustBeRebuilt(
+  stored: StoredStructure,
+  chains: readonly Chain[],
+  family: TableFamily,
+): boolean {
+  const specs = new Map(setSpecs(family).map((spec) => [spec.name, spec]));
+  const isOtherSet = stored.sets.some((set) => {
+    const spec = specs.get(set.name);
+    return spec !== undefined && !isSameSet(set, spec);
+  });
+  const bases = new Map(chains.map((chain) => [chain.name, baseText(chain)]));
+  return (
+    isOtherSet ||
+    stored.chains.some(({ name, base }) => bases.has(name) && bases.get(name) !== base)
+  );
+}
+
+export interface StructureDifference {
+  readonly missingSets: readonly SetSpec[];
+  readonly foreignSets: readonly string[];
+  readonly missingChains: readonly Chain[];
+  readonly foreignChains: readonly string[];
+  /** There, and not with the rules that they should have; missing ones among them. */
+  readonly wrongChains: readonly Chain[];
+}
+
+export function compareStructure(
+  stored: StoredStructure,
+  chains: readonly Chain[],
+  family: TableFamily,
+): StructureDifference {
+  const storedSets = new Set(stored.sets.map((set) => set.name));
+  const storedChains = new Set(stored.chains.map((chain) => chain.name));
+  const specs = setSpecs(family);
+  const setNames = new Set(specs.map((spec) => spec.name));
+  const chainNames = new Set(chains.map((chain) => chain.name));
+  const rules = new Map<string, Binary>();
+  for (const rule of stored.rules) {
+    // A rule of somebody else has no fingerprint, and makes the sum wrong all the same.
+    const print = rule.fingerprint === '' ? '?' : rule.fingerprint;
+    rules.set(rule.chain, (rules.get(rule.chain) ?? '') + print);
+  }
+  const rulesOf = (chain: Chain) => chain.rules.map((rule) => fingerprint(rule, family)).join('');
+  return {
+    missingSets: specs.filter((spec) => !storedSets.has(spec.name)),
+    foreignSets: stored.sets.filter((set) => isForeign(set, setNames)).map(({ name }) => name),
+    missingChains: chains.filter((chain) => !storedChains.has(chain.name)),
+    foreignChains: [...storedChains].filter((name) => !chainNames.has(name)),
+    wrongChains: chains.filter((chain) => (rules.get(chain.name) ?? '') !== rulesOf(chain)),
+  };
+}
+
+/** A set without a name of its own belongs to the rule that uses it, and goes with the rule. */
+function isForeign({ name, flags }: StoredSet, ours: ReadonlySet<string>): boolean {
+  return (flags & SET_FLAG.anonymous) === 0 && !ours.has(name);
+}
+
+function baseText(chain: Chain): string | undefined {
+  const { base } = chain;
+  return base && `${base.type} ${HOOK_NUMBER[base.hook]} ${base.priority}`;
+}
+
+function isSameSet(stored: StoredSet, spec: SetSpec): boolean {
+  const { value } = spec;
+  const dataType = value === 'verdict' ? VERDICT_DATA_TYPE : value ? dataTypeOf(value) : 0;
+  return (
+    stored.flags === setFlags(spec) &&
+    stored.keyType === dataTypeOf(spec.key) &&
+    stored.keyLength === keyLength(spec.key) &&
+    stored.dataType === dataType &&
+    stored.userdata === setUserdata(spec)
+  );
+}

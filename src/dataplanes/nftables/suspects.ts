@@ -1,0 +1,74 @@
+import type { NftEvent } from '../../linux/nftables/events.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import { type Held, MANAGED_SETS, type ManagedSet, type Place, placeId } from './elements.ts';
+
+interface SuspectPlace extends Place {
+  readonly family: TableFamily;
+  readonly set: ManagedSet;
+}
+
+type Suspect = Place & { readonly held: Held | 'absent' };
+
+/**
+ * What somebody else has changed since it was last looked at. The events say what an element is
+ * now, so a touched element need not be read; anything larger must be.
+ */
+export class Suspects {
+  readonly #elements = new Map<string, Map<Binary, Suspect>>();
+  #scope: 'nothing' | 'structure' | 'everything' = 'nothing';
+
+  /** How far a look at the kernel has to go. */
+  get scope(): 'nothing' | 'elements' | 'structure' | 'everything' {
+    if (this.#scope === 'nothing' && this.#elements.size > 0) return 'elements';
+    return this.#scope;
+  }
+
+  note(event: NftEvent): void {
+    const set = event.name as ManagedSet;
+    const isElements = event.kind === 'elements';
+    if (isElements && MANAGED_SETS.includes(set)) this.#noteElements(event, set);
+    // Elements went with their set, and nothing was told of them.
+    else if (event.change === 'deleted' && (event.kind === 'table' || event.kind === 'set')) {
+      this.noteEverything();
+    } else if (this.#scope === 'nothing') this.#scope = 'structure';
+  }
+
+  noteEverything(): void {
+    this.#scope = 'everything';
+    this.#elements.clear();
+  }
+
+  /** Written by ourselves since: it is what we wrote. */
+  clearElement(place: SuspectPlace): void {
+    this.#elements.get(`${place.family} ${place.set}`)?.delete(placeId(place));
+  }
+
+  get hasElements(): boolean {
+    return this.#elements.size > 0;
+  }
+
+  element(place: SuspectPlace): Held | 'absent' | undefined {
+    return this.#elements.get(`${place.family} ${place.set}`)?.get(placeId(place))?.held;
+  }
+
+  *elements(family: TableFamily): Generator<Suspect & { readonly set: ManagedSet }> {
+    for (const set of MANAGED_SETS) {
+      for (const suspect of this.#elements.get(`${family} ${set}`)?.values() ?? []) {
+        yield { set, ...suspect };
+      }
+    }
+  }
+
+  #noteElements(event: NftEvent, set: ManagedSet): void {
+    const name = `${event.family} ${set}`;
+    const elements = this.#elements.get(name) ?? new Map<Binary, Suspect>();
+    this.#elements.set(name, elements);
+    for (const { key, value, keyEnd } of event.elements) {
+      const end = keyEnd === undefined ? {} : { keyEnd };
+      const held: Held = { ...(value === undefined ? {} : { value }), ...end };
+      const place = { key, ...end };
+      elements.set(placeId(place), { ...place, held: event.change === 'new' ? held : 'absent' });
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { SetElement } from '../../linux/nftables/objects.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { Desired } from '../contract.ts';
+import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
+import { type Class, classSetOf } from './classes.ts';
+import { nodePortAddressKeys, uniqueClasses, wantedChains } from './fixed-parts.ts';
+import { Numbers } from './numbers.ts';
+import { partsOf } from './row.ts';
+import { CLASS_SETS, type SetName } from './sets.ts';
+import { classElement } from './transaction.ts';
+
+/** Everything that a table holds, as data: what the kernel gets, and what `render` prints. */
+export interface TableContent {
+  readonly family: TableFamily;
+  readonly elements: ReadonlyMap<SetName, readonly SetElement[]>;
+  /** In the order in which they are made where there was no table before. */
+  readonly chains: readonly Chain[];
+}
+
+/** `keptClasses`: those that earlier rows have left; their chains stay until the table goes. */
+export function tableContent(
+  desired: Desired,
+  family: TableFamily,
+  keptClasses: readonly Class[] = [],
+): TableContent {
+  // A number depends on which names came before, be they of the other family.
+  const numbers = new Numbers();
+  const lists = new Map<SetName, Map<string, SetElement>>();
+  const put = (set: SetName, element: SetElement) => {
+    const list = lists.get(set) ?? new Map<string, SetElement>();
+    lists.set(set, list);
+    // Several rows may want a shared one; who came first has it.
+    if (!list.has(element.key)) list.set(element.key, element);
+  };
+  const ofRows: Class[] = [];
+  for (const row of desired.rows) {
+    const parts = partsOf(row, numbers);
+    if (TABLE_OF_FAMILY[row.id.family] !== family) continue;
+    for (const element of [...parts.elements, ...parts.shared]) put(element.set, element);
+    ofRows.push(...parts.classes);
+  }
+  const classes = bySet(uniqueClasses([...keptClasses, ...ofRows]));
+  for (const each of classes) put(classSetOf(each), classElement(each));
+  for (const key of nodePortAddressKeys(desired.facts, family)) put('nodeport-ips', { key });
+  return {
+    family,
+    elements: new Map([...lists].map(([set, list]) => [set, [...list.values()]])),
+    chains: wantedChains({ facts: desired.facts, classes }, family),
+  };
+}
+
+function bySet(classes: readonly Class[]): Class[] {
+  return CLASS_SETS.flatMap((set) => classes.filter((each) => classSetOf(each) === set));
+}

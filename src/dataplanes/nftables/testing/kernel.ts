@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { Forwarding } from '../../../forwarding/model.ts';
+import { servicePortKey } from '../../../forwarding/model.ts';
+import type { Change } from '../../../forwarding/table.ts';
+import { openNetlink } from '../../../linux/netlink/socket.ts';
+import { run } from '../../../linux/netlink/testing/own-namespace.ts';
+import {
+  NETLINK_NETFILTER,
+  NFNLGRP_NFTABLES,
+  type TableFamily,
+} from '../../../linux/nftables/protocol.ts';
+import type { Desired, Inspection } from '../../contract.ts';
+import { TABLE_FAMILIES } from '../chains.ts';
+import type { Class } from '../classes.ts';
+import { NftablesPlane } from '../plane.ts';
+import { renderTable } from '../render.ts';
+import { tableContent } from '../table-content.ts';
+import { listingDifferences } from './canonical.ts';
+
+/** A plane in the network namespace of the test. */
+export function newPlane(): NftablesPlane {
+  return new NftablesPlane({
+    openNetlink: (kind) =>
+      openNetlink({
+        protocol: NETLINK_NETFILTER,
+        ...(kind === 'events' ? { groups: [NFNLGRP_NFTABLES] } : {}),
+      }),
+  });
+}
+
+export function nft(script: string): string {
+  return run(['nft', '-f', '-'], script);
+}
+
+export function listTable(family: TableFamily): string {
+  return run(['nft', 'list', 'table', family, 'fairlead']);
+}
+
+/** Fails where a listing does: an `nft` that cannot print the rules is of no use to its owner. */
+export function listEverything(): string {
+  run(['nft', '-j', 'list', 'ruleset']);
+  return run(['nft', 'list', 'ruleset']);
+}
+
+/** Writes every row that an inspection did not find right. */
+export async function applyWrong(
+  plane: NftablesPlane,
+  rows: readonly Forwarding[],
+  { right }: Inspection,
+): Promise<void> {
+  const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
+  await plane.apply(wrong.map((row) => change(undefined, row)));
+}
+
+/** From nothing, or from whatever is there, to what is desired. */
+export async function bring(
+  plane: NftablesPlane,
+  desired: Desired & { readonly rows: readonly Forwarding[] },
+): Promise<Inspection> {
+  const inspection = await plane.inspect(desired, 'everything');
+  await applyWrong(plane, desired.rows, inspection);
+  return inspection;
+}
+
+export function change(before: Forwarding | undefined, after: Forwarding | undefined): Change {
+  const id = (after ?? before)?.id;
+  assert.ok(id);
+  return { key: servicePortKey(id), before, after };
+}
+
+function assertSameListing(actual: string, wanted: string): void {
+  assert.deepEqual(listingDifferences(actual, wanted), []);
+}
+
+/** What `nft` lists is what `render` prints, and a look at the kernel finds nothing amiss. */
+export async function assertIs(
+  plane: NftablesPlane,
+  desired: Desired & { readonly rows: readonly Forwarding[] },
+  keptClasses: Readonly<Partial<Record<TableFamily, readonly Class[]>>> = {},
+): Promise<void> {
+  assert.deepEqual(await plane.diff(desired), []);
+  for (const family of TABLE_FAMILIES) {
+    const wanted = renderTable(tableContent(desired, family, keptClasses[family]));
+    assertSameListing(listTable(family), wanted);
+  }
+}

@@ -1,0 +1,141 @@
+import { parseCidr } from '../../addresses/cidr.ts';
+import { formatIp } from '../../addresses/ip.ts';
+import { destinationAddress, keyText, sourceAddress } from '../../linux/nftables/fields.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { PodDetection } from '../contract.ts';
+import { frontendFields, NODE_PORT_FIELDS } from './sets.ts';
+import type { AffinityUse, Rule, Slots, Statement, Where } from './statements.ts';
+
+type Do = Statement['do'];
+type Printer<K extends Do> = (
+  statement: Extract<Statement, { do: K }>,
+  family: TableFamily,
+) => string;
+
+/** A rule as nft 1.0.6 lists it. */
+export function ruleText(rule: Rule, family: TableFamily): string {
+  const statements = rule.statements.map((statement) => {
+    const printer = PRINTERS[statement.do] as Printer<Do>;
+    return printer(statement, family);
+  });
+  const comment = rule.comment === undefined ? [] : [`comment "${rule.comment}"`];
+  return [...statements, ...comment].join(' ');
+}
+
+/** What the detour through the packet mark looks like (see netlink-printer.ts). */
+const RESTORED = 'meta mark set meta mark';
+
+const PRINTERS: { readonly [K in Do]: Printer<K> } = {
+  'match-new': () => 'ct state new',
+  'match-translated': () => 'ct status dnat',
+  'match-pod': ({ by, is }, family) => podText(by, is, family),
+  'match-local': ({ of }) => `fib ${of} type local`,
+  'match-not-loopback': (_, family) =>
+    family === 'ip' ? 'ip daddr != 127.0.0.0/8' : 'ip6 daddr != ::1',
+  'match-range': ({ cidr }, family) => `${destinationAddress(family).text} ${rangeText(cidr)}`,
+  'match-marked': ({ mark }) => markedText(mark),
+  'match-frontend': ({ where, set }, family) => `${frontendText(where, family)} @${set}`,
+  'match-address': ({ set }, family) => `${destinationAddress(family).text} @${set}`,
+  'match-hairpin': ({ set }, family) =>
+    `${keyText([sourceAddress(family), destinationAddress(family)])} @${set}`,
+  'match-not-allowed': ({ lists, ranges }, family) =>
+    `meta mark set ${frontendText('service', family)} map @${lists} ${RESTORED} ` +
+    `meta mark . ${sourceAddress(family).text} != @${ranges}`,
+  'set-mark': ({ mark }) => `meta mark set meta mark | ${markText(mark)}`,
+  'clear-mark': ({ mark }) => `meta mark set meta mark ^ ${markText(mark)}`,
+  masquerade: () => 'masquerade fully-random',
+  reset: () => 'reject with tcp reset',
+  reject: () => 'reject',
+  drop: () => 'drop',
+  jump: ({ chain }) => `jump ${chain}`,
+  goto: ({ chain }) => `goto ${chain}`,
+  classify: ({ where, map, classes }, family) =>
+    `meta mark set ${frontendText(where, family)} map @${map} ${RESTORED} ` +
+    `meta mark vmap @${classes}`,
+  translate: ({ where, map, slots }, family) =>
+    `dnat ${family} to ${frontendText(where, family)} . ${slotText(slots)} map @${map}`,
+  return: ({ use, seconds }, family) => {
+    const client = `meta mark . ${sourceAddress(family).text}`;
+    return [
+      groupText(use, family),
+      `meta mark set ${client} map @affinity ${RESTORED}`,
+      `update @affinity { ${client} timeout ${durationText(seconds)} : meta mark }`,
+      translateText(family),
+    ].join(' ');
+  },
+  choose: ({ use, slots, seconds }, family) => {
+    const client = `meta mark . ${sourceAddress(family).text}`;
+    return [
+      drawText(use, slots, family),
+      `delete @affinity { ${client} : meta mark }`,
+      `update @affinity { ${client} timeout ${durationText(seconds)} : meta mark }`,
+      translateText(family),
+    ].join(' ');
+  },
+  'choose-once': ({ use, slots }, family) =>
+    `${drawText(use, slots, family)} ${translateText(family)}`,
+};
+
+/** The highest bit alone is to `nft` a prefix of length one. */
+function markedText(mark: number): string {
+  if (mark === 2 ** 31) return `meta mark != ${markText(0)}/1`;
+  return `meta mark & ${markText(mark)} != ${markText(0)}`;
+}
+
+function groupText(use: AffinityUse, family: TableFamily): string {
+  return `meta mark set ${frontendText(use.where, family)} map @${use.groups} ${RESTORED}`;
+}
+
+function drawText(...[use, slots, family]: [AffinityUse, Slots, TableFamily]): string {
+  const draw = `meta mark set meta mark . ${slotText(slots)} map @affinity-slots ${RESTORED}`;
+  return `${groupText(use, family)} ${draw}`;
+}
+
+function translateText(family: TableFamily): string {
+  return `dnat ${family} to meta mark . meta mark map @affinity-endpoints`;
+}
+
+function frontendText(where: Where, family: TableFamily): string {
+  return keyText(where === 'service' ? frontendFields(family) : NODE_PORT_FIELDS);
+}
+
+function slotText({ count, offset }: Slots): string {
+  return `numgen random mod ${count}${offset === 0 ? '' : ` offset ${offset}`}`;
+}
+
+function podText(...[by, is, family]: [PodDetection, boolean, TableFamily]): string {
+  const not = is ? '' : '!= ';
+  if (by.by === 'cidr') return `${sourceAddress(family).text} ${not}${rangeText(by.cidr)}`;
+  const name = by.by === 'interface' ? by.name : `${by.prefix}*`;
+  return `iifname ${not}"${name}"`;
+}
+
+/** A range as `nft` lists it: a single address without its length. */
+function rangeText(text: string): string {
+  const range = parseCidr(text);
+  if (!range) return text;
+  const address = formatIp(range.base);
+  const isSingle = range.prefixLength === range.base.bytes.length * 8;
+  return isSingle ? address : `${address}/${range.prefixLength}`;
+}
+
+export function markText(mark: number): string {
+  return `0x${(mark >>> 0).toString(16).padStart(8, '0')}`;
+}
+
+/** `3h`, `1m30s`, `2d4h`: without what is nought. */
+export function durationText(totalSeconds: number): string {
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const;
+  let rest = totalSeconds;
+  const parts = units.map(([unit, seconds]) => {
+    const count = Math.floor(rest / seconds);
+    rest -= count * seconds;
+    return count === 0 ? '' : `${count}${unit}`;
+  });
+  return parts.join('') || '0s';
+}

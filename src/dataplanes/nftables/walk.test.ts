@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Numbers } from './numbers.ts';
+import { ruleSentences } from './sentences.ts';
+import { tableContent } from './table-content.ts';
+import { exampleRows, FACTS, type RowRecipe, row } from './testing/rows.ts';
+import { walkRow } from './walk.ts';
+
+/** The chains that packets to the cluster IP, the load balancer and the node port meet. */
+function pathsOf(more: Partial<RowRecipe>): string[] {
+  const rows = [row(more)];
+  const content = tableContent({ facts: FACTS, rows }, 'ip');
+  return rows.flatMap((each) =>
+    walkRow(each, content, new Numbers()).map(({ visits }) =>
+      visits.map(({ chain }) => chain.name).join(' '),
+    ),
+  );
+}
+
+describe('the way of a packet', () => {
+  it('leads to the endpoints', () => {
+    const end = 'nat-postrouting masquerading';
+    assert.deepEqual(pathsOf({}), [
+      `nat-prerouting services cluster-3 pick-3 ${end}`,
+      `nat-prerouting services masquerade-3 pick-3 ${end}`,
+      `nat-prerouting services nodeport-masquerade-3 nodeport-pick-3 ${end}`,
+    ]);
+  });
+
+  it('passes the source ranges, and the short circuit of a local policy', () => {
+    const [, balancer] = pathsOf({ shape: 'local', allowedSources: ['10.0.0.0/8'] });
+    assert.equal(
+      balancer,
+      'filter-prerouting firewall nat-prerouting services local-1 short-4 pick-1 nat-postrouting masquerading',
+    );
+  });
+
+  it('ends where nobody serves', () => {
+    assert.deepEqual(pathsOf({ shape: 'no-endpoints' }), [
+      'filter-input service-check refuse filter-forward',
+      'filter-input service-check refuse filter-forward',
+      'filter-input nodeport-check refuse',
+    ]);
+  });
+});
+
+describe('the sentences', () => {
+  it('say something of every rule', () => {
+    for (const family of ['ip', 'ip6'] as const) {
+      for (const { name, rules } of tableContent({ facts: FACTS, rows: exampleRows() }, family)
+        .chains) {
+        for (const sentence of ruleSentences(rules)) {
+          assert.match(sentence, /^(if [^:]+: )*[a-z]/, name);
+          assert.ok(!sentence.includes('undefined') && !sentence.endsWith(': '), sentence);
+        }
+      }
+    }
+  });
+
+  it('tell what a second rule is for', () => {
+    const content = tableContent({ facts: FACTS, rows: [] }, 'ip');
+    const pick = content.chains.find(({ name }) => name === 'pick-2');
+    assert.deepEqual(ruleSentences(pick?.rules ?? []), [
+      'sends it to one of 2 endpoints, drawn at random from the slots 0 to 1 (@endpoints)',
+      'if what was drawn is gone since: sends it to the endpoint in slot 0 (@endpoints)',
+    ]);
+  });
+});
