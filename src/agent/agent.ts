@@ -1,0 +1,255 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Clock } from '../cluster/clock.ts';
+import type { Source, SourceEvent } from '../cluster/source.ts';
+import type { DataPlane, Desired, Drift } from '../dataplanes/contract.ts';
+import type { ForwardingTable } from '../forwarding/table.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import { ConditionBook } from './condition-book.ts';
+import type { Conditions } from './conditions.ts';
+import type { Context } from './context.ts';
+import { DriftLog } from './drift-log.ts';
+import type { ServiceHealthCheck } from './health-checks.ts';
+import { Intake } from './intake.ts';
+import type { MachineAddresses } from './machine-addresses.ts';
+import type { AgentObserver } from './observer.ts';
+import { Observers } from './observers.ts';
+import { Outstanding } from './outstanding.ts';
+import { PlaneWatch } from './plane-watch.ts';
+import { Propagations } from './propagation.ts';
+import { RecentValues } from './quantiles.ts';
+import { Reconciler } from './reconciler.ts';
+import type { Random } from './retry.ts';
+import { runTogether } from './run-together.ts';
+import { type AgentSnapshot, failingRow } from './snapshot.ts';
+import { Wake } from './wake.ts';
+
+const READ_BACK_MS = 600_000;
+/** So often conditions that nobody announces are looked at. */
+const TICK_MS = 1000;
+const FAILING_ROWS_SHOWN = 20;
+
+export interface AgentOptions {
+  readonly plane: DataPlane;
+  readonly source: Source;
+  readonly addresses: MachineAddresses;
+  readonly settings: AgentSettings;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observers?: readonly AgentObserver[];
+  /** How often all of the kernel is read back when nobody has touched it. */
+  readonly readBackMs?: number;
+  readonly random?: Random;
+  readonly monotonicMs?: () => number;
+}
+
+/** Makes the kernel do what the cluster wants of this node, and keeps it so. */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #startedAtMs: number;
+  readonly #context: Context;
+  readonly #reconciler: Reconciler;
+  readonly #watch: PlaneWatch;
+  readonly #wake = new Wake();
+  readonly #drifts = new DriftLog();
+  readonly #book: ConditionBook;
+  readonly #received = new RecentValues();
+  readonly #triggered = new RecentValues();
+
+  constructor(options: AgentOptions) {
+    const { plane, settings, nodeName, clock, log } = options;
+    const random = options.random ?? Math.random;
+    this.#options = options;
+    this.#startedAtMs = clock.nowMs();
+    this.#context = {
+      plane,
+      intake: new Intake({ settings, nodeName }),
+      outstanding: new Outstanding(),
+      propagations: new Propagations(this.#startedAtMs),
+      observers: new Observers([this.#ownObserver(), ...(options.observers ?? [])], log),
+      clock,
+      monotonicMs: options.monotonicMs ?? (() => performance.now()),
+      random,
+      log,
+    };
+    this.#reconciler = new Reconciler(this.#context, options.readBackMs ?? READ_BACK_MS);
+    this.#book = new ConditionBook(log);
+    this.#watch = new PlaneWatch({
+      plane,
+      clock,
+      random,
+      onDrift: (drift) => this.#takeDrift(drift),
+      onResumed: () => this.#wantInspection(),
+      onInterrupted: ({ code, message }) => log.warn({ code }, `watch of the kernel: ${message}`),
+    });
+  }
+
+  /** Works until the signal is aborted, and leaves the kernel as it is then. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { source, addresses } = this.#options;
+    await runTogether(
+      [
+        (stop) => this.#watch.run(stop),
+        (stop) => source.run((event) => this.#takeEvent(event), stop),
+        (stop) => addresses.run((all) => this.#takeAddresses(all), stop),
+        (stop) => this.#loop(stop),
+        (stop) => this.#tick(stop),
+      ],
+      signal,
+    );
+  }
+
+  /** Follows new settings; what cannot change while running stays as it was. */
+  reconfigure(settings: AgentSettings): void {
+    const { nodeObject, masquerade } = this.#context.intake.settings;
+    const { markBit } = masquerade;
+    this.#context.intake.takeSettings({
+      ...settings,
+      nodeObject,
+      masquerade: { ...settings.masquerade, markBit },
+    });
+    this.#changed();
+  }
+
+  /** What this node should do, row by row, for whoever explains or compares. */
+  get table(): ForwardingTable {
+    return this.#context.intake.table;
+  }
+
+  /** What the kernel should have, for a plane's `diff`. */
+  desired(): Desired {
+    const { facts, table } = this.#context.intake;
+    return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
+  }
+
+  /** By `namespace/name`, only Services that have a health port. */
+  get healthChecks(): ReadonlyMap<string, ServiceHealthCheck> {
+    return this.#reconciler.healthChecks.all;
+  }
+
+  conditions(): Conditions {
+    const { intake, outstanding, clock } = this.#context;
+    const reconciler = this.#reconciler;
+    return this.#book.conditions({
+      nowMs: clock.nowMs(),
+      startedAtMs: this.#startedAtMs,
+      syncPeriodMs: intake.settings.syncPeriodMs,
+      sources: this.#options.source.health(),
+      missing: intake.missing(),
+      firstSyncAtMs: reconciler.firstSyncAtMs,
+      pendingCount: outstanding.size,
+      pendingSinceMs: {
+        IPv4: reconciler.pendingSinceMs('IPv4'),
+        IPv6: reconciler.pendingSinceMs('IPv6'),
+      },
+      lastSyncedAtMs: reconciler.lastSyncedAtMs,
+      failure: reconciler.failure,
+      lastDrift: this.#drifts.last.at(-1),
+      interruption: this.#watch.interruption,
+      expectsNode: intake.settings.nodeObject === 'expected',
+      node: intake.node,
+    });
+  }
+
+  snapshot(): AgentSnapshot {
+    const { plane, source } = this.#options;
+    const { outstanding, clock } = this.#context;
+    const { last } = this.#reconciler.inspector;
+    const failing = outstanding.failing();
+    return {
+      mode: plane.mode,
+      node: this.table.view,
+      startedAtMs: this.#startedAtMs,
+      atMs: clock.nowMs(),
+      rows: this.#reconciler.rowCounts(),
+      failingRows: failing.slice(0, FAILING_ROWS_SHOWN).map(failingRow),
+      failingRowCount: failing.length,
+      conditions: this.conditions(),
+      ...(last === undefined ? {} : { lastInspection: last }),
+      drifts: this.#drifts.last,
+      driftCount: this.#drifts.count,
+      propagation: {
+        received: this.#received.quantiles(),
+        triggered: this.#triggered.quantiles(),
+      },
+      sources: source.health(),
+    };
+  }
+
+  async #loop(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context;
+    while (!signal.aborted) {
+      // Whatever else this turn of the event loop brings goes into the same step.
+      await turn();
+      await this.#reconciler.advance(signal);
+      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.nowMs(), { clock, signal });
+    }
+  }
+
+  async #tick(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.conditions();
+      await this.#context.clock.sleep(TICK_MS, signal);
+    }
+  }
+
+  #takeEvent(event: SourceEvent): void {
+    const { intake, propagations, observers, clock, monotonicMs } = this.#context;
+    const atMs = monotonicMs();
+    const { service, slice, triggeredAtMs } = intake.take(event);
+    if (event.type !== 'synced') {
+      const { kind, type } = event;
+      observers.tell((observer) => observer.onReceived?.({ kind, type, atMs: clock.nowMs() }));
+    }
+    if (service !== undefined) this.#reconciler.healthChecks.serviceChanged(service);
+    if (slice !== undefined) this.#reconciler.healthChecks.sliceChanged(slice);
+    if (this.#reconciler.isOpen && (service ?? slice) !== undefined) {
+      propagations.received({ service, atMs, triggeredAtMs });
+    }
+    this.#changed();
+  }
+
+  #takeAddresses(addresses: readonly string[]): void {
+    this.#context.intake.takeMachineAddresses(addresses);
+    this.#changed();
+  }
+
+  #takeDrift(drift: Drift): void {
+    const { log, observers, clock } = this.#context;
+    this.#drifts.note(drift);
+    const isFirst = this.#reconciler.plan.wanted === undefined;
+    log[isFirst ? 'warn' : 'debug']({ by: drift.by }, `somebody else: ${drift.what}`);
+    observers.tell((observer) => observer.onDrift?.(drift));
+    if (!this.#reconciler.isOpen) return;
+    this.#reconciler.plan.wantAfterDrift(clock.nowMs());
+    this.#wake.call();
+  }
+
+  #wantInspection(): void {
+    if (!this.#reconciler.isOpen) return;
+    const { clock } = this.#context;
+    this.#reconciler.plan.wantEverything('watch was interrupted', clock.nowMs());
+    this.#wake.call();
+  }
+
+  #changed(): void {
+    if (!this.#reconciler.isOpen) {
+      if (this.#context.intake.missing().length > 0) return;
+      this.#reconciler.open();
+    }
+    this.#reconciler.noteUntaken();
+    this.#wake.call();
+  }
+
+  #ownObserver(): AgentObserver {
+    return {
+      onAcknowledged: ({ propagations }) => {
+        for (const { totalMs, sinceTriggeredMs } of propagations) {
+          this.#received.add(totalMs);
+          for (const ms of sinceTriggeredMs) this.#triggered.add(ms);
+        }
+      },
+    };
+  }
+}

@@ -1,0 +1,149 @@
+import type { Kind } from '../cluster/kinds.ts';
+import type { SourceHealth } from '../cluster/source.ts';
+import type { Drift } from '../dataplanes/contract.ts';
+import type { Family } from '../forwarding/model.ts';
+import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
+import type { Failure } from './failure.ts';
+import type { KnownNode } from './intake.ts';
+
+const DISTURBED_FOR_MS = 600_000;
+const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
+
+/** All that the conditions follow from. Times are milliseconds since 1970. */
+export interface Assessed {
+  readonly nowMs: number;
+  readonly startedAtMs: number;
+  readonly syncPeriodMs: number;
+  readonly sources: readonly SourceHealth[];
+  /** What has not been told completely yet. */
+  readonly missing: readonly string[];
+  readonly firstSyncAtMs: number | undefined;
+  readonly pendingCount: number;
+  readonly pendingSinceMs: Readonly<Record<Family, number | undefined>>;
+  readonly lastSyncedAtMs: Readonly<Partial<Record<Family, number>>>;
+  readonly failure: Failure | undefined;
+  readonly lastDrift: Drift | undefined;
+  readonly interruption: Failure | undefined;
+  readonly expectsNode: boolean;
+  readonly node: KnownNode;
+}
+
+/** Says since when a condition has been as it is, where that does not follow from anything else. */
+export type SinceOf = (name: string, isTrue: boolean) => number;
+
+/** From what is known to what can be said. */
+export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
+  const say = (name: string, isTrue: boolean, why: string): Condition => {
+    return { isTrue, sinceMs: sinceOf(name, isTrue), why };
+  };
+  const connected = (kind: Kind): Condition => {
+    const health = about.sources.find((source) => source.kind === kind);
+    return say(`connected.${kind}`, health?.connected ?? true, whyConnected(health));
+  };
+  const kinds: Record<Kind, Condition> = {
+    service: connected('service'),
+    slice: connected('slice'),
+    node: connected('node'),
+    serviceCidr: connected('serviceCidr'),
+  };
+  const node = eligibility(about);
+  return {
+    connected: kinds,
+    apiFresh: freshness(about, say),
+    listed: say('listed', about.missing.length === 0, whyListed(about)),
+    firstSync: say('firstSync', about.firstSyncAtMs !== undefined, whyFirstSync(about)),
+    synced: synced(about, say),
+    timely: { IPv4: timeliness(about, 'IPv4'), IPv6: timeliness(about, 'IPv6') },
+    errorFree: say('errorFree', about.failure === undefined, whyOf(about.failure, 'no failures')),
+    undisturbed: disturbance(about),
+    watching: say(
+      'watching',
+      about.interruption === undefined,
+      whyOf(about.interruption, 'changes by others are told'),
+    ),
+    nodeEligible: say('nodeEligible', node.isTrue, node.why),
+  };
+}
+
+type Say = (name: string, isTrue: boolean, why: string) => Condition;
+
+function whyConnected(health: SourceHealth | undefined): string {
+  if (health === undefined) return 'not watched';
+  if (health.connected) return 'the watch stands';
+  return health.lastError ?? 'not connected yet';
+}
+
+/** ServiceCIDR does not count: not every cluster has the kind. */
+function freshness({ sources, nowMs }: Assessed, say: Say): Condition {
+  const silent = sources.filter(({ kind, connected }) => kind !== 'serviceCidr' && !connected);
+  if (silent.length === 0) return say('apiFresh', true, 'all watches stand');
+  const heardAtMs = Math.min(...silent.map(({ lastHeardAtMs }) => lastHeardAtMs));
+  const kinds = silent.map(({ kind }) => kind).sort();
+  const ago = heardAtMs === 0 ? 'never heard' : `not heard for ${seconds(nowMs - heardAtMs)}`;
+  return say('apiFresh', false, `${kinds.join(', ')}: ${ago}; the kernel keeps what it has`);
+}
+
+function whyListed({ missing }: Assessed): string {
+  return missing.length === 0 ? 'all was told once' : `waiting for ${missing.join(', ')}`;
+}
+
+function whyFirstSync({ firstSyncAtMs, missing, failure }: Assessed): string {
+  if (firstSyncAtMs !== undefined) return 'the kernel has had everything';
+  return failure?.message ?? whyListed({ missing } as Assessed);
+}
+
+function synced(about: Assessed, say: Say): Condition {
+  const { pendingCount, pendingSinceMs, firstSyncAtMs } = about;
+  const isWaiting = pendingSinceMs.IPv4 !== undefined || pendingSinceMs.IPv6 !== undefined;
+  if (isWaiting || pendingCount > 0)
+    return say('synced', false, `${pendingCount} rows wait for the kernel`);
+  const isTrue = firstSyncAtMs !== undefined;
+  return say('synced', isTrue, isTrue ? 'the kernel has everything' : 'nothing was written yet');
+}
+
+function timeliness(about: Assessed, family: Family): FamilyCondition {
+  const { nowMs, startedAtMs, syncPeriodMs } = about;
+  const oldestPendingAtMs = about.pendingSinceMs[family];
+  const lastSyncedAtMs = about.lastSyncedAtMs[family];
+  const times = {
+    ...(oldestPendingAtMs === undefined ? {} : { oldestPendingAtMs }),
+    ...(lastSyncedAtMs === undefined ? {} : { lastSyncedAtMs }),
+  };
+  const lateAtMs = (oldestPendingAtMs ?? nowMs) + 2 * syncPeriodMs;
+  if (nowMs >= lateAtMs) {
+    const age = seconds(nowMs - (oldestPendingAtMs ?? nowMs));
+    return { isTrue: false, sinceMs: lateAtMs, why: `a change waits for ${age}`, ...times };
+  }
+  const why = oldestPendingAtMs === undefined ? 'nothing waits' : 'a change is under way';
+  return { isTrue: true, sinceMs: lastSyncedAtMs ?? startedAtMs, why, ...times };
+}
+
+function disturbance({ lastDrift, nowMs, startedAtMs }: Assessed): Condition {
+  if (lastDrift === undefined) {
+    return { isTrue: true, sinceMs: startedAtMs, why: 'nobody else touched what is ours' };
+  }
+  const by = lastDrift.by ? ` by ${lastDrift.by.program} (${lastDrift.by.pid})` : '';
+  const why = `${lastDrift.what}${by}`;
+  const untilMs = lastDrift.atMs + DISTURBED_FOR_MS;
+  if (nowMs >= untilMs) return { isTrue: true, sinceMs: untilMs, why: `long ago: ${why}` };
+  return { isTrue: false, sinceMs: lastDrift.atMs, why };
+}
+
+function eligibility({ expectsNode, node }: Assessed): { isTrue: boolean; why: string } {
+  if (!expectsNode) return { isTrue: true, why: 'this machine is no node of the cluster' };
+  if (node.state === 'unknown') return { isTrue: false, why: 'the Node object is not known' };
+  if (node.state === 'deleted') return { isTrue: false, why: 'the Node object was deleted' };
+  if (node.object.deleting) return { isTrue: false, why: 'the Node object is being deleted' };
+  if (node.object.taintKeys.includes(AUTOSCALER_TAINT)) {
+    return { isTrue: false, why: `the node has the taint ${AUTOSCALER_TAINT}` };
+  }
+  return { isTrue: true, why: 'the node stays' };
+}
+
+function whyOf(failure: Failure | undefined, otherwise: string): string {
+  return failure === undefined ? otherwise : `${failure.message} (${failure.code})`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,31 @@
+import type { Logger } from 'pino';
+import { type Assessed, assess } from './assess.ts';
+import type { Conditions } from './conditions.ts';
+
+interface Said {
+  readonly isTrue: boolean;
+  readonly sinceMs: number;
+}
+
+/** Remembers since when each condition has been as it is, and logs when one turns. */
+export class ConditionBook {
+  readonly #log: Logger;
+  readonly #said = new Map<string, Said>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  conditions(about: Assessed): Conditions {
+    return assess(about, (name, isTrue) => this.#since(name, { isTrue, sinceMs: about.nowMs }));
+  }
+
+  #since(name: string, now: Said): number {
+    const before = this.#said.get(name);
+    if (before?.isTrue === now.isTrue) return before.sinceMs;
+    this.#said.set(name, now);
+    const { isTrue } = now;
+    if (before !== undefined) this.#log.info({ condition: name, isTrue }, 'a condition changed');
+    return now.sinceMs;
+  }
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Assessed, assess } from './assess.ts';
+import { healthz, livez, readyz, type Verdict } from './conditions.ts';
+import { NODE } from './testing/stage.ts';
+
+const WELL: Assessed = {
+  nowMs: 1_000_000,
+  startedAtMs: 0,
+  syncPeriodMs: 30_000,
+  sources: [],
+  missing: [],
+  firstSyncAtMs: 1000,
+  pendingCount: 0,
+  pendingSinceMs: { IPv4: undefined, IPv6: undefined },
+  lastSyncedAtMs: { IPv4: 1000, IPv6: 1000 },
+  failure: undefined,
+  lastDrift: undefined,
+  interruption: undefined,
+  expectsNode: true,
+  node: { state: 'present', object: NODE },
+};
+
+function verdicts(more: Partial<Assessed>): Record<'livez' | 'readyz' | 'healthz', Verdict> {
+  const conditions = assess({ ...WELL, ...more }, () => 0);
+  return { livez: livez(conditions), readyz: readyz(conditions), healthz: healthz(conditions) };
+}
+
+const OK: Verdict = { ok: true, failing: [] };
+
+test('all is well', () => {
+  assert.deepEqual(verdicts({}), { livez: OK, readyz: OK, healthz: OK });
+});
+
+test('a change that waits for twice the sync period makes its family unhealthy', () => {
+  const waiting = (ms: number): Partial<Assessed> => ({
+    pendingSinceMs: { IPv4: undefined, IPv6: WELL.nowMs - ms },
+  });
+  assert.deepEqual(verdicts(waiting(59_999)).livez, OK);
+  const late = { ok: false, failing: ['timely.IPv6'] };
+  assert.deepEqual(verdicts(waiting(60_000)), { livez: late, readyz: late, healthz: late });
+});
+
+test('before the first sync a node is alive but not ready', () => {
+  const unready = { ok: false, failing: ['firstSync'] };
+  const expected = { livez: OK, readyz: unready, healthz: unready };
+  assert.deepEqual(verdicts({ firstSyncAtMs: undefined }), expected);
+});
+
+test('a node that is about to go gets no traffic of load balancers', () => {
+  const leaving = { livez: OK, readyz: OK, healthz: { ok: false, failing: ['nodeEligible'] } };
+  const node = (more: Partial<typeof NODE>): Partial<Assessed> => ({
+    node: { state: 'present', object: { ...NODE, ...more } },
+  });
+  assert.deepEqual(verdicts(node({ deleting: true })), leaving);
+  assert.deepEqual(verdicts(node({ taintKeys: ['ToBeDeletedByClusterAutoscaler'] })), leaving);
+  assert.deepEqual(verdicts({ node: { state: 'unknown' } }), leaving);
+  assert.deepEqual(verdicts({ node: { state: 'deleted', object: NODE } }), leaving);
+  assert.deepEqual(verdicts(node({ taintKeys: ['other'] })).healthz, OK);
+  assert.deepEqual(verdicts({ node: { state: 'unknown' }, expectsNode: false }).healthz, OK);
+});
+
+test('an API that is away, drift and errors are told but are no reason to restart', () => {
+  const failure = { code: 'BAD', message: 'refused', next: '', atMs: 0 };
+  const sources = [
+    { kind: 'slice', connected: false, lastHeardAtMs: 940_000, skippedCount: 0 },
+  ] as const;
+  const lastDrift = { atMs: 999_000, what: 'table deleted', by: { pid: 1, program: 'nft' } };
+  const about = { ...WELL, failure, sources, lastDrift, interruption: failure };
+  const conditions = assess(about, () => 0);
+  assert.deepEqual(healthz(conditions), OK);
+  assert.equal(
+    conditions.apiFresh.why,
+    'slice: not heard for 60.0 s; the kernel keeps what it has',
+  );
+  assert.equal(conditions.errorFree.why, 'refused (BAD)');
+  assert.equal(conditions.undisturbed.why, 'table deleted by nft (1)');
+  assert.equal(conditions.watching.isTrue, false);
+  const later = assess({ ...about, nowMs: 1_599_000 }, () => 0);
+  assert.deepEqual([later.undisturbed.isTrue, later.undisturbed.sinceMs], [true, 1_599_000]);
+});

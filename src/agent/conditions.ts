@@ -1,0 +1,74 @@
+import type { Kind } from '../cluster/kinds.ts';
+import type { Family } from '../forwarding/model.ts';
+
+/** One named statement about the agent. Every condition is put so that true is good. */
+export interface Condition {
+  readonly isTrue: boolean;
+  /** Milliseconds since 1970 since when it has been so. */
+  readonly sinceMs: number;
+  /** One sentence for people: why it is so. */
+  readonly why: string;
+}
+
+/** Whether the kernel follows in one family. */
+export interface FamilyCondition extends Condition {
+  /** When the oldest change that the kernel has not got came up; undefined: it has all. */
+  readonly oldestPendingAtMs?: number;
+  /** When the kernel last had everything that was wanted; undefined: never yet. */
+  readonly lastSyncedAtMs?: number;
+}
+
+export interface Conditions {
+  /** The watch of each kind stands. Nothing is taken back while it does not. */
+  readonly connected: Readonly<Record<Kind, Condition>>;
+  /** Every kind has been heard of lately: what is desired is what the cluster wants now. */
+  readonly apiFresh: Condition;
+  /** Every kind has told its first complete list: from here on the kernel is written to. */
+  readonly listed: Condition;
+  /** The kernel has had everything once since the start. Once true it stays so. */
+  readonly firstSync: Condition;
+  /** The kernel has everything now. */
+  readonly synced: Condition;
+  /** No change has waited for the kernel for longer than twice the sync period. */
+  readonly timely: Readonly<Record<Family, FamilyCondition>>;
+  /** Nothing that was tried last has failed. */
+  readonly errorFree: Condition;
+  /** Nobody else has touched what is ours within the last ten minutes. */
+  readonly undisturbed: Condition;
+  /** We would be told if somebody touched what is ours. */
+  readonly watching: Condition;
+  /** Load balancers may send traffic to this node. */
+  readonly nodeEligible: Condition;
+}
+
+/** An answer of a health endpoint. */
+export interface Verdict {
+  readonly ok: boolean;
+  /** The conditions that it fails for, by name, such as `timely.IPv4`; sorted. */
+  readonly failing: readonly string[];
+}
+
+/** Restarting the process may help when this fails; an API that is away is no reason to. */
+export function livez(conditions: Conditions): Verdict {
+  return verdict(timeliness(conditions));
+}
+
+/** The node may be relied on: everything was in the kernel once, and it follows. */
+export function readyz(conditions: Conditions): Verdict {
+  return verdict({ ...timeliness(conditions), firstSync: conditions.firstSync });
+}
+
+/** Load balancers may send traffic here: ready, and the node is not about to go. */
+export function healthz(conditions: Conditions): Verdict {
+  const { firstSync, nodeEligible } = conditions;
+  return verdict({ ...timeliness(conditions), firstSync, nodeEligible });
+}
+
+function timeliness({ timely }: Conditions): Record<string, Condition> {
+  return { 'timely.IPv4': timely.IPv4, 'timely.IPv6': timely.IPv6 };
+}
+
+function verdict(needed: Readonly<Record<string, Condition>>): Verdict {
+  const failing = Object.keys(needed).filter((name) => needed[name]?.isTrue !== true);
+  return { ok: failing.length === 0, failing: failing.sort() };
+}

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../cluster/clock.ts';
+import type { DataPlane } from '../dataplanes/contract.ts';
+import type { Intake } from './intake.ts';
+import type { Observers } from './observers.ts';
+import type { Outstanding } from './outstanding.ts';
+import type { Propagations } from './propagation.ts';
+import type { Random } from './retry.ts';
+
+/** What the parts of the loop share. */
+export interface Context {
+  readonly plane: DataPlane;
+  readonly intake: Intake;
+  readonly outstanding: Outstanding;
+  readonly propagations: Propagations;
+  readonly observers: Observers;
+  readonly clock: Clock;
+  /** For durations: never set back. */
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly log: Logger;
+}

@@ -1,0 +1,66 @@
+import { microTime } from './servers/go-time.ts';
+
+/** Who speaks. */
+export interface EventAbout {
+  readonly nodeName: string;
+  /** Of the machine; tells several of us apart. */
+  readonly hostName: string;
+}
+
+export interface Notice {
+  readonly type: 'Normal' | 'Warning';
+  /** As in kube-proxy, so that what looks for its Events finds ours. */
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+  /** What it is about, when not the Node. */
+  readonly service?: { readonly namespace: string; readonly name: string };
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  /** Tells Events of the same millisecond apart. */
+  readonly sequence: number;
+}
+
+const CONTROLLER = 'fairlead';
+/** The API keeps Events of what has no namespace in this one. */
+const NODE_NAMESPACE = 'default';
+/** Beyond it the API refuses the Event. */
+const NOTE_BYTES = 1024;
+const NANOSECONDS = 1_000_000n;
+
+/** An Event in the form of events.k8s.io/v1, and where to post it. */
+export function eventObject(notice: Notice, about: EventAbout): { path: string; body: object } {
+  const { type, reason, action, note, service, atMs, sequence } = notice;
+  const namespace = service?.namespace ?? NODE_NAMESPACE;
+  const name = service?.name ?? about.nodeName;
+  const regarding =
+    service === undefined
+      ? // `kubectl describe node` looks for Events whose UID is the name, as the kubelet writes it.
+        { apiVersion: 'v1', kind: 'Node', name, uid: name }
+      : { apiVersion: 'v1', kind: 'Service', namespace, name };
+  const unique = (BigInt(atMs) * NANOSECONDS + BigInt(sequence)).toString(16);
+  const body = {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${unique}`, namespace },
+    eventTime: microTime(atMs),
+    reportingController: CONTROLLER,
+    reportingInstance: `${CONTROLLER}-${about.hostName}`,
+    action,
+    reason,
+    type,
+    note: cut(note),
+    regarding,
+  };
+  return { path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, body };
+}
+
+function cut(note: string): string {
+  const bytes = Buffer.from(note);
+  if (bytes.length <= NOTE_BYTES) return note;
+  // A character that the cut went through is no character any more.
+  return bytes
+    .subarray(0, NOTE_BYTES)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
+}

@@ -1,0 +1,32 @@
+export interface TokenBucketOptions {
+  readonly burst: number;
+  readonly refillEveryMs: number;
+}
+
+/** So many at once, and then one in each interval. */
+export class TokenBucket {
+  readonly #options: TokenBucketOptions;
+  #tokens: number;
+  #countedAtMs: number | undefined;
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = options;
+    this.#tokens = options.burst;
+  }
+
+  /** 0: go ahead. Otherwise so long to wait before asking again. */
+  take(nowMs: number): number {
+    const { burst, refillEveryMs } = this.#options;
+    this.#countedAtMs ??= nowMs;
+    const refillCount = Math.max(0, Math.floor((nowMs - this.#countedAtMs) / refillEveryMs));
+    this.#tokens = Math.min(burst, this.#tokens + refillCount);
+    // What the clock has been turned back by must not be waited for.
+    this.#countedAtMs =
+      nowMs < this.#countedAtMs ? nowMs : this.#countedAtMs + refillCount * refillEveryMs;
+    if (this.#tokens > 0) {
+      this.#tokens--;
+      return 0;
+    }
+    return refillEveryMs - (nowMs - this.#countedAtMs);
+  }
+}

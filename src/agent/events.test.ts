@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { TokenBucket } from './event-rate.ts';
+import { type EventPost, Events } from './events.ts';
+import { until } from './servers/testing/until.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 15, 9, 28, 7, 904);
+const ABOUT = { nodeName: 'node1', hostName: 'host1' };
+
+interface Posted {
+  readonly path: string;
+  readonly body: object;
+}
+
+interface Stage {
+  readonly events: Events;
+  readonly posted: Posted[];
+  readonly problems: unknown[];
+  nowMs: number;
+}
+
+function stage(t: TestContext, post?: EventPost): Stage {
+  const posted: Posted[] = [];
+  const problems: unknown[] = [];
+  const record: EventPost = async (path, body) => {
+    posted.push({ path, body });
+  };
+  const scene: Stage = {
+    posted,
+    problems,
+    nowMs: NOW_MS,
+    events: new Events({
+      about: ABOUT,
+      post: post ?? record,
+      onProblem: (error) => problems.push(error),
+      nowMs: () => scene.nowMs,
+    }),
+  };
+  const stop = new AbortController();
+  const running = scene.events.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+  });
+  return scene;
+}
+
+describe('events', () => {
+  it('on the Node have the reason and action of kube-proxy', async (t) => {
+    const { events, posted } = stage(t);
+    events.starting('mode nftables');
+    await until('the Event', () => posted.length === 1);
+    assert.deepEqual(posted, [
+      {
+        path: '/apis/events.k8s.io/v1/namespaces/default/events',
+        body: {
+          apiVersion: 'events.k8s.io/v1',
+          kind: 'Event',
+          metadata: {
+            name: `node1.${(BigInt(NOW_MS) * 1_000_000n).toString(16)}`,
+            namespace: 'default',
+          },
+          eventTime: '2026-11-15T09:28:07.904000Z',
+          reportingController: 'fairlead',
+          reportingInstance: 'fairlead-host1',
+          action: 'StartKubeProxy',
+          reason: 'Starting',
+          type: 'Normal',
+          note: 'mode nftables',
+          regarding: { apiVersion: 'v1', kind: 'Node', name: 'node1', uid: 'node1' },
+        },
+      },
+    ]);
+  });
+
+  it('on a Service are in its namespace', async (t) => {
+    const { events, posted } = stage(t);
+    events.serviceHealthFailed({ namespace: 'shop', name: 'web' }, 'port 31999 is taken');
+    await until('the Event', () => posted.length === 1);
+    const [{ path, body } = { path: '', body: {} }] = posted;
+    assert.equal(path, '/apis/events.k8s.io/v1/namespaces/shop/events');
+    const { reason, action, type, regarding } = body as Record<string, unknown>;
+    assert.deepEqual(
+      { reason, action, type, regarding },
+      {
+        reason: 'FailedToStartServiceHealthcheck',
+        action: 'Listen',
+        type: 'Warning',
+        regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'web' },
+      },
+    );
+  });
+
+  it('of servers that end the process can be waited for', async (t) => {
+    const { events, posted } = stage(t);
+    events.failedToStart('health', 'taken');
+    events.failedToStart('metrics', 'taken');
+    await events.flush(10_000);
+    const reasons = posted.map(({ body }) => (body as { reason: string }).reason);
+    assert.deepEqual(reasons, ['FailedToStartProxierHealthcheck', 'FailedToStartMetricServer']);
+    assert.equal(new Set(posted.map(({ body }) => nameOf(body))).size, 2);
+  });
+
+  it('that cannot be written are told of and forgotten', async (t) => {
+    const failure = new Error('forbidden');
+    let calls = 0;
+    const { events, problems } = stage(t, async () => {
+      calls++;
+      if (calls === 1) throw failure;
+    });
+    events.starting('a');
+    events.starting('b');
+    await events.flush(10_000);
+    assert.deepEqual(problems, [failure]);
+    assert.equal(calls, 2);
+  });
+
+  it('do not hold anybody up when nobody takes them', async (t) => {
+    const { events } = stage(t, () => new Promise(() => undefined));
+    events.starting('a');
+    const before = performance.now();
+    await events.flush(20);
+    assert.ok(performance.now() - before < 5_000);
+  });
+
+  it('say the same only once in ten minutes', async (t) => {
+    const scene = stage(t);
+    const { events, posted } = scene;
+    const service = { namespace: 'shop', name: 'web' };
+    for (let time = 0; time < 5; time++) events.serviceHealthFailed(service, 'taken');
+    await events.flush(10_000);
+    assert.equal(posted.length, 1);
+    scene.nowMs += 600_000;
+    events.serviceHealthFailed(service, 'taken');
+    await events.flush(10_000);
+    assert.equal(posted.length, 2);
+  });
+
+  it('are left out when there are too many', async (t) => {
+    const { events, posted } = stage(t);
+    for (let index = 0; index < 100; index++) events.starting(`note ${index}`);
+    assert.equal(events.droppedCount, 100 - 32);
+    await until('the first', () => posted.length === 10);
+  });
+
+  it('are cut to what the API takes, between characters', async (t) => {
+    const { events, posted } = stage(t);
+    events.starting(`x${'ä'.repeat(1000)}`);
+    await events.flush(10_000);
+    const notes = posted.map(({ body }) => (body as { note: string }).note);
+    assert.deepEqual(notes, [`x${'ä'.repeat(511)}`]);
+  });
+});
+
+describe('the rate', () => {
+  it('is a burst, then one in each interval', () => {
+    const bucket = new TokenBucket({ burst: 2, refillEveryMs: 100 });
+    assert.deepEqual([bucket.take(0), bucket.take(0), bucket.take(0)], [0, 0, 100]);
+    assert.equal(bucket.take(60), 40);
+    assert.equal(bucket.take(100), 0);
+    assert.equal(bucket.take(150), 50);
+    assert.deepEqual([bucket.take(1000), bucket.take(1000), bucket.take(1000)], [0, 0, 100]);
+  });
+
+  it('does not wait for hours when the clock is turned back', () => {
+    const bucket = new TokenBucket({ burst: 1, refillEveryMs: 100 });
+    assert.equal(bucket.take(1_000_000), 0);
+    assert.equal(bucket.take(0), 100);
+    assert.equal(bucket.take(100), 0);
+  });
+});
+
+function nameOf(body: object): string {
+  return (body as { metadata: { name: string } }).metadata.name;
+}

@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type EventAbout, eventObject, type Notice } from './event-object.ts';
+import { TokenBucket } from './event-rate.ts';
+
+/** Creates an object in the cluster; rejects when that cannot be done. */
+export type EventPost = (path: string, body: object, signal: AbortSignal) => Promise<void>;
+
+export interface EventsOptions {
+  readonly about: EventAbout;
+  readonly post: EventPost;
+  /** An Event was not written, for logs; nothing else comes of it. */
+  readonly onProblem: (error: unknown) => void;
+  readonly nowMs?: () => number;
+}
+
+const QUEUE_LENGTH = 32;
+const POST_DEADLINE_MS = 10_000;
+const REPEAT_AFTER_MS = 600_000;
+const REMEMBERED_COUNT = 256;
+const BURST = 10;
+const REFILL_EVERY_MS = 5_000;
+
+/**
+ * Tells people through the cluster. Best effort: at most ten Events at once and one every five
+ * seconds, the same one not twice within ten minutes, and those that find no place are left out.
+ * Nobody waits for it but who asks to.
+ */
+export class Events {
+  readonly #options: EventsOptions;
+  readonly #queue: Notice[] = [];
+  /** When what was said last, by words. */
+  readonly #saidAtMs = new Map<string, number>();
+  readonly #bucket = new TokenBucket({ burst: BURST, refillEveryMs: REFILL_EVERY_MS });
+  #sequence = 0;
+  #droppedCount = 0;
+  #wake = Promise.withResolvers<void>();
+  #idle = Promise.withResolvers<void>();
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+    this.#idle.resolve();
+  }
+
+  get droppedCount(): number {
+    return this.#droppedCount;
+  }
+
+  /** The process begins to work. */
+  starting(note: string): void {
+    this.#say({ type: 'Normal', reason: 'Starting', action: 'StartKubeProxy', note });
+  }
+
+  /** A server of ours cannot listen, and the configuration wants that to be the end. */
+  failedToStart(server: 'health' | 'metrics', note: string): void {
+    const reason =
+      server === 'health' ? 'FailedToStartProxierHealthcheck' : 'FailedToStartMetricServer';
+    this.#say({ type: 'Warning', reason, action: 'StartKubeProxy', note });
+  }
+
+  /** The health port of a Service cannot be opened. */
+  serviceHealthFailed(service: { namespace: string; name: string }, note: string): void {
+    const reason = 'FailedToStartServiceHealthcheck';
+    this.#say({ type: 'Warning', reason, action: 'Listen', note, service });
+  }
+
+  /** Sends what is said, until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#wake.resolve();
+    signal.addEventListener('abort', stop, { once: true });
+    while (!signal.aborted) {
+      const notice = this.#queue[0];
+      if (notice === undefined) await this.#sleepUntilWoken();
+      else if (await this.#admitted(signal)) await this.#send(notice, signal);
+    }
+    signal.removeEventListener('abort', stop);
+  }
+
+  /** Resolves when all that was said has been tried, or after the deadline. */
+  async flush(deadlineMs: number): Promise<void> {
+    const over = new AbortController();
+    const late = delay(deadlineMs, undefined, { signal: over.signal });
+    // It ends with an abort when there is nothing more to wait for, which is no news.
+    late.catch(() => undefined);
+    await Promise.race([this.#idle.promise, late]);
+    over.abort();
+  }
+
+  #say(notice: Omit<Notice, 'atMs' | 'sequence'>): void {
+    const atMs = this.#options.nowMs?.() ?? Date.now();
+    if (this.#wasSaid(notice, atMs)) return;
+    if (this.#queue.length >= QUEUE_LENGTH) {
+      this.#droppedCount++;
+      return;
+    }
+    if (this.#queue.length === 0) this.#idle = Promise.withResolvers();
+    this.#queue.push({ ...notice, atMs, sequence: this.#sequence++ });
+    this.#wake.resolve();
+  }
+
+  #wasSaid({ reason, note, service }: Omit<Notice, 'atMs' | 'sequence'>, atMs: number): boolean {
+    const words = JSON.stringify([reason, note, service]);
+    const beforeMs = this.#saidAtMs.get(words);
+    if (beforeMs !== undefined && atMs - beforeMs < REPEAT_AFTER_MS) return true;
+    this.#saidAtMs.delete(words);
+    this.#saidAtMs.set(words, atMs);
+    const [oldest] = this.#saidAtMs.keys();
+    if (this.#saidAtMs.size > REMEMBERED_COUNT && oldest !== undefined) {
+      this.#saidAtMs.delete(oldest);
+    }
+    return false;
+  }
+
+  async #sleepUntilWoken(): Promise<void> {
+    await this.#wake.promise;
+    this.#wake = Promise.withResolvers();
+  }
+
+  /** Waits for a turn; false: told to stop meanwhile. */
+  async #admitted(signal: AbortSignal): Promise<boolean> {
+    const waitMs = this.#bucket.take(this.#options.nowMs?.() ?? Date.now());
+    if (waitMs === 0) return true;
+    try {
+      await delay(waitMs, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return false;
+  }
+
+  async #send(notice: Notice, signal: AbortSignal): Promise<void> {
+    const { about, post, onProblem } = this.#options;
+    const { path, body } = eventObject(notice, about);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_DEADLINE_MS)]);
+    const ended = Promise.withResolvers<never>();
+    const end = (): void => ended.reject(limit.reason);
+    limit.addEventListener('abort', end, { once: true });
+    try {
+      // Also one that does not listen to its signal must not hold us up.
+      await Promise.race([post(path, body, limit), ended.promise]);
+    } catch (error) {
+      if (!signal.aborted) onProblem(error);
+    } finally {
+      limit.removeEventListener('abort', end);
+    }
+    this.#queue.shift();
+    if (this.#queue.length === 0) this.#idle.resolve();
+  }
+}

@@ -1,0 +1,25 @@
+import { PlaneError } from '../dataplanes/contract.ts';
+
+/** Something that went wrong, as data: for programs the code, for people the rest. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  /** What a person can do about it. */
+  readonly next: string;
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+export function failureOf(error: unknown, atMs: number): Failure {
+  const message = describe(error);
+  if (error instanceof PlaneError) return { code: error.code, message, next: error.next, atMs };
+  const next = 'report it as a bug of Fairlead, with the log';
+  return { code: 'PLANE_UNEXPECTED', message, next, atMs };
+}
+
+/** What happened, and below it why, as far down as is known. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.message === '' ? error.name : error.message;
+  return error.cause instanceof Error ? `${own}: ${describe(error.cause)}` : own;
+}

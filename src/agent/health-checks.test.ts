@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import type { ServiceHealthCheck } from './health-checks.ts';
+import { refusal } from './testing/fake-plane.ts';
+import { Stage } from './testing/stage.ts';
+import { VirtualClock } from './testing/virtual-clock.ts';
+
+const BALANCED = service({
+  type: 'LoadBalancer',
+  clusterIPs: ['10.96.0.1'],
+  externalTrafficPolicy: 'Local',
+  healthCheckNodePort: 32100,
+});
+
+test('only Services with a health port are counted, and each change is told once', async () => {
+  const clock = new VirtualClock();
+  const told: [string, ServiceHealthCheck['localEndpoints'] | undefined][] = [];
+  const onHealthCheck = (name: string, check: ServiceHealthCheck | undefined): void =>
+    void told.push([name, check?.localEndpoints]);
+  await using stage = new Stage(clock, { observers: [{ onHealthCheck }] }).start();
+  await clock.settle();
+  stage.source.service(BALANCED);
+  stage.source.service(service({ name: 'plain', clusterIPs: ['10.96.0.2'] }));
+  stage.source.slice(slice([endpoint('10.0.0.1'), elsewhere('10.0.0.2')]));
+  stage.complete();
+  await clock.until('the first sync', () => stage.agent.conditions().synced.isTrue);
+  stage.source.slice(slice([endpoint('10.0.0.1')], { name: 'web-2' }));
+  await clock.settle();
+  stage.source.slice(slice([endpoint('10.0.0.3')], { name: 'web-2' }));
+  await clock.settle();
+  stage.source.gone('slice', 'ns/web-1');
+  await clock.settle();
+  assert.deepEqual(stage.agent.healthChecks.get('ns/web'), {
+    namespace: 'ns',
+    name: 'web',
+    port: 32100,
+    localEndpoints: { IPv4: 1 },
+  });
+  stage.source.service({ ...BALANCED, externalTrafficPolicy: 'Cluster', healthCheckNodePort: 0 });
+  await clock.settle();
+  assert.equal(stage.agent.healthChecks.size, 0);
+  assert.deepEqual(told, [
+    ['ns/web', { IPv4: 0 }],
+    ['ns/web', { IPv4: 1 }],
+    ['ns/web', { IPv4: 2 }],
+    ['ns/web', { IPv4: 1 }],
+    ['ns/web', undefined],
+  ]);
+});
+
+test('good news waits for the kernel, bad news does not', async () => {
+  const clock = new VirtualClock();
+  await using stage = new Stage(clock).start();
+  await clock.settle();
+  stage.source.service(BALANCED);
+  stage.source.slice(slice([endpoint('10.0.0.1')]));
+  stage.complete();
+  await clock.until('the first sync', () => stage.agent.conditions().synced.isTrue);
+  const count = (): number | undefined =>
+    stage.agent.healthChecks.get('ns/web')?.localEndpoints.IPv4;
+  stage.plane.fault = () => {
+    throw refusal('BUSY', 'not now');
+  };
+  stage.source.slice(slice([endpoint('10.0.0.1'), endpoint('10.0.0.2')]));
+  await clock.settle();
+  assert.equal(count(), 1);
+  stage.source.slice(slice([]));
+  await clock.settle();
+  assert.equal(count(), 0);
+  stage.source.slice(slice([endpoint('10.0.0.2')]));
+  await clock.settle();
+  assert.equal(count(), 0);
+  stage.plane.fault = () => undefined;
+  await clock.until('good news', () => count() === 1);
+  assert.ok(stage.isEqual());
+});

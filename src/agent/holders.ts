@@ -1,0 +1,49 @@
+import { claimOf } from '../forwarding/claims.ts';
+import type { Forwarding } from '../forwarding/model.ts';
+import type { Entry } from './entry.ts';
+
+/**
+ * Which row has in the kernel an address that it is about to give up. Another may want that
+ * address, and can have it no sooner.
+ */
+export class Holders {
+  readonly #byClaim = new Map<string, Entry>();
+
+  /** Nobody is about to give up anything: there is nothing to wait for. */
+  get isEmpty(): boolean {
+    return this.#byClaim.size === 0;
+  }
+
+  get(claim: string): Entry | undefined {
+    return this.#byClaim.get(claim);
+  }
+
+  add(entry: Entry): void {
+    if (entry.applied === undefined) return;
+    for (const claim of without(claimsOf(entry.applied), claimsOf(entry.desired))) {
+      this.#byClaim.set(claim, entry);
+    }
+  }
+
+  /** Before any of the two rows of the entry changes. */
+  remove(entry: Entry): void {
+    for (const claim of claimsOf(entry.applied)) {
+      if (this.#byClaim.get(claim) === entry) this.#byClaim.delete(claim);
+    }
+  }
+}
+
+/** The addresses that the row does not have in the kernel yet. */
+export function wantedClaims(entry: Entry): string[] {
+  return without(claimsOf(entry.desired), claimsOf(entry.applied));
+}
+
+function claimsOf(row: Forwarding | undefined): string[] {
+  if (row === undefined) return [];
+  const own = row.frontends.filter(({ lostTo }) => lostTo === undefined);
+  return own.map((frontend) => claimOf(row.id, frontend));
+}
+
+function without(claims: readonly string[], others: readonly string[]): string[] {
+  return claims.filter((claim) => !others.includes(claim));
+}

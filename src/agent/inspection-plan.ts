@@ -1,0 +1,94 @@
+import type { InspectionReason } from './observer.ts';
+import { type Random, retryDelayMs } from './retry.ts';
+
+/** So long a burst of reports is gathered before the kernel is looked at. */
+const GATHER_MS = 20;
+
+export type Depth = 'everything' | 'suspects';
+
+export interface WantedInspection {
+  readonly depth: Depth;
+  readonly reason: InspectionReason;
+  readonly sinceMs: number;
+  readonly notBeforeMs: number;
+}
+
+/** When the kernel is looked at next, and how closely. */
+export class InspectionPlan {
+  readonly #random: Random;
+  #wanted: WantedInspection | undefined;
+  #routineAtMs = Number.POSITIVE_INFINITY;
+  #everythingAtMs = Number.NEGATIVE_INFINITY;
+  #restUntilMs = 0;
+  #failures = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  get wanted(): WantedInspection | undefined {
+    return this.#wanted;
+  }
+
+  /** Failures in a row. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Somebody touched what is ours. */
+  wantAfterDrift(nowMs: number): void {
+    const notBeforeMs = Math.max(nowMs + GATHER_MS, this.#restUntilMs);
+    this.#want({ depth: 'suspects', reason: 'drift', sinceMs: nowMs, notBeforeMs });
+  }
+
+  wantEverything(reason: InspectionReason, nowMs: number): void {
+    this.#want({ depth: 'everything', reason, sinceMs: nowMs, notBeforeMs: nowMs });
+  }
+
+  /** Rows fail again and again: perhaps the kernel is not as we think, but do not look all the time. */
+  wantAfterFailures(nowMs: number, atMostEveryMs: number): void {
+    if (nowMs - this.#everythingAtMs >= atMostEveryMs) this.wantEverything('failures', nowMs);
+  }
+
+  /** What is wanted keeps its time, also when the routine look is due: it may be a retry. */
+  nextAtMs(isIdle: boolean): number {
+    if (this.#wanted !== undefined) return this.#wanted.notBeforeMs;
+    return isIdle ? this.#routineAtMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** The one to make now, if it is time; it is no longer wanted then. */
+  take(nowMs: number, isIdle: boolean): WantedInspection | undefined {
+    if (this.nextAtMs(isIdle) > nowMs) return undefined;
+    const routine = { depth: 'everything', reason: 'routine', sinceMs: nowMs } as const;
+    const taken = this.#wanted ?? { ...routine, notBeforeMs: nowMs };
+    this.#wanted = undefined;
+    return taken;
+  }
+
+  done(depth: Depth, times: { startedAtMs: number; nowMs: number; routineMs: number }): void {
+    const { startedAtMs, nowMs, routineMs } = times;
+    this.#failures = 0;
+    // Somebody who touches it all the time must not keep us looking all the time.
+    this.#restUntilMs = nowMs + (nowMs - startedAtMs);
+    if (depth === 'suspects') return;
+    this.#everythingAtMs = nowMs;
+    this.#routineAtMs = nowMs + routineMs * (0.9 + this.#random() / 5);
+  }
+
+  /** What the failed one has left behind is not known, so the next looks at everything. */
+  failed(taken: WantedInspection, { nowMs, mostMs }: { nowMs: number; mostMs: number }): void {
+    this.#failures++;
+    const delayMs = retryDelayMs(this.#failures, { mostMs, random: this.#random });
+    const { reason, sinceMs } = taken;
+    this.#wanted = { depth: 'everything', reason, sinceMs, notBeforeMs: nowMs + delayMs };
+  }
+
+  #want(also: WantedInspection): void {
+    const before = this.#wanted;
+    if (before === undefined) this.#wanted = also;
+    // While inspections fail, the pace of the retries holds.
+    else if (before.depth === 'suspects' && also.depth === 'everything') {
+      this.#wanted = { ...also, sinceMs: before.sinceMs };
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { Inspection, NodeFacts } from '../dataplanes/contract.ts';
+import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
+import type { ForwardingTable } from '../forwarding/table.ts';
+import type { Context } from './context.ts';
+import { type Entry, isRemoval } from './entry.ts';
+import { type Failure, failureOf } from './failure.ts';
+import type { Depth, InspectionPlan, WantedInspection } from './inspection-plan.ts';
+import type { InspectionReport } from './observer.ts';
+
+/** Compares the kernel with what is desired, and corrects what is believed to be applied. */
+export class Inspector {
+  readonly #context: Context;
+  readonly #plan: InspectionPlan;
+  readonly #routineMs: number;
+  #last: InspectionReport | undefined;
+  #failure: Failure | undefined;
+
+  constructor(context: Context, plan: InspectionPlan, routineMs: number) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#routineMs = routineMs;
+  }
+
+  get last(): InspectionReport | undefined {
+    return this.#last;
+  }
+
+  /** Why the last one could not be made; undefined: it could. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** Gives the facts that the plane has now, or nothing if it failed. Changes must have been taken from the table just before. */
+  async inspect(wanted: WantedInspection): Promise<NodeFacts | undefined> {
+    const { plane, intake, outstanding, clock, monotonicMs } = this.#context;
+    const { facts } = intake;
+    const rows = rowsOf(intake.table);
+    // Of suspects a plane believes all that it is not told of to be as desired, which is not true
+    // of rows that are still to be written.
+    const depth = outstanding.size > 0 ? 'everything' : wanted.depth;
+    const startedAtMs = clock.nowMs();
+    const begunMs = monotonicMs();
+    let inspection: Inspection;
+    try {
+      inspection = await plane.inspect({ facts, rows }, depth);
+    } catch (error) {
+      this.#failed(wanted, error);
+      return undefined;
+    }
+    const wrong = this.#correct(rows, inspection, depth);
+    const nowMs = clock.nowMs();
+    this.#plan.done(depth, { startedAtMs, nowMs, routineMs: this.#routineMs });
+    this.#failure = undefined;
+    const { reason } = wanted;
+    const durationMs = monotonicMs() - begunMs;
+    const { writeCount, differenceCount, differences } = inspection;
+    const found = { writeCount, differenceCount, differences };
+    const counts = { rowCount: rows.length, wrongCount: wrong };
+    this.#report({ depth, reason, atMs: nowMs, durationMs, ...counts, ...found });
+    return facts;
+  }
+
+  #failed(wanted: WantedInspection, error: unknown): void {
+    const { clock, intake, log, observers } = this.#context;
+    const nowMs = clock.nowMs();
+    const failure = failureOf(error, nowMs);
+    this.#failure = failure;
+    this.#plan.failed(wanted, { nowMs, mostMs: intake.settings.syncPeriodMs });
+    const attempts = this.#plan.failures;
+    log.error({ code: failure.code, attempts }, `cannot inspect the kernel: ${failure.message}`);
+    observers.tell((observer) => observer.onInspectionFailed?.(failure));
+  }
+
+  /** Gives how many rows were not right. */
+  #correct(rows: readonly Forwarding[], { right }: Inspection, depth: Depth): number {
+    const { outstanding, clock, monotonicMs, propagations } = this.#context;
+    const nowMs = clock.nowMs();
+    const settled = depth === 'everything' ? [...outstanding.entries()].filter(isRemoval) : [];
+    const wrong: Forwarding[] = [];
+    for (const row of rows) {
+      const key = servicePortKey(row.id);
+      if (!right.has(key)) wrong.push(row);
+      // A look at suspects says nothing about rows that are about to be written anyway.
+      else if (depth === 'everything') settled.push(...entryOf(outstanding.get(key)));
+    }
+    for (const entry of settled) outstanding.acknowledge(entry);
+    propagations.acknowledged(settled, { monotonicMs: monotonicMs(), wallMs: nowMs });
+    for (const row of urgentFirst(wrong)) outstanding.distrust(row, nowMs);
+    return wrong.length;
+  }
+
+  #report(report: InspectionReport): void {
+    const { log, observers } = this.#context;
+    this.#last = report;
+    const { differences, ...counts } = report;
+    const level = report.differenceCount > 0 && report.reason !== 'start' ? 'warn' : 'info';
+    log[level]({ ...counts, first: differences[0] }, 'inspected the kernel');
+    observers.tell((observer) => observer.onInspected?.(report));
+  }
+}
+
+/** A copy: the table goes on changing while the plane reads. */
+function rowsOf(table: ForwardingTable): Forwarding[] {
+  return table.serviceNames().flatMap((name) => table.ofService(name));
+}
+
+function entryOf(entry: Entry | undefined): Entry[] {
+  return entry === undefined ? [] : [entry];
+}
+
+/** Without names and without the API nothing else on the node works either. */
+function urgentFirst(rows: readonly Forwarding[]): Forwarding[] {
+  const isUrgent = ({ id, frontends }: Forwarding): boolean =>
+    (id.namespace === 'default' && id.service === 'kubernetes') ||
+    frontends.some(({ port }) => port === 53);
+  return [...rows.filter(isUrgent), ...rows.filter((row) => !isUrgent(row))];
+}

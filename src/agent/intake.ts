@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Kind } from '../cluster/kinds.ts';
+import type { NodeObject } from '../cluster/objects.ts';
+import type { SourceEvent } from '../cluster/source.ts';
+import type { NodeFacts } from '../dataplanes/contract.ts';
+import { ForwardingTable } from '../forwarding/table.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
+
+/** What an event was about, for those who measure. */
+export interface Touched {
+  /** `namespace/name`; undefined when the event does not say. */
+  readonly service?: string;
+  /** `namespace/name`. */
+  readonly slice?: string;
+  readonly triggeredAtMs?: number;
+}
+
+/** The Node object of this machine. A deleted one is remembered: what it said still holds for the kernel. */
+export type KnownNode =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'present' | 'deleted'; readonly object: NodeObject };
+
+/** Everything the agent is told, brought together into what this node should do. */
+export class Intake {
+  readonly table: ForwardingTable;
+  readonly #nodeName: string;
+  #settings: AgentSettings;
+  #node: KnownNode = { state: 'unknown' };
+  #machineAddresses: readonly string[] | undefined;
+  readonly #serviceRanges = new Map<string, readonly string[]>();
+  readonly #listed = new Set<Kind>();
+  #facts: NodeFacts;
+
+  constructor({ settings, nodeName }: { settings: AgentSettings; nodeName: string }) {
+    this.#settings = settings;
+    this.#nodeName = nodeName;
+    this.#facts = nodeFacts(this.#input());
+    this.table = new ForwardingTable(nodeView(this.#input()));
+  }
+
+  get settings(): AgentSettings {
+    return this.#settings;
+  }
+
+  get facts(): NodeFacts {
+    return this.#facts;
+  }
+
+  get node(): KnownNode {
+    return this.#node;
+  }
+
+  /** What has not been told completely yet, in words. Nothing may be written before it has. */
+  missing(): string[] {
+    const kinds = expectedKinds(this.#settings).filter((kind) => !this.#listed.has(kind));
+    const needsAddresses = Array.isArray(this.#settings.nodePorts.addresses);
+    const isWaiting = needsAddresses && this.#machineAddresses === undefined;
+    return isWaiting ? [...kinds, 'machine addresses'] : kinds;
+  }
+
+  take(event: SourceEvent): Touched {
+    if (event.type === 'synced') {
+      this.#listed.add(event.kind);
+      return {};
+    }
+    switch (event.kind) {
+      case 'service':
+        return this.#takeService(event);
+      case 'slice':
+        return this.#takeSlice(event);
+      case 'node':
+        this.#takeNode(event);
+        return {};
+      case 'serviceCidr':
+        if (event.type === 'put') this.#serviceRanges.set(event.key, event.object.cidrs);
+        else this.#serviceRanges.delete(event.key);
+        this.#nodeChanged();
+        return {};
+    }
+  }
+
+  takeMachineAddresses(addresses: readonly string[]): void {
+    this.#machineAddresses = addresses;
+    this.#nodeChanged();
+  }
+
+  takeSettings(settings: AgentSettings): void {
+    this.#settings = settings;
+    this.#nodeChanged();
+  }
+
+  #takeService(event: Extract<SourceEvent, { kind: 'service'; type: 'put' | 'delete' }>): Touched {
+    if (event.type === 'put') this.table.putService(event.object);
+    else this.table.deleteService(event.key);
+    return { service: event.key };
+  }
+
+  #takeSlice(event: Extract<SourceEvent, { kind: 'slice'; type: 'put' | 'delete' }>): Touched {
+    if (event.type === 'delete') {
+      this.table.deleteSlice(event.key);
+      return { slice: event.key };
+    }
+    const { namespace, service, triggeredAtMs } = event.object;
+    this.table.putSlice(event.object);
+    const touched = { service: `${namespace}/${service}`, slice: event.key };
+    return triggeredAtMs === undefined ? touched : { ...touched, triggeredAtMs };
+  }
+
+  #takeNode(event: Extract<SourceEvent, { kind: 'node'; type: 'put' | 'delete' }>): void {
+    if (event.key !== this.#nodeName || this.#settings.nodeObject === 'none') return;
+    if (event.type === 'put') this.#node = { state: 'present', object: event.object };
+    else if (this.#node.state !== 'unknown') {
+      this.#node = { state: 'deleted', object: this.#node.object };
+    }
+    this.#nodeChanged();
+  }
+
+  #nodeChanged(): void {
+    const input = this.#input();
+    const facts = nodeFacts(input);
+    if (!isDeepStrictEqual(facts, this.#facts)) this.#facts = facts;
+    const view = nodeView(input);
+    // A new view makes every row be computed again.
+    if (!isDeepStrictEqual(view, this.table.view)) this.table.setView(view);
+  }
+
+  #input(): NodeInput {
+    return {
+      settings: this.#settings,
+      nodeName: this.#nodeName,
+      node: this.#node.state === 'unknown' ? undefined : this.#node.object,
+      machineAddresses: this.#machineAddresses ?? [],
+      serviceRanges: [...this.#serviceRanges.values()].flat(),
+    };
+  }
+}
+
+function expectedKinds({ nodeObject }: AgentSettings): Kind[] {
+  const kinds: Kind[] = ['service', 'serviceCidr', 'slice'];
+  return nodeObject === 'none' ? kinds : ['node', ...kinds];
+}

@@ -1,0 +1,67 @@
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+
+export interface MetricDefinition<L extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly L[];
+}
+
+/** What one metric looks like from outside of this file; label values come in the order of the names. */
+export interface CounterMetric {
+  add(amount: number, ...labels: readonly string[]): void;
+  /** For what is counted elsewhere and only shown here. */
+  replace(total: number, ...labels: readonly string[]): void;
+}
+
+export interface GaugeMetric {
+  set(value: number, ...labels: readonly string[]): void;
+}
+
+export interface HistogramMetric {
+  observe(value: number, ...labels: readonly string[]): void;
+}
+
+/**
+ * A set of metrics and their text. The only place that knows the library, so that what is measured
+ * and how it is written can change apart.
+ */
+export class MetricSet {
+  readonly contentType: string = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #registry = new Registry();
+
+  counter<L extends string>(definition: MetricDefinition<L>): CounterMetric {
+    const counter = new Counter<string>(this.#configuration(definition));
+    return {
+      add: (amount, ...labels) => counter.labels(...labels).inc(amount),
+      replace: (total, ...labels) => {
+        // Without labels there is nothing to remove, only to begin again.
+        if (labels.length === 0) counter.reset();
+        else counter.remove(...labels);
+        counter.labels(...labels).inc(total);
+      },
+    };
+  }
+
+  gauge<L extends string>(definition: MetricDefinition<L>): GaugeMetric {
+    const gauge = new Gauge<string>(this.#configuration(definition));
+    return { set: (value, ...labels) => gauge.labels(...labels).set(value) };
+  }
+
+  histogram<L extends string>(
+    definition: MetricDefinition<L> & { readonly buckets: readonly number[] },
+  ): HistogramMetric {
+    const histogram = new Histogram<string>({
+      ...this.#configuration(definition),
+      buckets: [...definition.buckets],
+    });
+    return { observe: (value, ...labels) => histogram.labels(...labels).observe(value) };
+  }
+
+  async render(): Promise<string> {
+    return await this.#registry.metrics();
+  }
+
+  #configuration({ name, help, labels }: MetricDefinition<string>) {
+    return { name, help, labelNames: [...(labels ?? [])], registers: [this.#registry] };
+  }
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Forwarding, Outcome } from '../../forwarding/model.ts';
+import { conditionsWith, familyCondition, snapshotWith } from '../servers/testing/conditions.ts';
+import type { AgentSnapshot } from '../snapshot.ts';
+import {
+  acknowledged,
+  bucketsOf,
+  inspected,
+  metricsOf,
+  STARTED_AT_MS,
+  sampleOf,
+  step,
+  tell,
+} from './testing/told.ts';
+
+describe('metrics with the names of kube-proxy', () => {
+  it('have its buckets', async () => {
+    const metrics = metricsOf();
+    tell(metrics, 'onStep', step(5));
+    tell(metrics, 'onAcknowledged', acknowledged({ sinceTriggeredMs: [1200] }));
+    const text = await metrics.render();
+    assert.deepEqual(
+      bucketsOf(text, 'kubeproxy_sync_proxy_rules_duration_seconds'),
+      (
+        '0.001 0.002 0.004 0.008 0.016 0.032 0.064 0.128 0.256 0.512 1.024 2.048 4.096 8.192 16.384 ' +
+        '+Inf'
+      ).split(' '),
+    );
+    const programming = bucketsOf(text, 'kubeproxy_network_programming_duration_seconds');
+    // As a kube-proxy of version 1.36 prints them.
+    const ones = Array.from({ length: 60 }, (_, index) => String(index + 1));
+    const more = '65 70 75 80 85 90 95 100 105 110 115 120 150 180 210 240 270 300 +Inf'.split(' ');
+    assert.deepEqual(programming, ['0', '0.25', '0.5', ...ones, ...more]);
+  });
+
+  it('have its labels and types', async () => {
+    const timely = {
+      IPv4: familyCondition({ lastSyncedAtMs: 5_500 }),
+      IPv6: familyCondition({ lastSyncedAtMs: 6_000 }),
+    };
+    const snapshot = snapshotWith({ conditions: conditionsWith({ timely }) });
+    const metrics = metricsOf({ snapshot: () => snapshot, rows: () => [] });
+    tell(metrics, 'onReceived', { kind: 'service', type: 'put', atMs: 4_000 });
+    tell(metrics, 'onStep', step(5));
+    tell(metrics, 'onInspected', inspected({}));
+    tell(metrics, 'onAcknowledged', acknowledged({ sinceTriggeredMs: [1200] }));
+    metrics.onProbe('healthz', 200);
+    metrics.onProbe('livez', 503);
+    metrics.onFlowsReconciled({ family: 'IPv4', durationMs: 6, deletedCount: 3 });
+    const text = await metrics.render();
+    for (const [name, type] of [
+      ['sync_proxy_rules_duration_seconds', 'histogram'],
+      ['sync_full_proxy_rules_duration_seconds', 'histogram'],
+      ['sync_partial_proxy_rules_duration_seconds', 'histogram'],
+      ['sync_proxy_rules_last_timestamp_seconds', 'gauge'],
+      ['sync_proxy_rules_last_queued_timestamp_seconds', 'gauge'],
+      ['network_programming_duration_seconds', 'histogram'],
+      ['sync_proxy_rules_endpoint_changes_pending', 'gauge'],
+      ['sync_proxy_rules_endpoint_changes_total', 'counter'],
+      ['sync_proxy_rules_service_changes_pending', 'gauge'],
+      ['sync_proxy_rules_service_changes_total', 'counter'],
+      ['sync_proxy_rules_no_local_endpoints_total', 'gauge'],
+      ['sync_proxy_rules_nftables_sync_failures_total', 'counter'],
+      ['conntrack_reconciler_sync_duration_seconds', 'histogram'],
+      ['conntrack_reconciler_deleted_entries_total', 'counter'],
+      ['proxy_healthz_total', 'counter'],
+      ['proxy_livez_total', 'counter'],
+    ] as const) {
+      assert.ok(text.includes(`# TYPE kubeproxy_${name} ${type}\n`), name);
+    }
+    for (const [series, value] of [
+      ['sync_proxy_rules_duration_seconds_count{ip_family="IPv6"}', 1],
+      ['sync_full_proxy_rules_duration_seconds_sum{ip_family="IPv4"}', 0.02],
+      ['sync_partial_proxy_rules_duration_seconds_sum{ip_family="IPv4"}', 0.005],
+      ['sync_proxy_rules_last_timestamp_seconds{ip_family="IPv4"}', 5.5],
+      ['sync_proxy_rules_last_timestamp_seconds{ip_family="IPv6"}', 6],
+      ['sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}', 4],
+      ['sync_proxy_rules_service_changes_total', 1],
+      ['sync_proxy_rules_endpoint_changes_total', 0],
+      ['sync_proxy_rules_nftables_sync_failures_total{ip_family="IPv4"}', 0],
+      ['network_programming_duration_seconds_count{ip_family="IPv4"}', 1],
+      ['conntrack_reconciler_deleted_entries_total{ip_family="IPv4"}', 3],
+      ['conntrack_reconciler_deleted_entries_total{ip_family="IPv6"}', 0],
+      ['proxy_healthz_total{code="200"}', 1],
+      ['proxy_livez_total{code="503"}', 1],
+    ] as const) {
+      assert.equal(sampleOf(text, `kubeproxy_${series}`), value, series);
+    }
+  });
+
+  it('say nothing of a sync before there was one', async () => {
+    const text = await metricsOf().render();
+    const series = 'kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv4"}';
+    assert.equal(sampleOf(text, series), undefined);
+  });
+
+  it('count pending changes until all is written', async () => {
+    let snapshot: AgentSnapshot = snapshotWith({ rows: { desired: 2, applied: 0, pending: 2 } });
+    const metrics = metricsOf({ snapshot: () => snapshot });
+    tell(metrics, 'onReceived', { kind: 'slice', type: 'put', atMs: 1 });
+    tell(metrics, 'onReceived', { kind: 'slice', type: 'delete', atMs: 1 });
+    const series = 'kubeproxy_sync_proxy_rules_endpoint_changes_pending';
+    assert.equal(sampleOf(await metrics.render(), series), 2);
+    tell(metrics, 'onStep', step(1, 1));
+    assert.equal(sampleOf(await metrics.render(), series), 2);
+    tell(metrics, 'onStep', step(1, 0));
+    assert.equal(sampleOf(await metrics.render(), series), 0);
+    tell(metrics, 'onReceived', { kind: 'slice', type: 'put', atMs: 1 });
+    snapshot = snapshotWith();
+    assert.equal(sampleOf(await metrics.render(), series), 0);
+  });
+
+  it('leave out triggers from before the start', async () => {
+    const metrics = metricsOf();
+    const atMs = STARTED_AT_MS + 1_000;
+    tell(metrics, 'onAcknowledged', acknowledged({ sinceTriggeredMs: [1_001, 1_000] }, atMs));
+    const series = 'kubeproxy_network_programming_duration_seconds_count{ip_family="IPv4"}';
+    assert.equal(sampleOf(await metrics.render(), series), 1);
+  });
+
+  it('count failures under the name of the mode', async () => {
+    const failure = { families: ['IPv6'], rowCount: 1, scope: 'row', code: '', message: '' };
+    for (const [mode, name] of [
+      ['nftables', 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total'],
+      ['iptables', 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total'],
+    ] as const) {
+      const metrics = metricsOf({ mode });
+      tell(metrics, 'onStepFailed', failure);
+      const text = await metrics.render();
+      assert.equal(sampleOf(text, `${name}{ip_family="IPv6"}`), 1);
+      assert.equal(sampleOf(text, `${name}{ip_family="IPv4"}`), 0);
+      assert.equal(sampleOf(text, 'fairlead_write_failures_total{scope="row"}'), 1);
+    }
+    const other = await metricsOf({ mode: 'tc-ebpf' }).render();
+    assert.ok(!/kubeproxy.*failures_total/.test(other));
+  });
+
+  it('count service ports whose endpoints are all elsewhere', async () => {
+    const rows = (): Forwarding[] => [
+      row('IPv4', { internal: DROP, external: DROP }),
+      row('IPv4', { internal: FORWARD, external: DROP }),
+      row('IPv6', { internal: REJECT, external: REJECT }),
+    ];
+    const text = await metricsOf({ rows }).render();
+    const count = (policy: string, family: string): number | undefined => {
+      const labels = `traffic_policy="${policy}",ip_family="${family}"`;
+      return sampleOf(text, `kubeproxy_sync_proxy_rules_no_local_endpoints_total{${labels}}`);
+    };
+    assert.equal(count('internal', 'IPv4'), 1);
+    assert.equal(count('external', 'IPv4'), 2);
+    assert.equal(count('internal', 'IPv6'), 0);
+    assert.equal(count('external', 'IPv6'), 0);
+  });
+});
+
+it('the check of being there counts itself, as in kube-proxy', async () => {
+  const metrics = metricsOf();
+  await metrics.renderSlis();
+  const text = await metrics.renderSlis();
+  assert.equal(sampleOf(text, 'kubernetes_healthcheck{name="ping",type="healthz"}'), 1);
+  const total = 'kubernetes_healthchecks_total{name="ping",type="healthz",status="success"}';
+  assert.equal(sampleOf(text, total), 2);
+});
+
+const DROP: Outcome = { action: 'drop' };
+const REJECT: Outcome = { action: 'reject' };
+const FORWARD: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
+
+function row(
+  family: 'IPv4' | 'IPv6',
+  { internal, external }: { internal: Outcome; external: Outcome },
+): Forwarding {
+  const same = (outcome: Outcome) => ({ pod: outcome, host: outcome, outside: outcome });
+  return {
+    id: { namespace: 'a', service: 'b', port: '', protocol: 'TCP', family },
+    frontends: [
+      { kind: 'cluster-ip', address: '10.0.0.1', port: 80, outcomes: same(internal) },
+      { kind: 'node-port', address: '', port: 30_000, outcomes: same(external) },
+      { kind: 'external-ip', address: '192.0.2.1', port: 80, outcomes: same(external) },
+    ],
+    clusterEndpoints: [],
+    localEndpoints: [],
+    affinitySeconds: 0,
+  };
+}

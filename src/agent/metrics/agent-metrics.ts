@@ -1,0 +1,86 @@
+import type { Forwarding } from '../../forwarding/model.ts';
+import { type GaugeMetric, MetricSet } from '../metrics.ts';
+import type { AgentObserver } from '../observer.ts';
+import type { Probe } from '../servers/health-server.ts';
+import type { MetricsText } from '../servers/metrics-server.ts';
+import type { AgentSnapshot } from '../snapshot.ts';
+import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
+import { OwnMetrics } from './own-metrics.ts';
+import { ProcessMetrics } from './process-metrics.ts';
+
+export interface AgentMetricsOptions {
+  readonly mode: string;
+  readonly version: string;
+  readonly startedAtMs: number;
+  /** Asked for once for each scrape. */
+  readonly snapshot: () => AgentSnapshot;
+  /** What is desired, for the count of Services without local endpoints; left out without it. */
+  readonly rows?: () => Iterable<Forwarding>;
+}
+
+/** Everything that is measured. Counting is done as things happen, all else when somebody asks. */
+export class AgentMetrics implements MetricsText {
+  readonly contentType: string;
+  /** To be subscribed to the agent. */
+  readonly observers: readonly AgentObserver[];
+  readonly #options: AgentMetricsOptions;
+  readonly #set = new MetricSet();
+  readonly #slis = new MetricSet();
+  readonly #kubeProxy: KubeProxyMetrics;
+  readonly #own: OwnMetrics;
+  readonly #process: ProcessMetrics;
+  readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
+  readonly #build: GaugeMetric;
+
+  constructor(options: AgentMetricsOptions) {
+    this.#options = options;
+    this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
+    this.#own = new OwnMetrics(this.#set);
+    this.#process = new ProcessMetrics(this.#set);
+    const labels = ['version', 'mode'];
+    this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
+    this.#healthchecks = defineHealthchecks(this.#slis);
+    this.observers = [this.#kubeProxy, this.#own];
+    this.contentType = this.#set.contentType;
+  }
+
+  /** An answer of the health server. */
+  onProbe(probe: Probe, status: number): void {
+    if (probe === 'readyz') this.#own.onReadyz(status);
+    else this.#kubeProxy.onProbe(probe, status);
+  }
+
+  onFlowsReconciled(reconciled: FlowsReconciled): void {
+    this.#kubeProxy.onFlowsReconciled(reconciled);
+  }
+
+  async render(): Promise<string> {
+    const snapshot = this.#options.snapshot();
+    this.#kubeProxy.take(snapshot);
+    this.#own.take(snapshot);
+    this.#process.take();
+    this.#build.set(1, this.#options.version, this.#options.mode);
+    return await this.#set.render();
+  }
+
+  /** That we answer is the one check there is, as in kube-proxy. */
+  async renderSlis(): Promise<string> {
+    this.#healthchecks.last.set(1, 'ping', 'healthz');
+    this.#healthchecks.total.add(1, 'ping', 'healthz', 'success');
+    return await this.#slis.render();
+  }
+}
+
+function defineHealthchecks(set: MetricSet) {
+  const last = set.gauge({
+    name: 'kubernetes_healthcheck',
+    help: 'The result of a single healthcheck',
+    labels: ['name', 'type'],
+  });
+  const total = set.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'The results of all healthchecks',
+    labels: ['name', 'type', 'status'],
+  });
+  return { last, total };
+}

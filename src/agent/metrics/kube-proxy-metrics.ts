@@ -1,0 +1,185 @@
+import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
+import type { MetricSet } from '../metrics.ts';
+import type {
+  Acknowledged,
+  AgentObserver,
+  InspectionReport,
+  Received,
+  StepFailure,
+  StepReport,
+} from '../observer.ts';
+import type { AgentSnapshot } from '../snapshot.ts';
+import { NETWORK_PROGRAMMING_SECONDS, SYNC_SECONDS } from './buckets.ts';
+import { countNoLocal } from './no-local.ts';
+
+export interface KubeProxyMetricsOptions {
+  readonly set: MetricSet;
+  readonly mode: string;
+  /** Triggers from before it are of a time when nobody was here to act on them. */
+  readonly startedAtMs: number;
+  /** What is desired; walked once for each scrape. */
+  readonly rows?: () => Iterable<Forwarding>;
+}
+
+/** One look of connection tracking at what it still remembers. */
+export interface FlowsReconciled {
+  readonly family: Family;
+  readonly durationMs: number;
+  readonly deletedCount: number;
+}
+
+const BY_FAMILY = ['ip_family'] as const;
+
+/** Writes that failed, under the name that the mode has for it in kube-proxy. */
+const FAILURE_NAMES: Readonly<Record<string, string>> = {
+  nftables: 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total',
+  iptables: 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total',
+  ipvs: 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total',
+};
+
+/** The metrics of kube-proxy that have a meaning here, with its names, labels and buckets. */
+export class KubeProxyMetrics implements AgentObserver {
+  readonly #options: KubeProxyMetricsOptions;
+  readonly #metrics: ReturnType<typeof define>;
+  #pending = { service: 0, slice: 0 };
+  #lastQueuedAtMs: number | undefined;
+
+  constructor(options: KubeProxyMetricsOptions) {
+    this.#options = options;
+    this.#metrics = define(options);
+  }
+
+  onReceived({ kind, atMs }: Received): void {
+    if (kind !== 'service' && kind !== 'slice') return;
+    this.#pending[kind]++;
+    this.#metrics.changes[kind].add(1);
+    this.#lastQueuedAtMs = atMs;
+  }
+
+  onAcknowledged({ propagations, atMs }: Acknowledged): void {
+    for (const { families, sinceTriggeredMs } of propagations) {
+      for (const sinceMs of sinceTriggeredMs) {
+        if (atMs - sinceMs < this.#options.startedAtMs) continue;
+        for (const family of families) {
+          this.#metrics.networkProgramming.observe(sinceMs / 1000, family);
+        }
+      }
+    }
+  }
+
+  onStep({ durationMs, families, pendingCount }: StepReport): void {
+    for (const family of families) {
+      this.#metrics.sync.observe(durationMs / 1000, family);
+      this.#metrics.partialSync.observe(durationMs / 1000, family);
+    }
+    if (pendingCount === 0) this.#pending = { service: 0, slice: 0 };
+  }
+
+  /** The one step of ours that looks at everything, in both families. */
+  onInspected({ depth, durationMs }: InspectionReport): void {
+    if (depth !== 'everything') return;
+    for (const family of FAMILIES) this.#metrics.fullSync.observe(durationMs / 1000, family);
+  }
+
+  onStepFailed({ families }: StepFailure): void {
+    for (const family of families) this.#metrics.failures?.add(1, family);
+  }
+
+  onInspectionFailed(): void {
+    for (const family of FAMILIES) this.#metrics.failures?.add(1, family);
+  }
+
+  onFlowsReconciled({ family, durationMs, deletedCount }: FlowsReconciled): void {
+    this.#metrics.flowsSync.observe(durationMs / 1000, family);
+    this.#metrics.flowsDeleted.add(deletedCount, family);
+  }
+
+  onProbe(probe: 'healthz' | 'livez', status: number): void {
+    this.#metrics.probes[probe].add(1, String(status));
+  }
+
+  /** Brings up to date what is only looked at when somebody asks. */
+  take({ rows, conditions }: AgentSnapshot): void {
+    // An event that changes no row is settled without a step.
+    if (rows.pending === 0) this.#pending = { service: 0, slice: 0 };
+    this.#metrics.pending.service.set(this.#pending.service);
+    this.#metrics.pending.slice.set(this.#pending.slice);
+    for (const family of FAMILIES) {
+      const { lastSyncedAtMs } = conditions.timely[family];
+      if (lastSyncedAtMs !== undefined) this.#metrics.lastSync.set(lastSyncedAtMs / 1000, family);
+      if (this.#lastQueuedAtMs !== undefined) {
+        this.#metrics.lastQueued.set(this.#lastQueuedAtMs / 1000, family);
+      }
+    }
+    const desired = this.#options.rows?.();
+    if (desired === undefined) return;
+    for (const { family, policy, count } of countNoLocal(desired)) {
+      this.#metrics.noLocal.set(count, policy, family);
+    }
+  }
+}
+
+function define({ set, mode }: KubeProxyMetricsOptions) {
+  const timer = (name: string, help: string, buckets = SYNC_SECONDS) =>
+    set.histogram({ name: `kubeproxy_${name}`, help, labels: BY_FAMILY, buckets });
+  const counter = (name: string, help: string, labels: readonly string[] = []) =>
+    set.counter({ name: `kubeproxy_${name}`, help, labels });
+  const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+    set.gauge({ name: `kubeproxy_${name}`, help, labels });
+  const rules = 'sync_proxy_rules';
+  const failures = defineFailures(set, mode);
+  const flowsDeleted = counter(
+    'conntrack_reconciler_deleted_entries_total',
+    'Cumulative conntrack flows deleted',
+    BY_FAMILY,
+  );
+  for (const family of FAMILIES) flowsDeleted.add(0, family);
+  return {
+    failures,
+    flowsDeleted,
+    flowsSync: timer('conntrack_reconciler_sync_duration_seconds', 'One look at conntrack'),
+    sync: timer(`${rules}_duration_seconds`, 'Writing all that was outstanding'),
+    fullSync: timer('sync_full_proxy_rules_duration_seconds', 'Looking at everything'),
+    partialSync: timer('sync_partial_proxy_rules_duration_seconds', 'Writing what changed'),
+    networkProgramming: timer(
+      'network_programming_duration_seconds',
+      'From the trigger in the cluster to the kernel',
+      NETWORK_PROGRAMMING_SECONDS,
+    ),
+    lastSync: gauge(
+      `${rules}_last_timestamp_seconds`,
+      'When the kernel last had everything that was wanted',
+      BY_FAMILY,
+    ),
+    lastQueued: gauge(
+      `${rules}_last_queued_timestamp_seconds`,
+      'When a change last came',
+      BY_FAMILY,
+    ),
+    changes: {
+      service: counter(`${rules}_service_changes_total`, 'Cumulative changes of Services'),
+      slice: counter(`${rules}_endpoint_changes_total`, 'Cumulative changes of EndpointSlices'),
+    },
+    pending: {
+      service: gauge(`${rules}_service_changes_pending`, 'Pending changes of Services'),
+      slice: gauge(`${rules}_endpoint_changes_pending`, 'Pending changes of EndpointSlices'),
+    },
+    noLocal: gauge(
+      `${rules}_no_local_endpoints_total`,
+      'Service ports with a Local traffic policy and endpoints only elsewhere',
+      ['traffic_policy', 'ip_family'],
+    ),
+    probes: {
+      healthz: counter('proxy_healthz_total', 'Cumulative answers of /healthz', ['code']),
+      livez: counter('proxy_livez_total', 'Cumulative answers of /livez', ['code']),
+    },
+  };
+}
+
+function defineFailures(set: MetricSet, mode: string) {
+  const name = FAILURE_NAMES[mode];
+  if (name === undefined) return undefined;
+  const failures = set.counter({ name, help: 'Cumulative failed writes', labels: BY_FAMILY });
+  for (const family of FAMILIES) failures.add(0, family);
+  return failures;
+}

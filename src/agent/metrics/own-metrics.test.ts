@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  condition,
+  conditionsWith,
+  familyCondition,
+  snapshotWith,
+} from '../servers/testing/conditions.ts';
+import type { AgentSnapshot } from '../snapshot.ts';
+import {
+  acknowledged,
+  bucketsOf,
+  inspected,
+  metricsOf,
+  sampleOf,
+  step,
+  tell,
+} from './testing/told.ts';
+
+describe('metrics of our own', () => {
+  it('tell how soon a change is in the kernel', async () => {
+    const metrics = metricsOf();
+    tell(metrics, 'onAcknowledged', acknowledged({ totalMs: 0.4 }));
+    const text = await metrics.render();
+    const buckets = bucketsOf(text, 'fairlead_propagation_seconds');
+    assert.deepEqual([buckets[0], buckets.at(-2), buckets.at(-1)], ['0.0001', '10', '+Inf']);
+    assert.equal(sampleOf(text, 'fairlead_propagation_seconds_bucket{le="0.0003"}'), 0);
+    assert.equal(sampleOf(text, 'fairlead_propagation_seconds_bucket{le="0.0005"}'), 1);
+  });
+
+  it('tell how far behind the kernel is', async () => {
+    const timely = { IPv4: familyCondition({ oldestPendingAtMs: 7_500 }), IPv6: condition() };
+    const bad = condition(false);
+    const connected = { ...conditionsWith().connected, slice: bad };
+    const snapshot = snapshotWith({
+      atMs: 10_000,
+      rows: { desired: 5, applied: 3, pending: 2 },
+      failingRowCount: 1,
+      driftCount: 4,
+      conditions: conditionsWith({ timely, synced: bad, connected }),
+      sources: [{ kind: 'service', connected: true, lastHeardAtMs: 0, skippedCount: 6 }],
+    });
+    const metrics = metricsOf({ snapshot: () => snapshot });
+    await metrics.render();
+    const text = await metrics.render();
+    for (const [series, value] of [
+      ['desired_rows', 5],
+      ['applied_rows', 3],
+      ['pending_rows', 2],
+      ['failing_rows', 1],
+      ['drifts_total', 4],
+      ['oldest_pending_seconds{ip_family="IPv4"}', 2.5],
+      ['oldest_pending_seconds{ip_family="IPv6"}', 0],
+      ['api_connected{kind="service"}', 1],
+      ['api_connected{kind="slice"}', 0],
+      ['skipped_objects_total{kind="service"}', 6],
+      ['condition{condition="synced"}', 0],
+      ['condition{condition="timely.IPv4"}', 1],
+      ['build_info{version="0.1.0",mode="nftables"}', 1],
+    ] as const) {
+      assert.equal(sampleOf(text, `fairlead_${series}`), value, series);
+    }
+  });
+
+  it('count what others did to us, and not what the start found', async () => {
+    const metrics = metricsOf();
+    tell(metrics, 'onInspected', inspected({ differenceCount: 9 }));
+    tell(metrics, 'onInspected', inspected({ reason: 'drift', differenceCount: 2 }));
+    tell(metrics, 'onInspectionFailed', {});
+    metrics.onProbe('readyz', 503);
+    const text = await metrics.render();
+    assert.equal(sampleOf(text, 'fairlead_repaired_differences_total'), 2);
+    assert.equal(sampleOf(text, 'fairlead_inspections_total{reason="drift"}'), 1);
+    assert.equal(sampleOf(text, 'fairlead_inspection_failures_total'), 1);
+    assert.equal(sampleOf(text, 'fairlead_readyz_total{code="503"}'), 1);
+  });
+
+  it('tell of the process', async () => {
+    const text = await metricsOf().render();
+    assert.ok((sampleOf(text, 'process_cpu_seconds_total') ?? 0) > 0);
+    assert.ok((sampleOf(text, 'process_resident_memory_bytes') ?? 0) > 1e6);
+    assert.ok((sampleOf(text, 'process_open_fds') ?? 0) > 2);
+    const startedSeconds = sampleOf(text, 'process_start_time_seconds') ?? 0;
+    assert.ok(Math.abs(startedSeconds - (Date.now() / 1000 - process.uptime())) < 5);
+  });
+
+  it('ask for the snapshot once for each scrape, and never before', async () => {
+    let count = 0;
+    const snapshot = (): AgentSnapshot => {
+      count++;
+      return snapshotWith();
+    };
+    const metrics = metricsOf({ snapshot });
+    tell(metrics, 'onStep', step(1));
+    assert.equal(count, 0);
+    await metrics.render();
+    assert.equal(count, 1);
+  });
+});

@@ -1,0 +1,124 @@
+import type { Kind } from '../../cluster/kinds.ts';
+import { FAMILIES } from '../../forwarding/model.ts';
+import type { Condition, Conditions } from '../conditions.ts';
+import type { MetricSet } from '../metrics.ts';
+import type {
+  Acknowledged,
+  AgentObserver,
+  InspectionReport,
+  StepFailure,
+  StepReport,
+} from '../observer.ts';
+import type { AgentSnapshot } from '../snapshot.ts';
+import { PROPAGATION_SECONDS } from './buckets.ts';
+
+const MS = 1000;
+
+/** What kube-proxy has no name for: how soon, how far behind, and what others did to us. */
+export class OwnMetrics implements AgentObserver {
+  readonly #metrics: ReturnType<typeof define>;
+
+  constructor(set: MetricSet) {
+    this.#metrics = define(set);
+  }
+
+  onAcknowledged({ propagations }: Acknowledged): void {
+    for (const { totalMs } of propagations) this.#metrics.propagation.observe(totalMs / MS);
+  }
+
+  onStep({ transactionCount }: StepReport): void {
+    this.#metrics.transactions.add(transactionCount);
+  }
+
+  onStepFailed({ scope }: StepFailure): void {
+    this.#metrics.writeFailures.add(1, scope);
+  }
+
+  onInspected({ reason, durationMs, differenceCount }: InspectionReport): void {
+    this.#metrics.inspections.add(1, reason);
+    this.#metrics.inspection.observe(durationMs / MS);
+    // What the first look finds is what the last process left, not what somebody did to us.
+    if (reason !== 'start') this.#metrics.repaired.add(differenceCount);
+  }
+
+  onInspectionFailed(): void {
+    this.#metrics.inspectionFailures.add(1);
+  }
+
+  onReadyz(status: number): void {
+    this.#metrics.readyz.add(1, String(status));
+  }
+
+  take({ rows, failingRowCount, conditions, driftCount, sources, atMs }: AgentSnapshot): void {
+    const metrics = this.#metrics;
+    metrics.desiredRows.set(rows.desired);
+    metrics.appliedRows.set(rows.applied);
+    metrics.pendingRows.set(rows.pending);
+    metrics.failingRows.set(failingRowCount);
+    metrics.drifts.replace(driftCount);
+    for (const family of FAMILIES) {
+      const { oldestPendingAtMs = atMs } = conditions.timely[family];
+      metrics.oldestPending.set(Math.max(0, atMs - oldestPendingAtMs) / MS, family);
+    }
+    for (const kind of kindsOf(conditions)) {
+      metrics.connected.set(conditions.connected[kind].isTrue ? 1 : 0, kind);
+    }
+    for (const { kind, skippedCount } of sources) metrics.skipped.replace(skippedCount, kind);
+    for (const [name, { isTrue }] of named(conditions)) {
+      metrics.conditions.set(isTrue ? 1 : 0, name);
+    }
+  }
+}
+
+function kindsOf({ connected }: Conditions): Kind[] {
+  return (Object.keys(connected) as Kind[]).sort();
+}
+
+/** Those that stand alone, by their names; `connected` has a metric of its own. */
+function named(conditions: Conditions): [string, Condition][] {
+  const { connected: _, timely, ...single } = conditions;
+  const byFamily = FAMILIES.map((family): [string, Condition] => {
+    return [`timely.${family}`, timely[family]];
+  });
+  return [...Object.entries(single), ...byFamily].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function define(set: MetricSet) {
+  const counter = (name: string, help: string, labels: readonly string[] = []) =>
+    set.counter({ name: `fairlead_${name}`, help, labels });
+  const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+    set.gauge({ name: `fairlead_${name}`, help, labels });
+  const writeFailures = counter('write_failures_total', 'Writes that the kernel refused', [
+    'scope',
+  ]);
+  for (const scope of ['row', 'plane']) writeFailures.add(0, scope);
+  return {
+    writeFailures,
+    propagation: set.histogram({
+      name: 'fairlead_propagation_seconds',
+      help: 'From the receipt of a change to the acknowledgement of the kernel',
+      buckets: PROPAGATION_SECONDS,
+    }),
+    inspection: set.histogram({
+      name: 'fairlead_inspection_seconds',
+      help: 'Comparing the kernel with what it should have',
+      buckets: PROPAGATION_SECONDS,
+    }),
+    transactions: counter('transactions_total', 'Transactions that were tried'),
+    inspections: counter('inspections_total', 'Comparisons with the kernel', ['reason']),
+    inspectionFailures: counter('inspection_failures_total', 'Comparisons that failed'),
+    drifts: counter('drifts_total', 'Changes of ours by somebody else'),
+    repaired: counter('repaired_differences_total', 'Objects that were not as they should be'),
+    readyz: counter('readyz_total', 'Answers of /readyz', ['code']),
+    desiredRows: gauge('desired_rows', 'Service ports that the kernel should have'),
+    appliedRows: gauge('applied_rows', 'Service ports that the kernel has as desired'),
+    pendingRows: gauge('pending_rows', 'Service ports to be written or removed'),
+    failingRows: gauge('failing_rows', 'Service ports that the kernel refused'),
+    oldestPending: gauge('oldest_pending_seconds', 'How long the oldest change has waited', [
+      'ip_family',
+    ]),
+    connected: gauge('api_connected', 'Whether the watch stands', ['kind']),
+    skipped: counter('skipped_objects_total', 'Objects that could not be read', ['kind']),
+    conditions: gauge('condition', 'Whether a condition is true, which is good', ['condition']),
+  };
+}

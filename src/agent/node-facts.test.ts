@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AgentSettings } from './agent-settings.ts';
+import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
+import { NODE, SETTINGS } from './testing/stage.ts';
+
+function input(settings: Partial<AgentSettings> = {}, more: Partial<NodeInput> = {}): NodeInput {
+  return {
+    settings: { ...SETTINGS, ...settings },
+    nodeName: 'here',
+    node: NODE,
+    machineAddresses: [],
+    serviceRanges: [],
+    ...more,
+  };
+}
+
+test('pods are told by the first range of each family', () => {
+  const cidrs = ['10.244.3.7/16', '10.9.0.0/16', 'fd00:244::/56'];
+  const { podDetection } = nodeFacts(input({ localTraffic: { by: 'ClusterCIDR', cidrs } }));
+  assert.deepEqual(podDetection, {
+    IPv4: { by: 'cidr', cidr: '10.244.0.0/16' },
+    IPv6: { by: 'cidr', cidr: 'fd00:244::/56' },
+  });
+});
+
+test('a family without a range cannot tell pods', () => {
+  const of = input({ localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8'] } });
+  assert.equal(nodeFacts(of).podDetection.IPv6, undefined);
+  assert.deepEqual(nodeView(of).detectsPods, { IPv4: true, IPv6: false });
+});
+
+test('the ranges of the node come from its object, and are missing without it', () => {
+  const localTraffic = { by: 'NodeCIDR' } as const;
+  const known = nodeFacts(input({ localTraffic }));
+  assert.deepEqual(known.podDetection.IPv4, { by: 'cidr', cidr: '10.1.0.0/24' });
+  const unknown = input({ localTraffic }, { node: undefined });
+  assert.deepEqual(nodeView(unknown).detectsPods, { IPv4: false, IPv6: false });
+});
+
+test('interfaces tell pods in both families', () => {
+  const bridge = { by: 'BridgeInterface', interfaceName: 'cni0' } as const;
+  assert.deepEqual(nodeFacts(input({ localTraffic: bridge })).podDetection.IPv6, {
+    by: 'interface',
+    name: 'cni0',
+  });
+  const prefix = { by: 'InterfaceNamePrefix', prefix: 'veth' } as const;
+  assert.deepEqual(nodeFacts(input({ localTraffic: prefix })).podDetection.IPv4, {
+    by: 'interface-prefix',
+    prefix: 'veth',
+  });
+});
+
+test('node IPs: the first, and the first of the other family; a configured one wins', () => {
+  const addresses = ['172.30.1.1', '172.30.1.2', 'fd00:30::1', '198.51.100.1'];
+  const node = { ...NODE, addresses };
+  assert.deepEqual(nodeView(input({}, { node })).nodeIPs, ['172.30.1.1', 'fd00:30::1']);
+  const configured = input({ nodeAddress: 'FD00::5' }, { node });
+  assert.deepEqual(nodeView(configured).nodeIPs, ['fd00::5', '172.30.1.1']);
+  assert.deepEqual(nodeView(input({}, { node: undefined })).nodeIPs, []);
+});
+
+test('node ports on the primary addresses; all of a family that has none', () => {
+  const nodePorts = { addresses: 'primary', onLocalhost: false } as const;
+  const node = { ...NODE, addresses: ['172.30.1.1'] };
+  assert.deepEqual(nodeFacts(input({ nodePorts }, { node })).nodePortAddresses, {
+    IPv4: ['172.30.1.1'],
+    IPv6: 'all',
+  });
+  const loopback = { ...NODE, addresses: ['127.0.0.1', '::1'] };
+  assert.deepEqual(nodeFacts(input({ nodePorts }, { node: loopback })).nodePortAddresses, {
+    IPv4: 'all',
+    IPv6: 'all',
+  });
+});
+
+test('node ports in ranges: addresses of the machine within, no loopback', () => {
+  const machineAddresses = ['192.0.2.9', '127.0.0.1', '192.0.2.1', '10.0.0.1', 'fe80::1', '::1'];
+  const within = (...addresses: string[]): unknown =>
+    nodeFacts(input({ nodePorts: { addresses, onLocalhost: false } }, { machineAddresses }))
+      .nodePortAddresses;
+  assert.deepEqual(within('192.0.2.0/24', '127.0.0.0/8'), {
+    IPv4: ['192.0.2.1', '192.0.2.9'],
+    IPv6: 'all',
+  });
+  assert.deepEqual(within('fe80::/10', '::1/128'), { IPv4: 'all', IPv6: ['fe80::1'] });
+  assert.deepEqual(within('203.0.113.0/24', '::/0'), { IPv4: [], IPv6: 'all' });
+});
+
+test('service ranges are sorted, without those inside others and those that are none', () => {
+  const serviceRanges = ['fd00:96::/108', '10.96.0.0/12', '10.100.0.0/24', '10.96.0.0/12', 'x'];
+  assert.deepEqual(nodeFacts(input({}, { serviceRanges })).serviceRanges, [
+    '10.96.0.0/12',
+    'fd00:96::/108',
+  ]);
+});
+
+test('the mark is one bit, also the highest', () => {
+  const mark = (markBit: number): number =>
+    nodeFacts(input({ masquerade: { all: false, markBit } })).masqueradeMark;
+  assert.equal(mark(14), 0x4000);
+  assert.equal(mark(31), 0x80000000);
+});

@@ -1,0 +1,91 @@
+import type { Kind } from '../cluster/kinds.ts';
+import type { Drift, Inspection, NodeFacts } from '../dataplanes/contract.ts';
+import type { Family } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import type { Failure } from './failure.ts';
+import type { ServiceHealthCheck } from './health-checks.ts';
+
+/** An object came, changed or went. */
+export interface Received {
+  readonly kind: Kind;
+  readonly type: 'put' | 'delete';
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+/** One transaction that the kernel has acknowledged. */
+export interface Acknowledged {
+  readonly changes: readonly Change[];
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  readonly durationMs: number;
+  /** Changes of the API that are in the kernel with it, completely. */
+  readonly propagations: readonly Propagation[];
+}
+
+/** The way of one change of one Service from the API into the kernel. */
+export interface Propagation {
+  /** `namespace/name`. */
+  readonly service: string;
+  readonly families: readonly Family[];
+  /** From our receipt to the rows that follow from it. */
+  readonly resolveMs: number;
+  /** From our receipt to the acknowledgement of the kernel. */
+  readonly totalMs: number;
+  /** From each time at which a controller was triggered to the acknowledgement. */
+  readonly sinceTriggeredMs: readonly number[];
+}
+
+/** A batch of rows has been tried: one transaction, or several to tell bad rows from good ones. */
+export interface StepReport {
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  readonly transactionCount: number;
+  readonly acknowledgedCount: number;
+  readonly families: readonly Family[];
+  /** Rows that are not in the kernel yet, after it. */
+  readonly pendingCount: number;
+}
+
+/** Rows that the kernel did not take; they will be tried again. */
+export interface StepFailure extends Failure {
+  readonly families: readonly Family[];
+  readonly rowCount: number;
+  /** `row`: one row, or rows that can only change together. `plane`: whatever was tried failed. */
+  readonly scope: 'row' | 'plane';
+}
+
+export interface InspectionReport {
+  readonly depth: 'everything' | 'suspects';
+  readonly reason: InspectionReason;
+  /** Milliseconds since 1970, of the end. */
+  readonly atMs: number;
+  readonly durationMs: number;
+  readonly rowCount: number;
+  readonly wrongCount: number;
+  readonly writeCount: number;
+  readonly differenceCount: number;
+  readonly differences: Inspection['differences'];
+}
+
+export type InspectionReason = 'start' | 'drift' | 'routine' | 'watch was interrupted' | 'failures';
+
+/**
+ * Who wants to know what the agent does: metrics, connection tracking, events. Methods are called
+ * at once and in order, must return soon, and cannot disturb the agent: what they throw is logged.
+ */
+export interface AgentObserver {
+  onReceived?(received: Received): void;
+  onAcknowledged?(acknowledged: Acknowledged): void;
+  onStep?(report: StepReport): void;
+  onStepFailed?(failure: StepFailure): void;
+  onDrift?(drift: Drift): void;
+  onInspected?(report: InspectionReport): void;
+  onInspectionFailed?(failure: Failure): void;
+  onConfigured?(facts: NodeFacts): void;
+  /** Everything that was wanted is in the kernel, for the first time. */
+  onFirstSync?(): void;
+  /** The health check of a Service changed; undefined: it has none any more. */
+  onHealthCheck?(service: string, check: ServiceHealthCheck | undefined): void;
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../cluster/clock.ts';
+import type { DataPlane, Drift } from '../dataplanes/contract.ts';
+import { type Failure, failureOf } from './failure.ts';
+import { type Random, retryDelayMs } from './retry.ts';
+
+const LONGEST_AWAY_MS = 5000;
+/** A watch that stood so long was all right; the next interruption is a new one. */
+const STEADY_MS = 60_000;
+
+export interface PlaneWatchOptions {
+  readonly plane: DataPlane;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onDrift: (drift: Drift) => void;
+  /** The watch stands again: what happened meanwhile nobody has told. */
+  readonly onResumed: () => void;
+  readonly onInterrupted: (failure: Failure) => void;
+}
+
+/** Listens to the plane for as long as the agent runs, whatever happens to a single watch. */
+export class PlaneWatch {
+  readonly #options: PlaneWatchOptions;
+  #interruption: Failure | undefined;
+
+  constructor(options: PlaneWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Why we would not be told of a change now; undefined: we would. */
+  get interruption(): Failure | undefined {
+    return this.#interruption;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, onResumed, onInterrupted } = this.#options;
+    let attempts = 0;
+    while (!signal.aborted) {
+      const begunAtMs = clock.nowMs();
+      if (this.#interruption !== undefined) onResumed();
+      this.#interruption = undefined;
+      const failure = await this.#watchOnce(signal);
+      if (signal.aborted) return;
+      this.#interruption = failure;
+      onInterrupted(failure);
+      attempts = clock.nowMs() - begunAtMs >= STEADY_MS ? 1 : attempts + 1;
+      await clock.sleep(retryDelayMs(attempts, { mostMs: LONGEST_AWAY_MS, random }), signal);
+    }
+  }
+
+  /** Gives why it ended. */
+  async #watchOnce(signal: AbortSignal): Promise<Failure> {
+    const { plane, clock, onDrift } = this.#options;
+    try {
+      await plane.watch(onDrift, signal);
+    } catch (error) {
+      return failureOf(error, clock.nowMs());
+    }
+    const message = 'the watch of the kernel ended by itself';
+    const next = 'nothing: it is started again';
+    return { code: 'PLANE_WATCH_ENDED', message, next, atMs: clock.nowMs() };
+  }
+}

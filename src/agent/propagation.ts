@@ -1,0 +1,141 @@
+import { FAMILIES, type Family, type ServicePortKey } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import { type Entry, serviceOf } from './entry.ts';
+import type { Propagation } from './observer.ts';
+
+/** Triggers of one Service that wait for the kernel; beyond that the oldest count. */
+const MOST_TRIGGERS = 32;
+
+interface Arrival {
+  /** On the monotonic clock. */
+  readonly receivedAtMs: number;
+  /** Milliseconds since 1970, by the clocks of the control plane. */
+  readonly triggersMs: number[];
+}
+
+interface Journey extends Arrival {
+  readonly resolvedAtMs: number;
+  readonly keys: Set<ServicePortKey>;
+  readonly families: Set<Family>;
+}
+
+export interface ReceivedChange {
+  /** `namespace/name`; undefined: the change does not say. */
+  readonly service: string | undefined;
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  /** Milliseconds since 1970. */
+  readonly triggeredAtMs: number | undefined;
+}
+
+export interface Instant {
+  readonly monotonicMs: number;
+  /** Milliseconds since 1970. */
+  readonly wallMs: number;
+}
+
+/** Measures how long changes take from the API into the kernel, each until it is there. */
+export class Propagations {
+  readonly #startedAtMs: number;
+  readonly #arrived = new Map<string, Arrival>();
+  /** Of changes that do not name their Service, such as a deleted slice. */
+  #unnamedAtMs: number | undefined;
+  readonly #underWay = new Map<string, Journey>();
+
+  /** Triggers before this time, in milliseconds since 1970, say nothing about us. */
+  constructor(startedAtMs: number) {
+    this.#startedAtMs = startedAtMs;
+  }
+
+  received({ service, atMs, triggeredAtMs }: ReceivedChange): void {
+    if (service === undefined) {
+      this.#unnamedAtMs ??= atMs;
+      return;
+    }
+    const arrival = this.#arrived.get(service) ?? { receivedAtMs: atMs, triggersMs: [] };
+    if (triggeredAtMs !== undefined && triggeredAtMs >= this.#startedAtMs) {
+      noteTriggers(arrival, [triggeredAtMs]);
+    }
+    this.#arrived.set(service, arrival);
+  }
+
+  /** What was received has become rows, or nothing. */
+  resolved(changes: readonly Change[], monotonicMs: number): void {
+    for (const { key, before, after } of changes) {
+      const id = (after ?? before)?.id;
+      const journey = id && this.#journeyOf(serviceOf(id), monotonicMs);
+      journey?.keys.add(key);
+      if (id !== undefined) journey?.families.add(id.family);
+    }
+    this.forgetArrivals();
+  }
+
+  /** What the first lists brought is no change. */
+  forgetArrivals(): void {
+    this.#arrived.clear();
+    this.#unnamedAtMs = undefined;
+  }
+
+  /** Gives the journeys that end with these rows. */
+  acknowledged(entries: readonly Entry[], { monotonicMs, wallMs }: Instant): Propagation[] {
+    const ended: Propagation[] = [];
+    for (const { key, id } of entries) {
+      const service = serviceOf(id);
+      const journey = this.#underWay.get(service);
+      if (journey === undefined || !journey.keys.delete(key) || journey.keys.size > 0) continue;
+      this.#underWay.delete(service);
+      ended.push({
+        service,
+        families: FAMILIES.filter((family) => journey.families.has(family)),
+        resolveMs: journey.resolvedAtMs - journey.receivedAtMs,
+        totalMs: monotonicMs - journey.receivedAtMs,
+        sinceTriggeredMs: journey.triggersMs.map((at) => Math.max(0, wallMs - at)),
+      });
+    }
+    return ended;
+  }
+
+  /** Rows that need not be written any more: what was changed has been changed back. */
+  withdrawn(changes: readonly Change[], isOutstanding: (key: ServicePortKey) => boolean): void {
+    for (const { key, before, after } of changes) {
+      const id = (after ?? before)?.id;
+      if (id === undefined || isOutstanding(key)) continue;
+      const journey = this.#underWay.get(serviceOf(id));
+      if (journey?.keys.delete(key) && journey.keys.size === 0) {
+        this.#underWay.delete(serviceOf(id));
+      }
+    }
+  }
+
+  #journeyOf(service: string, monotonicMs: number): Journey | undefined {
+    const known = this.#underWay.get(service);
+    const arrival = this.#arrived.get(service) ?? this.#unnamedArrival();
+    if (arrival === undefined) return undefined;
+    if (known !== undefined) {
+      noteTriggers(known, arrival.triggersMs);
+      return known;
+    }
+    const journey = {
+      receivedAtMs: arrival.receivedAtMs,
+      triggersMs: [...arrival.triggersMs],
+      resolvedAtMs: monotonicMs,
+      keys: new Set<ServicePortKey>(),
+      families: new Set<Family>(),
+    };
+    this.#underWay.set(service, journey);
+    return journey;
+  }
+
+  #unnamedArrival(): Arrival | undefined {
+    if (this.#unnamedAtMs === undefined) return undefined;
+    return { receivedAtMs: this.#unnamedAtMs, triggersMs: [] };
+  }
+}
+
+function noteTriggers({ triggersMs }: Arrival, more: readonly number[]): void {
+  for (const trigger of more) {
+    if (triggersMs.length < MOST_TRIGGERS && !triggersMs.includes(trigger)) {
+      triggersMs.push(trigger);
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import { FAMILIES, type Family } from '../forwarding/model.ts';
+import { Configuring } from './configuring.ts';
+import type { Context } from './context.ts';
+import { type Entry, serviceOf } from './entry.ts';
+import type { Failure } from './failure.ts';
+import { HealthChecks } from './health-checks.ts';
+import { InspectionPlan, type WantedInspection } from './inspection-plan.ts';
+import { Inspector } from './inspector.ts';
+import type { RowCounts } from './snapshot.ts';
+import { Writer } from './writer.ts';
+
+/** Small enough that the kernel and the event loop are never held up, large enough to be quick. */
+const ROWS_PER_STEP = 128;
+
+/**
+ * Decides what is done next so that the kernel becomes what is desired. One thing at a time: the
+ * calls of a plane never overlap. A call that hangs is not abandoned, since nobody could say what
+ * it would still do; what waits behind it grows old, and the health endpoints say so.
+ */
+export class Reconciler {
+  readonly plan: InspectionPlan;
+  readonly inspector: Inspector;
+  readonly healthChecks: HealthChecks;
+  readonly #context: Context;
+  readonly #writer: Writer;
+  readonly #configuring: Configuring;
+  #state: 'closed' | 'opening' | 'open' = 'closed';
+  #inspecting: WantedInspection | undefined;
+  #untakenSinceMs: number | undefined;
+  #desiredCount = 0;
+  #firstSyncAtMs: number | undefined;
+  readonly #lastSyncedAtMs: Partial<Record<Family, number>> = {};
+
+  constructor(context: Context, readBackMs: number) {
+    const { intake, outstanding, observers } = context;
+    this.#context = context;
+    this.plan = new InspectionPlan(context.random);
+    this.inspector = new Inspector(context, this.plan, readBackMs);
+    this.#writer = new Writer(context);
+    this.#configuring = new Configuring(context);
+    this.healthChecks = new HealthChecks({
+      table: intake.table,
+      isOutstanding: (key) => outstanding.has(key),
+      onChange: (service, check) => observers.tell((o) => o.onHealthCheck?.(service, check)),
+    });
+  }
+
+  /** Everything has been told once: from now on the kernel may be written to. */
+  open(): void {
+    if (this.#state !== 'closed') return;
+    this.#state = 'opening';
+    this.#context.propagations.forgetArrivals();
+    this.plan.wantEverything('start', this.#context.clock.nowMs());
+  }
+
+  get isOpen(): boolean {
+    return this.#state !== 'closed';
+  }
+
+  /** Something may have changed that has not been looked at yet. */
+  noteUntaken(): void {
+    if (this.isOpen) this.#untakenSinceMs ??= this.#context.clock.nowMs();
+  }
+
+  get firstSyncAtMs(): number | undefined {
+    return this.#firstSyncAtMs;
+  }
+
+  get lastSyncedAtMs(): Readonly<Partial<Record<Family, number>>> {
+    return this.#lastSyncedAtMs;
+  }
+
+  rowCounts(): RowCounts {
+    const { outstanding } = this.#context;
+    const unwritten = this.#state === 'open' ? outstanding.unwrittenCount() : this.#desiredCount;
+    const applied = this.#desiredCount - unwritten;
+    return { desired: this.#desiredCount, applied, pending: outstanding.size };
+  }
+
+  /** What stands in the way at present. */
+  get failure(): Failure | undefined {
+    const ofPlane = this.inspector.failure ?? this.#writer.pause?.failure;
+    return ofPlane ?? this.#configuring.failure ?? this.#context.outstanding.failing()[0]?.last;
+  }
+
+  /** Since when the kernel has not been as it should in this family; undefined: it is. */
+  pendingSinceMs(family: Family): number | undefined {
+    const times = [
+      this.#context.outstanding.oldestSinceMs(family),
+      this.plan.wanted?.sinceMs,
+      this.#inspecting?.sinceMs,
+      this.#configuring.pendingSinceMs,
+      this.#untakenSinceMs,
+    ].filter((time) => time !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** When `advance` has something to do again, if nothing new comes. */
+  nextAtMs(): number {
+    if (this.#state === 'closed') return Number.POSITIVE_INFINITY;
+    const { outstanding } = this.#context;
+    const inspectAtMs = this.plan.nextAtMs(!outstanding.hasFresh);
+    if (this.#state === 'opening') return inspectAtMs;
+    const rowsAtMs = outstanding.hasFresh ? 0 : outstanding.nextRetryAtMs();
+    const writeAtMs = Math.max(rowsAtMs, this.#writer.pause?.untilMs ?? 0);
+    return Math.min(inspectAtMs, this.#configuring.nextAtMs(), writeAtMs);
+  }
+
+  /** Does the next thing, if it is time for one. */
+  async advance(signal: AbortSignal): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#takeChanges();
+    const { outstanding, clock } = this.#context;
+    const wanted = this.plan.take(clock.nowMs(), !outstanding.hasFresh);
+    if (wanted !== undefined) await this.#inspect(wanted);
+    else if (this.#state === 'opening') return;
+    else if (this.#configuring.nextAtMs() <= clock.nowMs()) await this.#configuring.configure();
+    else if ((this.#writer.pause?.untilMs ?? 0) <= clock.nowMs()) await this.#write(signal);
+    if (this.#state === 'open') this.#noteProgress();
+  }
+
+  async #inspect(wanted: WantedInspection): Promise<void> {
+    this.#inspecting = wanted;
+    const facts = await this.inspector.inspect(wanted);
+    this.#inspecting = undefined;
+    if (facts === undefined) return;
+    this.#state = 'open';
+    this.#configuring.configured(facts);
+    this.#writer.resume();
+  }
+
+  /** The table's changes become differences. */
+  #takeChanges(): void {
+    const { intake, outstanding, propagations, clock, monotonicMs } = this.#context;
+    const changes = intake.table.takeChanges();
+    const sinceMs = this.#untakenSinceMs ?? clock.nowMs();
+    this.#untakenSinceMs = undefined;
+    for (const change of changes) {
+      this.#desiredCount +=
+        Number(change.after !== undefined) - Number(change.before !== undefined);
+      const id = (change.after ?? change.before)?.id;
+      if (id !== undefined) this.healthChecks.serviceChanged(serviceOf(id));
+      // The first inspection says of every row whether it must be written.
+      if (this.#state === 'open') outstanding.change(change, sinceMs);
+    }
+    propagations.resolved(changes, monotonicMs());
+    propagations.withdrawn(changes, (key) => outstanding.has(key));
+  }
+
+  /** One batch of each sort, so that none keeps another waiting. */
+  async #write(signal: AbortSignal): Promise<void> {
+    const { outstanding, clock, intake } = this.#context;
+    const sorts: [() => Entry[], boolean][] = [
+      [() => outstanding.takeFresh(ROWS_PER_STEP), false],
+      [() => this.#due('plane'), false],
+      [() => this.#due('row'), true],
+    ];
+    for (const [take, suspects] of sorts) {
+      if (signal.aborted || (this.#writer.pause?.untilMs ?? 0) > clock.nowMs()) break;
+      const entries = take();
+      if (entries.length > 0) await this.#writer.write(entries, { suspects, signal });
+    }
+    if (this.#writer.takeNeedsLook()) {
+      this.plan.wantAfterFailures(clock.nowMs(), intake.settings.syncPeriodMs);
+    }
+  }
+
+  #due(scope: 'row' | 'plane'): Entry[] {
+    const { outstanding, clock } = this.#context;
+    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limit: ROWS_PER_STEP });
+  }
+
+  #noteProgress(): void {
+    const { clock, observers } = this.#context;
+    this.healthChecks.refresh();
+    const settled = FAMILIES.filter((family) => this.#isSettled(family));
+    for (const family of settled) this.#lastSyncedAtMs[family] = clock.nowMs();
+    if (settled.length < FAMILIES.length || this.#firstSyncAtMs !== undefined) return;
+    this.#firstSyncAtMs = clock.nowMs();
+    observers.tell((observer) => observer.onFirstSync?.());
+  }
+
+  #isSettled(family: Family): boolean {
+    const { outstanding } = this.#context;
+    const isLookedAt = this.plan.wanted === undefined;
+    return (
+      isLookedAt &&
+      outstanding.waitingCount(family) === 0 &&
+      this.#configuring.pendingSinceMs === undefined
+    );
+  }
+}

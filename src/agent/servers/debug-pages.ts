@@ -1,0 +1,44 @@
+import { type Reply, textReply } from './http.ts';
+
+/** What `/statusz` says of the process. */
+export interface ComponentPage {
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly nowMs?: () => number;
+}
+
+const WARNING =
+  'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility ' +
+  'guarantees and is for debugging purposes only.';
+const SECONDS_OF_MINUTE = 60;
+const SECONDS_OF_HOUR = 3600;
+
+/** The flags and what they were set to, by name, in the form of Kubernetes' components. */
+export function flagzReply(flags: Readonly<Record<string, string>>): Reply {
+  const names = Object.keys(flags).sort();
+  return page('flagz', [WARNING, ...names.map((name) => `${name}: ${flags[name]}`)]);
+}
+
+export function statuszReply(about: ComponentPage, paths: readonly string[]): Reply {
+  const upSeconds = Math.floor(((about.nowMs?.() ?? Date.now()) - about.startedAtMs) / 1000);
+  return page('statusz', [
+    WARNING,
+    '',
+    `Started  ${new Date(about.startedAtMs).toUTCString()}`,
+    `Up  ${spanText(upSeconds)}`,
+    `Node version  ${process.version}`,
+    `Binary version  ${about.version}`,
+    `Paths  ${paths.join(' ')}`,
+  ]);
+}
+
+function page(name: string, lines: readonly string[]): Reply {
+  return textReply(['', `fairlead ${name}`, ...lines, ''].join('\n'));
+}
+
+function spanText(seconds: number): string {
+  const hours = Math.floor(seconds / SECONDS_OF_HOUR);
+  const minutes = Math.floor((seconds % SECONDS_OF_HOUR) / SECONDS_OF_MINUTE);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${hours} hr ${two(minutes)} min ${two(seconds % SECONDS_OF_MINUTE)} sec`;
+}

@@ -1,0 +1,18 @@
+/** What Go prints for a time that was never set. */
+const NEVER = '0001-01-01T00:00:00Z';
+
+/**
+ * A time in the JSON of Go: RFC 3339 in UTC, the fraction without trailing zeros. 0 is never, so
+ * that readers of kube-proxy's answers find what they know.
+ */
+export function goTime(ms: number): string {
+  if (ms === 0) return NEVER;
+  const [seconds, fraction] = new Date(ms).toISOString().slice(0, -1).split('.', 2);
+  const digits = (fraction ?? '').replace(/0+$/, '');
+  return digits === '' ? `${seconds}Z` : `${seconds}.${digits}Z`;
+}
+
+/** The times of Events have six digits, always. */
+export function microTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+}

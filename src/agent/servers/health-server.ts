@@ -1,0 +1,92 @@
+import { FAMILIES } from '../../forwarding/model.ts';
+import { type Conditions, healthz, livez, readyz, type Verdict } from '../conditions.ts';
+import { goTime } from './go-time.ts';
+import { type Handler, jsonReply, type OpenServer, openHttpServer, routes } from './http.ts';
+import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import type { ServerProblemListener } from './server-error.ts';
+
+export type Probe = 'healthz' | 'livez' | 'readyz';
+
+export interface HealthServerOptions {
+  readonly listen: { readonly ip: string; readonly port: number };
+  readonly endsWhenServerFails: boolean;
+  readonly conditions: () => Conditions;
+  readonly onProblem: ServerProblemListener;
+  /** Called for each answer, for whoever counts them. */
+  readonly onAnswer?: (probe: Probe, status: number) => void;
+  readonly onOpen?: (server: OpenServer) => void;
+  readonly nowMs?: () => number;
+}
+
+const OK = 200;
+const UNAVAILABLE = 503;
+const PROBES: readonly Probe[] = ['healthz', 'livez', 'readyz'];
+
+/**
+ * What load balancers and the kubelet ask, on port 10256. The bodies are those of kube-proxy, to
+ * the byte, with `failing` added to those that are not well. Resolves when the signal is
+ * aborted; rejects only when the port cannot be had and the configuration wants that to be the end.
+ */
+export async function runHealthServer(
+  options: HealthServerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { listen, onProblem, onOpen } = options;
+  const handler = routes(new Map(PROBES.map((probe) => [`/${probe}`, answerTo(probe, options)])));
+  await keepServing(
+    {
+      where: `${listen.ip}:${listen.port} (health)`,
+      open: () => openHttpServer(listen, handler, onProblem),
+      onProblem,
+      ...(onOpen === undefined ? {} : { onOpen }),
+      retryAfterMs: retryLikeKubeProxy(options.endsWhenServerFails),
+    },
+    signal,
+  );
+}
+
+const VERDICTS: Readonly<Record<Probe, (conditions: Conditions) => Verdict>> = {
+  healthz,
+  livez,
+  readyz,
+};
+
+function answerTo(probe: Probe, options: HealthServerOptions): Handler {
+  return () => {
+    const conditions = options.conditions();
+    const verdict = VERDICTS[probe](conditions);
+    const status = verdict.ok ? OK : UNAVAILABLE;
+    options.onAnswer?.(probe, status);
+    const nowMs = options.nowMs?.() ?? Date.now();
+    return jsonReply(status, healthBody({ probe, verdict, conditions, nowMs }));
+  };
+}
+
+interface Asked {
+  readonly probe: Probe;
+  readonly verdict: Verdict;
+  readonly conditions: Conditions;
+  readonly nowMs: number;
+}
+
+function healthBody({ probe, verdict, conditions, nowMs }: Asked): string {
+  const { timely, nodeEligible } = conditions;
+  const synced = FAMILIES.flatMap((family) => {
+    const { lastSyncedAtMs, isTrue } = timely[family];
+    return lastSyncedAtMs === undefined ? [] : [{ family, lastSyncedAtMs, isTrue }];
+  });
+  const status = synced.map(({ family, lastSyncedAtMs, isTrue }) => {
+    return [family, { lastUpdated: goTime(lastSyncedAtMs), healthy: isTrue }];
+  });
+  const newestAtMs = Math.max(0, ...synced.map(({ lastSyncedAtMs }) => lastSyncedAtMs));
+  return JSON.stringify({
+    // Old readers take it for the last look rather than the last change: recent when all is well.
+    lastUpdated: goTime(verdict.ok ? nowMs : newestAtMs),
+    currentTime: goTime(nowMs),
+    ...(probe === 'healthz' ? { nodeEligible: nodeEligible.isTrue } : {}),
+    // That the node is about to go does not make the proxy ill.
+    healthy: probe === 'healthz' ? readyz(conditions).ok : verdict.ok,
+    ...(status.length === 0 ? {} : { status: Object.fromEntries(status) }),
+    ...(verdict.ok ? {} : { failing: verdict.failing }),
+  });
+}

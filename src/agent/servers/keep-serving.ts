@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OpenServer } from './http.ts';
+import { listenError, ServerError, type ServerProblemListener } from './server-error.ts';
+
+export interface ServingOptions {
+  /** `address:port`, for people. */
+  readonly where: string;
+  readonly open: () => Promise<OpenServer>;
+  readonly onProblem: ServerProblemListener;
+  /** Called each time that it listens. */
+  readonly onOpen?: (server: OpenServer) => void;
+  /** After how many failures in a row, how long to wait; undefined: give up and reject. */
+  readonly retryAfterMs: (failureCount: number) => number | undefined;
+}
+
+const RETRY_MS = 5_000;
+
+/** The answers of kube-proxy to a port that cannot be had: try again, or end. */
+export function retryLikeKubeProxy(
+  endsWhenServerFails: boolean,
+): (failureCount: number) => number | undefined {
+  return () => (endsWhenServerFails ? undefined : RETRY_MS);
+}
+
+/**
+ * Keeps a server open until the signal is aborted, and then resolves. Rejects with a ServerError
+ * only where no other try is wanted; otherwise each failure is told to `onProblem`.
+ */
+export async function keepServing(options: ServingOptions, signal: AbortSignal): Promise<void> {
+  let failureCount = 0;
+  while (!signal.aborted) {
+    const problem = await serveOnce(options, signal, () => {
+      failureCount = 0;
+    });
+    if (problem === undefined) return;
+    failureCount++;
+    const waitMs = options.retryAfterMs(failureCount);
+    if (waitMs === undefined) throw problem;
+    options.onProblem(problem);
+    await pause(waitMs, signal);
+  }
+}
+
+/** Resolves with what went wrong, or with nothing when it was told to stop. */
+async function serveOnce(
+  options: ServingOptions,
+  signal: AbortSignal,
+  onOpen: () => void,
+): Promise<ServerError | undefined> {
+  let server: OpenServer;
+  try {
+    server = await options.open();
+  } catch (error) {
+    return listenError(options.where, error);
+  }
+  if (signal.aborted) {
+    server.close();
+    return undefined;
+  }
+  onOpen();
+  options.onOpen?.(server);
+  const stop = (): void => server.close();
+  signal.addEventListener('abort', stop, { once: true });
+  await server.closed;
+  signal.removeEventListener('abort', stop);
+  return signal.aborted ? undefined : closedError(options.where);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function closedError(where: string): ServerError {
+  return new ServerError('SERVER_CLOSED', `the server on ${where} has ended by itself`, {
+    next: 'nothing: it is opened again; if it lasts, is the machine out of file descriptors?',
+  });
+}

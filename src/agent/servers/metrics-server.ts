@@ -1,0 +1,75 @@
+import { type ComponentPage, flagzReply, statuszReply } from './debug-pages.ts';
+import {
+  type Handler,
+  jsonReply,
+  type OpenServer,
+  openHttpServer,
+  type Reply,
+  routes,
+  textReply,
+} from './http.ts';
+import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import type { ServerProblemListener } from './server-error.ts';
+
+export interface MetricsServerOptions {
+  readonly listen: { readonly ip: string; readonly port: number };
+  readonly endsWhenServerFails: boolean;
+  readonly mode: string;
+  readonly metrics: MetricsText;
+  /** The configuration as kube-proxy writes it: what stands in a file of its kind. */
+  readonly configuration: () => unknown;
+  /** Present when the feature is switched on. */
+  readonly flagz?: { readonly flags: () => Readonly<Record<string, string>> };
+  readonly statusz?: ComponentPage;
+  readonly onProblem: ServerProblemListener;
+  readonly onOpen?: (server: OpenServer) => void;
+}
+
+/** Made when somebody asks, and not before. */
+export interface MetricsText {
+  readonly contentType: string;
+  render(): Promise<string>;
+  renderSlis(): Promise<string>;
+}
+
+const OK = 200;
+const CONFIG_GROUP = 'kubeproxy.config.k8s.io';
+
+/** What people and Prometheus ask, on port 10249. Ends as the health server does. */
+export async function runMetricsServer(
+  options: MetricsServerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { listen, onProblem, onOpen } = options;
+  const handler = routes(tableOf(options));
+  await keepServing(
+    {
+      where: `${listen.ip}:${listen.port} (metrics)`,
+      open: () => openHttpServer(listen, handler, onProblem),
+      onProblem,
+      ...(onOpen === undefined ? {} : { onOpen }),
+      retryAfterMs: retryLikeKubeProxy(options.endsWhenServerFails),
+    },
+    signal,
+  );
+}
+
+function tableOf(options: MetricsServerOptions): Map<string, Handler> {
+  const { metrics, flagz, statusz, mode } = options;
+  const prometheus = (body: string): Reply => {
+    return { status: OK, headers: { 'Content-Type': metrics.contentType }, body };
+  };
+  const table = new Map<string, Handler>([
+    ['/healthz', () => textReply('ok')],
+    ['/metrics', async () => prometheus(await metrics.render())],
+    ['/metrics/slis', async () => prometheus(await metrics.renderSlis())],
+    ['/proxyMode', () => textReply(mode)],
+    ['/configz', () => jsonReply(OK, JSON.stringify({ [CONFIG_GROUP]: options.configuration() }))],
+  ]);
+  if (flagz !== undefined) table.set('/flagz', () => flagzReply(flagz.flags()));
+  if (statusz !== undefined) {
+    const paths = [...table.keys()].sort();
+    table.set('/statusz', () => statuszReply(statusz, paths));
+  }
+  return table;
+}

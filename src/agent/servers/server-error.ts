@@ -1,0 +1,54 @@
+export type ServerErrorCode =
+  | 'SERVER_LISTEN'
+  | 'SERVER_CLOSED'
+  | 'SERVER_HANDLER'
+  | 'STATUS_UNREACHABLE'
+  | 'STATUS_TIMEOUT'
+  | 'STATUS_MALFORMED';
+
+/** What went wrong with one of our own servers: for programs, a reader, and whoever goes on from here. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError';
+  readonly code: ServerErrorCode;
+  readonly next: string;
+
+  constructor(
+    code: ServerErrorCode,
+    message: string,
+    more: { readonly next: string; readonly cause?: unknown },
+  ) {
+    super(message, { cause: more.cause });
+    this.code = code;
+    this.next = more.next;
+  }
+}
+
+export type ServerProblemListener = (problem: ServerError) => void;
+
+/** The code that Node gives its own errors, if this is one. */
+export function systemCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Why a port or socket could not be had, in words and with the next step. */
+export function listenError(where: string, cause: unknown): ServerError {
+  const code = systemCodeOf(cause) ?? 'unknown reason';
+  return new ServerError('SERVER_LISTEN', `cannot listen on ${where}: ${code}`, {
+    next: nextAfter(code),
+    cause,
+  });
+}
+
+function nextAfter(code: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'another program has the port: `ss -ltnp` names it. Does kube-proxy still run here?';
+    case 'EADDRNOTAVAIL':
+      return 'the machine does not have this address (yet): compare with `ip address`';
+    case 'EACCES':
+      return 'run as root, or with the right to use this port or folder';
+    default:
+      return 'nothing: it is tried again; if it lasts, look at the address in the configuration';
+  }
+}

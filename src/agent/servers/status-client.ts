@@ -1,0 +1,80 @@
+import http from 'node:http';
+import { ServerError, systemCodeOf } from './server-error.ts';
+import { STATUS_SOCKET_PATH } from './status-socket.ts';
+
+export interface StatusRequest {
+  /** Where the running process listens. */
+  readonly socketPath?: string;
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 5_000;
+const OK = 200;
+
+/** The state of the process that runs on this machine. Throws ServerError. */
+export async function readStatus(request: StatusRequest = {}): Promise<unknown> {
+  return await ask('/status', request);
+}
+
+/** What the kernel has counted for it. Throws ServerError. */
+export async function readCounters(request: StatusRequest = {}): Promise<unknown> {
+  return await ask('/counters', request);
+}
+
+async function ask(path: string, request: StatusRequest): Promise<unknown> {
+  const socketPath = request.socketPath ?? STATUS_SOCKET_PATH;
+  const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;
+  const late = AbortSignal.timeout(timeoutMs);
+  let text: string;
+  try {
+    text = await get(path, socketPath, late);
+  } catch (error) {
+    if (error instanceof ServerError) throw error;
+    if (late.aborted) throw lateError(timeoutMs, error);
+    throw unreachable(socketPath, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw malformed(`no JSON came from ${socketPath}`, error);
+  }
+}
+
+async function get(path: string, socketPath: string, signal: AbortSignal): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  const request = http.get({ path, socketPath, signal, agent: false }, resolve);
+  request.on('error', reject);
+  const response = await promise;
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  if (response.statusCode !== OK) {
+    throw malformed(`${socketPath} answers ${response.statusCode} to ${path}`);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function unreachable(socketPath: string, cause: unknown): ServerError {
+  const code = systemCodeOf(cause) ?? 'unknown reason';
+  const next =
+    code === 'EACCES' || code === 'EPERM'
+      ? 'the socket is for root alone: try again with sudo'
+      : 'is `fairlead run` running on this machine? Its log says where it listens';
+  return new ServerError('STATUS_UNREACHABLE', `nobody answers at ${socketPath}: ${code}`, {
+    next,
+    cause,
+  });
+}
+
+function lateError(timeoutMs: number, cause: unknown): ServerError {
+  return new ServerError('STATUS_TIMEOUT', `the status did not come within ${timeoutMs} ms`, {
+    next: 'the process is there but busy or stopped: look at its CPU time and its log',
+    cause,
+  });
+}
+
+function malformed(message: string, cause?: unknown): ServerError {
+  return new ServerError('STATUS_MALFORMED', message, {
+    next: 'is it the same version of Fairlead that runs and that asks?',
+    cause,
+  });
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { openHttpServer } from './http.ts';
+import type { ServerError } from './server-error.ts';
+import { readCounters, readStatus } from './status-client.ts';
+import { runStatusSocket, type StatusSocketOptions } from './status-socket.ts';
+import { type Served, serve } from './testing/serve.ts';
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'fairlead-status-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function started(
+  t: TestContext,
+  path: string,
+  more: Partial<StatusSocketOptions> = {},
+): Promise<Served> {
+  const snapshot = (): unknown => ({ mode: 'nftables' });
+  const counters = async (): Promise<unknown> => [{ connections: 7 }];
+  return await serve(t, (hooks, signal) =>
+    runStatusSocket({ path, snapshot, counters, ...hooks, ...more }, signal),
+  );
+}
+
+describe('the status socket', () => {
+  it('tells who may ask how the agent is', async (t) => {
+    const socketPath = join(await folder(t), 'new', 'status.sock');
+    const { stop } = await started(t, socketPath);
+    assert.equal((await stat(socketPath)).mode & 0o777, 0o600);
+    assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
+    assert.deepEqual(await readCounters({ socketPath }), [{ connections: 7 }]);
+    await stop();
+    assert.equal(existsSync(socketPath), false);
+  });
+
+  it('takes the place of one that a crash has left', async (t) => {
+    const socketPath = join(await folder(t), 'status.sock');
+    await leaveSocketBehind(socketPath);
+    assert.ok(existsSync(socketPath));
+    await started(t, socketPath);
+    assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
+  });
+
+  it('leaves alone one that is in use, and what is no socket', async (t) => {
+    const inUse = join(await folder(t), 'status.sock');
+    await started(t, inUse, { snapshot: () => 'first' });
+    const file = join(await folder(t), 'status.sock');
+    await writeFile(file, 'mine');
+    for (const path of [inUse, file]) {
+      const { message } = await firstProblem(t, path);
+      assert.match(message, /EADDRINUSE/);
+    }
+    assert.equal(await readStatus({ socketPath: inUse }), 'first');
+    assert.ok((await stat(file)).isFile());
+  });
+});
+
+describe('who asks', () => {
+  it('learns that nobody is there', async (t) => {
+    const socketPath = join(await folder(t), 'status.sock');
+    await assert.rejects(readStatus({ socketPath }), { code: 'STATUS_UNREACHABLE' });
+  });
+
+  it('does not wait for ever', async (t) => {
+    const socketPath = join(await folder(t), 'status.sock');
+    const silent = net.createServer((socket) => t.after(() => socket.destroy()));
+    await once(silent.listen(socketPath), 'listening');
+    t.after(() => silent.close());
+    const asking = readStatus({ socketPath, timeoutMs: 20 });
+    await assert.rejects(asking, { code: 'STATUS_TIMEOUT' });
+  });
+
+  it('does not take something else for a status', async (t) => {
+    const socketPath = join(await folder(t), 'status.sock');
+    const reply = (path: string) => ({
+      status: path === '/status' ? 200 : 404,
+      headers: {},
+      body: 'x',
+    });
+    const other = await openHttpServer({ socketPath }, reply, assert.ifError);
+    t.after(() => other.close());
+    await assert.rejects(readStatus({ socketPath }), { code: 'STATUS_MALFORMED' });
+    await assert.rejects(readCounters({ socketPath }), { code: 'STATUS_MALFORMED' });
+  });
+});
+
+/** A socket file with nobody behind it: renamed, so that its server does not find it to remove. */
+async function leaveSocketBehind(path: string): Promise<void> {
+  const server = net.createServer();
+  await once(server.listen(`${path}.tmp`), 'listening');
+  await rename(`${path}.tmp`, path);
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+}
+
+async function firstProblem(t: TestContext, path: string): Promise<ServerError> {
+  const stop = new AbortController();
+  const told = Promise.withResolvers<ServerError>();
+  const running = runStatusSocket(
+    { path, snapshot: () => 'second', counters: async () => [], onProblem: told.resolve },
+    stop.signal,
+  );
+  t.after(() => stop.abort());
+  const problem = await told.promise;
+  stop.abort();
+  await running;
+  return problem;
+}

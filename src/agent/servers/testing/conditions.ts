@@ -1,0 +1,54 @@
+import type { Condition, Conditions, FamilyCondition } from '../../conditions.ts';
+import type { AgentSnapshot } from '../../snapshot.ts';
+
+export function condition(isTrue = true): Condition {
+  return { isTrue, sinceMs: 0, why: '' };
+}
+
+export function familyCondition(more: Partial<FamilyCondition> = {}): FamilyCondition {
+  return { ...condition(), ...more };
+}
+
+/** All is well, but for what is given. */
+export function conditionsWith(more: Partial<Conditions> = {}): Conditions {
+  const good = condition();
+  return {
+    connected: { service: good, slice: good, node: good, serviceCidr: good },
+    apiFresh: good,
+    listed: good,
+    firstSync: good,
+    synced: good,
+    timely: { IPv4: good, IPv6: good },
+    errorFree: good,
+    undisturbed: good,
+    watching: good,
+    nodeEligible: good,
+    ...more,
+  };
+}
+
+export function snapshotWith(more: Partial<AgentSnapshot> = {}): AgentSnapshot {
+  const none = { count: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
+  return {
+    mode: 'nftables',
+    node: {
+      nodeName: 'node1',
+      zone: '',
+      nodeIPs: [],
+      detectsPods: { IPv4: true, IPv6: true },
+      masqueradeAll: false,
+      allowExternalIPs: true,
+    },
+    startedAtMs: 0,
+    atMs: 0,
+    rows: { desired: 0, applied: 0, pending: 0 },
+    failingRows: [],
+    failingRowCount: 0,
+    conditions: conditionsWith(),
+    drifts: [],
+    driftCount: 0,
+    propagation: { received: none, triggered: none },
+    sources: [],
+    ...more,
+  };
+}

@@ -1,0 +1,63 @@
+import type { SourceHealth } from '../cluster/source.ts';
+import type { Drift } from '../dataplanes/contract.ts';
+import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
+import type { Conditions } from './conditions.ts';
+import type { RowFailure } from './entry.ts';
+import type { Failure } from './failure.ts';
+import type { InspectionReport } from './observer.ts';
+
+/** Everything that is known about the agent at one moment, as plain data. Times are milliseconds since 1970. */
+export interface AgentSnapshot {
+  readonly mode: string;
+  readonly node: NodeView;
+  readonly startedAtMs: number;
+  readonly atMs: number;
+  readonly rows: RowCounts;
+  /** Rows that the kernel refused, the longest waiting first, at most twenty. */
+  readonly failingRows: readonly FailingRow[];
+  readonly failingRowCount: number;
+  readonly conditions: Conditions;
+  readonly lastInspection?: InspectionReport;
+  /** The last ten, the newest last. */
+  readonly drifts: readonly Drift[];
+  readonly driftCount: number;
+  readonly propagation: PropagationSummary;
+  readonly sources: readonly SourceHealth[];
+}
+
+export interface RowCounts {
+  readonly desired: number;
+  /** Of the desired rows, those that the kernel has as they are desired. */
+  readonly applied: number;
+  /** Rows to be written or removed. */
+  readonly pending: number;
+}
+
+export interface FailingRow {
+  readonly key: ServicePortKey;
+  readonly attempts: number;
+  readonly firstFailedAtMs: number;
+  readonly retryAtMs: number;
+  readonly error: Failure;
+}
+
+/** Of the last thousand changes at most. */
+export interface PropagationSummary {
+  /** From our receipt to the acknowledgement of the kernel. */
+  readonly received: Quantiles;
+  /** From the trigger that the controllers noted. */
+  readonly triggered: Quantiles;
+}
+
+export interface Quantiles {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export function failingRow(row: RowFailure & { readonly key: ServicePortKey }): FailingRow {
+  const { key, attempts, firstAtMs, retryAtMs, last } = row;
+  return { key, attempts, firstFailedAtMs: firstAtMs, retryAtMs, error: last };
+}

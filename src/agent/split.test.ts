@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { splitUntilDone, type TotalFailure } from './split.ts';
+
+interface Outcome {
+  readonly done: number[];
+  readonly refused: number[];
+  readonly total: TotalFailure<number, string> | undefined;
+  readonly calls: number;
+}
+
+async function split(size: number, bad: ReadonlySet<number>, isNamed: boolean): Promise<Outcome> {
+  const done: number[] = [];
+  const refused: number[] = [];
+  let calls = 0;
+  const units = Array.from({ length: size }, (_, index) => index);
+  const total = await splitUntilDone<number, string>(units, {
+    attempt: async (part) => {
+      calls++;
+      const culprit = part.find((unit) => bad.has(unit));
+      if (culprit !== undefined) return String(culprit);
+      done.push(...part);
+      return undefined;
+    },
+    culpritOf: (refusal) => (isNamed ? Number(refusal) : undefined),
+    refuse: (unit) => void refused.push(unit),
+    patience: 16,
+    signal: new AbortController().signal,
+  });
+  return { done, refused, total, calls };
+}
+
+test('every unit is done, blamed or left over, once; the blamed are bad, the done are good', async () => {
+  const inputs = fc.record({
+    size: fc.integer({ min: 1, max: 128 }),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    seed: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
+    isNamed: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(inputs, async ({ size, share, seed, isNamed }) => {
+      const bad = new Set(
+        Array.from({ length: size }, (_, i) => i).filter(() => seed.next().value < share),
+      );
+      const { done, refused, total } = await split(size, bad, isNamed);
+      const all = [...done, ...refused, ...(total?.rest ?? [])].sort((a, b) => a - b);
+      assert.deepEqual(
+        all,
+        Array.from({ length: size }, (_, index) => index),
+      );
+      assert.ok(done.every((unit) => !bad.has(unit)));
+      assert.ok(refused.every((unit) => bad.has(unit)));
+    }),
+  );
+});
+
+test('one bad unit is found with few calls', async () => {
+  for (const position of [0, 63, 127]) {
+    assert.ok((await split(128, new Set([position]), false)).calls <= 15);
+    assert.equal((await split(128, new Set([position]), true)).calls, 2);
+  }
+});
+
+test('many bad ones side by side do not pass for a plane that refuses everything', async () => {
+  for (const isNamed of [true, false]) {
+    const bad = new Set(Array.from({ length: 20 }, (_, index) => index));
+    const { done, refused, total } = await split(128, bad, isNamed);
+    assert.equal(total, undefined);
+    assert.equal(done.length, 108);
+    assert.equal(refused.length, 20);
+  }
+});
+
+test('when everything fails there are few calls, whoever is named', async () => {
+  for (const isNamed of [true, false]) {
+    const bad = new Set(Array.from({ length: 128 }, (_, index) => index));
+    const { calls, total } = await split(128, bad, isNamed);
+    assert.ok(calls <= 17, `${calls} calls`);
+    assert.ok((total?.rest.length ?? 0) > 100);
+  }
+});

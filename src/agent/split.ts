@@ -1,0 +1,66 @@
+export interface Splitting<Unit, Refusal> {
+  /** Tries all of them at once; gives why it failed. */
+  readonly attempt: (units: readonly Unit[]) => Promise<Refusal | undefined>;
+  /** Which of them it was, if the refusal says. */
+  readonly culpritOf: (refusal: Refusal, units: readonly Unit[]) => Unit | undefined;
+  /** It was refused by itself. */
+  readonly refuse: (unit: Unit, refusal: Refusal) => void;
+  /** After so many failures in a row one far away is tried alone; if it fails too, everything does. */
+  readonly patience: number;
+  readonly signal: AbortSignal;
+}
+
+/** Whatever was tried failed: not the units are to blame. */
+export interface TotalFailure<Unit, Refusal> {
+  readonly refusal: Refusal;
+  /** Not blamed and not done. */
+  readonly rest: readonly Unit[];
+}
+
+/**
+ * Gets all units done that can be, and finds those that cannot: the named culprit is set aside, an
+ * unnamed one is found by halving. When nothing at all succeeds it gives up after a few attempts,
+ * so that a kernel that refuses everything is not asked hundreds of times.
+ */
+export async function splitUntilDone<Unit, Refusal>(
+  units: readonly Unit[],
+  how: Splitting<Unit, Refusal>,
+): Promise<TotalFailure<Unit, Refusal> | undefined> {
+  const parts: (readonly Unit[])[] = [units];
+  let failuresInARow = 0;
+  while (parts.length > 0 && !how.signal.aborted) {
+    const isProbe = failuresInARow >= how.patience;
+    const part = isProbe ? takeFarthest(parts) : (parts.pop() as readonly Unit[]);
+    const refusal = await how.attempt(part);
+    failuresInARow = refusal === undefined ? 0 : failuresInARow + 1;
+    if (refusal === undefined) continue;
+    parts.push(...narrowDown(part, refusal, how));
+    if (isProbe) return { refusal, rest: parts.reverse().flat() };
+  }
+  return undefined;
+}
+
+/** What is left to try of a part that failed; the last is tried first. */
+function narrowDown<Unit, Refusal>(
+  part: readonly Unit[],
+  refusal: Refusal,
+  how: Splitting<Unit, Refusal>,
+): (readonly Unit[])[] {
+  const [only] = part;
+  const culprit = part.length === 1 ? only : how.culpritOf(refusal, part);
+  if (culprit !== undefined) {
+    how.refuse(culprit, refusal);
+    const rest = part.filter((unit) => unit !== culprit);
+    return rest.length === 0 ? [] : [rest];
+  }
+  const half = Math.ceil(part.length / 2);
+  return [part.slice(half), part.slice(0, half)];
+}
+
+/** One unit, as far as can be from those that failed. */
+function takeFarthest<Unit>(parts: (readonly Unit[])[]): readonly Unit[] {
+  const [last = []] = parts;
+  if (last.length > 1) parts[0] = last.slice(0, -1);
+  else parts.shift();
+  return last.slice(-1);
+}

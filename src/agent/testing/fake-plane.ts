@@ -1,0 +1,166 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  type DataPlane,
+  type Desired,
+  type Drift,
+  type Inspection,
+  type NodeFacts,
+  PlaneError,
+} from '../../dataplanes/contract.ts';
+import { claimOf } from '../../forwarding/claims.ts';
+import { equalForwarding } from '../../forwarding/equal.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+
+export type Call = 'inspect everything' | 'inspect suspects' | 'configure' | 'apply';
+
+/**
+ * A plane as the contract describes it, over a kernel in memory that fails on demand. It holds the
+ * agent to the agent's part of the contract: `violations` must stay empty.
+ */
+export class FakePlane implements DataPlane {
+  readonly mode = 'fake';
+  readonly kernel = new Map<ServicePortKey, Forwarding>();
+  facts: NodeFacts | undefined;
+  readonly calls: Call[] = [];
+  readonly applied: (readonly Change[])[] = [];
+  readonly violations: string[] = [];
+  /** Called before each call does anything; what it throws is the plane's answer. */
+  fault: (call: Call, changes: readonly Change[]) => void = () => undefined;
+  /** Ends the watch that is under way, though nobody asked for it. */
+  endWatch: ((error?: Error) => void) | undefined;
+  #isBusy = false;
+  #onDrift: ((drift: Drift) => void) | undefined;
+  readonly #suspects = new Set<ServicePortKey>();
+  /** Rows that an inspection did not find right. */
+  readonly #remembered = new Set<ServicePortKey>();
+
+  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+    return await this.#alone(`inspect ${depth}`, [], () => {
+      const rows = new Map(Array.from(desired.rows, (row) => [servicePortKey(row.id), row]));
+      const isLookedAt = (key: string): boolean =>
+        depth === 'everything' || this.#suspects.has(key);
+      const foreign = [...this.kernel.keys()].filter((key) => !rows.has(key) && isLookedAt(key));
+      for (const key of foreign) this.kernel.delete(key);
+      const isWrong = (key: string): boolean =>
+        isLookedAt(key) && !equalForwarding(this.kernel.get(key), rows.get(key));
+      const wrong = [...rows.keys()].filter(isWrong);
+      for (const key of wrong) this.#remembered.add(key);
+      this.#suspects.clear();
+      this.facts = desired.facts;
+      return {
+        right: new Set([...rows.keys()].filter((key) => !wrong.includes(key))),
+        differences: [],
+        differenceCount: wrong.length + foreign.length,
+        writeCount: foreign.length,
+      };
+    });
+  }
+
+  async configure(facts: NodeFacts): Promise<void> {
+    await this.#alone('configure', [], () => {
+      this.facts = facts;
+    });
+  }
+
+  async apply(changes: readonly Change[]): Promise<void> {
+    await this.#alone('apply', changes, () => {
+      for (const change of changes) this.#checkBefore(change);
+      const next = new Map(this.kernel);
+      for (const { key } of changes) next.delete(key);
+      const taken = new Set([...next.values()].flatMap(claimsOf));
+      for (const { key, after } of changes) {
+        if (after === undefined) continue;
+        for (const claim of claimsOf(after)) {
+          if (taken.has(claim)) throw refusal('EXISTS', `${claim} is there already`);
+          taken.add(claim);
+        }
+        next.set(key, after);
+      }
+      this.kernel.clear();
+      for (const [key, row] of next) this.kernel.set(key, row);
+      for (const { key } of changes) this.#remembered.delete(key);
+      this.applied.push(changes);
+    });
+  }
+
+  async diff(): Promise<readonly never[]> {
+    return [];
+  }
+
+  async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    this.#onDrift = onDrift;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.endWatch = (error) => (error === undefined ? resolve() : reject(error));
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    try {
+      await promise;
+    } finally {
+      this.#onDrift = undefined;
+    }
+  }
+
+  async frontends() {
+    return [];
+  }
+
+  async counters(): Promise<readonly never[]> {
+    return [];
+  }
+
+  async remove(): Promise<void> {
+    this.kernel.clear();
+  }
+
+  /** Somebody else takes a row out of the kernel. */
+  lose(key: ServicePortKey, atMs: number): void {
+    if (!this.kernel.delete(key)) return;
+    this.#suspects.add(key);
+    this.#onDrift?.({ atMs, what: `${key} deleted`, by: { pid: 7, program: 'nft' } });
+  }
+
+  /** Somebody else takes a part of a row out of the kernel. */
+  spoil(key: ServicePortKey, atMs: number): void {
+    const row = this.kernel.get(key);
+    if (row === undefined) return;
+    this.kernel.set(key, { ...row, affinitySeconds: row.affinitySeconds + 1 });
+    this.#suspects.add(key);
+    this.#onDrift?.({ atMs, what: `${key} changed` });
+  }
+
+  count(call: Call): number {
+    return this.calls.filter((made) => made === call).length;
+  }
+
+  #checkBefore({ key, before }: Change): void {
+    if (this.#remembered.has(key)) return;
+    if (equalForwarding(before, this.kernel.get(key))) return;
+    // Somebody took away what should be replaced, and the agent has not looked yet.
+    if (this.#suspects.has(key)) throw refusal('MISSING', 'no such element');
+    this.violations.push(`${key}: before is not what the kernel has`);
+  }
+
+  async #alone<T>(call: Call, changes: readonly Change[], work: () => T): Promise<T> {
+    if (this.#isBusy) this.violations.push(`${call}: another call is under way`);
+    this.calls.push(call);
+    this.#isBusy = true;
+    try {
+      await turn();
+      this.fault(call, changes);
+      return work();
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
+
+export function refusal(code: string, message: string, culprit?: ServicePortKey): PlaneError {
+  const about = { code, next: 'nothing: this is a test' };
+  return new PlaneError(message, culprit === undefined ? about : { ...about, culprit });
+}
+
+function claimsOf(row: Forwarding): string[] {
+  const own = row.frontends.filter(({ lostTo }) => lostTo === undefined);
+  return own.map((frontend) => claimOf(row.id, frontend));
+}
