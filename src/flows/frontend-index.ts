@@ -1,0 +1,125 @@
+import {
+  type Forwarding,
+  type Protocol,
+  type ServicePortKey,
+  servicePortKey,
+} from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import {
+  type EndpointKey,
+  endpointKeys,
+  type FlowTarget,
+  type FrontendKey,
+  targetKey,
+  targetOf,
+} from './keys.ts';
+import { addNeed, type Needs } from './needs.ts';
+
+type Targets = ReadonlyMap<FrontendKey, FlowTarget>;
+const NO_TARGETS: Targets = new Map();
+
+/** The frontends that the kernel serves, as far as it has acknowledged them. */
+export class FrontendIndex {
+  readonly #protocols: ReadonlySet<Protocol>;
+  readonly #rows = new Map<ServicePortKey, Forwarding>();
+  readonly #owners = new Map<FrontendKey, Forwarding>();
+
+  /** Rows of other protocols are passed over. */
+  constructor(protocols: ReadonlySet<Protocol>) {
+    this.#protocols = protocols;
+  }
+
+  /** Whose a frontend is; undefined: nobody's. */
+  owner(key: FrontendKey): Forwarding | undefined {
+    return this.#owners.get(key);
+  }
+
+  /** Takes over changes; gives the frontends that may have stale flows because of them. */
+  acknowledge(changes: readonly Change[]): Needs {
+    const needs: Needs = new Map();
+    const known = changes.flatMap(({ key, before, after }) => {
+      const row = after ?? before;
+      if (row === undefined || !this.#protocols.has(row.id.protocol)) return [];
+      return [{ key, before: this.#rows.get(key) ?? before, after }];
+    });
+    // A frontend may pass from one row to another: first all take their hands off.
+    for (const { key, before } of known) this.#withdraw(key, before);
+    for (const { key, after } of known) this.#enter(key, after);
+    for (const change of known) collectNeeds(change, needs);
+    return needs;
+  }
+
+  /** These rows are all that the kernel has; gives every frontend, those that it lost included. */
+  adopt(rows: Iterable<Forwarding>): Needs {
+    const left = new Map(this.#rows);
+    const changes: Change[] = [];
+    for (const after of rows) {
+      const key = servicePortKey(after.id);
+      changes.push({ key, before: undefined, after });
+      left.delete(key);
+    }
+    for (const [key, before] of left) changes.push({ key, before, after: undefined });
+    const needs = this.acknowledge(changes);
+    for (const [key, need] of this.everything()) addNeed(needs, key, need);
+    return needs;
+  }
+
+  everything(): Needs {
+    const needs: Needs = new Map();
+    for (const row of this.#rows.values()) {
+      for (const [key, target] of targetsOf(row)) {
+        addNeed(needs, key, { target, id: row.id, former: new Set() });
+      }
+    }
+    return needs;
+  }
+
+  #withdraw(key: ServicePortKey, row: Forwarding | undefined): void {
+    this.#rows.delete(key);
+    for (const frontend of targetsOf(row).keys()) {
+      const owner = this.#owners.get(frontend);
+      if (owner && servicePortKey(owner.id) === key) this.#owners.delete(frontend);
+    }
+  }
+
+  #enter(key: ServicePortKey, row: Forwarding | undefined): void {
+    if (row === undefined) return;
+    this.#rows.set(key, row);
+    for (const frontend of targetsOf(row).keys()) this.#owners.set(frontend, row);
+  }
+}
+
+/** A frontend that an older Service has is not served, and so is none. */
+function targetsOf(row: Forwarding | undefined): Targets {
+  if (row === undefined) return NO_TARGETS;
+  const targets = new Map<FrontendKey, FlowTarget>();
+  for (const frontend of row.frontends) {
+    const target = frontend.lostTo === undefined ? targetOf(row, frontend) : undefined;
+    if (target) targets.set(targetKey(target), target);
+  }
+  return targets;
+}
+
+/**
+ * Flows can be stale at a frontend that has gone, at one that is new, as packets may have come
+ * before it, and at one that lost an endpoint or got its first. One more endpoint, another policy
+ * or another timeout make no flow stale.
+ */
+function collectNeeds({ before, after }: Omit<Change, 'key'>, needs: Needs): void {
+  const [from, to] = [targetsOf(before), targetsOf(after)];
+  const had = endpointKeys(before);
+  const has = endpointKeys(after);
+  const lost = had.difference(has);
+  const isFirst = had.size === 0 && has.size > 0;
+  const need = (targets: Targets, former: ReadonlySet<EndpointKey>) => {
+    const { id } = (after ?? before) as Forwarding;
+    for (const [key, target] of targets) addNeed(needs, key, { target, id, former });
+  };
+  need(without(from, to), had);
+  need(without(to, from), new Set());
+  if (lost.size > 0 || isFirst) need(without(to, without(to, from)), lost);
+}
+
+function without(targets: Targets, others: Targets): Targets {
+  return new Map([...targets].filter(([key]) => !others.has(key)));
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { before, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import { insertFlows, type NewFlow, newFlow } from '../linux/conntrack/testing/insert.ts';
+import { enterOwnNetwork, run } from '../linux/netlink/testing/own-namespace.ts';
+import type { FlowRun } from './observer.ts';
+import { FlowReconciler } from './reconciler.ts';
+import { change, row } from './testing/rows.ts';
+
+enterOwnNetwork();
+
+const FLOWS = 200_000;
+/** The longest are collections of garbage, of about 5 ms; a walk in the kernel would take 50. */
+const LONGEST_TURN_MS = 20;
+const MOST_GROWTH_MB = 60;
+const UDP = 17;
+const MB = 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Half to one Service with two endpoints, half to the world. */
+function* manyFlows(): Generator<NewFlow> {
+  for (let index = 0; index < FLOWS; index++) {
+    const client = [`10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`, 4000] as const;
+    const isOurs = index % 2 === 0;
+    const destination = [isOurs ? '10.96.0.10' : '8.8.8.8', 53] as const;
+    const endpoint = [`10.244.0.${index % 4 === 0 ? 1 : 2}`, 53] as const;
+    const answeredBy = isOurs ? endpoint : destination;
+    yield newFlow({ protocol: UDP, client, destination, answeredBy });
+  }
+}
+
+function most(): number {
+  return Number(readFileSync('/proc/sys/net/netfilter/nf_conntrack_max', 'utf8'));
+}
+
+function flowsInKernel(): number {
+  return Number(run(['conntrack', '-C']).trim());
+}
+
+/**
+ * The longest turn of the event loop, in time of the processor. By the clock it would be that of
+ * everybody on this machine: a walk through the kernel's flows cannot be interrupted in many
+ * kernels, and other tests make them too.
+ */
+class TurnWatch {
+  #longestMicros = 0;
+  #last = process.threadCpuUsage();
+  #stopped = false;
+
+  start(): void {
+    setImmediate(() => {
+      const now = process.threadCpuUsage();
+      const micros = now.user - this.#last.user + now.system - this.#last.system;
+      this.#longestMicros = Math.max(this.#longestMicros, micros);
+      this.#last = now;
+      if (!this.#stopped) this.start();
+    });
+  }
+
+  stop(): number {
+    this.#stopped = true;
+    return this.#longestMicros / 1000;
+  }
+}
+
+/** Runs what one cause needs, and measures what it costs everything else. */
+async function measured(
+  what: string,
+  cause: (reconciler: FlowReconciler) => void,
+): Promise<FlowRun> {
+  const aborter = new AbortController();
+  const done = Promise.withResolvers<FlowRun>();
+  const reconciler = new FlowReconciler({
+    conntrack: new KernelConntrack(),
+    nodePortAddresses: () => [],
+    observer: { onDeleted: () => undefined, onRun: done.resolve },
+    options: {},
+  });
+  collectGarbage();
+  const memoryBefore = process.memoryUsage.rss();
+  const ended = reconciler.run(aborter.signal);
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  const turns = new TurnWatch();
+  loop.enable();
+  turns.start();
+  const beganAtMs = performance.now();
+  cause(reconciler);
+  const result = await done.promise;
+  const tookMs = performance.now() - beganAtMs;
+  loop.disable();
+  const longestTurnMs = turns.stop();
+  aborter.abort();
+  await ended;
+  const memory = process.memoryUsage.rss();
+  const growthMb = (memory - memoryBefore) / MB;
+  console.log(
+    `${what}: ${tookMs.toFixed(0)} ms, ${result.seen} seen, ${result.deleted} deleted; longest ` +
+      `turn ${longestTurnMs.toFixed(1)} ms of processor; event loop delay by the clock: median ` +
+      `${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)}, ` +
+      `longest ${(loop.max / 1e6).toFixed(1)} ms; RSS ${(memory / MB).toFixed(0)} MB, grown by ` +
+      `${growthMb.toFixed(0)} MB`,
+  );
+  assert.equal(result.error, undefined);
+  assert.ok(longestTurnMs < LONGEST_TURN_MS, `a turn took ${longestTurnMs} ms`);
+  assert.ok(growthMb < MOST_GROWTH_MB, `${growthMb} MB`);
+  return result;
+}
+
+describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is too small' }, () => {
+  const frontends = ['10.96.0.10 53'];
+  const both = row({ service: 'dns', frontends, endpoints: ['10.244.0.1 53', '10.244.0.2 53'] });
+  const one = row({ service: 'dns', frontends, endpoints: ['10.244.0.1 53'] });
+  const others = Array.from({ length: 10 }, (_, index) =>
+    row({ service: `other${index}`, frontends: [`10.96.1.${index} 53`], endpoints: [] }),
+  );
+
+  const elsewhere = row({ service: 'sip', frontends: ['10.96.2.1 5060'], endpoints: [] });
+
+  before(async () => {
+    await insertFlows(manyFlows());
+  });
+
+  it('a start with all flows valid reads them all and deletes none', async () => {
+    const { seen, deleted } = await measured('start, all valid', (reconciler) => {
+      reconciler.adopt([both, ...others]);
+    });
+    assert.deepEqual([seen, deleted], [FLOWS, 0]);
+  });
+
+  it('a frontend without flows is looked for without a stop', async () => {
+    const { seen, deleted } = await measured('a frontend without flows', (reconciler) => {
+      reconciler.acknowledged([change(undefined, elsewhere)]);
+    });
+    assert.deepEqual([seen, deleted], [0, 0]);
+  });
+
+  it('an endpoint with 50,000 flows goes', async () => {
+    const { deleted } = await measured('an endpoint goes', (reconciler) => {
+      reconciler.adopt([one]);
+    });
+    assert.equal(deleted, FLOWS / 4);
+    assert.equal(flowsInKernel(), FLOWS - FLOWS / 4);
+  });
+});

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Deleted, FlowRun } from './observer.ts';
+import { type FlowOptions, FlowReconciler } from './reconciler.ts';
+import { FakeConntrack, flow } from './testing/fake-conntrack.ts';
+import { change, row } from './testing/rows.ts';
+
+const FRONTEND = ['10.96.0.10', 53] as const;
+const frontends = ['10.96.0.10 53'];
+const OLD = row({ service: 'dns', frontends, endpoints: ['10.1.0.1 53'] });
+const NEW = row({ service: 'dns', frontends, endpoints: ['10.1.0.2 53'] });
+const BOTH = row({ service: 'dns', frontends, endpoints: ['10.1.0.1 53', '10.1.0.2 53'] });
+
+function flowTo(address: string, clientPort = 4000) {
+  const client = ['10.9.9.9', clientPort] as const;
+  return flow({ protocol: 17, client, destination: FRONTEND, answeredBy: [address, 53] });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const endAtMs = performance.now() + 5000;
+  while (!isSo()) {
+    assert.ok(performance.now() < endAtMs, `not within 5 s: ${isSo}`);
+    await delay(1);
+  }
+}
+
+class Stage {
+  readonly conntrack = new FakeConntrack();
+  readonly deleted: Deleted[] = [];
+  readonly runs: FlowRun[] = [];
+  readonly reconciler: FlowReconciler;
+  readonly #aborter = new AbortController();
+  #ended: Promise<void> | undefined;
+
+  constructor(options: FlowOptions = {}) {
+    this.reconciler = new FlowReconciler({
+      conntrack: this.conntrack,
+      nodePortAddresses: () => ['192.168.0.1'],
+      observer: {
+        onDeleted: (deleted) => this.deleted.push(deleted),
+        onRun: (run) => this.runs.push(run),
+      },
+      options,
+      drainRecheckMs: 20,
+    });
+  }
+
+  start(): void {
+    this.#ended = this.reconciler.run(this.#aborter.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#aborter.abort();
+    await this.#ended;
+  }
+
+  untilRuns(count: number): Promise<void> {
+    return until(() => this.runs.length >= count);
+  }
+}
+
+describe('the reconciler', () => {
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+
+  afterEach(() => stage.stop());
+
+  it('looks once at everything when it starts, and deletes only what is stale', async () => {
+    stage.conntrack.table = [flowTo('10.1.0.1', 1), flowTo('10.1.0.2', 2)];
+    const [valid] = stage.conntrack.table;
+    stage.reconciler.adopt([OLD]);
+    stage.start();
+    await stage.untilRuns(1);
+    assert.deepEqual(stage.conntrack.table, [valid]);
+    const { service, ...rest } = stage.deleted[0] as Deleted;
+    assert.equal(service.service, 'dns');
+    assert.deepEqual(rest, { reason: 'endpoint-gone', endpoint: '10.1.0.2:53', count: 1 });
+  });
+
+  it('begins within 20 ms of an acknowledgement', async () => {
+    stage.start();
+    stage.reconciler.adopt([OLD]);
+    await stage.untilRuns(1);
+    const asked = Promise.withResolvers<number>();
+    stage.conntrack.onQuestion = () => asked.resolve(performance.now());
+    const acknowledgedAtMs = performance.now();
+    stage.reconciler.acknowledged([change(OLD, NEW)]);
+    const tookMs = (await asked.promise) - acknowledgedAtMs;
+    assert.ok(tookMs < 20, `${tookMs} ms`);
+  });
+
+  it('asks nothing for a change that makes no flow stale', async () => {
+    stage.start();
+    stage.reconciler.adopt([OLD]);
+    await stage.untilRuns(1);
+    const questions = stage.conntrack.questions.length;
+    stage.reconciler.acknowledged([change(OLD, BOTH)]);
+    stage.reconciler.acknowledged([change(BOTH, NEW)]);
+    await stage.untilRuns(2);
+    assert.equal(stage.conntrack.questions.length, questions + 1);
+  });
+
+  it('takes all that came during a run into one next run', async () => {
+    const gate = Promise.withResolvers<void>();
+    stage.conntrack.onQuestion = () => gate.promise;
+    stage.start();
+    stage.reconciler.adopt([OLD]);
+    await until(() => stage.conntrack.questions.length > 0);
+    for (let turn = 0; turn < 10; turn++) {
+      stage.reconciler.acknowledged([change(OLD, NEW)]);
+      stage.reconciler.acknowledged([change(NEW, OLD)]);
+    }
+    assert.equal(stage.conntrack.questions.length, 1);
+    gate.resolve();
+    await stage.untilRuns(2);
+    await delay(30);
+    assert.equal(stage.runs.length, 2);
+  });
+
+  it('does again what failed, and remembers what a frontend had before it went', async () => {
+    stage.conntrack.table = [flowTo('10.1.0.1')];
+    stage.start();
+    stage.reconciler.adopt([OLD]);
+    await stage.untilRuns(1);
+    let failures = 2;
+    stage.conntrack.onQuestion = () => {
+      if (failures-- > 0) throw new Error('no kernel today');
+    };
+    const empty = row({ service: 'dns', frontends, endpoints: [] });
+    stage.reconciler.acknowledged([change(OLD, empty)]);
+    await stage.untilRuns(2);
+    stage.reconciler.acknowledged([change(empty, undefined)]);
+    await stage.untilRuns(4);
+    const failed = stage.runs.map(({ error }) => error !== undefined);
+    assert.deepEqual(failed, [false, true, true, false]);
+    assert.deepEqual(stage.conntrack.table, []);
+    assert.equal(stage.deleted[0]?.reason, 'frontend-gone');
+  });
+
+  it('spares a flow to an endpoint that is acknowledged while the flow is being judged', async () => {
+    stage.conntrack.table = [flowTo('10.1.0.2')];
+    stage.start();
+    stage.conntrack.onQuestion = () => {
+      setImmediate(() => stage.reconciler.acknowledged([change(OLD, NEW)]));
+    };
+    stage.reconciler.adopt([OLD]);
+    await stage.untilRuns(1);
+    assert.equal(stage.conntrack.table.length, 1);
+  });
+
+  it('asks for single frontends, or for everything when they are many', async () => {
+    const services = Array.from({ length: 5 }, (_, index) =>
+      row({ service: `s${index}`, frontends: [`10.96.1.${index} 53`], endpoints: [] }),
+    );
+    stage.start();
+    stage.reconciler.adopt([OLD]);
+    await stage.untilRuns(1);
+    stage.reconciler.acknowledged(services.map((one) => change(undefined, one)));
+    await stage.untilRuns(2);
+    const [narrow, wide, ...more] = stage.conntrack.questions;
+    assert.deepEqual(narrow?.filter, {
+      ...{ version: 4, protocol: 17, destination: '\x0a\x60\x00\x0a', destinationPort: 53 },
+    });
+    assert.deepEqual(wide, { protocols: new Set([17]), destinationPorts: new Set([53]) });
+    assert.deepEqual(more, []);
+  });
+});
+
+it('looks again at flows that it spared because their endpoint still serves', async (test) => {
+  let isServing = true;
+  const stage = new Stage({ isServing: () => isServing });
+  stage.conntrack.table = [flowTo('10.1.0.1')];
+  stage.start();
+  test.after(() => stage.stop());
+  stage.reconciler.adopt([NEW]);
+  await stage.untilRuns(1);
+  assert.equal(stage.runs[0]?.draining, 1);
+  assert.equal(stage.conntrack.table.length, 1);
+  await stage.untilRuns(2);
+  assert.equal(stage.conntrack.table.length, 1);
+  isServing = false;
+  await until(() => stage.conntrack.table.length === 0);
+});

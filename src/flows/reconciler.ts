@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Endpoint,
+  FAMILIES,
+  type Family,
+  type Forwarding,
+  type Protocol,
+  type ServicePortId,
+} from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import { addressBytes, addressText } from '../linux/conntrack/address-bytes.ts';
+import type { Conntrack } from '../linux/conntrack/conntrack.ts';
+import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
+import { picksUpTcpInTheMiddle } from '../linux/conntrack/tcp-loose.ts';
+import { FrontendIndex } from './frontend-index.ts';
+import { IP_VERSIONS } from './keys.ts';
+import { addNeed, type Needs, putBack } from './needs.ts';
+import type { FlowObserver } from './observer.ts';
+import { Pass } from './pass.ts';
+import type { Grounds } from './verdict.ts';
+import { Wakeup } from './wakeup.ts';
+
+/** Packets that met the old rules may still be on their way when the new ones are acknowledged. */
+const SETTLE_MS = 5;
+/** After a look as long a rest: with changes all the time it takes half of the time, not all. */
+const MOST_REST_MS = 2000;
+const DRAIN_RECHECK_MS = 5000;
+const FIRST_RETRY_MS = 100;
+const MOST_RETRY_MS = 30_000;
+
+/** Whether an endpoint that is no longer chosen for new flows still serves those it has. */
+export type IsServing = (
+  id: ServicePortId,
+  endpoint: Pick<Endpoint, 'address' | 'port'>,
+) => boolean;
+
+export interface TcpReset {
+  /** Whether the data plane answers TCP with a reset where a Service has no endpoints. */
+  readonly resetsWithoutEndpoints: boolean;
+}
+
+/** Resetting TCP without knowing who still serves would break every graceful shutdown. */
+export type FlowOptions =
+  | { readonly isServing?: IsServing; readonly resetTcp?: never }
+  | { readonly isServing: IsServing; readonly resetTcp: TcpReset };
+
+export interface FlowReconcilerParts {
+  readonly conntrack: Conntrack;
+  /** The addresses that node ports are served on now. */
+  readonly nodePortAddresses: () => readonly string[];
+  readonly observer: FlowObserver;
+  readonly options: FlowOptions;
+  /** How long after sparing flows of endpoints that still serve to look at them again. */
+  readonly drainRecheckMs?: number;
+}
+
+/**
+ * Deletes what connection tracking remembers of endpoints that are no more, after the kernel has
+ * acknowledged that they are no more, and never in the way of the next change.
+ */
+export class FlowReconciler {
+  readonly #parts: FlowReconcilerParts;
+  readonly #index: FrontendIndex;
+  readonly #wakeup = new Wakeup();
+  #needs: Needs = new Map();
+  /** Frontends with flows to endpoints that still serve: nobody tells us when they no longer do. */
+  #draining: Needs = new Map();
+  #drainsDueAtMs = 0;
+
+  constructor(parts: FlowReconcilerParts) {
+    this.#parts = parts;
+    this.#index = new FrontendIndex(protocolsOf(parts.options));
+  }
+
+  /** These rows are all that the kernel has: once at the start, and whenever that is in doubt. */
+  adopt(rows: Iterable<Forwarding>): void {
+    this.#need(this.#index.adopt(rows));
+  }
+
+  /** The kernel has these changes. */
+  acknowledged(changes: readonly Change[]): void {
+    this.#need(this.#index.acknowledge(changes));
+  }
+
+  /** The addresses for node ports have changed, or it is time for a routine look. */
+  reconsiderAll(): void {
+    this.#need(this.#index.everything());
+  }
+
+  /** Ends when the signal is aborted. Must not be called again before that. */
+  async run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    let restUntilMs = 0;
+    while (!signal.aborted) {
+      await this.#wakeup.wait({ signal, timeoutMs: this.#untilDrainsMs() });
+      const restMs = restUntilMs - performance.now();
+      await pause(failures === 0 ? Math.max(SETTLE_MS, restMs) : retryMs(failures), signal);
+      if (signal.aborted) return;
+      const beganAtMs = performance.now();
+      const isDone = await this.#lookAtEverythingNeeded(signal);
+      failures = isDone ? 0 : failures + 1;
+      const endedAtMs = performance.now();
+      restUntilMs = endedAtMs + Math.min(endedAtMs - beganAtMs, MOST_REST_MS);
+    }
+  }
+
+  #need(needs: Needs): void {
+    for (const [key, need] of needs) addNeed(this.#needs, key, need);
+    if (this.#needs.size > 0) this.#wakeup.wake();
+  }
+
+  #untilDrainsMs(): number | undefined {
+    if (this.#draining.size === 0) return undefined;
+    return Math.max(0, this.#drainsDueAtMs - performance.now());
+  }
+
+  /** Gives whether it could be done. */
+  async #lookAtEverythingNeeded(signal: AbortSignal): Promise<boolean> {
+    if (this.#draining.size > 0 && performance.now() >= this.#drainsDueAtMs) {
+      this.#needs = putBack(this.#needs, this.#draining);
+      this.#draining = new Map();
+    }
+    const taken = this.#needs;
+    this.#needs = new Map();
+    if (taken.size === 0 || (await this.#lookAt(taken, signal))) return true;
+    this.#needs = putBack(this.#needs, taken);
+    this.#wakeup.wake();
+    return false;
+  }
+
+  async #lookAt(needs: Needs, signal: AbortSignal): Promise<boolean> {
+    const { conntrack, observer } = this.#parts;
+    const startedAtMs = performance.now();
+    let pass: Pass | undefined;
+    let tcpSkipped = false;
+    let failure: { error?: unknown } = {};
+    try {
+      const possible = withoutUnsafeTcp(needs);
+      tcpSkipped = possible.size < needs.size;
+      pass = new Pass({ conntrack, observer, grounds: this.#groundsFor(possible) });
+      await pass.run(possible, signal);
+      this.#lookAgainLater(pass.result.drainingKeys, needs);
+    } catch (error) {
+      if (signal.aborted) return false;
+      failure = { error };
+    }
+    const { seen = 0, deleted = 0, draining = 0 } = pass?.result ?? {};
+    observer.onRun({
+      families: familiesOf(needs),
+      durationMs: performance.now() - startedAtMs,
+      frontends: needs.size,
+      ...{ seen, deleted, draining, tcpSkipped },
+      ...failure,
+    });
+    return !('error' in failure);
+  }
+
+  #lookAgainLater(keys: ReadonlySet<string>, needs: Needs): void {
+    const waitMs = this.#parts.drainRecheckMs ?? DRAIN_RECHECK_MS;
+    for (const key of keys) {
+      const need = needs.get(key);
+      if (need === undefined) continue;
+      if (this.#draining.size === 0) this.#drainsDueAtMs = performance.now() + waitMs;
+      addNeed(this.#draining, key, need);
+    }
+  }
+
+  #groundsFor(needs: Needs): Grounds {
+    const { options, nodePortAddresses } = this.#parts;
+    const addresses = new Set(
+      hasNodePort(needs) ? nodePortAddresses().flatMap((text) => addressBytes(text) ?? []) : [],
+    );
+    return {
+      needs,
+      owner: (key) => this.#index.owner(key),
+      isNodePortAddress: (address) => addresses.has(address),
+      isServing: (id, { address, port }) =>
+        options.isServing?.(id, { address: addressText(address), port }) ?? false,
+      resetsTcpWithoutEndpoints: options.resetTcp?.resetsWithoutEndpoints ?? false,
+    };
+  }
+}
+
+function protocolsOf({ resetTcp }: FlowOptions): ReadonlySet<Protocol> {
+  return new Set<Protocol>(resetTcp ? ['UDP', 'SCTP', 'TCP'] : ['UDP', 'SCTP']);
+}
+
+function withoutUnsafeTcp(needs: Needs): Needs {
+  const isTcp = needs.values().some(({ target }) => target.protocol === PROTOCOL_TCP);
+  if (!isTcp || picksUpTcpInTheMiddle()) return needs;
+  return new Map([...needs].filter(([, { target }]) => target.protocol !== PROTOCOL_TCP));
+}
+
+function familiesOf(needs: Needs): Family[] {
+  const versions = new Set(needs.values().map(({ target }) => target.version));
+  return FAMILIES.filter((family) => versions.has(IP_VERSIONS[family]));
+}
+
+function hasNodePort(needs: Needs): boolean {
+  return needs.values().some(({ target }) => target.address === undefined);
+}
+
+function retryMs(failures: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MOST_RETRY_MS);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  FAMILIES,
+  type Forwarding,
+  type Frontend,
+  type Protocol,
+  servicePortKey,
+} from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import { addressText } from '../linux/conntrack/address-bytes.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
+import { FrontendIndex } from './frontend-index.ts';
+import { PROTOCOL_NUMBERS } from './keys.ts';
+import { addNeed, type Needs } from './needs.ts';
+import { flow } from './testing/fake-conntrack.ts';
+import { row } from './testing/rows.ts';
+import { type Grounds, Judge } from './verdict.ts';
+
+const NODE_ADDRESSES = ['192.168.0.1', 'fd00:1::1'];
+const ADDRESSES = {
+  IPv4: ['10.96.0.1', '10.96.0.2', '192.168.0.1', '192.168.0.2'],
+  IPv6: ['fd00:96::1', 'fd00:96::2', 'fd00:1::1', 'fd00:1::2'],
+};
+const PORTS = [53, 54];
+const TRACKED: readonly Protocol[] = ['UDP', 'SCTP'];
+
+type State = readonly Forwarding[];
+
+/** The rule as it is said, over plain lists and texts: slow, and nothing to get wrong. */
+class Reference {
+  readonly #history: Forwarding[] = [];
+  #rows: State = [];
+
+  enter(state: State): void {
+    this.#rows = state;
+    this.#history.push(...state);
+  }
+
+  forget(): void {
+    this.#history.length = 0;
+    this.#history.push(...this.#rows);
+  }
+
+  isStale(of: Flow): boolean {
+    if (of.zone !== 0) return false;
+    const current = this.#rows.filter((candidate) => serves(candidate, of));
+    if (current.length > 0) return !current.some((candidate) => forwardsTo(candidate, of));
+    const former = this.#history.filter((candidate) => serves(candidate, of));
+    const isTranslated =
+      of.reply.source !== of.original.destination ||
+      of.reply.sourcePort !== of.original.destinationPort;
+    return isTranslated && former.some((candidate) => forwardsTo(candidate, of));
+  }
+}
+
+function serves({ id, frontends }: Forwarding, { version, protocol, original }: Flow): boolean {
+  const destination = addressText(original.destination);
+  const isServedAt = ({ kind, address, port, lostTo }: Frontend): boolean =>
+    lostTo === undefined &&
+    port === original.destinationPort &&
+    (kind === 'node-port' ? NODE_ADDRESSES.includes(destination) : address === destination);
+  return (
+    TRACKED.includes(id.protocol) &&
+    PROTOCOL_NUMBERS[id.protocol] === protocol &&
+    id.family === `IPv${version}` &&
+    frontends.some(isServedAt)
+  );
+}
+
+function forwardsTo({ clusterEndpoints, localEndpoints }: Forwarding, { reply }: Flow): boolean {
+  return [...clusterEndpoints, ...localEndpoints].some(
+    ({ address, port }) => address === addressText(reply.source) && port === reply.sourcePort,
+  );
+}
+
+const family = fc.constantFrom(...FAMILIES);
+const place = (of: 'IPv4' | 'IPv6') =>
+  fc.tuple(fc.constantFrom(...ADDRESSES[of]), fc.constantFrom(...PORTS));
+const text = (of: 'IPv4' | 'IPv6') => place(of).map(([address, port]) => `${address} ${port}`);
+
+/** Endpoints and frontends come from one pool, so that an endpoint may be its own frontend. */
+const anyRow = fc.tuple(family, fc.constantFrom('a', 'b', 'c')).chain(([ofFamily, service]) =>
+  fc
+    .record({
+      protocol: fc.constantFrom<Protocol>('UDP', 'UDP', 'SCTP', 'TCP'),
+      frontends: fc.array(
+        fc.oneof(
+          text(ofFamily),
+          fc.constantFrom(...PORTS).map((port) => `node-port ${port}`),
+        ),
+        { maxLength: 3 },
+      ),
+      endpoints: fc.array(text(ofFamily), { maxLength: 3 }),
+      localEndpoints: fc.array(text(ofFamily), { maxLength: 1 }),
+    })
+    .map((sketch) => row({ ...sketch, service, family: ofFamily })),
+);
+
+/** As the model does: who comes later gets nothing that somebody has. */
+const anyState = fc
+  .uniqueArray(anyRow, { maxLength: 6, selector: ({ id }) => servicePortKey(id) })
+  .map((rows): State => {
+    const taken = new Set<string>();
+    return rows.map((one) => ({
+      ...one,
+      frontends: one.frontends.map((frontend) => {
+        const { family: of, protocol } = one.id;
+        const claim = [of, protocol, frontend.kind, frontend.address, frontend.port].join();
+        if (taken.has(claim)) return { ...frontend, lostTo: 'x' };
+        taken.add(claim);
+        return frontend;
+      }),
+    }));
+  });
+
+const anyFlow = family.chain((of) =>
+  fc
+    .record({
+      protocol: fc.constantFrom(6, 17, 17, 17, 132),
+      destination: place(of),
+      answeredBy: fc.option(place(of), { freq: 3 }),
+      zone: fc.constantFrom(0, 0, 0, 0, 1),
+    })
+    .map(({ protocol, destination, answeredBy, zone }) =>
+      flow(
+        {
+          protocol,
+          client: [of === 'IPv4' ? '10.1.0.1' : 'fd00:2::1', 4000],
+          destination,
+          answeredBy: answeredBy ?? destination,
+        },
+        { zone },
+      ),
+    ),
+);
+
+function changesBetween(from: State, to: State): Change[] {
+  const before = new Map(from.map((one) => [servicePortKey(one.id), one]));
+  const after = new Map(to.map((one) => [servicePortKey(one.id), one]));
+  return [...new Set([...before.keys(), ...after.keys()])].map((key) => ({
+    key,
+    before: before.get(key),
+    after: after.get(key),
+  }));
+}
+
+function judgeFor(index: FrontendIndex, needs: Needs, more: Partial<Grounds> = {}): Judge {
+  return new Judge({
+    needs,
+    owner: (key) => index.owner(key),
+    isNodePortAddress: (address) => NODE_ADDRESSES.includes(addressText(address)),
+    isServing: () => false,
+    resetsTcpWithoutEndpoints: false,
+    ...more,
+  });
+}
+
+describe('which flows are stale', () => {
+  it('is what the rule says, whatever changes between two looks', () => {
+    const step = fc.record({ state: anyState, looks: fc.boolean() });
+    const steps = fc.array(step, { minLength: 1, maxLength: 5 });
+    const flows = fc.array(anyFlow, { minLength: 10, maxLength: 40 });
+    let stale = 0;
+    fc.assert(
+      fc.property(steps, flows, (someSteps, someFlows) => {
+        const index = new FrontendIndex(new Set(TRACKED));
+        const reference = new Reference();
+        let [left, state, needs]: [Flow[], State, Needs] = [someFlows, [], new Map()];
+        for (const { state: next, looks } of someSteps) {
+          const added = index.acknowledge(changesBetween(state, next));
+          for (const [key, need] of added) addNeed(needs, key, need);
+          reference.enter(next);
+          state = next;
+          if (!looks) continue;
+          const judge = judgeFor(index, needs);
+          const kept = left.filter((one) => judge.judge(one).is !== 'stale');
+          assert.deepEqual(
+            kept,
+            left.filter((one) => !reference.isStale(one)),
+          );
+          stale += left.length - kept.length;
+          [left, needs] = [kept, new Map()];
+          reference.forget();
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    assert.ok(stale > 1000, `only ${stale} flows were stale: nothing was compared`);
+  });
+});
+
+const OURS = row({ service: 'dns', frontends: ['10.96.0.10 53'], endpoints: ['10.1.0.1 5353'] });
+const CLIENT = ['10.1.9.9', 4000] as const;
+
+function tcpVerdict(about: { endpoints: string[]; flow: Partial<Flow>; grounds?: object }) {
+  const protocol = 'TCP' as const;
+  const web = row({ service: 'web', protocol, frontends: ['10.96.0.20 80'], ...about });
+  const index = new FrontendIndex(new Set(['TCP']));
+  const needs = index.acknowledge([{ key: servicePortKey(web.id), before: undefined, after: web }]);
+  const tcp = flow(
+    {
+      protocol: 6,
+      client: CLIENT,
+      destination: ['10.96.0.20', 80],
+      answeredBy: ['10.1.0.7', 8080],
+    },
+    { tcpState: 3, status: 0x1ae, ...about.flow },
+  );
+  return judgeFor(index, needs, about.grounds ?? {}).judge(tcp).is;
+}
+
+describe('TCP, where it is switched on', () => {
+  const endpoints = ['10.1.0.1 8080'];
+
+  it('loses connections to endpoints that have gone', () => {
+    assert.equal(tcpVerdict({ endpoints, flow: {} }), 'stale');
+  });
+
+  it('keeps those whose endpoint still serves', () => {
+    const grounds = { isServing: () => true };
+    assert.equal(tcpVerdict({ endpoints, flow: {}, grounds }), 'draining');
+  });
+
+  it('keeps those that nobody would reset', () => {
+    assert.equal(tcpVerdict({ endpoints: [], flow: {} }), 'left alone');
+    const grounds = { resetsTcpWithoutEndpoints: true };
+    assert.equal(tcpVerdict({ endpoints: [], flow: {}, grounds }), 'stale');
+  });
+
+  it('keeps those that have ended', () => {
+    assert.equal(tcpVerdict({ endpoints, flow: { tcpState: 7 } }), 'left alone');
+    assert.equal(tcpVerdict({ endpoints, flow: { tcpState: 8 } }), 'left alone');
+  });
+});
+
+describe('which changes need a look', () => {
+  const needsAfter = (after: Forwarding | undefined, before?: Forwarding): number => {
+    const index = new FrontendIndex(new Set(TRACKED));
+    const key = servicePortKey(OURS.id);
+    index.acknowledge([{ key, before: undefined, after: before }]);
+    return index.acknowledge([{ key, before, after }]).size;
+  };
+  const twoEndpoints = row({
+    service: 'dns',
+    frontends: ['10.96.0.10 53'],
+    endpoints: ['10.1.0.1 5353', '10.1.0.2 5353'],
+  });
+
+  it('is a new frontend, a lost endpoint, a lost frontend', () => {
+    assert.equal(needsAfter(OURS), 1);
+    assert.equal(needsAfter(OURS, twoEndpoints), 1);
+    assert.equal(needsAfter(undefined, OURS), 1);
+  });
+
+  it('is not one more endpoint, nor another timeout', () => {
+    assert.equal(needsAfter(twoEndpoints, OURS), 0);
+    assert.equal(needsAfter({ ...OURS, affinitySeconds: 10 }, OURS), 0);
+  });
+
+  it('is not a change of TCP', () => {
+    const web = row({
+      service: 'dns',
+      protocol: 'TCP',
+      frontends: ['10.96.0.10 53'],
+      endpoints: [],
+    });
+    assert.equal(needsAfter(web), 0);
+  });
+});

@@ -1,0 +1,120 @@
+import type { Forwarding, ServicePortId } from '../forwarding/model.ts';
+import type { AddressBytes } from '../linux/conntrack/address-bytes.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
+import {
+  PROTOCOL_TCP,
+  STATUS_DST_NAT,
+  STATUS_SEEN_REPLY,
+  TCP_CLOSE,
+  TCP_TIME_WAIT,
+} from '../linux/conntrack/protocol.ts';
+import {
+  addressKey,
+  type EndpointKey,
+  endpointKey,
+  endpointKeys,
+  type FrontendKey,
+  nodePortKey,
+} from './keys.ts';
+import type { Needs } from './needs.ts';
+
+export type StaleReason =
+  /** The frontend is there, and where the flow goes is none of its endpoints. */
+  | 'endpoint-gone'
+  /** The frontend has gone, and the flow goes to an endpoint that it had. */
+  | 'frontend-gone'
+  /** The flow is older than the frontend and goes to its address itself, where nobody is. */
+  | 'never-translated';
+
+export interface StaleVerdict {
+  readonly is: 'stale';
+  readonly id: ServicePortId;
+  readonly reason: StaleReason;
+}
+
+export type Verdict =
+  | StaleVerdict
+  /** It would be stale, but its endpoint still serves: to be looked at again. */
+  | { readonly is: 'draining'; readonly key: FrontendKey }
+  | { readonly is: 'none of ours' | 'valid' | 'left alone' };
+
+/** What flows are judged by. */
+export interface Grounds {
+  /** The frontends in question; flows to others are none of ours. */
+  readonly needs: Needs;
+  owner(key: FrontendKey): Forwarding | undefined;
+  isNodePortAddress(address: AddressBytes): boolean;
+  /** Whether an endpoint that is no longer chosen still serves the flows it has. */
+  isServing(id: ServicePortId, endpoint: { address: AddressBytes; port: number }): boolean;
+  /** Whether a TCP connection to a Service without endpoints is answered with a reset. */
+  readonly resetsTcpWithoutEndpoints: boolean;
+}
+
+/** Judges each flow by the rows of the moment. Lives as long as one look, for what it remembers. */
+export class Judge {
+  readonly #grounds: Grounds;
+  readonly #endpoints = new Map<Forwarding, ReadonlySet<EndpointKey>>();
+
+  constructor(grounds: Grounds) {
+    this.#grounds = grounds;
+  }
+
+  judge(flow: Flow): Verdict {
+    const keys = flow.zone === 0 ? this.#keysOf(flow) : [];
+    const asked = keys.find((key) => this.#grounds.needs.has(key));
+    if (asked === undefined) return { is: 'none of ours' };
+    const { reply } = flow;
+    const endpoint = endpointKey(reply.source, reply.sourcePort);
+    const owners = keys.flatMap((key) => this.#grounds.owner(key) ?? []);
+    if (owners.some((owner) => this.#endpointsOf(owner).has(endpoint))) return { is: 'valid' };
+    const [owner] = owners;
+    if (owner === undefined) return this.#judgeOrphan(flow, keys, endpoint);
+    const isUntouched = goesWhereItWasSent(flow) && (flow.status & STATUS_DST_NAT) === 0;
+    if (!isUntouched && this.#isServing(owner.id, flow)) return { is: 'draining', key: asked };
+    if (flow.protocol === PROTOCOL_TCP && !this.#mayReset(flow, owner)) return { is: 'left alone' };
+    const reason = isUntouched ? 'never-translated' : 'endpoint-gone';
+    return { is: 'stale', id: owner.id, reason };
+  }
+
+  /** Nobody has the frontend any more: only what we have translated ourselves may go. */
+  #judgeOrphan(flow: Flow, keys: readonly FrontendKey[], endpoint: EndpointKey): Verdict {
+    const need = keys
+      .flatMap((key) => this.#grounds.needs.get(key) ?? [])
+      .find(({ former }) => former.has(endpoint));
+    if (need === undefined || goesWhereItWasSent(flow)) return { is: 'valid' };
+    // Nothing would answer the next packet of a TCP connection with a reset: it would only hang.
+    if (flow.protocol === PROTOCOL_TCP) return { is: 'left alone' };
+    return { is: 'stale', id: need.id, reason: 'frontend-gone' };
+  }
+
+  /** The frontends that the first packet may have met, the one of an address before a node port. */
+  #keysOf({ version, protocol, original }: Flow): FrontendKey[] {
+    const { destination, destinationPort } = original;
+    const key = addressKey(protocol, destination, destinationPort);
+    if (!this.#grounds.isNodePortAddress(destination)) return [key];
+    return [key, nodePortKey(version, protocol, destinationPort)];
+  }
+
+  /** Deleting an entry resets a connection only if somebody then answers its next packet. */
+  #mayReset({ tcpState, status }: Flow, owner: Forwarding): boolean {
+    if (tcpState === TCP_TIME_WAIT || tcpState === TCP_CLOSE) return false;
+    if ((status & STATUS_DST_NAT) === 0) return (status & STATUS_SEEN_REPLY) === 0;
+    return this.#endpointsOf(owner).size > 0 || this.#grounds.resetsTcpWithoutEndpoints;
+  }
+
+  #isServing(id: ServicePortId, { reply }: Flow): boolean {
+    return this.#grounds.isServing(id, { address: reply.source, port: reply.sourcePort });
+  }
+
+  #endpointsOf(row: Forwarding): ReadonlySet<EndpointKey> {
+    const known = this.#endpoints.get(row);
+    if (known) return known;
+    const keys = endpointKeys(row);
+    this.#endpoints.set(row, keys);
+    return keys;
+  }
+}
+
+function goesWhereItWasSent({ original, reply }: Flow): boolean {
+  return reply.source === original.destination && reply.sourcePort === original.destinationPort;
+}
