@@ -1,5 +1,20 @@
+import { cleanupCommand } from './commands/cleanup.ts';
 import { configCommand } from './commands/config.ts';
+import { diffCommand } from './commands/diff.ts';
 import { runProgram } from './commands/program.ts';
+import { renderCommand } from './commands/render.ts';
+import { runCommand } from './commands/run.ts';
 import { servicesCommand } from './commands/services.ts';
+import { statusCommand } from './commands/status.ts';
 
-process.exitCode = await runProgram([configCommand(), servicesCommand()], process.argv.slice(2));
+const commands = [
+  runCommand(),
+  statusCommand(),
+  servicesCommand(),
+  diffCommand(),
+  renderCommand(),
+  configCommand(),
+  cleanupCommand(),
+];
+
+process.exitCode = await runProgram(commands, process.argv.slice(2));

@@ -22,7 +22,8 @@ export async function runProgram(
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {
     await program.parseAsync(normalizeArguments(args), { from: 'user' });
-    return OK;
+    // A command that succeeded may have found something that a script wants to know of.
+    return typeof process.exitCode === 'number' ? process.exitCode : OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE;
     console.error(describe(error));

@@ -13,18 +13,36 @@ export interface SourceOptions {
   readonly filename?: readonly string[];
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Wins over the address in the kubeconfig. */
+  readonly serverUrl?: string;
   readonly watch?: true;
 }
 
 /** Manifests if there are any, else the cluster of the kubeconfig, else the one this runs in. */
-export async function openSource(options: SourceOptions, nodeName: string): Promise<Source> {
+export async function openSource(
+  options: SourceOptions,
+  nodeName: string | undefined,
+): Promise<Source> {
   const onProblem: ProblemListener = (problem) => console.error(`warning: ${problem.message}`);
+  const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;
-    return new ManifestsSource({ paths: options.filename, isWatching, nodeName, onProblem });
+    return new ManifestsSource({ paths: options.filename, isWatching, ...node, onProblem });
   }
-  const access = await accessOf(options);
-  return new ApiSource({ connection: { access, userAgent: 'fairlead' }, nodeName, onProblem });
+  const access = withServer(await accessOf(options), options.serverUrl);
+  return new ApiSource({ connection: { access, userAgent: 'fairlead' }, ...node, onProblem });
+}
+
+function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {
+  if (serverUrl === undefined) return access;
+  const server = new URL(serverUrl);
+  return {
+    server,
+    ...(access.proxyUrl === undefined ? {} : { proxyUrl: access.proxyUrl }),
+    tls: () => access.tls(),
+    token: () => access.token(),
+    rejected: (token) => access.rejected(token),
+  };
 }
 
 async function accessOf(options: SourceOptions): Promise<ClusterAccess> {

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { removeTranslated } from '../flows/remove-translated.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import { kernelSysctls } from '../linux/sysctl.ts';
+import { restoreSysctls } from '../linux/sysctl-state.ts';
+import { nodePortAddresses } from './cleanup/node-port-addresses.ts';
+import { CommandError } from './command-error.ts';
+import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
+import { openPlane } from './run/plane.ts';
+
+interface CleanupOptions {
+  readonly runFolder: string;
+  readonly keepFlows?: true;
+}
+
+/** Modes that can have left something. */
+const MODES = ['nftables'] as const;
+
+/** `fairlead cleanup`: leaves the machine as if it had never run. */
+export function cleanupCommand(): Command {
+  return new Command('cleanup')
+    .description('remove everything that Fairlead has put into the kernel; needs no cluster')
+    .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
+    .option('--keep-flows', 'leave connections that are under way, for a proxy that takes over')
+    .action(clean);
+}
+
+async function clean(options: CleanupOptions): Promise<void> {
+  const frontends = [];
+  for (const mode of MODES) {
+    const plane = openPlane(mode);
+    frontends.push(...(await plane.frontends()));
+    await plane.remove();
+    console.log(`${mode}: removed`);
+  }
+  if (!options.keepFlows) {
+    const count = await removeTranslated(new KernelConntrack(), {
+      frontends,
+      nodePortAddresses: await nodePortAddresses(),
+      signal: AbortSignal.timeout(FLOWS_DEADLINE_MS),
+    });
+    console.log(`tracked connections: ${count} deleted`);
+  }
+  await restore(join(options.runFolder, SYSCTL_STATE));
+}
+
+const FLOWS_DEADLINE_MS = 60_000;
+
+async function restore(path: string): Promise<void> {
+  const { changes, leftAlone, problems } = await restoreSysctls(kernelSysctls(), path);
+  for (const { name, before, after } of changes) console.log(`${name}: ${before} -> ${after}`);
+  for (const name of leftAlone) console.log(`${name}: changed by somebody else, left alone`);
+  for (const problem of problems) console.error(`warning: ${problem.message}`);
+  if (problems.length > 0) {
+    throw new CommandError(`${problems.length} settings could not be put back`, {
+      code: 'CLEANUP_INCOMPLETE',
+      next: 'see the warnings above, and run it again',
+    });
+  }
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { runProgram } from './program.ts';
+import { renderCommand } from './render.ts';
+
+const SHOP = join(import.meta.dirname, 'render/testdata/shop.yaml');
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `fairlead render -f shop.yaml --node node1 …` in this process. */
+async function run(context: TestContext, ...args: readonly string[]): Promise<Run> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const log = context.mock.method(console, 'log', (text: string) => out.push(`${text}\n`));
+  const error = context.mock.method(console, 'error', (text: string) => err.push(`${text}\n`));
+  try {
+    const from = ['-f', SHOP, '--node', 'node1', '--cluster-cidr', '10.1.0.0/16'];
+    const code = await runProgram([renderCommand()], ['render', ...from, ...args]);
+    return { code, out: out.join(''), err: err.join('') };
+  } finally {
+    for (const { mock } of [log, error]) mock.restore();
+  }
+}
+
+test('a page says what is done, what is in the kernel for it, and what the rules do', async (context) => {
+  const { code, out, err } = await run(context, 'shop/web:http');
+  assert.deepEqual([code, err], [0, '']);
+  assert.match(out, /^shop\/web:http {2}TCP, IPv4, in table ip fairlead$/m);
+  assert.match(
+    out,
+    /198\.18\.0\.1:80 +load-balancer-ip +one of 2 +one of 2, masqueraded +the only one here/,
+  );
+  assert.match(out, /map +services +10\.96\.0\.10 \. tcp \. 80 : 0x01000002 +to chain cluster-2/);
+  assert.match(
+    out,
+    /10\.96\.0\.10:80 +nat-prerouting > services > cluster-2 > pick-2 > nat-postrouting/,
+  );
+  assert.match(out, /# sends it to one of 2 endpoints, drawn at random/);
+  assert.ok(!out.includes('\x1b'), 'no colours where nobody sees them');
+});
+
+test('without a name all are shown', async (context) => {
+  const { out } = await run(context);
+  assert.match(out, /^shop\/web:http /m);
+  assert.match(out, /^shop\/empty /m);
+  assert.match(out, /10\.96\.0\.11:53 +cluster-ip +refused +refused +refused/);
+});
+
+test('--raw is a listing of nft, of one family if asked', async (context) => {
+  const { code, out } = await run(context, '--raw', '--family', 'ip');
+  assert.equal(code, 0);
+  assert.match(out, /^table ip fairlead \{\n\tcomment /);
+  assert.ok(out.endsWith('\t}\n}\n'));
+  assert.match(out, /10\.96\.0\.10 \. tcp \. 80 comment "shop\/web:http" : 0x01000002/);
+  assert.match(out, /ip saddr != 10\.1\.0\.0\/16/);
+  const both = await run(context, '--raw');
+  assert.deepEqual(both.out.match(/^table \S+/gm), ['table ip', 'table ip6']);
+});
+
+test('facts follow from the Node and from the flags', async (context) => {
+  const { out } = await run(
+    context,
+    '--raw',
+    '--family',
+    'ip',
+    '--nodeport-addresses',
+    '172.16.0.0/16',
+  );
+  assert.match(out, /set nodeport-ips \{[^}]*elements = \{ 172\.16\.0\.11 \}/);
+  assert.match(out, /ip daddr 10\.96\.0\.0\/16 drop/);
+});
+
+test('for programs the same is JSON', async (context) => {
+  const { out } = await run(context, '-o', 'json', 'shop/web');
+  const [page] = JSON.parse(out) as { key: string; chains: { name: string }[] }[];
+  assert.equal(page?.key, 'shop/web:http/TCP/IPv4');
+  assert.ok(page.chains.some(({ name }) => name === 'local-1'));
+});
+
+test('a Service that is not there is an error that says what to do', async (context) => {
+  const { code, err } = await run(context, 'shop/none');
+  assert.equal(code, 1);
+  assert.match(err, /there is no Service shop\/none/);
+  assert.match(err, /SERVICE_NOT_FOUND/);
+});
+
+test('a node that nobody knows is worth a warning', async (context) => {
+  const { code, err } = await run(context, '--node', 'elsewhere');
+  assert.equal(code, 0);
+  assert.match(err, /there is no Node elsewhere/);
+});

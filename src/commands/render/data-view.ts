@@ -1,0 +1,25 @@
+import { SOURCE_CLASSES } from '../../forwarding/model.ts';
+import { frontendText } from '../services/rows.ts';
+import type { Page } from './page.ts';
+
+/** The same for programs: names that stay, nothing left out. */
+export function renderData(pages: readonly Page[]): object[] {
+  return pages.map(({ key, table, forwarding, frontends, chains }) => ({
+    key,
+    ...forwarding.id,
+    table,
+    affinitySeconds: forwarding.affinitySeconds,
+    clusterEndpoints: forwarding.clusterEndpoints,
+    localEndpoints: forwarding.localEndpoints,
+    frontends: frontends.map(({ frontend, elements, path }) => ({
+      kind: frontend.kind,
+      at: frontendText(frontend),
+      ...(frontend.lostTo === undefined ? {} : { lostTo: frontend.lostTo }),
+      ...(frontend.allowedSources ? { allowedSources: frontend.allowedSources } : {}),
+      outcomes: Object.fromEntries(SOURCE_CLASSES.map((s) => [s, frontend.outcomes[s]])),
+      path,
+      elements,
+    })),
+    chains,
+  }));
+}

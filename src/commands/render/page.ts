@@ -1,0 +1,129 @@
+import type { Desired } from '../../dataplanes/contract.ts';
+import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
+import { classChain, classOfId } from '../../dataplanes/nftables/classes.ts';
+import { hostNumberOf } from '../../dataplanes/nftables/element-text.ts';
+import type { RowElement, SharedElement } from '../../dataplanes/nftables/elements.ts';
+import { Numbers } from '../../dataplanes/nftables/numbers.ts';
+import { elementText, hookText } from '../../dataplanes/nftables/render.ts';
+import { partsOf } from '../../dataplanes/nftables/row.ts';
+import { ruleSentences } from '../../dataplanes/nftables/sentences.ts';
+import { setSpecs, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import type { Where } from '../../dataplanes/nftables/statements.ts';
+import { tableContent } from '../../dataplanes/nftables/table-content.ts';
+import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
+import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/nftables/walk.ts';
+import type { Forwarding, Frontend } from '../../forwarding/model.ts';
+import { servicePortKey } from '../../forwarding/model.ts';
+import type { SetSpec } from '../../linux/nftables/objects.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+
+/** Everything there is to show of one service port: data, for a person or for a program. */
+export interface Page {
+  readonly key: string;
+  readonly table: string;
+  readonly forwarding: Forwarding;
+  readonly frontends: readonly PageFrontend[];
+  /** Each chain once, in the order of the hooks. */
+  readonly chains: readonly PageChain[];
+}
+
+export interface PageFrontend {
+  readonly frontend: Frontend;
+  readonly elements: readonly PageElement[];
+  /** Names of chains. */
+  readonly path: readonly string[];
+}
+
+export interface PageElement {
+  readonly kind: 'set' | 'map';
+  readonly set: string;
+  readonly text: string;
+  /** The chain of the class that it names. */
+  readonly leadsTo?: string;
+}
+
+export interface PageChain {
+  readonly name: string;
+  readonly hook?: string;
+  readonly rules: readonly { readonly text: string; readonly does: string }[];
+}
+
+/** A page for each of the rows that are wanted; `desired` has all, or numbers could differ. */
+export function pagesOf(
+  desired: Desired & { readonly rows: readonly Forwarding[] },
+  isWanted: (row: Forwarding) => boolean,
+): Page[] {
+  const numbers = new Numbers();
+  for (const row of desired.rows) partsOf(row, numbers);
+  const contents = { ip: tableContent(desired, 'ip'), ip6: tableContent(desired, 'ip6') };
+  return desired.rows.filter(isWanted).map((row) => {
+    const family = TABLE_OF_FAMILY[row.id.family];
+    const walks = walkRow(row, contents[family], numbers);
+    return {
+      key: servicePortKey(row.id),
+      table: `${family} ${TABLE_NAME}`,
+      forwarding: row,
+      frontends: walks.map((walk) => pageFrontend(walk, family)),
+      chains: chainsOf(walks, family),
+    };
+  });
+}
+
+function pageFrontend(
+  { frontend, parts, visits }: FrontendWalk,
+  family: TableFamily,
+): PageFrontend {
+  const all: readonly (RowElement | SharedElement)[] = [...parts.elements, ...parts.shared];
+  const elements = setSpecs(family).flatMap((spec) =>
+    all.filter(({ set }) => set === spec.name).map((element) => pageElement(spec, element)),
+  );
+  return { frontend, elements, path: visits.map(({ chain }) => chain.name) };
+}
+
+function pageElement(spec: SetSpec, element: RowElement | SharedElement): PageElement {
+  const { comment: _, ...rest } = { comment: undefined, ...element };
+  const leadsTo = classChainOf(element);
+  return {
+    kind: spec.value ? 'map' : 'set',
+    set: spec.name,
+    // What was counted is the kernel's to say, and whose it is stands above.
+    text: elementText({ ...spec, hasCounters: false }, rest),
+    ...(leadsTo === undefined ? {} : { leadsTo }),
+  };
+}
+
+const CLASSIFIED = {
+  services: 'service',
+  'short-circuit': 'service',
+  nodeports: 'nodeport',
+  'short-circuit-nodeports': 'nodeport',
+} as const;
+
+function classChainOf(element: RowElement | SharedElement): string | undefined {
+  if (!('value' in element) || element.value === undefined) return undefined;
+  const where = (CLASSIFIED as Readonly<Record<string, Where | undefined>>)[element.set];
+  const of = where && classOfId(hostNumberOf(element.value), where);
+  return of && classChain(of);
+}
+
+/** Each chain once, with the rules that concern any of the frontends. */
+function chainsOf(walks: readonly FrontendWalk[], family: TableFamily): PageChain[] {
+  const visits = new Map<string, ChainVisit>();
+  for (const visit of walks.flatMap((walk) => walk.visits)) {
+    const { chain } = visit;
+    const rules = new Set([...(visits.get(chain.name)?.rules ?? []), ...visit.rules]);
+    visits.set(chain.name, { ...visit, rules: chain.rules.filter((rule) => rules.has(rule)) });
+  }
+  const inOrder = [...visits.values()].sort((a, b) => a.stage - b.stage);
+  return inOrder.map(({ chain, rules }) => {
+    const sentences = ruleSentences(rules);
+    return {
+      name: chain.name,
+      ...(chain.base ? { hook: hookText(chain.base) } : {}),
+      rules: rules.map((rule, index) => ({
+        text: ruleText(rule, family),
+        does: sentences[index] ?? '',
+      })),
+    };
+  });
+}

@@ -1,0 +1,132 @@
+import { styleText } from 'node:util';
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { Endpoint, Forwarding, Outcome } from '../../forwarding/model.ts';
+import { SOURCE_CLASSES, servicePortName } from '../../forwarding/model.ts';
+import { frontendText } from '../services/rows.ts';
+import { formatTextTable } from '../text-table.ts';
+import type { Page, PageChain, PageFrontend } from './page.ts';
+
+const INDENT = '  ';
+/** Where a sentence is broken; terminals are rarely narrower. */
+const SENTENCE_COLUMNS = 96;
+
+/** Pages for a person. */
+export function renderText(pages: readonly Page[]): string {
+  return pages.map(pageText).join('\n\n\n');
+}
+
+function pageText(page: Page): string {
+  const { forwarding } = page;
+  const { id } = forwarding;
+  const sections = [
+    `${bold(servicePortName(id))}  ${id.protocol}, ${id.family}, in table ${page.table}`,
+    indented(outcomes(page)),
+    indented(endpoints(forwarding)),
+    `${head('WAY OF A PACKET')}\n${indented(paths(page))}`,
+    `${head('ELEMENTS')}\n${indented(elements(page))}`,
+    ...(page.chains.length === 0
+      ? []
+      : [`${head('CHAINS')}\n${indented(page.chains.map(chainText).join('\n\n'))}`]),
+  ];
+  return sections.filter((section) => section !== '').join('\n\n');
+}
+
+function outcomes({ forwarding, frontends }: Page): string {
+  const titles = ['FRONTEND', 'KIND', 'FROM POD', 'FROM HOST', 'FROM OUTSIDE', 'ONLY FROM'];
+  const rows = frontends.map(({ frontend }) => [
+    frontendText(frontend),
+    frontend.kind,
+    ...SOURCE_CLASSES.map((source) => outcomeWords(frontend.outcomes[source], forwarding)),
+    frontend.lostTo === undefined
+      ? (frontend.allowedSources?.join(', ') ?? '')
+      : `not served: ${frontend.lostTo} has this address`,
+  ]);
+  return formatTextTable([titles.map(bold), ...rows]);
+}
+
+function outcomeWords(outcome: Outcome, forwarding: Forwarding): string {
+  if (outcome.action === 'reject') return styleText('yellow', 'refused');
+  if (outcome.action === 'drop') return styleText('red', 'dropped');
+  const isLocal = outcome.list === 'local';
+  const { length } = isLocal ? forwarding.localEndpoints : forwarding.clusterEndpoints;
+  const which = `${length === 1 ? 'the only one' : `one of ${length}`}${isLocal ? ' here' : ''}`;
+  return `${which}${outcome.masquerade ? ', masqueraded' : ''}`;
+}
+
+function endpoints({ clusterEndpoints, localEndpoints, affinitySeconds }: Forwarding): string {
+  const list = (all: readonly Endpoint[]) => all.map(endpointKey).join('  ') || 'none';
+  const isLocalUsed = localEndpoints.length > 0;
+  return formatTextTable([
+    [bold('endpoints'), list(clusterEndpoints)],
+    ...(isLocalUsed ? [[bold('on this node'), list(localEndpoints)]] : []),
+    ...(affinitySeconds > 0
+      ? [[bold('sticky'), `a client stays with its endpoint for ${affinitySeconds} s`]]
+      : []),
+  ]);
+}
+
+function paths({ frontends }: Page): string {
+  return formatTextTable(
+    frontends.map(({ frontend, path }) => [
+      frontendText(frontend),
+      path.length === 0 ? dim('meets nothing of ours') : path.join(dim(' > ')),
+    ]),
+  );
+}
+
+function elements({ frontends }: Page): string {
+  const seen = new Set<string>();
+  const rows = frontends.flatMap((each) => newRows(each, seen));
+  return rows.length === 0 ? dim('none') : formatTextTable(rows);
+}
+
+function newRows({ elements: all }: PageFrontend, seen: Set<string>): string[][] {
+  return all.flatMap(({ kind, set, text, leadsTo }) => {
+    const line = `${kind} ${set} ${text}`;
+    if (seen.has(line)) return [];
+    seen.add(line);
+    return [[dim(kind), set, text, leadsTo === undefined ? '' : dim(`to chain ${leadsTo}`)]];
+  });
+}
+
+function chainText({ name, hook, rules }: PageChain): string {
+  const title = hook === undefined ? bold(name) : `${bold(name)}  ${dim(hook)}`;
+  const lines = rules.map(({ text, does }) => {
+    const sentence = wrapped(does).map((line) => `${INDENT}${green(`# ${line}`)}`);
+    return [...sentence, `${INDENT}${text}`].join('\n');
+  });
+  return [title, ...lines].join('\n');
+}
+
+function wrapped(sentence: string): string[] {
+  const lines: string[] = [];
+  for (const word of sentence.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > SENTENCE_COLUMNS) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+function indented(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line === '' ? '' : INDENT + line))
+    .join('\n');
+}
+
+function head(text: string): string {
+  return bold(text);
+}
+
+function bold(text: string): string {
+  return styleText('bold', text);
+}
+
+function dim(text: string): string {
+  return styleText('dim', text);
+}
+
+function green(text: string): string {
+  return styleText('green', text);
+}

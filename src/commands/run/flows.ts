@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import type { Agent } from '../../agent/agent.ts';
+import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import type { AgentObserver } from '../../agent/observer.ts';
+import type { NodeFacts } from '../../dataplanes/contract.ts';
+import { FlowReconciler, type IsServing } from '../../flows/reconciler.ts';
+import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
+import type { ForwardingTable } from '../../forwarding/table.ts';
+import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import type { KnownAddresses } from './known-addresses.ts';
+
+export interface FollowedFlows {
+  readonly observer: AgentObserver;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Keeps connection tracking in step with what the kernel has acknowledged. */
+export function followFlows(of: {
+  readonly agent: () => Agent;
+  readonly addresses: KnownAddresses;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+}): FollowedFlows {
+  const { agent, addresses, metrics, log } = of;
+  const reconciler = new FlowReconciler({
+    conntrack: new KernelConntrack(),
+    nodePortAddresses: () => servedAddresses(agent().desired().facts, addresses.current),
+    options: { isServing: (id, endpoint) => isServing(agent().table, id, endpoint) },
+    observer: {
+      onDeleted: ({ service, reason, endpoint, count }) =>
+        log.info(
+          { service: servicePortName(service), reason, endpoint, count },
+          'deleted tracked flows',
+        ),
+      onRun: ({ families, durationMs, deleted, error }) => {
+        // One look serves both families: what it deleted is counted once.
+        families.forEach((family, index) => {
+          metrics.onFlowsReconciled({
+            family,
+            durationMs,
+            deletedCount: index === 0 ? deleted : 0,
+          });
+        });
+        if (error !== undefined) log.warn(`tracked flows: ${String(error)}`);
+      },
+    },
+  });
+  return {
+    run: (signal) => reconciler.run(signal),
+    observer: {
+      onAcknowledged: ({ changes }) => reconciler.acknowledged(changes),
+      onFirstSync: () => reconciler.adopt(agent().desired().rows),
+      onConfigured: () => reconciler.reconsiderAll(),
+    },
+  };
+}
+
+function servedAddresses(facts: NodeFacts, machine: readonly string[]): readonly string[] {
+  return FAMILIES.flatMap((family) => {
+    const served = facts.nodePortAddresses[family];
+    const isV6 = family === 'IPv6';
+    return served === 'all' ? machine.filter((text) => text.includes(':') === isV6) : served;
+  });
+}
+
+/** Whoever says in a slice that it still serves keeps the flows that it has. */
+function isServing(table: ForwardingTable, ...[id, endpoint]: Parameters<IsServing>): boolean {
+  return table
+    .slicesOf(`${id.namespace}/${id.service}`)
+    .some(
+      (slice) =>
+        slice.addressType === id.family &&
+        slice.ports.some((port) => port.name === id.port && port.port === endpoint.port) &&
+        slice.endpoints.some((each) => each.serving && each.address === endpoint.address),
+    );
+}

@@ -1,0 +1,111 @@
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { Agent } from '../../agent/agent.ts';
+import { readyz } from '../../agent/conditions.ts';
+import type { Events } from '../../agent/events.ts';
+import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import { runTogether } from '../../agent/run-together.ts';
+import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
+import { systemClock } from '../../cluster/clock.ts';
+import type { Source } from '../../cluster/source.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { DataPlane } from '../../dataplanes/contract.ts';
+import { ServiceManager } from '../../linux/notify-service-manager.ts';
+import { followFlows } from './flows.ts';
+import { knownAddresses } from './known-addresses.ts';
+import { logObserver } from './log-observer.ts';
+import { serverTasks } from './servers.ts';
+import { VERSION } from './version.ts';
+
+export interface ProxyParts {
+  readonly config: LoadedConfig;
+  readonly nodeName: string;
+  readonly source: Source;
+  readonly plane: DataPlane;
+  readonly events: Events;
+  readonly log: Logger;
+  /** For the status socket and what must outlive the process. */
+  readonly runFolder: string;
+}
+
+/** Everything that runs while Fairlead does, put together; nothing is started by it. */
+export interface AssembledProxy {
+  readonly agent: Agent;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function assembleProxy(parts: ProxyParts): AssembledProxy {
+  const { config, plane, source, nodeName, log } = parts;
+  const { settings } = config;
+  const startedAtMs = Date.now();
+  const addresses = knownAddresses();
+  const manager = new ServiceManager({
+    env: process.env,
+    onProblem: (error) => log.warn({ code: error.code }, error.message),
+  });
+  // The parts below ask the agent, and the agent tells them: it is made last and asked later.
+  const agentOf = (): Agent => agent;
+  const metrics = new AgentMetrics({
+    mode: settings.mode,
+    version: VERSION,
+    startedAtMs,
+    snapshot: () => agentOf().snapshot(),
+    rows: () => agentOf().desired().rows,
+  });
+  const serviceHealth = new ServiceHealthServers({
+    facts: () => agentOf().desired().facts,
+    isHealthy: () => readyz(agentOf().conditions()).ok,
+    onListenFailure: ({ namespace, name, port, error }) => {
+      log.warn({ service: `${namespace}/${name}`, port }, error.message);
+      parts.events.serviceHealthFailed({ namespace, name }, error.message);
+    },
+    onProblem: (error) => log.warn(error.message),
+  });
+  const flows = followFlows({ agent: agentOf, addresses, metrics, log });
+  const agent = new Agent({
+    plane,
+    source,
+    addresses,
+    settings,
+    nodeName,
+    clock: systemClock,
+    log,
+    observers: [
+      ...metrics.observers,
+      serviceHealth,
+      flows.observer,
+      logObserver(log),
+      { onFirstSync: () => manager.ready(`${settings.mode} on ${hostname()}`) },
+    ],
+  });
+  return {
+    agent,
+    run: async (signal) => {
+      signal.addEventListener('abort', () => manager.stopping(), { once: true });
+      signal.addEventListener('abort', () => serviceHealth.close(), { once: true });
+      await runTogether(
+        [
+          (stop) => agent.run(stop),
+          (stop) => flows.run(stop),
+          (stop) => parts.events.run(stop),
+          ...serverTasks({ ...parts, agent, metrics, startedAtMs }),
+          (stop) => watchdog(manager, agent, stop),
+        ],
+        signal,
+      );
+    },
+  };
+}
+
+/** Without a watchdog there is nothing to do until the end. */
+async function watchdog(manager: ServiceManager, agent: Agent, signal: AbortSignal): Promise<void> {
+  await manager.runWatchdog(() => agent.snapshot().atMs > 0, signal);
+  await untilAborted(signal);
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { parse } from 'yaml';
+import type { Agent } from '../../agent/agent.ts';
+import type { Events } from '../../agent/events.ts';
+import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import { runHealthServer } from '../../agent/servers/health-server.ts';
+import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
+import { runStatusSocket } from '../../agent/servers/status-socket.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { toConfigurationYaml } from '../../config/write.ts';
+import type { DataPlane } from '../../dataplanes/contract.ts';
+import { STATUS_SOCKET } from './folder.ts';
+import { VERSION } from './version.ts';
+
+type Task = (signal: AbortSignal) => Promise<void>;
+
+/** What answers questions: load balancers', Prometheus', and those of the other commands. */
+export function serverTasks(of: {
+  readonly agent: Agent;
+  readonly plane: DataPlane;
+  readonly metrics: AgentMetrics;
+  readonly config: LoadedConfig;
+  readonly events: Events;
+  readonly log: Logger;
+  readonly runFolder: string;
+  readonly startedAtMs: number;
+}): Task[] {
+  const { agent, plane, metrics, log, startedAtMs } = of;
+  const { settings, fields } = of.config;
+  const { endsWhenServerFails, healthServer, metricsServer, features } = settings;
+  const onProblem = (error: Error) => log.warn(error.message);
+  const health = healthServer;
+  return [
+    ...(health
+      ? [
+          (signal: AbortSignal) =>
+            runHealthServer(
+              {
+                listen: health,
+                endsWhenServerFails,
+                conditions: () => agent.conditions(),
+                onProblem,
+                onAnswer: (probe, status) => metrics.onProbe(probe, status),
+              },
+              signal,
+            ),
+        ]
+      : []),
+    (signal) =>
+      runMetricsServer(
+        {
+          listen: metricsServer,
+          endsWhenServerFails,
+          mode: settings.mode,
+          metrics,
+          configuration: () => parse(toConfigurationYaml(fields)) as unknown,
+          ...(features.statuszPage ? { statusz: { version: VERSION, startedAtMs } } : {}),
+          onProblem,
+        },
+        signal,
+      ),
+    (signal) =>
+      runStatusSocket(
+        {
+          path: join(of.runFolder, STATUS_SOCKET),
+          snapshot: () => agent.snapshot(),
+          counters: () => plane.counters(),
+          onProblem,
+        },
+        signal,
+      ),
+  ];
+}
