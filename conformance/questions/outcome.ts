@@ -6,8 +6,10 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly code: string }
   | { readonly kind: 'status'; readonly status: number; readonly body: string };
 
-/** How long no word counts as none. Every attempt ends by then. */
+/** How long no word counts as none. Every attempt ends by then, but for one that was accepted. */
 export const SILENCE_MS = 2_000;
+/** Somebody has accepted the connection: it leads somewhere, and a busy machine may take its time. */
+export const ANSWER_MS = 10_000;
 
 export function outcomeOfError(error: unknown, startedAt: number): Outcome {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);

@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
-import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+import { ANSWER_MS, type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
 
 const REQUEST = '/hostname /clientip'
   .split(' ')
@@ -28,6 +28,7 @@ export class TcpFlow {
       const finish = (outcome: Outcome): void => {
         clearTimeout(timer);
         socket.off('data', onData).off('error', onError).off('close', onClose);
+        socket.off('connect', onConnect);
         resolve(outcome);
       };
       const onData = (more: string): void => {
@@ -38,8 +39,13 @@ export class TcpFlow {
       };
       const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
       const onClose = (): void => finish({ kind: 'failed', code: 'closed without an answer' });
-      const timer = setTimeout(() => finish({ kind: 'silent' }), SILENCE_MS);
-      socket.on('data', onData).on('error', onError).on('close', onClose);
+      const onConnect = (): void => {
+        clearTimeout(timer);
+        const late: Outcome = { kind: 'failed', code: 'accepted, and no answer' };
+        timer = setTimeout(() => finish(late), ANSWER_MS);
+      };
+      let timer = setTimeout(() => finish({ kind: 'silent' }), SILENCE_MS);
+      socket.on('data', onData).on('error', onError).on('close', onClose).on('connect', onConnect);
       socket.write(REQUEST);
     });
   }
