@@ -33,10 +33,16 @@ export function frontendsOf(port: ServicePort, selection: Selection, view: NodeV
       ? { allowedSources: port.allowedSources }
       : {}),
   });
+  // An address that is named twice is one frontend: only that of a load balancer has source
+  // ranges, and a cluster IP stays one whoever else calls it theirs.
+  const balanced = port.loadBalancerIPs.filter((address) => address !== port.clusterIP);
+  const others = port.externalIPs.filter(
+    (address) => address !== port.clusterIP && !balanced.includes(address),
+  );
   return [
     at('cluster-ip', port.clusterIP),
-    ...port.externalIPs.map((address) => at('external-ip', address)),
-    ...port.loadBalancerIPs.map((address) => at('load-balancer-ip', address)),
+    ...others.map((address) => at('external-ip', address)),
+    ...balanced.map((address) => at('load-balancer-ip', address)),
     ...(port.nodePort === 0 ? [] : [at('node-port', '')]),
   ];
 }

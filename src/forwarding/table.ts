@@ -156,14 +156,28 @@ export class ForwardingTable {
   #compile({ name, service, slices }: Entry, family: Family): Forwarding[] {
     if (!service) return [];
     const rows = compile({ service, slices, family, view: this.#view });
-    if (!this.#claims.isDisputed) return rows;
-    return rows.map((row) => ({
-      ...row,
-      frontends: row.frontends.map((frontend) => {
-        const lostTo = this.#claims.lostTo(claimOf(row.id, frontend), name);
-        return lostTo === undefined ? frontend : { ...frontend, lostTo };
-      }),
-    }));
+    // Nearly every Service has one port, and nobody who wants what it has.
+    if (rows.length < 2 && !this.#claims.isDisputed) return rows;
+    const taken = new Set<string>();
+    return rows.map((row) => this.#withLosses(row, { name, taken }));
+  }
+
+  /** An address is had by the oldest Service that claims it, and there by the first of its ports. */
+  #withLosses(row: Forwarding, of: { name: string; taken: Set<string> }): Forwarding {
+    const losses = row.frontends.map((frontend) => {
+      const claim = claimOf(row.id, frontend);
+      const lostTo = this.#claims.lostTo(claim, of.name);
+      if (lostTo !== undefined) return lostTo;
+      if (of.taken.has(claim)) return of.name;
+      of.taken.add(claim);
+      return undefined;
+    });
+    if (losses.every((lostTo) => lostTo === undefined)) return row;
+    const frontends = row.frontends.map((frontend, index) => {
+      const lostTo = losses[index];
+      return lostTo === undefined ? frontend : { ...frontend, lostTo };
+    });
+    return { ...row, frontends };
   }
 }
 
