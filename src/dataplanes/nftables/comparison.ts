@@ -26,7 +26,12 @@ export class Differences {
 
   add(difference: () => Difference): void {
     this.count += 1;
-    if (this.described.length < MOST_DESCRIBED) this.described.push(difference());
+    if (!this.isFull) this.described.push(difference());
+  }
+
+  /** What is found from now on is only counted. */
+  get isFull(): boolean {
+    return this.described.length >= MOST_DESCRIBED;
   }
 }
 
@@ -82,11 +87,13 @@ export class Comparison {
   /** Undefined: all are there. The usual case makes no list. */
   #compareElements(parts: RowParts, row: Forwarding): RowElement[] | undefined {
     let present: RowElement[] | undefined;
-    for (const [index, element] of parts.elements.entries()) {
+    // At a first start this is done for every element of every row: no object for each.
+    for (let index = 0; index < parts.elements.length; index++) {
+      const element = parts.elements[index] as RowElement;
       const held = this.#view.held(element.set, element);
       const isRight = isSame(held, element.value);
       if (!isRight) {
-        this.#differ(held ? 'different' : 'missing', { ...element, row });
+        this.#differ(held ? 'different' : 'missing', element, row);
         present ??= parts.elements.slice(0, index);
       }
       if (present && held) present.push(isRight ? element : withValue(element, held));
@@ -99,16 +106,24 @@ export class Comparison {
     const missing = parts.shared.filter(
       (element) => !isSame(this.#view.held(element.set, element), undefined),
     );
-    for (const element of missing) this.#differ('missing', { ...element, row });
+    for (const element of missing) this.#differ('missing', element, row);
     if (missing.length === 0) return undefined;
     return parts.shared.filter((element) => !missing.includes(element));
   }
 
-  #differ(kind: Difference['kind'], of: { set: ManagedSet; key: Binary; row?: Forwarding }): void {
+  #differ(
+    kind: Difference['kind'],
+    of: { readonly set: ManagedSet; readonly key: Binary },
+    row?: Forwarding,
+  ): void {
+    if (this.#differences.isFull) {
+      this.#differences.count += 1;
+      return;
+    }
     this.#differences.add(() => ({
       kind,
       object: elementName(this.#family, of.set, of.key),
-      ...(of.row === undefined ? {} : { service: servicePortName(of.row.id) }),
+      ...(row === undefined ? {} : { service: servicePortName(row.id) }),
     }));
   }
 }

@@ -55,15 +55,19 @@ export function addressBytes(text: string): Binary {
 
 /** The common case, without an object for it. */
 function ipv4Bytes(text: string): Binary | undefined {
-  const parts = [0, 0, 0, 0];
-  let part = 0;
+  let bytes = 0;
+  let byte = 0;
+  let dots = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === DOT) part += 1;
-    else if (code >= ZERO && code <= NINE) parts[part] = (parts[part] ?? 0) * 10 + code - ZERO;
-    else return undefined;
+    if (code >= ZERO && code <= NINE) byte = byte * 10 + code - ZERO;
+    else if (code === DOT) {
+      bytes = (bytes << 8) | byte;
+      byte = 0;
+      dots += 1;
+    } else return undefined;
   }
-  return part === 3 ? String.fromCharCode(...parts) : undefined;
+  return dots === 3 ? networkNumber((bytes << 8) | byte) : undefined;
 }
 
 const DOT = 0x2e;

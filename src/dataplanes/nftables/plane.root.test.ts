@@ -254,4 +254,17 @@ describe('any sequence of changes', () => {
     });
     await fc.assert(property, { numRuns: 25, endOnFailure: false });
   });
+
+  it('counts for every endpoint of every Service, with session affinity too', async () => {
+    const plane = newPlane();
+    await bring(plane, DESIRED);
+    const counted = new Set((await plane.counters()).map(({ service }) => service));
+    const forwarding = ROWS.filter(({ frontends }) =>
+      frontends.some(({ outcomes, lostTo }) => {
+        const isForwarded = Object.values(outcomes).some(({ action }) => action === 'forward');
+        return isForwarded && lostTo === undefined;
+      }),
+    );
+    assert.deepEqual([...counted].sort(), forwarding.map(({ id }) => servicePortKey(id)).sort());
+  });
 });

@@ -55,7 +55,8 @@ class Parts {
   readonly #elements: RowElement[] = [];
   readonly #shared: SharedElement[] = [];
   readonly #classes: Class[] = [];
-  readonly #groups = new Map<readonly Endpoint[], number>();
+  /** Made when there is a first: most rows have no affinity. */
+  #groups: Map<readonly Endpoint[], number> | undefined;
 
   constructor(row: Forwarding, numbers: Numbers) {
     this.#row = row;
@@ -65,13 +66,9 @@ class Parts {
 
   finish(): RowParts {
     const isForwarding = this.#classes.length > 0;
-    const { clusterEndpoints, localEndpoints } = this.#row;
-    const hairpins = new Set(
-      (isForwarding ? [...clusterEndpoints, ...localEndpoints] : [])
-        .filter((endpoint) => endpoint.local)
-        .map((endpoint) => addressBytes(endpoint.address)),
-    );
-    for (const address of hairpins) this.#shared.push({ set: 'hairpin', key: address + address });
+    for (const address of isForwarding ? localAddresses(this.#row) : []) {
+      this.#shared.push({ set: 'hairpin', key: address + address });
+    }
     return { elements: this.#elements, shared: this.#shared, classes: this.#classes };
   }
 
@@ -138,6 +135,7 @@ class Parts {
   ): void {
     const prefix = of.isSecond ? 'short-affinity' : 'affinity';
     const set: RowSet = where === 'service' ? `${prefix}-groups` : `${prefix}-nodeport-groups`;
+    this.#groups ??= new Map();
     const known = this.#groups.get(of.endpoints);
     const list = of.endpoints === this.#row.clusterEndpoints ? 'cluster' : 'local';
     const id = known ?? this.#numbers.of(`${servicePortKey(this.#row.id)} ${list}`);
@@ -177,6 +175,19 @@ class Parts {
   }
 }
 
+/** Of most rows no endpoint is on this node, and they need no list. */
+function localAddresses({ clusterEndpoints, localEndpoints }: Forwarding): Iterable<Binary> {
+  let found: Set<Binary> | undefined;
+  for (const endpoints of [clusterEndpoints, localEndpoints]) {
+    for (const { local, address } of endpoints) {
+      if (!local) continue;
+      found ??= new Set();
+      found.add(addressBytes(address));
+    }
+  }
+  return found ?? [];
+}
+
 /** Undefined: nobody is forwarded. */
 function planOf(frontend: Frontend, row: Forwarding): Plan | undefined {
   const { pod, host, outside } = frontend.outcomes;
@@ -184,7 +195,7 @@ function planOf(frontend: Frontend, row: Forwarding): Plan | undefined {
     if (outcome.action !== 'forward') return [];
     return outcome.list === 'cluster' ? row.clusterEndpoints : row.localEndpoints;
   };
-  const pattern = [pod, host, outside].map(letter).join('');
+  const pattern = letter(pod) + letter(host) + letter(outside);
   const treatment = TREATMENTS[pattern];
   if (treatment === undefined) throw unknownPattern(row, pattern);
   if (treatment === 'none') return undefined;

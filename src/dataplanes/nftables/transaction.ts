@@ -42,6 +42,21 @@ export class Transaction {
 
   replace(owner: string, parts: { readonly before: RowParts; readonly after: RowParts }): void {
     const { before, after } = parts;
+    if (before.elements.length === 0) this.#add(owner, after.elements);
+    else this.#replaceElements(owner, parts);
+    for (const element of before.shared) this.#want(owner, element, -1);
+    for (const element of after.shared) this.#want(owner, element, 1);
+    for (const each of after.classes) this.#need(owner, each);
+  }
+
+  #add(owner: string, elements: readonly RowElement[]): void {
+    for (const element of elements) listOf(this.#added, element.set).push({ owner, element });
+  }
+
+  #replaceElements(
+    owner: string,
+    { before, after }: { readonly before: RowParts; readonly after: RowParts },
+  ): void {
     const old = new Map<string, RowElement>();
     for (const element of before.elements) old.set(element.set + element.key, element);
     for (const element of after.elements) {
@@ -53,9 +68,6 @@ export class Transaction {
     for (const element of old.values()) {
       listOf(this.#deleted, element.set).push({ owner, element });
     }
-    for (const element of before.shared) this.#want(owner, element, -1);
-    for (const element of after.shared) this.#want(owner, element, 1);
-    for (const each of after.classes) this.#need(owner, each);
   }
 
   write(batch: NftBatch, facts: NodeFacts): void {
@@ -139,7 +151,9 @@ export class Transaction {
 }
 
 function listOf<K, T>(lists: Map<K, T[]>, key: K): T[] {
-  const list = lists.get(key) ?? [];
+  const known = lists.get(key);
+  if (known) return known;
+  const list: T[] = [];
   lists.set(key, list);
   return list;
 }
