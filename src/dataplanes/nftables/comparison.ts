@@ -76,6 +76,11 @@ export class Comparison {
     return { parts, present };
   }
 
+  /** Counts what belongs to no row, without touching it. */
+  noteLeftovers(): void {
+    for (const leftover of this.#view.leftovers()) this.#differ('foreign', leftover);
+  }
+
   /** What belongs to no row; call it when every row was compared. */
   *leftovers() {
     for (const leftover of this.#view.leftovers()) {

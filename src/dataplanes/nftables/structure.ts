@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
-import { type NftBatch, setFlags, setUserdata } from '../../linux/nftables/batch.ts';
+import { hash } from 'node:crypto';
+import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { StoredChain, StoredRule, StoredSet } from '../../linux/nftables/decode.ts';
 import { dataTypeOf, keyLength } from '../../linux/nftables/fields.ts';
 import type { SetSpec } from '../../linux/nftables/objects.ts';
 import { HOOK_NUMBER, SET_FLAG, type TableFamily } from '../../linux/nftables/protocol.ts';
+import { setFlags, setUserdata } from '../../linux/nftables/set-definition.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Chain } from './chains.ts';
 import { expressionsOf } from './netlink-printer.ts';
@@ -25,7 +26,7 @@ export interface StoredStructure {
 /** What a rule is recognised by when it is read back. */
 function fingerprint(rule: Rule, family: TableFamily): Binary {
   const text = `${LAYOUT_VERSION} ${ruleText(rule, family)}`;
-  return createHash('sha256').update(text).digest().toString('latin1', 0, FINGERPRINT_BYTES);
+  return hash('sha256', text, 'buffer').toString('latin1', 0, FINGERPRINT_BYTES);
 }
 
 export function writeChain(batch: NftBatch, family: TableFamily, chain: Chain): void {
@@ -90,12 +91,16 @@ export function compareStructure(
     rules.set(rule.chain, (rules.get(rule.chain) ?? '') + print);
   }
   const rulesOf = (chain: Chain) => chain.rules.map((rule) => fingerprint(rule, family)).join('');
+  const isWrong = (chain: Chain): boolean => {
+    const found = rules.get(chain.name);
+    return found === undefined ? chain.rules.length > 0 : found !== rulesOf(chain);
+  };
   return {
     missingSets: specs.filter((spec) => !storedSets.has(spec.name)),
     foreignSets: stored.sets.filter((set) => isForeign(set, setNames)).map(({ name }) => name),
     missingChains: chains.filter((chain) => !storedChains.has(chain.name)),
     foreignChains: [...storedChains].filter((name) => !chainNames.has(name)),
-    wrongChains: chains.filter((chain) => (rules.get(chain.name) ?? '') !== rulesOf(chain)),
+    wrongChains: chains.filter(isWrong),
   };
 }
 

@@ -31,6 +31,8 @@ import { unsigned32 } from './read-numbers.ts';
 const HEADER_BYTES = 4;
 const ENOENT = 2;
 const EINTR = 4;
+const EBUSY = 16;
+const ENOBUFS = 105;
 const MOST_DUMP_ATTEMPTS = 20;
 
 /** The kernel did nothing of a batch, because of one operation. */
@@ -114,30 +116,34 @@ export class NftConnection implements Disposable {
   }
 
   /**
-   * Every element of a set. `consistent` is false when the set changed meanwhile: then elements
-   * may be missing or come twice. A set that is not there has none.
+   * Every element of a set. `consistent` is false when the set changed meanwhile, or part of the
+   * answer was lost: then elements may be missing or come twice. A set that is not there has none.
    */
   async elements(
     table: TableRef,
     set: string,
     onElement: (element: StoredElement) => void,
   ): Promise<{ consistent: boolean }> {
-    const bytes = this.#question(table.family, {
-      type: MESSAGE.getElements,
-      attributes: (w) => {
-        w.text(ELEMENTS.table, table.name);
-        w.text(ELEMENTS.set, set);
-      },
-    });
+    const attributes = (w: NetlinkWriter) => {
+      w.text(ELEMENTS.table, table.name);
+      w.text(ELEMENTS.set, set);
+    };
     const what = `list the elements of ${table.family} ${table.name} ${set}`;
-    try {
-      return await dump(this.#netlink, { bytes, what }, ({ body }) =>
-        decodeElements(body.subarray(HEADER_BYTES), onElement),
-      );
-    } catch (error) {
-      if (isErrno(error, EINTR)) return { consistent: false };
-      if (isErrno(error, ENOENT)) return { consistent: true };
-      throw error;
+    for (let attempt = 1; ; attempt++) {
+      let isBegun = false;
+      try {
+        if (attempt > 1) this.#drain();
+        const bytes = this.#question(table.family, { type: MESSAGE.getElements, attributes });
+        return await dump(this.#netlink, { bytes, what }, ({ body }) => {
+          isBegun = true;
+          decodeElements(body.subarray(HEADER_BYTES), onElement);
+        });
+      } catch (error) {
+        if (isErrno(error, EINTR)) return { consistent: false };
+        if (isErrno(error, ENOENT)) return { consistent: true };
+        if (!isPassing(error) || attempt === MOST_DUMP_ATTEMPTS) throw error;
+        if (isBegun) return { consistent: false };
+      }
     }
   }
 
@@ -164,28 +170,35 @@ export class NftConnection implements Disposable {
     this.#netlink[Symbol.dispose]();
   }
 
-  /** A small dump: asked again when what it reads was changed meanwhile. */
+  /** A small dump: asked again when what it reads was changed meanwhile, or was lost. */
   async #collect<T>(
     table: TableRef,
     type: number,
     how: { attributes: (w: NetlinkWriter) => void; decode: (body: Buffer) => T | undefined },
   ): Promise<T[]> {
     for (let attempt = 1; ; attempt++) {
-      const bytes = this.#question(table.family, { type, attributes: how.attributes });
       const found: T[] = [];
       const collect = ({ body }: NetlinkMessage) => {
         const item = how.decode(body);
         if (item !== undefined) found.push(item);
       };
       try {
+        if (attempt > 1) this.#drain();
+        const bytes = this.#question(table.family, { type, attributes: how.attributes });
         const what = `list ${table.family} ${table.name}`;
         const { consistent } = await dump(this.#netlink, { bytes, what }, collect);
         if (consistent || attempt === MOST_DUMP_ATTEMPTS) return found;
       } catch (error) {
         if (isErrno(error, ENOENT)) return [];
-        if (!isErrno(error, EINTR) || attempt === MOST_DUMP_ATTEMPTS) throw error;
+        const isWorthAsking = isErrno(error, EINTR) || isPassing(error);
+        if (!isWorthAsking || attempt === MOST_DUMP_ATTEMPTS) throw error;
       }
     }
+  }
+
+  /** Reads what is left of an answer that was given up: until then the kernel begins no other. */
+  #drain(): void {
+    while (this.#netlink.receive() !== undefined);
   }
 
   #question(
@@ -216,6 +229,11 @@ export class NftConnection implements Disposable {
       }
     }
   }
+}
+
+/** An answer was lost, or the one before it has not been read to its end. */
+function isPassing(error: unknown): boolean {
+  return isErrno(error, ENOBUFS) || isErrno(error, EBUSY);
 }
 
 function isErrno(error: unknown, errno: number): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlags, setUserdata } from './batch.ts';
+import { setFlags, setUserdata } from './set-definition.ts';
 import { dataTypeOf, keyLength, keyText, typeOf } from './fields.ts';
 import type { SetSpec } from './objects.ts';
 import { VERDICT_TYPE } from './protocol.ts';

@@ -34,6 +34,13 @@ describe('user data', () => {
     );
   });
 
+  it('writes a comment in UTF-8 with a zero at its end, whatever its letters', () => {
+    for (const text of ['ns/service:http', 'größe', '漢字', '']) {
+      const bytes = Buffer.from(commentUdata(3, text), 'latin1');
+      assert.equal(readUdata(bytes, 3)?.toString('utf8'), `${text}\0`);
+    }
+  });
+
   it('cuts a comment where nft would not take it, between two letters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {

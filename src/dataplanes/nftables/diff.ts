@@ -1,0 +1,40 @@
+import type { NftConnection } from '../../linux/nftables/connection.ts';
+import type { Desired, Difference } from '../contract.ts';
+import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
+import { Comparison, Differences } from './comparison.ts';
+import { emptyView, readView } from './element-view.ts';
+import {
+  isUnmendable,
+  mendFixedParts,
+  NO_FIXED_PARTS,
+  readFixedParts,
+  storedClasses,
+  uniqueClasses,
+} from './fixed-parts.ts';
+import { Numbers } from './numbers.ts';
+
+/** What an inspection would find amiss. What it would write is worked out and thrown away. */
+export async function diffTables(
+  connection: NftConnection,
+  desired: Desired,
+): Promise<readonly Difference[]> {
+  const numbers = new Numbers();
+  const differences = new Differences();
+  const rows = [...desired.rows];
+  for (const family of TABLE_FAMILIES) {
+    const found = await readFixedParts(connection, family);
+    const isOther = isUnmendable(found, desired.facts, family);
+    if (isOther) differences.add(() => ({ kind: 'different', object: `table ${family} fairlead` }));
+    const stored = isOther ? NO_FIXED_PARTS : found;
+    const view = isOther ? emptyView() : await readView(connection, family);
+    const comparison = new Comparison({ family, view, numbers, differences });
+    for (const row of rows) {
+      if (TABLE_OF_FAMILY[row.id.family] === family) comparison.compare(row);
+    }
+    comparison.noteLeftovers();
+    const classes = uniqueClasses([...storedClasses(stored), ...comparison.classes]);
+    const wanted = { facts: desired.facts, classes };
+    mendFixedParts(connection.begin(), { family, stored, wanted, differences });
+  }
+  return differences.described;
+}
