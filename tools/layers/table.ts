@@ -154,6 +154,13 @@ export const ROOMS: readonly Room[] = [
     builtins: 'ordinary',
   },
   {
+    name: 'e2e',
+    paths: ['e2e/'],
+    uses: ['lab', 'lab host', 'addresses'],
+    packages: ['commander'],
+    builtins: 'ordinary',
+  },
+  {
     // Parts of src in front of real counterparts. Tests only: nothing may use it.
     name: 'integration',
     paths: ['integration/'],
@@ -163,7 +170,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'packaging',
-    paths: ['tools/bundle.ts'],
+    paths: ['tools/bundle.ts', 'tools/image/'],
     uses: [],
     packages: ['esbuild'],
     builtins: 'ordinary',

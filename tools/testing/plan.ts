@@ -1,6 +1,6 @@
 /** Tests that change the machine's network are named so, and run only as root. */
 const NEEDS_ROOT = '.root.test.ts';
-const TEST_ROOMS = ['src/', 'lab/', 'conformance/', 'integration/', 'bench/', 'tools/'];
+const TEST_ROOMS = ['src/', 'lab/', 'conformance/', 'e2e/', 'integration/', 'bench/', 'tools/'];
 
 export interface TestPlan {
   readonly run: readonly string[];

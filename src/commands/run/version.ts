@@ -1,14 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 
-/** Of the package that this file belongs to: in a bundle it lies less deep than in the sources. */
-export const VERSION: string = versionAbove(import.meta.dirname);
+/** Put in when the program is bundled: a bundle may be all there is on a machine. */
+declare const FAIRLEAD_VERSION: string | undefined;
 
-function versionAbove(folder: string): string {
-  const path = join(folder, 'package.json');
-  if (existsSync(path))
-    return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
-  const parent = dirname(folder);
-  // A bundle may be all there is on a machine; that is no reason not to serve it.
-  return parent === folder ? 'unknown' : versionAbove(parent);
+export const VERSION: string =
+  typeof FAIRLEAD_VERSION === 'string' ? FAIRLEAD_VERSION : versionOfSources();
+
+function versionOfSources(): string {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,0 +1,19 @@
+export type ImageErrorCode =
+  | 'IMAGE_USAGE'
+  | 'IMAGE_LIBRARY_MISSING'
+  | 'IMAGE_NOT_ELF'
+  | 'IMAGE_PATH_TOO_LONG'
+  | 'IMAGE_MACHINE';
+
+/** The image could not be made. */
+export class ImageError extends Error {
+  override readonly name = 'ImageError';
+  readonly code: ImageErrorCode;
+  readonly next: string;
+
+  constructor(code: ImageErrorCode, message: string, next: string) {
+    super(message);
+    this.code = code;
+    this.next = next;
+  }
+}

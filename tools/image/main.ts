@@ -1,0 +1,69 @@
+/**
+ * `npm run image -- [--out FILE.tar] [--tag NAME] | --tree FOLDER`: the container image, made without
+ * a container engine, or its file system for deploy/Dockerfile.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { imageArchive } from './archive.ts';
+import { PROGRAM_PATH, readContents } from './contents.ts';
+import { ImageError } from './image-error.ts';
+import { machineOf } from './machine.ts';
+import { fullImageName } from './name.ts';
+import { writeTree } from './tree.ts';
+
+interface Wishes {
+  readonly out: string | undefined;
+  readonly tag: string | undefined;
+  readonly tree: string | undefined;
+}
+
+try {
+  await make(readWishes(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof ImageError)) throw error;
+  console.error(`${error.message}\n\n${error.next} (${error.code})`);
+  process.exitCode = error.code === 'IMAGE_USAGE' ? 2 : 1;
+}
+
+function readWishes(args: string[]): Wishes {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { out: text, tag: text, tree: text } });
+  if (values.tree !== undefined && (values.out ?? values.tag) !== undefined) {
+    const next = 'a folder has no name and no file: leave --out and --tag away';
+    throw new ImageError('IMAGE_USAGE', '--tree stands alone', next);
+  }
+  return { out: values.out, tag: values.tag, tree: values.tree };
+}
+
+async function make({ out, tag, tree }: Wishes): Promise<void> {
+  const root = join(import.meta.dirname, '../..');
+  const machine = machineOf(process.arch);
+  const { runtime, program, version } = await readContents(root, machine);
+  if (tree !== undefined) {
+    await writeTree(resolve(tree), [...runtime, ...program]);
+    return;
+  }
+  const name = fullImageName(tag ?? `localhost/fairlead:${version}`);
+  const { bytes, layers } = await imageArchive({
+    name,
+    version,
+    architecture: machine.architecture,
+    entrypoint: [PROGRAM_PATH],
+    layers: [runtime, program],
+  });
+  const path = resolve(out ?? join(root, `dist/fairlead-${version}-${machine.architecture}.tar`));
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, bytes);
+  for (const [index, layer] of layers.entries()) {
+    const about = index === 0 ? 'node and libraries' : 'fairlead';
+    console.log(
+      `${about.padEnd(20)} ${size(layer.bytes)}, compressed ${size(layer.compressedBytes)}`,
+    );
+  }
+  console.log(`${path}\n\nsudo ctr -n k8s.io images import ${path}    # as ${name}`);
+}
+
+function size(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1).padStart(6)} MB`;
+}

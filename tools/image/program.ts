@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+
+export interface BundledProgram {
+  readonly bytes: Uint8Array;
+  readonly version: string;
+  /** Whose code is in it. */
+  readonly packages: readonly string[];
+}
+
+/** A program of the sources as one file that Node runs as it is, with koffi in node_modules beside it. */
+export async function bundleProgram(root: string, entry: string): Promise<BundledProgram> {
+  const version = await versionOf(root);
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: 'program.mjs',
+    write: false,
+    metafile: true,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    define: { FAIRLEAD_VERSION: JSON.stringify(version) },
+    // It loads a binary from a folder beside its own file.
+    external: ['koffi'],
+    banner: { js: BANNER },
+    logLevel: 'warning',
+  });
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error(`esbuild made nothing of ${entry}`);
+  return { bytes: file.contents, version, packages: packagesIn(metafile) };
+}
+
+/** Packages written for CommonJS, such as yaml, ask for Node's modules by `require`. */
+const BANNER = `#!/usr/bin/env node
+import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+
+async function versionOf(root: string): Promise<string> {
+  const text = await readFile(join(root, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function packagesIn({ inputs }: Metafile): string[] {
+  const names = Object.keys(inputs).map(
+    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1],
+  );
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
