@@ -15,7 +15,7 @@ interface CleanupOptions {
 }
 
 /** Modes that can have left something. */
-const MODES = ['nftables'] as const;
+const MODES = ['nftables', 'iptables'] as const;
 
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
 export function cleanupCommand(): Command {
@@ -23,10 +23,10 @@ export function cleanupCommand(): Command {
     .description('remove everything that Fairlead has put into the kernel; needs no cluster')
     .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
     .option('--keep-flows', 'leave connections that are under way, for a proxy that takes over')
-    .action(clean);
+    .action(cleanUp);
 }
 
-async function clean(options: CleanupOptions): Promise<void> {
+export async function cleanUp(options: CleanupOptions): Promise<void> {
   const frontends = [];
   for (const mode of MODES) {
     const plane = openPlane(mode);

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -10,14 +11,18 @@ import { planChange } from '../config/plan.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
+import { toConfigurationYaml } from '../config/write.ts';
 import { onlineCpuCount, setConntrackLimits } from '../linux/conntrack-limits.ts';
 import { setOomScore } from '../linux/oom-score.ts';
+import { routeLocalnet } from '../linux/route-localnet.ts';
 import { kernelSysctls } from '../linux/sysctl.ts';
+import { cleanUp } from './cleanup.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
 import { openLog } from './run/logger.ts';
 import { openPlane } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
+import { VERSION } from './run/version.ts';
 import { openSource, type SourceOptions } from './source.ts';
 
 interface RunOptions {
@@ -36,8 +41,21 @@ export function runCommand(): Command {
     .option('--run-folder <path>', 'where the status socket is', RUN_FOLDER);
   return addKubeProxyFlags(command).action(async (options: RunOptions) => {
     const flags = givenFlags(command);
-    await run({ config: await loadConfig(flags), load: () => loadConfig(flags), options });
+    const config = await loadConfig(flags);
+    const isDone = await carryOut(config, options);
+    if (!isDone) await run({ config, load: () => loadConfig(flags), options });
   });
+}
+
+/** What kube-proxy does instead of running when it is asked to; whether it was. */
+async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promise<boolean> {
+  const { version, writeConfigToPath, cleanup } = config.wishes;
+  if (version) console.log(`fairlead ${VERSION}`);
+  else if (writeConfigToPath !== undefined) {
+    await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
+  } else if (cleanup) await cleanUp({ runFolder });
+  else return false;
+  return true;
 }
 
 interface Start {
@@ -69,7 +87,13 @@ async function run({ config, load, options }: Start): Promise<void> {
     post: (path, body, signal) => postTo(source, { path, body }, signal),
     onProblem: (error) => log.debug(`event: ${String(error)}`),
   });
-  const plane = openPlane(settings.mode);
+  const plane = openPlane(settings.mode, {
+    onWarning: (message) => log.warn(message),
+    serveLocalhost: async () => {
+      const change = await routeLocalnet(kernelSysctls(), join(options.runFolder, SYSCTL_STATE));
+      if (change) log.info({ ...change }, 'set');
+    },
+  });
   const proxy = assembleProxy({
     config,
     nodeName,
