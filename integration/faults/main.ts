@@ -2,11 +2,14 @@ import { Command } from 'commander';
 import { updateDocument } from '../../lab/host/document.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import { abortable, interruption } from '../../lab/host/interruption.ts';
-import { terminalProgress } from '../../lab/host/progress.ts';
+import { type Progress, terminalProgress } from '../../lab/host/progress.ts';
 import { startLab } from '../../lab/lab.ts';
 import { LOAD } from './changes.ts';
 import type { Fault } from './fault.ts';
 import { LOAD_FAULTS } from './load-faults.ts';
+import { answerInside } from './plane/inside.ts';
+import { planeMarkdown, planeTable } from './plane/plane-report.ts';
+import { PLANE_FAULTS, runPlaneFaults } from './plane/run-plane-faults.ts';
 import { faultsMarkdown, faultsTable } from './report.ts';
 import { type FaultResult, runFault } from './run-fault.ts';
 import { Scene } from './scene.ts';
@@ -18,23 +21,54 @@ interface Options {
   readonly docs?: string;
 }
 
+interface Watch {
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
 /** The one that leaves thousands of Services behind comes last. */
 const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...WAY_FAULTS, ...LOAD_FAULTS];
 
 const program = new Command('faults')
-  .description('Breaks the API server and the way to it, and sees when the model is right again')
+  .description('Breaks the API server, the way to it, and what a node has in its kernel')
   .option('--only <pattern>', 'only the faults whose name matches', (text) => new RegExp(text, 'i'))
-  .option('--docs <file>', 'write the table into a document, between its marks')
+  .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(runAll);
 
+program
+  .command('inside <config>', { hidden: true })
+  .description('the part of this program that works inside the network of a node')
+  .action(answerInside);
+
 async function runAll({ only, docs }: Options): Promise<void> {
-  const faults = FAULTS.filter(({ name }) => only === undefined || only.test(name));
-  if (faults.length === 0) {
-    const next = `those that exist: ${FAULTS.map(({ name }) => name).join(', ')}`;
+  const isWanted = ({ name }: { name: string }): boolean => only === undefined || only.test(name);
+  const faults = FAULTS.filter(isWanted);
+  const planeFaults = PLANE_FAULTS.filter(isWanted);
+  if (faults.length + planeFaults.length === 0) {
+    const next = `those that exist: ${[...FAULTS, ...PLANE_FAULTS].map(({ name }) => name).join(', ')}`;
     throw new LabError('LAB_USAGE', `no fault matches ${only}`, { next });
   }
-  const progress = terminalProgress();
-  const signal = interruption();
+  const watch = { progress: terminalProgress(), signal: interruption() };
+  const failures: (string | undefined)[] = [];
+  if (faults.length > 0) {
+    const results = await runFaults(faults, watch);
+    console.log(faultsTable(results));
+    if (docs !== undefined) await updateDocument(docs, 'faults', faultsMarkdown(results));
+    failures.push(...results.map(({ failure }) => failure));
+  }
+  if (planeFaults.length > 0) {
+    const results = await runPlaneFaults(planeFaults, watch);
+    console.log(planeTable(results));
+    if (docs !== undefined) await updateDocument(docs, 'plane-faults', planeMarkdown(results));
+    failures.push(...results.map(({ failure }) => failure));
+  }
+  if (failures.some((failure) => failure !== undefined)) process.exitCode = 1;
+}
+
+async function runFaults(
+  faults: readonly Fault[],
+  { progress, signal }: Watch,
+): Promise<FaultResult[]> {
   await using lab = await startLab({ nodeCount: 1, load: LOAD, progress, signal });
   await using scene = new Scene(lab);
   await scene.prepare();
@@ -43,9 +77,7 @@ async function runAll({ only, docs }: Options): Promise<void> {
     const work = (): Promise<FaultResult> => abortable(runFault(scene, fault), signal);
     results.push(await progress.step(fault.name, work));
   }
-  console.log(faultsTable(results));
-  if (docs !== undefined) await updateDocument(docs, 'faults', faultsMarkdown(results));
-  if (results.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
+  return results;
 }
 
 await program.parseAsync();

@@ -60,6 +60,15 @@ describe('a netlink reader', () => {
     }
   });
 
+  it('leaves out what a port sent that is to be skipped, and nothing else', () => {
+    const [ours, theirs] = [Buffer.from(REFUSAL), Buffer.from(REFUSAL)];
+    ours.writeUInt32LE(7, 12);
+    theirs.writeUInt32LE(8, 12);
+    const all = Buffer.concat([ours, theirs, ours, theirs]);
+    const told = [...readMessages(all, (portId) => portId === 7)];
+    assert.deepEqual(told, [...readMessages(Buffer.concat([theirs, theirs]))]);
+  });
+
   it('ends at a length that would not move it on', () => {
     for (const length of [0, 1, 15]) {
       const bytes = Buffer.alloc(64);

@@ -196,6 +196,20 @@ export class NftConnection implements Disposable {
     }
   }
 
+  /**
+   * The kernel has decided already. Whoever took a failure to read its answer for a refusal would
+   * believe for good that it has not got what it has: so the answer is asked for again.
+   */
+  async #answers(): Promise<Iterable<NetlinkMessage>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await nextMessages(this.#netlink, 'commit');
+      } catch (error) {
+        if (!isErrno(error, ENOBUFS) || attempt === MOST_DUMP_ATTEMPTS) throw error;
+      }
+    }
+  }
+
   /** Reads what is left of an answer that was given up: until then the kernel begins no other. */
   #drain(): void {
     while (this.#netlink.receive() !== undefined);
@@ -221,7 +235,7 @@ export class NftConnection implements Disposable {
   async #refusals(of: { begin: number; last: number }) {
     const refusals = [];
     for (;;) {
-      for (const message of await nextMessages(this.#netlink, 'commit')) {
+      for (const message of await this.#answers()) {
         const answer = readAcknowledgement(message);
         if (!answer || answer.sequence < of.begin) continue;
         if (answer.errno !== 0) refusals.push(answer);

@@ -1,0 +1,192 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { paths, type Service } from '../../../lab/api/objects.ts';
+import { assertRunning, type Daemon } from '../../../lab/host/processes.ts';
+import { run } from '../../../lab/host/run.ts';
+import { until } from '../../../lab/host/until.ts';
+import type { Pod } from '../../../lab/kubelet/pods.ts';
+import type { ProxyVariant } from '../../../lab/proxies/contract.ts';
+import { findProxy } from '../../../lab/proxies/registry.ts';
+import { ServerError } from '../../../src/agent/servers/server-error.ts';
+import { readStatus } from '../../../src/agent/servers/status-client.ts';
+import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
+import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import type { Scene } from '../scene.ts';
+import { ClientPorts, Hammer } from './connections.ts';
+import { type Machine, makeStrangerFlows, readMachine } from './machine.ts';
+import { NodeInside } from './node-inside.ts';
+
+const BUNDLE = fileURLToPath(new URL('../../../dist/fairlead.mjs', import.meta.url));
+const BUNDLER = fileURLToPath(new URL('../../../tools/bundle.ts', import.meta.url));
+const NODE = 'node1';
+const SERVE_PORT = 8080;
+const SYNC_DEADLINE_MS = 30_000;
+const LOOK_EVERY_MS = 10;
+
+/** A lab with a node that serves, and what a fault of its data plane needs. */
+export class PlaneScene implements AsyncDisposable {
+  readonly cluster: Scene;
+  readonly namespacePath: string;
+  readonly runFolder: string;
+  readonly #configPath: string;
+  readonly #ports = new ClientPorts();
+  #daemon: Daemon | undefined;
+  #inside: NodeInside | undefined;
+  #pods: Pod[] = [];
+  #untouched: Machine | undefined;
+
+  constructor(cluster: Scene) {
+    const { lab } = cluster;
+    this.cluster = cluster;
+    this.namespacePath = lab.namespacePath(NODE);
+    const folder = join(lab.folder, 'proxies', NODE);
+    this.runFolder = join(folder, 'run');
+    this.#configPath = join(folder, 'fairlead.json');
+  }
+
+  async prepare(): Promise<void> {
+    const { lab } = this.cluster;
+    await run([process.execPath, BUNDLER]);
+    this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
+    await makeStrangerFlows(this.namespacePath);
+    this.#untouched = await readMachine(this.namespacePath);
+    this.#daemon = (await lab.startProxies(bundled())).get(NODE);
+    const { namespacePath } = this;
+    this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath });
+  }
+
+  get inside(): NodeInside {
+    return present(this.#inside);
+  }
+
+  /** The node before it ever ran a proxy. */
+  get untouched(): Machine {
+    return present(this.#untouched);
+  }
+
+  /** `fairlead run` on the node. */
+  get proxy(): Daemon {
+    return present(this.#daemon);
+  }
+
+  /** Pods that answer with their names; the first one asks. */
+  pod(name: 'asker' | 'left' | 'right'): Pod {
+    return present(this.#pods.find(({ spec }) => spec.name === name));
+  }
+
+  /** Starts `fairlead run` again unless it runs; resolves when it has synced. */
+  async serving(): Promise<void> {
+    if (this.proxy.ended() !== undefined) this.proxy.startAgain();
+    await this.synced();
+  }
+
+  async synced(): Promise<AgentSnapshot> {
+    const { pid } = this.proxy;
+    const isSynced = async (): Promise<AgentSnapshot | undefined> => {
+      await assertRunning(this.proxy);
+      const status = await this.status();
+      return status?.conditions.synced.isTrue && status.conditions.firstSync.isTrue
+        ? status
+        : undefined;
+    };
+    const what = `process ${pid} to sync`;
+    return await until(isSynced, { what, deadlineMs: SYNC_DEADLINE_MS, everyMs: LOOK_EVERY_MS });
+  }
+
+  /** Undefined: nobody answers. */
+  async status(): Promise<AgentSnapshot | undefined> {
+    const socketPath = join(this.runFolder, STATUS_SOCKET);
+    try {
+      return (await readStatus({ socketPath })) as AgentSnapshot;
+    } catch (error) {
+      if (error instanceof ServerError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Runs a command of the program on the node. */
+  async fairlead(...args: string[]): Promise<string> {
+    return await this.onNode(process.execPath, BUNDLE, ...args);
+  }
+
+  async onNode(...argv: [string, ...string[]]): Promise<string> {
+    return await run(['nsenter', `--net=${this.namespacePath}`, '--', ...argv]);
+  }
+
+  /** A Service whose endpoints are what a fault says they are. */
+  async service(name: string, of: { protocol: 'TCP' | 'UDP'; port: number }): Promise<string> {
+    const { api } = this.cluster;
+    const known = await api.find<Service>(paths.service('default', name));
+    if (known?.spec.clusterIP !== undefined) return known.spec.clusterIP;
+    const { protocol, port } = of;
+    const targetPort = protocol === 'TCP' ? SERVE_PORT : port;
+    const { spec } = await api.create<Service>(paths.services('default'), {
+      metadata: { name },
+      spec: { ports: [{ protocol, port, targetPort }] },
+    });
+    await api.create(paths.slices('default'), {
+      metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      ports: [{ name: '', protocol, port: targetPort }],
+      endpoints: [],
+    });
+    return spec.clusterIP ?? '';
+  }
+
+  async setEndpoints(name: string, addresses: readonly string[]): Promise<void> {
+    const endpoints = addresses.map((address) => ({
+      addresses: [address],
+      nodeName: NODE,
+      conditions: { ready: true },
+    }));
+    await this.cluster.api.patch(paths.slice('default', name), { endpoints });
+  }
+
+  /** Somebody who connects from a pod to a Service with both pods, which is in the kernel. */
+  async hammer(): Promise<Hammer> {
+    const address = await this.service('web', { protocol: 'TCP', port: 80 });
+    await this.setEndpoints('web', [this.pod('left').address.ipv4, this.pod('right').address.ipv4]);
+    await this.inside.becomesRight('diff', SYNC_DEADLINE_MS);
+    return this.hammerAt(address);
+  }
+
+  hammerAt(address: string): Hammer {
+    const { namespacePath: namespace } = this.pod('asker');
+    return new Hammer({ namespace, address, port: 80 }, this.#ports);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#inside?.[Symbol.dispose]();
+    await this.#daemon?.kill();
+  }
+
+  async #pod(name: string): Promise<Pod> {
+    return await this.cluster.lab.pods.run({
+      namespace: 'default',
+      name,
+      nodeIndex: 1,
+      labels: {},
+      ports: [{ port: SERVE_PORT, protocol: 'TCP' }],
+      ready: true,
+      hostNetwork: false,
+      server: 'own',
+    });
+  }
+}
+
+/** As it is shipped: from its sources it takes longer to start. */
+function bundled(): ProxyVariant {
+  const variant = findProxy('fairlead-nftables');
+  return {
+    ...variant,
+    async prepare(place) {
+      const { argv, env } = await variant.prepare(place);
+      return { argv: [argv[0], BUNDLE, ...argv.slice(2)], env };
+    },
+  };
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the scene has not been prepared');
+  return value;
+}

@@ -1,0 +1,42 @@
+import { abortable } from '../../../lab/host/interruption.ts';
+import type { Progress } from '../../../lab/host/progress.ts';
+import { startLab } from '../../../lab/lab.ts';
+import { LOAD } from '../changes.ts';
+import { Scene } from '../scene.ts';
+import { CLEANUP_FAULT } from './cleanup-fault.ts';
+import { FLIPS_FAULT } from './flips-fault.ts';
+import { FLOWS_FAULT } from './flows-fault.ts';
+import { NETLINK_FAULT } from './netlink-fault.ts';
+import { type PlaneFault, type PlaneResult, runPlaneFault } from './plane-fault.ts';
+import { PlaneScene } from './plane-scene.ts';
+import { PROCESS_FAULTS } from './process-faults.ts';
+import { TOUCH_FAULTS } from './touch-faults.ts';
+
+/** The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows. */
+export const PLANE_FAULTS: readonly PlaneFault[] = [
+  ...PROCESS_FAULTS,
+  ...TOUCH_FAULTS,
+  CLEANUP_FAULT,
+  NETLINK_FAULT,
+  FLIPS_FAULT,
+  FLOWS_FAULT,
+];
+
+/** Lets them happen to a node of a lab of their own. */
+export async function runPlaneFaults(
+  faults: readonly PlaneFault[],
+  of: { progress: Progress; signal: AbortSignal },
+): Promise<PlaneResult[]> {
+  const { progress, signal } = of;
+  await using lab = await startLab({ nodeCount: 1, load: LOAD, progress, signal });
+  await using cluster = new Scene(lab);
+  await cluster.prepare();
+  await using scene = new PlaneScene(cluster);
+  await progress.step('a node that serves', () => scene.prepare());
+  const results: PlaneResult[] = [];
+  for (const fault of faults) {
+    const work = (): Promise<PlaneResult> => abortable(runPlaneFault(scene, fault), signal);
+    results.push(await progress.step(fault.name, work));
+  }
+  return results;
+}

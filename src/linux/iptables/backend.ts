@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { IptablesError } from './errors.ts';
+import { BACKENDS, type Backend, findProgram, type IptablesFamily } from './programs.ts';
+import { saveTable } from './save.ts';
+import type { SavedTable } from './saved-table.ts';
+
+const FAMILIES: readonly IptablesFamily[] = ['IPv4', 'IPv6'];
+const TABLE_NAMES: Readonly<Record<IptablesFamily, string>> = {
+  IPv4: '/proc/net/ip_tables_names',
+  IPv6: '/proc/net/ip6_tables_names',
+};
+/** Chains that the kubelet makes so that others can see which backend the host uses. */
+const HINTS = ['KUBE-IPTABLES-HINT', 'KUBE-KUBELET-CANARY'] as const;
+
+export interface FoundBackend {
+  readonly backend: Backend;
+  readonly program: string;
+  /** The other one's program, if it is installed and has any tables here. */
+  readonly other?: { readonly backend: Backend; readonly program: string };
+}
+
+/**
+ * Which backend this machine uses, as the wrapper scripts in kube-proxy's image decide: where the
+ * kubelet has left its hint; else where there are more rules; else nft.
+ */
+export async function findBackend(path?: string): Promise<FoundBackend> {
+  const installed = BACKENDS.flatMap((backend) => {
+    const program = findProgram(backend, path);
+    return program === undefined ? [] : [{ backend, program }];
+  });
+  const [first, second] = installed;
+  if (first === undefined) {
+    const message = 'neither xtables-nft-multi nor xtables-legacy-multi is on the PATH';
+    throw new IptablesError('IPTABLES_MISSING', message);
+  }
+  if (second === undefined) return first;
+  const looked = [
+    { ...first, ...(await look(first)) },
+    { ...second, ...(await look(second)) },
+  ] as const;
+  const hinted = looked.find(({ hasHint }) => hasHint);
+  const fuller = looked[1].ruleCount > looked[0].ruleCount ? looked[1] : looked[0];
+  const { backend, program } = hinted ?? fuller;
+  const other = looked.find((each) => each.backend !== backend && each.isUsed);
+  return {
+    backend,
+    program,
+    ...(other ? { other: { backend: other.backend, program: other.program } } : {}),
+  };
+}
+
+async function look(of: { backend: Backend; program: string }): Promise<{
+  hasHint: boolean;
+  ruleCount: number;
+  isUsed: boolean;
+}> {
+  let hasHint = false;
+  let ruleCount = 0;
+  let isUsed = false;
+  for (const family of FAMILIES) {
+    for (const table of ['mangle', 'nat', 'filter'] as const) {
+      // To ask the legacy program makes the table, and costs every packet from then on.
+      if (of.backend === 'legacy' && !hasLegacyTable(family, table)) continue;
+      const saved = await saveTable({ program: of.program, family, table });
+      isUsed ||= saved.size > 0;
+      ruleCount += countRules(saved);
+      if (table === 'mangle') hasHint ||= HINTS.some((hint) => saved.has(hint));
+    }
+  }
+  return { hasHint, ruleCount, isUsed };
+}
+
+/** Read synchronously: /proc/net shows the network of the thread that opens it. */
+export function hasLegacyTable(family: IptablesFamily, table: string): boolean {
+  try {
+    return readFileSync(TABLE_NAMES[family], 'utf8').split('\n').includes(table);
+  } catch {
+    // A kernel without the legacy tables has no such file, and so none of them.
+    return false;
+  }
+}
+
+function countRules(saved: SavedTable): number {
+  let count = 0;
+  for (const rules of saved.values()) count += rules.length;
+  return count;
+}

@@ -1,0 +1,47 @@
+import { NetlinkError } from '../netlink/errors.ts';
+import { request } from '../netlink/exchange.ts';
+import type { Netlink } from '../netlink/socket.ts';
+import { NetlinkWriter } from '../netlink/writer.ts';
+
+const SUBSYSTEM = 7 << 8;
+const MESSAGE_NEW = SUBSYSTEM;
+const MESSAGE_GET = SUBSYSTEM | 1;
+const NFACCT_NAME = 1;
+const NLM_F_REQUEST = 1;
+const NLM_F_ACK = 4;
+const NLM_F_CREATE = 0x400;
+const NLM_F_EXCL = 0x200;
+const EEXIST = 17;
+const HEADER = new Uint8Array([0, 0, 0, 0]);
+
+/** Makes a counter that rules can name (`-m nfacct`); says whether this kernel has it now. */
+export async function ensureAccount(netlink: Netlink, name: string): Promise<boolean> {
+  const flags = NLM_F_CREATE | NLM_F_EXCL;
+  const errno = await ask(netlink, { type: MESSAGE_NEW, flags, name });
+  return errno === 0 || errno === EEXIST;
+}
+
+export async function hasAccount(netlink: Netlink, name: string): Promise<boolean> {
+  return (await ask(netlink, { type: MESSAGE_GET, flags: 0, name })) === 0;
+}
+
+/** Gives the errno. */
+async function ask(
+  netlink: Netlink,
+  of: { readonly type: number; readonly flags: number; readonly name: string },
+): Promise<number> {
+  const writer = new NetlinkWriter();
+  const flags = NLM_F_REQUEST | NLM_F_ACK | of.flags;
+  const message = writer.beginMessage({ type: of.type, flags, sequence: 1 });
+  writer.raw(HEADER);
+  writer.text(NFACCT_NAME, of.name);
+  writer.endMessage(message);
+  try {
+    await request(netlink, { bytes: writer.bytes, what: `ask for the counter ${of.name}` });
+    return 0;
+  } catch (error) {
+    // Kernels without the module refuse; rules do without a counter there.
+    if (error instanceof NetlinkError) return error.errno;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** The two ways in which iptables reaches the kernel. Each has tables of its own. */
+export type Backend = 'nft' | 'legacy';
+
+export const BACKENDS: readonly Backend[] = ['nft', 'legacy'];
+
+export type IptablesFamily = 'IPv4' | 'IPv6';
+
+export const IPTABLES_TABLES = ['mangle', 'filter', 'nat'] as const;
+
+export type IptablesTable = (typeof IPTABLES_TABLES)[number];
+
+/** The program of a backend that is iptables and all of its relatives; undefined: not installed. */
+export function findProgram(
+  backend: Backend,
+  path = process.env['PATH'] ?? '',
+): string | undefined {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, `xtables-${backend}-multi`)).find(isExecutable);
+}
+
+/** How the program is called for a family. */
+export function toolName(family: IptablesFamily, tool: 'save' | 'restore'): string {
+  return `${family === 'IPv4' ? 'iptables' : 'ip6tables'}-${tool}`;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there or not ours to start: the next folder may have it.
+    return false;
+  }
+}

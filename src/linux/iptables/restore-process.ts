@@ -1,0 +1,188 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { IptablesError } from './errors.ts';
+import { type IptablesFamily, toolName } from './programs.ts';
+
+/**
+ * Its output goes through a buffer of at most 4096 bytes (glibc, for a pipe), so an acknowledgement
+ * must be longer than two of them to come out at once; and a line of input has room for 10,239.
+ */
+const ACK_BYTES = 9000;
+const PADDING = 'x'.repeat(ACK_BYTES);
+const ACK = /# ack (\d+) /g;
+/** How many acknowledged tables one process writes before a new one takes over its memory. */
+const MOST_COMMITS = 2000;
+const MOST_COMPLAINT = 4000;
+/** What the programs end with when somebody else has the lock. */
+const EXIT_LOCKED = 4;
+/** Own processes whose last events may not have been told yet. */
+const MOST_REMEMBERED = 32;
+
+export interface RestoreOptions {
+  readonly program: string;
+  readonly family: IptablesFamily;
+  /** How long it waits for the lock of the tables. The nft backend has none. */
+  readonly lockSeconds: number;
+  /** A commit that takes longer is given up, and nobody knows what came of it. */
+  readonly commitDeadlineMs: number;
+  /** Without work for so long the process ends; the next commit starts another. */
+  readonly idleMs: number;
+}
+
+interface Running {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Lines that it has been given. */
+  lineCount: number;
+  commitCount: number;
+  complaint: string;
+  output: string;
+}
+
+/**
+ * `iptables-restore --noflush` that stays: it commits a table at each COMMIT it reads, and takes the
+ * lock only from `*table` to COMMIT. With `-v` it prints the comments it reads, and nothing else, so
+ * a comment after COMMIT says that the table is in the kernel. To start it anew for each change
+ * would cost what a fork of a large process costs.
+ */
+export class RestoreProcess implements Disposable {
+  readonly #options: RestoreOptions;
+  #running: Running | undefined;
+  #waiting: { sequence: number; settle: (error?: IptablesError) => void } | undefined;
+  #sequence = 0;
+  #idle: NodeJS.Timeout | undefined;
+  readonly #processIds = new Set<number>();
+
+  constructor(options: RestoreOptions) {
+    this.#options = options;
+  }
+
+  /** Netlink sockets are named after the process that opened them. */
+  isOurs(portId: number): boolean {
+    return this.#processIds.has(portId);
+  }
+
+  /** One table, from `*name` to `COMMIT`: in the kernel when it resolves. Calls must not overlap. */
+  async commit(lines: readonly string[]): Promise<void> {
+    if (this.#waiting) throw new RangeError('a commit is under way');
+    clearTimeout(this.#idle);
+    const running = this.#running ?? this.#start();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const sequence = ++this.#sequence;
+    const firstLine = running.lineCount;
+    running.lineCount += lines.length + 1;
+    running.commitCount += 1;
+    const settle = (error?: IptablesError): void => {
+      this.#waiting = undefined;
+      if (error) reject(withinBlock(error, firstLine, lines.length));
+      else resolve();
+    };
+    this.#waiting = { sequence, settle };
+    const late = setTimeout(() => this.#giveUp(running), this.#options.commitDeadlineMs);
+    running.child.stdin.write(`${lines.join('\n')}\n# ack ${sequence} ${PADDING}\n`);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(late);
+      if (running.commitCount >= MOST_COMMITS) this.#end();
+      this.#idle = setTimeout(() => this.#end(), this.#options.idleMs).unref();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#idle);
+    this.#end();
+  }
+
+  #start(): Running {
+    const { program, family, lockSeconds } = this.#options;
+    const args = [toolName(family, 'restore'), '--noflush', '-w', String(lockSeconds), '-v'];
+    const child = spawn(program, args, { stdio: 'pipe' });
+    const running: Running = { child, lineCount: 0, commitCount: 0, complaint: '', output: '' };
+    if (child.pid !== undefined) this.#remember(child.pid);
+    child.stdout.setEncoding('latin1').on('data', (text: string) => this.#onOutput(running, text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      running.complaint = (running.complaint + text).slice(-MOST_COMPLAINT);
+    });
+    // It may end before it has read everything; its exit code says why.
+    child.stdin.on('error', (error) => {
+      running.complaint = `${running.complaint}${error.message}\n`.slice(-MOST_COMPLAINT);
+    });
+    child.on('error', (cause) => {
+      const message = `cannot start ${program}`;
+      this.#onEnd(running, new IptablesError('IPTABLES_MISSING', message, { cause }));
+    });
+    child.on('close', (exitCode) => this.#onEnd(running, endOf(exitCode, running.complaint)));
+    letGo(child);
+    this.#running = running;
+    return running;
+  }
+
+  #remember(processId: number): void {
+    this.#processIds.add(processId);
+    const [oldest] = this.#processIds;
+    if (this.#processIds.size > MOST_REMEMBERED && oldest !== undefined) {
+      this.#processIds.delete(oldest);
+    }
+  }
+
+  #onOutput(running: Running, text: string): void {
+    running.output += text;
+    for (const [, sequence] of running.output.matchAll(ACK)) {
+      if (Number(sequence) === this.#waiting?.sequence) this.#waiting.settle();
+    }
+    // The begin of an acknowledgement may be there already.
+    const last = running.output.lastIndexOf('#');
+    running.output = last === -1 ? '' : running.output.slice(last, last + PADDING.length);
+  }
+
+  #onEnd(running: Running, error: IptablesError): void {
+    if (this.#running !== running) return;
+    this.#running = undefined;
+    this.#waiting?.settle(error);
+  }
+
+  #giveUp(running: Running): void {
+    running.child.kill('SIGKILL');
+    const seconds = this.#options.commitDeadlineMs / 1000;
+    const message = `no answer of iptables-restore within ${seconds} s`;
+    this.#onEnd(running, new IptablesError('IPTABLES_UNCERTAIN', message));
+  }
+
+  #end(): void {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.child.stdin.end();
+  }
+}
+
+/** It must not keep us alive: it ends when its input does. While it has work, a deadline keeps us. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) {
+    (stream as unknown as Socket).unref();
+  }
+}
+
+/** Both backends say which line it was, each in words of its own. */
+const LINE = /\bline:? (\d+)/;
+
+function endOf(exitCode: number | null, complaint: string): IptablesError {
+  const said = complaint.trim().split('\n').join('; ');
+  if (exitCode === EXIT_LOCKED) return new IptablesError('IPTABLES_LOCKED', said);
+  if (exitCode === null || exitCode === 0) {
+    const message = `iptables-restore ended (${exitCode ?? 'by a signal'}): ${said}`;
+    return new IptablesError('IPTABLES_UNCERTAIN', message);
+  }
+  const line = LINE.exec(complaint)?.[1];
+  return new IptablesError('IPTABLES_REFUSED', said, {
+    ...(line === undefined ? {} : { line: Number(line) - 1 }),
+  });
+}
+
+/** It counts the lines of its whole life. */
+function withinBlock(error: IptablesError, firstLine: number, lineCount: number): IptablesError {
+  const line = error.line === undefined ? -1 : error.line - firstLine;
+  const { code, message, cause } = error;
+  const isInside = line >= 0 && line < lineCount;
+  return new IptablesError(code, message, { cause, ...(isInside ? { line } : {}) });
+}

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { IptablesError } from './errors.ts';
+import { type IptablesFamily, type IptablesTable, toolName } from './programs.ts';
+import { parseSaved, type SavedTable } from './saved-table.ts';
+
+const DEADLINE_MS = 60_000;
+/** What it complains about is cut here. */
+const MOST_COMPLAINT = 500;
+
+export interface SaveCall {
+  readonly program: string;
+  readonly family: IptablesFamily;
+  readonly table: IptablesTable;
+  /** Rules begin with `[packets:bytes]` then. */
+  readonly withCounters?: boolean;
+}
+
+/** Reads a table as it is now. Rules are as `iptables-save` writes them, without `-A CHAIN`. */
+export async function saveTable(call: SaveCall): Promise<SavedTable> {
+  return parseSaved(await saveText(call));
+}
+
+export async function saveText(call: SaveCall): Promise<string> {
+  const { program, family, table } = call;
+  const args = [toolName(family, 'save'), '-t', table, ...(call.withCounters ? ['-c'] : [])];
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const late = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
+  const chunks: Buffer[] = [];
+  let complaint = '';
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(0, MOST_COMPLAINT);
+  });
+  child.on('error', (cause) => {
+    reject(new IptablesError('IPTABLES_MISSING', `cannot start ${program}`, { cause }));
+  });
+  child.on('close', resolve);
+  const exitCode = await promise.finally(() => clearTimeout(late));
+  if (exitCode === 0) return Buffer.concat(chunks).toString('latin1');
+  const what = `${args.join(' ')} ended with ${exitCode}: ${complaint.trim()}`;
+  throw new IptablesError('IPTABLES_REFUSED', what);
+}
