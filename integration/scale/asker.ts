@@ -1,0 +1,59 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
+
+/** So often a new connection is tried while nothing answers yet. */
+const TRY_EVERY_MS = 10;
+const PATIENCE_MS = 250;
+const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
+const END_OF_HEAD = '\r\n\r\n';
+
+/** Who answers a new connection; undefined: nobody, soon enough. */
+async function whoAnswers(origin: Origin, to: Destination): Promise<string | undefined> {
+  const socket = dialTcp(origin, to);
+  try {
+    return await new Promise<string | undefined>((resolve) => {
+      const nobody = (): void => resolve(undefined);
+      socket.setTimeout(PATIENCE_MS, nobody);
+      // Refused, reset or unreachable: as long as the proxy is not ready all of it may happen.
+      socket.once('error', nobody);
+      socket.once('connect', () => socket.write(QUESTION));
+      socket.once('data', (data) => resolve(data.toString().split(END_OF_HEAD)[1]));
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+export interface Waiting {
+  readonly origin: Origin;
+  readonly to: Destination;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** When the first connection is answered; undefined: not before the deadline. */
+export async function firstAnswerAtMs(waiting: Waiting): Promise<number | undefined> {
+  const { origin, to, deadlineMs, signal } = waiting;
+  const giveUpAtMs = performance.now() + deadlineMs;
+  let answeredAtMs: number | undefined;
+  // A connection that was dropped waits for a second: others are tried meanwhile.
+  while (answeredAtMs === undefined && performance.now() < giveUpAtMs) {
+    signal.throwIfAborted();
+    void whoAnswers(origin, to).then((who) => {
+      if (who !== undefined) answeredAtMs ??= performance.now();
+    });
+    await pause(TRY_EVERY_MS);
+  }
+  return answeredAtMs;
+}
+
+/** When a new connection is first answered by this one; undefined: not before the deadline. */
+export async function answeredByAtMs(who: string, waiting: Waiting): Promise<number | undefined> {
+  const { origin, to, deadlineMs, signal } = waiting;
+  const giveUpAtMs = performance.now() + deadlineMs;
+  while (performance.now() < giveUpAtMs) {
+    signal.throwIfAborted();
+    if ((await whoAnswers(origin, to)) === who) return performance.now();
+  }
+  return undefined;
+}
