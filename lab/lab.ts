@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ApiClient } from './api/client.ts';
 import { type Credentials, writeCredentials } from './control-plane/credentials.ts';
 import { startControlPlane } from './control-plane/start.ts';
+import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
 import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
@@ -53,7 +54,6 @@ export interface Lab extends AsyncDisposable {
 }
 
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
-  assertRoot();
   const progress = options.progress ?? silentProgress;
   const name = options.name ?? `t${randomBytes(3).toString('hex')}`;
   const nodeCount = options.nodeCount ?? 2;
@@ -70,6 +70,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 /** Ends every process of a lab and removes its namespaces, links and files. */
 export async function removeLab(name: string): Promise<void> {
   await removeNamespaces(await listNamespaces(name));
+  await removeCgroups(name);
   // A process that was just killed may still be writing for an instant.
   await rm(labFolder(name), { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
@@ -166,7 +167,8 @@ function assertRoot(): void {
   });
 }
 
-async function assertStartable(name: string, nodeCount: number): Promise<void> {
+export async function assertStartable(name: string, nodeCount: number): Promise<void> {
+  assertRoot();
   if (!NAME_PATTERN.test(name)) {
     throw new LabError('LAB_USAGE', `'${name}' cannot name a lab`, {
       next: 'use up to 12 lower-case letters and digits',

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { formatStatus, readStatus } from './commands/status.ts';
 import { DEFAULT_LAB, type UpOptions, up } from './commands/up.ts';
+import { upReal } from './commands/up-real.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
 import { runInteractive } from './host/interactive.ts';
@@ -42,7 +43,7 @@ program
   .command('up')
   .description('build what is missing, start a cluster and a Service to talk to')
   .addOption(nameOption())
-  .option('--nodes <count>', 'how many nodes', wholeNumber, 2)
+  .option('--nodes <count>', 'how many nodes (default: 2, or 3 real ones)', wholeNumber)
   .addOption(
     new Option('--pod-network <kind>', 'a route to each pod, or a bridge on each node')
       .choices(['routed', 'bridge'])
@@ -53,11 +54,12 @@ program
       .choices(['none', ...PROXY_VARIANTS.map((variant) => variant.name)])
       .default('none'),
   )
+  .option('--real', 'real nodes: kubelet, containerd, and the proxy as a pod', false)
   .option('--services <count>', 'Services that exist from the start, for scale', wholeNumber, 0)
   .option('--endpoints <count>', 'endpoints of each of them', wholeNumber, 5)
-  .action(async (options: UpOptions) => {
+  .action(async (options: UpOptions & { real: boolean }) => {
     const context = { progress: terminalProgress(), signal: interruption() };
-    console.log(await up(options, context));
+    console.log(await (options.real ? upReal(options, context) : up(options, context)));
   });
 
 program

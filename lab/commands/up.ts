@@ -11,7 +11,7 @@ import { deployDemo, untilReachable } from './demo.ts';
 
 export interface UpOptions {
   readonly name: string;
-  readonly nodes: number;
+  readonly nodes?: number;
   readonly podNetwork: PodNetwork;
   readonly proxy: string;
   readonly services: number;
@@ -28,7 +28,7 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
   const startedAt = performance.now();
   const lab = await startLab({
     name: options.name,
-    nodeCount: options.nodes,
+    nodeCount: options.nodes ?? 2,
     podNetwork: options.podNetwork,
     load:
       options.services > 0

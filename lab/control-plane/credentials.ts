@@ -14,6 +14,13 @@ const USERS = {
 
 type User = keyof typeof USERS;
 
+/** Somebody else who may: a kubeconfig named `key` is written for each. */
+export interface ExtraUser {
+  readonly key: string;
+  readonly name: string;
+  readonly group: string;
+}
+
 export interface Credentials {
   readonly folder: string;
   readonly tokenFile: string;
@@ -21,13 +28,18 @@ export interface Credentials {
   readonly adminToken: string;
   readonly adminKubeconfig: string;
   readonly proxyKubeconfig: string;
+  /** Path of the kubeconfig of an extra user. */
+  kubeconfigOf(key: string): string;
   /** Written by the API server at its first start: the certificate it signs itself. */
   readonly certificateAuthorityFile: string;
 }
 
 const PRIVATE_MODE = 0o600;
 
-export async function writeCredentials(folder: string): Promise<Credentials> {
+export async function writeCredentials(
+  folder: string,
+  extraUsers: readonly ExtraUser[] = [],
+): Promise<Credentials> {
   const tokens: Record<User, string> = { admin: newToken(), proxy: newToken() };
   const credentials: Credentials = {
     folder,
@@ -36,20 +48,28 @@ export async function writeCredentials(folder: string): Promise<Credentials> {
     adminToken: tokens.admin,
     adminKubeconfig: join(folder, 'admin.kubeconfig'),
     proxyKubeconfig: join(folder, 'proxy.kubeconfig'),
+    kubeconfigOf: (key) => join(folder, `${key}.kubeconfig`),
     certificateAuthorityFile: join(folder, 'apiserver.crt'),
   };
   const rows = (Object.keys(USERS) as User[]).map(
     (user) => `${tokens[user]},${USERS[user].name},${user},"${USERS[user].group}"`,
   );
+  const extras = extraUsers.map((user) => ({ ...user, token: newToken() }));
+  rows.push(...extras.map((user) => `${user.token},${user.name},${user.key},"${user.group}"`));
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
-  const kubeconfig = (user: User): string =>
-    kubeconfigText(tokens[user], credentials.certificateAuthorityFile);
+  const authority = credentials.certificateAuthorityFile;
+  const kubeconfig = (user: User): string => kubeconfigText(tokens[user], authority);
   await Promise.all([
     writeFile(credentials.tokenFile, `${rows.join('\n')}\n`, { mode: PRIVATE_MODE }),
     writeFile(credentials.signingKeyFile, key, { mode: PRIVATE_MODE }),
     writeFile(credentials.adminKubeconfig, kubeconfig('admin'), { mode: PRIVATE_MODE }),
     writeFile(credentials.proxyKubeconfig, kubeconfig('proxy'), { mode: PRIVATE_MODE }),
+    ...extras.map(({ key: name, token }) =>
+      writeFile(credentials.kubeconfigOf(name), kubeconfigText(token, authority), {
+        mode: PRIVATE_MODE,
+      }),
+    ),
   ]);
   return credentials;
 }

@@ -16,6 +16,8 @@ export interface ControlPlaneOptions {
   readonly credentials: Credentials;
   readonly logFolder: string;
   readonly etcdFolder: string;
+  /** Who keeps the promises of a node: the lab itself, or kubelets. Played when not given. */
+  readonly kubelets?: 'played' | 'real';
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -26,9 +28,9 @@ export interface ControlPlane {
 
 /**
  * The controllers that make slices, hints and the end of namespaces work. Not node-lifecycle and
- * not pod garbage collection: no kubelet sends heartbeats here, and they would evict every pod.
+ * not pod garbage collection: where nobody sends heartbeats they would evict every pod.
  */
-const CONTROLLERS = [
+const CONTROLLERS_WITHOUT_KUBELETS = [
   'endpointslice-controller',
   'endpointslice-mirroring-controller',
   'garbage-collector-controller',
@@ -71,11 +73,18 @@ function apiServerArguments(options: ControlPlaneOptions): string[] {
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-cluster-ip-range=${SERVICE_CIDRS}`,
     `--token-auth-file=${credentials.tokenFile}`,
-    '--authorization-mode=RBAC',
     '--bind-address=0.0.0.0',
     `--secure-port=${API_PORT}`,
     `--advertise-address=${FABRIC.ipv4}`,
-    '--disable-admission-plugins=ServiceAccount',
+    ...(options.kubelets === 'real'
+      ? [
+          '--authorization-mode=Node,RBAC',
+          '--enable-admission-plugins=NodeRestriction',
+          '--allow-privileged=true',
+          '--kubelet-preferred-address-types=InternalIP',
+          '--enable-aggregator-routing=true',
+        ]
+      : ['--authorization-mode=RBAC', '--disable-admission-plugins=ServiceAccount']),
     '--max-requests-inflight=3000',
     '--max-mutating-requests-inflight=1000',
     '--profiling=false',
@@ -83,13 +92,19 @@ function apiServerArguments(options: ControlPlaneOptions): string[] {
 }
 
 function controllerArguments(options: ControlPlaneOptions): string[] {
-  const kubeconfig = options.credentials.adminKubeconfig;
+  const { credentials } = options;
+  const kubeconfig = credentials.adminKubeconfig;
   return [
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
     '--leader-elect=false',
-    `--controllers=${CONTROLLERS.join(',')}`,
+    ...(options.kubelets === 'real'
+      ? [
+          `--root-ca-file=${credentials.certificateAuthorityFile}`,
+          `--service-account-private-key-file=${credentials.signingKeyFile}`,
+        ]
+      : [`--controllers=${CONTROLLERS_WITHOUT_KUBELETS.join(',')}`]),
     `--service-cluster-ip-range=${SERVICE_CIDRS}`,
     '--kube-api-qps=1000',
     '--kube-api-burst=2000',

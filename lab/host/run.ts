@@ -8,7 +8,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called for each chunk of standard error, for commands whose progress is worth showing. */
+  /** Called for each chunk of output, for commands whose progress is worth showing. */
+  readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
 }
 
@@ -42,6 +43,7 @@ export async function tryRun(
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
+      options.onStdout?.(text);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
@@ -53,6 +55,8 @@ export async function tryRun(
     });
     child.stdin.end(options.input ?? '');
     child.on('error', (error: NodeJS.ErrnoException) => {
+      // Whoever ended it knows why better than the child does.
+      if (options.signal?.aborted) reject(options.signal.reason as Error);
       reject(explainSpawnError(argv, { error, timedOut: deadline.aborted, deadlineMs }));
     });
     child.on('close', (exitCode) => resolve({ exitCode: exitCode ?? -1, stdout, stderr }));

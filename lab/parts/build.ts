@@ -45,7 +45,7 @@ function programOf(name: Part): GoProgram {
     : { ...common, module: 'kubernetes', linkerFlags: kubernetesLinkerFlags() };
 }
 
-function kubernetesLinkerFlags(): string {
+export function kubernetesLinkerFlags(): string {
   const [major, minor] = KUBERNETES_VERSION.slice(1).split('.');
   const stamp = (name: string, value: string | undefined): string =>
     `-X k8s.io/component-base/version.${name}=${value}`;

@@ -17,6 +17,8 @@ export interface GoProgram {
   readonly linkerFlags: string;
   /** Files of the module whose content decides whether a built program is still the right one. */
   readonly sources: readonly string[];
+  /** The program is the package's tests. */
+  readonly isTest?: boolean;
 }
 
 export interface GoBuildContext {
@@ -28,8 +30,8 @@ export interface GoBuildContext {
 export async function provideProgram(program: GoProgram, context: GoBuildContext): Promise<string> {
   const path = await cachedPath(program);
   if (existsSync(path)) return path;
-  await context.progress.step(`build ${program.name} (minutes, the first time)`, () =>
-    build(program, path, context.signal),
+  await context.progress.step(`build ${program.name} (minutes, the first time)`, (detail) =>
+    build(program, path, { detail, signal: context.signal }),
   );
   return path;
 }
@@ -44,16 +46,25 @@ async function cachedPath(program: GoProgram): Promise<string> {
   return join(cacheFolder(), 'parts', `${program.module}-${key}`, program.name);
 }
 
-async function build(program: GoProgram, path: string, signal?: AbortSignal): Promise<void> {
+interface BuildContext {
+  readonly detail: (text: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function build(program: GoProgram, path: string, context: BuildContext): Promise<void> {
+  const { detail, signal } = context;
   const unfinished = `${path}.building-${process.pid}`;
-  const flags = ['-trimpath', '-ldflags', program.linkerFlags];
+  const verb = program.isTest ? ['test', '-c'] : ['build'];
+  const flags = ['-v', '-trimpath', '-ldflags', program.linkerFlags];
   await mkdir(dirname(path), { recursive: true });
   try {
-    await run(['go', 'build', ...flags, '-o', unfinished, program.importPath], {
+    const go: [string, ...string[]] = ['nice', '-n', '19', 'go', ...verb, ...flags];
+    await run([...go, '-o', unfinished, program.importPath], {
       cwd: join(import.meta.dirname, program.module),
       // Static programs: nothing but Go is needed to build them, and they run on any root.
       env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
       deadlineMs: BUILD_DEADLINE_MS,
+      onStderr: detail,
       signal,
     });
     await rename(unfinished, path);

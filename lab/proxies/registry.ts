@@ -1,9 +1,10 @@
 import { LabError } from '../host/errors.ts';
 import type { ProxyVariant } from './contract.ts';
+import { FAIRLEAD_VARIANTS } from './fairlead.ts';
 import { UPSTREAM_VARIANTS } from './upstream.ts';
 
 /** Every proxy that can be asked for by name. */
-export const PROXY_VARIANTS: readonly ProxyVariant[] = [...UPSTREAM_VARIANTS];
+export const PROXY_VARIANTS: readonly ProxyVariant[] = [...UPSTREAM_VARIANTS, ...FAIRLEAD_VARIANTS];
 
 export function findProxy(name: string): ProxyVariant {
   const variant = PROXY_VARIANTS.find((candidate) => candidate.name === name);

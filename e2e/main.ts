@@ -1,0 +1,108 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { updateDocument } from '../lab/host/document.ts';
+import { LabError } from '../lab/host/errors.ts';
+import { interruption } from '../lab/host/interruption.ts';
+import { terminalProgress } from '../lab/host/progress.ts';
+import { provideTestParts } from '../lab/parts/real.ts';
+import type { RealProxy } from '../lab/real/proxies/contract.ts';
+import { findRealProxy, REAL_PROXIES } from '../lab/real/proxies/registry.ts';
+import { mergeRuns, readEarlier } from './earlier.ts';
+import { judgeProxy } from './judge.ts';
+import type { ProxyResults } from './result.ts';
+import { shortName } from './result.ts';
+import { CONFORMANCE_FOCUS, PROXY_FOCUS } from './specs.ts';
+import { specMarkdown, specTable } from './table.ts';
+import { ownFailures } from './verdict.ts';
+
+interface Options {
+  readonly proxy: readonly RealProxy[];
+  readonly with: readonly string[];
+  readonly focus?: string;
+  readonly conformance: boolean;
+  readonly procs: number;
+  readonly nodes: number;
+  readonly json?: string;
+  readonly docs?: string;
+  readonly logs: string;
+}
+
+const MAX_PROCESSES = 5;
+
+const program = new Command('e2e')
+  .description("Runs upstream's own end-to-end specs against a cluster with real nodes")
+  .option('--proxy <names>', `one or several of ${names()}`, proxies, [])
+  .option('--with <files>', 'results of earlier runs (--json), to show and judge beside', list, [])
+  .option('--focus <pattern>', 'specs whose name matches (default: those that concern a proxy)')
+  .option('--conformance', 'every conformance spec of the network group', false)
+  .option('--procs <count>', `specs to run side by side, at most ${MAX_PROCESSES}`, processes, 5)
+  .option('--nodes <count>', 'how many nodes', Number, 3)
+  .option('--json <file>', 'write the results as JSON')
+  .option('--docs <file>', 'write the table into a Markdown file, between its marks')
+  .option('--logs <folder>', 'what is kept of failures', join(import.meta.dirname, '../dist/e2e'))
+  .action(main);
+
+async function main(options: Options): Promise<void> {
+  if (options.proxy.length + options.with.length === 0) {
+    throw new LabError('LAB_USAGE', 'nothing to run and nothing to show', {
+      next: `give --proxy, one or several of ${names()}`,
+    });
+  }
+  const earlier = await readEarlier(options.with);
+  const now = options.proxy.length > 0 ? await runAll(options) : [];
+  const runs = mergeRuns([...earlier, ...now]);
+  console.log(`\n${specTable(runs)}`);
+  if (options.json) await writeFile(options.json, `${JSON.stringify(runs.map(bare), null, 2)}\n`);
+  if (options.docs) await updateDocument(options.docs, 'e2e', specMarkdown(runs));
+  const failures = ownFailures(runs);
+  if (failures.length === 0) return;
+  const lines = failures.map(({ proxy, spec }) => `  ${proxy}: ${shortName(spec)}`);
+  console.error(`\nfailed, although it can be passed:\n${lines.join('\n')}\nlogs: ${options.logs}`);
+  process.exitCode = 1;
+}
+
+async function runAll(options: Options): Promise<ProxyResults[]> {
+  const context = { progress: terminalProgress(), signal: interruption() };
+  const tests = await provideTestParts(context);
+  const focus = options.focus ?? (options.conformance ? CONFORMANCE_FOCUS : PROXY_FOCUS);
+  const runs: ProxyResults[] = [];
+  for (const proxy of options.proxy) {
+    const folder = join(options.logs, proxy.name);
+    await rm(folder, { recursive: true, force: true });
+    const { procs, nodes } = options;
+    runs.push(await judgeProxy({ ...context, proxy, tests, focus, procs, nodes, folder }));
+  }
+  return runs;
+}
+
+/** Without what a spec said on the way, which is kept beside for those that failed. */
+function bare(run: ProxyResults): object {
+  return { ...run, specs: run.specs.map(({ output: _, ...spec }) => spec) };
+}
+
+function names(): string {
+  return REAL_PROXIES.map((proxy) => proxy.name).join(', ');
+}
+
+function list(text: string): string[] {
+  return text.split(',');
+}
+
+function proxies(text: string): RealProxy[] {
+  return list(text).map((name) => findRealProxy(name));
+}
+
+function processes(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_PROCESSES) return count;
+  throw new InvalidArgumentError(`1 to ${MAX_PROCESSES}; more starve two cores and specs time out`);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof LabError)) throw error;
+  console.error(`e2e: ${error.message}\n  next: ${error.next}  [${error.code}]`);
+  process.exit(error.code === 'LAB_INTERRUPTED' ? 130 : 1);
+}

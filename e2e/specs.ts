@@ -1,0 +1,49 @@
+/**
+ * Which of upstream's specs concern a node proxy, by the text of their names after "[sig-network] ".
+ * The rest of that group is about DNS, policies, ingress and load balancers of clouds.
+ */
+const PROXY_GROUPS = [
+  'Services ',
+  'KubeProxy ',
+  'Conntrack ',
+  'Networking Granular Checks: Services',
+  'Networking should check kube-proxy urls',
+  'Networking should recreate its iptables rules',
+  'Traffic Distribution ',
+  'Topology Hints ',
+  'EndpointSlice ',
+  'HostPort ',
+  'Service endpoints latency',
+  '\\[Feature:IPv6DualStack\\]',
+];
+
+export const PROXY_FOCUS = `\\[sig-network\\] (${PROXY_GROUPS.join('|')})`;
+export const CONFORMANCE_FOCUS = '\\[sig-network\\].*\\[Conformance\\]';
+
+/** They restart what the others are talking through, and so run by themselves. */
+export const DISRUPTIVE = '\\[Disruptive\\]';
+
+export interface LeftOut {
+  readonly pattern: string;
+  readonly reason: string;
+}
+
+/** Specs that cannot run on these clusters, whatever the proxy. */
+export const LEFT_OUT: readonly LeftOut[] = [
+  {
+    pattern: '\\[Feature:SCTPConnectivity\\]',
+    reason: 'the kernel may be built without SCTP sockets',
+  },
+  {
+    pattern: 'should work after restarting apiserver',
+    reason: 'the API server is a process beside the nodes, not a pod',
+  },
+  {
+    pattern: '\\[Feature:KubeProxyDaemonSetMigration\\]',
+    reason: 'needs a proxy that starts as a static pod',
+  },
+  {
+    pattern: '\\[Feature:Networking-IPv[46]\\]|IPerf2',
+    reason: 'there is nothing outside the cluster to reach',
+  },
+];

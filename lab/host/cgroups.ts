@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+const ROOT = '/sys/fs/cgroup';
+/** Every group the lab makes starts with this, so that leftovers are known without a record. */
+const OWNED_PREFIX = 'fairlead-';
+const EMPTY_DEADLINE_MS = 20_000;
+
+/** Name of the group that holds the pods of one node. */
+export function cgroupName(of: { lab: string; role: string }): string {
+  return `${OWNED_PREFIX}${of.lab}-${of.role}`;
+}
+
+/** The machine still has a hierarchy for each controller, as before cgroup v2. */
+export function hasSeparateHierarchies(): boolean {
+  return !existsSync(join(ROOT, 'cgroup.controllers'));
+}
+
+/** Makes the group in every hierarchy; a kubelet expects its root to be there. */
+export async function makeCgroup(name: string): Promise<void> {
+  for (const hierarchy of await hierarchies()) {
+    const folder = join(hierarchy, name);
+    await mkdir(folder, { recursive: true });
+    // A cpuset without CPUs and memory takes no process, and a new one has neither.
+    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+      const ofParent = join(hierarchy, file);
+      if (existsSync(ofParent)) await writeFile(join(folder, file), await readFile(ofParent));
+    }
+  }
+}
+
+/** Removes the groups of a lab. Their processes were told to die; it waits until they have. */
+export async function removeCgroups(lab: string): Promise<void> {
+  const prefix = cgroupName({ lab, role: '' });
+  for (const hierarchy of await hierarchies()) {
+    const names = await readdir(hierarchy);
+    for (const name of names.filter((candidate) => candidate.startsWith(prefix))) {
+      await until(() => removeTree(join(hierarchy, name)), {
+        what: `the processes of ${join(hierarchy, name)} to be gone`,
+        deadlineMs: EMPTY_DEADLINE_MS,
+      });
+    }
+  }
+}
+
+/** True once it is gone: the files of a group go with its folder, its child groups do not. */
+async function removeTree(folder: string): Promise<boolean> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory() && !(await removeTree(join(folder, entry.name)))) return false;
+  }
+  return await rmdir(folder).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EBUSY') return false;
+      throw error;
+    },
+  );
+}
+
+async function hierarchies(): Promise<string[]> {
+  if (!existsSync(ROOT)) return [];
+  if (!hasSeparateHierarchies()) return [ROOT];
+  const entries = await readdir(ROOT, { withFileTypes: true });
+  // cpu and cpuacct may be links to one hierarchy of both.
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(ROOT, entry.name));
+}

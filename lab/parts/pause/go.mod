@@ -1,0 +1,3 @@
+module fairlead/lab/parts/pause
+
+go 1.26.0

@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ProxyVariant } from './contract.ts';
+import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
+import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
+
+/** To the lab Fairlead is a program like any other: started, and asked over its ports. */
+const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface FairleadOptions {
+  readonly name: string;
+  readonly description: string;
+  readonly mode: 'nftables' | 'iptables';
+  /** The only backend of iptables that it finds. */
+  readonly iptables?: IptablesProgram;
+  /** What Node is given: its own flags, and the program. From source when not given. */
+  readonly program?: readonly string[];
+}
+
+export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = [
+  fairlead({ name: 'fairlead-nftables', description: 'Fairlead, nftables mode', mode: 'nftables' }),
+  fairlead({
+    name: 'fairlead-iptables',
+    description: 'Fairlead, iptables mode on the nft backend',
+    mode: 'iptables',
+    iptables: 'xtables-nft-multi',
+  }),
+  fairlead({
+    name: 'fairlead-iptables-legacy',
+    description: 'Fairlead, iptables mode on the legacy backend',
+    mode: 'iptables',
+    iptables: 'xtables-legacy-multi',
+  }),
+];
+
+export function fairlead(of: FairleadOptions): ProxyVariant {
+  return {
+    name: of.name,
+    description: of.description,
+    async prepare(place) {
+      const configFile = join(place.folder, 'fairlead.json');
+      await writeFile(configFile, JSON.stringify(proxyConfiguration(of.mode, place), null, 2));
+      return {
+        argv: [
+          '/usr/bin/env',
+          ...(of.iptables === undefined ? [] : await onlyBackend(place.folder, of.iptables)),
+          process.execPath,
+          ...(of.program ?? [PROGRAM]),
+          'run',
+          `--config=${configFile}`,
+          // Nodes of the lab have a network of their own, and the files of the machine.
+          `--run-folder=${join(place.folder, 'run')}`,
+        ],
+        env: {},
+      };
+    },
+    synced: async (read) => hasSyncedFamilies((await read(METRICS_PORT, '/metrics')) ?? ''),
+  };
+}
+
+/** Neither the backend that the machine would choose nor its lock: nodes share its files. */
+async function onlyBackend(folder: string, program: IptablesProgram): Promise<string[]> {
+  const path = await linkIptables(join(folder, 'bin'), program);
+  return [`PATH=${path}`, `XTABLES_LOCKFILE=${join(folder, 'xtables.lock')}`];
+}

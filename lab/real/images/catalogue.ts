@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { LabError } from '../../host/errors.ts';
+import type { Parts } from '../../parts/build.ts';
+import { COREDNS_VERSION, type RealParts } from '../../parts/real.ts';
+import { architecture, type ImageDescription } from './description.ts';
+import { busyboxLinks } from './root.ts';
+
+export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10.2';
+export const DNS_IMAGE = `fairlead.test/coredns:${COREDNS_VERSION}`;
+const AGNHOST_IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.63.0';
+const BUSYBOX_IMAGE = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-1';
+const WINDOW_PART = 'regression-issue-74839';
+/** Specs that read the rules of a node do so from this one. */
+const IPTABLES_IMAGE = 'registry.k8s.io/build-image/distroless-iptables:v0.9.6';
+
+const AGNHOST_TOOLS = ['busybox', 'conntrack', 'curl', 'dash', 'dig', 'ip', 'nc.openbsd', 'wget'];
+
+/** What every cluster with real nodes has: pods' first process, DNS, and upstream's test pods. */
+export async function commonImages(parts: Parts, real: RealParts): Promise<ImageDescription[]> {
+  const links = await busyboxLinks(program('busybox'));
+  const ruleset = rulesetPrograms();
+  return [
+    { names: [PAUSE_IMAGE], files: { '/pause': real.pause }, entrypoint: ['/pause'] },
+    { names: [DNS_IMAGE], files: { '/coredns': real.coredns }, entrypoint: ['/coredns'] },
+    { names: [BUSYBOX_IMAGE], programs: [program('busybox')], links, entrypoint: ['sh'] },
+    {
+      names: [AGNHOST_IMAGE],
+      files: { '/agnhost': parts.agnhost },
+      // Debian's busybox, as a shell, runs its own tools whatever /bin has, and its nc does not know
+      // the specs' options. So another shell, which runs what it finds.
+      links: { ...links, '/bin/sh': 'dash', '/bin/nc': 'nc.openbsd', '/agnhost-2': 'agnhost' },
+      // Its wget (1.35.0) dies of the option -T, which the specs give.
+      programs: AGNHOST_TOOLS.map(program),
+      // One answer to one question: GNU's wget would ask twenty times.
+      texts: { '/etc/wgetrc': 'tries = 1\n' },
+      entrypoint: ['/agnhost'],
+      command: ['pause'],
+    },
+    {
+      names: [`registry.k8s.io/e2e-test-images/${WINDOW_PART}:1.4`],
+      files: { [`/${WINDOW_PART}`]: real[WINDOW_PART] },
+      entrypoint: [`/${WINDOW_PART}`],
+    },
+    {
+      ...ruleset,
+      names: [IPTABLES_IMAGE],
+      links: { ...links, ...ruleset.links },
+      entrypoint: ['sh'],
+    },
+  ];
+}
+
+/** kube-proxy, with the programs it starts. */
+export function kubeProxyImage(name: string, kubeProxy: string): ImageDescription {
+  const base = rulesetPrograms();
+  const files = { ...base.files, '/usr/bin/kube-proxy': kubeProxy };
+  return { ...base, names: [name], files, entrypoint: ['/usr/bin/kube-proxy'] };
+}
+
+/** nft, and iptables on the nft backend with its extensions; those are loaded by name, not linked. */
+function rulesetPrograms(): Pick<ImageDescription, 'programs' | 'files' | 'links'> {
+  const extensions = `/usr/lib/${architecture().triplet}/xtables`;
+  const tools = ['iptables', 'ip6tables'].flatMap((name) => [
+    name,
+    `${name}-save`,
+    `${name}-restore`,
+  ]);
+  return {
+    programs: ['nft', 'xtables-nft-multi', 'conntrack', 'busybox'].map(program),
+    files: { [extensions]: extensions },
+    links: {
+      '/bin/sh': 'busybox',
+      ...Object.fromEntries(tools.map((name) => [`/usr/sbin/${name}`, 'xtables-nft-multi'])),
+    },
+  };
+}
+
+/** Path of a program of this machine. */
+function program(name: string): string {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  const path = folders
+    .map((folder) => join(folder, name))
+    .find((candidate) => existsSync(candidate));
+  if (path) return path;
+  throw new LabError('LAB_TOOL_MISSING', `${name} is not installed`, {
+    next: 'install the Debian packages for real nodes listed in docs/lab.md',
+  });
+}

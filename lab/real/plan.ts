@@ -1,0 +1,10 @@
+/** The address that every pod asks for names; kubelets tell it to them. */
+export const DNS_ADDRESS = '10.96.0.10';
+export const DNS_DOMAIN = 'cluster.local';
+
+const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
+
+/** Three zones, so that "the same zone" and "another one" both have more than one answer. */
+export function realZoneOf(nodeIndex: number): string {
+  return ZONES[(nodeIndex - 1) % ZONES.length] ?? ZONES[0];
+}

@@ -1,0 +1,22 @@
+import type { Parts } from '../../parts/build.ts';
+
+export interface ProxyContext {
+  readonly parts: Parts;
+  /** A folder for files that end with the cluster. */
+  readonly folder: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A proxy that a cluster with real nodes can run, as a pod on each of them. */
+export interface RealProxy {
+  readonly name: string;
+  readonly description: string;
+  /** Upstream's own: what it passes, the others must pass. */
+  readonly isUpstream: boolean;
+  /** Path of an archive that holds the image. */
+  provideArchive(context: ProxyContext): Promise<string>;
+  /** Writes its objects into the folder; gives what `kubectl apply` is to be told. */
+  writeObjects(folder: string): Promise<readonly string[]>;
+  /** It may overlook the zone of its node while it starts, and has to be told again. */
+  readonly mayMissZoneAtStart: boolean;
+}

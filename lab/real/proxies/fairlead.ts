@@ -1,0 +1,51 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { run } from '../../host/run.ts';
+import { configurationFiles } from './configuration.ts';
+import type { ProxyContext, RealProxy } from './contract.ts';
+
+/** To the lab Fairlead is a program like any other: its image by the command, its own manifests. */
+const CHECKOUT = join(import.meta.dirname, '../../..');
+const IMAGE = { name: 'fairlead.test/fairlead', tag: 'lab' };
+const IMAGE_DEADLINE_MS = 120_000;
+
+export const FAIRLEAD_PROXIES: readonly RealProxy[] = [fairlead('nftables')];
+
+function fairlead(mode: 'nftables'): RealProxy {
+  return {
+    name: `fairlead-${mode}`,
+    description: `Fairlead, ${mode} mode`,
+    isUpstream: false,
+    mayMissZoneAtStart: false,
+    provideArchive: makeArchive,
+    writeObjects: (folder) => writeKustomization(join(folder, 'fairlead'), mode),
+  };
+}
+
+/** Made anew each time: the program is what this checkout holds now. */
+async function makeArchive(context: ProxyContext): Promise<string> {
+  const path = join(context.folder, 'fairlead.tar');
+  const command = [process.execPath, join(CHECKOUT, 'tools/image/main.ts')] as const;
+  await run([...command, '--out', path, '--tag', `${IMAGE.name}:${IMAGE.tag}`], {
+    deadlineMs: IMAGE_DEADLINE_MS,
+    signal: context.signal,
+  });
+  return path;
+}
+
+/** deploy/manifests as a person would use them: another image and another configuration. */
+async function writeKustomization(folder: string, mode: string): Promise<readonly string[]> {
+  await mkdir(folder, { recursive: true });
+  const files = configurationFiles(mode);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    namespace: 'kube-system',
+    resources: [relative(folder, join(CHECKOUT, 'deploy/manifests'))],
+    configMapGenerator: [{ name: 'fairlead', behavior: 'replace', files: Object.keys(files) }],
+    images: [{ name: 'localhost/fairlead', newName: IMAGE.name, newTag: IMAGE.tag }],
+  };
+  await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization, null, 2));
+  return ['-k', folder];
+}

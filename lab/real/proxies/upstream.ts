@@ -1,0 +1,28 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KUBERNETES_VERSION } from '../../parts/build.ts';
+import { provideImage } from '../images/archive.ts';
+import { kubeProxyImage } from '../images/catalogue.ts';
+import type { RealProxy } from './contract.ts';
+import { kubeProxyObjects } from './kubeadm.ts';
+
+const IMAGE = `fairlead.test/kube-proxy:${KUBERNETES_VERSION}`;
+
+export const UPSTREAM_PROXIES: readonly RealProxy[] = [upstream('nftables'), upstream('iptables')];
+
+function upstream(mode: 'nftables' | 'iptables'): RealProxy {
+  return {
+    name: `upstream-${mode}`,
+    description: `kube-proxy ${KUBERNETES_VERSION}, ${mode} mode`,
+    isUpstream: true,
+    // See the same word in lab/proxies/upstream.ts.
+    mayMissZoneAtStart: true,
+    provideArchive: ({ parts }) => provideImage(kubeProxyImage(IMAGE, parts['kube-proxy'])),
+    async writeObjects(folder) {
+      const file = join(folder, 'kube-proxy.json');
+      const items = kubeProxyObjects({ image: IMAGE, mode });
+      await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2));
+      return ['-f', file];
+    },
+  };
+}
