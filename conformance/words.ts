@@ -72,7 +72,13 @@ export const UDP_PORT: ServicePortDeclaration = {
   protocol: 'UDP',
 };
 
-export const UPSTREAM_IPTABLES = ['upstream-iptables', 'upstream-iptables-legacy'] as const;
+const UPSTREAM_IPTABLES = ['upstream-iptables', 'upstream-iptables-legacy'] as const;
+/** What follows from the layout of the chains, whoever writes them. */
+export const IPTABLES = [
+  ...UPSTREAM_IPTABLES,
+  'fairlead-iptables',
+  'fairlead-iptables-legacy',
+] as const;
 export const UPSTREAM = ['upstream-nftables', ...UPSTREAM_IPTABLES] as const;
 
 /** The same known difference for several proxies. */

@@ -6,10 +6,10 @@ import {
   clusterIP,
   differently,
   fromEach,
+  IPTABLES,
   on,
   refused,
   silent,
-  UPSTREAM_IPTABLES,
 } from '../words.ts';
 
 const EVERYWHERE = { a: on(1), b: on(2), near: asker(1), far: asker(2) };
@@ -96,7 +96,7 @@ export const clusterIpPortScenarios: readonly Scenario[] = [
           to: { clusterIP: 'web', port: 81, protocol: 'TCP' },
           expect: refused,
           escapes: false,
-          otherwise: differently(UPSTREAM_IPTABLES, {
+          otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
             reason: 'there is no rule for it, so it leaves the node by the default route',
@@ -116,7 +116,7 @@ export const clusterIpPortScenarios: readonly Scenario[] = [
           to: { clusterIP: 'web', port: 80, protocol: 'UDP' },
           expect: refused,
           escapes: false,
-          otherwise: differently(UPSTREAM_IPTABLES, {
+          otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
             reason: 'there is no rule for it, so it leaves the node by the default route',
@@ -135,7 +135,7 @@ export const clusterIpPortScenarios: readonly Scenario[] = [
           to: { unassigned: true, port: 80, protocol: 'TCP' },
           expect: silent,
           escapes: false,
-          otherwise: differently(UPSTREAM_IPTABLES, {
+          otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
             reason: 'it knows no service range, so it leaves the node by the default route',

@@ -4,10 +4,10 @@ import {
   asker,
   differently,
   fromEach,
+  IPTABLES,
   on,
   refused,
   silent,
-  UPSTREAM_IPTABLES,
   vip,
 } from '../words.ts';
 
@@ -113,7 +113,7 @@ function ofVip(kind: string, what: string, service: ServiceDeclaration): Scenari
               to: VIP,
               expect: refused,
               escapes: false,
-              otherwise: differently(UPSTREAM_IPTABLES, {
+              otherwise: differently(IPTABLES, {
                 expect: silent,
                 escapes: true,
                 reason:

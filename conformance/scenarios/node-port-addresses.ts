@@ -4,10 +4,10 @@ import {
   asker,
   differently,
   fromEach,
+  IPTABLES,
   nodePort,
   on,
   refused,
-  UPSTREAM_IPTABLES,
 } from '../words.ts';
 
 const EVERYWHERE = { a: on(1), b: on(2), near: asker(1), far: asker(2) };
@@ -45,7 +45,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
           ...fromEach(['pod:near', 'machine'], {
             to: AT_GATEWAY,
             expect: refused,
-            otherwise: differently(UPSTREAM_IPTABLES, EVERY_ADDRESS),
+            otherwise: differently(IPTABLES, EVERY_ADDRESS),
           }),
         ],
       },
@@ -64,7 +64,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
             from: 'node1',
             to: AT_LOCALHOST,
             expect: refused,
-            otherwise: differently(UPSTREAM_IPTABLES, LOCALHOST),
+            otherwise: differently(IPTABLES, LOCALHOST),
           },
         ],
       },

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../cluster/clock.ts';
 import type { Source, SourceEvent } from '../cluster/source.ts';
-import type { DataPlane, Desired, Drift } from '../dataplanes/contract.ts';
+import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { ConditionBook } from './condition-book.ts';
@@ -115,6 +115,11 @@ export class Agent {
   /** What this node should do, row by row, for whoever explains or compares. */
   get table(): ForwardingTable {
     return this.#context.intake.table;
+  }
+
+  /** What the data plane must know of the machine beside the rows. */
+  get facts(): NodeFacts {
+    return this.#context.intake.facts;
   }
 
   /** What the kernel should have, for a plane's `diff`. */

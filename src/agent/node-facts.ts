@@ -22,6 +22,7 @@ export function nodeFacts(input: NodeInput): NodeFacts {
   return {
     podDetection: byFamily((family) => podDetection(input, family)),
     nodePortAddresses: byFamily((family) => nodePortAddresses(input, family)),
+    ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
     serviceRanges: unionOf(input.serviceRanges),
     // Not a shift: bit 31 would come out negative.
     masqueradeMark: 2 ** input.settings.masquerade.markBit,
@@ -74,7 +75,7 @@ function firstRange(texts: readonly string[], family: Family): PodDetection | un
 }
 
 function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly string[] {
-  const { addresses } = input.settings.nodePorts;
+  const { addresses, onLocalhost } = input.settings.nodePorts;
   if (addresses === 'all') return 'all';
   if (addresses === 'primary') {
     const own = nodeIps(input).filter((ip) => familyOf(ip) === family && !isLoopback(ip));
@@ -82,13 +83,15 @@ function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly s
   }
   const ranges = rangesOf(addresses, family);
   if (ranges.length === 0 || ranges.some(({ prefixLength }) => prefixLength === 0)) return 'all';
-  const within = input.machineAddresses.filter((text) => isServed(text, ranges));
+  const within = input.machineAddresses.filter((text) => isServed(text, ranges, onLocalhost));
   return [...new Set(within.map((text) => canonicalIp(text) ?? text))].sort();
 }
 
-function isServed(text: string, ranges: readonly Cidr[]): boolean {
+function isServed(text: string, ranges: readonly Cidr[], onLocalhost: boolean): boolean {
   const address = parseIp(text);
-  if (address === undefined || isLoopbackAddress(address)) return false;
+  if (address === undefined) return false;
+  // Only of IPv4 can packets to loopback be led elsewhere.
+  if (isLoopbackAddress(address) && !(onLocalhost && address.version === 4)) return false;
   return ranges.some((range) => contains(range, address));
 }
 

@@ -66,12 +66,17 @@ export class Outstanding {
    * out of service for one odd Service would be the larger fault. It is told as what it is.
    */
   oldestSinceMs(family: Family): number | undefined {
+    if (this.#counts[family] === 0) return undefined;
     let oldest: number | undefined;
-    for (const { id, sinceMs, failure } of this.entries()) {
+    for (const { id, sinceMs, failure } of this.#failed.values()) {
       if (id.family !== family || failure?.scope === 'row') continue;
       if (sinceMs < (oldest ?? Number.POSITIVE_INFINITY)) oldest = sinceMs;
     }
-    return oldest;
+    // They are in the order in which they came: at a first start tens of thousands, asked every second.
+    const fresh = this.#fresh.values().find(({ id }) => id.family === family);
+    return fresh !== undefined && fresh.sinceMs < (oldest ?? Number.POSITIVE_INFINITY)
+      ? fresh.sinceMs
+      : oldest;
   }
 
   /** The Service that now holds in the kernel what another wants, and is about to give it up. */

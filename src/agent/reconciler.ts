@@ -151,7 +151,7 @@ export class Reconciler {
   async #write(signal: AbortSignal): Promise<void> {
     const { outstanding, clock, intake } = this.#context;
     const sorts: [() => Entry[], boolean][] = [
-      [() => outstanding.takeFresh(ROWS_PER_STEP), false],
+      [() => outstanding.takeFresh(this.#rowsPerStep), false],
       [() => this.#due('plane'), false],
       [() => this.#due('row'), true],
     ];
@@ -167,7 +167,11 @@ export class Reconciler {
 
   #due(scope: 'row' | 'plane'): Entry[] {
     const { outstanding, clock } = this.#context;
-    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limit: ROWS_PER_STEP });
+    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limit: this.#rowsPerStep });
+  }
+
+  get #rowsPerStep(): number {
+    return this.#context.plane.rowsPerStep ?? ROWS_PER_STEP;
   }
 
   #noteProgress(): void {

@@ -7,15 +7,13 @@ import { restoreSysctls } from '../linux/sysctl-state.ts';
 import { nodePortAddresses } from './cleanup/node-port-addresses.ts';
 import { CommandError } from './command-error.ts';
 import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
-import { openPlane } from './run/plane.ts';
+import { PLANE_MODES } from './run/plane.ts';
+import { removePlane } from './run/remove-plane.ts';
 
 interface CleanupOptions {
   readonly runFolder: string;
   readonly keepFlows?: true;
 }
-
-/** Modes that can have left something. */
-const MODES = ['nftables', 'iptables'] as const;
 
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
 export function cleanupCommand(): Command {
@@ -28,11 +26,10 @@ export function cleanupCommand(): Command {
 
 export async function cleanUp(options: CleanupOptions): Promise<void> {
   const frontends = [];
-  for (const mode of MODES) {
-    const plane = openPlane(mode);
-    frontends.push(...(await plane.frontends()));
-    await plane.remove();
-    console.log(`${mode}: removed`);
+  for (const mode of PLANE_MODES) {
+    const removed = await removePlane(mode);
+    frontends.push(...(removed ?? []));
+    console.log(`${mode}: ${removed ? 'removed' : 'its programs are not installed here'}`);
   }
   if (!options.keepFlows) {
     const count = await removeTranslated(new KernelConntrack(), {

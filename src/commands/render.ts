@@ -3,6 +3,7 @@ import type { MachineAddresses } from '../agent/machine-addresses.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
+import { renderedTables, restoreText, USUAL_ABILITIES } from '../dataplanes/iptables/render.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from '../dataplanes/nftables/chains.ts';
 import { renderTable } from '../dataplanes/nftables/render.ts';
 import { tableContent } from '../dataplanes/nftables/table-content.ts';
@@ -12,15 +13,18 @@ import { CommandError } from './command-error.ts';
 import { nodeNameOf, readDesired } from './desired.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { renderData } from './render/data-view.ts';
+import { iptablesPagesOf } from './render/iptables-page.ts';
 import { pagesOf } from './render/page.ts';
 import { renderText } from './render/text-view.ts';
 import { isWanted, parseWish } from './services/rows.ts';
 import type { SourceOptions } from './source.ts';
 
+const MODES = ['nftables', 'iptables'] as const;
+
 interface RenderOptions {
   readonly filename?: readonly string[];
   readonly node?: string;
-  readonly mode: 'nftables';
+  readonly mode: (typeof MODES)[number];
   readonly family?: TableFamily;
   readonly raw?: true;
   readonly output: 'text' | 'json';
@@ -33,10 +37,8 @@ export function renderCommand(): Command {
     .argument('[service]', 'namespace/name, or namespace/name:port; all when not given')
     .option('-f, --filename <paths...>', 'manifests: files, folders, or - for standard input')
     .option('--node <name>', 'the node to see with; else the one of the configuration')
-    .option('--raw', 'exactly what `nft list table` would print')
-    .addOption(
-      new Option('--mode <mode>', 'which data plane').choices(['nftables']).default('nftables'),
-    )
+    .option('--raw', 'exactly what `nft list table` would print, or input for iptables-restore')
+    .addOption(new Option('--mode <mode>', 'which data plane').choices(MODES).default('nftables'))
     .addOption(new Option('--family <family>', 'one of the two tables').choices(['ip', 'ip6']))
     .addOption(
       new Option('-o, --output <form>', 'for a person, or for a program')
@@ -78,13 +80,25 @@ async function render(
   }
   if (options.raw) {
     const desired = { facts, rows: rows.filter(isShown) };
-    const tables = families.map((family) => renderTable(tableContent(desired, family)));
+    const tables = families.map((family) => rawTables(desired, family, options.mode));
     console.log(tables.join('').trimEnd());
   } else {
-    const pages = pagesOf({ facts, rows }, isShown);
+    const toPages = options.mode === 'iptables' ? iptablesPagesOf : pagesOf;
+    const pages = toPages({ facts, rows }, isShown);
     const isJson = options.output === 'json';
     console.log(isJson ? JSON.stringify(renderData(pages), null, 2) : renderText(pages));
   }
+}
+
+function rawTables(
+  desired: { facts: NodeFacts; rows: readonly Forwarding[] },
+  family: TableFamily,
+  mode: RenderOptions['mode'],
+): string {
+  if (mode === 'nftables') return renderTable(tableContent(desired, family));
+  const setting = { facts: desired.facts, abilities: USUAL_ABILITIES };
+  const tables = renderedTables(desired.rows, setting, FAMILY_OF_TABLE[family]);
+  return `# for ${family === 'ip' ? 'iptables' : 'ip6tables'}-restore --noflush\n${restoreText(tables)}`;
 }
 
 /** What the node should do. Of its machine only what the Node object says is known here. */

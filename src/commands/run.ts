@@ -20,6 +20,7 @@ import { cleanUp } from './cleanup.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
 import { openLog } from './run/logger.ts';
+import { removeOtherModes } from './run/other-modes.ts';
 import { openPlane } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { VERSION } from './run/version.ts';
@@ -94,7 +95,11 @@ async function run({ config, load, options }: Start): Promise<void> {
       if (change) log.info({ ...change }, 'set');
     },
   });
+  let replaced = Promise.resolve();
   const proxy = assembleProxy({
+    onFirstSync: () => {
+      replaced = removeOtherModes(settings.mode, log);
+    },
     config,
     nodeName,
     source,
@@ -111,6 +116,7 @@ async function run({ config, load, options }: Start): Promise<void> {
   } finally {
     lifetime.abort();
     await following;
+    await replaced;
   }
 }
 

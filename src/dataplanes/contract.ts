@@ -13,6 +13,8 @@ export interface NodeFacts {
   readonly podDetection: Readonly<Record<Family, PodDetection | undefined>>;
   /** Addresses that node ports are served on; `all`: every one of the machine but loopback. */
   readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
+  /** IPv4 loopback too; only some modes can. */
+  readonly nodePortsOnLocalhost?: boolean;
   /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
   readonly serviceRanges: readonly string[];
   /** The one bit of the packet mark that says: masquerade. */
@@ -77,6 +79,8 @@ export interface KernelFrontend {
  */
 export interface DataPlane {
   readonly mode: string;
+  /** How many rows a transaction should have at most, where it costs much and a row little. */
+  readonly rowsPerStep?: number;
   /**
    * Makes the fixed parts, removes what belongs to no row, and says which rows are there already.
    * The start after a crash, a touched kernel and a routine look are all this one step.

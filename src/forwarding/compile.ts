@@ -3,7 +3,12 @@ import { type KnownEndpoint, knownEndpoints } from './endpoints.ts';
 import type { Endpoint, Family, Forwarding, NodeView } from './model.ts';
 import { frontendsOf } from './outcomes.ts';
 import { select } from './selection.ts';
-import { servicePorts, usesClusterEndpoints, usesLocalEndpoints } from './service-ports.ts';
+import {
+  healthCheckPortOf,
+  servicePorts,
+  usesClusterEndpoints,
+  usesLocalEndpoints,
+} from './service-ports.ts';
 
 export interface CompileInput {
   readonly service: ServiceObject;
@@ -14,6 +19,7 @@ export interface CompileInput {
 
 /** From objects to what this node should do: the whole way, for one Service and one family. */
 export function compile({ service, slices, family, view }: CompileInput): Forwarding[] {
+  const healthCheckPort = healthCheckPortOf(service);
   return servicePorts(service, family, view).map((port) => {
     const known = knownEndpoints(port.id, slices, view);
     const need = { cluster: usesClusterEndpoints(port), local: usesLocalEndpoints(port) };
@@ -24,6 +30,7 @@ export function compile({ service, slices, family, view }: CompileInput): Forwar
       clusterEndpoints: bareEndpoints(selection.cluster),
       localEndpoints: bareEndpoints(selection.local),
       affinitySeconds: port.affinitySeconds,
+      ...(healthCheckPort === 0 ? {} : { healthCheckPort }),
     };
   });
 }

@@ -7,6 +7,7 @@ export function equalForwarding(a: Forwarding | undefined, b: Forwarding | undef
   if (a === undefined || b === undefined) return false;
   return (
     a.affinitySeconds === b.affinitySeconds &&
+    a.healthCheckPort === b.healthCheckPort &&
     equalLists(a.clusterEndpoints, b.clusterEndpoints, equalEndpoint) &&
     equalLists(a.localEndpoints, b.localEndpoints, equalEndpoint) &&
     equalLists(a.frontends, b.frontends, equalFrontend)

@@ -1,7 +1,7 @@
 import type { CompileInput } from './compile.ts';
 import { knownEndpoints } from './endpoints.ts';
 import type { ServicePortId } from './model.ts';
-import { isServed, knownProtocol } from './service-ports.ts';
+import { healthCheckPortOf, isServed, knownProtocol } from './service-ports.ts';
 
 /** What the health port of a Service tells a load balancer about this node. */
 export interface HealthCheck {
@@ -10,18 +10,17 @@ export interface HealthCheck {
   readonly localEndpoints: number;
 }
 
-/** Only a load balancer's Service with external policy Local has one. */
 export function healthCheckOf(of: CompileInput): HealthCheck | undefined {
   const { service, slices, view } = of;
-  const local = service.type === 'LoadBalancer' && service.externalTrafficPolicy === 'Local';
-  if (!local || service.healthCheckNodePort === 0 || !isServed(service)) return undefined;
+  const port = healthCheckPortOf(service);
+  if (port === 0 || !isServed(service)) return undefined;
   const addresses = new Set<string>();
   for (const id of portsOfSlices(of)) {
     for (const endpoint of knownEndpoints(id, slices, view)) {
       if (endpoint.ready && endpoint.local) addresses.add(endpoint.address);
     }
   }
-  return { port: service.healthCheckNodePort, localEndpoints: addresses.size };
+  return { port, localEndpoints: addresses.size };
 }
 
 /** Every port that the slices have, also one that the Service has not, as in kube-proxy. */

@@ -76,6 +76,8 @@ export interface Forwarding {
   readonly localEndpoints: readonly Endpoint[];
   /** 0: none. */
   readonly affinitySeconds: number;
+  /** Where load balancers ask whether this node serves: a firewall must let them. */
+  readonly healthCheckPort?: number;
 }
 
 /** What the model must know of the node it is made for. */

@@ -70,10 +70,10 @@ describe('servicePorts()', () => {
       assert.deepEqual(allowed(['10.0.0.0/8'], 'IPv6'), []);
     });
 
-    it('is sorted, canonical, and each range once', () => {
+    it('is in the order of the Service, canonical, and each range once', () => {
       assert.deepEqual(allowed([' 10.1.2.3/8', '10.0.0.0/8', '1.0.0.0/8']), [
-        '1.0.0.0/8',
         '10.0.0.0/8',
+        '1.0.0.0/8',
       ]);
     });
 

@@ -69,6 +69,12 @@ function isExternalLocal(service: ServiceObject): boolean {
   return external && service.externalTrafficPolicy === 'Local';
 }
 
+/** Only a load balancer's Service with external policy Local has one; 0: none. */
+export function healthCheckPortOf(service: ServiceObject): number {
+  const isLocal = service.type === 'LoadBalancer' && service.externalTrafficPolicy === 'Local';
+  return isLocal ? service.healthCheckNodePort : 0;
+}
+
 function loadBalancerIps(service: ServiceObject, family: Family): readonly string[] {
   const vips = service.loadBalancerIPs.filter(({ ipMode }) => ipMode === 'VIP');
   return ofFamily(
@@ -95,7 +101,7 @@ function allowedSourcesOf(
   const width = of.family === 'IPv4' ? 32 : 128;
   // The node's own traffic to the address is sent from that address where the node has it.
   const vips = holdsNode ? of.vips.map((vip) => `${vip}/${width}`) : [];
-  return [...new Set([...own.map(formatCidr), ...vips])].sort();
+  return [...new Set([...own.map(formatCidr), ...vips])];
 }
 
 /** Canonical, of the family, each once, in the order given. */

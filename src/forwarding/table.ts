@@ -90,7 +90,15 @@ export class ForwardingTable {
 
   ofService(name: string): readonly Forwarding[] {
     const entry = this.#register.get(name);
-    if (entry === undefined) return [];
+    return entry === undefined ? [] : this.#current(entry);
+  }
+
+  /** Every row, in no order: for whoever counts, and must not wait for fifty thousand names to be sorted. */
+  *rows(): Generator<Forwarding> {
+    for (const entry of this.#register.entries()) yield* this.#current(entry);
+  }
+
+  #current(entry: Entry): readonly Forwarding[] {
     const families = this.#stale.get(entry);
     if (families) this.#settle(entry, families);
     this.#stale.delete(entry);

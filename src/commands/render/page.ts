@@ -29,7 +29,8 @@ export interface Page {
 
 export interface PageFrontend {
   readonly frontend: Frontend;
-  readonly elements: readonly PageElement[];
+  /** Undefined in a mode that has none. */
+  readonly elements?: readonly PageElement[];
   /** Names of chains. */
   readonly path: readonly string[];
 }

@@ -18,12 +18,13 @@ export function renderText(pages: readonly Page[]): string {
 function pageText(page: Page): string {
   const { forwarding } = page;
   const { id } = forwarding;
+  const where = `${hasElements(page) ? 'in table' : 'by'} ${page.table}`;
   const sections = [
-    `${bold(servicePortName(id))}  ${id.protocol}, ${id.family}, in table ${page.table}`,
+    `${bold(servicePortName(id))}  ${id.protocol}, ${id.family}, ${where}`,
     indented(outcomes(page)),
     indented(endpoints(forwarding)),
     `${head('WAY OF A PACKET')}\n${indented(paths(page))}`,
-    `${head('ELEMENTS')}\n${indented(elements(page))}`,
+    hasElements(page) ? `${head('ELEMENTS')}\n${indented(elements(page))}` : '',
     ...(page.chains.length === 0
       ? []
       : [`${head('CHAINS')}\n${indented(page.chains.map(chainText).join('\n\n'))}`]),
@@ -80,7 +81,11 @@ function elements({ frontends }: Page): string {
   return rows.length === 0 ? dim('none') : formatTextTable(rows);
 }
 
-function newRows({ elements: all }: PageFrontend, seen: Set<string>): string[][] {
+function hasElements({ frontends }: Page): boolean {
+  return frontends.some((frontend) => frontend.elements !== undefined);
+}
+
+function newRows({ elements: all = [] }: PageFrontend, seen: Set<string>): string[][] {
   return all.flatMap(({ kind, set, text, leadsTo }) => {
     const line = `${kind} ${set} ${text}`;
     if (seen.has(line)) return [];

@@ -24,7 +24,7 @@ export function followFlows(of: {
   const { agent, addresses, metrics, log } = of;
   const reconciler = new FlowReconciler({
     conntrack: new KernelConntrack(),
-    nodePortAddresses: () => servedAddresses(agent().desired().facts, addresses.current),
+    nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
     options: { isServing: (id, endpoint) => isServing(agent().table, id, endpoint) },
     observer: {
       onDeleted: ({ service, reason, endpoint, count }) =>

@@ -24,6 +24,8 @@ export interface ProxyParts {
   readonly plane: DataPlane;
   readonly events: Events;
   readonly log: Logger;
+  /** Everything is in the kernel for the first time. */
+  readonly onFirstSync?: () => void;
   /** For the status socket and what must outlive the process. */
   readonly runFolder: string;
 }
@@ -50,10 +52,10 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     version: VERSION,
     startedAtMs,
     snapshot: () => agentOf().snapshot(),
-    rows: () => agentOf().desired().rows,
+    rows: () => agentOf().table.rows(),
   });
   const serviceHealth = new ServiceHealthServers({
-    facts: () => agentOf().desired().facts,
+    facts: () => agentOf().facts,
     isHealthy: () => readyz(agentOf().conditions()).ok,
     onListenFailure: ({ namespace, name, port, error }) => {
       log.warn({ service: `${namespace}/${name}`, port }, error.message);
@@ -76,6 +78,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       flows.observer,
       logObserver(log),
       { onFirstSync: () => manager.ready(`${settings.mode} on ${hostname()}`) },
+      ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
   });
   return {

@@ -2,6 +2,7 @@ import { type Forwarding, servicePortName } from '../../forwarding/model.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference } from '../contract.ts';
+import type { Differences } from '../differences.ts';
 import { type Class, classId, classSetOf } from './classes.ts';
 import { elementName } from './element-text.ts';
 import type { ElementView } from './element-view.ts';
@@ -14,25 +15,6 @@ export interface ComparedRow {
   readonly parts: RowParts;
   /** Set when something is not as it should be: what the kernel has of the row. */
   readonly present?: RowParts;
-}
-
-/** At most so many are described. */
-const MOST_DESCRIBED = 100;
-
-/** What is amiss, counted, and the first of it described. */
-export class Differences {
-  readonly described: Difference[] = [];
-  count = 0;
-
-  add(difference: () => Difference): void {
-    this.count += 1;
-    if (!this.isFull) this.described.push(difference());
-  }
-
-  /** What is found from now on is only counted. */
-  get isFull(): boolean {
-    return this.described.length >= MOST_DESCRIBED;
-  }
 }
 
 /** Goes through the rows of one table and says what of them the kernel has. */

@@ -1,7 +1,8 @@
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { Desired, Difference } from '../contract.ts';
+import { Differences } from '../differences.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
-import { Comparison, Differences } from './comparison.ts';
+import { Comparison } from './comparison.ts';
 import { emptyView, readView } from './element-view.ts';
 import {
   isUnmendable,

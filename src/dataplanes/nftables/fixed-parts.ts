@@ -3,6 +3,7 @@ import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference, NodeFacts } from '../contract.ts';
+import type { Differences } from '../differences.ts';
 import { type Chain, classChains, FAMILY_OF_TABLE, fixedChains, preparedChains } from './chains.ts';
 import {
   type Class,
@@ -12,7 +13,6 @@ import {
   classSetOf,
   whereOfClassSet,
 } from './classes.ts';
-import type { Differences } from './comparison.ts';
 import { elementName, hostNumberOf } from './element-text.ts';
 import { addressBytes, hostNumber } from './keys.ts';
 import { CLASS_SETS, type ClassSet, setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';

@@ -2,8 +2,9 @@ import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Desired, Inspection } from '../contract.ts';
+import { Differences } from '../differences.ts';
 import { preparedChains, TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
-import { Comparison, Differences } from './comparison.ts';
+import { Comparison } from './comparison.ts';
 import { type ElementView, emptyView, readView, SuspectView } from './element-view.ts';
 import {
   isUnmendable,

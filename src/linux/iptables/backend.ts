@@ -71,7 +71,7 @@ async function look(of: { backend: Backend; program: string }): Promise<{
 }
 
 /** Read synchronously: /proc/net shows the network of the thread that opens it. */
-export function hasLegacyTable(family: IptablesFamily, table: string): boolean {
+function hasLegacyTable(family: IptablesFamily, table: string): boolean {
   try {
     return readFileSync(TABLE_NAMES[family], 'utf8').split('\n').includes(table);
   } catch {

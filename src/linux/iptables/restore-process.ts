@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { IptablesError } from './errors.ts';
+import { waitsForLock } from './lock.ts';
 import { type IptablesFamily, toolName } from './programs.ts';
 
 /**
@@ -13,8 +14,6 @@ const ACK = /# ack (\d+) /g;
 /** How many acknowledged tables one process writes before a new one takes over its memory. */
 const MOST_COMMITS = 2000;
 const MOST_COMPLAINT = 4000;
-/** What the programs end with when somebody else has the lock. */
-const EXIT_LOCKED = 4;
 /** Own processes whose last events may not have been told yet. */
 const MOST_REMEMBERED = 32;
 
@@ -40,7 +39,7 @@ interface Running {
 
 /**
  * `iptables-restore --noflush` that stays: it commits a table at each COMMIT it reads, and takes the
- * lock only from `*table` to COMMIT. With `-v` it prints the comments it reads, and nothing else, so
+ * lock only from `*table` to COMMIT (the nft backend has none). With `-v` it prints the comments it reads, and nothing else, so
  * a comment after COMMIT says that the table is in the kernel. To start it anew for each change
  * would cost what a fork of a large process costs.
  */
@@ -78,11 +77,14 @@ export class RestoreProcess implements Disposable {
     };
     this.#waiting = { sequence, settle };
     const late = setTimeout(() => this.#giveUp(running), this.#options.commitDeadlineMs);
+    const lockMs = this.#options.lockSeconds * 1000;
+    const locked = setInterval(() => this.#giveUpLock(running), lockMs);
     running.child.stdin.write(`${lines.join('\n')}\n# ack ${sequence} ${PADDING}\n`);
     try {
       await promise;
     } finally {
       clearTimeout(late);
+      clearInterval(locked);
       if (running.commitCount >= MOST_COMMITS) this.#end();
       this.#idle = setTimeout(() => this.#end(), this.#options.idleMs).unref();
     }
@@ -94,8 +96,10 @@ export class RestoreProcess implements Disposable {
   }
 
   #start(): Running {
-    const { program, family, lockSeconds } = this.#options;
-    const args = [toolName(family, 'restore'), '--noflush', '-w', String(lockSeconds), '-v'];
+    const { program, family } = this.#options;
+    // With a number of seconds it sets an alarm that it never takes back, and that ends it while
+    // it reads what to do next: so it waits for the lock for as long as we let it.
+    const args = [toolName(family, 'restore'), '--noflush', '-w', '-v'];
     const child = spawn(program, args, { stdio: 'pipe' });
     const running: Running = { child, lineCount: 0, commitCount: 0, complaint: '', output: '' };
     if (child.pid !== undefined) this.#remember(child.pid);
@@ -148,6 +152,15 @@ export class RestoreProcess implements Disposable {
     this.#onEnd(running, new IptablesError('IPTABLES_UNCERTAIN', message));
   }
 
+  /** Who waits for the lock has written nothing. */
+  #giveUpLock(running: Running): void {
+    const { pid } = running.child;
+    if (pid === undefined || !waitsForLock(pid)) return;
+    running.child.kill('SIGKILL');
+    const message = `the xtables lock was not free for ${this.#options.lockSeconds} s`;
+    this.#onEnd(running, new IptablesError('IPTABLES_LOCKED', message));
+  }
+
   #end(): void {
     const running = this.#running;
     this.#running = undefined;
@@ -168,7 +181,6 @@ const LINE = /\bline:? (\d+)/;
 
 function endOf(exitCode: number | null, complaint: string): IptablesError {
   const said = complaint.trim().split('\n').join('; ');
-  if (exitCode === EXIT_LOCKED) return new IptablesError('IPTABLES_LOCKED', said);
   if (exitCode === null || exitCode === 0) {
     const message = `iptables-restore ended (${exitCode ?? 'by a signal'}): ${said}`;
     return new IptablesError('IPTABLES_UNCERTAIN', message);

@@ -1,0 +1,38 @@
+import type { IptablesTable } from '../../linux/iptables/programs.ts';
+import { chainRemovals } from './chain-removal.ts';
+import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
+import type { KernelView } from './kernel-view.ts';
+import { tableChanges } from './mend.ts';
+import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
+import { TableChange } from './restore-text.ts';
+
+interface ChainName {
+  readonly table: IptablesTable;
+  readonly name: string;
+}
+
+/** All that is ours whatever the rows are, but for what the kubelet has made too. */
+const FIRST_CHAINS: readonly ChainName[] = [
+  ...PRESENT_CHAINS.filter(({ name }) => name !== FIREWALL),
+  { table: 'nat', name: POSTROUTING },
+  { table: 'filter', name: FORWARD },
+];
+
+/** What takes everything away that is there, step by step: what leads somewhere goes before it. */
+export function cleanUp(view: KernelView): TableChange[] {
+  const first = tableChanges();
+  for (const { table, chain, rule, isShared } of JUMPS) {
+    if (!isShared && view[table].get(chain)?.includes(rule)) first[table].deleteRule(chain, rule);
+  }
+  for (const { table, name } of FIRST_CHAINS) {
+    if (view[table].has(name)) first[table].removeChain(name);
+  }
+  const last = new TableChange('nat');
+  if (view.nat.has(MARK_MASQUERADE)) last.removeChain(MARK_MASQUERADE);
+  const ofRows = [...view.nat.keys()].filter(isRowChain);
+  return [first.filter, first.nat, first.mangle, ...chainRemovals(ofRows), last];
+}
+
+export function hasOurs(view: KernelView): boolean {
+  return FIRST_CHAINS.some(({ table, name }) => view[table].has(name));
+}

@@ -1,0 +1,142 @@
+import {
+  type Family,
+  type Forwarding,
+  type ServicePortKey,
+  servicePortKey,
+  servicePortName,
+} from '../../forwarding/model.ts';
+import type { Difference } from '../contract.ts';
+import type { Differences } from '../differences.ts';
+import { SHARED_CHAINS } from './fixed-parts.ts';
+import type { KernelView } from './kernel-view.ts';
+import { isRowChain, NODE_PORTS, SERVICES } from './names.ts';
+import type { Dispatch, RowRules } from './row.ts';
+import { type RuleText, targetOf } from './rule.ts';
+import { dispatchId, equalRules } from './transaction.ts';
+
+/** What belongs to no row. */
+export interface Leftovers {
+  readonly dispatch: readonly Dispatch[];
+  readonly chains: readonly string[];
+}
+
+interface PresentRow {
+  readonly chains: Map<string, readonly RuleText[]>;
+  readonly dispatch: Dispatch[];
+}
+
+/** Goes through the rows of one family and says what of them the kernel has. */
+export class Comparison {
+  readonly #family: Family;
+  readonly #view: KernelView;
+  readonly #differences: Differences;
+  /** Rules of shared chains that no row has asked for yet. */
+  readonly #unasked = new Map<string, Dispatch[]>();
+  readonly #askedChains = new Set<string>();
+  /** Rows that are not right: what there is of them. */
+  readonly present = new Map<ServicePortKey, PresentRow>();
+
+  constructor(of: {
+    readonly family: Family;
+    readonly view: KernelView;
+    readonly differences: Differences;
+  }) {
+    this.#family = of.family;
+    this.#view = of.view;
+    this.#differences = of.differences;
+    for (const { table, name } of SHARED_CHAINS) {
+      for (const rule of of.view[table].get(name) ?? []) {
+        if (!isNodePortJump(table, name, rule)) this.#offer({ table, chain: name, rule });
+      }
+    }
+  }
+
+  /** Says whether the kernel has all of it. */
+  compare(row: Forwarding, rules: RowRules): boolean {
+    const present: PresentRow = { chains: new Map(), dispatch: [] };
+    let isRight = true;
+    const differ = (kind: Difference['kind'], object: string): void => {
+      isRight = false;
+      this.#differ(kind, object, servicePortName(row.id));
+    };
+    for (const each of rules.dispatch) {
+      if (this.#take(each)) present.dispatch.push(each);
+      else differ('missing', `${each.table} ${each.chain} ${each.rule}`);
+    }
+    for (const [name, wanted] of rules.chains) {
+      this.#askedChains.add(name);
+      const found = this.#view.nat.get(name);
+      if (found) present.chains.set(name, found);
+      if (!equalRules(found, wanted)) differ(found ? 'different' : 'missing', `nat ${name}`);
+    }
+    if (!isRight) this.present.set(servicePortKey(row.id), present);
+    return isRight;
+  }
+
+  /**
+   * What no row asked for; call it when every row was compared. What leads to a chain of a row that
+   * is about to be rewritten, or from one, is that row's to remove: at once with what replaces it.
+   */
+  leftovers(): Leftovers {
+    const stale = new Set<string>();
+    for (const name of this.#view.nat.keys()) {
+      if (isRowChain(name) && !this.#askedChains.has(name)) stale.add(name);
+    }
+    const ownerOfChain = new Map<string, PresentRow>();
+    for (const present of this.present.values()) this.#adopt(present, stale, ownerOfChain);
+    const dispatch: Dispatch[] = [];
+    for (const each of [...this.#unasked.values()].flat()) {
+      this.#differ('foreign', `${each.table} ${each.chain} ${each.rule}`);
+      const target = each.table === 'nat' ? targetOf(each.rule) : undefined;
+      const owner = target === undefined ? undefined : ownerOfChain.get(target);
+      if (owner) owner.dispatch.push(each);
+      else dispatch.push(each);
+    }
+    for (const name of stale) this.#differ('foreign', `nat ${name}`);
+    return { dispatch, chains: [...stale] };
+  }
+
+  /** Chains that only this row's own lead to go when it is written. */
+  #adopt(present: PresentRow, stale: Set<string>, owners: Map<string, PresentRow>): void {
+    const open = [...present.chains.keys()];
+    for (let name = open.pop(); name !== undefined; name = open.pop()) {
+      owners.set(name, present);
+      for (const rule of this.#view.nat.get(name) ?? []) {
+        const target = targetOf(rule);
+        if (target === undefined || !stale.delete(target)) continue;
+        this.#differ('foreign', `nat ${target}`);
+        present.chains.set(target, this.#view.nat.get(target) ?? []);
+        open.push(target);
+      }
+    }
+  }
+
+  #offer(dispatch: Dispatch): void {
+    const id = dispatchId(dispatch);
+    const known = this.#unasked.get(id);
+    if (known) known.push(dispatch);
+    else this.#unasked.set(id, [dispatch]);
+  }
+
+  #take(dispatch: Dispatch): boolean {
+    const id = dispatchId(dispatch);
+    const known = this.#unasked.get(id);
+    if (!known) return false;
+    known.pop();
+    if (known.length === 0) this.#unasked.delete(id);
+    return true;
+  }
+
+  #differ(kind: Difference['kind'], object: string, service?: string): void {
+    this.#differences.add(() => ({
+      kind,
+      object: `${this.#family} ${object}`,
+      ...(service === undefined ? {} : { service }),
+    }));
+  }
+}
+
+/** The last rules of the chain are a fixed part. */
+export function isNodePortJump(table: string, chain: string, rule: RuleText): boolean {
+  return table === 'nat' && chain === SERVICES && targetOf(rule) === NODE_PORTS;
+}

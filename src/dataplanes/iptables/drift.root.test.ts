@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BACKENDS } from '../../linux/iptables/programs.ts';
+import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import type { Drift } from '../contract.ts';
+import type { IptablesPlane } from './plane.ts';
+import { bring, change, Tools } from './testing/kernel.ts';
+import { upstreamRows } from './testing/rows.ts';
+
+beforeEach(enterOwnNetwork);
+
+const ROWS = upstreamRows();
+/** The nft backend tells at once; the legacy one is asked now and then. */
+const DEADLINE_MS = { nft: 1000, legacy: 15_000 } as const;
+
+class Watching implements AsyncDisposable {
+  readonly plane: IptablesPlane;
+  readonly drifts: Drift[] = [];
+  readonly #stop = new AbortController();
+  readonly #tools: Tools;
+  #running = Promise.resolve();
+
+  constructor(tools: Tools) {
+    this.#tools = tools;
+    this.plane = tools.newPlane();
+  }
+
+  async start(): Promise<this> {
+    await bring(this.plane, ROWS);
+    this.#running = this.plane.watch((drift) => this.drifts.push(drift), this.#stop.signal);
+    return this;
+  }
+
+  async heard(): Promise<Drift> {
+    const late = AbortSignal.timeout(DEADLINE_MS[this.#tools.backend]);
+    for (;;) {
+      const drift = this.drifts.shift();
+      if (drift) return drift;
+      assert.ok(!late.aborted, 'nothing was heard');
+      await delay(5);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+const TOUCHES: readonly (readonly [string, readonly string[]])[] = [
+  ['a flush of nat', ['-t', 'nat', '-F']],
+  ['a flush of filter', ['-t', 'filter', '-F']],
+  ['one way less', ['-t', 'nat', '-D', 'PREROUTING', '1']],
+  ['a canary that is gone', ['-t', 'mangle', '-X', 'KUBE-PROXY-CANARY']],
+];
+
+for (const backend of BACKENDS) {
+  const tools = new Tools(backend);
+
+  describe(`somebody else on ${backend}`, () => {
+    before(() => tools.prepare());
+    after(() => tools.remove());
+
+    for (const [what, args] of TOUCHES) {
+      it(`is noticed, and what was there comes back: ${what}`, async () => {
+        await using watching = await new Watching(tools).start();
+        tools.iptables(...args);
+        await watching.heard();
+        await bring(watching.plane, ROWS);
+        tools.assertIs(ROWS);
+      });
+    }
+  });
+}
+
+describe('what is not drift on nft', () => {
+  const tools = new Tools('nft');
+  before(() => tools.prepare());
+  after(() => tools.remove());
+
+  it('is what we do ourselves, and rules of others', async () => {
+    await using watching = await new Watching(tools).start();
+    const [row] = ROWS;
+    await watching.plane.apply([change(row, undefined)]);
+    tools.iptables('-t', 'filter', '-A', 'FORWARD', '-s', '192.0.2.1', '-j', 'ACCEPT');
+    tools.iptables('-t', 'nat', '-N', 'THEIRS');
+    tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
+    const drift = await watching.heard();
+    assert.match(drift.what, /chain FORWARD of ip filter/, 'only the policy is told');
+  });
+
+  it('a policy of somebody else is told and left as it is', async () => {
+    await using watching = await new Watching(tools).start();
+    tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
+    await watching.heard();
+    const { differenceCount } = await bring(watching.plane, ROWS);
+    assert.equal(differenceCount, 0);
+    assert.match(tools.iptables('-t', 'filter', '-S', 'FORWARD'), /^-P FORWARD DROP/);
+  });
+});

@@ -1,0 +1,157 @@
+import {
+  type Family,
+  type Forwarding,
+  type ServicePortKey,
+  servicePortKey,
+} from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+import { IptablesError } from '../../linux/iptables/errors.ts';
+import type { Differences } from '../differences.ts';
+import { chainRemovals } from './chain-removal.ts';
+import { cleanUp } from './clean-up.ts';
+import { Comparison } from './comparison.ts';
+import { type KernelView, readKernel } from './kernel-view.ts';
+import { mendFixedParts, tableChanges } from './mend.ts';
+import { asPlaneError } from './plane-errors.ts';
+import { presentOf } from './present.ts';
+import { reconfigure } from './reconfigure.ts';
+import type { TableChange } from './restore-text.ts';
+import { type RowRules, rulesOf } from './row.ts';
+import type { Setting } from './setting.ts';
+import { STEPS, type Step, Transaction } from './transaction.ts';
+
+/** Brings the lines of a table into the kernel, all or none. */
+export interface Committer {
+  commit(lines: readonly string[]): Promise<void>;
+}
+
+/** The tables of one family: what is read from them and written to them. */
+export class FamilyTables {
+  readonly family: Family;
+  readonly #program: string;
+  readonly #committer: Committer;
+  /** What the kernel has of rows that are not there as they were applied. */
+  readonly #present = new Map<ServicePortKey, RowRules>();
+  /** A commit went wrong in a way that leaves open what came of it. */
+  #isUncertain = false;
+  #writtenCount = 0;
+
+  constructor(of: {
+    readonly family: Family;
+    readonly program: string;
+    readonly committer: Committer;
+  }) {
+    this.family = of.family;
+    this.#program = of.program;
+    this.#committer = of.committer;
+  }
+
+  get writtenCount(): number {
+    return this.#writtenCount;
+  }
+
+  has(key: ServicePortKey): boolean {
+    return this.#present.has(key);
+  }
+
+  read(): Promise<KernelView> {
+    return readKernel(this.#program, this.family);
+  }
+
+  /** Mends the fixed parts, removes what belongs to no row; gives the rows that are there. */
+  async inspect(
+    rows: readonly Forwarding[],
+    setting: Setting,
+    differences: Differences,
+  ): Promise<ServicePortKey[]> {
+    const view = await this.read();
+    this.#present.clear();
+    const compared = this.compare({ view, rows, setting, differences });
+    await this.#commitAll(compared.changes);
+    this.#isUncertain = false;
+    for (const [key, present] of compared.comparison.present) this.#present.set(key, present);
+    return compared.right;
+  }
+
+  /** What an inspection finds, and what it would write. */
+  compare(of: {
+    readonly view: KernelView;
+    readonly rows: readonly Forwarding[];
+    readonly setting: Setting;
+    readonly differences: Differences;
+  }): { right: ServicePortKey[]; comparison: Comparison; changes: TableChange[] } {
+    const { view, rows, setting, differences } = of;
+    const { family } = this;
+    const comparison = new Comparison({ family, view, differences });
+    const right: ServicePortKey[] = [];
+    for (const row of rows) {
+      if (comparison.compare(row, rulesOf(row, setting))) right.push(servicePortKey(row.id));
+    }
+    const changes = tableChanges();
+    mendFixedParts(changes, { family, view, setting, differences });
+    const leftovers = comparison.leftovers();
+    for (const { table, chain, rule } of leftovers.dispatch) changes[table].deleteRule(chain, rule);
+    const { mangle, filter, nat } = changes;
+    const removals = chainRemovals(leftovers.chains);
+    return { right, comparison, changes: [mangle, filter, nat, ...removals] };
+  }
+
+  async apply(changes: readonly Change[], setting: Setting): Promise<void> {
+    const view = this.#isUncertain ? await this.read() : undefined;
+    const transaction = new Transaction();
+    for (const { key, before, after } of changes) {
+      const rules = { before: rulesOf(before, setting), after: rulesOf(after, setting) };
+      const known = this.#present.get(key);
+      const present = view ? presentOf(view, [rules.before, rules.after, known]) : known;
+      transaction.replace(key, { before: present ?? rules.before, after: rules.after });
+    }
+    const done = new Set<Step>();
+    try {
+      for (const step of STEPS) {
+        await this.#commit(transaction.change(step));
+        done.add(step);
+      }
+    } catch (error) {
+      if (done.size > 0 || view) {
+        for (const [key, rules] of transaction.presentAfter(done)) this.#present.set(key, rules);
+      }
+      throw error;
+    }
+    this.#isUncertain = false;
+    for (const { key } of changes) this.#present.delete(key);
+  }
+
+  /** The kernel has these as `after` although the transaction as a whole failed. */
+  keep(changes: readonly Change[], setting: Setting): void {
+    for (const { key, after } of changes) this.#present.set(key, rulesOf(after, setting));
+  }
+
+  async configure(before: Setting, after: Setting): Promise<void> {
+    const { family } = this;
+    const changes = tableChanges();
+    reconfigure(changes, { family, before, after, read: await this.read() });
+    await this.#commitAll([changes.filter, changes.nat]);
+  }
+
+  async remove(): Promise<void> {
+    await this.#commitAll(cleanUp(await this.read()));
+    this.#present.clear();
+  }
+
+  async #commitAll(changes: readonly TableChange[]): Promise<void> {
+    for (const change of changes) await this.#commit(change);
+  }
+
+  async #commit(change: TableChange): Promise<void> {
+    if (change.isEmpty) return;
+    const lines = change.lines();
+    try {
+      await this.#committer.commit(lines.map(({ text }) => text));
+    } catch (error) {
+      if (!(error instanceof IptablesError)) throw error;
+      if (error.code === 'IPTABLES_UNCERTAIN') this.#isUncertain = true;
+      throw asPlaneError(error, error.line === undefined ? undefined : lines[error.line]?.owner);
+    }
+    this.#writtenCount += change.operationCount;
+  }
+}

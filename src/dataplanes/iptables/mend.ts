@@ -1,0 +1,93 @@
+import type { Family } from '../../forwarding/model.ts';
+import type { IptablesTable } from '../../linux/iptables/programs.ts';
+import type { Differences } from '../differences.ts';
+import { isNodePortJump } from './comparison.ts';
+import { firewallRules, fixedChains, JUMPS, nodePortJumps, PRESENT_CHAINS } from './fixed-parts.ts';
+import type { KernelView } from './kernel-view.ts';
+import { FIREWALL, SERVICES } from './names.ts';
+import { TableChange } from './restore-text.ts';
+import type { RuleText } from './rule.ts';
+import type { Setting } from './setting.ts';
+import { equalRules } from './transaction.ts';
+
+export type TableChanges = Readonly<Record<IptablesTable, TableChange>>;
+
+export function tableChanges(): TableChanges {
+  return {
+    mangle: new TableChange('mangle'),
+    filter: new TableChange('filter'),
+    nat: new TableChange('nat'),
+  };
+}
+
+/** Writes what is missing or different of all that does not depend on rows. */
+export function mendFixedParts(
+  changes: TableChanges,
+  of: {
+    readonly family: Family;
+    readonly view: KernelView;
+    readonly setting: Setting;
+    readonly differences: Differences;
+  },
+): void {
+  const { family, view, setting, differences } = of;
+  const differ = (table: IptablesTable, object: string, isThere: boolean): void =>
+    differences.add(() => ({
+      kind: isThere ? 'different' : 'missing',
+      object: `${family} ${table} ${object}`,
+    }));
+  for (const { table, name } of PRESENT_CHAINS) {
+    if (view[table].has(name)) continue;
+    differ(table, name, false);
+    changes[table].fill(name, []);
+  }
+  for (const { table, name, rules } of fixedChains(setting)) {
+    const found = view[table].get(name);
+    if (equalRules(found, rules)) continue;
+    differ(table, name, found !== undefined);
+    changes[table].fill(name, rules);
+  }
+  for (const rule of firewallRules(setting, family)) {
+    if (view.filter.get(FIREWALL)?.includes(rule)) continue;
+    differ('filter', `${FIREWALL} ${rule}`, false);
+    changes.filter.append(FIREWALL, rule);
+  }
+  for (const { table, chain, rule } of missingJumps(view)) {
+    differ(table, `${chain} ${rule}`, false);
+    changes[table].insert(chain, rule);
+  }
+  mendLastRules(changes.nat, { ...of, differ });
+}
+
+/** The last given is to be the first met, and `insert` keeps the order that it is given. */
+function missingJumps(view: KernelView) {
+  const missing = JUMPS.filter(({ table, chain, rule }) => !view[table].get(chain)?.includes(rule));
+  return missing.toReversed();
+}
+
+function mendLastRules(
+  change: TableChange,
+  of: {
+    readonly family: Family;
+    readonly view: KernelView;
+    readonly setting: Setting;
+    readonly differ: (table: IptablesTable, object: string, isThere: boolean) => void;
+  },
+): void {
+  const found = of.view.nat.get(SERVICES) ?? [];
+  const wanted = nodePortJumps(of.setting, of.family);
+  const jumps = found.filter((rule) => isNodePortJump('nat', SERVICES, rule));
+  const areLast = equalRules(found.slice(found.length - wanted.length), wanted);
+  if (areLast && jumps.length === wanted.length) return;
+  of.differ('nat', `${SERVICES} ${wanted[0] ?? 'without node ports'}`, jumps.length > 0);
+  replaceLastRules(change, jumps, wanted);
+}
+
+export function replaceLastRules(
+  change: TableChange,
+  found: readonly RuleText[],
+  wanted: readonly RuleText[],
+): void {
+  for (const rule of found) change.deleteRule(SERVICES, rule);
+  for (const rule of wanted) change.appendLast(SERVICES, rule);
+}

@@ -1,0 +1,28 @@
+import type { ServicePortKey } from '../../forwarding/model.ts';
+import { IptablesError, type IptablesErrorCode } from '../../linux/iptables/errors.ts';
+import { PlaneError } from '../contract.ts';
+
+export function notInspected(): PlaneError {
+  return new PlaneError('the tables have not been looked at yet', {
+    code: 'IPTABLES_NOT_INSPECTED',
+    next: 'this is a fault of the program: inspect comes before every other call',
+  });
+}
+
+export function asPlaneError(error: unknown, culprit?: ServicePortKey): unknown {
+  if (!(error instanceof IptablesError)) return error;
+  return new PlaneError(`iptables: ${error.message}`, {
+    code: error.code,
+    next: NEXT_OF_CODE[error.code],
+    cause: error,
+    ...(culprit === undefined ? {} : { culprit }),
+  });
+}
+
+const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {
+  IPTABLES_MISSING: 'install iptables 1.8 or later on the machine or in the image',
+  IPTABLES_REFUSED: 'it is tried again; fairlead status shows what is pending',
+  IPTABLES_LOCKED:
+    'another program holds the xtables lock; it is tried again: `fuser /run/xtables.lock` names it',
+  IPTABLES_UNCERTAIN: 'the tables are read again, and what is missing is written',
+};

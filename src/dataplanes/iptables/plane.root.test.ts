@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Forwarding } from '../../forwarding/model.ts';
+import { BACKENDS } from '../../linux/iptables/programs.ts';
+import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import { PlaneError } from '../contract.ts';
+import { bring, change, Tools } from './testing/kernel.ts';
+import { EXTERNAL, FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
+
+// A new one for each test, so that none meets what another has made.
+beforeEach(enterOwnNetwork);
+
+const ROWS = upstreamRows();
+const STEPS = 12;
+
+function web(number: number, endpoints: readonly string[]): Forwarding {
+  const isServed = endpoints.length > 0;
+  return row({
+    name: `web${number}`,
+    lists: ['cluster'],
+    endpoints,
+    frontends: [
+      frontend(
+        'cluster-ip',
+        { address: `10.96.1.${number}`, port: 80 },
+        isServed ? INTERNAL('cluster') : NOBODY,
+      ),
+      frontend('node-port', { port: 31000 + number }, isServed ? EXTERNAL : NOBODY),
+    ],
+  });
+}
+
+/** A Service of few names with some endpoints, or none, or no Service at all. */
+const states = fc.array(
+  fc.option(fc.uniqueArray(fc.constantFrom('10.1.0.1:80', '10.1.0.2:80', '10.1.0.3:80'))),
+  { minLength: 4, maxLength: 4 },
+);
+
+for (const backend of BACKENDS) {
+  const tools = new Tools(backend);
+
+  describe(`the iptables plane on ${backend}`, () => {
+    before(() => {
+      tools.prepare();
+    });
+    after(() => tools.remove());
+
+    it('writes what it renders, and finds it again', async () => {
+      const first = await bring(tools.newPlane(), ROWS);
+      assert.equal(first.right.size, 0);
+      tools.assertIs(ROWS);
+      const second = await bring(tools.newPlane(), ROWS);
+      assert.equal(second.right.size, ROWS.length);
+      assert.deepEqual([second.differenceCount, second.writeCount], [0, 0]);
+    });
+
+    it('follows changes, whatever comes after what', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, []);
+      let old = new Map<number, Forwarding>();
+      for (const state of fc.sample(states, { numRuns: STEPS, seed: 7 })) {
+        const now = new Map<number, Forwarding>();
+        for (const [number, endpoints] of state.entries()) {
+          if (endpoints) now.set(number, web(number, endpoints.toSorted()));
+        }
+        const changes = state.map((_, number) => [old.get(number), now.get(number)] as const);
+        await plane.apply(changes.filter(([a, b]) => a ?? b).map(([was, is]) => change(was, is)));
+        old = now;
+        tools.assertIs([...now.values()]);
+      }
+    });
+
+    it('puts right what is wrong, and takes away what belongs to nobody', async () => {
+      const plane = tools.newPlane();
+      const earlier = [web(1, ['10.1.0.1:80', '10.1.0.2:80']), web(2, ['10.1.0.1:80']), web(3, [])];
+      await bring(plane, earlier);
+      tools.iptables('-t', 'nat', '-N', 'KUBE-SVC-STRAY');
+      tools.iptables('-t', 'nat', '-I', 'KUBE-SERVICES', '-d', '10.96.9.9', '-j', 'KUBE-SVC-STRAY');
+      tools.iptables('-t', 'nat', '-A', 'KUBE-SERVICES', '-d', '10.96.9.8', '-j', 'RETURN');
+      tools.iptables('-t', 'filter', '-D', 'INPUT', '-j', 'KUBE-FIREWALL');
+      tools.iptables('-t', 'filter', '-F', 'KUBE-FORWARD');
+      tools.iptables('-t', 'mangle', '-X', 'KUBE-PROXY-CANARY');
+      tools.iptables('-t', 'nat', '-D', 'KUBE-NODEPORTS', '1');
+      const rows = [web(1, ['10.1.0.3:80']), web(3, ['10.1.0.1:80']), web(4, [])];
+      const inspection = await bring(tools.newPlane(), rows);
+      assert.ok(inspection.differenceCount > 0);
+      tools.assertIs(rows);
+    });
+
+    it('says which row was refused, and has nothing of the others', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, [web(1, [])]);
+      const bad = web(2, ['10.1.0.300:80']);
+      const changes = [
+        change(web(1, []), web(1, ['10.1.0.1:80'])),
+        change(undefined, bad),
+        change(undefined, web(3, [])),
+      ];
+      await assert.rejects(plane.apply(changes), (error) => {
+        assert.ok(error instanceof PlaneError);
+        assert.deepEqual([error.code, error.culprit], ['IPTABLES_REFUSED', 't/web2/TCP/IPv4']);
+        return true;
+      });
+      await plane.apply(changes.filter(({ after }) => after !== bad));
+      tools.assertIs([web(1, ['10.1.0.1:80']), web(3, [])]);
+    });
+
+    it('takes new facts', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, ROWS);
+      const facts = { ...FACTS, nodePortAddresses: { IPv4: ['192.0.2.1'], IPv6: 'all' as const } };
+      await plane.configure(facts);
+      const { differenceCount, right } = await plane.inspect({ facts, rows: ROWS });
+      assert.deepEqual([differenceCount, right.size], [0, ROWS.length]);
+      await plane.configure(FACTS);
+      tools.assertIs(ROWS);
+    });
+
+    it('tells what is translated, and what was counted', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, [web(1, ['10.1.0.1:80'])]);
+      assert.deepEqual(await plane.frontends(), [
+        { protocol: 'TCP', address: '10.96.1.1', port: 80 },
+        { protocol: 'TCP', port: 31001 },
+      ]);
+      const [count] = await plane.counters();
+      assert.deepEqual(count, {
+        service: 't/web1/TCP/IPv4',
+        frontend: '10.96.1.1:80',
+        endpoint: '10.1.0.1:80',
+        connections: 0,
+        bytes: 0,
+      });
+    });
+
+    it('leaves nothing behind but what the kubelet has too', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, ROWS);
+      await plane.remove();
+      const left = tools.save('IPv4').match(/^(:|-A).*KUBE-\S+/gm) ?? [];
+      assert.ok(
+        left.every((line) => line.includes('KUBE-FIREWALL')),
+        left.join('\n'),
+      );
+      assert.deepEqual(await plane.frontends(), []);
+    });
+  });
+}

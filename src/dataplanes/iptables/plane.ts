@@ -1,0 +1,280 @@
+import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+import { type FoundBackend, findBackend } from '../../linux/iptables/backend.ts';
+import { RestoreProcess } from '../../linux/iptables/restore-process.ts';
+import { saveTable } from '../../linux/iptables/save.ts';
+import type { Netlink } from '../../linux/netlink/socket.ts';
+import type {
+  DataPlane,
+  Desired,
+  Difference,
+  Drift,
+  EndpointCount,
+  Inspection,
+  KernelFrontend,
+  NodeFacts,
+} from '../contract.ts';
+import { Differences } from '../differences.ts';
+import { findAbilities, readAbilities } from './abilities.ts';
+import { hasOurs } from './clean-up.ts';
+import { endpointCounts, kernelFrontends } from './counts.ts';
+import { watchEvents } from './drift.ts';
+import { FamilyTables } from './family-tables.ts';
+import { readKernel } from './kernel-view.ts';
+import { asPlaneError, notInspected } from './plane-errors.ts';
+import { pollTables } from './poll.ts';
+import type { Abilities } from './setting.ts';
+
+const LOCK_SECONDS = 5;
+/** The largest tables take iptables a minute and more. */
+const COMMIT_DEADLINE_MS = 300_000;
+const IDLE_MS = 60_000;
+const POLL_MS = 5000;
+/**
+ * On the legacy backend every transaction replaces the whole table, whatever it changes. On the
+ * nft backend it costs the square of what it has: 5,000 Services of 5 endpoints take 200 s at once
+ * and 4 s in steps of 100.
+ */
+const ROWS_PER_STEP = { legacy: 5000, nft: 100 } as const;
+
+export interface IptablesPlaneOptions {
+  readonly openNetlink: (kind: 'requests' | 'events') => Netlink;
+  /** Lets the kernel route packets from and to loopback addresses. */
+  readonly serveLocalhost?: () => Promise<void>;
+  /** Where the programs of iptables are; the PATH of the process when not given. */
+  readonly path?: string;
+  /** How often the legacy tables are looked at; 5 s when not given. */
+  readonly pollMs?: number;
+  /** Rules of ours that lie where packets no longer need them, or meet them twice. */
+  readonly onOtherBackend?: (backend: string) => void;
+}
+
+interface Kernel {
+  readonly found: FoundBackend;
+  readonly processes: Readonly<Record<Family, RestoreProcess>>;
+  readonly tables: Readonly<Record<Family, FamilyTables>>;
+}
+
+/** The data plane on iptables: chain by chain what kube-proxy writes, so that all who know it find it. */
+export class IptablesPlane implements DataPlane {
+  readonly mode = 'iptables';
+  readonly #options: IptablesPlaneOptions;
+  #kernel: Promise<Kernel> | undefined;
+  #facts: NodeFacts | undefined;
+  #abilities: Abilities | undefined;
+  #isBusy = false;
+  #rowsPerStep: number = ROWS_PER_STEP.nft;
+
+  constructor(options: IptablesPlaneOptions) {
+    this.#options = options;
+  }
+
+  get rowsPerStep(): number {
+    return this.#rowsPerStep;
+  }
+
+  async inspect({ facts, rows }: Desired): Promise<Inspection> {
+    return await this.#writing(async ({ tables, found }) => {
+      const isFirst = this.#abilities === undefined;
+      await this.#serveLocalhost(facts);
+      const abilities = await findAbilities(this.#options.openNetlink);
+      const differences = new Differences();
+      const right = new Set<string>();
+      const byFamily = byFamilyOf(rows);
+      const before = writtenCount(tables);
+      for (const family of FAMILIES) {
+        const setting = { facts, abilities };
+        const keys = await tables[family].inspect(byFamily[family], setting, differences);
+        for (const key of keys) right.add(key);
+      }
+      this.#facts = facts;
+      this.#abilities = abilities;
+      this.#rowsPerStep = ROWS_PER_STEP[found.backend];
+      if (isFirst) await this.#reportOther(found);
+      const { described, count } = differences;
+      const writeCount = writtenCount(tables) - before;
+      return { right, differences: described, differenceCount: count, writeCount };
+    });
+  }
+
+  async configure(facts: NodeFacts): Promise<void> {
+    await this.#writing(async ({ tables }) => {
+      const { facts: old, abilities } = this.#setting();
+      await this.#serveLocalhost(facts);
+      for (const family of FAMILIES) {
+        await tables[family].configure({ facts: old, abilities }, { facts, abilities });
+      }
+      this.#facts = facts;
+    });
+  }
+
+  async apply(changes: readonly Change[]): Promise<void> {
+    await this.#writing(async ({ tables }) => {
+      const setting = this.#setting();
+      const parts = FAMILIES.map((family) => {
+        const own = changes.filter((change) => familyOf(change, tables) === family);
+        return { table: tables[family], changes: own };
+      }).filter((part) => part.changes.length > 0);
+      const results = await Promise.allSettled(
+        parts.map((part) => part.table.apply(part.changes, setting)),
+      );
+      const failed = results.find((result) => result.status === 'rejected');
+      if (!failed) return;
+      results.forEach((result, index) => {
+        const part = parts[index];
+        if (result.status === 'fulfilled') part?.table.keep(part.changes, setting);
+      });
+      throw failed.reason;
+    });
+  }
+
+  async diff({ facts, rows }: Desired): Promise<readonly Difference[]> {
+    const { tables } = await this.#open();
+    const setting = { facts, abilities: await readAbilities(this.#options.openNetlink) };
+    const differences = new Differences();
+    const byFamily = byFamilyOf(rows);
+    for (const family of FAMILIES) {
+      const view = await tables[family].read();
+      tables[family].compare({ view, rows: byFamily[family], setting, differences });
+    }
+    return differences.described;
+  }
+
+  async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    const { found, processes, tables } = await this.#open();
+    if (found.backend === 'nft') {
+      const netlink = this.#options.openNetlink('events');
+      const isOurs = (portId: number): boolean =>
+        FAMILIES.some((family) => processes[family].isOurs(portId));
+      await watchEvents({ netlink, isOurs }, onDrift, signal);
+      return;
+    }
+    const polled = {
+      program: found.program,
+      periodMs: this.#options.pollMs ?? POLL_MS,
+      writtenCount: () => writtenCount(tables),
+      isQuiet: () => !this.#isBusy && this.#facts !== undefined,
+    };
+    await pollTables(polled, onDrift, signal);
+  }
+
+  async counters(): Promise<readonly EndpointCount[]> {
+    const nat = await this.#readNat(true);
+    return FAMILIES.flatMap((family) => endpointCounts(nat[family], family));
+  }
+
+  async frontends(): Promise<readonly KernelFrontend[]> {
+    const nat = await this.#readNat(false);
+    return FAMILIES.flatMap((family) => kernelFrontends(nat[family]));
+  }
+
+  async remove(): Promise<void> {
+    await this.#writing(async ({ tables, found }) => {
+      for (const family of FAMILIES) await tables[family].remove();
+      if (found.other) await removeFrom(found.other.program);
+      this.#facts = undefined;
+      this.#abilities = undefined;
+    });
+  }
+
+  async #serveLocalhost(facts: NodeFacts): Promise<void> {
+    if (isLocalhostServed(facts)) await this.#options.serveLocalhost?.();
+  }
+
+  #setting(): { facts: NodeFacts; abilities: Abilities } {
+    const [facts, abilities] = [this.#facts, this.#abilities];
+    if (!facts || !abilities) throw notInspected();
+    return { facts, abilities };
+  }
+
+  async #readNat(withCounters: boolean) {
+    try {
+      const { program } = (await this.#open()).found;
+      const [IPv4, IPv6] = await Promise.all([
+        saveTable({ program, family: 'IPv4', table: 'nat', withCounters }),
+        saveTable({ program, family: 'IPv6', table: 'nat', withCounters }),
+      ]);
+      return { IPv4, IPv6 };
+    } catch (error) {
+      throw asPlaneError(error);
+    }
+  }
+
+  async #writing<T>(work: (kernel: Kernel) => Promise<T>): Promise<T> {
+    this.#isBusy = true;
+    try {
+      return await work(await this.#open());
+    } catch (error) {
+      throw asPlaneError(error);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #reportOther({ other }: FoundBackend): Promise<void> {
+    if (!other || !this.#options.onOtherBackend) return;
+    for (const family of FAMILIES) {
+      if (!hasOurs(await readKernel(other.program, family))) continue;
+      this.#options.onOtherBackend(other.backend);
+      return;
+    }
+  }
+
+  #open(): Promise<Kernel> {
+    this.#kernel ??= openKernel(this.#options.path).catch((error: unknown) => {
+      this.#kernel = undefined;
+      throw asPlaneError(error);
+    });
+    return this.#kernel;
+  }
+}
+
+async function openKernel(path: string | undefined): Promise<Kernel> {
+  const found = await findBackend(path);
+  const { program } = found;
+  const processes = { IPv4: restoreOf(program, 'IPv4'), IPv6: restoreOf(program, 'IPv6') };
+  const tablesOf = (family: Family): FamilyTables =>
+    new FamilyTables({ family, program, committer: processes[family] });
+  return { found, processes, tables: { IPv4: tablesOf('IPv4'), IPv6: tablesOf('IPv6') } };
+}
+
+function restoreOf(program: string, family: Family): RestoreProcess {
+  return new RestoreProcess({
+    program,
+    family,
+    lockSeconds: LOCK_SECONDS,
+    commitDeadlineMs: COMMIT_DEADLINE_MS,
+    idleMs: IDLE_MS,
+  });
+}
+
+async function removeFrom(program: string): Promise<void> {
+  for (const family of FAMILIES) {
+    using committer = restoreOf(program, family);
+    await new FamilyTables({ family, program, committer }).remove();
+  }
+}
+
+function byFamilyOf(rows: Iterable<Forwarding>): Record<Family, Forwarding[]> {
+  const byFamily: Record<Family, Forwarding[]> = { IPv4: [], IPv6: [] };
+  for (const row of rows) byFamily[row.id.family].push(row);
+  return byFamily;
+}
+
+function isLocalhostServed({ nodePortsOnLocalhost, nodePortAddresses }: NodeFacts): boolean {
+  const addresses = nodePortAddresses.IPv4;
+  if (!nodePortsOnLocalhost) return false;
+  return addresses === 'all' || addresses.some((address) => address.startsWith('127.'));
+}
+
+/** A row of which something was found, and that nobody wants any more, has neither. */
+function familyOf(
+  { key, before, after }: Change,
+  tables: Readonly<Record<Family, FamilyTables>>,
+): Family | undefined {
+  return (after ?? before)?.id.family ?? FAMILIES.find((family) => tables[family].has(key));
+}
+
+function writtenCount(tables: Readonly<Record<Family, FamilyTables>>): number {
+  return FAMILIES.reduce((sum, family) => sum + tables[family].writtenCount, 0);
+}

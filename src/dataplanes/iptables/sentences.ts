@@ -1,0 +1,112 @@
+import type { RuleText } from './rule.ts';
+
+/** A part of a rule in words: a condition for the rest, or something that is done. */
+type Clause = { readonly when: string } | { readonly does: string };
+
+interface Teller {
+  readonly pattern: RegExp;
+  readonly tell: (found: readonly string[]) => Clause;
+}
+
+const when =
+  (words: (...found: string[]) => string) =>
+  ([, ...found]: readonly string[]): Clause => ({ when: words(...found) });
+const does =
+  (words: (...found: string[]) => string) =>
+  ([, ...found]: readonly string[]): Clause => ({ does: words(...found) });
+
+/** What each part of our rules means. A rule is read part by part; comments say nothing to the kernel. */
+const TELLERS: readonly Teller[] = [
+  { pattern: /^! -s (\S+)/, tell: when((range) => `it does not come from ${range}`) },
+  { pattern: /^-s (\S+)/, tell: when((range) => `it comes from ${range}`) },
+  { pattern: /^! -d (\S+)/, tell: when((range) => `it is not for ${range}`) },
+  { pattern: /^-d (\S+)/, tell: when((range) => `it is for ${addressText(range)}`) },
+  { pattern: /^! -i (\S+)/, tell: when((name) => `it did not come in through ${name}`) },
+  { pattern: /^-i (\S+)/, tell: when((name) => `it came in through ${name}`) },
+  { pattern: /^-p (\S+)/, tell: when((name) => `it is ${name.toUpperCase()}`) },
+  { pattern: /^-m \w+ --dport (\d+)/, tell: when((port) => `it is for port ${port}`) },
+  {
+    pattern: /^-m addrtype --dst-type LOCAL/,
+    tell: when(() => 'it is for an address of this node'),
+  },
+  {
+    pattern: /^-m addrtype --src-type LOCAL/,
+    tell: when(() => 'it comes from this node itself'),
+  },
+  {
+    pattern: /^-m mark ! --mark \S+/,
+    tell: when(() => 'it is not marked for masquerading'),
+  },
+  { pattern: /^-m mark --mark \S+/, tell: when(() => 'it is marked for masquerading') },
+  { pattern: /^-m conntrack --ctstate NEW/, tell: when(() => 'it begins a connection') },
+  {
+    pattern: /^-m conntrack --ctstate INVALID/,
+    tell: when(() => 'connection tracking cannot make sense of it'),
+  },
+  {
+    pattern: /^-m conntrack --ctstate RELATED,ESTABLISHED/,
+    tell: when(() => 'it belongs to a connection that stands'),
+  },
+  {
+    pattern: /^-m recent --rcheck --seconds (\d+) --reap --name \S+ --mask \S+ --rsource/,
+    tell: when((seconds) => `its client was sent there in the last ${seconds} s`),
+  },
+  {
+    pattern: /^-m recent --set --name \S+ --mask \S+ --rsource/,
+    tell: does(() => 'remembers that its client was sent here'),
+  },
+  {
+    pattern: /^-m statistic --mode random --probability (\S+)/,
+    tell: when((share) => `the draw says so (${percent(share)})`),
+  },
+  { pattern: /^-m nfacct --nfacct-name (\S+)/, tell: does((name) => `counts it in ${name}`) },
+  { pattern: /^-j KUBE-MARK-MASQ$/, tell: does(() => 'marks it for masquerading') },
+  {
+    pattern: /^-j MASQUERADE.*/,
+    tell: does(
+      () => 'gives it an address of this node as its source, so that the answer comes back',
+    ),
+  },
+  { pattern: /^-j MARK --set-xmark \S+\/0x0/, tell: does(() => 'takes the mark off') },
+  { pattern: /^-j MARK --set-xmark \S+/, tell: does(() => 'sets the mark') },
+  { pattern: /^-j DNAT --to-destination (\S+)/, tell: does((to) => `sends it to ${to}`) },
+  { pattern: /^-j REJECT.*/, tell: does(() => 'refuses it with an ICMP message') },
+  { pattern: /^-j DROP/, tell: does(() => 'drops it, and nobody is told') },
+  { pattern: /^-j ACCEPT/, tell: does(() => 'lets it through') },
+  { pattern: /^-j RETURN/, tell: does(() => 'is done with it') },
+  { pattern: /^-j (\S+)/, tell: does((chain) => `goes through chain ${chain}`) },
+];
+
+const SILENT = /^(-m comment --comment "[^"]*"|-m (tcp|udp|sctp)) ?/;
+
+/** What a rule does with a packet, in a sentence without its full stop. */
+export function ruleSentence(rule: RuleText): string {
+  const clauses: Clause[] = [];
+  for (let rest: string = rule; rest !== ''; ) {
+    const { clause, length } = nextPart(rest);
+    if (clause) clauses.push(clause);
+    rest = rest.slice(length).trimStart();
+  }
+  const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
+  const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
+  const head = conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `;
+  return `${head}${actions.join(', and ') || 'only counts it; it goes on as it came'}`;
+}
+
+function nextPart(rest: string): { clause?: Clause; length: number } {
+  for (const { pattern, tell } of TELLERS) {
+    const found = pattern.exec(rest);
+    if (found) return { clause: tell(found), length: found[0].length };
+  }
+  const silent = SILENT.exec(rest);
+  // Of a word that nobody knows nothing can be said; the rule itself stands below.
+  return { length: silent ? silent[0].length : Math.max(1, rest.search(/ |$/)) };
+}
+
+function addressText(range: string): string {
+  return range.replace(/\/(32|128)$/, '');
+}
+
+function percent(share: string): string {
+  return `${Number((Number(share) * 100).toFixed(1))} %`;
+}

@@ -1,0 +1,82 @@
+import type { Forwarding, Frontend } from '../../forwarding/model.ts';
+import type { IptablesTable } from '../../linux/iptables/programs.ts';
+import { FIREWALL, FORWARD, isRowChain } from './names.ts';
+import { type RenderedTables, renderedTables } from './render.ts';
+import { type RuleText, targetOf } from './rule.ts';
+import type { Setting } from './setting.ts';
+
+/** A chain that a packet meets, with those of its rules that can say something about it. */
+export interface ChainVisit {
+  readonly table: IptablesTable;
+  readonly name: string;
+  readonly rules: readonly RuleText[];
+  /** The how manieth hook it is reached from. */
+  readonly stage: number;
+}
+
+export interface FrontendWalk {
+  readonly frontend: Frontend;
+  readonly visits: readonly ChainVisit[];
+}
+
+/** The way of a packet from outside, hook by hook. The node's own packets begin in `OUTPUT`. */
+const HOOKS = [
+  ['nat', 'PREROUTING'],
+  ['filter', 'INPUT'],
+  ['filter', 'FORWARD'],
+  ['nat', 'POSTROUTING'],
+] as const;
+
+export function walkRow(row: Forwarding, setting: Setting): readonly FrontendWalk[] {
+  return row.frontends.map((frontend) => {
+    // Rules of other Services, and of other frontends, have nothing to say about its packets.
+    const { healthCheckPort: _, ...bare } = row;
+    const only = { ...bare, frontends: [frontend] };
+    const tables = renderedTables([only], setting, row.id.family);
+    return { frontend, visits: new Walk(tables).visits() };
+  });
+}
+
+class Walk {
+  readonly #tables: RenderedTables;
+  readonly #isForwarding: boolean;
+  readonly #visits = new Map<string, ChainVisit>();
+  #stage = 0;
+
+  constructor(tables: RenderedTables) {
+    this.#tables = tables;
+    const dispatched = tables.nat.values().flatMap((rules) => rules.map(targetOf));
+    this.#isForwarding = dispatched.some((target) => target !== undefined && isRowChain(target));
+  }
+
+  visits(): ChainVisit[] {
+    for (const [stage, [table, name]] of HOOKS.entries()) {
+      this.#stage = stage;
+      this.#visit(table, name);
+    }
+    return [...this.#visits.values()];
+  }
+
+  /** Says whether the chain has a rule for the packet; one that has none is left out. */
+  #visit(table: IptablesTable, name: string): boolean {
+    const all = this.#tables[table].get(name) ?? [];
+    const id = `${table} ${name}`;
+    if (this.#visits.has(id)) return true;
+    // What was translated is forwarded as any packet is; the guard of loopback is for none of these.
+    if (name === FIREWALL || (name === FORWARD && !this.#isForwarding)) return false;
+    const isMarked = table === 'nat' && name.endsWith('POSTROUTING');
+    if (isMarked && !this.#isForwarding) return false;
+    const rules: RuleText[] = [];
+    // Its place is before the chains that it leads to.
+    this.#visits.set(id, { table, name, rules, stage: this.#stage });
+    for (const rule of all) if (this.#concerns(table, rule)) rules.push(rule);
+    if (rules.length === 0) this.#visits.delete(id);
+    return rules.length > 0;
+  }
+
+  #concerns(table: IptablesTable, rule: RuleText): boolean {
+    const target = targetOf(rule);
+    if (target === undefined || !this.#tables[table].has(target)) return true;
+    return this.#visit(table, target);
+  }
+}

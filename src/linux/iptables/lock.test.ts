@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { isWaiter } from './lock.ts';
+
+const LOCKS = `1: FLOCK  ADVISORY  WRITE 100 fe:00:1835022 0 EOF
+1: -> FLOCK  ADVISORY  WRITE 200 fe:00:1835022 0 EOF
+2: POSIX  ADVISORY  WRITE 300 fe:00:264 0 EOF
+2: -> POSIX  ADVISORY  WRITE 400 fe:00:264 0 EOF
+`;
+
+it('waits for a lock: who stands behind the one that has it', () => {
+  assert.deepEqual(
+    [100, 200, 300, 400].map((processId) => isWaiter(LOCKS, processId)),
+    [false, true, false, false],
+  );
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
+import { IptablesError } from './errors.ts';
+import { BACKENDS, type Backend } from './programs.ts';
+import { RestoreProcess } from './restore-process.ts';
+
+beforeEach(enterOwnNetwork);
+
+const folder = mkdtempSync(join(tmpdir(), 'fairlead-restore-'));
+const LOCK = join(folder, 'xtables.lock');
+before(() => {
+  process.env['XTABLES_LOCKFILE'] = LOCK;
+});
+after(() => rmSync(folder, { recursive: true }));
+
+const restore = (backend: Backend, commitDeadlineMs = 10_000): RestoreProcess =>
+  new RestoreProcess({
+    program: `/usr/sbin/xtables-${backend}-multi`,
+    family: 'IPv4',
+    lockSeconds: 1,
+    commitDeadlineMs,
+    idleMs: 10_000,
+  });
+const rulesOf = (backend: Backend): string =>
+  run([`/usr/sbin/xtables-${backend}-multi`, 'iptables', '-t', 'nat', '-S']);
+const block = (...lines: string[]): string[] => ['*nat', ...lines, 'COMMIT'];
+
+for (const backend of BACKENDS) {
+  describe(`a process that stays, on ${backend}`, () => {
+    it('has each table in the kernel when it says so', async () => {
+      using process_ = restore(backend);
+      for (let number = 1; number <= 5; number++) {
+        await process_.commit(block(`:MINE-${number} - [0:0]`));
+        assert.match(rulesOf(backend), new RegExp(`^-N MINE-${number}$`, 'm'));
+      }
+    });
+
+    it('says which line was refused, writes nothing of it, and goes on', async () => {
+      using process_ = restore(backend);
+      await process_.commit(block(':MINE - [0:0]'));
+      const refused = block('-A MINE -j RETURN', '-A MINE -d nonsense -j RETURN');
+      await assert.rejects(process_.commit(refused), (error) => {
+        assert.ok(error instanceof IptablesError);
+        assert.deepEqual([error.code, error.line], ['IPTABLES_REFUSED', 2]);
+        return true;
+      });
+      assert.doesNotMatch(rulesOf(backend), /-A MINE/);
+      await process_.commit(block('-A MINE -j ACCEPT'));
+      assert.match(rulesOf(backend), /-A MINE -j ACCEPT/);
+    });
+
+    it('says which rule the kernel did not have', async () => {
+      using process_ = restore(backend);
+      await process_.commit(block(':MINE - [0:0]'));
+      const missing = block('-A MINE -j ACCEPT', '-D MINE -j RETURN');
+      await assert.rejects(process_.commit(missing), { code: 'IPTABLES_REFUSED', line: 2 });
+    });
+  });
+}
+
+describe('the lock', () => {
+  it('is waited for, not held between commits, and not for ever', async () => {
+    using process_ = restore('legacy');
+    await process_.commit(block(':MINE - [0:0]'));
+    run(['flock', '-n', LOCK, 'true']);
+    using other = new Holder();
+    await other.held();
+    await assert.rejects(process_.commit(block('-A MINE -j ACCEPT')), { code: 'IPTABLES_LOCKED' });
+  });
+});
+
+/** Another program of iptables that has begun and not ended its work. */
+class Holder implements Disposable {
+  readonly #process = restore('legacy');
+  #ending: Promise<unknown> = Promise.resolve();
+
+  /** Resolves when it has the lock. */
+  async held(): Promise<void> {
+    await this.#process.commit(block());
+    // Without COMMIT it keeps the lock and never answers.
+    this.#ending = this.#process.commit(['*nat']).catch((error: unknown) => error);
+    const late = AbortSignal.timeout(5000);
+    while (isFree()) {
+      assert.ok(!late.aborted, 'the lock is taken');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#process[Symbol.dispose]();
+    void this.#ending;
+  }
+}
+
+function isFree(): boolean {
+  try {
+    run(['flock', '-n', LOCK, 'true']);
+    return true;
+  } catch {
+    // That is how flock says no.
+    return false;
+  }
+}
