@@ -5,7 +5,7 @@ import type { TestParts } from '../lab/parts/real.ts';
 import { startRealCluster } from '../lab/real/cluster.ts';
 import type { RealProxy } from '../lab/real/proxies/contract.ts';
 import type { EndedSpec } from './ginkgo-output.ts';
-import { keepFailures } from './keep.ts';
+import { keepFailures, keepLogs } from './keep.ts';
 import { type ProxyResults, shortName } from './result.ts';
 import { runSpecs } from './run-specs.ts';
 
@@ -26,7 +26,14 @@ export async function judgeProxy(of: Judgement): Promise<ProxyResults> {
   const { proxy, progress, signal } = of;
   process.stderr.write(`\n${proxy.name}: ${proxy.description}\n`);
   const startedAt = performance.now();
-  await using cluster = await startRealCluster({ nodeCount: of.nodes, proxy, progress, signal });
+  const failures = join(of.folder, 'failures');
+  await using cluster = await startRealCluster({
+    nodeCount: of.nodes,
+    proxy,
+    progress,
+    signal,
+    onFailure: (clusterFolder) => keepLogs(clusterFolder, failures),
+  });
   const readyAt = performance.now();
   const specs = await runSpecs({
     cluster,
@@ -38,7 +45,7 @@ export async function judgeProxy(of: Judgement): Promise<ProxyResults> {
     signal,
   });
   const endedAt = performance.now();
-  await keepFailures({ cluster, specs, folder: join(of.folder, 'failures') });
+  await keepFailures({ clusterFolder: cluster.folder, specs, into: failures });
   return {
     proxy: proxy.name,
     isUpstream: proxy.isUpstream,

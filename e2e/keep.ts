@@ -1,33 +1,36 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RealCluster } from '../lab/real/cluster.ts';
 import { type SpecResult, shortName } from './result.ts';
 
 /** Keeps what is needed to understand a failure after the cluster is gone. */
 export async function keepFailures(of: {
-  cluster: RealCluster;
+  clusterFolder: string;
   specs: readonly SpecResult[];
-  folder: string;
+  into: string;
 }): Promise<void> {
   const failed = of.specs.filter((spec) => spec.state === 'failed');
   if (failed.length === 0) return;
-  await mkdir(of.folder, { recursive: true });
+  await mkdir(of.into, { recursive: true });
   for (const spec of failed) {
     const text = `${spec.name}\n\n${spec.message}\n\n${spec.output}\n`;
-    await writeFile(join(of.folder, `${fileName(spec.name)}.txt`), text);
+    await writeFile(join(of.into, `${fileName(spec.name)}.txt`), text);
   }
-  await cp(of.cluster.logFolder, join(of.folder, 'cluster'), { recursive: true });
-  await keepSystemLogs(of.cluster, join(of.folder, 'system-pods'));
+  await keepLogs(of.clusterFolder, of.into);
 }
 
-/** Kubelets keep the logs of a pod under its namespace and name. */
-async function keepSystemLogs(cluster: RealCluster, folder: string): Promise<void> {
-  const nodes = join(cluster.folder, 'nodes');
+/** The logs of the control plane, of the nodes, and of the system's pods. */
+export async function keepLogs(clusterFolder: string, into: string): Promise<void> {
+  await cp(join(clusterFolder, 'logs'), join(into, 'cluster'), { recursive: true });
+  const nodes = join(clusterFolder, 'nodes');
+  if (!existsSync(nodes)) return;
   for (const node of await readdir(nodes)) {
+    // Kubelets keep the logs of a pod under its namespace and name.
     const logs = join(nodes, node, 'pod-logs');
     const pods = (await readdir(logs)).filter((name) => name.startsWith('kube-system_'));
     for (const pod of pods) {
-      await cp(join(logs, pod), join(folder, node, pod), { recursive: true, dereference: true });
+      const target = join(into, 'system-pods', node, pod);
+      await cp(join(logs, pod), target, { recursive: true, dereference: true });
     }
   }
 }

@@ -26,6 +26,8 @@ export interface RealClusterOptions {
   readonly proxy: RealProxy;
   readonly progress?: Progress;
   readonly signal?: AbortSignal | undefined;
+  /** Called with the cluster's folder when it does not come up, before all of it is removed. */
+  readonly onFailure?: (folder: string) => Promise<void>;
 }
 
 /** A cluster whose nodes are real: kubelet, containerd, and every proxy a pod like any other. */
@@ -45,7 +47,11 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
   try {
     return await assemble({ ...options, name, parts, realParts, progress });
   } catch (error) {
-    await removeLab(name);
+    try {
+      await options.onFailure?.(labFolder(name));
+    } finally {
+      await removeLab(name);
+    }
     throw error;
   }
 }

@@ -14,6 +14,12 @@ const WINDOW_PART = 'regression-issue-74839';
 /** Specs that read the rules of a node do so from this one. */
 const IPTABLES_IMAGE = 'registry.k8s.io/build-image/distroless-iptables:v0.9.6';
 
+/**
+ * Without the names nft lists protocols as numbers, and kube-proxy, which compares with what it
+ * wrote, takes its own elements for somebody else's and deletes them.
+ */
+const PROTOCOLS = 'tcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\nicmp 1 ICMP\nipv6-icmp 58 IPv6-ICMP\n';
+
 const AGNHOST_TOOLS = ['busybox', 'conntrack', 'curl', 'dash', 'dig', 'ip', 'nc.openbsd', 'wget'];
 
 /** What every cluster with real nodes has: pods' first process, DNS, and upstream's test pods. */
@@ -59,7 +65,7 @@ export function kubeProxyImage(name: string, kubeProxy: string): ImageDescriptio
 }
 
 /** nft, and iptables on the nft backend with its extensions; those are loaded by name, not linked. */
-function rulesetPrograms(): Pick<ImageDescription, 'programs' | 'files' | 'links'> {
+function rulesetPrograms(): Pick<ImageDescription, 'programs' | 'files' | 'links' | 'texts'> {
   const extensions = `/usr/lib/${architecture().triplet}/xtables`;
   const tools = ['iptables', 'ip6tables'].flatMap((name) => [
     name,
@@ -69,6 +75,7 @@ function rulesetPrograms(): Pick<ImageDescription, 'programs' | 'files' | 'links
   return {
     programs: ['nft', 'xtables-nft-multi', 'conntrack', 'busybox'].map(program),
     files: { [extensions]: extensions },
+    texts: { '/etc/protocols': PROTOCOLS },
     links: {
       '/bin/sh': 'busybox',
       ...Object.fromEntries(tools.map((name) => [`/usr/sbin/${name}`, 'xtables-nft-multi'])),

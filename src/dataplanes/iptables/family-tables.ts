@@ -8,7 +8,7 @@ import type { Change } from '../../forwarding/table.ts';
 import { IptablesError } from '../../linux/iptables/errors.ts';
 import type { Differences } from '../differences.ts';
 import { chainRemovals } from './chain-removal.ts';
-import { cleanUp } from './clean-up.ts';
+import { cleanUp, hasOurs } from './clean-up.ts';
 import { Comparison } from './comparison.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
 import { mendFixedParts, tableChanges } from './mend.ts';
@@ -66,7 +66,10 @@ export class FamilyTables {
   ): Promise<ServicePortKey[]> {
     const view = await this.read();
     this.#present.clear();
-    const compared = this.compare({ view, rows, setting, differences });
+    // At a first start nothing of any row is there, and to look for each costs as much as writing.
+    const isFirst = !hasOurs(view);
+    if (isFirst) differences.count += rows.length;
+    const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
     await this.#commitAll(compared.changes);
     this.#isUncertain = false;
     for (const [key, present] of compared.comparison.present) this.#present.set(key, present);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import { type ServicePortId, servicePortName } from '../../forwarding/model.ts';
 
 /** Chains of rows. Everything in table nat that begins so is ours. */
@@ -57,7 +57,7 @@ const HASH_BYTES = 10;
 
 /** The first 16 characters of the base32 of the SHA-256. */
 function hash(text: string): string {
-  const digest = createHash('sha256').update(text).digest();
+  const digest = digestOf('sha256', text, 'buffer');
   let bits = 0;
   let bitCount = 0;
   let name = '';

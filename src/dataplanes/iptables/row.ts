@@ -55,6 +55,8 @@ class Rules {
   readonly #chainNames: RowChainNames;
   readonly #chains = new Map<string, RuleText[]>();
   readonly #dispatch: Dispatch[] = [];
+  /** A name is a hash, and is needed for every rule that leads there. */
+  readonly #endpointChains = new Map<Endpoint, { readonly text: string; readonly chain: string }>();
 
   constructor(row: Forwarding, setting: Setting) {
     this.#row = row;
@@ -234,8 +236,7 @@ class Rules {
     const { id, affinitySeconds } = this.#row;
     const rules: RuleText[] = [];
     const each = endpoints.map((endpoint) => {
-      const text = endpointKey(endpoint);
-      const chain = endpointChainName(id, text);
+      const { text, chain } = this.#endpointChain(endpoint);
       return { chain, about: comment(`${this.#name} -> ${text}`) };
     });
     for (const { chain, about } of affinitySeconds > 0 ? each : []) {
@@ -253,8 +254,7 @@ class Rules {
   #addEndpointChain(endpoint: Endpoint): void {
     const { id, affinitySeconds } = this.#row;
     const { family, protocol } = id;
-    const text = endpointKey(endpoint);
-    const chain = endpointChainName(id, text);
+    const { text, chain } = this.#endpointChain(endpoint);
     const about = comment(this.#name);
     const source = single(endpoint.address, family);
     const sticky = affinitySeconds > 0 ? [remember(chain, family)] : [];
@@ -266,6 +266,15 @@ class Rules {
         jump: `DNAT --to-destination ${text}`,
       }),
     ]);
+  }
+
+  #endpointChain(endpoint: Endpoint): { readonly text: string; readonly chain: string } {
+    const known = this.#endpointChains.get(endpoint);
+    if (known) return known;
+    const text = endpointKey(endpoint);
+    const made = { text, chain: endpointChainName(this.#row.id, text) };
+    this.#endpointChains.set(endpoint, made);
+    return made;
   }
 
   #listChain(list: 'cluster' | 'local'): string {
