@@ -14,8 +14,11 @@ import { change, row } from './testing/rows.ts';
 enterOwnNetwork();
 
 const FLOWS = 200_000;
-/** The longest are collections of garbage, of about 5 ms; a walk in the kernel would take 50. */
-const LONGEST_TURN_MS = 20;
+/**
+ * The longest are collections of garbage: 5 ms on a quiet machine, 40 on one that is busy with
+ * other tests. To decode everything in one turn would take half a second.
+ */
+const LONGEST_TURN_MS = 150;
 const MOST_GROWTH_MB = 60;
 const UDP = 17;
 const MB = 1024 * 1024;
