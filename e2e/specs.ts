@@ -43,7 +43,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
     reason: 'needs a proxy that starts as a static pod',
   },
   {
-    pattern: '\\[Feature:Networking-IPv[46]\\]|IPerf2',
+    pattern: '\\[Feature:Networking-IPv[46]\\]',
     reason: 'there is nothing outside the cluster to reach',
   },
 ];
