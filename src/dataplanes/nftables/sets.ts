@@ -18,38 +18,6 @@ export const TABLES: Readonly<Record<TableFamily, TableRef>> = {
   ip6: { family: 'ip6', name: TABLE_NAME },
 };
 
-/** Sets and maps in the order in which they are made. Their names are what a reader of `nft list` sees. */
-export type SetName = (typeof SET_NAMES)[number];
-
-const SET_NAMES = [
-  'services',
-  'nodeports',
-  'short-circuit',
-  'short-circuit-nodeports',
-  'affinity-groups',
-  'affinity-nodeport-groups',
-  'short-affinity-groups',
-  'short-affinity-nodeport-groups',
-  'firewall-lists',
-  'reject-services',
-  'reject-nodeports',
-  'drop-services',
-  'drop-nodeports',
-  'endpoints',
-  'nodeport-endpoints',
-  'affinity-slots',
-  'affinity-endpoints',
-  'cluster-ips',
-  'hairpin',
-  'allowed-sources',
-  'nodeport-ips',
-  'classes',
-  'nodeport-classes',
-  'short-classes',
-  'nodeport-short-classes',
-  'affinity',
-] as const;
-
 /**
  * Elements of these belong to a single row. Where a packet is looked up first comes first: an
  * element that leads somewhere is removed before what it leads to.
@@ -84,6 +52,10 @@ export const CLASS_SETS = [
   'nodeport-short-classes',
 ] as const;
 
+/** Sets and maps in the order in which they are made. Their names are what a reader of `nft list` sees. */
+const SET_NAMES = [...ROW_SETS, ...SHARED_SETS, 'nodeport-ips', ...CLASS_SETS, 'affinity'] as const;
+
+export type SetName = (typeof SET_NAMES)[number];
 export type RowSet = (typeof ROW_SETS)[number];
 export type SharedSet = (typeof SHARED_SETS)[number];
 export type ClassSet = (typeof CLASS_SETS)[number];
@@ -98,16 +70,11 @@ export function frontendFields(family: TableFamily): readonly Field[] {
 export const NODE_PORT_FIELDS: readonly Field[] = [L4_PROTOCOL, DESTINATION_PORT];
 
 export function setSpecs(family: TableFamily): readonly SetSpec[] {
-  return SET_NAMES.map((name) => ({ name, ...definitions(family)[name] }));
+  return SET_NAMES.map((name) => ({ name, ...DEFINITIONS[family][name] }));
 }
 
 export function setSpec(family: TableFamily, name: SetName): SetSpec {
-  return { name, ...definitions(family)[name] };
-}
-
-function definitions(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'name'>>> {
-  const known = DEFINITIONS[family];
-  return known;
+  return { name, ...DEFINITIONS[family][name] };
 }
 
 function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'name'>>> {
