@@ -1,5 +1,6 @@
 import { ipBatch, namespaceName } from '../host/namespaces.ts';
-import { type AddressPair, FAMILIES, nodeName, podGateway } from './plan.ts';
+import { macOf, type Neighbour, permanentNeighbours } from './neighbours.ts';
+import { type AddressPair, nodeName, podAddress, podGateway } from './plan.ts';
 import { POD_BRIDGE, type PodNetwork } from './topology.ts';
 
 export interface PodLink {
@@ -14,6 +15,9 @@ export interface PodLink {
 }
 
 export const POD_LINK_PREFIX = 'pod';
+
+/** Pods on a bridge beyond this many find each other by asking, as long as the machine has places. */
+const KNOWN_ON_A_BRIDGE = 64;
 
 /** Each routed pod shares its link with its node alone, so the same two will do for all. */
 const NODE_SIDE_MAC = '02:00:00:00:00:01';
@@ -41,12 +45,13 @@ function nodeSide(link: PodLink, podNamespace: string): string[] {
       `link set ${link.linkName} master ${POD_BRIDGE} up`,
       // A frame may go back out of the port it came in by: a pod that reaches itself.
       `link set ${link.linkName} type bridge_slave hairpin on`,
+      ...permanentNeighbours(POD_BRIDGE, [{ address: link.address, mac: macOf(link.address) }]),
     ];
   }
   return [
     create,
     `link set ${link.linkName} address ${NODE_SIDE_MAC} up`,
-    ...permanentNeighbours(link.address, { mac: POD_SIDE_MAC, device: link.linkName }),
+    ...permanentNeighbours(link.linkName, [{ address: link.address, mac: POD_SIDE_MAC }]),
     `addr add ${gateway.ipv4}/32 dev ${link.linkName}`,
     `addr add ${gateway.ipv6}/128 dev ${link.linkName} nodad`,
     `route add ${link.address.ipv4}/32 dev ${link.linkName} src ${gateway.ipv4}`,
@@ -57,14 +62,12 @@ function nodeSide(link: PodLink, podNamespace: string): string[] {
 function podSide(link: PodLink): string[] {
   const gateway = podGateway(link.nodeIndex);
   const bridged = link.podNetwork === 'bridge';
+  const mac = bridged ? macOf(link.address) : POD_SIDE_MAC;
+  const neighbours = bridged ? onTheBridge(link) : [{ address: gateway, mac: NODE_SIDE_MAC }];
   return [
     'link set lo up',
-    ...(bridged
-      ? ['link set eth0 up']
-      : [
-          `link set eth0 address ${POD_SIDE_MAC} up`,
-          ...permanentNeighbours(gateway, { mac: NODE_SIDE_MAC, device: 'eth0' }),
-        ]),
+    `link set eth0 address ${mac} up`,
+    ...permanentNeighbours('eth0', neighbours),
     `addr add ${link.address.ipv4}/${bridged ? 16 : 32} dev eth0`,
     `addr add ${link.address.ipv6}/${bridged ? 64 : 128} dev eth0 nodad`,
     ...(bridged
@@ -75,15 +78,9 @@ function podSide(link: PodLink): string[] {
   ];
 }
 
-/**
- * The kernel's table of neighbours has 1024 places for all namespaces of the machine together,
- * which a few hundred pods fill; then packets are lost. Permanent ones do not count.
- */
-function permanentNeighbours(
-  of: AddressPair,
-  at: { readonly mac: string; readonly device: string },
-): string[] {
-  return FAMILIES.map(
-    (family) => `neigh add ${of[family]} lladdr ${at.mac} dev ${at.device} nud permanent`,
-  );
+/** The gateway and the pods of the same node, there already or not: an address tells its MAC. */
+function onTheBridge({ nodeIndex, address }: PodLink): Neighbour[] {
+  return Array.from({ length: KNOWN_ON_A_BRIDGE }, (_, i) => podAddress(nodeIndex, i + 1))
+    .filter(({ ipv4 }) => ipv4 !== address.ipv4)
+    .map((other) => ({ address: other, mac: macOf(other) }));
 }

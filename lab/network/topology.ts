@@ -7,6 +7,7 @@ import {
 } from '../host/namespaces.ts';
 import { run } from '../host/run.ts';
 import { captureRuleset } from './capture.ts';
+import { macOf, type Neighbour, permanentNeighbours } from './neighbours.ts';
 import {
   type AddressPair,
   CLUSTER_CIDR,
@@ -84,8 +85,9 @@ async function buildFabric(options: TopologyOptions): Promise<void> {
     [
       'link set lo up',
       'link add br0 type bridge',
-      'link set br0 up',
+      `link set br0 address ${macOf(FABRIC)} up`,
       ...lanAddress('br0', FABRIC),
+      ...permanentNeighbours('br0', neighboursOf(options, 'fabric')),
       ...hosts.flatMap((host) => [
         `link add ${host} type veth peer name eth0 netns ${namespaceName({ lab, role: host })}`,
         `link set ${host} master br0 up`,
@@ -110,8 +112,9 @@ async function buildNode(options: TopologyOptions, index: number): Promise<void>
   await ipBatch(
     [
       'link set lo up',
-      'link set eth0 up',
+      `link set eth0 address ${macOf(nodeAddress(index))} up`,
       ...lanAddress('eth0', nodeAddress(index)),
+      ...permanentNeighbours('eth0', neighboursOf(options, nodeName(index))),
       ...defaultVia(FABRIC),
       ...others.flatMap((other) => routeVia(podCidr(other), nodeAddress(other))),
       ...(options.podNetwork === 'bridge' ? podBridge(index) : []),
@@ -129,7 +132,7 @@ function podBridge(index: number): string[] {
   const gateway = podGateway(index);
   return [
     `link add ${POD_BRIDGE} type bridge`,
-    `link set ${POD_BRIDGE} up`,
+    `link set ${POD_BRIDGE} address ${macOf(gateway)} up`,
     `addr add ${gateway.ipv4}/16 dev ${POD_BRIDGE}`,
     `addr add ${gateway.ipv6}/64 dev ${POD_BRIDGE} nodad`,
   ];
@@ -142,8 +145,9 @@ function podBridge(index: number): string[] {
 async function buildOutsider(options: TopologyOptions, outsider: Outsider): Promise<void> {
   const lines = [
     'link set lo up',
-    'link set eth0 up',
+    `link set eth0 address ${macOf(outsiderAddress(outsider))} up`,
     ...lanAddress('eth0', outsiderAddress(outsider)),
+    ...permanentNeighbours('eth0', neighboursOf(options, outsider)),
     ...defaultVia(FABRIC),
     ...podRoutes(options, { outsider, table: 'main' }),
   ];
@@ -165,6 +169,24 @@ async function buildOutsider(options: TopologyOptions, outsider: Outsider): Prom
     (index) => `rule add from ${outsiderAddress(outsider, index).ipv6} lookup ${1000 + index}`,
   );
   await ipBatch(rules, namespace, 6);
+}
+
+/** Every address of the LAN that is not the host's own. */
+function neighboursOf(options: TopologyOptions, host: string): Neighbour[] {
+  const indexes = nodeIndexes(options);
+  const hosts = [
+    { name: 'fabric', addresses: [FABRIC] },
+    ...indexes.map((index) => ({ name: nodeName(index), addresses: [nodeAddress(index)] })),
+    ...OUTSIDERS.map((outsider) => ({
+      name: outsider,
+      addresses: [undefined, ...indexes].map((index) => outsiderAddress(outsider, index)),
+    })),
+  ];
+  return hosts
+    .filter(({ name }) => name !== host)
+    .flatMap(({ addresses: [first, ...others] }) =>
+      first ? [first, ...others].map((address) => ({ address, mac: macOf(first) })) : [],
+    );
 }
 
 function podRoutes(
