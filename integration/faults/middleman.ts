@@ -79,8 +79,12 @@ export class Middleman implements AsyncDisposable {
       return;
     }
     const session = await this.#session();
-    const { authorization, accept } = headers;
-    const answer = session.request({ ':path': path, authorization, accept });
+    // It can only damage lines, so it lets the server answer in lines, as some gateways do.
+    const answer = session.request({
+      ':path': path,
+      authorization: headers.authorization,
+      accept: 'application/json',
+    });
     answer.on('error', () => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR));
     stream.once('close', () => answer.close(http2.constants.NGHTTP2_CANCEL));
     const [{ ':status': status }] = (await once(answer, 'response')) as [http2.IncomingHttpHeaders];

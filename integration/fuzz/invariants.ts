@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LineSplitter } from '../../src/cluster/lines.ts';
-import { readWatchEvent } from '../../src/cluster/watch-event.ts';
+import { JSON_ENCODING } from '../../src/cluster/wire/json-encoding.ts';
 import { candidatesOf } from '../../src/forwarding/candidates.ts';
 import { endpointKey } from '../../src/forwarding/endpoints.ts';
 import { equalForwarding } from '../../src/forwarding/equal.ts';
@@ -45,8 +44,8 @@ export function assertCutAnywhere(chunks: readonly Buffer[]): void {
   // A line that is too long to keep is kept where it comes in one piece: it is there already.
   if (bytes > LONGEST_COMPARED) return;
   const read = (of: readonly Buffer[]): unknown[] => {
-    const lines = new LineSplitter();
-    return of.flatMap((chunk) => [...lines.push(chunk)].map((line) => readWatchEvent(line)));
+    const events = JSON_ENCODING.events('slice');
+    return of.flatMap((chunk) => [...events.push(chunk)]);
   };
   if (isDeepStrictEqual(read(chunks), read([Buffer.concat(chunks)]))) return;
   throw broken('a stream is read in another way when it is cut in other places');

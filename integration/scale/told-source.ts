@@ -2,7 +2,7 @@ import type { Kind } from '../../src/cluster/kinds.ts';
 import { Mirror } from '../../src/cluster/mirror.ts';
 import { Interner } from '../../src/cluster/narrow/interner.ts';
 import type { Source, SourceEvent, SourceHealth } from '../../src/cluster/source.ts';
-import { readWatchEvent } from '../../src/cluster/watch-event.ts';
+import { readLine } from '../../src/cluster/wire/json-encoding.ts';
 
 const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 
@@ -33,7 +33,7 @@ export class ToldSource implements Source {
 
   /** One line of a watch, as it came over the wire. */
   line(kind: 'service' | 'slice', line: Buffer): void {
-    const event = readWatchEvent(line);
+    const event = readLine(line);
     if (event?.type === 'put') this.#mirrors[kind].put(event.object);
     else if (event?.type === 'delete') this.#mirrors[kind].delete(event.object);
     else throw new Error('the line is no event');

@@ -1,6 +1,6 @@
 import { Mirror } from '../../src/cluster/mirror.ts';
 import { Interner } from '../../src/cluster/narrow/interner.ts';
-import { readWatchEvent } from '../../src/cluster/watch-event.ts';
+import { readLine } from '../../src/cluster/wire/json-encoding.ts';
 import type { ForwardingTable } from '../../src/forwarding/table.ts';
 
 /** What one changed slice takes, in microseconds. */
@@ -76,7 +76,7 @@ export class ChangeBench {
     // A copy, because what has just been received is in the processor's cache.
     const line = Buffer.from(isBack ? lines.whole : lines.shortened);
     const startedAtMs = performance.now();
-    const event = readWatchEvent(line);
+    const event = readLine(line);
     if (event?.type === 'put') this.#mirror.put(event.object);
     const putAtMs = performance.now();
     const changes = this.#table.takeChanges();

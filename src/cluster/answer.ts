@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import { ClusterError } from './errors.ts';
+import { encodingOf } from './wire/choice.ts';
+import type { Encoding } from './wire/encoding.ts';
 
 export interface AnswerOptions {
   readonly signal: AbortSignal;
@@ -15,6 +17,8 @@ const SECONDS = /^\d{1,6}$/;
 /** What the server answers to a request: the status at once, the body as it comes. */
 export class Answer {
   readonly status: number;
+  /** How the body is written. */
+  readonly encoding: Encoding;
   /** How long the server asks us to stay away, if it does. */
   readonly retryAfterMs: number | undefined;
   readonly #stream: http2.ClientHttp2Stream;
@@ -56,6 +60,7 @@ export class Answer {
     options: AnswerOptions,
   ) {
     this.status = Number(headers[http2.constants.HTTP2_HEADER_STATUS]);
+    this.encoding = encodingOf(String(headers[http2.constants.HTTP2_HEADER_CONTENT_TYPE] ?? ''));
     const retryAfter = String(headers[http2.constants.HTTP2_HEADER_RETRY_AFTER] ?? '');
     this.retryAfterMs = SECONDS.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
     this.#stream = stream;

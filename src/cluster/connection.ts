@@ -6,10 +6,13 @@ import { DEFAULT_KEEP_ALIVE, KeepAlive, type KeepAliveOptions } from './keep-ali
 import type { Secret } from './secret.ts';
 import { type Dial, dialDirectly, openSession } from './session.ts';
 import { dialThrough } from './tunnel.ts';
+import { PREFERRED_MEDIA_TYPES } from './wire/choice.ts';
 
 export interface ConnectionOptions {
   readonly access: ClusterAccess;
   readonly userAgent?: string;
+  /** Media types that the server may answer in, the best first. */
+  readonly accept?: string;
   readonly dial?: Dial;
   readonly keepAlive?: KeepAliveOptions;
   readonly connectDeadlineMs?: number;
@@ -69,7 +72,7 @@ export class Connection {
   }
 
   async #send({ method, path, body }: Question, signal: AbortSignal): Promise<Sent> {
-    const { access, userAgent } = this.#options;
+    const { access, userAgent, accept } = this.#options;
     const token = await access.token();
     const session = await this.#open();
     signal.throwIfAborted();
@@ -77,7 +80,7 @@ export class Connection {
     const headers = {
       ':method': method,
       ':path': `${prefix}${path}`,
-      accept: 'application/json',
+      accept: accept ?? PREFERRED_MEDIA_TYPES,
       'user-agent': userAgent ?? 'fairlead',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),

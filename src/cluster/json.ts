@@ -45,8 +45,10 @@ export function integerAt(
   return value >= bounds.min && value <= bounds.max ? value : 0;
 }
 
-/** Milliseconds since 1970, if there is a time. */
+/** Milliseconds since 1970, if there is a time; a number is taken for them. */
 export function timeMsAt(parent: JsonRecord, name: string): number | undefined {
+  const value = parent[name];
+  if (typeof value === 'number') return value;
   const ms = Date.parse(textAt(parent, name));
   return Number.isNaN(ms) ? undefined : ms;
 }

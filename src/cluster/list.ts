@@ -1,8 +1,8 @@
 import type { Answer } from './answer.ts';
 import { ClusterError } from './errors.ts';
-import { arrayAt, isRecord, parseJson, recordAt, textAt } from './json.ts';
 import { HTTP_OK, readRefusal } from './refusal.ts';
 import { type Query, type Resource, urlOf } from './resources.ts';
+import type { RawList } from './wire/encoding.ts';
 
 /** The part of a connection that list and watch need. */
 export interface Getter {
@@ -43,27 +43,18 @@ async function listPages(options: ListOptions, paging: Query): Promise<string> {
   return page.resourceVersion;
 }
 
-interface Page {
-  readonly resourceVersion: string;
-  /** Empty: this is the last. */
-  readonly next: string;
-}
-
-async function readPage(options: ListOptions, query: Query): Promise<Page> {
+async function readPage(options: ListOptions, query: Query): Promise<RawList> {
   const { getter, resource, signal } = options;
   const answer = await getter.get(urlOf(resource, query), signal);
   if (answer.status !== HTTP_OK) throw await readRefusal(answer, `list ${resource.path}`);
   answer.limitSilence(options.silenceMs);
   const chunks: Buffer[] = [];
   for await (const chunk of answer.body()) chunks.push(chunk);
-  const list = parseJson(Buffer.concat(chunks).toString('utf8'))?.value;
-  if (!isRecord(list) || !Array.isArray(list['items'])) throw malformed(resource);
-  const metadata = recordAt(list, 'metadata');
-  const resourceVersion = textAt(metadata, 'resourceVersion');
-  // Without it no watch can follow, and what changes in between would be missed.
-  if (resourceVersion === '') throw malformed(resource);
-  for (const item of arrayAt(list, 'items')) options.onItem(item);
-  return { resourceVersion, next: textAt(metadata, 'continue') };
+  const list = answer.encoding.readList(Buffer.concat(chunks), resource.kind);
+  // Without a version no watch can follow, and what changes in between would be missed.
+  if (list === undefined || list.resourceVersion === '') throw malformed(resource);
+  for (const item of list.items) options.onItem(item);
+  return list;
 }
 
 function malformed(resource: Resource): ClusterError {

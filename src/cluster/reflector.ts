@@ -2,14 +2,13 @@ import { Backoff, REFLECTOR_BACKOFF } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import { ClusterError, describeError } from './errors.ts';
 import type { Kind } from './kinds.ts';
-import { LineSplitter } from './lines.ts';
 import { type Getter, listAll } from './list.ts';
 import { Mirror } from './mirror.ts';
 import type { Interner } from './narrow/interner.ts';
 import { HTTP_OK, readRefusal, refusal } from './refusal.ts';
 import { type Query, type Resource, urlOf } from './resources.ts';
 import type { ProblemListener, SourceEvent, SourceHealth } from './source.ts';
-import { readWatchEvent, type WatchEvent } from './watch-event.ts';
+import type { WatchEvent } from './watch-event.ts';
 
 export interface ReflectorTiming {
   /** A watch is asked to last between this and twice this. */
@@ -140,11 +139,11 @@ export class Reflector<K extends Kind> {
     const limitSilence = (): void =>
       answer.limitSilence(this.#isListing() ? timing.listSilenceMs : timing.watchSilenceMs);
     limitSilence();
-    const lines = new LineSplitter();
+    const events = answer.encoding.events(resource.kind);
     for await (const chunk of answer.body()) {
       const wasListing = this.#isListing();
       this.#heard();
-      for (const line of lines.push(chunk)) this.#take(readWatchEvent(line));
+      for (const event of events.push(chunk)) this.#take(event);
       if (wasListing && !this.#isListing()) limitSilence();
       // What was missed comes with a new list, now rather than when the server ends the watch.
       if (this.#hasMissedLine && !this.#isListing()) return;

@@ -1,7 +1,6 @@
 import type { Answer } from './answer.ts';
 import { ClusterError } from './errors.ts';
-import { parseJson } from './json.ts';
-import { readStatus, type StatusObject } from './watch-event.ts';
+import type { StatusObject } from './watch-event.ts';
 
 export const HTTP_OK = 200;
 const HTTP_UNAUTHORIZED = 401;
@@ -23,7 +22,7 @@ export async function readRefusal(answer: Answer, what: string): Promise<Cluster
     size += chunk.length;
     if (size > MAX_BYTES) break;
   }
-  const status = readStatus(parseJson(Buffer.concat(chunks).toString('utf8'))?.value);
+  const status = answer.encoding.readStatus(Buffer.concat(chunks));
   return refusal(what, {
     ...status,
     code: answer.status,

@@ -1,6 +1,6 @@
-import { integerAt, isRecord, parseJson, recordAt, textAt } from './json.ts';
+import { integerAt, isRecord, recordAt, textAt } from './json.ts';
 
-/** A line of a watch, read. */
+/** What a watch tells, read. */
 export type WatchEvent =
   | { readonly type: 'put' | 'delete'; readonly object: unknown }
   | {
@@ -26,9 +26,7 @@ const CODE_BOUNDS = { min: 100, max: 599 } as const;
 const RETRY_BOUNDS = { min: 1, max: 86_400 } as const;
 
 /** Undefined when it is no event that we know; never throws. */
-export function readWatchEvent(line: Buffer | undefined): WatchEvent | undefined {
-  if (line === undefined) return undefined;
-  const event = parseJson(line.toString('utf8'))?.value;
+export function readWatchEvent(event: unknown): WatchEvent | undefined {
   if (!isRecord(event)) return undefined;
   switch (event['type']) {
     case 'ADDED':

@@ -49,11 +49,12 @@ async function compare(
   config: LoadedConfig,
   { filename }: DiffOptions,
 ): Promise<readonly Difference[]> {
-  const { kubeconfigPath, serverUrl } = config.settings.api;
+  const { kubeconfigPath, serverUrl, accept } = config.settings.api;
   const from: SourceOptions = {
     ...(filename ? { filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
     ...(serverUrl === undefined ? {} : { serverUrl }),
+    ...(accept === undefined ? {} : { accept }),
   };
   const desired = await readDesired(config, from, knownAddresses());
   return await openPlane(config.settings.mode).diff(desired);

@@ -121,12 +121,13 @@ async function run({ config, load, options }: Start): Promise<void> {
 }
 
 function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
-  const { kubeconfigPath, serverUrl } = settings.api;
+  const { kubeconfigPath, serverUrl, accept } = settings.api;
   return {
     watch: true,
     ...(options.filename ? { filename: options.filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
     ...(serverUrl === undefined ? {} : { serverUrl }),
+    ...(accept === undefined ? {} : { accept }),
   };
 }
 

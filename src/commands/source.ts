@@ -15,6 +15,8 @@ export interface SourceOptions {
   readonly context?: string;
   /** Wins over the address in the kubeconfig. */
   readonly serverUrl?: string;
+  /** Media types that the API server may answer in. */
+  readonly accept?: string;
   readonly watch?: true;
 }
 
@@ -30,7 +32,9 @@ export async function openSource(
     return new ManifestsSource({ paths: options.filename, isWatching, ...node, onProblem });
   }
   const access = withServer(await accessOf(options), options.serverUrl);
-  return new ApiSource({ connection: { access, userAgent: 'fairlead' }, ...node, onProblem });
+  const accept = options.accept === undefined ? {} : { accept: options.accept };
+  const connection = { access, userAgent: 'fairlead', ...accept };
+  return new ApiSource({ connection, ...node, onProblem });
 }
 
 function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {

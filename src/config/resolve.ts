@@ -40,6 +40,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     api: {
       ...optional('kubeconfigPath', fields['clientConnection.kubeconfig'].value || undefined),
       ...optional('serverUrl', wishes.serverUrl),
+      ...optional('accept', fields['clientConnection.acceptContentTypes'].value || undefined),
     },
     ...optional('healthServer', healthServer),
     metricsServer: listenAddress(fields.metricsBindAddress.value),

@@ -31,6 +31,8 @@ export interface ApiSettings {
   readonly kubeconfigPath?: string;
   /** Wins over the address in the kubeconfig. */
   readonly serverUrl?: string;
+  /** Media types that it may answer in. Undefined: whichever is cheapest. */
+  readonly accept?: string;
 }
 
 /** How traffic of local pods is told from all other. */

@@ -1,4 +1,4 @@
-import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
+import { arrayAt, isRecord, type JsonRecord, recordAt, textAt, timeMsAt } from '../json.ts';
 import type { NodeObject, ServiceCidrObject } from '../objects.ts';
 import { compact, type Interner } from './interner.ts';
 import type { Named } from './meta.ts';
@@ -12,7 +12,7 @@ export function narrowNode(named: Named, interner: Interner): NodeObject {
     zone: interner.text(textAt(named.labels, ZONE_LABEL)),
     addresses: readAddresses(named.raw),
     podCIDRs: readPodCidrs(named.spec),
-    deleting: typeof named.metadata['deletionTimestamp'] === 'string',
+    deleting: timeMsAt(named.metadata, 'deletionTimestamp') !== undefined,
     taintKeys: interner.list(textOfEach(named.spec, 'taints', 'key')),
   };
 }

@@ -3,7 +3,7 @@ import { type FieldRow, MINUTE_MS, SECOND_MS } from './row.ts';
 
 const ONE_CONNECTION =
   'Fairlead keeps one connection to the API server and watches; there is no stream of requests to limit.';
-const JSON_ONLY = 'Fairlead speaks JSON to the API server.';
+const EVENTS_ONLY = 'Fairlead sends nothing but Events, in JSON.';
 const SYNCHRONOUS_LOG = 'Log lines are written at once, to standard error; nothing is buffered.';
 
 /** The process: its name, its servers, its connection to the API server, its log. */
@@ -82,9 +82,9 @@ export const PROCESS_FIELDS = {
   },
   'clientConnection.acceptContentTypes': {
     kind: 'text',
-    about: 'content types asked of the API server',
+    about:
+      'content types asked of the API server; empty: protobuf, or JSON where that is not offered',
     kubeProxyDefault: '',
-    noEffect: JSON_ONLY,
     change: 'restart',
   },
   'clientConnection.contentType': {
@@ -92,7 +92,7 @@ export const PROCESS_FIELDS = {
     about: 'content type sent to the API server',
     kubeProxyDefault: 'application/vnd.kubernetes.protobuf',
     zeroIsUnset: true,
-    noEffect: JSON_ONLY,
+    noEffect: EVENTS_ONLY,
     change: 'restart',
   },
   'clientConnection.qps': {

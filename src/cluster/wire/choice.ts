@@ -1,0 +1,15 @@
+import type { Encoding } from './encoding.ts';
+import { JSON_ENCODING } from './json-encoding.ts';
+import { PROTOBUF_ENCODING } from './protobuf/protobuf-encoding.ts';
+
+/**
+ * What we ask for unless told otherwise: a list of 50,000 Services and their slices is 32 MB in
+ * protobuf and 138 MB in JSON, which costs the API server and us accordingly.
+ */
+export const PREFERRED_MEDIA_TYPES = `${PROTOBUF_ENCODING.mediaType},${JSON_ENCODING.mediaType}`;
+
+/** By the header of an answer. Whoever does not say, such as a gateway on the way, speaks JSON. */
+export function encodingOf(contentType: string): Encoding {
+  const [mediaType = ''] = contentType.split(';');
+  return mediaType.trim() === PROTOBUF_ENCODING.mediaType ? PROTOBUF_ENCODING : JSON_ENCODING;
+}

@@ -1,0 +1,83 @@
+import type { TextCache } from './text-cache.ts';
+
+/** The bytes are no message. Caught where a message is read; never seen by anybody else. */
+export class MalformedMessage extends Error {
+  override readonly name = 'MalformedMessage';
+}
+
+/** How a value is written; the lower three bits of a tag. */
+export const WIRE = { varint: 0, eightBytes: 1, counted: 2, fourBytes: 5 } as const;
+
+const MOST_VARINT_BYTES = 10;
+
+/** A place in bytes that are read from left to right, and never beyond an end. */
+export class Cursor {
+  readonly bytes: Buffer;
+  position: number;
+  end: number;
+
+  readonly #texts: TextCache;
+
+  constructor(bytes: Buffer, texts: TextCache) {
+    this.bytes = bytes;
+    this.#texts = texts;
+    this.position = 0;
+    this.end = bytes.length;
+  }
+
+  get isAtEnd(): boolean {
+    return this.position >= this.end;
+  }
+
+  /**
+   * Exact up to 2^53. Larger ones, which negative numbers are written as, stay larger than every
+   * bound that anybody asks for.
+   */
+  varint(): number {
+    let value = 0;
+    let factor = 1;
+    for (let count = 0; count < MOST_VARINT_BYTES; count++) {
+      if (this.position >= this.end) break;
+      const byte = this.bytes[this.position++] ?? 0;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+      factor *= 0x80;
+    }
+    throw new MalformedMessage('a number has no end');
+  }
+
+  /** Where the counted value that begins here ends. */
+  countedEnd(): number {
+    const length = this.varint();
+    const end = this.position + length;
+    if (end > this.end) throw new MalformedMessage('a value is longer than its message');
+    return end;
+  }
+
+  text(): string {
+    const end = this.countedEnd();
+    const value = this.#texts.read(this.bytes, this.position, end);
+    this.position = end;
+    return value;
+  }
+
+  counted(): Buffer {
+    const end = this.countedEnd();
+    const value = this.bytes.subarray(this.position, end);
+    this.position = end;
+    return value;
+  }
+
+  skip(wireType: number): void {
+    if (wireType === WIRE.varint) this.varint();
+    else if (wireType === WIRE.counted) this.position = this.countedEnd();
+    else if (wireType === WIRE.eightBytes) this.#advance(8);
+    else if (wireType === WIRE.fourBytes) this.#advance(4);
+    else throw new MalformedMessage('a value is written in no known way');
+  }
+
+  #advance(count: number): void {
+    this.position += count;
+    if (this.position > this.end) throw new MalformedMessage('a value is longer than its message');
+  }
+}

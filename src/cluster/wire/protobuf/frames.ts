@@ -1,0 +1,64 @@
+const LENGTH_BYTES = 4;
+
+/** As for lines: the largest object that etcd takes is 1.5 MB by default. */
+const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Cuts a stream of bytes into frames, each of which comes after its length in four bytes. Copies
+ * only what is split over chunks, once for each frame.
+ */
+export class FrameSplitter {
+  readonly #maxFrameBytes: number;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  /** Of a frame that is too long to keep. */
+  #bytesToSkip = 0;
+
+  constructor(options: { readonly maxFrameBytes?: number } = {}) {
+    this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
+  }
+
+  /** The frames that this chunk completes. Undefined stands for one that was too long to keep. */
+  *push(chunk: Buffer): Generator<Buffer | undefined, void> {
+    let rest = this.#afterSkipping(chunk);
+    if (this.#pendingBytes > 0) {
+      this.#keep(rest);
+      if (this.#pendingBytes < this.#wantedBytes()) return;
+      rest = Buffer.concat(this.#pending, this.#pendingBytes);
+      this.#pending = [];
+      this.#pendingBytes = 0;
+    }
+    while (rest.length >= LENGTH_BYTES) {
+      const length = rest.readUInt32BE(0);
+      if (length > this.#maxFrameBytes) {
+        yield undefined;
+        this.#bytesToSkip = LENGTH_BYTES + length;
+        rest = this.#afterSkipping(rest);
+        continue;
+      }
+      const end = LENGTH_BYTES + length;
+      if (rest.length < end) break;
+      if (length > 0) yield rest.subarray(LENGTH_BYTES, end);
+      rest = rest.subarray(end);
+    }
+    if (rest.length > 0) this.#keep(rest);
+  }
+
+  #keep(part: Buffer): void {
+    this.#pending.push(part);
+    this.#pendingBytes += part.length;
+  }
+
+  /** Before it is worth while to put the pending parts together. */
+  #wantedBytes(): number {
+    const [first] = this.#pending;
+    if (first === undefined || first.length < LENGTH_BYTES) return LENGTH_BYTES;
+    return LENGTH_BYTES + Math.min(first.readUInt32BE(0), this.#maxFrameBytes);
+  }
+
+  #afterSkipping(chunk: Buffer): Buffer {
+    const skipped = Math.min(this.#bytesToSkip, chunk.length);
+    this.#bytesToSkip -= skipped;
+    return chunk.subarray(skipped);
+  }
+}

@@ -1,0 +1,114 @@
+import { Cursor, MalformedMessage, WIRE } from './cursor.ts';
+import type { Field, Shape } from './shape.ts';
+import { TextCache } from './text-cache.ts';
+
+/** As it would be in JSON, but for times, which are in milliseconds. */
+export type Message = Record<string, unknown>;
+
+const DEEPEST = 16;
+/** The last second of the year 9999. */
+const LATEST_SECONDS = 253_402_300_799;
+
+/** Reads messages, and remembers the texts that it has read lately. */
+export class MessageReader {
+  readonly #texts = new TextCache();
+
+  /** Undefined when the bytes are no message. */
+  read(bytes: Buffer, shape: Shape): Message | undefined {
+    try {
+      return readFields(new Cursor(bytes, this.#texts), shape, 0);
+    } catch (error) {
+      if (error instanceof MalformedMessage) return undefined;
+      throw error;
+    }
+  }
+}
+
+function readFields(cursor: Cursor, { fields }: Shape, depth: number): Message {
+  if (depth > DEEPEST) throw new MalformedMessage('messages are nested too deeply');
+  const message: Message = {};
+  while (!cursor.isAtEnd) {
+    const tag = cursor.varint();
+    const wireType = tag & 7;
+    const field = fields[tag >>> 3];
+    if (field === undefined || wireType !== wireTypeOf(field)) cursor.skip(wireType);
+    else if (field.isList) append(message, field.name, readValue(cursor, field, depth));
+    else if (field.type.is === 'texts') readEntry(cursor, message, field);
+    else message[field.name] = readValue(cursor, field, depth);
+  }
+  return message;
+}
+
+function wireTypeOf({ type }: Field): number {
+  return type.is === 'integer' || type.is === 'boolean' ? WIRE.varint : WIRE.counted;
+}
+
+function append(message: Message, name: string, value: unknown): void {
+  const list = message[name];
+  if (Array.isArray(list)) list.push(value);
+  else message[name] = [value];
+}
+
+function readValue(cursor: Cursor, { type }: Field, depth: number): unknown {
+  switch (type.is) {
+    case 'text':
+      return cursor.text();
+    case 'integer':
+      return cursor.varint();
+    case 'boolean':
+      return cursor.varint() !== 0;
+    case 'bytes':
+      return cursor.counted();
+    case 'time':
+      return within(cursor, readTime);
+    case 'message':
+      return within(cursor, () => readFields(cursor, type.shape, depth + 1));
+    case 'texts':
+      throw new MalformedMessage('a list of maps');
+  }
+}
+
+/** Reads a counted value as if nothing came after it. */
+function within<T>(cursor: Cursor, read: (cursor: Cursor) => T): T {
+  const outerEnd = cursor.end;
+  const end = cursor.countedEnd();
+  cursor.end = end;
+  const value = read(cursor);
+  cursor.position = end;
+  cursor.end = outerEnd;
+  return value;
+}
+
+const ENTRY_KEY = 1;
+const ENTRY_VALUE = 2;
+
+function readEntry(cursor: Cursor, message: Message, field: Field): void {
+  if (field.type.is !== 'texts') return;
+  const { keys } = field.type;
+  message[field.name] ??= {};
+  const record = message[field.name] as Message;
+  within(cursor, () => {
+    let key = '';
+    while (!cursor.isAtEnd) {
+      const tag = cursor.varint();
+      const isText = (tag & 7) === WIRE.counted;
+      if (isText && tag >>> 3 === ENTRY_KEY) key = cursor.text();
+      else if (isText && tag >>> 3 === ENTRY_VALUE && keys.has(key)) record[key] = cursor.text();
+      else cursor.skip(tag & 7);
+    }
+  });
+}
+
+const TIME_SECONDS = 1;
+
+function readTime(cursor: Cursor): number | undefined {
+  let seconds: number | undefined;
+  while (!cursor.isAtEnd) {
+    const tag = cursor.varint();
+    if (tag === (TIME_SECONDS << 3) + WIRE.varint) seconds = cursor.varint();
+    else cursor.skip(tag & 7);
+  }
+  // No time at all is written as a message without anything in it, or as the year 1.
+  if (seconds === undefined || seconds > LATEST_SECONDS) return undefined;
+  return seconds * 1000;
+}
