@@ -11,32 +11,45 @@ const root = join(import.meta.dirname, '../..');
 const machine = machineOf(process.arch);
 
 const LIBRARY = /^(?:usr\/)?lib(?:64)?\/(?:.*\/)?([^/]+\.so\.\d+)$/;
+const EXTENSION = /^usr\/lib\/.*xtables\/([^/]+)\.so$/;
+/** Licences, and what dpkg knows. */
+const PAPER = /^(?:usr\/share|usr\/local\/share|var\/lib\/dpkg)\//;
+const NODE_LIBRARIES = [
+  'libc.so.6',
+  'libdl.so.2',
+  'libgcc_s.so.1',
+  'libm.so.6',
+  'libpthread.so.0',
+  'libstdc++.so.6',
+];
+const IPTABLES_LIBRARIES = [
+  'libip4tc.so.2',
+  'libip6tc.so.2',
+  'libmnl.so.0',
+  'libnetfilter_conntrack.so.3',
+  'libnfnetlink.so.0',
+  'libnftnl.so.11',
+  'libxtables.so.12',
+];
 const LICENSE = /^usr\/local\/share\/licenses\//;
 
 describe('the image', () => {
   let contents: Contents;
   before(async () => {
-    contents = await readContents(root, machine);
+    contents = await readContents(root, { machine });
   });
 
-  it('has Node, the libraries it needs, and no other program', () => {
-    const paths = contents.runtime.map(({ path }) => path);
+  it('has Node, iptables, the libraries they need, and no other program', () => {
+    const paths = contents.runtime.map(({ path }) => path).filter((path) => !PAPER.test(path));
     const libraries = paths.map((path) => LIBRARY.exec(path)?.[1]).filter((name) => name);
     const loader = libraries.find((name) => name?.startsWith('ld-linux'));
     assert.ok(loader);
     assert.deepEqual(
       libraries.toSorted(),
-      [
-        loader,
-        'libc.so.6',
-        'libdl.so.2',
-        'libgcc_s.so.1',
-        'libm.so.6',
-        'libpthread.so.0',
-        'libstdc++.so.6',
-      ].toSorted(),
+      [loader, ...NODE_LIBRARIES, ...IPTABLES_LIBRARIES].toSorted(),
     );
-    assert.deepEqual(paths.filter((path) => !LIBRARY.test(path)).toSorted(), [
+    const others = paths.filter((path) => !LIBRARY.test(path) && !EXTENSION.test(path));
+    assert.deepEqual(others.toSorted(), [
       'dev',
       'etc/group',
       'etc/nsswitch.conf',
@@ -45,8 +58,44 @@ describe('the image', () => {
       'run/fairlead',
       'sys',
       'usr/local/bin/node',
+      'usr/local/bin/xtables-legacy-multi',
+      'usr/local/bin/xtables-nft-multi',
       'var/lib/kube-proxy',
     ]);
+  });
+
+  it('has every extension of iptables, where the programs look for it', () => {
+    const names = contents.runtime.map(({ path }) => EXTENSION.exec(path)?.[1]);
+    for (const name of ['libxt_comment', 'libxt_MASQUERADE', 'libxt_recent', 'libxt_set']) {
+      assert.ok(names.includes(name), name);
+    }
+    const program = contents.runtime.find(({ path }) => path.endsWith('xtables-nft-multi'));
+    const extension = contents.runtime.find(({ path }) => EXTENSION.test(path));
+    assert.ok(program?.kind === 'file' && program.isExecutable && extension);
+    const library = contents.runtime.find(({ path }) => path.includes('libxtables.so'));
+    assert.ok(library?.kind === 'file');
+    const folder = extension.path.slice(0, extension.path.lastIndexOf('/'));
+    assert.ok(Buffer.from(library.bytes).includes(`/${folder}\0`), folder);
+  });
+
+  it('says of everything in it whose it is, in which version and under which licence', () => {
+    const paths = contents.runtime.map(({ path }) => path);
+    assert.ok(paths.includes('usr/local/share/licenses/node'));
+    for (const name of ['libc6', 'libstdc++6', 'iptables', 'libmnl0']) {
+      assert.ok(paths.includes(`usr/share/doc/${name}/copyright`), name);
+      const entry = contents.runtime.find(({ path }) => path === `var/lib/dpkg/status.d/${name}`);
+      assert.ok(entry?.kind === 'file');
+      assert.match(Buffer.from(entry.bytes).toString(), /^Package: .*^Version: \d/ms);
+    }
+    for (const name of ['GPL-2', 'LGPL-2.1', 'GPL-3']) {
+      assert.ok(paths.includes(`usr/share/common-licenses/${name}`), name);
+    }
+  });
+
+  it("has the licence of Node's own version", async () => {
+    const text = await readFile(join(root, 'node_modules/node/package.json'), 'utf8');
+    const [major] = (JSON.parse(text) as { version: string }).version.split('.');
+    await readFile(join(import.meta.dirname, `licenses/node-${major}.txt`));
   });
 
   it('has the loader where Node asks for it', async () => {
@@ -86,7 +135,7 @@ describe('the image', () => {
   });
 
   it('is the same when it is made again', async () => {
-    const again = await readContents(root, machine);
+    const again = await readContents(root, { machine });
     assert.ok(tar(contents.program).equals(tar(again.program)));
   });
 

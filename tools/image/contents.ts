@@ -1,14 +1,17 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { packageFiles } from './debian.ts';
 import type { Entry, FileEntry } from './entry.ts';
+import { readIptables } from './iptables.ts';
 import { librariesOf } from './libraries.ts';
+import { licenseFiles } from './license-files.ts';
 import type { Machine } from './machine.ts';
 import { bundleProgram } from './program.ts';
 
 /** The file system of the image in two parts, of which a release usually changes the second. */
 export interface Contents {
   readonly version: string;
-  /** Node, and what it needs to run. */
+  /** Node and iptables, and what they need to run. */
   readonly runtime: readonly Entry[];
   /** Fairlead. */
   readonly program: readonly Entry[];
@@ -27,31 +30,48 @@ const KOFFI_FILES = [
   'koffi/src/koffi/src/static.js',
 ];
 
-/** From a checkout with its packages installed, and the libraries of the machine it is on. */
-export async function readContents(root: string, machine: Machine): Promise<Contents> {
+/**
+ * From a checkout with its packages installed, and the libraries of the machine it is on. `program`
+ * is the path of a bundle to take in place of the one that is made of the sources.
+ */
+export async function readContents(
+  root: string,
+  { machine, program }: { machine: Machine; program?: string | undefined },
+): Promise<Contents> {
   const packages = join(root, 'node_modules');
   const node = await readFile(join(packages, 'node/bin/node'));
   const koffi = await koffiFiles(packages, machine);
   const { bytes, version, packages: bundled } = await bundleProgram(root, 'src/main.ts');
-  const programs = [{ name: 'node', bytes: node }, koffi.binary];
+  const given = program === undefined ? bytes : await readFile(program);
+  const iptables = await readIptables(machine);
+  const programs = [{ name: 'node', bytes: node }, koffi.binary, ...iptables.binaries];
+  const libraries = await librariesOf(programs, machine);
+  const ofPackages = [
+    ...libraries.map(({ path }) => `/${path}`),
+    ...iptables.binaries.map(({ name }) => name),
+  ];
   return {
     version,
     runtime: [
       { kind: 'file', path: NODE_PATH.slice(1), bytes: node, isExecutable: true },
-      ...(await librariesOf(programs, machine)),
+      await copied(join(import.meta.dirname, 'licenses/node-24.txt'), `${LICENSES}/node`),
+      ...iptables.files,
+      ...libraries,
+      ...(await packageFiles(ofPackages)),
       ...SYSTEM_FILES,
     ],
     program: [
       {
         kind: 'file',
         path: `${HOME}/fairlead.mjs`,
-        bytes: withFirstLine(bytes),
+        bytes: withFirstLine(given),
         isExecutable: true,
       },
       { kind: 'link', path: PROGRAM_PATH.slice(1), target: '../lib/fairlead/fairlead.mjs' },
       ...koffi.files,
-      ...(await licenses(packages, ['koffi', ...bundled])),
-      await copied(join(root, 'LICENSE'), `${LICENSES}/fairlead`),
+      ...(await licenseFiles(root, ['koffi', ...bundled])).map(
+        ({ name, bytes }): FileEntry => ({ kind: 'file', path: `${LICENSES}/${name}`, bytes }),
+      ),
     ],
   };
 }
@@ -98,18 +118,6 @@ async function koffiFiles(packages: string, machine: Machine): Promise<KoffiFile
     paths.map((path) => copied(join(packages, path), `${HOME}/node_modules/${path}`)),
   );
   return { files, binary: { name: binary, bytes: await readFile(join(packages, binary)) } };
-}
-
-/** They ask that it goes with every copy of their code, also inside a bundle. */
-async function licenses(packages: string, names: readonly string[]): Promise<FileEntry[]> {
-  const copies = names.map(async (name) => {
-    const files = await readdir(join(packages, name));
-    const found = files.filter((file) => /^licen[cs]e/i.test(file)).sort();
-    return await Promise.all(
-      found.map((file) => copied(join(packages, name, file), `${LICENSES}/${name}/${file}`)),
-    );
-  });
-  return (await Promise.all(copies)).flat();
 }
 
 async function copied(from: string, path: string): Promise<FileEntry> {

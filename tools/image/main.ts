@@ -1,6 +1,7 @@
 /**
  * `npm run image -- [--out FILE.tar] [--tag NAME] | --tree FOLDER`: the container image, made without
- * a container engine, or its file system for deploy/Dockerfile.
+ * a container engine, or its file system for deploy/Dockerfile. `--program FILE` takes a bundle that
+ * was made before and is to be tried as an image.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -16,6 +17,7 @@ interface Wishes {
   readonly out: string | undefined;
   readonly tag: string | undefined;
   readonly tree: string | undefined;
+  readonly program: string | undefined;
 }
 
 try {
@@ -28,18 +30,19 @@ try {
 
 function readWishes(args: string[]): Wishes {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { out: text, tag: text, tree: text } });
+  const options = { out: text, tag: text, tree: text, program: text };
+  const { values } = parseArgs({ args, options });
   if (values.tree !== undefined && (values.out ?? values.tag) !== undefined) {
     const next = 'a folder has no name and no file: leave --out and --tag away';
     throw new ImageError('IMAGE_USAGE', '--tree stands alone', next);
   }
-  return { out: values.out, tag: values.tag, tree: values.tree };
+  return { out: values.out, tag: values.tag, tree: values.tree, program: values.program };
 }
 
-async function make({ out, tag, tree }: Wishes): Promise<void> {
+async function make({ out, tag, tree, program: given }: Wishes): Promise<void> {
   const root = join(import.meta.dirname, '../..');
   const machine = machineOf(process.arch);
-  const { runtime, program, version } = await readContents(root, machine);
+  const { runtime, program, version } = await readContents(root, { machine, program: given });
   if (tree !== undefined) {
     await writeTree(resolve(tree), [...runtime, ...program]);
     return;
@@ -56,7 +59,7 @@ async function make({ out, tag, tree }: Wishes): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, bytes);
   for (const [index, layer] of layers.entries()) {
-    const about = index === 0 ? 'node and libraries' : 'fairlead';
+    const about = index === 0 ? 'node and iptables' : 'fairlead';
     console.log(
       `${about.padEnd(20)} ${size(layer.bytes)}, compressed ${size(layer.compressedBytes)}`,
     );
