@@ -170,7 +170,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'packaging',
-    paths: ['tools/bundle.ts', 'tools/image/'],
+    paths: ['tools/bundle.ts', 'tools/package.ts', 'tools/image/'],
     uses: [],
     packages: ['esbuild'],
     builtins: 'ordinary',
