@@ -12,7 +12,10 @@ import { mergeRuns, readEarlier } from './earlier.ts';
 import { judgeProxy } from './judge.ts';
 import type { ProxyResults } from './result.ts';
 import { shortName } from './result.ts';
-import { CONFORMANCE_FOCUS, PROXY_FOCUS } from './specs.ts';
+import { SABOTAGES } from './sabotage/catalogue.ts';
+import { runSabotages } from './sabotage/run-sabotages.ts';
+import { sabotageMarkdown, sabotageTable } from './sabotage/table.ts';
+import { focusOf } from './specs.ts';
 import { specMarkdown, specTable } from './table.ts';
 import { ownFailures } from './verdict.ts';
 
@@ -21,23 +24,37 @@ interface Options {
   readonly with: readonly string[];
   readonly focus?: string;
   readonly conformance: boolean;
+  readonly sabotage: boolean;
   readonly procs: number;
-  readonly nodes: number;
+  readonly nodes?: number;
   readonly json?: string;
   readonly docs?: string;
   readonly logs: string;
 }
 
 const MAX_PROCESSES = 5;
+const NODES = 3;
+/**
+ * One that has neither an endpoint nor the client of the spec of node ports: through every other an
+ * answer finds its way back without masquerading.
+ */
+const SABOTAGE_NODES = 4;
+/** The faults are texts of its program and of this mode. */
+const SABOTAGED_PROXY = 'fairlead-nftables';
 
 const program = new Command('e2e')
   .description("Runs upstream's own end-to-end specs against a cluster with real nodes")
   .option('--proxy <names>', `one or several of ${names()}`, proxies, [])
   .option('--with <files>', 'results of earlier runs (--json), to show and judge beside', list, [])
   .option('--focus <pattern>', 'specs whose name matches (default: those that concern a proxy)')
-  .option('--conformance', 'every conformance spec of the network group', false)
+  .option('--conformance', 'conformance specs of the network group, all or those that match', false)
+  .option('--sabotage', 'plant faults in Fairlead and see whether the specs notice', false)
   .option('--procs <count>', `specs to run side by side, at most ${MAX_PROCESSES}`, processes, 5)
-  .option('--nodes <count>', 'how many nodes', Number, 3)
+  .option(
+    '--nodes <count>',
+    `how many nodes (default: ${NODES}, ${SABOTAGE_NODES} with --sabotage)`,
+    Number,
+  )
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .option('--logs <folder>', 'what is kept of failures', join(import.meta.dirname, '../dist/e2e'))
@@ -49,6 +66,7 @@ async function main(options: Options): Promise<void> {
       next: `give --proxy, one or several of ${names()}`,
     });
   }
+  if (options.sabotage) return await judgeTheJudge(options);
   const earlier = await readEarlier(options.with);
   const now = options.proxy.length > 0 ? await runAll(options) : [];
   const runs = mergeRuns([...earlier, ...now]);
@@ -62,15 +80,42 @@ async function main(options: Options): Promise<void> {
   process.exitCode = 1;
 }
 
+async function judgeTheJudge(options: Options): Promise<void> {
+  const [proxy, ...others] = options.proxy;
+  if (proxy?.name !== SABOTAGED_PROXY || others.length > 0) {
+    throw new LabError('LAB_USAGE', 'faults are planted in one proxy', {
+      next: `give --proxy ${SABOTAGED_PROXY}`,
+    });
+  }
+  const only = new RegExp(options.focus ?? '');
+  const context = { progress: terminalProgress(), signal: interruption() };
+  const { procs, nodes = SABOTAGE_NODES, logs: folder } = options;
+  const results = await runSabotages({
+    ...context,
+    proxy,
+    tests: await provideTestParts(context),
+    procs,
+    nodes,
+    folder,
+    sabotages: SABOTAGES.filter((sabotage) => only.test(sabotage.name)),
+    onResult: ({ sabotage, reason }) =>
+      process.stderr.write(`  ${sabotage}: ${reason.slice(0, 200)}\n`),
+  });
+  console.log(`\n${sabotageTable(results)}`);
+  if (options.json) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
+  if (options.docs) await updateDocument(options.docs, 'sabotage', sabotageMarkdown(results));
+  process.exitCode = results.every((result) => result.caught) ? 0 : 1;
+}
+
 async function runAll(options: Options): Promise<ProxyResults[]> {
   const context = { progress: terminalProgress(), signal: interruption() };
   const tests = await provideTestParts(context);
-  const focus = options.focus ?? (options.conformance ? CONFORMANCE_FOCUS : PROXY_FOCUS);
+  const focus = focusOf(options);
   const runs: ProxyResults[] = [];
   for (const proxy of options.proxy) {
     const folder = join(options.logs, proxy.name);
     await rm(folder, { recursive: true, force: true });
-    const { procs, nodes } = options;
+    const { procs, nodes = NODES } = options;
     runs.push(await judgeProxy({ ...context, proxy, tests, focus, procs, nodes, folder }));
   }
   return runs;

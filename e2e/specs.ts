@@ -17,8 +17,11 @@ const PROXY_GROUPS = [
   '\\[Feature:IPv6DualStack\\]',
 ];
 
-export const PROXY_FOCUS = `\\[sig-network\\] (${PROXY_GROUPS.join('|')})`;
-export const CONFORMANCE_FOCUS = '\\[sig-network\\].*\\[Conformance\\]';
+/** What Ginkgo is told to choose by the names of specs. */
+export function focusOf(wish: { focus?: string | undefined; conformance: boolean }): string {
+  if (wish.conformance) return `\\[sig-network\\].*(${wish.focus ?? ''}).*\\[Conformance\\]`;
+  return wish.focus ?? `\\[sig-network\\] (${PROXY_GROUPS.join('|')})`;
+}
 
 /** They restart what the others are talking through, and so run by themselves. */
 export const DISRUPTIVE = '\\[Disruptive\\]';
@@ -36,7 +39,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   {
     pattern: 'should work after restarting apiserver',
-    reason: 'the API server is a process beside the nodes, not a pod',
+    reason: 'the API server is a process beside the nodes, not a pod; `npm run faults` kills it',
   },
   {
     pattern: '\\[Feature:KubeProxyDaemonSetMigration\\]',

@@ -130,7 +130,11 @@ describe('the configurations', () => {
   });
 
   it('all other files can be read', () => {
-    for (const path of ['manifests/kubeconfig.conf', 'unprivileged/kustomization.yaml']) {
+    for (const path of [
+      'manifests/kubeconfig.conf',
+      'unprivileged/kustomization.yaml',
+      'iptables-legacy/kustomization.yaml',
+    ]) {
       assert.equal(documents(path).length, 1);
     }
     assert.equal(documents('leftovers/kube-proxy.yaml').length, 1);

@@ -24,6 +24,8 @@ export interface RealClusterOptions {
   readonly name?: string | undefined;
   readonly nodeCount: number;
   readonly proxy: RealProxy;
+  /** Archives of images that nodes shall know beside the usual; given a folder for files. */
+  readonly moreArchives?: (folder: string) => Promise<readonly string[]>;
   readonly progress?: Progress;
   readonly signal?: AbortSignal | undefined;
   /** Called with the cluster's folder when it does not come up, before all of it is removed. */
@@ -118,7 +120,8 @@ async function provideArchives(assembly: Assembly, folder: string): Promise<stri
   for (const image of await commonImages(assembly.parts, assembly.realParts)) {
     archives.push(await provideImage(image));
   }
-  return [...archives, await assembly.proxy.provideArchive({ ...assembly, folder })];
+  archives.push(await assembly.proxy.provideArchive({ ...assembly, folder }));
+  return [...archives, ...((await assembly.moreArchives?.(folder)) ?? [])];
 }
 
 function nodeUser(index: number): { key: string; name: string; group: string } {

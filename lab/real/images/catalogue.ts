@@ -58,10 +58,13 @@ export async function commonImages(parts: Parts, real: RealParts): Promise<Image
 }
 
 /** kube-proxy, with the programs it starts. */
-export function kubeProxyImage(name: string, kubeProxy: string): ImageDescription {
+export function kubeProxyImage(
+  names: ImageDescription['names'],
+  kubeProxy: string,
+): ImageDescription {
   const base = rulesetPrograms();
   const files = { ...base.files, '/usr/bin/kube-proxy': kubeProxy };
-  return { ...base, names: [name], files, entrypoint: ['/usr/bin/kube-proxy'] };
+  return { ...base, names, files, entrypoint: ['/usr/bin/kube-proxy'] };
 }
 
 /** nft, and iptables on the nft backend with its extensions; those are loaded by name, not linked. */

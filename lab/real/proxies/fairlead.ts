@@ -9,28 +9,46 @@ const CHECKOUT = join(import.meta.dirname, '../../..');
 const IMAGE = { name: 'fairlead.test/fairlead', tag: 'lab' };
 const IMAGE_DEADLINE_MS = 120_000;
 
-export const FAIRLEAD_PROXIES: readonly RealProxy[] = [fairlead('nftables')];
+export const FAIRLEAD_PROXIES: readonly RealProxy[] = [fairlead('nftables'), fairlead('iptables')];
 
-function fairlead(mode: 'nftables'): RealProxy {
+function fairlead(mode: 'nftables' | 'iptables'): RealProxy {
   return {
     name: `fairlead-${mode}`,
     description: `Fairlead, ${mode} mode`,
     isUpstream: false,
     mayMissZoneAtStart: false,
-    provideArchive: makeArchive,
+    provideArchive: (context) => makeFairleadArchive(context),
     writeObjects: (folder) => writeKustomization(join(folder, 'fairlead'), mode),
   };
 }
 
+export interface FairleadImage {
+  /** Path of a bundle to take in place of this checkout's sources. */
+  readonly program?: string;
+  /** Under the name that a release has, and the manifests; else under one of the lab's. */
+  readonly isReleaseName?: boolean;
+}
+
 /** Made anew each time: the program is what this checkout holds now. */
-async function makeArchive(context: ProxyContext): Promise<string> {
+export async function makeFairleadArchive(
+  context: Pick<ProxyContext, 'folder' | 'signal'>,
+  image: FairleadImage = {},
+): Promise<string> {
   const path = join(context.folder, 'fairlead.tar');
-  const command = [process.execPath, join(CHECKOUT, 'tools/image/main.ts')] as const;
-  await run([...command, '--out', path, '--tag', `${IMAGE.name}:${IMAGE.tag}`], {
+  const command = [process.execPath, join(CHECKOUT, 'tools/image/main.ts'), '--out', path] as const;
+  const program = image.program === undefined ? [] : ['--program', image.program];
+  const name = image.isReleaseName ? [] : ['--tag', `${IMAGE.name}:${IMAGE.tag}`];
+  await run([...command, ...program, ...name], {
     deadlineMs: IMAGE_DEADLINE_MS,
     signal: context.signal,
   });
   return path;
+}
+
+/** The program of this checkout in one file, as it is shipped. */
+export async function bundleFairlead(path: string, signal?: AbortSignal): Promise<void> {
+  const command = [process.execPath, join(CHECKOUT, 'tools/bundle.ts')] as const;
+  await run([...command, 'src/main.ts', path], { deadlineMs: IMAGE_DEADLINE_MS, signal });
 }
 
 /** deploy/manifests as a person would use them: another image and another configuration. */

@@ -7,6 +7,8 @@ import type { RealProxy } from './contract.ts';
 import { kubeProxyObjects } from './kubeadm.ts';
 
 const IMAGE = `fairlead.test/kube-proxy:${KUBERNETES_VERSION}`;
+/** By which the manifests of an operator call it. */
+const RELEASED_IMAGE = `registry.k8s.io/kube-proxy:${KUBERNETES_VERSION}`;
 
 export const UPSTREAM_PROXIES: readonly RealProxy[] = [upstream('nftables'), upstream('iptables')];
 
@@ -17,7 +19,8 @@ function upstream(mode: 'nftables' | 'iptables'): RealProxy {
     isUpstream: true,
     // See the same word in lab/proxies/upstream.ts.
     mayMissZoneAtStart: true,
-    provideArchive: ({ parts }) => provideImage(kubeProxyImage(IMAGE, parts['kube-proxy'])),
+    provideArchive: ({ parts }) =>
+      provideImage(kubeProxyImage([IMAGE, RELEASED_IMAGE], parts['kube-proxy'])),
     async writeObjects(folder) {
       const file = join(folder, 'kube-proxy.json');
       const items = kubeProxyObjects({ image: IMAGE, mode });

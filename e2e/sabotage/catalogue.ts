@@ -1,0 +1,62 @@
+import { LabError } from '../../lab/host/errors.ts';
+
+/** A fault in Fairlead's own program, and upstream's specs of which one must notice it. */
+export interface Sabotage {
+  readonly name: string;
+  /** What the program does wrong, as one would tell it. */
+  readonly title: string;
+  /** By their names after "[sig-network] ". Few and short: each costs half a minute or more. */
+  readonly specs: string;
+  /** A text that the bundle has exactly once, and what stands there instead. */
+  readonly replace: string;
+  readonly by: string;
+}
+
+export const SABOTAGES: readonly Sabotage[] = [
+  {
+    name: 'drop-masquerade',
+    title: 'what is marked for it is not masqueraded',
+    specs: 'Services should be able to create a functioning NodePort service',
+    replace:
+      'when({ do: "match-marked", mark }, { do: "clear-mark", mark }, { do: "masquerade" }),',
+    by: 'when({ do: "match-marked", mark }, { do: "clear-mark", mark }),',
+  },
+  {
+    name: 'drop-hairpin',
+    title: 'an endpoint that reaches itself is not masqueraded',
+    specs: 'Services should allow pods to hairpin back to themselves through services',
+    replace: '{ do: "match-hairpin", set: "hairpin" },\n        { do: "masquerade" }\n',
+    by: '{ do: "match-hairpin", set: "hairpin" }\n',
+  },
+  {
+    name: 'ignore-terminating',
+    title: 'endpoints that are terminating and still serve are no last resort',
+    specs:
+      'Services should fallback to (local )?terminating endpoints when there are no ready endpoints with internalTrafficPolicy=',
+    replace: 'return !endpoint.ready && endpoint.serving && endpoint.terminating;',
+    by: 'return false;',
+  },
+  {
+    name: 'keep-stale-flows',
+    title: 'connections whose endpoint has gone stay in the table of the kernel',
+    specs:
+      'Conntrack should be able to preserve UDP traffic when server pod cycles for a (ClusterIP|NodePort) service$',
+    replace: 'this.#held.push(flow);',
+    by: 'continue;',
+  },
+];
+
+/** What Ginkgo is told, and the names of what it runs. */
+export function focusOf({ specs }: Sabotage): string {
+  return `\\[sig-network\\] ${specs}`;
+}
+
+/** The program with the fault in it. One that is not planted would be a fault that nobody can catch. */
+export function plant(program: string, { name, replace, by }: Sabotage): string {
+  const [before, after, ...more] = program.split(replace);
+  if (before !== undefined && after !== undefined && more.length === 0) return before + by + after;
+  const count = program.split(replace).length - 1;
+  throw new LabError('LAB_USAGE', `${name}: the bundle has ${count} times: ${replace}`, {
+    next: 'write into e2e/sabotage/catalogue.ts what src says now',
+  });
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { stepsIn } from './procedure.ts';
+
+const DOCUMENT = `## Other
+
+**1. Not this.**
+
+\`\`\`sh
+no
+\`\`\`
+
+## Wanted
+
+Words.
+
+\`\`\`sh
+before any step
+\`\`\`
+
+**1. Look**, and see:
+
+\`\`\`sh
+one
+two
+\`\`\`
+
+\`\`\`yaml
+mode: nftables
+\`\`\`
+
+\`\`\`sh
+three
+\`\`\`
+
+**2. End.** Words.
+
+\`\`\`sh
+four
+\`\`\`
+
+### Below
+
+**3. Not this.**
+`;
+
+test('steps are what stands below a heading, with their shell code', () => {
+  assert.deepEqual(stepsIn(DOCUMENT, '## Wanted'), [
+    { title: '1. Look', script: 'one\ntwo\nthree\n' },
+    { title: '2. End', script: 'four\n' },
+  ]);
+});
+
+test('a heading that is not there is an error', () => {
+  assert.throws(() => stepsIn(DOCUMENT, '## Missing'), { code: 'LAB_USAGE' });
+});
+
+test('the document for operators has the steps there and back', async () => {
+  const markdown = await readFile(join(import.meta.dirname, '../../docs/install.md'), 'utf8');
+  const scripts = (heading: string) => stepsIn(markdown, heading).map(({ script }) => script);
+  const there = scripts('## In place of kube-proxy');
+  const back = scripts('## And back');
+  assert.deepEqual([there.length, back.length], [5, 3]);
+  assert.ok([...there, ...back].every((script) => script.includes('kubectl')));
+});

@@ -1,0 +1,40 @@
+import { LabError } from '../../lab/host/errors.ts';
+
+/** One step of a procedure in a document, as a person would do it. */
+export interface Step {
+  readonly title: string;
+  /** Its code blocks, one after the other. */
+  readonly script: string;
+}
+
+const HEADING = /^##+ /;
+const STEP = /^\*\*(\d+\. .+?)\*\*/;
+const FENCE = '```';
+const SHELL_FENCE = '```sh';
+
+/**
+ * The steps of a section in a Markdown text: a paragraph that begins with `**1. …**` begins a step,
+ * and every block of shell code until the next belongs to it. What is tried is what is written.
+ */
+export function stepsIn(markdown: string, heading: string): Step[] {
+  const lines = markdown.split('\n');
+  const start = lines.indexOf(heading) + 1;
+  const length = lines.slice(start).findIndex((line) => HEADING.test(line));
+  const section = start === 0 ? [] : lines.slice(start, length < 0 ? undefined : start + length);
+  const steps: { title: string; script: string }[] = [];
+  let isShell = false;
+  for (const line of section) {
+    if (line.startsWith(FENCE)) isShell = line === SHELL_FENCE;
+    else if (isShell && steps.length > 0) appendTo(steps.at(-1), line);
+    const title = isShell ? undefined : STEP.exec(line)?.[1];
+    if (title !== undefined) steps.push({ title: title.replace(/[.,:]$/, ''), script: '' });
+  }
+  if (steps.length > 0) return steps;
+  throw new LabError('LAB_USAGE', `no steps in the section '${heading}'`, {
+    next: 'its steps begin with **1. …**',
+  });
+}
+
+function appendTo(step: { script: string } | undefined, line: string): void {
+  if (step !== undefined) step.script += `${line}\n`;
+}
