@@ -26,19 +26,13 @@ interface Options {
   readonly conformance: boolean;
   readonly sabotage: boolean;
   readonly procs: number;
-  readonly nodes?: number;
+  readonly nodes: number;
   readonly json?: string;
   readonly docs?: string;
   readonly logs: string;
 }
 
 const MAX_PROCESSES = 5;
-const NODES = 3;
-/**
- * One that has neither an endpoint nor the client of the spec of node ports: through every other an
- * answer finds its way back without masquerading.
- */
-const SABOTAGE_NODES = 4;
 /** The faults are texts of its program and of this mode. */
 const SABOTAGED_PROXY = 'fairlead-nftables';
 
@@ -50,11 +44,7 @@ const program = new Command('e2e')
   .option('--conformance', 'conformance specs of the network group, all or those that match', false)
   .option('--sabotage', 'plant faults in Fairlead and see whether the specs notice', false)
   .option('--procs <count>', `specs to run side by side, at most ${MAX_PROCESSES}`, processes, 5)
-  .option(
-    '--nodes <count>',
-    `how many nodes (default: ${NODES}, ${SABOTAGE_NODES} with --sabotage)`,
-    Number,
-  )
+  .option('--nodes <count>', 'how many nodes', Number, 3)
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .option('--logs <folder>', 'what is kept of failures', join(import.meta.dirname, '../dist/e2e'))
@@ -89,7 +79,7 @@ async function judgeTheJudge(options: Options): Promise<void> {
   }
   const only = new RegExp(options.focus ?? '');
   const context = { progress: terminalProgress(), signal: interruption() };
-  const { procs, nodes = SABOTAGE_NODES, logs: folder } = options;
+  const { procs, nodes, logs: folder } = options;
   const results = await runSabotages({
     ...context,
     proxy,
@@ -115,7 +105,7 @@ async function runAll(options: Options): Promise<ProxyResults[]> {
   for (const proxy of options.proxy) {
     const folder = join(options.logs, proxy.name);
     await rm(folder, { recursive: true, force: true });
-    const { procs, nodes = NODES } = options;
+    const { procs, nodes } = options;
     runs.push(await judgeProxy({ ...context, proxy, tests, focus, procs, nodes, folder }));
   }
   return runs;

@@ -16,7 +16,8 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     name: 'drop-masquerade',
     title: 'what is marked for it is not masqueraded',
-    specs: 'Services should be able to create a functioning NodePort service',
+    specs:
+      'Services should implement NodePort and HealthCheckNodePort correctly when ExternalTrafficPolicy changes',
     replace:
       'when({ do: "match-marked", mark }, { do: "clear-mark", mark }, { do: "masquerade" }),',
     by: 'when({ do: "match-marked", mark }, { do: "clear-mark", mark }),',

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
@@ -12,14 +11,11 @@ import { formatProblem } from '../config/problem.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import { onlineCpuCount, setConntrackLimits } from '../linux/conntrack-limits.ts';
-import { setOomScore } from '../linux/oom-score.ts';
-import { routeLocalnet } from '../linux/route-localnet.ts';
-import { kernelSysctls } from '../linux/sysctl.ts';
 import { cleanUp } from './cleanup.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
+import { RUN_FOLDER } from './run/folder.ts';
 import { openLog } from './run/logger.ts';
+import { asksForLocalhost, localhostServer, prepareMachine } from './run/machine.ts';
 import { removeOtherModes } from './run/other-modes.ts';
 import { openPlane } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
@@ -77,8 +73,14 @@ async function run({ config, load, options }: Start): Promise<void> {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  await prepareMachine(settings, { log, runFolder: options.runFolder });
-  if (config.wishes.initOnly) return;
+  const machine = { log, runFolder: options.runFolder };
+  const serveLocalhost = localhostServer(machine);
+  await prepareMachine(settings, machine);
+  if (config.wishes.initOnly) {
+    // The proxy itself does it too; in a container without privileges it must find it done.
+    if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
+    return;
+  }
   const source = await openSource(
     sourceOptions(settings, options),
     watchedNode(settings, nodeName),
@@ -90,10 +92,7 @@ async function run({ config, load, options }: Start): Promise<void> {
   });
   const plane = openPlane(settings.mode, {
     onWarning: (message) => log.warn(message),
-    serveLocalhost: async () => {
-      const change = await routeLocalnet(kernelSysctls(), join(options.runFolder, SYSCTL_STATE));
-      if (change) log.info({ ...change }, 'set');
-    },
+    serveLocalhost,
   });
   let replaced = Promise.resolve();
   const proxy = assembleProxy({
@@ -143,25 +142,6 @@ async function postTo(
   if (source instanceof ApiSource) {
     await source.create({ path: event.path, object: event.body }, signal);
   }
-}
-
-/** Limits of connection tracking, and how dear we are to the kernel when memory runs out. */
-async function prepareMachine(
-  settings: Settings,
-  of: { log: Logger; runFolder: string },
-): Promise<void> {
-  const { log } = of;
-  await setOomScore({
-    score: settings.oomScoreAdj,
-    onProblem: (error) => log.warn({ code: error.code }, error.message),
-  });
-  const { changes, problems } = await setConntrackLimits(
-    { ...settings.conntrack, cpuCount: onlineCpuCount() },
-    kernelSysctls(),
-    join(of.runFolder, SYSCTL_STATE),
-  );
-  for (const { name, before, after } of changes) log.info({ name, before, after }, 'set');
-  for (const problem of problems) log.warn({ code: problem.code }, problem.message);
 }
 
 /** Follows the file: what can change while running does, the rest is told. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { LabError } from '../../host/errors.ts';
 import type { Parts } from '../../parts/build.ts';
@@ -63,21 +63,24 @@ export function kubeProxyImage(
   kubeProxy: string,
 ): ImageDescription {
   const base = rulesetPrograms();
-  const files = { ...base.files, '/usr/bin/kube-proxy': kubeProxy };
+  const files = { '/usr/bin/kube-proxy': kubeProxy };
   return { ...base, names, files, entrypoint: ['/usr/bin/kube-proxy'] };
 }
 
-/** nft, and iptables on the nft backend with its extensions; those are loaded by name, not linked. */
-function rulesetPrograms(): Pick<ImageDescription, 'programs' | 'files' | 'links' | 'texts'> {
-  const extensions = `/usr/lib/${architecture().triplet}/xtables`;
+/**
+ * nft, and iptables on the nft backend with its extensions; those are loaded by name, not linked, and
+ * some want a library that the program itself does not.
+ */
+function rulesetPrograms(): Pick<ImageDescription, 'programs' | 'links' | 'texts'> {
+  const folder = `/usr/lib/${architecture().triplet}/xtables`;
+  const extensions = readdirSync(folder).map((name) => join(folder, name));
   const tools = ['iptables', 'ip6tables'].flatMap((name) => [
     name,
     `${name}-save`,
     `${name}-restore`,
   ]);
   return {
-    programs: ['nft', 'xtables-nft-multi', 'conntrack', 'busybox'].map(program),
-    files: { [extensions]: extensions },
+    programs: [...['nft', 'xtables-nft-multi', 'conntrack', 'busybox'].map(program), ...extensions],
     texts: { '/etc/protocols': PROTOCOLS },
     links: {
       '/bin/sh': 'busybox',

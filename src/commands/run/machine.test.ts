@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Sysctls } from '../../linux/sysctl.ts';
+import { sysctlError } from '../../linux/sysctl-error.ts';
+import { SYSCTL_STATE } from './folder.ts';
+import { asksForLocalhost, localhostServer } from './machine.ts';
+
+describe('node ports on loopback', () => {
+  let runFolder: string;
+  before(async () => {
+    runFolder = await mkdtemp(join(tmpdir(), 'fairlead-machine-'));
+  });
+  after(() => rm(runFolder, { recursive: true }));
+
+  function context(sysctls: Sysctls) {
+    const lines: string[] = [];
+    const line = (level: string) => (_: object, message: string) =>
+      void lines.push(`${level} ${message}`);
+    const log = { info: line('info'), warn: line('warn') } as never;
+    return { lines, of: { log, runFolder, sysctls } };
+  }
+
+  it('are told of once where the setting cannot be written, and nothing fails', async () => {
+    const readOnly = Object.assign(new Error('read-only'), { code: 'EROFS' });
+    const { lines, of } = context({
+      read: () => '0',
+      write: (name) => {
+        throw sysctlError(`set ${name}`, readOnly);
+      },
+    });
+    const serve = localhostServer(of);
+    await serve();
+    await serve();
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /^warn node ports are not served on 127\.0\.0\.1: .*EROFS/);
+  });
+
+  it('another failure is one', async () => {
+    const { of } = context({
+      read: () => '0',
+      write: () => {
+        throw new TypeError('a mistake');
+      },
+    });
+    await assert.rejects(localhostServer(of)(), TypeError);
+  });
+
+  it('the value that was there is remembered', async () => {
+    const { lines, of } = context({
+      read: () => '0',
+      write: (name, after) => ({ name, before: '0', after }),
+    });
+    await localhostServer(of)();
+    assert.deepEqual(lines, ['info set']);
+    assert.match(await readFile(join(runFolder, SYSCTL_STATE), 'utf8'), /route_localnet/);
+  });
+
+  it('are asked for by all addresses, or a range that has 127.0.0.1', () => {
+    const asks = (addresses: 'all' | 'primary' | string[], onLocalhost = true) =>
+      asksForLocalhost({ addresses, onLocalhost });
+    assert.equal(asks('all'), true);
+    assert.equal(asks(['127.0.0.0/8', '10.0.0.0/8']), true);
+    // A family without a range is served on all of its addresses.
+    assert.equal(asks(['fd00::/8']), true);
+    assert.equal(asks(['10.0.0.0/8']), false);
+    assert.equal(asks('primary'), false);
+    assert.equal(asks('all', false), false);
+  });
+});

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { contains, parseCidr } from '../../addresses/cidr.ts';
+import { parseIp } from '../../addresses/ip.ts';
+import type { NodePortSettings, Settings } from '../../config/settings.ts';
+import { onlineCpuCount, setConntrackLimits } from '../../linux/conntrack-limits.ts';
+import { setOomScore } from '../../linux/oom-score.ts';
+import { routeLocalnet } from '../../linux/route-localnet.ts';
+import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
+import { SysctlError } from '../../linux/sysctl-error.ts';
+import { SYSCTL_STATE } from './folder.ts';
+
+export interface MachineContext {
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Where earlier values of what is set are remembered. */
+  readonly runFolder: string;
+  readonly sysctls?: Sysctls;
+}
+
+/** Limits of connection tracking, and how dear we are to the kernel when memory runs out. */
+export async function prepareMachine(settings: Settings, of: MachineContext): Promise<void> {
+  const { log, sysctls = kernelSysctls() } = of;
+  await setOomScore({
+    score: settings.oomScoreAdj,
+    onProblem: (error) => log.warn({ code: error.code }, error.message),
+  });
+  const { changes, problems } = await setConntrackLimits(
+    { ...settings.conntrack, cpuCount: onlineCpuCount() },
+    sysctls,
+    join(of.runFolder, SYSCTL_STATE),
+  );
+  for (const { name, before, after } of changes) log.info({ name, before, after }, 'set');
+  for (const problem of problems) log.warn({ code: problem.code }, problem.message);
+}
+
+/**
+ * Gives what is to be called before node ports are served on loopback. Where the setting cannot be
+ * written, as in a container without privileges, they do not work there: told once, and no reason
+ * to leave everything else unserved.
+ */
+export function localhostServer(of: MachineContext): () => Promise<void> {
+  const { log, runFolder, sysctls = kernelSysctls() } = of;
+  let told = '';
+  return async () => {
+    try {
+      const change = await routeLocalnet(sysctls, join(runFolder, SYSCTL_STATE));
+      if (change) log.info({ ...change }, 'set');
+    } catch (error) {
+      if (!(error instanceof SysctlError)) throw error;
+      const message = `node ports are not served on 127.0.0.1: ${error.message}; ${error.next}`;
+      if (message !== told) log.warn({ code: error.code }, message);
+      told = message;
+    }
+  };
+}
+
+/** As far as the configuration says it: the addresses of the machine are not known yet. */
+export function asksForLocalhost({ addresses, onLocalhost }: NodePortSettings): boolean {
+  if (!onLocalhost || addresses === 'primary') return false;
+  if (addresses === 'all') return true;
+  const localhost = parseIp('127.0.0.1');
+  const ranges = addresses.flatMap((text) => parseCidr(text) ?? []);
+  const ofIpv4 = ranges.filter(({ base }) => base.version === 4);
+  if (ofIpv4.length === 0) return true;
+  return localhost !== undefined && ofIpv4.some((range) => contains(range, localhost));
+}
