@@ -126,3 +126,9 @@ export class PlaneError extends Error {
     if (about.culprit !== undefined) this.culprit = about.culprit;
   }
 }
+
+/** What rules of the iptables mode count by name; undefined where the kernel has no such counter. */
+export interface PacketCounts {
+  readonly invalidDropped: number | undefined;
+  readonly localhostAccepted: number | undefined;
+}

@@ -1,3 +1,4 @@
+import type { PacketCounts } from '../../dataplanes/contract.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { AgentObserver } from '../observer.ts';
@@ -6,6 +7,7 @@ import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
+import { PacketMetrics } from './packet-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 
 export interface AgentMetricsOptions {
@@ -16,6 +18,8 @@ export interface AgentMetricsOptions {
   readonly snapshot: () => AgentSnapshot;
   /** What is desired, for the count of Services without local endpoints; left out without it. */
   readonly rows?: () => Iterable<Forwarding>;
+  /** Read from the kernel for each scrape, in a mode that has them. */
+  readonly packetCounts?: () => Promise<PacketCounts>;
 }
 
 /** Everything that is measured. Counting is done as things happen, all else when somebody asks. */
@@ -29,6 +33,7 @@ export class AgentMetrics implements MetricsText {
   readonly #kubeProxy: KubeProxyMetrics;
   readonly #own: OwnMetrics;
   readonly #process: ProcessMetrics;
+  readonly #packets: PacketMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -37,6 +42,8 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
+    const { packetCounts } = options;
+    this.#packets = packetCounts && new PacketMetrics(this.#set, packetCounts);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
     this.#healthchecks = defineHealthchecks(this.#slis);
@@ -59,6 +66,7 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy.take(snapshot);
     this.#own.take(snapshot);
     this.#process.take();
+    await this.#packets?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     return await this.#set.render();
   }

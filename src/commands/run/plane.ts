@@ -1,5 +1,6 @@
 import type { Mode } from '../../config/modes.ts';
-import type { DataPlane } from '../../dataplanes/contract.ts';
+import type { DataPlane, PacketCounts } from '../../dataplanes/contract.ts';
+import { readPacketCounts } from '../../dataplanes/iptables/packet-counts.ts';
 import { IptablesPlane } from '../../dataplanes/iptables/plane.ts';
 import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
 import { type Netlink, openNetlink } from '../../linux/netlink/socket.ts';
@@ -26,6 +27,11 @@ export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane
     code: 'MODE_MISSING',
     next: 'use nftables or iptables: in the file (mode: nftables), or by --proxy-mode nftables',
   });
+}
+
+/** What the rules of a mode count by name, for metrics; undefined: it has nothing of the kind. */
+export function packetCountsOf(mode: Mode): (() => Promise<PacketCounts>) | undefined {
+  return mode === 'iptables' ? () => readPacketCounts(openNetfilter) : undefined;
 }
 
 function nftablesPlane(): DataPlane {

@@ -14,6 +14,7 @@ import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { followFlows } from './flows.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { logObserver } from './log-observer.ts';
+import { packetCountsOf } from './plane.ts';
 import { serverTasks } from './servers.ts';
 import { VERSION } from './version.ts';
 
@@ -47,7 +48,9 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   });
   // The parts below ask the agent, and the agent tells them: it is made last and asked later.
   const agentOf = (): Agent => agent;
+  const packetCounts = packetCountsOf(settings.mode);
   const metrics = new AgentMetrics({
+    ...(packetCounts ? { packetCounts } : {}),
     mode: settings.mode,
     version: VERSION,
     startedAtMs,

@@ -1,5 +1,6 @@
 import { NetlinkError } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
+import { type NetlinkMessage, readAttributes } from '../netlink/reader.ts';
 import type { Netlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 
@@ -7,6 +8,7 @@ const SUBSYSTEM = 7 << 8;
 const MESSAGE_NEW = SUBSYSTEM;
 const MESSAGE_GET = SUBSYSTEM | 1;
 const NFACCT_NAME = 1;
+const NFACCT_PKTS = 2;
 const NLM_F_REQUEST = 1;
 const NLM_F_ACK = 4;
 const NLM_F_CREATE = 0x400;
@@ -25,10 +27,21 @@ export async function hasAccount(netlink: Netlink, name: string): Promise<boolea
   return (await ask(netlink, { type: MESSAGE_GET, flags: 0, name })) === 0;
 }
 
+/** Packets that rules have counted with it; undefined: this kernel has no such counter. */
+export async function readAccount(netlink: Netlink, name: string): Promise<number | undefined> {
+  let packets: number | undefined;
+  await ask(netlink, { type: MESSAGE_GET, flags: 0, name }, ({ body }) => {
+    const value = readAttributes(body.subarray(HEADER.length)).get(NFACCT_PKTS);
+    if (value) packets = Number(value.readBigUInt64BE(0));
+  });
+  return packets;
+}
+
 /** Gives the errno. */
 async function ask(
   netlink: Netlink,
   of: { readonly type: number; readonly flags: number; readonly name: string },
+  onMessage?: (message: NetlinkMessage) => void,
 ): Promise<number> {
   const writer = new NetlinkWriter();
   const flags = NLM_F_REQUEST | NLM_F_ACK | of.flags;
@@ -37,7 +50,8 @@ async function ask(
   writer.text(NFACCT_NAME, of.name);
   writer.endMessage(message);
   try {
-    await request(netlink, { bytes: writer.bytes, what: `ask for the counter ${of.name}` });
+    const question = { bytes: writer.bytes, what: `ask for the counter ${of.name}` };
+    await request(netlink, question, onMessage);
     return 0;
   } catch (error) {
     // Kernels without the module refuse; rules do without a counter there.

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { beforeEach, it } from 'node:test';
+import { openNetlink } from '../netlink/socket.ts';
+import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
+import { NETLINK_NETFILTER } from '../nftables/protocol.ts';
+import { ensureAccount, readAccount } from './nfacct.ts';
+
+beforeEach(enterOwnNetwork);
+
+it('counts the packets that a rule names', async (context) => {
+  using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
+  assert.equal(await readAccount(netlink, 'mine'), undefined);
+  if (!(await ensureAccount(netlink, 'mine'))) return context.skip('the kernel has no nfacct');
+  assert.equal(await readAccount(netlink, 'mine'), 0);
+  const rule = '-A OUTPUT -d 127.0.0.1 -p icmp -m nfacct --nfacct-name mine'.split(' ');
+  run(['/usr/sbin/xtables-nft-multi', 'iptables', ...rule]);
+  run(['ip', 'link', 'set', 'lo', 'up']);
+  // Nobody answers at a port that nobody has: the refusal is the packet.
+  run(['bash', '-c', 'for n in 1 2 3; do echo x > /dev/udp/127.0.0.1/9; done']);
+  assert.equal(await readAccount(netlink, 'mine'), 3);
+});
