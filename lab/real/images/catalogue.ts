@@ -9,6 +9,8 @@ import { busyboxLinks } from './root.ts';
 export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10.2';
 export const DNS_IMAGE = `fairlead.test/coredns:${COREDNS_VERSION}`;
 const AGNHOST_IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.63.0';
+/** Specs of DNS ask with dig and getent from this one too; it has nothing that the other has not. */
+const DNS_TESTING_IMAGE = 'registry.k8s.io/e2e-test-images/glibc-dns-testing:2.0.0';
 const BUSYBOX_IMAGE = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-1';
 const WINDOW_PART = 'regression-issue-74839';
 /** Specs that read the rules of a node do so from this one. */
@@ -20,7 +22,7 @@ const IPTABLES_IMAGE = 'registry.k8s.io/build-image/distroless-iptables:v0.9.6';
  */
 const PROTOCOLS = 'tcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\nicmp 1 ICMP\nipv6-icmp 58 IPv6-ICMP\n';
 
-const AGNHOST_TOOLS = ['busybox', 'conntrack', 'curl', 'dash', 'dig', 'ip', 'nc.openbsd', 'wget'];
+const AGNHOST_TOOLS = 'busybox conntrack curl dash dig getent ip nc.openbsd wget'.split(' ');
 
 /** What every cluster with real nodes has: pods' first process, DNS, and upstream's test pods. */
 export async function commonImages(parts: Parts, real: RealParts): Promise<ImageDescription[]> {
@@ -31,7 +33,7 @@ export async function commonImages(parts: Parts, real: RealParts): Promise<Image
     { names: [DNS_IMAGE], files: { '/coredns': real.coredns }, entrypoint: ['/coredns'] },
     { names: [BUSYBOX_IMAGE], programs: [program('busybox')], links, entrypoint: ['sh'] },
     {
-      names: [AGNHOST_IMAGE],
+      names: [AGNHOST_IMAGE, DNS_TESTING_IMAGE],
       files: { '/agnhost': parts.agnhost },
       // Debian's busybox, as a shell, runs its own tools whatever /bin has, and its nc does not know
       // the specs' options. So another shell, which runs what it finds.
