@@ -18,13 +18,13 @@ export const PROGRAMS: Readonly<Record<BackendName, Program>> = {
 /** Upstream on the first node, Fairlead on the second, which it takes for the first. */
 export async function startSides(lab: Lab, backend: BackendName): Promise<Daemon[]> {
   const suffix = backend === 'nft' ? '' : '-legacy';
-  const upstream = await start(lab, 1, findProxy(`upstream-iptables${suffix}`));
+  const upstream = await startOnNode(lab, 1, findProxy(`upstream-iptables${suffix}`));
   await retellZone(lab.api, 1);
-  const ours = await start(lab, 2, asNode(findProxy(`fairlead-iptables${suffix}`), 1));
+  const ours = await startOnNode(lab, 2, asNode(findProxy(`fairlead-iptables${suffix}`), 1));
   return [upstream, ours];
 }
 
-function start(lab: Lab, node: number, variant: ProxyVariant): Promise<Daemon> {
+export function startOnNode(lab: Lab, node: number, variant: ProxyVariant): Promise<Daemon> {
   return startProxy({
     lab: lab.name,
     labFolder: lab.folder,
@@ -38,7 +38,7 @@ function start(lab: Lab, node: number, variant: ProxyVariant): Promise<Daemon> {
 }
 
 /** Which endpoints are local, and which ranges hold the node, depends on who one is. */
-function asNode(variant: ProxyVariant, node: number): ProxyVariant {
+export function asNode(variant: ProxyVariant, node: number): ProxyVariant {
   return {
     ...variant,
     prepare: (place) => variant.prepare({ ...place, nodeName: nodeName(node) }),

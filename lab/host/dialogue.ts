@@ -11,10 +11,12 @@ export function startDialogue(argv: readonly [string, ...string[]]): Dialogue {
   const [command, ...args] = argv;
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const waiting: PromiseWithResolvers<string>[] = [];
+  let ended: LabError | undefined;
   const fail = (why: string): void => {
     const error = new LabError('LAB_PROCESS_ENDED', `${command} ${why}`, {
       next: 'its standard error above says more',
     });
+    ended ??= error;
     for (const { reject } of waiting.splice(0)) reject(error);
   };
   child.on('error', (error) => fail(error.message));
@@ -22,11 +24,12 @@ export function startDialogue(argv: readonly [string, ...string[]]): Dialogue {
   child.stdin.on('error', (error) => fail(error.message));
   createInterface(child.stdout).on('line', (line) => waiting.shift()?.resolve(line));
   return {
-    ask(line) {
+    async ask(line) {
+      if (ended !== undefined) throw ended;
       const answer = Promise.withResolvers<string>();
       waiting.push(answer);
       child.stdin.write(`${line}\n`);
-      return answer.promise;
+      return await answer.promise;
     },
     [Symbol.dispose]: () => child.kill(),
   };
