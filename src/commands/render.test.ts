@@ -94,3 +94,44 @@ test('a node that nobody knows is worth a warning', async (context) => {
   assert.equal(code, 0);
   assert.match(err, /there is no Node elsewhere/);
 });
+
+test('in iptables mode: the way hook by hook, and a sentence for each rule', async (context) => {
+  const { code, out, err } = await run(context, '--mode', 'iptables', 'shop/web:http');
+  assert.deepEqual([code, err], [0, '']);
+  assert.match(out, /^shop\/web:http {2}TCP, IPv4, by iptables$/m);
+  assert.match(
+    out,
+    /node port 30080 +node-port +one of 2 +one of 2, masqueraded +the only one here/,
+  );
+  assert.match(
+    out,
+    /node port 30080 +nat PREROUTING > KUBE-SERVICES > KUBE-NODEPORTS > KUBE-EXT-(\w+) > KUBE-SVC-\1 or KUBE-SVL-\1 > KUBE-SEP-\w+ or KUBE-SEP-\w+\n +filter FORWARD > KUBE-FORWARD\n +nat POSTROUTING > KUBE-POSTROUTING$/m,
+  );
+  const chain = /nat KUBE-SVL-\w+\n +# (.+)\n +(.+)\n/.exec(out);
+  assert.match(chain?.[1] ?? '', /^takes endpoint 10\.1\.0\.1:8080 and goes on in KUBE-SEP-\w+$/);
+  assert.match(chain?.[2] ?? '', /^-A KUBE-SVL-\w+ .* -j KUBE-SEP-\w+$/);
+});
+
+test('in iptables mode --raw is input for iptables-restore, of one family if asked', async (context) => {
+  const { out } = await run(context, '--mode', 'iptables', '--raw', '--family', 'ip');
+  assert.match(out, /^# for iptables-restore --noflush\n\*mangle\n/);
+  assert.deepEqual(out.match(/^(\*\w+|COMMIT)$/gm), [
+    ...['*mangle', 'COMMIT', '*filter', 'COMMIT', '*nat', 'COMMIT'],
+  ]);
+  assert.match(out, /^:KUBE-SVL-\w+ - \[0:0\]$/m);
+  const refused =
+    /^-A KUBE-SERVICES -d 10\.96\.0\.11\/32 -p udp .*"shop\/empty has no endpoints".* -j REJECT/m;
+  assert.match(out, refused);
+  const both = await run(context, '--mode', 'iptables', '--raw');
+  assert.match(both.out, /^# for ip6tables-restore --noflush$/m);
+});
+
+test('in iptables mode JSON has the same chains', async (context) => {
+  const { out } = await run(context, '--mode', 'iptables', '-o', 'json', 'shop/web');
+  const [page] = JSON.parse(out) as {
+    frontends: { path: string[] }[];
+    chains: { name: string; rules: { text: string; does: string }[] }[];
+  }[];
+  assert.ok(page?.chains.some(({ name }) => name.startsWith('nat KUBE-SVL-')));
+  assert.ok(page.frontends.every(({ path }) => path[0]?.startsWith('nat PREROUTING > ')));
+});

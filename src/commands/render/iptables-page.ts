@@ -1,7 +1,12 @@
 import type { Desired } from '../../dataplanes/contract.ts';
 import { USUAL_ABILITIES } from '../../dataplanes/iptables/render.ts';
 import { ruleSentence } from '../../dataplanes/iptables/sentences.ts';
-import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/iptables/walk.ts';
+import {
+  type ChainVisit,
+  type FrontendWalk,
+  walkRow,
+  wayOf,
+} from '../../dataplanes/iptables/walk.ts';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import type { Page, PageChain } from './page.ts';
 
@@ -17,7 +22,7 @@ export function iptablesPagesOf(
       key: servicePortKey(row.id),
       table: row.id.family === 'IPv4' ? 'iptables' : 'ip6tables',
       forwarding: row,
-      frontends: walks.map(({ frontend, visits }) => ({ frontend, path: visits.map(nameOf) })),
+      frontends: walks.map(({ frontend, visits }) => ({ frontend, path: wayOf(visits) })),
       chains: chainsOf(walks),
     };
   });

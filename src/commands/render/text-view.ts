@@ -54,9 +54,10 @@ function outcomeWords(outcome: Outcome, forwarding: Forwarding): string {
   return `${which}${outcome.masquerade ? ', masqueraded' : ''}`;
 }
 
-function endpoints({ clusterEndpoints, localEndpoints, affinitySeconds }: Forwarding): string {
+function endpoints(forwarding: Forwarding): string {
+  const { clusterEndpoints, localEndpoints, affinitySeconds } = forwarding;
   const list = (all: readonly Endpoint[]) => all.map(endpointKey).join('  ') || 'none';
-  const isLocalUsed = localEndpoints.length > 0;
+  const isLocalUsed = localEndpoints.length > 0 || isDroppedHere(forwarding);
   return formatTextTable([
     [bold('endpoints'), list(clusterEndpoints)],
     ...(isLocalUsed ? [[bold('on this node'), list(localEndpoints)]] : []),
@@ -66,13 +67,21 @@ function endpoints({ clusterEndpoints, localEndpoints, affinitySeconds }: Forwar
   ]);
 }
 
-function paths({ frontends }: Page): string {
-  return formatTextTable(
-    frontends.map(({ frontend, path }) => [
-      frontendText(frontend),
-      path.length === 0 ? dim('meets nothing of ours') : path.join(dim(' > ')),
-    ]),
-  );
+/** What is dropped while there are endpoints elsewhere is dropped because none is here. */
+function isDroppedHere({ frontends, clusterEndpoints }: Forwarding): boolean {
+  const isDropped = frontends.some(({ outcomes: { outside } }) => outside.action === 'drop');
+  return isDropped && clusterEndpoints.length > 0;
+}
+
+function paths(page: Page): string {
+  const rows = page.frontends.flatMap(({ frontend, path }) => {
+    const name = frontendText(frontend);
+    if (path.length === 0) return [[name, dim('meets nothing of ours')]];
+    if (hasElements(page)) return [[name, path.join(dim(' > '))]];
+    // With chains for each Service the way is long: a line for each hook.
+    return path.map((way, index) => [index === 0 ? name : '', way.replaceAll(' > ', dim(' > '))]);
+  });
+  return formatTextTable(rows);
 }
 
 function elements({ frontends }: Page): string {

@@ -17,8 +17,31 @@ const does =
 
 /** What each part of our rules means. A rule is read part by part; comments say nothing to the kernel. */
 const TELLERS: readonly Teller[] = [
-  { pattern: /^! -s (\S+)/, tell: when((range) => `it does not come from ${range}`) },
-  { pattern: /^-s (\S+)/, tell: when((range) => `it comes from ${range}`) },
+  // Address, protocol and port are one thing to a person, whatever stands in between.
+  {
+    pattern: /^-d (\S+) -p (\S+)(?: -m comment --comment "[^"]*")? -m \w+ --dport (\d+)/,
+    tell: when(
+      (range, protocol, port) =>
+        `it is for ${addressText(range)}, port ${port}/${protocol.toUpperCase()}`,
+    ),
+  },
+  {
+    pattern: /^-p (\S+)(?: -m comment --comment "[^"]*")? -m \w+ --dport (\d+)/,
+    tell: when((protocol, port) => `it is for port ${port}/${protocol.toUpperCase()}`),
+  },
+  {
+    pattern:
+      /^-p (\S+)(?: -m comment --comment "[^"]*")? -m addrtype --dst-type LOCAL -m \w+ --dport (\d+)/,
+    tell: when(
+      (protocol, port) =>
+        `it is for an address of this node, port ${port}/${protocol.toUpperCase()}`,
+    ),
+  },
+  {
+    pattern: /^! -s (\S+)/,
+    tell: when((range) => `it does not come from ${addressText(range)}`),
+  },
+  { pattern: /^-s (\S+)/, tell: when((range) => `it comes from ${addressText(range)}`) },
   { pattern: /^! -d (\S+)/, tell: when((range) => `it is not for ${range}`) },
   { pattern: /^-d (\S+)/, tell: when((range) => `it is for ${addressText(range)}`) },
   { pattern: /^! -i (\S+)/, tell: when((name) => `it did not come in through ${name}`) },
@@ -44,6 +67,10 @@ const TELLERS: readonly Teller[] = [
     tell: when(() => 'connection tracking cannot make sense of it'),
   },
   {
+    pattern: /^-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT/,
+    tell: when(() => 'it neither belongs to a connection that stands nor was translated'),
+  },
+  {
     pattern: /^-m conntrack --ctstate RELATED,ESTABLISHED/,
     tell: when(() => 'it belongs to a connection that stands'),
   },
@@ -60,6 +87,11 @@ const TELLERS: readonly Teller[] = [
     tell: when((share) => `the draw says so (${percent(share)})`),
   },
   { pattern: /^-m nfacct --nfacct-name (\S+)/, tell: does((name) => `counts it in ${name}`) },
+  {
+    pattern: /^-m comment --comment "\S+ -> (\S+)"(?= .*-j KUBE-SEP-)/,
+    tell: does((endpoint) => `takes endpoint ${endpoint}`),
+  },
+  { pattern: /^-j (KUBE-SEP-\S+)/, tell: does((chain) => `goes on in ${chain}`) },
   { pattern: /^-j KUBE-MARK-MASQ$/, tell: does(() => 'marks it for masquerading') },
   {
     pattern: /^-j MASQUERADE.*/,
@@ -71,36 +103,43 @@ const TELLERS: readonly Teller[] = [
   { pattern: /^-j MARK --set-xmark \S+/, tell: does(() => 'sets the mark') },
   { pattern: /^-j DNAT --to-destination (\S+)/, tell: does((to) => `sends it to ${to}`) },
   { pattern: /^-j REJECT.*/, tell: does(() => 'refuses it with an ICMP message') },
-  { pattern: /^-j DROP/, tell: does(() => 'drops it, and nobody is told') },
+  { pattern: /^-j DROP/, tell: does(() => 'drops it without telling anybody') },
   { pattern: /^-j ACCEPT/, tell: does(() => 'lets it through') },
-  { pattern: /^-j RETURN/, tell: does(() => 'is done with it') },
-  { pattern: /^-j (\S+)/, tell: does((chain) => `goes through chain ${chain}`) },
+  { pattern: /^-j RETURN/, tell: does(() => 'leaves it as it is') },
+  { pattern: /^-j (\S+)/, tell: does((chain) => `goes on in ${chain}`) },
 ];
 
 const SILENT = /^(-m comment --comment "[^"]*"|-m (tcp|udp|sctp)) ?/;
 
 /** What a rule does with a packet, in a sentence without its full stop. */
 export function ruleSentence(rule: RuleText): string {
-  const clauses: Clause[] = [];
-  for (let rest: string = rule; rest !== ''; ) {
-    const { clause, length } = nextPart(rest);
-    if (clause) clauses.push(clause);
-    rest = rest.slice(length).trimStart();
-  }
+  const { clauses } = readRule(rule);
   const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
   const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
   const head = conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `;
-  return `${head}${actions.join(', and ') || 'only counts it; it goes on as it came'}`;
+  const does = actions.join(' and ');
+  return `${head}${does || 'does nothing: whatever came this far goes on untranslated'}`;
 }
 
-function nextPart(rest: string): { clause?: Clause; length: number } {
+/** Part by part. Of a word that nobody knows nothing can be said; people see the rule itself. */
+export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[] } {
+  const clauses: Clause[] = [];
+  const unknown: string[] = [];
+  for (let rest: string = rule; rest !== ''; ) {
+    const { clause, text } = nextPart(rest);
+    if (clause) clauses.push(clause);
+    else if (!SILENT.test(text)) unknown.push(text);
+    rest = rest.slice(text.length).trimStart();
+  }
+  return { clauses, unknown };
+}
+
+function nextPart(rest: string): { clause?: Clause; text: string } {
   for (const { pattern, tell } of TELLERS) {
     const found = pattern.exec(rest);
-    if (found) return { clause: tell(found), length: found[0].length };
+    if (found) return { clause: tell(found), text: found[0] };
   }
-  const silent = SILENT.exec(rest);
-  // Of a word that nobody knows nothing can be said; the rule itself stands below.
-  return { length: silent ? silent[0].length : Math.max(1, rest.search(/ |$/)) };
+  return { text: SILENT.exec(rest)?.[0] ?? rest.slice(0, Math.max(1, rest.search(/ |$/))) };
 }
 
 function addressText(range: string): string {

@@ -1,6 +1,6 @@
 import type { Forwarding, Frontend } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
-import { FIREWALL, FORWARD, isRowChain } from './names.ts';
+import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE } from './names.ts';
 import { type RenderedTables, renderedTables } from './render.ts';
 import { type RuleText, targetOf } from './rule.ts';
 import type { Setting } from './setting.ts';
@@ -12,6 +12,8 @@ export interface ChainVisit {
   readonly rules: readonly RuleText[];
   /** The how manieth hook it is reached from. */
   readonly stage: number;
+  /** How many jumps it is away from the hook, by the longest way. */
+  readonly depth: number;
 }
 
 export interface FrontendWalk {
@@ -37,6 +39,23 @@ export function walkRow(row: Forwarding, setting: Setting): readonly FrontendWal
   });
 }
 
+/**
+ * The way in words, hook by hook: each step one jump further, and where the packet goes to one of
+ * several chains, all of them. The chain that only marks is left out: it comes back.
+ */
+export function wayOf(visits: readonly ChainVisit[]): string[] {
+  const byStage = Map.groupBy(
+    visits.filter(({ name }) => name !== MARK_MASQUERADE),
+    ({ stage }) => stage,
+  );
+  const stages = [...byStage].sort(([a], [b]) => a - b);
+  return stages.map(([, met]) => {
+    const byDepth = [...Map.groupBy(met, ({ depth }) => depth)].sort(([a], [b]) => a - b);
+    const steps = byDepth.map(([, chains]) => chains.map(({ name }) => name).join(' or '));
+    return `${met[0]?.table} ${steps.join(' > ')}`;
+  });
+}
+
 class Walk {
   readonly #tables: RenderedTables;
   readonly #isForwarding: boolean;
@@ -52,31 +71,32 @@ class Walk {
   visits(): ChainVisit[] {
     for (const [stage, [table, name]] of HOOKS.entries()) {
       this.#stage = stage;
-      this.#visit(table, name);
+      this.#visit(table, name, 0);
     }
     return [...this.#visits.values()];
   }
 
   /** Says whether the chain has a rule for the packet; one that has none is left out. */
-  #visit(table: IptablesTable, name: string): boolean {
+  #visit(table: IptablesTable, name: string, depth: number): boolean {
     const all = this.#tables[table].get(name) ?? [];
     const id = `${table} ${name}`;
-    if (this.#visits.has(id)) return true;
+    const known = this.#visits.get(id);
+    if (known && known.depth >= depth) return true;
     // What was translated is forwarded as any packet is; the guard of loopback is for none of these.
     if (name === FIREWALL || (name === FORWARD && !this.#isForwarding)) return false;
     const isMarked = table === 'nat' && name.endsWith('POSTROUTING');
     if (isMarked && !this.#isForwarding) return false;
     const rules: RuleText[] = [];
     // Its place is before the chains that it leads to.
-    this.#visits.set(id, { table, name, rules, stage: this.#stage });
-    for (const rule of all) if (this.#concerns(table, rule)) rules.push(rule);
+    this.#visits.set(id, { table, name, rules, stage: known?.stage ?? this.#stage, depth });
+    for (const rule of all) if (this.#concerns(table, rule, depth)) rules.push(rule);
     if (rules.length === 0) this.#visits.delete(id);
     return rules.length > 0;
   }
 
-  #concerns(table: IptablesTable, rule: RuleText): boolean {
+  #concerns(table: IptablesTable, rule: RuleText, depth: number): boolean {
     const target = targetOf(rule);
     if (target === undefined || !this.#tables[table].has(target)) return true;
-    return this.#visit(table, target);
+    return this.#visit(table, target, depth + 1);
   }
 }
