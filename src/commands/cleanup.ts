@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { removeTranslated } from '../flows/remove-translated.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { kernelSysctls } from '../linux/sysctl.ts';
@@ -13,6 +13,8 @@ import { removePlane } from './run/remove-plane.ts';
 interface CleanupOptions {
   readonly runFolder: string;
   readonly keepFlows?: true;
+  /** Only what this mode has written; all when not given. */
+  readonly mode?: (typeof PLANE_MODES)[number];
 }
 
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
@@ -21,12 +23,18 @@ export function cleanupCommand(): Command {
     .description('remove everything that Fairlead has put into the kernel; needs no cluster')
     .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
     .option('--keep-flows', 'leave connections that are under way, for a proxy that takes over')
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'only what this mode has written: the chains of iptables are those of kube-proxy as well',
+      ).choices(PLANE_MODES),
+    )
     .action(cleanUp);
 }
 
 export async function cleanUp(options: CleanupOptions): Promise<void> {
   const frontends = [];
-  for (const mode of PLANE_MODES) {
+  for (const mode of options.mode === undefined ? PLANE_MODES : [options.mode]) {
     const removed = await removePlane(mode);
     frontends.push(...(removed ?? []));
     console.log(`${mode}: ${removed ? 'removed' : 'its programs are not installed here'}`);
