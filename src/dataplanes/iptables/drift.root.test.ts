@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Drift } from '../contract.ts';
+import { rowChainNames } from './names.ts';
 import type { IptablesPlane } from './plane.ts';
 import { bring, change, Tools } from './testing/kernel.ts';
 import { upstreamRows } from './testing/rows.ts';
@@ -48,11 +50,24 @@ class Watching implements AsyncDisposable {
   }
 }
 
-const TOUCHES: readonly (readonly [string, readonly string[]])[] = [
+const { cluster, local } = rowChainNames((ROWS[0] as Forwarding).id);
+
+/** What is done, by one or more calls of iptables. */
+const TOUCHES: readonly (readonly [string, ...(readonly string[])[]])[] = [
   ['a flush of nat', ['-t', 'nat', '-F']],
   ['a flush of filter', ['-t', 'filter', '-F']],
   ['one way less', ['-t', 'nat', '-D', 'PREROUTING', '1']],
   ['a canary that is gone', ['-t', 'mangle', '-X', 'KUBE-PROXY-CANARY']],
+  ['a rule of a Service is gone', ['-t', 'nat', '-D', cluster, '1']],
+  ['a Service is led to no more', ['-t', 'nat', '-D', 'KUBE-SERVICES', '1']],
+  ['a rule too many', ['-t', 'nat', '-I', 'KUBE-SERVICES', '-d', '10.96.9.9', '-j', 'RETURN']],
+  ['a chain of a Service that it has not', ['-t', 'nat', '-N', local]],
+  ['a rule of our own parts is gone', ['-t', 'nat', '-D', 'KUBE-POSTROUTING', '1']],
+  [
+    'an emptied chain, and a way less in the other table',
+    ['-t', 'nat', '-F', cluster],
+    ['-t', 'filter', '-D', 'FORWARD', '1'],
+  ],
 ];
 
 for (const backend of BACKENDS) {
@@ -62,12 +77,14 @@ for (const backend of BACKENDS) {
     before(() => tools.prepare());
     after(() => tools.remove());
 
-    for (const [what, args] of TOUCHES) {
+    // The legacy tables are always read as a whole: what was touched makes no difference there.
+    for (const [what, ...calls] of backend === 'nft' ? TOUCHES : TOUCHES.slice(0, 4)) {
       it(`is noticed, and what was there comes back: ${what}`, async () => {
         await using watching = await new Watching(tools).start();
-        tools.iptables(...args);
-        await watching.heard();
-        await bring(watching.plane, ROWS);
+        for (const args of calls) tools.iptables(...args);
+        for (const _ of calls) await watching.heard();
+        const { differenceCount } = await bring(watching.plane, ROWS, 'suspects');
+        assert.ok(differenceCount > 0, 'a difference is found');
         tools.assertIs(ROWS);
       });
     }
@@ -94,7 +111,7 @@ describe('what is not drift on nft', () => {
     await using watching = await new Watching(tools).start();
     tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
     await watching.heard();
-    const { differenceCount } = await bring(watching.plane, ROWS);
+    const { differenceCount } = await bring(watching.plane, ROWS, 'suspects');
     assert.equal(differenceCount, 0);
     assert.match(tools.iptables('-t', 'filter', '-S', 'FORWARD'), /^-P FORWARD DROP/);
   });

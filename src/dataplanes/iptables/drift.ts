@@ -3,6 +3,7 @@ import { listenToNftables, type NftEvent } from '../../linux/nftables/events.ts'
 import type { Drift } from '../contract.ts';
 import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
 import { FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
+import type { Suspects } from './suspects.ts';
 
 /** A change is described by its first objects; a flush has thousands. */
 const MOST_DESCRIBED = 3;
@@ -18,7 +19,11 @@ const BASE_CHAINS = new Set(JUMPS.map(({ table, chain }) => `${table} ${chain}`)
 
 /** Tells what others change of ours on the nft backend: the kernel says so at once. */
 export async function watchEvents(
-  of: { readonly netlink: Netlink; readonly isOurs: (portId: number) => boolean },
+  of: {
+    readonly netlink: Netlink;
+    readonly isOurs: (portId: number) => boolean;
+    readonly suspects: () => Suspects;
+  },
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -27,7 +32,9 @@ export async function watchEvents(
   const listener = {
     isOurs: of.isOurs,
     onEvent(event: NftEvent) {
-      if (concernsUs(event)) events.push(event);
+      if (!concernsUs(event)) return;
+      of.suspects().note(event);
+      events.push(event);
     },
     onCommit(commit: { processId: number; processName: string }) {
       if (events.length === 0) return;
@@ -38,6 +45,7 @@ export async function watchEvents(
     },
     onOverrun() {
       events = [];
+      of.suspects().noteEverything();
       onDrift({ atMs: Date.now(), what: 'more changed at once than the kernel could tell' });
     },
   };

@@ -18,6 +18,8 @@ import { reconfigure } from './reconfigure.ts';
 import type { TableChange } from './restore-text.ts';
 import { type RowRules, rulesOf } from './row.ts';
 import type { Setting } from './setting.ts';
+import { mayConcernRows, readSuspects } from './suspect-view.ts';
+import type { SuspectChains } from './suspects.ts';
 import { STEPS, type Step, Transaction } from './transaction.ts';
 
 /** Brings the lines of a table into the kernel, all or none. */
@@ -56,6 +58,28 @@ export class FamilyTables {
 
   read(): Promise<KernelView> {
     return readKernel(this.#program, this.family);
+  }
+
+  /** Nothing is there but what was applied. */
+  get isCertain(): boolean {
+    return this.#present.size === 0 && !this.#isUncertain;
+  }
+
+  /** The same as `inspect` for what somebody touched; all else is believed to be right. */
+  async inspectSuspects(
+    rows: readonly Forwarding[],
+    of: { setting: Setting; differences: Differences },
+    chains: SuspectChains,
+  ): Promise<ServicePortKey[]> {
+    if (chains.size === 0) return rows.map(({ id }) => servicePortKey(id));
+    const { family } = this;
+    const compared = mayConcernRows(chains) ? rows : [];
+    const place = { program: this.#program, family, setting: of.setting };
+    const view = await readSuspects(place, chains, compared);
+    const found = this.compare({ view, rows: compared, ...of });
+    await this.#commitAll(found.changes);
+    for (const [key, present] of found.comparison.present) this.#present.set(key, present);
+    return compared === rows ? found.right : rows.map(({ id }) => servicePortKey(id));
   }
 
   /** Mends the fixed parts, removes what belongs to no row; gives the rows that are there. */

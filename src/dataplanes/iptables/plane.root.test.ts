@@ -111,7 +111,7 @@ for (const backend of BACKENDS) {
       await bring(plane, ROWS);
       const facts = { ...FACTS, nodePortAddresses: { IPv4: ['192.0.2.1'], IPv6: 'all' as const } };
       await plane.configure(facts);
-      const { differenceCount, right } = await plane.inspect({ facts, rows: ROWS });
+      const { differenceCount, right } = await plane.inspect({ facts, rows: ROWS }, 'everything');
       assert.deepEqual([differenceCount, right.size], [0, ROWS.length]);
       await plane.configure(FACTS);
       tools.assertIs(ROWS);

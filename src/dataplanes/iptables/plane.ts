@@ -24,6 +24,7 @@ import { readKernel } from './kernel-view.ts';
 import { asPlaneError, notInspected } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
 import type { Abilities } from './setting.ts';
+import { Suspects } from './suspects.ts';
 
 const LOCK_SECONDS = 5;
 /** The largest tables take iptables a minute and more. */
@@ -62,6 +63,7 @@ export class IptablesPlane implements DataPlane {
   #kernel: Promise<Kernel> | undefined;
   #facts: NodeFacts | undefined;
   #abilities: Abilities | undefined;
+  #suspects = new Suspects();
   #isBusy = false;
   #rowsPerStep: number = ROWS_PER_STEP.nft;
 
@@ -73,9 +75,19 @@ export class IptablesPlane implements DataPlane {
     return this.#rowsPerStep;
   }
 
-  async inspect({ facts, rows }: Desired): Promise<Inspection> {
+  async inspect({ facts, rows }: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+    const suspects = this.#suspects;
+    // What is touched from now on is for the next inspection.
+    this.#suspects = new Suspects();
     return await this.#writing(async ({ tables, found }) => {
       const isFirst = this.#abilities === undefined;
+      const isCertain =
+        depth === 'suspects' &&
+        // Of the legacy tables nobody is told what was touched.
+        found.backend === 'nft' &&
+        !suspects.isEverything &&
+        facts === this.#facts &&
+        FAMILIES.every((family) => tables[family].isCertain);
       await this.#serveLocalhost(facts);
       const abilities = await findAbilities(this.#options.openNetlink);
       const differences = new Differences();
@@ -84,7 +96,10 @@ export class IptablesPlane implements DataPlane {
       const before = writtenCount(tables);
       const inspectOne = async (family: Family): Promise<void> => {
         const setting = { facts, abilities };
-        const keys = await tables[family].inspect(byFamily[family], setting, differences);
+        const own = byFamily[family];
+        const keys = isCertain
+          ? await tables[family].inspectSuspects(own, { setting, differences }, suspects.of(family))
+          : await tables[family].inspect(own, setting, differences);
         for (const key of keys) right.add(key);
       };
       await settleAll(FAMILIES.map(inspectOne));
@@ -95,6 +110,9 @@ export class IptablesPlane implements DataPlane {
       const { described, count } = differences;
       const writeCount = writtenCount(tables) - before;
       return { right, differences: described, differenceCount: count, writeCount };
+    }).catch((error: unknown) => {
+      this.#suspects.noteEverything();
+      throw error;
     });
   }
 
@@ -147,7 +165,7 @@ export class IptablesPlane implements DataPlane {
       const netlink = this.#options.openNetlink('events');
       const isOurs = (portId: number): boolean =>
         FAMILIES.some((family) => processes[family].isOurs(portId));
-      await watchEvents({ netlink, isOurs }, onDrift, signal);
+      await watchEvents({ netlink, isOurs, suspects: () => this.#suspects }, onDrift, signal);
       return;
     }
     const polled = {

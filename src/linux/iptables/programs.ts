@@ -22,8 +22,9 @@ export function findProgram(
 }
 
 /** How the program is called for a family. */
-export function toolName(family: IptablesFamily, tool: 'save' | 'restore'): string {
-  return `${family === 'IPv4' ? 'iptables' : 'ip6tables'}-${tool}`;
+export function toolName(family: IptablesFamily, tool: 'save' | 'restore' | 'list'): string {
+  const name = family === 'IPv4' ? 'iptables' : 'ip6tables';
+  return tool === 'list' ? name : `${name}-${tool}`;
 }
 
 function isExecutable(path: string): boolean {

@@ -20,9 +20,30 @@ export async function saveTable(call: SaveCall): Promise<SavedTable> {
   return parseSaved(await saveText(call));
 }
 
+/** Reads one chain, which the nft backend can do without the others; undefined: there is none. */
+export async function saveChain(
+  call: SaveCall & { readonly chain: string },
+): Promise<SavedTable | undefined> {
+  const args = [toolName(call.family, 'list'), '-t', call.table, '-S', call.chain];
+  const { exitCode, output } = await callProgram(call.program, args);
+  if (exitCode !== 0) return undefined;
+  // A chain is told of as `-N NAME` or `-P NAME POLICY` here.
+  return parseSaved(output.replace(/^-[NP] (\S+).*$/m, ':$1 - [0:0]'));
+}
+
 export async function saveText(call: SaveCall): Promise<string> {
   const { program, family, table } = call;
   const args = [toolName(family, 'save'), '-t', table, ...(call.withCounters ? ['-c'] : [])];
+  const { exitCode, output, complaint } = await callProgram(program, args);
+  if (exitCode === 0) return output;
+  const what = `${args.join(' ')} ended with ${exitCode}: ${complaint.trim()}`;
+  throw new IptablesError('IPTABLES_REFUSED', what);
+}
+
+async function callProgram(
+  program: string,
+  args: readonly string[],
+): Promise<{ exitCode: number | null; output: string; complaint: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const late = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
@@ -37,7 +58,5 @@ export async function saveText(call: SaveCall): Promise<string> {
   });
   child.on('close', resolve);
   const exitCode = await promise.finally(() => clearTimeout(late));
-  if (exitCode === 0) return Buffer.concat(chunks).toString('latin1');
-  const what = `${args.join(' ')} ended with ${exitCode}: ${complaint.trim()}`;
-  throw new IptablesError('IPTABLES_REFUSED', what);
+  return { exitCode, output: Buffer.concat(chunks).toString('latin1'), complaint };
 }

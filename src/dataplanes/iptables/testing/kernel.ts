@@ -99,8 +99,9 @@ export function change(before: Forwarding | undefined, after: Forwarding | undef
 export async function bring(
   plane: IptablesPlane,
   rows: readonly Forwarding[],
+  depth: 'everything' | 'suspects' = 'everything',
 ): Promise<Inspection> {
-  const inspection = await plane.inspect({ facts: FACTS, rows });
+  const inspection = await plane.inspect({ facts: FACTS, rows }, depth);
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
   await plane.apply(wrong.map((row) => change(undefined, row)));
   return inspection;
