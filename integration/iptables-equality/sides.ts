@@ -38,7 +38,7 @@ export function startOnNode(lab: Lab, node: number, variant: ProxyVariant): Prom
 }
 
 /** Which endpoints are local, and which ranges hold the node, depends on who one is. */
-export function asNode(variant: ProxyVariant, node: number): ProxyVariant {
+function asNode(variant: ProxyVariant, node: number): ProxyVariant {
   return {
     ...variant,
     prepare: (place) => variant.prepare({ ...place, nodeName: nodeName(node) }),

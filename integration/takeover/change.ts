@@ -62,7 +62,7 @@ export async function changeProxy(
   if (change.isOldRemovedFirst) await stage.remove(from);
   const daemon = await stage.start(to);
   if (isRemovedByHand(from, to)) await stage.remove(from);
-  const left = await leftAfter(stage, { to, alone });
+  const left = await leftAfter(stage, { from, to, alone });
   const tookMs = monotonicMs() - begunMs;
   await delay(STEADY_MS);
   const after = await lookAt(stage, to);
@@ -102,11 +102,12 @@ async function lookAt(
 /** Waits for the node to be what the new owner alone would make of it. */
 async function leftAfter(
   { node }: Stage,
-  of: { to: Owner; alone: readonly string[] },
+  of: { from: Owner; to: Owner; alone: readonly string[] },
 ): Promise<readonly string[]> {
   let left: readonly string[] = [];
   const isAlone = async (): Promise<boolean> => {
-    const isCompared = (line: string): boolean => of.to.mode === 'iptables' || !KUBELETS.test(line);
+    const isSameMode = of.from.mode === of.to.mode;
+    const isCompared = (line: string): boolean => isSameMode || !KUBELETS.test(line);
     left = differences(of.alone.filter(isCompared), (await readRules(node)).filter(isCompared));
     return left.length === 0;
   };

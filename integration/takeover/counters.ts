@@ -60,7 +60,16 @@ export function risen(before: Counters, after: Counters): Counters {
 
 /** How often a client of the load had to begin again, because a packet was lost. */
 export function begunAgain(counters: Counters): number {
-  return ASKERS.reduce((sum, place) => sum + (counters[`${place} ${SYN_SENT_AGAIN}`] ?? 0), 0);
+  return sumOf(counters, SYN_SENT_AGAIN);
+}
+
+/** How often a client had to send anything again. None, and a late answer is the machine's fault. */
+export function sentAgain(counters: Counters): number {
+  return sumOf(counters, 'TcpRetransSegs');
 }
 
 const ASKERS = ['asker', 'client'];
+
+function sumOf(counters: Counters, name: string): number {
+  return ASKERS.reduce((sum, place) => sum + (counters[`${place} ${name}`] ?? 0), 0);
+}

@@ -28,6 +28,7 @@ interface Period {
   made: number;
   failed: number;
   refusedOrReset: number;
+  longestPauseMs: number;
   readonly odd: OddConnection[];
 }
 
@@ -48,8 +49,12 @@ class Load {
     this.#stream.start(signal);
     const everyMs = 1_000 / this.#plan.connectionsPerSecond;
     let nextMs = monotonicMs();
+    let lastMs = nextMs;
     const ticking = setInterval(() => {
       const nowMs = monotonicMs();
+      const pauseMs = nowMs - lastMs;
+      lastMs = nowMs;
+      this.#period.longestPauseMs = Math.max(this.#period.longestPauseMs, pauseMs);
       for (; nextMs < nowMs; nextMs += everyMs) {
         if (this.#underWay.size < MOST_UNDER_WAY) this.#begin();
       }
@@ -91,5 +96,5 @@ class Load {
 }
 
 function newPeriod(): Period {
-  return { made: 0, failed: 0, refusedOrReset: 0, odd: [] };
+  return { made: 0, failed: 0, refusedOrReset: 0, longestPauseMs: 0, odd: [] };
 }

@@ -31,6 +31,8 @@ export interface LoadTally {
   readonly failed: number;
   /** Of the failed ones: the other side said no. */
   readonly refusedOrReset: number;
+  /** The load's own: so long the machine did not let it work, whatever the proxy did. */
+  readonly longestPauseMs: number;
   /** A few of the failed and the late ones. */
   readonly odd: readonly OddConnection[];
   readonly stream: StreamTally;

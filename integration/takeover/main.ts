@@ -67,7 +67,7 @@ async function runSequences(
 ): Promise<ChangeResult[]> {
   const load = { services: options.services, endpointsPerService: options.endpoints };
   const signal = interruption();
-  await using lab = await startLab({ nodeCount: 2, load, progress, signal });
+  await using lab = await startLab({ nodeCount: 1, load, progress, signal });
   const stage = new Stage(lab);
   await progress.step('pods and a Service', () => stage.prepare());
   const results: ChangeResult[] = [];

@@ -1,6 +1,6 @@
 import { formatTable } from '../../lab/host/table.ts';
 import { type ChangeResult, faultsOf, sumOf } from './change.ts';
-import { begunAgain } from './counters.ts';
+import { begunAgain, sentAgain } from './counters.ts';
 
 const HEAD = [
   'from',
@@ -8,8 +8,8 @@ const HEAD = [
   'connections',
   'failed',
   'reset or refused',
-  'begun again',
-  'longest silence of the streams',
+  'packets sent again (begins)',
+  'longest silence of the streams (pause of the load itself)',
   'rules kept, new, gone',
   'left of the old',
   'took',
@@ -49,6 +49,7 @@ export function evidenceOf(result: ChangeResult): string {
 function rowOf(result: ChangeResult): string[] {
   const { load, rules, lines, left, tookMs, counters } = result;
   const silenceMs = Math.max(...load.map(({ stream }) => stream.longestSilenceMs));
+  const pauseMs = Math.max(...load.map(({ longestPauseMs }) => longestPauseMs));
   const faults = faultsOf(result);
   return [
     result.from,
@@ -56,8 +57,8 @@ function rowOf(result: ChangeResult): string[] {
     `${sumOf(load, ({ made }) => made)}`,
     `${sumOf(load, ({ failed }) => failed)}`,
     `${sumOf(load, ({ refusedOrReset }) => refusedOrReset)}`,
-    `${begunAgain(counters)}`,
-    `${silenceMs.toFixed(0)} ms`,
+    `${sentAgain(counters)} (${begunAgain(counters)})`,
+    `${silenceMs.toFixed(0)} ms (${pauseMs.toFixed(0)} ms)`,
     rules
       ? `${rules.kept}, ${rules.added}, ${rules.gone}`
       : `lines: ${lines.added} new, ${lines.gone} gone`,

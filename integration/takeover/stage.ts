@@ -9,7 +9,7 @@ import { nodeAddress, outsiderAddress } from '../../lab/network/plan.ts';
 import { readStatus } from '../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../src/agent/snapshot.ts';
 import { STATUS_SOCKET } from '../../src/commands/run/folder.ts';
-import { asNode, startOnNode } from '../iptables-equality/sides.ts';
+import { startOnNode } from '../iptables-equality/sides.ts';
 import { Load } from './load.ts';
 import type { LoadWay, OddConnection } from './load-questions.ts';
 import { BUNDLE, type Owner } from './owners.ts';
@@ -19,7 +19,7 @@ const SERVE_PORT = 8080;
 const SERVICE_PORT = 80;
 const NAME = 'web';
 
-/** A lab in which the first node changes its proxy; on the second each is seen alone. */
+/** A lab with a node that changes its proxy. */
 export class Stage {
   readonly lab: Lab;
   readonly node: string;
@@ -90,28 +90,28 @@ export class Stage {
     return await startOnNode(this.lab, 1, owner.variant);
   }
 
-  /** What an owner writes on a node where nobody was before. */
+  /** What an owner writes where nobody was before. The first time, nobody may have the node. */
   async alone(owner: Owner): Promise<readonly string[]> {
     const known = this.#alone.get(owner.title);
     if (known !== undefined) return known;
-    const namespacePath = this.lab.namespacePath('node2');
-    const daemon = await startOnNode(this.lab, 2, asNode(owner.variant, 1));
-    const lines = await readRules(namespacePath);
+    const daemon = await this.start(owner);
+    const lines = await readRules(this.node);
     await daemon.stop();
-    await wipeRules(namespacePath);
+    await wipeRules(this.node);
     this.#alone.set(owner.title, lines);
     return lines;
   }
 
   /** Lets an owner that has ended take its rules with it, as its own documents say. */
-  async remove({ program, variant }: Owner): Promise<void> {
+  async remove({ program, mode, variant }: Owner): Promise<void> {
     const { parts, credentials } = this.lab;
     const place = { nodeName: 'node1', parts, credentials, folder: this.#folder, settings: {} };
     const { env } = await variant.prepare(place);
+    const runFolder = `--run-folder=${this.#runFolder}`;
     const argv: [string, ...string[]] =
       program === 'kube-proxy'
         ? [parts['kube-proxy'], '--cleanup']
-        : [process.execPath, BUNDLE, 'cleanup', '--keep-flows', `--run-folder=${this.#runFolder}`];
+        : [process.execPath, BUNDLE, 'cleanup', '--keep-flows', `--mode=${mode}`, runFolder];
     await run(enterNamespace(this.node, argv), { env });
   }
 

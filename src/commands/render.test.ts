@@ -132,6 +132,7 @@ test('in iptables mode JSON has the same chains', async (context) => {
     frontends: { path: string[] }[];
     chains: { name: string; rules: { text: string; does: string }[] }[];
   }[];
-  assert.ok(page?.chains.some(({ name }) => name.startsWith('nat KUBE-SVL-')));
+  assert.ok(page);
+  assert.ok(page.chains.some(({ name }) => name.startsWith('nat KUBE-SVL-')));
   assert.ok(page.frontends.every(({ path }) => path[0]?.startsWith('nat PREROUTING > ')));
 });
