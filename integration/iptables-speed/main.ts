@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { updateDocument } from '../../lab/host/document.ts';
 import { interruption } from '../../lab/host/interruption.ts';
 import { terminalProgress } from '../../lab/host/progress.ts';
 import { formatTable } from '../../lab/host/table.ts';
@@ -8,11 +9,15 @@ import { LastService } from '../scale/last-service.ts';
 import { measurePeer, type PeerFigures } from '../scale/peer.ts';
 import { bareRestoreSeconds } from './bare-restore.ts';
 import { bundledFairlead } from './bundled.ts';
+import { measureDrift } from './drift.ts';
+import { driftMarkdown, driftTable } from './drift-report.ts';
 
 const BACKENDS = ['nft', 'legacy'] as const;
 type BackendName = (typeof BACKENDS)[number];
 
 interface Options {
+  readonly measure: 'peers' | 'drift';
+  readonly docs?: string;
   readonly backend: BackendName | 'both';
   readonly services: number;
   readonly endpoints: number;
@@ -26,6 +31,12 @@ const QUIET_MS = 1_500;
 
 const program = new Command('iptables-speed')
   .description('Fairlead and kube-proxy in iptables mode, in the same cluster, one after the other')
+  .addOption(
+    new Option('--measure <what>', 'starts and changes, or the repair of what others do')
+      .choices(['peers', 'drift'])
+      .default('peers'),
+  )
+  .option('--docs <file>', 'write the table of repairs into a document, between its marks')
   .addOption(new Option('--backend <name>').choices([...BACKENDS, 'both']).default('both'))
   .option('--services <count>', 'how many Services', Number, MOST_SERVICES)
   .option('--endpoints <count>', 'endpoints of each', Number, 5)
@@ -35,7 +46,23 @@ const program = new Command('iptables-speed')
 async function measure(options: Options): Promise<void> {
   if (options.services > MOST_SERVICES) throw new RangeError('too many for kube-proxy');
   const backends = options.backend === 'both' ? BACKENDS : [options.backend];
-  for (const backend of backends) await measureOn(backend, options);
+  if (options.measure === 'drift') await measureRepairs(backends, options);
+  else for (const backend of backends) await measureOn(backend, options);
+}
+
+async function measureRepairs(backends: readonly BackendName[], options: Options): Promise<void> {
+  const of = { progress: terminalProgress(), signal: interruption() };
+  const load = { services: options.services, endpointsPerService: options.endpoints };
+  const all = [];
+  for (const backend of backends) {
+    all.push({ backend, figures: await measureDrift(backend, load, of) });
+  }
+  console.log(driftTable(all));
+  if (options.docs !== undefined) {
+    await updateDocument(options.docs, 'iptables-drift', driftMarkdown(all));
+  }
+  const isLeft = all.some(({ figures }) => figures.some(({ left }) => left.length > 0));
+  if (isLeft) process.exitCode = 1;
 }
 
 async function measureOn(backend: BackendName, options: Options): Promise<void> {
