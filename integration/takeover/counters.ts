@@ -31,17 +31,20 @@ const TRACKING = [
   'chaintoolong',
 ];
 
+/** A busy machine takes its time, and what is counted meanwhile is counted. */
+const PATIENT = { deadlineMs: 120_000 };
+
 export type Counters = Readonly<Record<string, number>>;
 
 /** Of each of the networks, by its name. */
 export async function readCounters(places: ReadonlyMap<string, string>): Promise<Counters> {
   const counters: Record<string, number> = {};
   for (const [place, namespacePath] of places) {
-    const listing = await run(enterNamespace(namespacePath, ['nstat', '-asz', ...NAMES]));
+    const listing = await run(enterNamespace(namespacePath, ['nstat', '-asz', ...NAMES]), PATIENT);
     for (const [, name, value] of listing.matchAll(/^(\w+) +(\d+)/gm)) {
       counters[`${place} ${name}`] = Number(value);
     }
-    const tracking = await run(enterNamespace(namespacePath, ['conntrack', '-S']));
+    const tracking = await run(enterNamespace(namespacePath, ['conntrack', '-S']), PATIENT);
     for (const name of TRACKING) {
       const values = [...tracking.matchAll(new RegExp(`\\b${name}=(\\d+)`, 'g'))];
       counters[`${place} conntrack ${name}`] = values.reduce((sum, [, n]) => sum + Number(n), 0);

@@ -38,7 +38,7 @@ export function ownerOf(title: OwnerName): Owner {
 /** The program in the form in which it is shipped. */
 export async function bundle(): Promise<void> {
   const tool = join(ROOT, 'tools/bundle.ts');
-  await run([process.execPath, tool, 'src/main.ts', BUNDLE], { cwd: ROOT });
+  await run([process.execPath, tool, 'src/main.ts', BUNDLE], { cwd: ROOT, deadlineMs: 180_000 });
 }
 
 function upstream(

@@ -7,6 +7,8 @@ const BUILT_IN = /:(PREROUTING|INPUT|FORWARD|OUTPUT|POSTROUTING)$/;
 /** Tables of iptables on its nft backend: what is in them is read by iptables. */
 const OF_IPTABLES = /^table ip6? (nat|filter|mangle)$/;
 
+const PATIENT = { deadlineMs: 120_000 };
+
 /** All rules of a node, of whichever kind, as lines that can be compared. */
 export async function readRules(namespacePath: string): Promise<string[]> {
   const saved = await readIptables(namespacePath, 'xtables-nft-multi');
@@ -28,7 +30,8 @@ async function legacyTables(namespacePath: string): Promise<string[]> {
 
 /** The elements of a set stand in any order. */
 async function readNftables(namespacePath: string): Promise<string[]> {
-  const inside = (...argv: [string, ...string[]]) => run(enterNamespace(namespacePath, argv));
+  const inside = (...argv: [string, ...string[]]) =>
+    run(enterNamespace(namespacePath, argv), PATIENT);
   const tables = (await inside('nft', 'list', 'tables')).split('\n');
   const lines: string[] = [];
   for (const table of tables.filter((name) => name !== '' && !OF_IPTABLES.test(name))) {
@@ -42,9 +45,7 @@ async function readNftables(namespacePath: string): Promise<string[]> {
 
 /** The numbers that the kernel gave the rules: one that is written anew has another. */
 export async function readHandles(namespacePath: string): Promise<ReadonlySet<string>> {
-  const text = await run(enterNamespace(namespacePath, ['nft', '-a', 'list', 'ruleset']), {
-    deadlineMs: 120_000,
-  });
+  const text = await run(enterNamespace(namespacePath, ['nft', '-a', 'list', 'ruleset']), PATIENT);
   const handles = new Set<string>();
   let place = '';
   for (const line of text.split('\n')) {
@@ -58,7 +59,7 @@ export async function readHandles(namespacePath: string): Promise<ReadonlySet<st
 
 /** A node as if nobody had ever been there. */
 export async function wipeRules(namespacePath: string): Promise<void> {
-  await run(enterNamespace(namespacePath, ['nft', 'flush', 'ruleset']));
+  await run(enterNamespace(namespacePath, ['nft', 'flush', 'ruleset']), PATIENT);
   for (const [index, program] of ['iptables', 'ip6tables'].entries()) {
     const path = LEGACY_TABLES[index] ?? '';
     const tables = (await run(enterNamespace(namespacePath, ['cat', path]))).split('\n');

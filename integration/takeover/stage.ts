@@ -112,7 +112,7 @@ export class Stage {
       program === 'kube-proxy'
         ? [parts['kube-proxy'], '--cleanup']
         : [process.execPath, BUNDLE, 'cleanup', '--keep-flows', `--mode=${mode}`, runFolder];
-    await run(enterNamespace(this.node, argv), { env });
+    await run(enterNamespace(this.node, argv), { env, deadlineMs: 120_000 });
   }
 
   /** What connection tracking of the node has from the ports of these connections. */

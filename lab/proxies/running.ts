@@ -6,7 +6,7 @@ import { until } from '../host/until.ts';
 import { httpGet } from '../servers/http-get.ts';
 import type { ProxyPlace, ProxyVariant } from './contract.ts';
 
-const SYNC_DEADLINE_MS = 60_000;
+const SYNC_DEADLINE_MS = 180_000;
 
 export interface ProxyStart extends Omit<ProxyPlace, 'folder'> {
   readonly lab: string;
