@@ -18,7 +18,7 @@ import { reconfigure } from './reconfigure.ts';
 import type { TableChange } from './restore-text.ts';
 import { type RowRules, rulesOf } from './row.ts';
 import type { Setting } from './setting.ts';
-import { mayConcernRows, readSuspects } from './suspect-view.ts';
+import { concernedRows, readSuspects } from './suspect-view.ts';
 import type { SuspectChains } from './suspects.ts';
 import { STEPS, type Step, Transaction } from './transaction.ts';
 
@@ -70,16 +70,22 @@ export class FamilyTables {
     rows: readonly Forwarding[],
     of: { setting: Setting; differences: Differences },
     chains: SuspectChains,
-  ): Promise<ServicePortKey[]> {
-    if (chains.size === 0) return rows.map(({ id }) => servicePortKey(id));
+  ): Promise<Iterable<ServicePortKey>> {
+    const keys = new Set(rows.map(({ id }) => servicePortKey(id)));
+    if (chains.size === 0) return keys;
     const { family } = this;
-    const compared = mayConcernRows(chains) ? rows : [];
+    const concerned = concernedRows(chains, rows);
     const place = { program: this.#program, family, setting: of.setting };
-    const view = await readSuspects(place, chains, compared);
-    const found = this.compare({ view, rows: compared, ...of });
-    await this.#commitAll(found.changes);
-    for (const [key, present] of found.comparison.present) this.#present.set(key, present);
-    return compared === rows ? found.right : rows.map(({ id }) => servicePortKey(id));
+    const view = await readSuspects(place, chains, concerned);
+    const { right, comparison, changes } = this.compare({ view, rows: concerned, ...of });
+    await this.#commitAll(changes);
+    for (const [key, present] of comparison.present) this.#present.set(key, present);
+    const isRight = new Set(right);
+    for (const { id } of concerned) {
+      const key = servicePortKey(id);
+      if (!isRight.has(key)) keys.delete(key);
+    }
+    return keys;
   }
 
   /** Mends the fixed parts, removes what belongs to no row; gives the rows that are there. */

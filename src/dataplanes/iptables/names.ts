@@ -21,6 +21,8 @@ export const PROXY_FIREWALL = 'KUBE-PROXY-FIREWALL';
 /** The kubelet's too: it is added to, and never emptied or removed. */
 export const FIREWALL = 'KUBE-FIREWALL';
 
+export const ENDPOINT_CHAIN_PREFIX = 'KUBE-SEP-';
+
 export interface RowChainNames {
   readonly cluster: string;
   readonly local: string;
@@ -45,7 +47,7 @@ export function rowChainNames(id: ServicePortId): RowChainNames {
 
 /** `endpoint` is `address:port`, IPv6 in brackets. */
 export function endpointChainName(id: ServicePortId, endpoint: string): string {
-  return `KUBE-SEP-${hash(servicePortName(id) + id.protocol.toLowerCase() + endpoint)}`;
+  return `${ENDPOINT_CHAIN_PREFIX}${hash(servicePortName(id) + id.protocol.toLowerCase() + endpoint)}`;
 }
 
 export function isRowChain(name: string): boolean {

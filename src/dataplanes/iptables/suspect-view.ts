@@ -1,10 +1,10 @@
-import type { Family, Forwarding } from '../../forwarding/model.ts';
-import { IPTABLES_TABLES, type IptablesTable } from '../../linux/iptables/programs.ts';
+import { type Family, type Forwarding, SOURCE_CLASSES } from '../../forwarding/model.ts';
+import type { IptablesTable } from '../../linux/iptables/programs.ts';
 import { saveChain, saveTable } from '../../linux/iptables/save.ts';
 import type { SavedTable } from '../../linux/iptables/saved-table.ts';
 import { SHARED_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
-import { isRowChain } from './names.ts';
+import { ENDPOINT_CHAIN_PREFIX, isRowChain, rowChainNames } from './names.ts';
 import { renderedTables } from './render.ts';
 import type { Setting } from './setting.ts';
 import type { SuspectChains } from './suspects.ts';
@@ -22,7 +22,10 @@ export async function readSuspects(
       return [table, found] as const;
     }),
   );
-  const believed = renderedTables(rows, of.setting, family);
+  // Of rows that are read as they are nothing need be believed but what they have in filter.
+  const isNatRead = read.some(([table, { isWhole }]) => table === 'nat' && isWhole);
+  const believedRows = isNatRead ? rows.filter(mayBeInFilter) : rows;
+  const believed = renderedTables(believedRows, of.setting, family);
   const view: Record<IptablesTable, SavedTable> = { ...believed };
   for (const [table, found] of read) {
     view[table] = found.isWhole ? found.chains : new Map([...believed[table], ...found.chains]);
@@ -30,16 +33,41 @@ export async function readSuspects(
   return view;
 }
 
-/** Whether what was touched can hold anything of a row. */
-export function mayConcernRows(chains: SuspectChains): boolean {
-  return IPTABLES_TABLES.some((table) => {
-    const names = chains.get(table);
-    if (names === undefined || table === 'mangle') return false;
-    if (names === 'all') return true;
-    const isShared = (name: string): boolean =>
-      SHARED_CHAINS.some((shared) => shared.table === table && shared.name === name);
-    return [...names].some((name) => isShared(name) || (table === 'nat' && isRowChain(name)));
-  });
+/** The rows of which what was touched can hold anything: to ask for the rules of all takes long. */
+export function concernedRows(
+  chains: SuspectChains,
+  rows: readonly Forwarding[],
+): readonly Forwarding[] {
+  const nat = chains.get('nat') ?? NOTHING;
+  const isAll = nat === 'all' || [...nat].some((name) => isShared('nat', name) || isOfAny(name));
+  if (isAll) return rows;
+  const filter = chains.get('filter') ?? NOTHING;
+  const isFilter = filter === 'all' || [...filter].some((name) => isShared('filter', name));
+  const isOfRow = ({ id }: Forwarding): boolean =>
+    Object.values(rowChainNames(id)).some((name) => nat.has(name));
+  const hasRowChains = [...nat].some(isRowChain);
+  return rows.filter((row) => (isFilter && mayBeInFilter(row)) || (hasRowChains && isOfRow(row)));
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+function isShared(table: IptablesTable, name: string): boolean {
+  return SHARED_CHAINS.some((shared) => shared.table === table && shared.name === name);
+}
+
+/** The name of an endpoint's chain does not say which row it is of. */
+function isOfAny(name: string): boolean {
+  return name.startsWith(ENDPOINT_CHAIN_PREFIX);
+}
+
+/** A row of which everything is forwarded, for everybody, has its rules in nat. */
+function mayBeInFilter({ frontends, healthCheckPort }: Forwarding): boolean {
+  if (healthCheckPort !== undefined) return true;
+  return frontends.some(
+    ({ allowedSources, outcomes }) =>
+      allowedSources !== undefined ||
+      SOURCE_CLASSES.some((source) => outcomes[source].action !== 'forward'),
+  );
 }
 
 async function readChains(

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { mayConcernRows } from './suspect-view.ts';
+import { rowChainNames } from './names.ts';
+import { rulesOf } from './row.ts';
+import { concernedRows } from './suspect-view.ts';
 import { Suspects } from './suspects.ts';
+import { SETTING, upstreamRows } from './testing/rows.ts';
 
 const event = (table: string, name: string, family: 'ip' | 'ip6' = 'ip') =>
   ({ kind: 'rule', family, table, name }) as const;
@@ -24,16 +27,31 @@ it('many chains, or a table that went, are the whole table', () => {
   assert.deepEqual(suspects.of('IPv4').get('filter'), 'all');
 });
 
-it('rows are compared only if what was touched can hold something of theirs', () => {
-  const concerns = (table: string, name: string): boolean => {
+it('of rows only those are compared that have something in what was touched', () => {
+  const rows = upstreamRows().filter(({ id }) => id.family === 'IPv4');
+  const concerned = (table: string, name: string): string[] => {
     const suspects = new Suspects();
     suspects.note(event(table, name));
-    return mayConcernRows(suspects.of('IPv4'));
+    return concernedRows(suspects.of('IPv4'), rows).map(({ id }) => `${id.service}:${id.port}`);
   };
-  assert.equal(concerns('nat', 'PREROUTING'), false);
-  assert.equal(concerns('nat', 'KUBE-POSTROUTING'), false);
-  assert.equal(concerns('mangle', 'KUBE-PROXY-CANARY'), false);
-  assert.equal(concerns('nat', 'KUBE-SERVICES'), true);
-  assert.equal(concerns('nat', 'KUBE-SEP-A'), true);
-  assert.equal(concerns('filter', 'KUBE-EXTERNAL-SERVICES'), true);
+  const [plain] = rows;
+  assert.ok(plain);
+  assert.deepEqual(concerned('nat', 'PREROUTING'), []);
+  assert.deepEqual(concerned('nat', 'KUBE-POSTROUTING'), []);
+  assert.deepEqual(concerned('mangle', 'KUBE-PROXY-CANARY'), []);
+  assert.deepEqual(concerned('nat', rowChainNames(plain.id).cluster), ['plain:']);
+  assert.equal(concerned('nat', 'KUBE-SERVICES').length, rows.length);
+  assert.equal(concerned('nat', 'KUBE-SEP-A').length, rows.length);
+  assert.deepEqual(concerned('filter', 'KUBE-EXTERNAL-SERVICES'), ['lb:web', 'lb:other']);
+});
+
+it('every row with a rule in filter is among those that are compared for filter', () => {
+  const suspects = new Suspects();
+  suspects.note(event('filter', 'KUBE-SERVICES'));
+  const rows = upstreamRows();
+  const concerned = new Set(concernedRows(suspects.of('IPv4'), rows));
+  for (const row of rows) {
+    const isInFilter = rulesOf(row, SETTING).dispatch.some(({ table }) => table === 'filter');
+    assert.ok(concerned.has(row) || !isInFilter, row.id.service);
+  }
 });
