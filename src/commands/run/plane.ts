@@ -44,6 +44,8 @@ function iptablesPlane({ onWarning, serveLocalhost }: PlaneSurroundings): DataPl
     ...(serveLocalhost ? { serveLocalhost } : {}),
     onOtherBackend: (backend) =>
       onWarning?.(`rules of kube-proxy or Fairlead lie in the tables of iptables-${backend} too`),
+    onNoNetlink: (why) =>
+      onWarning?.(`changes are written by iptables-restore, and so more slowly: ${why}`),
   });
 }
 

@@ -1,4 +1,4 @@
-import { TableChange } from './restore-text.ts';
+import { TableChange } from './table-change.ts';
 
 /** More at once cost the nft backend the square of their number. */
 const CHAINS_AT_ONCE = 600;

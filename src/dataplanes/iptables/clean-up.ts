@@ -4,7 +4,7 @@ import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { tableChanges } from './mend.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
-import { TableChange } from './restore-text.ts';
+import { TableChange } from './table-change.ts';
 
 interface ChainName {
   readonly table: IptablesTable;

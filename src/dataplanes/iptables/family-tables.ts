@@ -5,27 +5,25 @@ import {
   servicePortKey,
 } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
-import { IptablesError } from '../../linux/iptables/errors.ts';
+import type { IptablesErrorCode } from '../../linux/iptables/errors.ts';
+import { PlaneError } from '../contract.ts';
 import type { Differences } from '../differences.ts';
 import { chainRemovals } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
+import type { Committer } from './committers.ts';
 import { Comparison } from './comparison.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
 import { mendFixedParts, tableChanges } from './mend.ts';
-import { asPlaneError } from './plane-errors.ts';
 import { presentOf } from './present.ts';
 import { reconfigure } from './reconfigure.ts';
-import type { TableChange } from './restore-text.ts';
 import { type RowRules, rulesOf } from './row.ts';
 import type { Setting } from './setting.ts';
 import { concernedRows, readSuspects } from './suspect-view.ts';
 import type { SuspectChains } from './suspects.ts';
+import type { TableChange } from './table-change.ts';
 import { STEPS, type Step, Transaction } from './transaction.ts';
 
-/** Brings the lines of a table into the kernel, all or none. */
-export interface Committer {
-  commit(lines: readonly string[]): Promise<void>;
-}
+const UNCERTAIN: IptablesErrorCode = 'IPTABLES_UNCERTAIN';
 
 /** The tables of one family: what is read from them and written to them. */
 export class FamilyTables {
@@ -78,7 +76,7 @@ export class FamilyTables {
     const place = { program: this.#program, family, setting: of.setting };
     const view = await readSuspects(place, chains, concerned);
     const { right, comparison, changes } = this.compare({ view, rows: concerned, ...of });
-    await this.#commitAll(changes);
+    await this.#commit(changes);
     for (const [key, present] of comparison.present) this.#present.set(key, present);
     const isRight = new Set(right);
     for (const { id } of concerned) {
@@ -100,7 +98,7 @@ export class FamilyTables {
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
-    await this.#commitAll(compared.changes);
+    await this.#commit(compared.changes);
     this.#isUncertain = false;
     for (const [key, present] of compared.comparison.present) this.#present.set(key, present);
     return compared.right;
@@ -140,10 +138,11 @@ export class FamilyTables {
     }
     const done = new Set<Step>();
     try {
-      for (const step of STEPS) {
-        await this.#commit(transaction.change(step));
-        done.add(step);
-      }
+      const stepOf = new Map(STEPS.map((step) => [transaction.change(step), step]));
+      await this.#commit([...stepOf.keys()], (change) => {
+        const step = stepOf.get(change);
+        if (step) done.add(step);
+      });
     } catch (error) {
       if (done.size > 0 || view) {
         for (const [key, rules] of transaction.presentAfter(done)) this.#present.set(key, rules);
@@ -163,28 +162,26 @@ export class FamilyTables {
     const { family } = this;
     const changes = tableChanges();
     reconfigure(changes, { family, before, after, read: await this.read() });
-    await this.#commitAll([changes.filter, changes.nat]);
+    await this.#commit([changes.filter, changes.nat]);
   }
 
   async remove(): Promise<void> {
-    await this.#commitAll(cleanUp(await this.read()));
+    await this.#commit(cleanUp(await this.read()));
     this.#present.clear();
   }
 
-  async #commitAll(changes: readonly TableChange[]): Promise<void> {
-    for (const change of changes) await this.#commit(change);
-  }
-
-  async #commit(change: TableChange): Promise<void> {
-    if (change.isEmpty) return;
-    const lines = change.lines();
+  async #commit(
+    changes: readonly TableChange[],
+    onDone?: (change: TableChange) => void,
+  ): Promise<void> {
     try {
-      await this.#committer.commit(lines.map(({ text }) => text));
+      await this.#committer.commit(changes, (change) => {
+        this.#writtenCount += change.operationCount;
+        onDone?.(change);
+      });
     } catch (error) {
-      if (!(error instanceof IptablesError)) throw error;
-      if (error.code === 'IPTABLES_UNCERTAIN') this.#isUncertain = true;
-      throw asPlaneError(error, error.line === undefined ? undefined : lines[error.line]?.owner);
+      if (error instanceof PlaneError && error.code === UNCERTAIN) this.#isUncertain = true;
+      throw error;
     }
-    this.#writtenCount += change.operationCount;
   }
 }

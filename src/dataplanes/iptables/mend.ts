@@ -5,9 +5,9 @@ import { isNodePortJump } from './comparison.ts';
 import { firewallRules, fixedChains, JUMPS, nodePortJumps, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { FIREWALL, SERVICES } from './names.ts';
-import { TableChange } from './restore-text.ts';
 import type { RuleText } from './rule.ts';
 import type { Setting } from './setting.ts';
+import { TableChange } from './table-change.ts';
 import { equalRules } from './transaction.ts';
 
 export type TableChanges = Readonly<Record<IptablesTable, TableChange>>;

@@ -1,7 +1,6 @@
 import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
-import { type FoundBackend, findBackend } from '../../linux/iptables/backend.ts';
-import { RestoreProcess } from '../../linux/iptables/restore-process.ts';
+import type { FoundBackend } from '../../linux/iptables/backend.ts';
 import { saveTable } from '../../linux/iptables/save.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import type {
@@ -19,24 +18,26 @@ import { findAbilities, readAbilities } from './abilities.ts';
 import { hasOurs } from './clean-up.ts';
 import { endpointCounts, kernelFrontends } from './counts.ts';
 import { watchEvents } from './drift.ts';
-import { FamilyTables } from './family-tables.ts';
+import type { FamilyTables } from './family-tables.ts';
+import { type Kernel, openKernel, removeFrom, type Writer } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
 import { asPlaneError, notInspected } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
 import type { Abilities } from './setting.ts';
 import { Suspects } from './suspects.ts';
 
-const LOCK_SECONDS = 5;
-/** The largest tables take iptables a minute and more. */
-const COMMIT_DEADLINE_MS = 300_000;
-const IDLE_MS = 60_000;
 const POLL_MS = 5000;
 /**
- * On the legacy backend every transaction replaces the whole table, whatever it changes. On the
- * nft backend it costs the square of what it has: 5,000 Services of 5 endpoints take 200 s at once
- * and 4 s in steps of 100.
+ * On the legacy backend every transaction replaces the whole table, whatever it changes. The
+ * program of the nft backend needs the square of what it is given: 5,000 Services of 5 endpoints
+ * take 200 s at once and 4 s in steps of 100. The kernel itself looks through the whole table at
+ * the end of every transaction, so that few large ones are better than many.
  */
-const ROWS_PER_STEP = { legacy: 50_000, nft: 100 } as const;
+const ROWS_PER_STEP: Readonly<Record<Writer, number>> = {
+  'legacy program': 50_000,
+  'nft program': 100,
+  netlink: 250,
+};
 
 export interface IptablesPlaneOptions {
   readonly openNetlink: (kind: 'requests' | 'events') => Netlink;
@@ -48,12 +49,8 @@ export interface IptablesPlaneOptions {
   readonly pollMs?: number;
   /** Rules of ours that lie where packets no longer need them, or meet them twice. */
   readonly onOtherBackend?: (backend: string) => void;
-}
-
-interface Kernel {
-  readonly found: FoundBackend;
-  readonly processes: Readonly<Record<Family, RestoreProcess>>;
-  readonly tables: Readonly<Record<Family, FamilyTables>>;
+  /** The tables of the nft backend must be written by the program, and so more slowly. */
+  readonly onNoNetlink?: (why: string) => void;
 }
 
 /** The data plane on iptables: chain by chain what kube-proxy writes, so that all who know it find it. */
@@ -65,7 +62,7 @@ export class IptablesPlane implements DataPlane {
   #abilities: Abilities | undefined;
   #suspects = new Suspects();
   #isBusy = false;
-  #rowsPerStep: number = ROWS_PER_STEP.nft;
+  #rowsPerStep: number = ROWS_PER_STEP['nft program'];
 
   constructor(options: IptablesPlaneOptions) {
     this.#options = options;
@@ -79,7 +76,7 @@ export class IptablesPlane implements DataPlane {
     const suspects = this.#suspects;
     // What is touched from now on is for the next inspection.
     this.#suspects = new Suspects();
-    return await this.#writing(async ({ tables, found }) => {
+    return await this.#writing(async ({ tables, found, writer }) => {
       const isFirst = this.#abilities === undefined;
       const isCertain =
         depth === 'suspects' &&
@@ -105,7 +102,7 @@ export class IptablesPlane implements DataPlane {
       await settleAll(FAMILIES.map(inspectOne));
       this.#facts = facts;
       this.#abilities = abilities;
-      this.#rowsPerStep = ROWS_PER_STEP[found.backend];
+      this.#rowsPerStep = ROWS_PER_STEP[writer];
       if (isFirst) await this.#reportOther(found);
       const { described, count } = differences;
       const writeCount = writtenCount(tables) - before;
@@ -160,11 +157,9 @@ export class IptablesPlane implements DataPlane {
   }
 
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
-    const { found, processes, tables } = await this.#open();
+    const { found, isOurs, tables } = await this.#open();
     if (found.backend === 'nft') {
       const netlink = this.#options.openNetlink('events');
-      const isOurs = (portId: number): boolean =>
-        FAMILIES.some((family) => processes[family].isOurs(portId));
       await watchEvents({ netlink, isOurs, suspects: () => this.#suspects }, onDrift, signal);
       return;
     }
@@ -240,7 +235,7 @@ export class IptablesPlane implements DataPlane {
   }
 
   #open(): Promise<Kernel> {
-    this.#kernel ??= openKernel(this.#options.path).catch((error: unknown) => {
+    this.#kernel ??= openKernel(this.#options).catch((error: unknown) => {
       this.#kernel = undefined;
       throw asPlaneError(error);
     });
@@ -252,32 +247,6 @@ export class IptablesPlane implements DataPlane {
 async function settleAll(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
-}
-
-async function openKernel(path: string | undefined): Promise<Kernel> {
-  const found = await findBackend(path);
-  const { program } = found;
-  const processes = { IPv4: restoreOf(program, 'IPv4'), IPv6: restoreOf(program, 'IPv6') };
-  const tablesOf = (family: Family): FamilyTables =>
-    new FamilyTables({ family, program, committer: processes[family] });
-  return { found, processes, tables: { IPv4: tablesOf('IPv4'), IPv6: tablesOf('IPv6') } };
-}
-
-function restoreOf(program: string, family: Family): RestoreProcess {
-  return new RestoreProcess({
-    program,
-    family,
-    lockSeconds: LOCK_SECONDS,
-    commitDeadlineMs: COMMIT_DEADLINE_MS,
-    idleMs: IDLE_MS,
-  });
-}
-
-async function removeFrom(program: string): Promise<void> {
-  for (const family of FAMILIES) {
-    using committer = restoreOf(program, family);
-    await new FamilyTables({ family, program, committer }).remove();
-  }
 }
 
 function byFamilyOf(rows: Iterable<Forwarding>): Record<Family, Forwarding[]> {

@@ -4,6 +4,7 @@ import type { NodeFacts, PodDetection } from '../contract.ts';
 import { tableChanges } from './mend.ts';
 import { reconfigure } from './reconfigure.ts';
 import { renderedTables } from './render.ts';
+import { restoreLines } from './restore-lines.ts';
 import { FACTS, SETTING, upstreamRows } from './testing/rows.ts';
 
 const withFacts = (facts: Partial<NodeFacts>) => ({ ...SETTING, facts: { ...FACTS, ...facts } });
@@ -16,7 +17,7 @@ function reconfigured(before: typeof SETTING, after: typeof SETTING): Map<string
   const changes = tableChanges();
   reconfigure(changes, { family: 'IPv4', before, after, read });
   const chains = new Map(read.nat);
-  for (const { text } of changes.nat.lines()) {
+  for (const { text } of restoreLines(changes.nat)) {
     const [verb = '', name = ''] = text.split(' ', 2);
     const rule = text.slice(verb.length + name.length + 2);
     if (verb.startsWith(':')) chains.set(verb.slice(1), []);

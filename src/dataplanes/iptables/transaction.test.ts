@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Forwarding } from '../../forwarding/model.ts';
+import { restoreLines } from './restore-lines.ts';
 import { rulesOf } from './row.ts';
 import { EXTERNAL, frontend, INTERNAL, NOBODY, row, SETTING } from './testing/rows.ts';
 import { type Step, Transaction } from './transaction.ts';
@@ -27,10 +28,7 @@ function transaction(before: Forwarding | undefined, after: Forwarding | undefin
 }
 
 const texts = (of: Transaction, step: Step): string[] =>
-  of
-    .change(step)
-    .lines()
-    .map(({ text }) => text);
+  restoreLines(of.change(step)).map(({ text }) => text);
 const verbs = (lines: readonly string[]): string =>
   lines.map((line) => (line.startsWith(':') ? ':' : line.slice(0, 2))).join(' ');
 
@@ -58,9 +56,7 @@ describe('a transaction', () => {
   });
 
   it('knows whose each line is', () => {
-    const lines = transaction(undefined, web(['10.1.0.1:80']))
-      .change('translate')
-      .lines();
+    const lines = restoreLines(transaction(undefined, web(['10.1.0.1:80'])).change('translate'));
     assert.deepEqual(
       new Set(lines.slice(1, -1).map(({ owner }) => owner)),
       new Set(['t/web/TCP/IPv4']),

@@ -1,7 +1,7 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import { SERVICES } from './names.ts';
-import { TableChange } from './restore-text.ts';
 import type { Dispatch, RowRules } from './row.ts';
+import { TableChange } from './table-change.ts';
 
 /**
  * The steps of a transaction. Each is at once; between them nothing is worse than before or after:

@@ -1,8 +1,16 @@
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { writeVerdict } from './expressions.ts';
-import type { ChainSpec, RuleSpec, SetElement, SetSpec, TableRef } from './objects.ts';
+import type {
+  ChainSpec,
+  ListedRuleSpec,
+  RuleSpec,
+  SetElement,
+  SetSpec,
+  TableRef,
+} from './objects.ts';
 import {
   CHAIN,
+  COMPAT,
   DATA,
   ELEMENT,
   ELEMENTS,
@@ -81,10 +89,12 @@ export class NftBatch {
     return this.#marks.findLast((mark) => mark.offset <= offset)?.owner;
   }
 
-  addTable(table: TableRef, comment: string): void {
+  addTable(table: TableRef, comment?: string): void {
     this.#message(MESSAGE.newTable, { family: table.family, flags: FLAG.create }, (w) => {
       w.text(TABLE.name, table.name);
-      w.binary(TABLE.userdata, commentUdata(TABLE_COMMENT, comment));
+      if (comment !== undefined) {
+        w.binary(TABLE.userdata, commentUdata(TABLE_COMMENT, comment));
+      }
     });
   }
 
@@ -132,6 +142,27 @@ export class NftBatch {
       w.endNested(list);
       const comment = rule.comment === undefined ? '' : commentUdata(RULE_COMMENT, rule.comment);
       w.binary(RULE.userdata, comment + udata(RULE_FINGERPRINT, rule.fingerprint));
+    });
+  }
+
+  addListedRule(table: TableRef, rule: ListedRuleSpec): void {
+    const flags = FLAG.create | (rule.place === 'last' ? FLAG.append : 0);
+    this.#message(MESSAGE.newRule, { family: table.family, flags }, (w) => {
+      w.text(RULE.table, table.name);
+      w.text(RULE.chain, rule.chain);
+      w.binary(RULE.expressions, rule.expressions);
+      const compat = w.beginNested(RULE.compat);
+      w.u32be(COMPAT.protocol, rule.protocol);
+      w.u32be(COMPAT.flags, 0);
+      w.endNested(compat);
+    });
+  }
+
+  deleteRule(table: TableRef, rule: { readonly chain: string; readonly handle: bigint }): void {
+    this.#message(MESSAGE.deleteRule, { family: table.family, flags: 0 }, (w) => {
+      w.text(RULE.table, table.name);
+      w.text(RULE.chain, rule.chain);
+      w.u64be(RULE.handle, rule.handle);
     });
   }
 

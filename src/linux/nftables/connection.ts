@@ -7,8 +7,10 @@ import { NetlinkWriter } from '../netlink/writer.ts';
 import { NftBatch } from './batch.ts';
 import {
   decodeChain,
+  decodeListedRule,
   decodeRule,
   decodeSet,
+  type ListedRule,
   type StoredChain,
   type StoredRule,
   type StoredSet,
@@ -105,6 +107,17 @@ export class NftConnection implements Disposable {
     return await this.#collect(table, MESSAGE.getRule, {
       attributes: (w) => w.text(RULE.table, table.name),
       decode: (body) => decodeRule(body, table),
+    });
+  }
+
+  /** The rules of one chain, in order. */
+  async listedRules(table: TableRef, chain: string): Promise<ListedRule[]> {
+    return await this.#collect(table, MESSAGE.getRule, {
+      attributes: (w) => {
+        w.text(RULE.table, table.name);
+        w.text(RULE.chain, chain);
+      },
+      decode: (body) => decodeListedRule(body, { table, chain }),
     });
   }
 

@@ -19,6 +19,12 @@ export interface StoredRule {
   readonly fingerprint: Binary;
 }
 
+/** A rule as the kernel lists it. */
+export interface ListedRule {
+  readonly handle: bigint;
+  readonly expressions: Binary;
+}
+
 export interface StoredSet {
   readonly name: string;
   readonly flags: number;
@@ -49,6 +55,16 @@ export function decodeRule(message: Buffer, table: TableRef): StoredRule | undef
     chain: textOf(body.get(RULE.chain)),
     fingerprint: fingerprint?.toString('latin1') ?? '',
   };
+}
+
+export function decodeListedRule(
+  message: Buffer,
+  of: { readonly table: TableRef; readonly chain: string },
+): ListedRule | undefined {
+  const body = bodyOf(message, { table: of.table, nameAttribute: RULE.table });
+  if (!body || textOf(body.get(RULE.chain)) !== of.chain) return undefined;
+  const handle = body.get(RULE.handle)?.readBigUInt64BE(0) ?? 0n;
+  return { handle, expressions: body.get(RULE.expressions)?.toString('latin1') ?? '' };
 }
 
 export function decodeSet(message: Buffer, table: TableRef): StoredSet | undefined {

@@ -58,7 +58,16 @@ export const HOOK_NUMBER = {
   postrouting: 4,
 } as const;
 
-export const RULE = { table: 1, chain: 2, handle: 3, expressions: 4, userdata: 7 } as const;
+export const RULE = {
+  table: 1,
+  chain: 2,
+  handle: 3,
+  expressions: 4,
+  compat: 5,
+  userdata: 7,
+} as const;
+/** What modules of the old tables are told of a rule that they are in. */
+export const COMPAT = { protocol: 1, flags: 2 } as const;
 
 export const SET = {
   table: 1,

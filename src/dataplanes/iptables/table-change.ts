@@ -1,25 +1,20 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
+import type { TableOperation, TableOperations } from '../../linux/iptables/table-operations.ts';
 import type { RuleText } from './rule.ts';
-
-/** A line of the input of `iptables-restore --noflush`, and the row it is there for. */
-interface OwnedLine {
-  readonly text: string;
-  readonly owner: ServicePortKey | undefined;
-}
 
 /**
  * What is to be done to one table, in any order, put into the one in which it can be done at once:
  * chains are there before rules lead to them, and rules are gone before the chains they led to.
  */
-export class TableChange {
+export class TableChange implements TableOperations {
   readonly table: IptablesTable;
-  readonly #declared = new Map<string, OwnedLine>();
-  readonly #deleted: OwnedLine[] = [];
-  readonly #appended: OwnedLine[] = [];
-  readonly #inserted: OwnedLine[] = [];
-  readonly #last: OwnedLine[] = [];
-  readonly #removed: OwnedLine[] = [];
+  readonly #filled = new Map<string, TableOperation>();
+  readonly #deleted: TableOperation[] = [];
+  readonly #appended: TableOperation[] = [];
+  readonly #inserted: TableOperation[] = [];
+  readonly #last: TableOperation[] = [];
+  readonly #removed: TableOperation[] = [];
   #owner: ServicePortKey | undefined;
 
   constructor(table: IptablesTable) {
@@ -37,55 +32,47 @@ export class TableChange {
 
   get operationCount(): number {
     const rules = this.#deleted.length + this.#appended.length + this.#inserted.length;
-    return this.#declared.size + rules + this.#last.length;
+    return this.#filled.size + rules + this.#last.length;
   }
 
   /** Makes the chain, or empties it; `rules` become its content. */
   fill(chain: string, rules: readonly RuleText[]): void {
-    this.#declared.set(chain, this.#line(`:${chain} - [0:0]`));
-    for (const rule of rules) this.#appended.push(this.#line(`-A ${chain} ${rule}`));
+    this.#filled.set(chain, { kind: 'fill', chain, owner: this.#owner });
+    for (const rule of rules) this.append(chain, rule);
   }
 
   removeChain(chain: string): void {
     // A chain is made before it is removed: so it does not matter whether it is there.
     this.fill(chain, []);
-    this.#removed.push(this.#line(`-X ${chain}`));
+    this.#removed.push({ kind: 'remove', chain, owner: this.#owner });
   }
 
   deleteRule(chain: string, rule: RuleText): void {
-    this.#deleted.push(this.#line(`-D ${chain} ${rule}`));
+    this.#deleted.push({ kind: 'delete', chain, rule, owner: this.#owner });
   }
 
   append(chain: string, rule: RuleText): void {
-    this.#appended.push(this.#line(`-A ${chain} ${rule}`));
+    this.#appended.push({ kind: 'append', chain, rule, owner: this.#owner });
   }
 
   /** At the top of the chain; of several the first given is the topmost. */
   insert(chain: string, rule: RuleText): void {
-    this.#inserted.push(this.#line(`-I ${chain} ${rule}`));
+    this.#inserted.push({ kind: 'insert', chain, rule, owner: this.#owner });
   }
 
   /** After all else that is appended. */
   appendLast(chain: string, rule: RuleText): void {
-    this.#last.push(this.#line(`-A ${chain} ${rule}`));
+    this.#last.push({ kind: 'append', chain, rule, owner: this.#owner });
   }
 
-  /** From `*table` to `COMMIT`. */
-  lines(): OwnedLine[] {
-    const none = { owner: undefined };
+  get operations(): readonly TableOperation[] {
     return [
-      { text: `*${this.table}`, ...none },
-      ...this.#declared.values(),
+      ...this.#filled.values(),
       ...this.#deleted,
       ...this.#appended,
       ...this.#inserted.toReversed(),
       ...this.#last,
       ...this.#removed,
-      { text: 'COMMIT', ...none },
     ];
-  }
-
-  #line(text: string): OwnedLine {
-    return { text, owner: this.#owner };
   }
 }

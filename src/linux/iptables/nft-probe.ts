@@ -1,0 +1,44 @@
+import { type NftConnection, NftRefusal } from '../nftables/connection.ts';
+import type { TableFamily } from '../nftables/protocol.ts';
+import type { IptablesTable } from './programs.ts';
+import { ruleExpressions } from './rule-expressions.ts';
+
+const CHAIN = 'FAIRLEAD-PROBE';
+const NO_TABLE = 'fairlead-probe-ends-here';
+const LAST = 'the end of the probe';
+
+export interface ProbeRule {
+  readonly table: IptablesTable;
+  readonly rule: string;
+}
+
+/**
+ * Whether the kernel would take these rules as they are written here; undefined: it would, else
+ * why not. They come in a transaction that ends with something it must refuse, so that nothing of
+ * it is ever there.
+ */
+export async function probeRules(
+  connection: NftConnection,
+  family: TableFamily,
+  rules: readonly ProbeRule[],
+): Promise<string | undefined> {
+  const batch = connection.begin();
+  for (const { table, rule } of rules) {
+    const written = ruleExpressions(rule, family);
+    if (!written) return `nobody here knows how to write ${rule}`;
+    const ref = { family, name: table };
+    batch.own(rule);
+    batch.addTable(ref);
+    batch.addChain(ref, { name: CHAIN });
+    batch.addListedRule(ref, { chain: CHAIN, ...written, place: 'last' });
+  }
+  batch.own(LAST);
+  batch.deleteTable({ family, name: NO_TABLE });
+  try {
+    await connection.commit(batch);
+  } catch (error) {
+    if (!(error instanceof NftRefusal)) throw error;
+    return error.owner === LAST ? undefined : error.message;
+  }
+  throw new RangeError(`there is a table ${NO_TABLE}`);
+}
