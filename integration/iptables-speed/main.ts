@@ -7,7 +7,7 @@ import { startLab } from '../../lab/lab.ts';
 import { findProxy } from '../../lab/proxies/registry.ts';
 import { LastService } from '../scale/last-service.ts';
 import { measurePeer, type PeerFigures } from '../scale/peer.ts';
-import { bareRestoreSeconds } from './bare-restore.ts';
+import { bareChangeSeconds, bareRestoreSeconds } from './bare-restore.ts';
 import { bundledFairlead } from './bundled.ts';
 import { measureDrift } from './drift.ts';
 import { driftMarkdown, driftTable } from './drift-report.ts';
@@ -84,8 +84,11 @@ async function measureOn(backend: BackendName, options: Options): Promise<void> 
     );
   }
   console.log(formatTable([HEAD, ...figures.map(rowOf)]));
+  const [path, tool] = [lab.namespacePath('node1'), `xtables-${backend}-multi`];
+  const one = await bareChangeSeconds(path, tool);
+  console.log(`${backend}: iptables-restore of one rule into the same table nat alone: ${one}`);
   const bare = await progress.step(`a bare iptables-restore on ${backend}`, () =>
-    bareRestoreSeconds(lab.namespacePath('node1'), `xtables-${backend}-multi`),
+    bareRestoreSeconds(path, tool),
   );
   console.log(`${backend}: iptables-restore of the same table nat alone: ${bare}`);
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, it } from 'node:test';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
@@ -193,6 +194,16 @@ describe('a rule that is deleted', () => {
     assert.deepEqual(list(), ['-A MINE -j ACCEPT', `-A MINE ${rule}`]);
   });
 
+  it('twice is two of several that are the same', async () => {
+    using connection = connect();
+    const writer = new NftTablesWriter(connection, 'ip');
+    const same = [rule, rule, rule].map((each) => append('MINE', each));
+    await writer.write([{ table: 'nat', operations: [fill('MINE'), ...same] }]);
+    const again = deletion.operations.map((operation) => ({ ...operation }));
+    assert.ok(await writer.write([deletion, { table: 'nat', operations: again }]));
+    assert.deepEqual(list(), [`-A MINE ${rule}`]);
+  });
+
   it('is looked for again when somebody else has put it there anew', async () => {
     const again = () => {
       iptables('-F', 'MINE');
@@ -222,6 +233,17 @@ describe('what is written', () => {
     const before = await connection.generation();
     await new NftTablesWriter(connection, 'ip').write(operationsOf('ip'));
     assert.equal(await connection.generation(), before + 1);
+  });
+
+  it('keeps what was remembered by the rule that it replaces', async () => {
+    using connection = connect();
+    const writer = new NftTablesWriter(connection, 'ip');
+    const remember = '-m recent --set --name LIST --mask 255.255.255.255 --rsource';
+    const operations = [fill('MINE'), append('MINE', remember)];
+    await writer.write([{ table: 'nat', operations }]);
+    writeFileSync('/proc/net/xt_recent/LIST', '+192.0.2.7\n');
+    await writer.write([{ table: 'nat', operations }]);
+    assert.match(readFileSync('/proc/net/xt_recent/LIST', 'latin1'), /src=192\.0\.2\.7 /);
   });
 
   it('leaves the policy of a built-in chain to whoever has set it', async () => {

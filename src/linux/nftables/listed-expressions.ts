@@ -104,7 +104,7 @@ const COUNTER_HEAD = COUNTER.slice(0, COUNTER.length - COUNTS.length);
 /** What was listed, as if it had counted nothing. */
 export function withoutCounts(expressions: Binary): Binary {
   const at = expressions.indexOf(COUNTER_HEAD);
-  if (at === -1) return expressions;
+  if (at === -1 || expressions.startsWith(COUNTER, at)) return expressions;
   return expressions.slice(0, at) + COUNTER + expressions.slice(at + COUNTER.length);
 }
 
