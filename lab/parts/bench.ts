@@ -1,0 +1,15 @@
+import { type GoBuildContext, provideProgram } from './go-build.ts';
+
+/** Server, client and bare writer of the benchmark; see bench/main.go. */
+export async function provideBench(context: GoBuildContext): Promise<string> {
+  return await provideProgram(
+    {
+      name: 'bench',
+      module: 'bench',
+      importPath: '.',
+      linkerFlags: '-s -w',
+      sources: ['go.mod', 'main.go', 'serve.go', 'ask.go', 'copy.go', 'objects.go', 'netlink.go'],
+    },
+    context,
+  );
+}

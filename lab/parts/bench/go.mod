@@ -1,0 +1,3 @@
+module fairlead/lab/parts/bench
+
+go 1.26.0

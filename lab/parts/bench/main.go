@@ -1,0 +1,35 @@
+// What the benchmark needs close to the kernel: a server, a client that counts, and a program that
+// writes the rules of one network namespace into another and does nothing else.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("usage: bench serve | ask | copy")
+	}
+	switch args[0] {
+	case "serve":
+		return serve(args[1:])
+	case "ask":
+		return ask(args[1:])
+	case "copy":
+		return copyRules(args[1:])
+	}
+	return fmt.Errorf("%q is none of serve, ask, copy", args[0])
+}
+
+func printJSON(value any) error {
+	return json.NewEncoder(os.Stdout).Encode(value)
+}

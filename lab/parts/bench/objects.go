@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// An objectKind says how what a dump tells of an object becomes a request that makes it again.
+type objectKind struct {
+	name     string
+	creates  uint16
+	dumps    uint16
+	requests uint16
+	// Attributes of the dump that a request must not have: handles, counts, what the kernel chose.
+	omit []uint16
+	// Of sets, which need a number that is theirs within the transaction.
+	idAttribute uint16
+}
+
+const (
+	ruleExpressions = 4
+	ruleCompat      = 5
+	setFlags        = 3
+	anonymousConst  = 0x3
+)
+
+var (
+	tables       = objectKind{name: "tables", creates: 0, dumps: 1, omit: []uint16{3, 4, 7}}
+	chains       = objectKind{name: "chains", creates: 3, dumps: 4, omit: []uint16{2, 6, 8, 11}}
+	rules        = objectKind{name: "rules", creates: 6, dumps: 7, omit: []uint16{3, 6}, requests: flagAppend}
+	sets         = objectKind{name: "sets", creates: 9, dumps: 10, omit: []uint16{16, 19, 20}, idAttribute: 10}
+	elements     = objectKind{name: "elements", creates: 12, dumps: 13}
+	namedObjects = objectKind{name: "objects", creates: 18, dumps: 19, omit: []uint16{5, 6}}
+)
+
+func (kind objectKind) creation(dumped []byte, id uint32) []byte {
+	family := dumped[headerBytes]
+	body := []byte{family, 0, 0, 0}
+	var compat []byte
+	eachAttribute(dumped[headerBytes+familyBytes:], func(number uint16, value []byte) {
+		if contains(kind.omit, number) {
+			return
+		}
+		if kind.name == sets.name && number == setFlags {
+			value = binary.BigEndian.AppendUint32(nil, binary.BigEndian.Uint32(value)&^anonymousConst)
+		}
+		if kind.name == rules.name && number == ruleExpressions {
+			compat = compatOf(value)
+		}
+		body = append(body, attribute(number, value)...)
+	})
+	if compat != nil {
+		body = append(body, attribute(ruleCompat, compat)...)
+	}
+	if kind.idAttribute != 0 {
+		body = append(body, attribute(kind.idAttribute, binary.BigEndian.AppendUint32(nil, id))...)
+	}
+	return message(nftables|kind.creates, flagRequest|flagCreate|kind.requests, body)
+}
+
+// A match of iptables that is for one protocol wants to be told that the rule is for it, and the
+// kernel does not tell of it in a dump.
+func compatOf(expressions []byte) []byte {
+	protocols := map[string]uint32{"tcp": 6, "udp": 17, "sctp": 132}
+	var protocol uint32
+	eachAttribute(expressions, func(_ uint16, expression []byte) {
+		parts := parse(expression)
+		if !bytes.Equal(parts[1], []byte("match\x00")) {
+			return
+		}
+		name := string(bytes.TrimRight(parse(parts[2])[1], "\x00"))
+		if found, ok := protocols[name]; ok {
+			protocol = found
+		}
+	})
+	if protocol == 0 {
+		return nil
+	}
+	return append(
+		attribute(1, binary.BigEndian.AppendUint32(nil, protocol)),
+		attribute(2, binary.BigEndian.AppendUint32(nil, 0))...,
+	)
+}
+
+func contains(all []uint16, one uint16) bool {
+	for _, each := range all {
+		if each == one {
+			return true
+		}
+	}
+	return false
+}
+
+// batchesOf puts requests into transactions.
+func batchesOf(requests [][]byte, most int) [][]byte {
+	var batches [][]byte
+	var batch []byte
+	for index, request := range requests {
+		if batch == nil {
+			batch = message(batchBegin, flagRequest, batchOfNftables)
+		}
+		isLast := index == len(requests)-1 || len(batch)+len(request) >= most
+		if isLast {
+			// The kernel answers it when it has committed.
+			binary.LittleEndian.PutUint16(request[6:], binary.LittleEndian.Uint16(request[6:])|flagAcknowledge)
+		}
+		batch = append(batch, request...)
+		if isLast {
+			batches = append(batches, append(batch, message(batchEnd, flagRequest, batchOfNftables)...))
+			batch = nil
+		}
+	}
+	return batches
+}
