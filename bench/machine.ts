@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
-import { run } from '../../lab/host/run.ts';
-import { KUBERNETES_VERSION } from '../../lab/parts/build.ts';
-import { SHIPPED_AS } from './shipped.ts';
+import { run } from '../lab/host/run.ts';
+import { KUBERNETES_VERSION } from '../lab/parts/build.ts';
+import { SHIPPED_AS } from './bundle.ts';
 
-/** What the figures were measured on, and how much else it had to do: one line for each table. */
+/** What the figures were measured on, and how much else it had to do. */
 export interface Machine {
   readonly cpus: string;
   readonly memoryGib: number;
@@ -12,7 +11,10 @@ export interface Machine {
   readonly node: string;
   readonly kubernetes: string;
   readonly nft: string;
+  readonly iptables: string;
+  /** The commit that was measured; with `+` if files differ from it. */
   readonly fairlead: string;
+  readonly shippedAs: string;
   /** Of the last minute, before anything was measured. */
   readonly loadBefore: number;
 }
@@ -27,18 +29,33 @@ export async function describeMachine(): Promise<Machine> {
     kernel: release(),
     node: process.version,
     kubernetes: KUBERNETES_VERSION,
-    nft: (await run(['nft', '--version'])).split(' ')[1] ?? '',
-    fairlead: SHIPPED_AS,
+    nft: wordOf(await run(['nft', '--version']), 1),
+    iptables: wordOf(await run(['xtables-nft-multi', 'iptables', '--version']), 1),
+    fairlead: await commit(),
+    shippedAs: SHIPPED_AS,
     loadBefore: loadavg()[0] ?? Number.NaN,
   };
 }
 
-export async function machineText(machine: Machine): Promise<string> {
-  const load = (await readFile('/proc/loadavg', 'utf8')).split(' ')[0];
+export function machineText(machine: Machine): string {
   return [
     `${machine.cpus}, ${machine.memoryGib} GB, kernel ${machine.kernel}`,
-    `Kubernetes ${machine.kubernetes}, nft ${machine.nft}, Node ${machine.node}`,
-    `Fairlead as shipped: ${machine.fairlead}`,
-    `load ${machine.loadBefore.toFixed(1)} before and ${load} after`,
+    `Kubernetes ${machine.kubernetes}, nft ${machine.nft}, iptables ${machine.iptables}, Node ${machine.node}`,
+    `Fairlead ${machine.fairlead} as shipped: ${machine.shippedAs}`,
+    `load before: ${machine.loadBefore.toFixed(1)}`,
   ].join('; ');
+}
+
+function wordOf(text: string, index: number): string {
+  return text.trim().split(' ')[index] ?? '';
+}
+
+/** A copy of the sources without their history is measured as well. */
+async function commit(): Promise<string> {
+  const cwd = import.meta.dirname;
+  try {
+    return (await run(['git', 'describe', '--always', '--dirty=+'], { cwd })).trim();
+  } catch {
+    return 'of an unknown commit';
+  }
 }

@@ -31,13 +31,16 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** When the first connection is answered; undefined: not before the deadline. */
-export async function firstAnswerAtMs(waiting: Waiting): Promise<number | undefined> {
+/** When the first connection is answered; undefined: not before the deadline, or nobody is there to hope for. */
+export async function firstAnswerAtMs(
+  waiting: Waiting,
+  isHopeful: () => boolean = () => true,
+): Promise<number | undefined> {
   const { origin, to, deadlineMs, signal } = waiting;
   const giveUpAtMs = performance.now() + deadlineMs;
   let answeredAtMs: number | undefined;
   // A connection that was dropped waits for a second: others are tried meanwhile.
-  while (answeredAtMs === undefined && performance.now() < giveUpAtMs) {
+  while (answeredAtMs === undefined && isHopeful() && performance.now() < giveUpAtMs) {
     signal.throwIfAborted();
     void whoAnswers(origin, to).then((who) => {
       if (who !== undefined) answeredAtMs ??= performance.now();

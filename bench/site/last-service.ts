@@ -1,47 +1,49 @@
-import { paths, type Service } from '../../lab/api/objects.ts';
+import { paths } from '../../lab/api/objects.ts';
 import type { Destination } from '../../lab/host/sockets.ts';
 import type { Pod } from '../../lab/kubelet/pods.ts';
 import type { Lab } from '../../lab/lab.ts';
+import {
+  CLUSTER_IPS,
+  NAMESPACE,
+  readyEndpoint,
+  SERVE_PORT,
+  SERVICE_PORT,
+  sliceLabels,
+} from './names.ts';
 
-/** The last in the order of names, behind all that was loaded. */
-const NAMESPACE = 'zz-last';
 const NAME = 'zz-last';
-const SERVE_PORT = 8080;
-const SERVICE_PORT = 80;
 
 /** A Service among the thousands that really answers: by one of two pods, whichever its slice names. */
 export class LastService {
+  readonly to: Destination = { address: CLUSTER_IPS.last, port: SERVICE_PORT };
   readonly #lab: Lab;
   readonly #pods: readonly [Pod, Pod];
-  readonly to: Destination;
   #serving: 0 | 1 = 0;
 
-  private constructor(lab: Lab, pods: readonly [Pod, Pod], to: Destination) {
+  private constructor(lab: Lab, pods: readonly [Pod, Pod]) {
     this.#lab = lab;
     this.#pods = pods;
-    this.to = to;
   }
 
   static async create(lab: Lab): Promise<LastService> {
-    await lab.api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
     const pods = [await runPod(lab, 'one'), await runPod(lab, 'other')] as const;
     const ports = [{ name: 'http', protocol: 'TCP', port: SERVICE_PORT, targetPort: SERVE_PORT }];
-    const service = await lab.api.create<Service>(paths.services(NAMESPACE), {
+    await lab.api.create(paths.services(NAMESPACE), {
       metadata: { name: NAME },
-      spec: { ports },
+      spec: { clusterIP: CLUSTER_IPS.last, ports },
     });
-    const labels = {
-      'kubernetes.io/service-name': NAME,
-      'endpointslice.kubernetes.io/managed-by': 'scale',
-    };
     await lab.api.create(paths.slices(NAMESPACE), {
-      metadata: { name: NAME, labels },
+      metadata: { name: NAME, labels: sliceLabels(NAME) },
       addressType: 'IPv4',
-      endpoints: [endpointOf(pods[0])],
+      endpoints: [readyEndpoint(pods[0].address.ipv4)],
       ports: [{ name: 'http', protocol: 'TCP', port: SERVE_PORT }],
     });
-    const address = service.spec.clusterIP ?? '';
-    return new LastService(lab, pods, { address, port: SERVICE_PORT });
+    return new LastService(lab, pods);
+  }
+
+  /** The address of a pod that answers, for Services of others. */
+  get answeringAddress(): string {
+    return this.#pods[0].address.ipv4;
   }
 
   /** Lets the other pod serve; gives its name at once, and when the API server had taken it. */
@@ -49,7 +51,7 @@ export class LastService {
     this.#serving = this.#serving === 0 ? 1 : 0;
     const pod = this.#pods[this.#serving];
     const written = this.#lab.api
-      .patch(paths.slice(NAMESPACE, NAME), { endpoints: [endpointOf(pod)] })
+      .patch(paths.slice(NAMESPACE, NAME), { endpoints: [readyEndpoint(pod.address.ipv4)] })
       .then(() => performance.now());
     return { who: pod.spec.name, written };
   }
@@ -66,12 +68,4 @@ async function runPod(lab: Lab, name: string): Promise<Pod> {
     hostNetwork: false,
     server: 'own',
   });
-}
-
-function endpointOf(pod: Pod): object {
-  return {
-    addresses: [pod.address.ipv4],
-    nodeName: 'node1',
-    conditions: { ready: true, serving: true, terminating: false },
-  };
 }

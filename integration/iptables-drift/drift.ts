@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { bundleFairlead } from '../../bench/bundle.ts';
+import { parseProxies } from '../../bench/contestants.ts';
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import type { Progress } from '../../lab/host/progress.ts';
 import { run } from '../../lab/host/run.ts';
 import { until } from '../../lab/host/until.ts';
 import { startLab } from '../../lab/lab.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
+import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 import type { AgentSnapshot } from '../../src/agent/snapshot.ts';
 import { differences, type Program, readSaves } from '../iptables-equality/saves.ts';
 import { type ProxyProcess, snapshotOf, startOn, untilSynced } from '../scale/proxy-process.ts';
-import { bundledFairlead } from './bundled.ts';
 
 const NODE = 'node1';
 const DEADLINE_MS = 120_000;
@@ -57,7 +59,7 @@ export async function measureDrift(
   await using lab = await startLab({ nodeCount: 1, load, progress, signal });
   const namespacePath = lab.namespacePath(NODE);
   const program: Program = `xtables-${backend}-multi`;
-  const variant = await bundledFairlead(backend);
+  const variant = await shipped(backend);
   const proxy = await startOn(lab, NODE, variant);
   const figures: DriftFigures[] = [];
   try {
@@ -112,4 +114,12 @@ async function beTouched(
   if (isLeft && (lastInspection?.differenceCount ?? 0) > 0)
     throw new Error(`${what} was taken for ours`);
   return { what, commandMs, toldMs, rightMs, ...found };
+}
+
+/** Fairlead in the form in which it is shipped. */
+async function shipped(backend: 'nft' | 'legacy'): Promise<ProxyVariant> {
+  const name = `fairlead-iptables${backend === 'nft' ? '' : '-legacy'}`;
+  const [contestant] = parseProxies(name);
+  if (!contestant) throw new RangeError(`the benchmark has no ${name}`);
+  return contestant.variant(await bundleFairlead());
 }

@@ -1,49 +1,22 @@
 import { setInterval as everyMs } from 'node:timers/promises';
 import type { ApiClient } from '../../lab/api/client.ts';
 import { paths } from '../../lab/api/objects.ts';
-import { type LoadSize, loadObjects } from '../../lab/load/objects.ts';
 
-/** So many at most are ever changed; with few Services each is changed again and again. */
-const MOST_SLICES = 1_500;
 const NAMESPACE = 'added';
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 8080 }];
 const PACE_MS = 20;
 
-interface LoadedSlice {
-  readonly metadata: { readonly name: string; readonly namespace: string };
-  readonly endpoints: readonly object[];
-  isShort: boolean;
-}
-
 /** Changes of a loaded cluster through its API server, at a modest rate: fifty a second. */
 export class ApiChanges {
   readonly #api: ApiClient;
-  readonly #slices: LoadedSlice[];
-  #flipCount = 0;
   #addedCount = 0;
 
-  constructor(api: ApiClient, size: LoadSize) {
+  constructor(api: ApiClient) {
     this.#api = api;
-    this.#slices = someSlices(size);
   }
 
   async prepare(): Promise<void> {
     await this.#api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
-  }
-
-  /** One endpoint of a slice is no longer ready, or is again; another slice each time. */
-  async flip(count: number): Promise<void> {
-    await atPace(count, async () => {
-      const slice = this.#slices[this.#flipCount++ % this.#slices.length];
-      if (!slice) throw new Error('the cluster has no slices');
-      slice.isShort = !slice.isShort;
-      const [first, ...rest] = slice.endpoints;
-      const ready = !slice.isShort;
-      const conditions = { ready, serving: ready, terminating: false };
-      const endpoints = [{ ...first, conditions }, ...rest];
-      const { namespace, name } = slice.metadata;
-      await this.#api.patch(paths.slice(namespace, name), { endpoints });
-    });
   }
 
   /** A Service comes and goes again: two changes each. Its slice stays, so that it has endpoints. */
@@ -86,15 +59,4 @@ async function atPace(count: number, work: () => Promise<void>): Promise<void> {
     await work();
     if (++done === count) return;
   }
-}
-
-function someSlices(size: LoadSize): LoadedSlice[] {
-  const every = Math.ceil(size.services / MOST_SLICES);
-  const found: LoadedSlice[] = [];
-  let seen = 0;
-  for (const { key, value } of loadObjects(size)) {
-    if (!key.startsWith('/registry/endpointslices/') || seen++ % every !== 0) continue;
-    found.push({ ...(value as Omit<LoadedSlice, 'isShort'>), isShort: false });
-  }
-  return found;
 }

@@ -1,10 +1,12 @@
+import { memoryOf } from '../../bench/control/process-figures.ts';
+import type { Memory } from '../../bench/record.ts';
 import { abortable } from '../../lab/host/interruption.ts';
 import type { Progress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
 import type { Quantiles } from '../../src/agent/snapshot.ts';
 import { ApiChanges } from './api-changes.ts';
-import { type Memory, memoryOf } from './process-figures.ts';
+
 import { type ProxyProcess, snapshotOf, startOn, untilSynced } from './proxy-process.ts';
 import { microseconds, type Section } from './report.ts';
 import { type RestartFigures, restartSection } from './restart.ts';
@@ -13,10 +15,7 @@ import { shippedFairlead } from './shipped.ts';
 const NODE = 'node1';
 const FEW: LoadSize = { services: 100, endpointsPerService: 5 };
 const MANY: LoadSize = { services: 50_000, endpointsPerService: 5 };
-/** Fairlead's status tells of the last thousand changes: those before them are the warm-up. */
-const FLIP_BLOCKS = 12;
-const FLIPS_PER_BLOCK = 100;
-/** Fewer: the API server of a large cluster is slow to make them. */
+/** Not more: the API server of a large cluster is slow to make them. */
 const SERVICE_BLOCKS = 8;
 const SERVICES_PER_BLOCK = 20;
 const P50_LIMIT_MS = 1;
@@ -47,16 +46,6 @@ export async function measureChange(progress: Progress, signal: AbortSignal): Pr
   await using large = await startLab({ nodeCount: 1, load: MANY, progress, signal });
   const sites = [await open(small, FEW, signal), await open(large, MANY, signal)];
   const figures: ChangeFigures[] = [];
-  await progress.step('one endpoint flips, fifty a second', async () => {
-    for (let block = 0; block < FLIP_BLOCKS; block++) {
-      for (const { changes } of sites) await abortable(changes.flip(FLIPS_PER_BLOCK), signal);
-    }
-    for (const site of sites) figures.push(await figuresOf(site, 'endpoint flips'));
-  });
-  const restarts: RestartFigures[] = [];
-  await progress.step('restart', async () => {
-    for (const site of sites) restarts.push(await restart(site, signal));
-  });
   await progress.step('a Service comes and goes, fifty a second at most', async () => {
     for (let block = 0; block < SERVICE_BLOCKS; block++) {
       for (const { changes } of sites) {
@@ -65,13 +54,17 @@ export async function measureChange(progress: Progress, signal: AbortSignal): Pr
     }
     for (const site of sites) figures.push(await figuresOf(site, 'Service added or removed'));
   });
+  const restarts: RestartFigures[] = [];
+  await progress.step('restart', async () => {
+    for (const site of sites) restarts.push(await restart(site, signal));
+  });
   return [changeSection(figures), restartSection(restarts)];
 }
 
 async function open(lab: Lab, size: LoadSize, signal: AbortSignal): Promise<Site> {
   const proxy = await startOn(lab, NODE, shippedFairlead());
   const { afterMs } = await untilSynced(proxy, signal);
-  const changes = new ApiChanges(lab.api, size);
+  const changes = new ApiChanges(lab.api);
   await changes.prepare();
   const start = { afterMs, memory: await memoryOf(proxy.daemon.pid) };
   return { lab, size, proxy, changes, start };

@@ -1,11 +1,12 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { quantile } from '../../bench/report/statistics.ts';
+import { megabytes, milliseconds } from '../../bench/report/units.ts';
 import type { Progress } from '../../lab/host/progress.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
-import { megabytes, milliseconds, type Section } from './report.ts';
+import type { Section } from './report.ts';
 import { runWorker } from './shipped.ts';
-import { quantile } from './statistics.ts';
 
 interface Measured {
   readonly milliseconds: number;

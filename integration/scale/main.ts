@@ -1,17 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
+import { describeMachine, machineText } from '../../bench/machine.ts';
 import { updateDocument } from '../../lab/host/document.ts';
 import { interruption } from '../../lab/host/interruption.ts';
 import { type Progress, terminalProgress } from '../../lab/host/progress.ts';
 import { measureChange } from './change.ts';
 import { measureCold } from './cold.ts';
-import { describeMachine, machineText } from './machine.ts';
-import { measurePeers } from './peers.ts';
 import { isKept, type Section, sectionMarkdown, sectionText } from './report.ts';
 import { bundleAll } from './shipped.ts';
 import { measureStages } from './stages.ts';
 
-const MEASURES = ['change', 'cold', 'peers'] as const;
+const MEASURES = ['change', 'cold'] as const;
 type Measure = (typeof MEASURES)[number];
 
 interface Options {
@@ -45,7 +44,7 @@ async function measureAll(options: Options): Promise<void> {
   const sections: Section[] = options.quick
     ? await quickly(progress, signal)
     : await thoroughly(options.measure ?? MEASURES, progress, signal);
-  const where = await machineText(machine);
+  const where = machineText(machine);
   for (const section of sections) console.log(`${sectionText(section)}${where}\n`);
   if (options.json !== undefined) {
     const results = sections.map(({ name, limits, figures }) => ({ name, limits, figures }));
@@ -98,7 +97,6 @@ async function thoroughly(
     sections.push(await measureStages({ ...size, blocks: 20, atMost: 1.5, progress, signal }));
     sections.push(...(await measureChange(progress, signal)));
   }
-  if (measures.includes('peers')) sections.push(await measurePeers(progress, signal));
   return sections;
 }
 

@@ -1,3 +1,4 @@
+import { fixed, milliseconds } from '../../bench/report/units.ts';
 import { formatTable } from '../../lab/host/table.ts';
 
 /** A figure and what it may be at most. */
@@ -52,23 +53,8 @@ function markdownTable(head: readonly string[], rows: readonly (readonly string[
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** With as many digits as say something. */
-export function milliseconds(ms: number): string {
-  if (ms >= 10_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${fixed(ms)} ms`;
-}
-
 export function microseconds(ms: number): string {
   return `${(ms * 1_000).toFixed(0)} µs`;
-}
-
-export function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 1024 ** 2)} MB`;
-}
-
-export function fixed(value: number): string {
-  if (value >= 100) return value.toFixed(0);
-  return value >= 10 ? value.toFixed(1) : value.toPrecision(3);
 }
 
 function upper(text: string): string {

@@ -1,7 +1,9 @@
+import type { Memory } from '../../bench/record.ts';
+import { megabytes, milliseconds } from '../../bench/report/units.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
 import type { InspectionReport } from '../../src/agent/observer.ts';
-import type { Memory } from './process-figures.ts';
-import { megabytes, milliseconds, type Section } from './report.ts';
+
+import type { Section } from './report.ts';
 
 interface Started {
   /** From the start of the process until the kernel had everything. */

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
+import { SHIPPED_AS, SHIPPED_FLAGS } from '../../bench/bundle.ts';
 import type { Progress } from '../../lab/host/progress.ts';
 import { run } from '../../lab/host/run.ts';
 import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 import { fairlead } from '../../lab/proxies/fairlead.ts';
 
-/** A proxy's objects live long: a large nursery only costs memory. As a node would run it. */
-const SHIPPED_FLAGS = ['--max-semi-space-size=4'] as const;
 const ROOT = join(import.meta.dirname, '../..');
 /** Inside the project, where the one package that is not in the bundle is found. */
 const FOLDER = join(ROOT, 'dist/scale');
@@ -13,9 +12,6 @@ const WORKER_DEADLINE_MS = 300_000;
 
 export type Worker = 'cold-node' | 'cold-bare' | 'stages-node';
 const WORKERS: readonly Worker[] = ['cold-node', 'cold-bare', 'stages-node'];
-
-/** In words, for the tables. */
-export const SHIPPED_AS = `one bundled file, node ${SHIPPED_FLAGS.join(' ')}`;
 
 /** Everything is measured in the form in which a node would run it: bundled. */
 export async function bundleAll(progress: Progress): Promise<void> {

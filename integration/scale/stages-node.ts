@@ -1,7 +1,8 @@
+import { quantile } from '../../bench/report/statistics.ts';
 import type { Acknowledged } from '../../src/agent/observer.ts';
 import { NodeBench } from './node-bench.ts';
 import type { Stage, StagesMeasured } from './stage-names.ts';
-import { quantile, spreadOf } from './statistics.ts';
+import { spreadOf } from './statistics.ts';
 
 /**
  * Run in a process of its own: two nodes, one with few Services and one with many, each over a

@@ -1,8 +1,4 @@
-/** Of all values, where a share of them is no larger. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
-}
+import { quantile } from '../../bench/report/statistics.ts';
 
 export interface Spread {
   readonly count: number;

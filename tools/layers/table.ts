@@ -164,7 +164,7 @@ export const ROOMS: readonly Room[] = [
     // Parts of src in front of real counterparts. Tests only: nothing may use it.
     name: 'integration',
     paths: ['integration/'],
-    uses: ['commands', ...EVERY_SRC_ROOM, 'lab', 'lab host', 'conformance'],
+    uses: ['commands', ...EVERY_SRC_ROOM, 'lab', 'lab host', 'conformance', 'bench'],
     packages: ['commander', 'fast-check', 'yaml'],
     builtins: 'ordinary',
   },

@@ -1,0 +1,48 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LabError } from '../lab/host/errors.ts';
+import { run } from '../lab/host/run.ts';
+
+/** A proxy's objects live long: a large nursery only costs memory. As the image runs it. */
+export const SHIPPED_FLAGS = ['--max-semi-space-size=4'] as const;
+const ROOT = join(import.meta.dirname, '..');
+/** Inside the project, where the one package that is not in the bundle is found. */
+const BUNDLE = join(ROOT, 'dist/bench/fairlead.mjs');
+const PLANTED_BUNDLE = join(ROOT, 'dist/bench/fairlead-planted.mjs');
+
+/** In words, for the tables. */
+export const SHIPPED_AS = `one bundled file, node ${SHIPPED_FLAGS.join(' ')}`;
+
+/** Where the agent hands rows to its data plane, whichever it is. */
+const APPLY = 'await plane.apply(changes);';
+const DELAY_MS = 20;
+const LEAK_BYTES = 100 * 1024 * 1024;
+
+/** What is put in front of it to see that the benchmark notices. */
+const FAULTS = {
+  delay: `await new Promise((resolve) => setTimeout(resolve, ${DELAY_MS}));`,
+  leak: `globalThis.plantedLeak ??= Buffer.alloc(${LEAK_BYTES}, 1);`,
+} as const;
+
+export type Fault = keyof typeof FAULTS;
+export const FAULT_NAMES = Object.keys(FAULTS) as Fault[];
+
+/** Makes the program in the form in which it is shipped; gives what Node is started with. */
+export async function bundleFairlead(fault?: Fault): Promise<readonly string[]> {
+  const tool = join(ROOT, 'tools/bundle.ts');
+  await run([process.execPath, tool, 'src/main.ts', BUNDLE], { cwd: ROOT });
+  if (fault === undefined) return [...SHIPPED_FLAGS, BUNDLE];
+  await writeFile(PLANTED_BUNDLE, planted(await readFile(BUNDLE, 'utf8'), fault));
+  return [...SHIPPED_FLAGS, PLANTED_BUNDLE];
+}
+
+/** A fault that finds no place would make the benchmark look blind, or sharp for nothing. */
+export function planted(program: string, fault: Fault): string {
+  const parts = program.split(APPLY);
+  if (parts.length === 2) return parts.join(`${FAULTS[fault]} ${APPLY}`);
+  throw new LabError(
+    'LAB_USAGE',
+    `'${APPLY}' is in the bundle ${parts.length - 1} times: the fault has no place`,
+    { next: 'look how src/agent/writer.ts calls its data plane now, and change bench/bundle.ts' },
+  );
+}

@@ -1,0 +1,120 @@
+import { LabError } from '../lab/host/errors.ts';
+import type { LoadSize } from '../lab/load/objects.ts';
+import type { ProxyVariant } from '../lab/proxies/contract.ts';
+import { fairlead } from '../lab/proxies/fairlead.ts';
+import { findProxy } from '../lab/proxies/registry.ts';
+import { SHIPPED_AS } from './bundle.ts';
+
+/** A proxy and what may be asked of it. */
+export interface Contestant {
+  readonly name: string;
+  readonly isOurs: boolean;
+  /** With more Services it is not run; the tables say why in place of a figure. */
+  readonly mostServices: number;
+  /** A proxy that has not answered by then is ended. */
+  readonly startBoundMs: number;
+  /** Changes of one round, and the pause between two of them. */
+  readonly changes: number;
+  readonly quietMs: number;
+  /** From so many Services on one round has to do: more would take an hour. */
+  readonly oneRoundFrom: number;
+  /** Rules on the legacy backend of iptables, which `nft flush ruleset` does not reach. */
+  readonly isLegacy: boolean;
+  readonly variant: (program: readonly string[]) => ProxyVariant;
+}
+
+const OUR_CHANGES = 100;
+const OUR_QUIET_MS = 50;
+const UPSTREAM_CHANGES = 10;
+/** Longer than its least time between two syncs, which it would else spend waiting. */
+const UPSTREAM_QUIET_MS = 1_500;
+const START_BOUND_MS = 300_000;
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/**
+ * Larger ones have locked up a CPU inside the kernel for a quarter of an hour, where no signal
+ * reaches the process.
+ */
+const UPSTREAM_NFTABLES_MOST = 10_000;
+const IPTABLES_MOST = 5_000;
+
+const CONTESTANTS: readonly Contestant[] = [
+  ours({ mode: 'nftables', mostServices: UNLIMITED }),
+  upstream({ mode: 'nftables', mostServices: UPSTREAM_NFTABLES_MOST, oneRoundFrom: 10_000 }),
+  ours({ mode: 'iptables', mostServices: IPTABLES_MOST }),
+  upstream({ mode: 'iptables', mostServices: IPTABLES_MOST, oneRoundFrom: 5_000 }),
+  ours({ mode: 'iptables', isLegacy: true, mostServices: IPTABLES_MOST }),
+  upstream({ mode: 'iptables', isLegacy: true, mostServices: IPTABLES_MOST, oneRoundFrom: 5_000 }),
+];
+
+export const PUBLISHED_PROXIES =
+  'fairlead-nftables,upstream-nftables,fairlead-iptables,upstream-iptables';
+
+export function parseProxies(text: string): Contestant[] {
+  return text.split(',').map((part) => {
+    const found = CONTESTANTS.find(({ name }) => name === part.trim());
+    if (found) return found;
+    throw new LabError('LAB_USAGE', `there is no proxy named '${part}'`, {
+      next: `choose some of: ${CONTESTANTS.map(({ name }) => name).join(', ')}`,
+    });
+  });
+}
+
+/** Undefined: it may be run. */
+export function whyNotRun(contestant: Contestant, size: LoadSize): string | undefined {
+  if (size.services <= contestant.mostServices) return undefined;
+  const most = contestant.mostServices.toLocaleString('en');
+  return `not run: more than ${most} Services of it have locked up a CPU in the kernel`;
+}
+
+interface Kind {
+  readonly mode: 'nftables' | 'iptables';
+  readonly isLegacy?: boolean;
+  readonly mostServices: number;
+  readonly oneRoundFrom?: number;
+}
+
+function ours(kind: Kind): Contestant {
+  const name = nameOf('fairlead', kind);
+  return {
+    ...common(name, kind),
+    isOurs: true,
+    changes: OUR_CHANGES,
+    quietMs: OUR_QUIET_MS,
+    variant: (program) =>
+      fairlead({
+        name,
+        description: `Fairlead, ${kind.mode} mode: ${SHIPPED_AS}`,
+        mode: kind.mode,
+        program,
+        ...(kind.mode === 'nftables'
+          ? {}
+          : { iptables: kind.isLegacy ? 'xtables-legacy-multi' : 'xtables-nft-multi' }),
+      }),
+  };
+}
+
+function upstream(kind: Kind): Contestant {
+  const name = nameOf('upstream', kind);
+  return {
+    ...common(name, kind),
+    isOurs: false,
+    changes: UPSTREAM_CHANGES,
+    quietMs: UPSTREAM_QUIET_MS,
+    variant: () => findProxy(name),
+  };
+}
+
+function nameOf(who: string, { mode, isLegacy }: Kind): string {
+  return `${who}-${mode}${isLegacy ? '-legacy' : ''}`;
+}
+
+function common(name: string, kind: Kind) {
+  return {
+    name,
+    mostServices: kind.mostServices,
+    startBoundMs: START_BOUND_MS,
+    oneRoundFrom: kind.oneRoundFrom ?? UNLIMITED,
+    isLegacy: kind.isLegacy ?? false,
+  };
+}

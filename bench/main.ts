@@ -1,0 +1,127 @@
+import { Command, Option } from 'commander';
+import { LabError } from '../lab/host/errors.ts';
+import { interruption } from '../lab/host/interruption.ts';
+import { type Progress, terminalProgress } from '../lab/host/progress.ts';
+import { provideBench } from '../lab/parts/bench.ts';
+import { bundleFairlead, FAULT_NAMES, type Fault } from './bundle.ts';
+import { ciBounds, ciPlan } from './ci.ts';
+import { PUBLISHED_PROXIES, parseProxies } from './contestants.ts';
+import { describeMachine } from './machine.ts';
+import { MEASURES, type Measure } from './measures.ts';
+import { type PlanOptions, planSteps, type Step } from './plan.ts';
+import { emptyRun, keepRun, type Run, readRun } from './record.ts';
+import { boundsTable, isKept } from './report/bounds.ts';
+import { writeDocument } from './report/document.ts';
+import { goalsOf } from './report/goals.ts';
+import { terminalReport } from './report/terminal.ts';
+import { NO_PROXY, runPlan } from './run-plan.ts';
+import { isSameSize, PUBLISHED_SIZES, parseSizes } from './sizes.ts';
+
+interface Options {
+  readonly proxies: string;
+  readonly sizes: string;
+  readonly measure?: readonly Measure[];
+  readonly rounds: string;
+  readonly json?: string;
+  readonly resume?: true;
+  readonly docs?: string;
+  readonly from?: string;
+  readonly ci?: true;
+  readonly planted?: Fault;
+}
+
+const EXIT_BOUND_BROKEN = 1;
+
+const program = new Command('bench')
+  .description(
+    'Fairlead beside kube-proxy on a real API server: starts, changes, memory and packets, all in one run',
+  )
+  .option('--proxies <names>', 'which, in this order in every round', PUBLISHED_PROXIES)
+  .option('--sizes <sizes>', 'Services x endpoints of each', PUBLISHED_SIZES)
+  .addOption(
+    new Option('--measure <what...>', 'only these; everything when not given').choices(MEASURES),
+  )
+  .option('--rounds <count>', 'how often each proxy has its turn', '3')
+  .option('--json <file>', 'keep everything that is measured, after each visit')
+  .option('--resume', 'go on with what the file of --json has already')
+  .option('--from <file>', 'measure nothing: report what is in the file')
+  .option('--docs <file>', 'write tables, plots and the figures into a document and beside it')
+  .option('--ci', 'a small size in two minutes, held to bounds on ratios')
+  .addOption(
+    new Option('--planted <fault>', 'put a fault into Fairlead: the bounds must notice').choices(
+      FAULT_NAMES,
+    ),
+  )
+  .action(bench);
+
+async function bench(options: Options): Promise<void> {
+  const run = options.from === undefined ? await measured(options) : await existing(options.from);
+  console.log(terminalReport(run));
+  if (options.docs !== undefined) await writeDocument(options.docs, run);
+  const bounds = options.ci ? ciBounds(run) : goalsOf(run);
+  console.log(`\n${options.ci ? 'Bounds' : 'Goals'}\n\n${boundsTable(bounds)}`);
+  if (options.ci && !bounds.every(isKept)) {
+    console.log('\nREGRESSION: a bound is broken; bench/ci.ts says what each is for.');
+    process.exitCode = EXIT_BOUND_BROKEN;
+  }
+}
+
+async function existing(file: string): Promise<Run> {
+  const run = await readRun(file);
+  if (run) return run;
+  throw new LabError('LAB_NOT_FOUND', `there is no file ${file}`, { next: 'measure first' });
+}
+
+async function measured(options: Options): Promise<Run> {
+  const progress = terminalProgress();
+  const signal = interruption();
+  const earlier = options.resume && options.json ? await readRun(options.json) : undefined;
+  const { planted } = options;
+  const startedAt = new Date().toISOString();
+  const run = earlier ?? emptyRun({ machine: await describeMachine(), startedAt, planted });
+  const steps = planSteps(planOf(options)).filter((step) => !isMade(run, step));
+  await runPlan({
+    steps,
+    run,
+    ...(await programs({ planted, progress, signal })),
+    progress,
+    signal,
+    keep: async (now) => {
+      if (options.json !== undefined) await keepRun(options.json, now);
+    },
+  });
+  return run;
+}
+
+function planOf(options: Options): PlanOptions {
+  if (options.ci) return ciPlan();
+  return {
+    contestants: parseProxies(options.proxies),
+    sizes: parseSizes(options.sizes),
+    measures: options.measure ?? MEASURES,
+    rounds: Number(options.rounds),
+  };
+}
+
+function isMade({ visits }: Run, step: Step): boolean {
+  const proxy = step.contestant?.name ?? NO_PROXY;
+  return visits.some(
+    (visit) =>
+      visit.proxy === proxy && visit.round === step.round && isSameSize(visit.size, step.size),
+  );
+}
+
+async function programs(of: {
+  readonly planted: Fault | undefined;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}): Promise<{ tool: string; program: readonly string[] }> {
+  const { planted, progress } = of;
+  const title = planted ? `bundle of Fairlead with a planted ${planted}` : 'bundle of Fairlead';
+  return {
+    tool: await provideBench(of),
+    program: await progress.step(title, () => bundleFairlead(planted)),
+  };
+}
+
+await program.parseAsync();

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PUBLISHED_PROXIES, parseProxies } from './contestants.ts';
+import { MEASURES } from './measures.ts';
+import { planSteps, type Step } from './plan.ts';
+import { Remaining } from './remaining.ts';
+import { PUBLISHED_SIZES, parseSizes } from './sizes.ts';
+
+const PUBLISHED = {
+  contestants: parseProxies(PUBLISHED_PROXIES),
+  sizes: parseSizes(PUBLISHED_SIZES),
+  measures: MEASURES,
+  rounds: 3,
+};
+
+const ran = (steps: readonly Step[], proxy: string): number[] =>
+  steps
+    .filter(({ contestant, notRun }) => contestant?.name === proxy && notRun === undefined)
+    .map(({ size }) => size.services);
+
+describe('planSteps()', () => {
+  const steps = planSteps(PUBLISHED);
+
+  it('lets the proxies take turns within a size', () => {
+    const turns = steps.filter(({ size }) => size.services === 100);
+    assert.deepEqual(
+      turns.map(({ contestant, round }) => `${contestant?.name} ${round}`).slice(2, 6),
+      ['fairlead-iptables 1', 'upstream-iptables 1', 'fairlead-nftables 2', 'upstream-nftables 2'],
+    );
+  });
+
+  it('never runs what has locked up a kernel, and says so once', () => {
+    assert.equal(Math.max(...ran(steps, 'upstream-nftables')), 10_000);
+    assert.equal(Math.max(...ran(steps, 'upstream-iptables')), 5_000);
+    const said = steps.filter(
+      ({ contestant, notRun }) => contestant?.name === 'upstream-nftables' && notRun !== undefined,
+    );
+    assert.deepEqual(
+      said.map(({ size }) => size.services),
+      [50_000],
+    );
+  });
+
+  it('makes at least two hundred changes of ours at every size', () => {
+    for (const { services } of PUBLISHED.sizes) {
+      const rounds = ran(steps, 'fairlead-nftables').filter((each) => each === services).length;
+      assert.ok(rounds * 100 >= 200);
+    }
+  });
+
+  it('guesses that the published run takes less than forty minutes', () => {
+    const [, minutes] = /about (\d+) min/.exec(new Remaining(steps).text(0)) ?? [];
+    assert.ok(Number(minutes) <= 40, `${minutes} minutes`);
+  });
+});

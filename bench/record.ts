@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { LoadSize } from '../lab/load/objects.ts';
+import type { Machine } from './machine.ts';
+
+/** Everything that a run has measured, as it is kept in its file. */
+export interface Run {
+  readonly format: typeof FORMAT;
+  readonly machine: Machine;
+  readonly startedAt: string;
+  /** In all, over every command that added to it. */
+  tookSeconds: number;
+  readonly planted?: string | undefined;
+  readonly visits: Visit[];
+  readonly limits: BareFigures[];
+}
+
+/** One proxy in one cluster, from its start to its end, in one round. */
+export interface Visit {
+  readonly size: LoadSize;
+  readonly proxy: string;
+  readonly round: number;
+  readonly tookSeconds: number;
+  /** Why there are no figures, or not all. */
+  readonly ended?: string;
+  readonly cold?: ColdFigures;
+  readonly changes?: ChangeFigures;
+  readonly receipt?: ReceiptFigures;
+  readonly rolling?: LoadFigures;
+  readonly bulk?: LoadFigures;
+  readonly data?: readonly DataFigures[];
+}
+
+export interface Cost {
+  /** Of the process and of the programs it started. */
+  readonly cpuSeconds: number;
+  /** That the API server sent to the node, with all headers. */
+  readonly apiBytes: number;
+}
+
+export interface Memory {
+  readonly residentBytes: number;
+  /** The most it ever was. */
+  readonly peakBytes: number;
+  /** What only this process has, and its share of the rest. */
+  readonly proportionalBytes: number;
+  /** Of the programs that it has started and that still run. */
+  readonly programsBytes: number;
+}
+
+export interface ColdFigures extends Cost {
+  /** From the start of the process to the first answer of the last Service. */
+  readonly answeredMs: number;
+  /** To its own word that the kernel has everything. */
+  readonly programmedMs: number;
+  readonly memory: Memory;
+}
+
+export interface ChangeFigures extends Cost {
+  /** From the moment at which the write was sent to the first packet answered by the new endpoint. */
+  readonly sinceSentMs: readonly number[];
+  /** Of that, until the API server had answered the write. */
+  readonly writtenMs: readonly number[];
+  readonly stages: readonly StageFigures[];
+  readonly memory: Memory;
+}
+
+/** The way of one change, from the write to the packet; the sum is the whole. */
+export interface StageFigures {
+  readonly apiMs: number;
+  readonly resolveMs: number;
+  readonly writeMs: number;
+  readonly packetMs: number;
+}
+
+/** From its receipt to the acknowledgement of the kernel, as the proxy itself says. */
+export interface ReceiptFigures {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** Many writes at once. */
+export interface LoadFigures extends Cost {
+  readonly writes: number;
+  /** From the first write to the answer that shows that the last is in force. */
+  readonly wholeMs: number;
+  /** Of that, after the API server had taken the last write. */
+  readonly afterLastWriteMs: number;
+  readonly memory: Memory;
+}
+
+export const DATA_MODES = ['connect', 'first', 'request', 'throughput', 'datagram'] as const;
+export type DataMode = (typeof DATA_MODES)[number];
+
+/** One kind of load, to the pod and through the Service, one right after the other. */
+export interface DataFigures {
+  readonly mode: DataMode;
+  readonly direct: AskedFigures;
+  readonly service?: AskedFigures;
+}
+
+export interface AskedFigures {
+  readonly perSecond: number;
+  readonly failed: number;
+  /** Of client, server and the kernel's own threads for packets, for each that was answered. */
+  readonly cpuMicroseconds: number;
+  readonly p50Us?: number;
+  readonly p99Us?: number;
+}
+
+/** The same kernel objects, written by a program that does nothing else. */
+export interface BareFigures {
+  readonly size: LoadSize;
+  /** Whose objects. */
+  readonly proxy: string;
+  readonly by: 'netlink' | 'iptables-restore';
+  /** Undefined: it was ended. */
+  readonly milliseconds?: number;
+  readonly cpuSeconds?: number;
+  readonly bytes?: number;
+  readonly ended?: string;
+}
+
+const FORMAT = 1;
+
+export function emptyRun(of: Pick<Run, 'machine' | 'startedAt' | 'planted'>): Run {
+  return { format: FORMAT, tookSeconds: 0, visits: [], limits: [], ...of };
+}
+
+/** Undefined: there is no such file. */
+export async function readRun(file: string): Promise<Run | undefined> {
+  if (!existsSync(file)) return undefined;
+  const run = JSON.parse(await readFile(file, 'utf8')) as Run;
+  if (run.format !== FORMAT) throw new Error(`${file} is of another version of this program`);
+  return run;
+}
+
+/** Written beside and then renamed: whoever is interrupted has either the old or the new one. */
+export async function keepRun(file: string, run: Run): Promise<void> {
+  const unfinished = `${file}.writing`;
+  await writeFile(unfinished, `${JSON.stringify(run, null, 1)}\n`);
+  await rename(unfinished, file);
+}

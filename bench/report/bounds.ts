@@ -1,0 +1,33 @@
+import { formatTable } from '../../lab/host/table.ts';
+import { count, milliseconds, times } from './units.ts';
+
+/** A figure and what it may be. NaN: it was not measured. */
+export interface Bound {
+  readonly what: string;
+  readonly figure: number;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  readonly unit: 'ms' | 'times';
+}
+
+export function isKept({ figure, atMost, atLeast }: Bound): boolean {
+  return figure <= (atMost ?? Number.POSITIVE_INFINITY) && figure >= (atLeast ?? 0);
+}
+
+export const BOUND_HEAD = ['what', 'bound', 'figure', 'kept'];
+
+export function boundRow(bound: Bound): string[] {
+  const text = bound.unit === 'ms' ? milliseconds : times;
+  const { what, figure, atMost, atLeast } = bound;
+  const limit = atMost === undefined ? `at least ${text(atLeast ?? 0)}` : `at most ${text(atMost)}`;
+  if (Number.isNaN(figure)) return [what, limit, 'not measured', '-'];
+  return [what, limit, text(figure), isKept(bound) ? 'yes' : 'NO'];
+}
+
+export function boundsTable(bounds: readonly Bound[]): string {
+  const measured = bounds.filter(({ figure }) => !Number.isNaN(figure));
+  const left = bounds.length - measured.length;
+  const rows = [BOUND_HEAD.map((cell) => cell.toUpperCase()), ...measured.map(boundRow)];
+  const more = left === 0 ? '' : `\n(${count(left)} more that this run did not measure)`;
+  return `${formatTable(rows)}${more}`;
+}

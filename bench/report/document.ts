@@ -1,0 +1,24 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { updateDocument } from '../../lab/host/document.ts';
+import { keepRun, type Run } from '../record.ts';
+import { BOUND_HEAD, boundRow } from './bounds.ts';
+import { goalsOf } from './goals.ts';
+import { plotsOf } from './plots.ts';
+import { sectionMarkdown } from './section.ts';
+import { sectionsOf } from './sections.ts';
+import { whereText } from './terminal.ts';
+
+/** Tables between their marks; plots and the figures themselves in a folder of the document's name. */
+export async function writeDocument(file: string, run: Run): Promise<void> {
+  const folder = file.replace(/\.md$/, '');
+  await mkdir(folder, { recursive: true });
+  await keepRun(join(folder, 'run.json'), run);
+  for (const [name, svg] of plotsOf(run)) await writeFile(join(folder, name), svg);
+  for (const section of sectionsOf(run)) {
+    await updateDocument(file, section.name, sectionMarkdown(section));
+  }
+  const goals = { head: BOUND_HEAD, rows: goalsOf(run).map(boundRow) };
+  await updateDocument(file, 'goals', sectionMarkdown({ name: 'goals', title: '', ...goals }));
+  await updateDocument(file, 'machine', `${whereText(run)}`);
+}

@@ -1,0 +1,141 @@
+import type { Run } from '../record.ts';
+import { sizeText } from '../sizes.ts';
+import type { Bound } from './bounds.ts';
+import {
+  type Cell,
+  cellsOf,
+  changesOf,
+  coldMs,
+  findCell,
+  receiptOf,
+  restingBytes,
+  shareOfDirect,
+  stagesOf,
+} from './summary.ts';
+
+const OURS = 'fairlead-nftables';
+const PEER = 'upstream-nftables';
+
+/** What the nftables mode is meant to reach. Ratios are of things that were measured in one run. */
+export function goalsOf(run: Run): Bound[] {
+  const at = (services: number, proxy: string): Cell | undefined =>
+    findCell(run, { services, proxy });
+  return [
+    ...changeGoals(at(50_000, OURS), at(100, OURS)),
+    ...peerGoals(at(10_000, OURS), at(10_000, PEER)),
+    {
+      what: 'cold start at 50,000 x 5',
+      figure: median(at(50_000, OURS), coldMs),
+      atMost: 10_000,
+      unit: 'ms',
+    },
+    ...memoryGoals(run),
+    ...dataGoals({ many: at(50_000, OURS), one: at(0, OURS), peer: at(10_000, PEER) }),
+  ];
+}
+
+function changeGoals(many: Cell | undefined, few: Cell | undefined): Bound[] {
+  const receipt = many && receiptOf(many);
+  const stages = many && stagesOf(many);
+  const changes = many && changesOf(many);
+  const ours = stages && changes ? changes.p50Ms - stages.apiMs : Number.NaN;
+  const few50 = (few && receiptOf(few)?.p50Ms) ?? Number.NaN;
+  const what = 'one endpoint change at 50,000 x 5';
+  return [
+    {
+      what: `${what}, receipt to acknowledgement, p50`,
+      figure: receipt?.p50Ms ?? Number.NaN,
+      atMost: 1,
+      unit: 'ms',
+    },
+    {
+      what: `${what}, receipt to acknowledgement, p99`,
+      figure: receipt?.p99Ms ?? Number.NaN,
+      atMost: 5,
+      unit: 'ms',
+    },
+    {
+      what: `${what}, to the first packet without the API server's part, p50`,
+      figure: ours,
+      atMost: 20,
+      unit: 'ms',
+    },
+    {
+      what: `${what}, receipt to acknowledgement, p50 of that at 100`,
+      figure: (receipt?.p50Ms ?? Number.NaN) / few50,
+      atMost: 1.5,
+      unit: 'times',
+    },
+  ];
+}
+
+function peerGoals(ours: Cell | undefined, peer: Cell | undefined): Bound[] {
+  const changed = (cell: Cell | undefined): number =>
+    (cell && changesOf(cell)?.p50Ms) ?? Number.NaN;
+  return [
+    {
+      what: "one endpoint change at 10,000 x 10, write to packet p50, of upstream's",
+      figure: changed(ours) / changed(peer),
+      atMost: 1 / 200,
+      unit: 'times',
+    },
+    {
+      what: "cold start at 10,000 x 10, of upstream's",
+      figure: median(ours, coldMs) / median(peer, coldMs),
+      atMost: 1 / 5,
+      unit: 'times',
+    },
+    {
+      what: "memory at 10,000 x 10, of upstream's",
+      figure: median(ours, restingBytes) / median(peer, restingBytes),
+      atMost: 1 / 2,
+      unit: 'times',
+    },
+  ];
+}
+
+function memoryGoals(run: Run): Bound[] {
+  return cellsOf(run)
+    .filter(({ proxy, size }) => proxy === PEER && size.services > 0)
+    .filter((peer) => restingBytes(peer) !== undefined)
+    .map((peer) => ({
+      what: `memory at ${sizeText(peer.size)}, of upstream's`,
+      figure:
+        median(findCell(run, { services: peer.size.services, proxy: OURS }), restingBytes) /
+        median(peer, restingBytes),
+      atMost: 1,
+      unit: 'times' as const,
+    }));
+}
+
+/** As shares of direct connections, which were measured in the same moments: minutes apart a machine is another. */
+function dataGoals(of: {
+  readonly many: Cell | undefined;
+  readonly one: Cell | undefined;
+  readonly peer: Cell | undefined;
+}): Bound[] {
+  const share = (cell: Cell | undefined): number =>
+    median(cell, (each) => shareOfDirect(each, 'connect'));
+  const what = 'new connections a second at 50,000 Services, as a share of direct,';
+  return [
+    {
+      what: `${what} of that with one`,
+      figure: share(of.many) / share(of.one),
+      atLeast: 0.95,
+      unit: 'times',
+    },
+    {
+      what: `${what} of upstream's at 10,000`,
+      figure: share(of.many) / share(of.peer),
+      atLeast: 1,
+      unit: 'times',
+    },
+  ];
+}
+
+function median(
+  cell: Cell | undefined,
+  of: (cell: Cell) => { readonly median: number } | undefined,
+): number {
+  return (cell && of(cell)?.median) ?? Number.NaN;
+}

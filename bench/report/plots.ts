@@ -1,0 +1,90 @@
+import type { Run } from '../record.ts';
+import { NO_PROXY } from '../run-plan.ts';
+import { endpointsIn, sizeText } from '../sizes.ts';
+import { barPlot } from './plot/bars.ts';
+import { type LinePlot, linePlot } from './plot/lines.ts';
+import { type Cell, cellsOf, changesOf, coldMs, dataOf, restingBytes } from './summary.ts';
+import { count, megabytes, milliseconds } from './units.ts';
+
+/** Files for the document, by name. */
+export function plotsOf(run: Run): Map<string, string> {
+  const plots = new Map<string, string>();
+  const add = (name: string, svg: string | undefined): void => {
+    if (svg !== undefined) plots.set(`${name}.svg`, svg);
+  };
+  add(
+    'change',
+    bySize(run, (cell) => changesOf(cell)?.p50Ms, {
+      title: 'One changed endpoint: API write to first packet, p50',
+      yLabel: 'time',
+      yText: milliseconds,
+    }),
+  );
+  add(
+    'cold',
+    bySize(run, (cell) => coldMs(cell)?.median, {
+      title: 'Cold start: process start to every Service in force',
+      yLabel: 'time',
+      yText: milliseconds,
+    }),
+  );
+  add(
+    'memory',
+    bySize(run, (cell) => restingBytes(cell)?.median, {
+      title: 'Memory after the start',
+      yLabel: 'resident, of the proxy itself',
+      yText: megabytes,
+    }),
+  );
+  add('data', dataPlot(run));
+  return plots;
+}
+
+function bySize(
+  run: Run,
+  of: (cell: Cell) => number | undefined,
+  look: Pick<LinePlot, 'title' | 'yLabel' | 'yText'>,
+): string | undefined {
+  const cells = cellsOf(run).filter(({ size }) => size.services > 0);
+  const series = [...new Set(cells.map(({ proxy }) => proxy))]
+    .map((name) => ({
+      name,
+      points: cells
+        .filter(({ proxy }) => proxy === name)
+        .flatMap((cell) => {
+          const y = of(cell);
+          return y === undefined || !Number.isFinite(y) ? [] : [{ x: endpointsIn(cell.size), y }];
+        }),
+    }))
+    .filter(({ points }) => points.length > 0);
+  if (series.length === 0) return undefined;
+  const ticks = new Map(cells.map(({ size }) => [endpointsIn(size), sizeText(size)]));
+  return linePlot({
+    ...look,
+    series,
+    xLabel: 'Services x endpoints of each; the axis counts endpoints',
+    xTicks: [...ticks].map(([x, text]) => ({ x, text })),
+  });
+}
+
+function dataPlot(run: Run): string | undefined {
+  const cells = cellsOf(run).flatMap((cell) => {
+    const value =
+      dataOf(cell, 'connect', ({ service }) => service?.perSecond) ??
+      dataOf(cell, 'connect', ({ direct }) => direct.perSecond);
+    return value === undefined ? [] : [{ ...cell, value: value.median }];
+  });
+  if (cells.length === 0) return undefined;
+  const names = [...new Set(cells.map(({ size }) => sizeText(size)))];
+  return barPlot({
+    title: 'New TCP connections a second through the Service',
+    yLabel: `connections a second, by cluster; ${NO_PROXY}: directly to the pod`,
+    yText: count,
+    groups: names.map((name) => ({
+      name,
+      bars: cells
+        .filter(({ size }) => sizeText(size) === name)
+        .map(({ proxy, value }) => ({ series: proxy, value })),
+    })),
+  });
+}

@@ -1,0 +1,47 @@
+/** Of all values, where a share of them is no larger. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Between the two in the middle, if they are two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const upper = sorted[Math.floor(half)] ?? Number.NaN;
+  return Number.isInteger(half) ? ((sorted[half - 1] ?? Number.NaN) + upper) / 2 : upper;
+}
+
+/** A median, and how far apart the smallest and the largest are. */
+export interface Spread {
+  readonly count: number;
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Undefined: of nothing. */
+export function spreadOf(values: readonly number[]): Spread | undefined {
+  if (values.length === 0) return undefined;
+  return {
+    count: values.length,
+    median: median(values),
+    least: Math.min(...values),
+    most: Math.max(...values),
+  };
+}
+
+/**
+ * The power of x with which y grows: the slope of a line through the logarithms. Undefined with
+ * fewer than three points, through which any line could be drawn.
+ */
+export function exponentOf(points: readonly { x: number; y: number }[]): number | undefined {
+  if (points.length < 3) return undefined;
+  const logs = points.map(({ x, y }) => ({ x: Math.log(x), y: Math.log(y) }));
+  const mean = (of: (point: { x: number; y: number }) => number): number =>
+    logs.reduce((sum, point) => sum + of(point), 0) / logs.length;
+  const meanX = mean(({ x }) => x);
+  const meanY = mean(({ y }) => y);
+  const covariance = mean(({ x, y }) => (x - meanX) * (y - meanY));
+  return covariance / mean(({ x }) => (x - meanX) ** 2);
+}

@@ -1,0 +1,172 @@
+import type { LoadSize } from '../../lab/load/objects.ts';
+import type {
+  AskedFigures,
+  BareFigures,
+  DataMode,
+  Memory,
+  ReceiptFigures,
+  Run,
+  StageFigures,
+  Visit,
+} from '../record.ts';
+import { endpointsIn, isSameSize } from '../sizes.ts';
+import { median, quantile, type Spread, spreadOf } from './statistics.ts';
+
+/** All visits of one proxy at one size. */
+export interface Cell {
+  readonly size: LoadSize;
+  readonly proxy: string;
+  readonly visits: readonly Visit[];
+}
+
+/** By size, then in the order in which the proxies had their turns. */
+export function cellsOf({ visits }: Run): Cell[] {
+  const cells: { size: LoadSize; proxy: string; visits: Visit[] }[] = [];
+  for (const visit of visits) {
+    const found = cells.find(
+      ({ size, proxy }) => proxy === visit.proxy && isSameSize(size, visit.size),
+    );
+    if (found) found.visits.push(visit);
+    else cells.push({ size: visit.size, proxy: visit.proxy, visits: [visit] });
+  }
+  return cells.toSorted((a, b) => endpointsIn(a.size) - endpointsIn(b.size));
+}
+
+export function findCell(
+  run: Run,
+  of: { readonly services: number; readonly proxy: string },
+): Cell | undefined {
+  return cellsOf(run).find(
+    ({ size, proxy }) => size.services === of.services && proxy === of.proxy,
+  );
+}
+
+/** Why there are no figures; undefined: there are. */
+export function whyEmpty({ visits }: Cell): string | undefined {
+  return visits.every(({ ended }) => ended !== undefined) ? visits[0]?.ended : undefined;
+}
+
+function spread(cell: Cell, of: (visit: Visit) => number | undefined): Spread | undefined {
+  return spreadOf(cell.visits.map(of).filter((value) => value !== undefined));
+}
+
+/** Every Service programmed, and the last one answers. */
+export function coldMs(cell: Cell): Spread | undefined {
+  return spread(cell, ({ cold }) => cold && Math.max(cold.answeredMs, cold.programmedMs));
+}
+
+export function coldOf(
+  cell: Cell,
+  of: (cold: NonNullable<Visit['cold']>) => number,
+): Spread | undefined {
+  return spread(cell, ({ cold }) => cold && of(cold));
+}
+
+/** At rest, after the start. */
+export function restingBytes(cell: Cell, of: keyof Memory = 'residentBytes'): Spread | undefined {
+  return spread(cell, ({ cold }) => cold?.memory[of]);
+}
+
+/** After the last thing that was done to it before packets. */
+export function finalBytes(cell: Cell): Spread | undefined {
+  return spread(cell, ({ bulk, rolling, changes, cold }) => {
+    const last = bulk ?? rolling ?? changes ?? cold;
+    return last?.memory.residentBytes;
+  });
+}
+
+/** The changes of all rounds together. */
+export interface Changes {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly writtenP50Ms: number;
+  readonly cpuMsPerChange: number;
+  readonly apiBytesPerChange: number;
+  /** Medians of the rounds: how far apart they are. */
+  readonly rounds: Spread;
+}
+
+export function changesOf({ visits }: Cell): Changes | undefined {
+  const made = visits.map(({ changes }) => changes).filter((each) => each !== undefined);
+  const all = made.flatMap(({ sinceSentMs }) => sinceSentMs);
+  const rounds = spreadOf(made.map(({ sinceSentMs }) => median(sinceSentMs)));
+  if (rounds === undefined) return undefined;
+  const total = (of: (each: (typeof made)[number]) => number): number =>
+    made.reduce((sum, each) => sum + of(each), 0);
+  return {
+    count: all.length,
+    p50Ms: quantile(all, 0.5),
+    p90Ms: quantile(all, 0.9),
+    p99Ms: quantile(all, 0.99),
+    writtenP50Ms: median(made.flatMap(({ writtenMs }) => writtenMs)),
+    cpuMsPerChange: (total(({ cpuSeconds }) => cpuSeconds) / all.length) * 1_000,
+    apiBytesPerChange: total(({ apiBytes }) => apiBytes) / all.length,
+    rounds,
+  };
+}
+
+/** Medians of the stages, which need not add up to the median of the whole. */
+export function stagesOf({ visits }: Cell): (StageFigures & { count: number }) | undefined {
+  const all = visits.flatMap(({ changes }) => changes?.stages ?? []);
+  if (all.length === 0) return undefined;
+  const middle = (of: (stages: StageFigures) => number): number => median(all.map(of));
+  return {
+    count: all.length,
+    apiMs: middle(({ apiMs }) => apiMs),
+    resolveMs: middle(({ resolveMs }) => resolveMs),
+    writeMs: middle(({ writeMs }) => writeMs),
+    packetMs: middle(({ packetMs }) => packetMs),
+  };
+}
+
+/** Of the rounds the median of each quantile: the proxy keeps no single values. */
+export function receiptOf({ visits }: Cell): ReceiptFigures | undefined {
+  const all = visits.map(({ receipt }) => receipt).filter((each) => each !== undefined);
+  if (all.length === 0) return undefined;
+  const middle = (of: (each: ReceiptFigures) => number): number => median(all.map(of));
+  return {
+    count: all.reduce((sum, { count }) => sum + count, 0),
+    p50Ms: middle(({ p50Ms }) => p50Ms),
+    p90Ms: middle(({ p90Ms }) => p90Ms),
+    p99Ms: middle(({ p99Ms }) => p99Ms),
+    maxMs: Math.max(...all.map(({ maxMs }) => maxMs)),
+  };
+}
+
+export function loadOf(
+  cell: Cell,
+  load: 'rolling' | 'bulk',
+  of: (figures: NonNullable<Visit['rolling']>) => number,
+): Spread | undefined {
+  return spread(cell, (visit) => visit[load] && of(visit[load]));
+}
+
+/** One kind of load, to the pod or through the Service, over all cycles. */
+export function dataOf(
+  { visits }: Cell,
+  mode: DataMode,
+  of: (asked: { direct: AskedFigures; service?: AskedFigures }) => number | undefined,
+): Spread | undefined {
+  const values = visits.flatMap(({ data }) => data ?? []).filter((each) => each.mode === mode);
+  return spreadOf(values.map(of).filter((value) => value !== undefined));
+}
+
+/** Through the Service, of what goes directly to the pod right before it. */
+export function shareOfDirect(cell: Cell, mode: DataMode): Spread | undefined {
+  return dataOf(cell, mode, ({ direct, service }) => {
+    return service && service.perSecond / direct.perSecond;
+  });
+}
+
+export function bareMs(
+  { limits }: Run,
+  { size, proxy }: Pick<Cell, 'size' | 'proxy'>,
+  by: BareFigures['by'],
+): Spread | undefined {
+  const found = limits.filter(
+    (each) => each.by === by && each.proxy === proxy && isSameSize(each.size, size),
+  );
+  return spreadOf(found.map((each) => each.milliseconds).filter((value) => value !== undefined));
+}

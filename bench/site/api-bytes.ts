@@ -1,0 +1,45 @@
+import { enterNamespace } from '../../lab/host/namespaces.ts';
+import { run } from '../../lab/host/run.ts';
+import type { Lab } from '../../lab/lab.ts';
+import { nodeAddress } from '../../lab/network/plan.ts';
+
+const TABLE = 'bench';
+
+/** What the API server sends to the first node, counted where the API server is: the node's own rules stay alone. */
+export class ApiBytes {
+  readonly #fabricPath: string;
+
+  constructor(lab: Lab) {
+    this.#fabricPath = lab.namespacePath('fabric');
+  }
+
+  async prepare(): Promise<void> {
+    await this.#nft(
+      ['-f', '-'],
+      `table inet ${TABLE} {
+  chain output {
+    type filter hook output priority 0;
+    tcp sport 6443 ip daddr ${nodeAddress(1).ipv4} counter
+  }
+}`,
+    );
+  }
+
+  async read(): Promise<number> {
+    const listed = JSON.parse(await this.#nft(['-j', 'list', 'table', 'inet', TABLE])) as Listed;
+    for (const { rule } of listed.nftables) {
+      for (const { counter } of rule?.expr ?? []) if (counter) return counter.bytes;
+    }
+    throw new Error('the counter of the API server is not there');
+  }
+
+  async #nft(args: readonly string[], input = ''): Promise<string> {
+    return await run(enterNamespace(this.#fabricPath, ['nft', ...args]), { input });
+  }
+}
+
+interface Listed {
+  readonly nftables: readonly {
+    readonly rule?: { readonly expr: readonly { readonly counter?: { readonly bytes: number } }[] };
+  }[];
+}

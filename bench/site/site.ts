@@ -1,0 +1,57 @@
+import { paths } from '../../lab/api/objects.ts';
+import type { Progress } from '../../lab/host/progress.ts';
+import { type Lab, startLab } from '../../lab/lab.ts';
+import type { LoadSize } from '../../lab/load/objects.ts';
+import { ApiBytes } from './api-bytes.ts';
+import { BulkServices } from './bulk-services.ts';
+import { DataPods } from './data-pods.ts';
+import { LastService } from './last-service.ts';
+import { LoadedSlices } from './loaded-slices.ts';
+import { NAMESPACE } from './names.ts';
+import { RollingService } from './rolling-service.ts';
+
+/** A cluster of one size with everything in it that is measured. Proxies come and go on its first node. */
+export interface Site extends AsyncDisposable {
+  readonly lab: Lab;
+  readonly size: LoadSize;
+  readonly last: LastService;
+  readonly rolling: RollingService;
+  readonly bulk: BulkServices;
+  readonly loaded: LoadedSlices;
+  readonly apiBytes: ApiBytes;
+  readonly data: DataPods;
+}
+
+export interface SiteOptions {
+  readonly size: LoadSize;
+  /** Path of the program that serves and asks. */
+  readonly program: string;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+export async function openSite(options: SiteOptions): Promise<Site> {
+  const { size, progress, signal, program } = options;
+  const load = size.services === 0 ? undefined : size;
+  const lab = await startLab({ nodeCount: 2, load, progress, signal });
+  try {
+    await lab.api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
+    const apiBytes = new ApiBytes(lab);
+    await apiBytes.prepare();
+    const last = await LastService.create(lab);
+    return {
+      lab,
+      size,
+      last,
+      apiBytes,
+      rolling: await RollingService.create(lab),
+      data: await DataPods.create(lab, program),
+      bulk: new BulkServices(lab, last.answeringAddress),
+      loaded: new LoadedSlices(lab.api, size),
+      [Symbol.asyncDispose]: async () => await lab[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await lab[Symbol.asyncDispose]();
+    throw error;
+  }
+}

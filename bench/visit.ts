@@ -1,0 +1,179 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Contestant } from './contestants.ts';
+import type { Waiting } from './control/asker.ts';
+import { type Changed, measureChanges } from './control/changes.ts';
+import { untilStarted } from './control/cold.ts';
+import { createServices, type LoadTimes, rollEndpoints } from './control/loads.ts';
+import { cpuSecondsOf, memoryOf } from './control/process-figures.ts';
+import { NODE, type ProxyProcess, startOn } from './control/proxy-process.ts';
+import { readReceipts } from './control/status.ts';
+import { measureDataPath } from './data/data-path.ts';
+import type { Measure } from './measures.ts';
+import type { ChangeFigures, ColdFigures, Cost, LoadFigures, Memory, Visit } from './record.ts';
+import type { Site } from './site/site.ts';
+import { wipeNode } from './site/wipe.ts';
+
+/** So long after the first answer memory is read, of either: a start ends with work that nobody waits for. */
+const SETTLE_MS = 2_000;
+const LOAD_DEADLINE_MS = 120_000;
+const DATA_CYCLES = 2;
+/** Of a fast proxy: changes after which it is asked where the time went. */
+const STAGED_OF_MANY = 20;
+
+export interface VisitOptions {
+  readonly site: Site;
+  readonly contestant: Contestant;
+  /** What Node is given to run Fairlead. */
+  readonly program: readonly string[];
+  readonly round: number;
+  readonly measures: ReadonlySet<Measure>;
+  readonly detail: (text: string) => void;
+  readonly signal: AbortSignal;
+  /** Called while its rules are still in the kernel and nothing runs. */
+  readonly whileRulesStand?: () => Promise<void>;
+}
+
+type Figures = { -readonly [K in keyof Visit]?: Visit[K] };
+
+/** One proxy on the node, from its start to its end; then the node is as if it had never been. */
+export async function visit(options: VisitOptions): Promise<Visit> {
+  const { site, contestant, signal } = options;
+  const begunAtMs = performance.now();
+  const nodePath = site.lab.namespacePath(NODE);
+  const figures: Figures = {};
+  const proxy = await startOn(site.lab, contestant.variant(options.program));
+  try {
+    await measureAll(new Watched(options, proxy, nodePath), figures);
+  } finally {
+    await proxy.daemon.kill();
+    await site.bulk.remove();
+  }
+  if (figures.ended === undefined) await options.whileRulesStand?.();
+  signal.throwIfAborted();
+  await wipeNode(nodePath, contestant);
+  return {
+    size: site.size,
+    proxy: contestant.name,
+    round: options.round,
+    tookSeconds: (performance.now() - begunAtMs) / 1_000,
+    ...figures,
+  };
+}
+
+async function measureAll(watched: Watched, figures: Figures): Promise<void> {
+  const { contestant, measures, site, detail, signal } = watched.options;
+  detail('start');
+  const cold = await watched.cold();
+  if (cold === undefined) {
+    const end = watched.proxy.daemon.ended();
+    const bound = `ended: it had not answered after ${contestant.startBoundMs / 1_000} s`;
+    figures.ended = end === undefined ? bound : `it ended by itself (${end})`;
+    return;
+  }
+  if (measures.has('cold')) figures.cold = cold;
+  if (measures.has('change')) {
+    figures.changes = await watched.changes();
+    if (contestant.isOurs) {
+      detail('changes of other Services');
+      await site.loaded.flip(signal);
+      figures.receipt = await readReceipts(watched.proxy.statusSocket);
+    }
+  }
+  if (measures.has('rolling')) {
+    detail('rolling update of 1,000 endpoints');
+    figures.rolling = await watched.load(() => rollEndpoints(site, watched.waiting));
+  }
+  if (measures.has('bulk')) {
+    detail('1,000 Services at once');
+    figures.bulk = await watched.load(() => createServices(site, watched.waiting));
+  }
+  if (measures.has('data')) {
+    detail('data path');
+    figures.data = await measureDataPath({
+      pods: site.data,
+      nodePath: watched.nodePath,
+      hasProxy: true,
+      cycles: DATA_CYCLES,
+      signal,
+    });
+  }
+}
+
+/** A proxy whose costs are counted. */
+class Watched {
+  readonly options: VisitOptions;
+  readonly proxy: ProxyProcess;
+  readonly nodePath: string;
+  readonly waiting: Waiting;
+
+  constructor(options: VisitOptions, proxy: ProxyProcess, nodePath: string) {
+    this.options = options;
+    this.proxy = proxy;
+    this.nodePath = nodePath;
+    this.waiting = {
+      origin: { namespace: nodePath },
+      to: options.site.last.to,
+      deadlineMs: LOAD_DEADLINE_MS,
+      signal: options.signal,
+    };
+  }
+
+  async cold(): Promise<ColdFigures | undefined> {
+    const { contestant, site, signal } = this.options;
+    const bytesBefore = await site.apiBytes.read();
+    const started = await untilStarted(this.proxy, {
+      ...this.waiting,
+      deadlineMs: contestant.startBoundMs,
+    });
+    if (started === undefined) return undefined;
+    await pause(SETTLE_MS, undefined, { signal });
+    return {
+      ...started,
+      cpuSeconds: await cpuSecondsOf(this.proxy.daemon.pid),
+      apiBytes: (await site.apiBytes.read()) - bytesBefore,
+      memory: await this.#memory(),
+    };
+  }
+
+  /** A slow proxy is asked after each change where the time went; of a fast one that would be part of the cost. */
+  async changes(): Promise<ChangeFigures> {
+    const { changes: count, isOurs } = this.options.contestant;
+    const figures = await this.#withCost(() => this.#change({ count, isStaged: !isOurs }));
+    if (!isOurs) return figures;
+    const { stages } = await this.#change({ count: STAGED_OF_MANY, isStaged: true });
+    return { ...figures, stages };
+  }
+
+  async #change(of: { readonly count: number; readonly isStaged: boolean }): Promise<Changed> {
+    const { contestant, site, detail } = this.options;
+    return await measureChanges({
+      ...of,
+      service: site.last,
+      waiting: this.waiting,
+      quietMs: contestant.quietMs,
+      onProgress: (done) => detail(`change ${done} of ${of.count}`),
+    });
+  }
+
+  async load(work: () => Promise<LoadTimes>): Promise<LoadFigures> {
+    return await this.#withCost(work);
+  }
+
+  async #withCost<T>(work: () => Promise<T>): Promise<T & Cost & { memory: Memory }> {
+    const { apiBytes } = this.options.site;
+    const { pid } = this.proxy.daemon;
+    const cpuBefore = await cpuSecondsOf(pid);
+    const bytesBefore = await apiBytes.read();
+    const result = await work();
+    return {
+      ...result,
+      cpuSeconds: (await cpuSecondsOf(pid)) - cpuBefore,
+      apiBytes: (await apiBytes.read()) - bytesBefore,
+      memory: await this.#memory(),
+    };
+  }
+
+  async #memory(): Promise<Memory> {
+    return await memoryOf(this.proxy.daemon.pid);
+  }
+}
