@@ -43,32 +43,32 @@ interface CiBound {
 const BOUNDS: readonly CiBound[] = [
   {
     what: 'one change, write to packet p50, of the API server answering the write',
-    usual: 1.2,
+    usual: 1.3,
     atMost: 2,
     of: (ours) => ratio(changesOf(ours)?.p50Ms, changesOf(ours)?.writtenP50Ms),
   },
   {
     what: 'one change, receipt to acknowledgement p50, of the API server answering the write',
-    usual: 0.15,
-    atMost: 0.5,
+    usual: 0.13,
+    atMost: 0.25,
     of: (ours) => ratio(receiptOf(ours)?.p50Ms, changesOf(ours)?.writtenP50Ms),
   },
   {
     what: "CPU of one change, of upstream's",
-    usual: 0.02,
-    atMost: 0.04,
+    usual: 0.013,
+    atMost: 0.025,
     of: (ours, peer) => ratio(changesOf(ours)?.cpuMsPerChange, changesOf(peer)?.cpuMsPerChange),
   },
   {
     what: "CPU of the start, of upstream's",
-    usual: 0.8,
-    atMost: 1.5,
+    usual: 1.9,
+    atMost: 3.5,
     of: (ours, peer) => ratio(startCpuSeconds(ours), startCpuSeconds(peer)),
   },
   {
     what: "memory after the start, of upstream's",
-    usual: 1.3,
-    atMost: 1.9,
+    usual: 1.5,
+    atMost: 2.2,
     of: (ours, peer) => ratio(restingBytes(ours)?.median, restingBytes(peer)?.median),
   },
   {

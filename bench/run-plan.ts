@@ -22,7 +22,7 @@ export interface RunOptions {
   readonly keep: (run: Run) => Promise<void>;
 }
 
-const NO_PROXY_CYCLES = 2;
+const NO_PROXY_CYCLES = 4;
 export const NO_PROXY = 'no proxy';
 
 /** Makes the visits of the plan, and keeps what it has after each. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { abortable } from '../lab/host/interruption.ts';
 import type { Contestant } from './contestants.ts';
 import type { Waiting } from './control/asker.ts';
 import { type Changed, measureChanges } from './control/changes.ts';
@@ -16,7 +17,7 @@ import { wipeNode } from './site/wipe.ts';
 /** So long after the first answer memory is read, of either: a start ends with work that nobody waits for. */
 const SETTLE_MS = 2_000;
 const LOAD_DEADLINE_MS = 120_000;
-const DATA_CYCLES = 2;
+const DATA_CYCLES = 4;
 /** Of a fast proxy: changes after which it is asked where the time went. */
 const STAGED_OF_MANY = 20;
 
@@ -126,7 +127,7 @@ class Watched {
       deadlineMs: contestant.startBoundMs,
     });
     if (started === undefined) return undefined;
-    await pause(SETTLE_MS, undefined, { signal });
+    await abortable(pause(SETTLE_MS), signal);
     return {
       ...started,
       cpuSeconds: await cpuSecondsOf(this.proxy.daemon.pid),

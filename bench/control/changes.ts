@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { abortable } from '../../lab/host/interruption.ts';
 import type { ChangeFigures, StageFigures } from '../record.ts';
 import type { LastService } from '../site/last-service.ts';
 import { answeredByAtMs, type Waiting } from './asker.ts';
@@ -33,7 +34,7 @@ export async function measureChanges(options: ChangesOptions): Promise<Changed> 
   const giveUpAtMs = performance.now() + CHANGES_DEADLINE_MS;
   for (let index = 0; index < options.count && performance.now() < giveUpAtMs; index++) {
     const before = isStaged ? await settledMetrics(origin.namespace, signal) : undefined;
-    await pause(quietMs, undefined, { signal });
+    await abortable(pause(quietMs), signal);
     // Both clocks, because the proxy tells its times on the other.
     const sentAtMs = performance.now();
     const sentAtWallMs = Date.now();

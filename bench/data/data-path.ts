@@ -11,11 +11,11 @@ interface Load {
 
 /** A single client for the time of a first packet: under load it would be the time in queues. */
 const LOADS: Readonly<Record<DataMode, Load>> = {
-  connect: { durationMs: 1_000, workers: 16 },
-  first: { durationMs: 500, workers: 1 },
-  request: { durationMs: 600, workers: 16 },
-  throughput: { durationMs: 600, workers: 2 },
-  datagram: { durationMs: 600, workers: 16 },
+  connect: { durationMs: 500, workers: 16 },
+  first: { durationMs: 300, workers: 1 },
+  request: { durationMs: 300, workers: 16 },
+  throughput: { durationMs: 300, workers: 2 },
+  datagram: { durationMs: 300, workers: 16 },
 };
 
 export interface DataPathOptions {

@@ -3,7 +3,7 @@ import { sizeText } from '../sizes.ts';
 import { medianText, type Section, spreadText } from './section.ts';
 import type { Spread } from './statistics.ts';
 import { type Cell, cellsOf, dataOf, shareOfDirect } from './summary.ts';
-import { bytes, count, microseconds, times } from './units.ts';
+import { bytesPerSecond, count, microseconds, times } from './units.ts';
 
 function hasData({ visits }: Cell): boolean {
   return visits.some(({ data }) => data !== undefined);
@@ -103,7 +103,7 @@ export function trafficSection(run: Run): Section {
         sizeText(cell.size),
         cell.proxy,
         ...columns(cell, 'request', count),
-        ...columns(cell, 'throughput', bytes),
+        ...columns(cell, 'throughput', bytesPerSecond),
         ...columns(cell, 'datagram', count),
       ]),
   };

@@ -34,25 +34,23 @@ export function growthSection(run: Run): Section {
     title:
       'Growth: the power of the number of endpoints with which each grows (0: flat, 1: in proportion)',
     head: ['proxy', 'from', 'to', ...MEASURES.map(({ name }) => name)],
-    rows: proxies.map((proxy) => {
+    rows: proxies.flatMap((proxy) => {
       const own = cells.filter((cell) => cell.proxy === proxy && coldMs(cell) !== undefined);
-      const exponents = MEASURES.map(({ of }) => {
-        const points = own.flatMap((cell) => {
-          const y = of(cell);
-          return y === undefined || !(y > 0) ? [] : [{ x: endpointsIn(cell.size), y }];
-        });
-        const exponent = exponentOf(points);
-        return exponent === undefined ? '' : fixedSigned(exponent);
-      });
       const [first, last] = [own[0], own.at(-1)];
-      return [
-        proxy,
-        first ? sizeText(first.size) : '',
-        last ? sizeText(last.size) : '',
-        ...exponents,
-      ];
+      const exponents = MEASURES.map(({ of }) => exponentText(own, of));
+      if (!first || !last || exponents.every((text) => text === '')) return [];
+      return [[proxy, sizeText(first.size), sizeText(last.size), ...exponents]];
     }),
   };
+}
+
+function exponentText(cells: readonly Cell[], of: (cell: Cell) => number | undefined): string {
+  const points = cells.flatMap((cell) => {
+    const y = of(cell);
+    return y === undefined || !(y > 0) ? [] : [{ x: endpointsIn(cell.size), y }];
+  });
+  const exponent = exponentOf(points);
+  return exponent === undefined ? '' : fixedSigned(exponent);
 }
 
 function fixedSigned(value: number): string {

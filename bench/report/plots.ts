@@ -4,7 +4,9 @@ import { endpointsIn, sizeText } from '../sizes.ts';
 import { barPlot } from './plot/bars.ts';
 import { type LinePlot, linePlot } from './plot/lines.ts';
 import { type Cell, cellsOf, changesOf, coldMs, dataOf, restingBytes } from './summary.ts';
-import { count, megabytes, milliseconds } from './units.ts';
+import { count, milliseconds } from './units.ts';
+
+const MEGABYTE = 1024 ** 2;
 
 /** Files for the document, by name. */
 export function plotsOf(run: Run): Map<string, string> {
@@ -16,7 +18,7 @@ export function plotsOf(run: Run): Map<string, string> {
     'change',
     bySize(run, (cell) => changesOf(cell)?.p50Ms, {
       title: 'One changed endpoint: API write to first packet, p50',
-      yLabel: 'time',
+      yLabel: 'logarithmic axes',
       yText: milliseconds,
     }),
   );
@@ -24,20 +26,25 @@ export function plotsOf(run: Run): Map<string, string> {
     'cold',
     bySize(run, (cell) => coldMs(cell)?.median, {
       title: 'Cold start: process start to every Service in force',
-      yLabel: 'time',
+      yLabel: 'logarithmic axes',
       yText: milliseconds,
     }),
   );
   add(
     'memory',
-    bySize(run, (cell) => restingBytes(cell)?.median, {
+    bySize(run, restingMegabytes, {
       title: 'Memory after the start',
-      yLabel: 'resident, of the proxy itself',
-      yText: megabytes,
+      yLabel: 'resident, of the proxy itself; logarithmic axes',
+      yText: (value) => `${value} MB`,
     }),
   );
   add('data', dataPlot(run));
   return plots;
+}
+
+function restingMegabytes(cell: Cell): number | undefined {
+  const spread = restingBytes(cell);
+  return spread && spread.median / MEGABYTE;
 }
 
 function bySize(

@@ -2,6 +2,7 @@
 export function milliseconds(ms: number): string {
   if (!Number.isFinite(ms)) return 'never';
   if (ms >= 1_000) return `${fixed(ms / 1_000)} s`;
+  if (ms === 0) return '0';
   if (ms < 1) return `${fixed(ms * 1_000)} µs`;
   return `${fixed(ms)} ms`;
 }
@@ -17,6 +18,10 @@ export function seconds(value: number): string {
 export function bytes(value: number): string {
   if (value >= 1024 ** 2) return `${fixed(value / 1024 ** 2)} MB`;
   return `${fixed(value / 1024)} KB`;
+}
+
+export function bytesPerSecond(value: number): string {
+  return `${count(value / 1e6)} MB/s`;
 }
 
 /** Memory, in which halves of a megabyte say nothing. */
@@ -35,5 +40,5 @@ export function count(value: number): string {
 export function fixed(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
-  return value >= 1 ? value.toFixed(2) : value.toPrecision(2);
+  return value >= 0.1 || value === 0 ? value.toFixed(2) : value.toPrecision(2);
 }

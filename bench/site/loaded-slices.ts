@@ -31,7 +31,8 @@ export class LoadedSlices {
     for (const ready of [false, true]) {
       const waiting = [...this.#slices];
       if (waiting.length === 0) continue;
-      for await (const _ of everyMs(PACE_MS, undefined, { signal })) {
+      for await (const _ of everyMs(PACE_MS)) {
+        signal.throwIfAborted();
         const slice = waiting.pop();
         if (slice === undefined) break;
         await this.#set(slice, ready);

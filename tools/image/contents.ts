@@ -92,7 +92,7 @@ const SYSTEM_FILES: readonly Entry[] = [
 
 /**
  * There is no `env` in the image to find Node with. A small nursery costs a proxy nothing, and it is
- * how Fairlead is measured (docs/scale.md).
+ * how Fairlead is measured (docs/benchmarks.md).
  */
 const FIRST_LINE = `#!${NODE_PATH} --max-semi-space-size=4`;
 

@@ -28,9 +28,11 @@ export function barPlot(plot: BarPlot): string {
     ],
   );
   const width = (AREA.right - AREA.left) / plot.groups.length;
+  const widest = Math.max(...plot.groups.map(({ bars }) => bars.length));
+  const each = (width * (1 - GAP)) / widest;
   const groups = plot.groups.flatMap(({ name, bars }, index) => {
-    const left = AREA.left + width * (index + GAP / 2);
-    const each = (width * (1 - GAP)) / Math.max(1, bars.length);
+    const middle = AREA.left + width * (index + 0.5);
+    const left = middle - (each * bars.length) / 2;
     return [
       ...bars.map(({ series, value }, bar) => {
         const place = `x="${at(left + each * bar + 2)}" y="${at(y(value))}"`;
@@ -39,7 +41,7 @@ export function barPlot(plot: BarPlot): string {
       }),
       text(
         {
-          x: left + (width * (1 - GAP)) / 2,
+          x: middle,
           y: AREA.bottom + 20,
           anchor: 'middle',
           className: 'quiet',
@@ -50,7 +52,7 @@ export function barPlot(plot: BarPlot): string {
   });
   const series = [...new Set(plot.groups.flatMap(({ bars }) => bars.map((bar) => bar.series)))];
   const axis = `<line class="axis" x1="${AREA.left}" y1="${AREA.bottom}" x2="${AREA.right}" y2="${AREA.bottom}"/>`;
-  return frame({ ...plot, series }, [...grid, ...groups, axis]);
+  return frame({ ...plot, series, swatches: 'squares' }, [...grid, ...groups, axis]);
 }
 
 /** To a number with one digit that says something. */

@@ -47,18 +47,20 @@ export function linePlot(plot: LinePlot): string {
     ];
   });
   const series = plot.series.map(({ name }) => name);
-  return frame({ ...plot, series }, [...grid, ...xAxis, ...lines]);
+  return frame({ ...plot, series, swatches: 'lines' }, [...grid, ...xAxis, ...lines]);
 }
 
-/** Powers of ten around the values; with thirds of them where there are few. */
+/** Powers of ten around the values; with halves and fifths of them where that would be few. */
 function decades(values: readonly number[]): number[] {
-  const least = Math.floor(Math.log10(Math.min(...values)));
-  const most = Math.ceil(Math.log10(Math.max(...values)));
-  const powers = Array.from({ length: most - least + 1 }, (_, index) => 10 ** (least + index));
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const first = Math.floor(Math.log10(least));
+  const last = Math.ceil(Math.log10(most));
+  const powers = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
   if (powers.length > 3) return powers;
-  return powers.flatMap((power, index) =>
-    index === powers.length - 1 ? [power] : [power, power * 2, power * 5],
-  );
+  const fine = powers.flatMap((power) => [power, power * 2, power * 5]);
+  const from = fine.findLastIndex((value) => value <= least);
+  const to = fine.findIndex((value) => value >= most);
+  return fine.slice(Math.max(0, from), to + 1);
 }
 
 function logScale(

@@ -43,7 +43,12 @@ const LEGEND_COLUMN = 224;
 const LEGEND_COLUMNS = 3;
 
 export function frame(
-  of: { readonly title: string; readonly yLabel: string; readonly series: readonly string[] },
+  of: {
+    readonly title: string;
+    readonly yLabel: string;
+    readonly series: readonly string[];
+    readonly swatches: 'lines' | 'squares';
+  },
   content: readonly string[],
 ): string {
   return [
@@ -53,21 +58,26 @@ export function frame(
     `<rect class="paper" width="${WIDTH}" height="${HEIGHT}" rx="6"/>`,
     text({ x: 16, y: 28, className: 'title' }, of.title),
     text({ x: 16, y: 48, className: 'quiet' }, of.yLabel),
-    ...of.series.flatMap(legendEntry),
+    ...of.series.flatMap((name, index) => legendEntry(name, index, of.swatches)),
     ...content,
     '</svg>',
     '',
   ].join('\n');
 }
 
-function legendEntry(name: string, index: number): string[] {
+function legendEntry(name: string, index: number, swatches: 'lines' | 'squares'): string[] {
   const x = 24 + (index % LEGEND_COLUMNS) * LEGEND_COLUMN;
   const y = 66 + Math.floor(index / LEGEND_COLUMNS) * 18;
   const style = styleOf(name);
+  const words = text({ x: x + 26, y: y + 4 }, name);
+  if (swatches === 'squares') {
+    const place = `x="${x - 2}" y="${y - 7}" width="14" height="14"`;
+    return [`<rect ${place} fill="${style.colour}"/>`, words];
+  }
   return [
     `<line x1="${x - 8}" y1="${y}" x2="${x + 18}" y2="${y}" ${stroke(style)}/>`,
     marker({ x: x + 5, y }, style),
-    text({ x: x + 26, y: y + 4 }, name),
+    words,
   ];
 }
 

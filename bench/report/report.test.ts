@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { LoadSize } from '../../lab/load/objects.ts';
+import { ciBounds } from '../ci.ts';
+import type { Machine } from '../machine.ts';
+import { emptyRun, type Memory, type Run, type Visit } from '../record.ts';
+import { isKept } from './bounds.ts';
+import { goalsOf } from './goals.ts';
+import { plotsOf } from './plots.ts';
+import { sectionsOf } from './sections.ts';
+import { terminalReport } from './terminal.ts';
+
+const MACHINE: Machine = {
+  cpus: '2 x something',
+  memoryGib: 8,
+  kernel: '6.1',
+  node: 'v24',
+  kubernetes: 'v1',
+  nft: 'v1',
+  iptables: 'v1',
+  fairlead: 'abc',
+  shippedAs: 'one file',
+  loadBefore: 0,
+};
+
+interface Costs {
+  readonly changeMs?: number;
+  readonly receiptMs?: number;
+  readonly megabytes?: number;
+  readonly coldMs?: number;
+}
+
+function memory(megabytes: number): Memory {
+  const residentBytes = megabytes * 1024 ** 2;
+  return { residentBytes, peakBytes: 0, proportionalBytes: 0, programsBytes: 0 };
+}
+
+function made(size: LoadSize, proxy: string, costs: Costs = {}): Visit {
+  const { changeMs = 13, receiptMs = 1, megabytes = 100, coldMs = 1_000 } = costs;
+  const cost = { cpuSeconds: 1, apiBytes: 1_000, memory: memory(megabytes) };
+  const asked = { perSecond: 10_000, failed: 0, cpuMicroseconds: 80, p50Us: 20, p99Us: 90 };
+  return {
+    size,
+    proxy,
+    round: 1,
+    tookSeconds: 10,
+    cold: { ...cost, answeredMs: coldMs, programmedMs: coldMs },
+    changes: {
+      ...cost,
+      cpuSeconds: proxy.startsWith('upstream') ? 80 : 1,
+      sinceSentMs: [changeMs, changeMs],
+      writtenMs: [10, 10],
+      stages: [{ apiMs: 8, resolveMs: 1, writeMs: 1, packetMs: 3 }],
+    },
+    receipt: { count: 2, p50Ms: receiptMs, p90Ms: 2, p99Ms: 3, maxMs: 4 },
+    data: [{ mode: 'connect', direct: asked, service: asked }],
+  };
+}
+
+function runOf(...visits: Visit[]): Run {
+  const run = emptyRun({ machine: MACHINE, startedAt: '2026-01-01', planted: undefined });
+  run.visits.push(...visits);
+  return run;
+}
+
+const SMALL: LoadSize = { services: 1_000, endpointsPerService: 5 };
+const LARGE: LoadSize = { services: 50_000, endpointsPerService: 5 };
+const broken = (run: Run): string[] =>
+  ciBounds(run)
+    .filter((bound) => !isKept(bound))
+    .map(({ what }) => what.replace(/ \(usually.*/, ''));
+
+describe('ciBounds()', () => {
+  const peer = made(SMALL, 'upstream-nftables', { megabytes: 75, changeMs: 500 });
+
+  it('keeps what is as usual', () => {
+    assert.deepEqual(broken(runOf(made(SMALL, 'fairlead-nftables'), peer)), []);
+  });
+
+  it('notices 20 ms more for each change, and 100 MB more', () => {
+    const slow = made(SMALL, 'fairlead-nftables', { changeMs: 33, receiptMs: 21 });
+    assert.equal(broken(runOf(slow, peer)).length, 2);
+    const leaking = made(SMALL, 'fairlead-nftables', { megabytes: 200 });
+    assert.deepEqual(broken(runOf(leaking, peer)), [
+      "memory after the start, of upstream's",
+      "memory after the changes, of upstream's",
+    ]);
+  });
+
+  it('is broken by a run that measured nothing', () => {
+    assert.equal(broken(runOf()).length, ciBounds(runOf()).length);
+  });
+});
+
+describe('the report', () => {
+  const run = runOf(
+    made(SMALL, 'fairlead-nftables'),
+    made(SMALL, 'upstream-nftables'),
+    made(LARGE, 'fairlead-nftables', { coldMs: 12_000 }),
+    { size: LARGE, proxy: 'upstream-nftables', round: 1, tookSeconds: 0, ended: 'not run: why' },
+  );
+
+  it('says why in place of a figure', () => {
+    assert.match(terminalReport(run), /50,000 x 5 +upstream-nftables +not run: why/);
+  });
+
+  it('gives every row of a table at most the columns of its head', () => {
+    for (const { head, rows } of sectionsOf(run)) {
+      for (const row of rows) assert.ok(row.length <= head.length);
+    }
+  });
+
+  it('holds the figures to the goals, and tells those that were not measured apart', () => {
+    const goals = goalsOf(run);
+    const cold = goals.find(({ what }) => what === 'cold start at 50,000 x 5');
+    assert.equal(cold && isKept(cold), false);
+    assert.ok(goals.some(({ figure }) => Number.isNaN(figure)));
+  });
+
+  it('draws the same plots from the same figures, for light and dark', () => {
+    const plots = plotsOf(run);
+    assert.deepEqual([...plots.keys()], ['change.svg', 'cold.svg', 'memory.svg', 'data.svg']);
+    for (const [name, svg] of plots) {
+      assert.match(svg, /prefers-color-scheme: dark/);
+      assert.doesNotMatch(svg, /NaN|Infinity|undefined/, name);
+      assert.equal(svg, plotsOf(run).get(name));
+    }
+  });
+});
