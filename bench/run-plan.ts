@@ -1,3 +1,4 @@
+import { LabError } from '../lab/host/errors.ts';
 import type { Progress } from '../lab/host/progress.ts';
 import { measureBare } from './bare.ts';
 import { NODE } from './control/proxy-process.ts';
@@ -40,7 +41,13 @@ export async function runPlan(options: RunOptions): Promise<void> {
       : undefined;
     for (const step of ofSize) {
       const title = `[${index + 1}/${steps.length}, ${remaining.text(index)}] ${stepText(step)}`;
-      const made = await makeStep(options, { step, site, title });
+      const made = await makeStep(options, { step, site, title }).catch(async (error: unknown) => {
+        // A proxy that cannot be ended has the kernel with it: the rest of the run would not be true.
+        if (!(error instanceof LabError) || signal.aborted) throw error;
+        run.visits.push({ ...placeOf(step), tookSeconds: 0, ended: `failed: ${error.message}` });
+        await options.keep(run);
+        throw error;
+      });
       remaining.took(step, made.tookSeconds);
       run.visits.push(made);
       run.tookSeconds = before + (performance.now() - startedAtMs) / 1_000;
@@ -54,6 +61,10 @@ function stepText({ size, contestant, round }: Step): string {
   return `${sizeText(size)}, ${contestant?.name ?? NO_PROXY}, round ${round}`;
 }
 
+function placeOf({ size, round, contestant }: Step): Pick<Visit, 'size' | 'round' | 'proxy'> {
+  return { size, round, proxy: contestant?.name ?? NO_PROXY };
+}
+
 interface Making {
   readonly step: Step;
   readonly site: Site | undefined;
@@ -61,8 +72,8 @@ interface Making {
 }
 
 async function makeStep(options: RunOptions, { step, site, title }: Making): Promise<Visit> {
-  const { size, contestant, round, measures } = step;
-  const of = { size, round, proxy: contestant?.name ?? NO_PROXY };
+  const { contestant, round, measures } = step;
+  const of = placeOf(step);
   if (step.notRun !== undefined || site === undefined) {
     return { ...of, tookSeconds: 0, ended: step.notRun ?? '' };
   }

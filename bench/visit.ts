@@ -67,7 +67,7 @@ async function measureAll(watched: Watched, figures: Figures): Promise<void> {
   const cold = await watched.cold();
   if (cold === undefined) {
     const end = watched.proxy.daemon.ended();
-    const bound = `ended: it had not answered after ${contestant.startBoundMs / 1_000} s`;
+    const bound = `ended: no answer in ${contestant.startBoundMs / 1_000} s`;
     figures.ended = end === undefined ? bound : `it ended by itself (${end})`;
     return;
   }

@@ -1,8 +1,10 @@
 import type { Run } from '../record.ts';
 import { sizeText } from '../sizes.ts';
 import { medianText, type Section, spreadText } from './section.ts';
+import { median } from './statistics.ts';
 import {
   bareMs,
+  bareOf,
   type Cell,
   cellsOf,
   changesOf,
@@ -16,6 +18,8 @@ import {
   whyEmpty,
 } from './summary.ts';
 import { bytes, count, megabytes, milliseconds, seconds, times } from './units.ts';
+
+const WRITERS = ['netlink', 'iptables-restore'] as const;
 
 /** A row for each cell that has something to say; what has no figures says why. */
 function rowsOf(run: Run, row: (cell: Cell) => string[] | undefined): string[][] {
@@ -183,8 +187,8 @@ export function loadsSection(run: Run): Section {
 }
 
 export function limitSection(run: Run): Section {
-  const cells = cellsOf(run).filter(({ size, proxy }) =>
-    run.limits.some((each) => each.proxy === proxy && each.size.services === size.services),
+  const cells = cellsOf(run).filter((cell) =>
+    WRITERS.some((by) => bareOf(run, cell, by).length > 0),
   );
   return {
     name: 'limit',
@@ -193,24 +197,34 @@ export function limitSection(run: Run): Section {
       'cluster',
       'objects of',
       'netlink alone',
+      'its CPU',
       'cold start of that',
+      'CPU of the start of that',
       'iptables-restore alone',
       'cold start of that',
     ],
     rows: cells.map((cell) => {
       const cold = coldMs(cell)?.median ?? Number.NaN;
-      const columns = (['netlink', 'iptables-restore'] as const).flatMap((by) => {
-        const bare = bareMs(run, cell, by);
-        const ended = run.limits.find(
-          (each) =>
-            each.by === by &&
-            each.proxy === cell.proxy &&
-            each.size.services === cell.size.services,
-        )?.ended;
-        if (bare === undefined) return [ended ?? '', ''];
-        return [spreadText(bare, milliseconds), times(cold / bare.median)];
-      });
-      return [sizeText(cell.size), cell.proxy, ...columns];
+      const coldCpu = coldOf(cell, ({ cpuSeconds }) => cpuSeconds)?.median ?? Number.NaN;
+      const bare = bareMs(run, cell, 'netlink');
+      const bareCpu = median(bareOf(run, cell, 'netlink').flatMap((each) => each.cpuSeconds ?? []));
+      const restored = bareMs(run, cell, 'iptables-restore');
+      const ended = bareOf(run, cell, 'iptables-restore')[0]?.ended ?? '';
+      return [
+        sizeText(cell.size),
+        cell.proxy,
+        ...(bare
+          ? [
+              spreadText(bare, milliseconds),
+              milliseconds(bareCpu * 1_000),
+              times(cold / bare.median),
+              times(coldCpu / bareCpu),
+            ]
+          : ['', '', '', '']),
+        ...(restored
+          ? [spreadText(restored, milliseconds), times(cold / restored.median)]
+          : [ended]),
+      ];
     }),
   };
 }

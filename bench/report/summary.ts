@@ -108,7 +108,13 @@ export function changesOf({ visits }: Cell): Changes | undefined {
 }
 
 /** Medians of the stages, which need not add up to the median of the whole. */
-export function stagesOf({ visits }: Cell): (StageFigures & { count: number }) | undefined {
+export interface Stages extends StageFigures {
+  readonly count: number;
+  /** From its receipt on. */
+  readonly sinceReceivedMs: number;
+}
+
+export function stagesOf({ visits }: Cell): Stages | undefined {
   const all = visits.flatMap(({ changes }) => changes?.stages ?? []);
   if (all.length === 0) return undefined;
   const middle = (of: (stages: StageFigures) => number): number => median(all.map(of));
@@ -118,6 +124,7 @@ export function stagesOf({ visits }: Cell): (StageFigures & { count: number }) |
     resolveMs: middle(({ resolveMs }) => resolveMs),
     writeMs: middle(({ writeMs }) => writeMs),
     packetMs: middle(({ packetMs }) => packetMs),
+    sinceReceivedMs: middle((each) => each.resolveMs + each.writeMs + each.packetMs),
   };
 }
 
@@ -165,8 +172,19 @@ export function bareMs(
   { size, proxy }: Pick<Cell, 'size' | 'proxy'>,
   by: BareFigures['by'],
 ): Spread | undefined {
-  const found = limits.filter(
+  return spreadOf(
+    bareOf({ limits }, { size, proxy }, by)
+      .map((each) => each.milliseconds)
+      .filter((value) => value !== undefined),
+  );
+}
+
+export function bareOf(
+  { limits }: Pick<Run, 'limits'>,
+  { size, proxy }: Pick<Cell, 'size' | 'proxy'>,
+  by: BareFigures['by'],
+): BareFigures[] {
+  return limits.filter(
     (each) => each.by === by && each.proxy === proxy && isSameSize(each.size, size),
   );
-  return spreadOf(found.map((each) => each.milliseconds).filter((value) => value !== undefined));
 }

@@ -17,6 +17,11 @@ table ip example {
     flags interval
     elements = { 10.8.0.0/16, 192.168.0.0/24 }
   }
+  set counted {
+    type ipv4_addr
+    counter
+    elements = { 10.9.0.1, 10.9.0.2 }
+  }
   chain one {
     counter name refused
     dnat to numgen random mod 2 map { 0 : 10.1.0.1, 1 : 10.1.0.2 }

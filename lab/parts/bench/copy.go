@@ -24,7 +24,7 @@ func copyRules(args []string) error {
 	flags := flag.NewFlagSet("copy", flag.ContinueOnError)
 	from := flags.String("from", "", "path of the namespace to read")
 	to := flags.String("to", "", "path of the namespace to write; it should have no rules")
-	most := flags.Int("transaction-bytes", 256*1024, "most bytes of a transaction")
+	most := flags.Int("transaction-bytes", 64*1024, "most bytes of a transaction")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -97,13 +97,17 @@ func (netlink *netlink) readAll() ([][]byte, error) {
 		return nil, fmt.Errorf("rules: %w", err)
 	}
 	for _, message := range found {
-		all = append(all, rules.creation(message, 0))
+		if !needsAccounting(message) {
+			all = append(all, rules.creation(message, 0))
+		}
 	}
 	return all, nil
 }
 
 const (
-	setFlagsAttribute = 3
+	setFlagsAttribute       = 3
+	setExpressionAttribute  = 17
+	setExpressionsAttribute = 18
 	// Elements that packets add are no business of whoever writes the rules.
 	setIsDynamic = 0x10
 )
@@ -118,10 +122,14 @@ func (netlink *netlink) elementsOf(set []byte) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elements of %s: %w", attributes[2], err)
 	}
+	kind := elements
+	if attributes[setExpressionAttribute] != nil || attributes[setExpressionsAttribute] != nil {
+		kind = countedElements
+	}
 	var all [][]byte
 	for _, message := range found {
-		if _, ok := attributesOf(message)[3]; ok {
-			all = append(all, elements.creation(message, 0))
+		if _, ok := attributesOf(message)[elementList]; ok {
+			all = append(all, kind.creation(message, 0))
 		}
 	}
 	return all, nil
