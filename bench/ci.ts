@@ -28,10 +28,11 @@ export function ciPlan(): PlanOptions {
 }
 
 /**
- * Ratios within the run, because machines differ and are busy. `usual` is what it was on two cores;
- * the bound is below twice that, so that what doubles fails, and above what noise has done to it.
- * CPU and memory are noisy by little, times by much: those are held against the API server, which
- * the same noise disturbs.
+ * Ratios within the run, because machines differ and are busy. `usual` is the median of three runs
+ * on two cores with much else to do; the bound is below twice that, so that what doubles fails, and
+ * above what noise has done to it. CPU and memory are noisy by little, times by much: those are held
+ * against the API server, which the same noise disturbs. The second has a wider bound, because the
+ * API server gains more from a quiet machine than we do; its doubling shows in the CPU of a change.
  */
 interface CiBound {
   readonly what: string;
@@ -49,25 +50,25 @@ const BOUNDS: readonly CiBound[] = [
   },
   {
     what: 'one change, receipt to acknowledgement p50, of the API server answering the write',
-    usual: 0.13,
-    atMost: 0.25,
+    usual: 0.11,
+    atMost: 0.3,
     of: (ours) => ratio(receiptOf(ours)?.p50Ms, changesOf(ours)?.writtenP50Ms),
   },
   {
     what: "CPU of one change, of upstream's",
-    usual: 0.013,
-    atMost: 0.025,
+    usual: 0.012,
+    atMost: 0.023,
     of: (ours, peer) => ratio(changesOf(ours)?.cpuMsPerChange, changesOf(peer)?.cpuMsPerChange),
   },
   {
     what: "CPU of the start, of upstream's",
-    usual: 1.9,
-    atMost: 3.5,
+    usual: 2.1,
+    atMost: 3.8,
     of: (ours, peer) => ratio(startCpuSeconds(ours), startCpuSeconds(peer)),
   },
   {
     what: "memory after the start, of upstream's",
-    usual: 1.5,
+    usual: 1.45,
     atMost: 2.2,
     of: (ours, peer) => ratio(restingBytes(ours)?.median, restingBytes(peer)?.median),
   },

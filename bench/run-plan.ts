@@ -89,8 +89,7 @@ async function makeStep(options: RunOptions, { step, site, title }: Making): Pro
       measures,
       detail,
       signal,
-      whileRulesStand: async () => {
-        if (!measures.has('limit')) return;
+      afterStart: async () => {
         detail('the same rules, written by bare programs');
         bare.push(...(await measureBare(site, contestant)));
       },

@@ -4,7 +4,7 @@ import type { Contestant } from './contestants.ts';
 import type { Waiting } from './control/asker.ts';
 import { type Changed, measureChanges } from './control/changes.ts';
 import { untilStarted } from './control/cold.ts';
-import { createServices, type LoadTimes, rollEndpoints } from './control/loads.ts';
+import { createServices, type LoadTimes, rollEndpoints, untilInForce } from './control/loads.ts';
 import { cpuSecondsOf, memoryOf } from './control/process-figures.ts';
 import { NODE, type ProxyProcess, startOn } from './control/proxy-process.ts';
 import { readReceipts } from './control/status.ts';
@@ -30,8 +30,8 @@ export interface VisitOptions {
   readonly measures: ReadonlySet<Measure>;
   readonly detail: (text: string) => void;
   readonly signal: AbortSignal;
-  /** Called while its rules are still in the kernel and nothing runs. */
-  readonly whileRulesStand?: () => Promise<void>;
+  /** Called when what the start has written is in the kernel, and no more. */
+  readonly afterStart: () => Promise<void>;
 }
 
 type Figures = { -readonly [K in keyof Visit]?: Visit[K] };
@@ -47,9 +47,9 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     await measureAll(new Watched(options, proxy, nodePath), figures);
   } finally {
     await proxy.daemon.kill();
+    await site.rolling.remove();
     await site.bulk.remove();
   }
-  if (figures.ended === undefined) await options.whileRulesStand?.();
   signal.throwIfAborted();
   await wipeNode(nodePath, contestant);
   return {
@@ -72,6 +72,7 @@ async function measureAll(watched: Watched, figures: Figures): Promise<void> {
     return;
   }
   if (measures.has('cold')) figures.cold = cold;
+  if (measures.has('limit')) await watched.options.afterStart();
   if (measures.has('change')) {
     figures.changes = await watched.changes();
     if (contestant.isOurs) {
@@ -82,6 +83,8 @@ async function measureAll(watched: Watched, figures: Figures): Promise<void> {
   }
   if (measures.has('rolling')) {
     detail('rolling update of 1,000 endpoints');
+    await site.rolling.create();
+    await untilInForce(site, watched.waiting);
     figures.rolling = await watched.load(() => rollEndpoints(site, watched.waiting));
   }
   if (measures.has('bulk')) {

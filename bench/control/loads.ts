@@ -23,6 +23,12 @@ export async function rollEndpoints(site: Site, waiting: Waiting): Promise<LoadT
   };
 }
 
+/** Until a change that is written now is in force, and so all before it. */
+export async function untilInForce(site: Site, waiting: Waiting): Promise<void> {
+  const { who, written } = site.last.turn();
+  await Promise.all([answeredByAtMs(who, waiting), written]);
+}
+
 /** A thousand Services come at once; the one that is written last answers. */
 export async function createServices(site: Site, waiting: Waiting): Promise<LoadTimes> {
   const begunAtMs = performance.now();

@@ -15,30 +15,45 @@ const ENDPOINTS_PER_SLICE = 100;
 /** Replaced by one write: as a Deployment of a thousand pods with a surge of one percent. */
 const ENDPOINTS_PER_WRITE = 10;
 
-/** One Service with a thousand endpoints, all of which are replaced by others, some at a time. */
+/**
+ * One Service with a thousand endpoints, all of which are replaced by others, some at a time. It is
+ * there only while it is needed: in a small cluster it would be most of what there is.
+ */
 export class RollingService {
   readonly #lab: Lab;
   #generation = 0;
+  #exists = false;
 
-  private constructor(lab: Lab) {
+  constructor(lab: Lab) {
     this.#lab = lab;
   }
 
-  static async create(lab: Lab): Promise<RollingService> {
+  async create(): Promise<void> {
+    const { api } = this.#lab;
     const ports = [{ name: 'http', protocol: 'TCP', port: SERVICE_PORT, targetPort: SERVE_PORT }];
-    await lab.api.create(paths.services(NAMESPACE), {
+    this.#exists = true;
+    await api.create(paths.services(NAMESPACE), {
       metadata: { name: NAME },
       spec: { clusterIP: CLUSTER_IPS.rolling, ports },
     });
     for (let slice = 0; slice < SLICES; slice++) {
-      await lab.api.create(paths.slices(NAMESPACE), {
-        metadata: { name: `${NAME}-${slice}`, labels: sliceLabels(NAME) },
+      await api.create(paths.slices(NAMESPACE), {
+        metadata: { name: sliceName(slice), labels: sliceLabels(NAME) },
         addressType: 'IPv4',
-        endpoints: endpointsOf(slice, () => 0),
+        endpoints: endpointsOf(slice, () => this.#generation),
         ports: [{ name: 'http', protocol: 'TCP', port: SERVE_PORT }],
       });
     }
-    return new RollingService(lab);
+  }
+
+  async remove(): Promise<void> {
+    if (!this.#exists) return;
+    this.#exists = false;
+    const { api } = this.#lab;
+    await api.delete(paths.service(NAMESPACE, NAME));
+    for (let slice = 0; slice < SLICES; slice++) {
+      await api.delete(paths.slice(NAMESPACE, sliceName(slice)));
+    }
   }
 
   /** Replaces all of them; gives how many writes it took. */
@@ -49,13 +64,17 @@ export class RollingService {
       for (let done = ENDPOINTS_PER_WRITE; done <= ENDPOINTS_PER_SLICE; ) {
         signal.throwIfAborted();
         const endpoints = endpointsOf(slice, (index) => (index < done ? to : from));
-        await this.#lab.api.patch(paths.slice(NAMESPACE, `${NAME}-${slice}`), { endpoints });
+        await this.#lab.api.patch(paths.slice(NAMESPACE, sliceName(slice)), { endpoints });
         writes++;
         done += ENDPOINTS_PER_WRITE;
       }
     }
     return writes;
   }
+}
+
+function sliceName(slice: number): string {
+  return `${NAME}-${slice}`;
 }
 
 /** Addresses that nobody has, of pod networks that the lab does not have. */

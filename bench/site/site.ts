@@ -44,7 +44,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       size,
       last,
       apiBytes,
-      rolling: await RollingService.create(lab),
+      rolling: new RollingService(lab),
       data: await DataPods.create(lab, program),
       bulk: new BulkServices(lab, last.answeringAddress),
       loaded: new LoadedSlices(lab.api, size),

@@ -24,7 +24,7 @@ func copyRules(args []string) error {
 	flags := flag.NewFlagSet("copy", flag.ContinueOnError)
 	from := flags.String("from", "", "path of the namespace to read")
 	to := flags.String("to", "", "path of the namespace to write; it should have no rules")
-	most := flags.Int("transaction-bytes", 64*1024, "most bytes of a transaction")
+	most := flags.Int("transaction-bytes", 1024*1024, "most bytes of a transaction")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
