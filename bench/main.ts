@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
@@ -144,7 +145,8 @@ try {
   if (!(error instanceof LabError)) throw error;
   console.error(`bench: ${error.message}\n  next: ${error.next}  [${error.code}]`);
   const { json } = program.opts<Options>();
-  if (json !== undefined)
+  if (json !== undefined && existsSync(json)) {
     console.error(`  what was measured is in ${json}; --resume goes on with it`);
+  }
   process.exit(error.code === 'LAB_INTERRUPTED' ? EXIT_INTERRUPTED : 1);
 }

@@ -1,6 +1,7 @@
 import type { LoadSize } from '../lab/load/objects.ts';
 import { type Contestant, whyNotRun } from './contestants.ts';
 import type { Measure } from './measures.ts';
+import { BULK_SERVICES } from './site/bulk-services.ts';
 import { endpointsIn, NO_LOAD } from './sizes.ts';
 
 /** One visit, or the word that there is none. */
@@ -72,6 +73,8 @@ function measuresFor(
   const measures = new Set(options.measures);
   if (of.round > MOST_DATA_ROUNDS || !hasDataPath(of, options)) measures.delete('data');
   if (!of.contestant.isOurs) measures.delete('limit');
+  // With them there would be more Services than the proxy may be run with.
+  if (of.size.services + BULK_SERVICES > of.contestant.mostServices) measures.delete('bulk');
   return measures;
 }
 

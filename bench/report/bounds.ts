@@ -27,6 +27,7 @@ export function boundRow(bound: Bound): string[] {
 export function boundsTable(bounds: readonly Bound[]): string {
   const measured = bounds.filter(({ figure }) => !Number.isNaN(figure));
   const left = bounds.length - measured.length;
+  if (measured.length === 0) return '(this run measured none of them)';
   const rows = [BOUND_HEAD.map((cell) => cell.toUpperCase()), ...measured.map(boundRow)];
   const more = left === 0 ? '' : `\n(${count(left)} more that this run did not measure)`;
   return `${formatTable(rows)}${more}`;

@@ -181,6 +181,9 @@ export function loadsSection(run: Run): Section {
           megabytes,
         ),
       ]);
+      const [rolling = [], bulk = []] = both;
+      const isSkipped = rolling[0] !== '' && bulk[0] === '';
+      if (isSkipped) return [...rolling, 'not run: too many'];
       return both.flat().every((text) => text === '') ? undefined : both.flat();
     }),
   };

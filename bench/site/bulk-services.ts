@@ -5,7 +5,7 @@ import { writeToEtcd } from '../../lab/load/etcd-writer.ts';
 import type { StoredObject } from '../../lab/load/objects.ts';
 import { CLUSTER_IPS, readyEndpoint, SERVE_PORT, SERVICE_PORT, sliceLabels } from './names.ts';
 
-const COUNT = 1_000;
+export const BULK_SERVICES = 1_000;
 const NAMESPACE = 'zz-bulk';
 const CREATED_AT = '2026-01-01T00:00:00Z';
 
@@ -25,7 +25,7 @@ export class BulkServices {
 
   /** The one that is written last; it answers. */
   get last(): Destination {
-    return { address: CLUSTER_IPS.bulk(COUNT - 1), port: SERVICE_PORT };
+    return { address: CLUSTER_IPS.bulk(BULK_SERVICES - 1), port: SERVICE_PORT };
   }
 
   /** Gives how many objects were written. */
@@ -56,9 +56,9 @@ export class BulkServices {
 }
 
 function* objects(answeringAddress: string): Generator<StoredObject> {
-  for (let index = 0; index < COUNT; index++) {
+  for (let index = 0; index < BULK_SERVICES; index++) {
     const name = `bulk-${String(index).padStart(3, '0')}`;
-    const isLast = index === COUNT - 1;
+    const isLast = index === BULK_SERVICES - 1;
     const address = isLast ? answeringAddress : `10.239.${index >> 8}.${index & 0xff}`;
     yield {
       key: `/registry/endpointslices/${NAMESPACE}/${name}`,
