@@ -174,7 +174,7 @@ function ownOf(saved: string): string {
 async function writeInOldWay(tableName: string, chain: string): Promise<void> {
   using connection = connect();
   const table = { family: 'ip', name: tableName } as const;
-  const [first] = await connection.listedRules(table, chain);
+  const [first] = await connection.listedRules({ table, chain });
   assert.ok(first);
   const port = 80;
   const native = payload('transport', { offset: 2, length: 2 }) + compared('equal', be16(port));

@@ -204,6 +204,24 @@ describe('a rule that is deleted', () => {
     assert.deepEqual(list(), [`-A MINE ${rule}`]);
   });
 
+  for (const [what, counting] of [
+    ['leads somewhere', rule],
+    ['leads nowhere', '-p tcp -m comment --comment "only counts"'],
+  ] as const) {
+    it(`is found although it has counted, and ${what}`, async () => {
+      const lines = ['*nat', ':MINE - [0:0]', `[5:300] -A MINE ${counting}`, 'COMMIT', ''];
+      run([PROGRAM, 'iptables-restore', '--noflush', '-c'], lines.join('\n'));
+      using connection = connect();
+      const operations = [
+        { kind: 'delete', chain: 'MINE', rule: counting, owner: undefined },
+      ] as const;
+      assert.match(run([PROGRAM, 'iptables-save', '-c', '-t', 'nat']), /\[5:300\] -A MINE/);
+      const writer = new NftTablesWriter(connection, 'ip');
+      assert.ok(await writer.write([{ table: 'nat', operations }]));
+      assert.deepEqual(list(), []);
+    });
+  }
+
   it('is looked for again when somebody else has put it there anew', async () => {
     const again = () => {
       iptables('-F', 'MINE');

@@ -1,10 +1,10 @@
 import type { NftBatch } from '../nftables/batch.ts';
 import { type NftConnection, NftRefusal } from '../nftables/connection.ts';
-import { withoutCounts } from '../nftables/listed-expressions.ts';
 import type { TableRef } from '../nftables/objects.ts';
 import type { TableFamily } from '../nftables/protocol.ts';
 import type { Binary } from '../nftables/userdata.ts';
 import { BUILT_IN_CHAINS } from './built-in-chains.ts';
+import { findRules } from './find-rules.ts';
 import type { IptablesTable } from './programs.ts';
 import { ruleExpressions } from './rule-expressions.ts';
 import type { TableOperation, TableOperations } from './table-operations.ts';
@@ -14,6 +14,12 @@ const ENOENT = 2;
 
 /** The handles of the rules that are to be deleted. */
 type Handles = ReadonlyMap<TableOperation, bigint>;
+
+interface DeletionsOfChain {
+  readonly table: TableRef;
+  readonly chain: string;
+  readonly deletions: { readonly operation: TableOperation; readonly expressions: Binary }[];
+}
 
 /**
  * Writes the tables of the nft backend of one family without its program: the same objects, in one
@@ -51,18 +57,35 @@ export class NftTablesWriter {
 
   async #find(changes: readonly TableOperations[]): Promise<Handles> {
     const handles = new Map<TableOperation, bigint>();
-    const finders = new Map<IptablesTable, RuleFinder>();
-    for (const { table, operations } of changes) {
-      const finder = finders.get(table) ?? new RuleFinder(this.#connection, this.#tableRef(table));
-      finders.set(table, finder);
-      for (const operation of operations) {
-        if (operation.kind !== 'delete') continue;
-        const rule = ruleExpressions(operation.rule, this.#family);
-        const handle = rule && (await finder.take(operation.chain, rule.expressions));
+    for (const { table, chain, deletions } of this.#deletions(changes)) {
+      const found = await findRules(this.#connection, {
+        table,
+        chain,
+        wanted: deletions.map(({ expressions }) => expressions),
+      });
+      for (const { operation, expressions } of deletions) {
+        const handle = found.get(expressions)?.shift();
         if (handle !== undefined) handles.set(operation, handle);
       }
     }
     return handles;
+  }
+
+  #deletions(changes: readonly TableOperations[]): Iterable<DeletionsOfChain> {
+    const byChain = new Map<string, DeletionsOfChain>();
+    for (const { table, operations } of changes) {
+      for (const operation of operations) {
+        if (operation.kind !== 'delete') continue;
+        const { chain } = operation;
+        const rule = ruleExpressions(operation.rule, this.#family);
+        if (!rule) continue;
+        const id = `${table} ${chain}`;
+        const known = byChain.get(id) ?? { table: this.#tableRef(table), chain, deletions: [] };
+        known.deletions.push({ operation, expressions: rule.expressions });
+        byChain.set(id, known);
+      }
+    }
+    return byChain.values();
   }
 
   #put(batch: NftBatch, { table, operations }: TableOperations, handles: Handles): boolean {
@@ -109,34 +132,4 @@ export class NftTablesWriter {
 
 function isAdding({ kind }: TableOperation): boolean {
   return kind === 'append' || kind === 'insert';
-}
-
-/** Knows the handles of the rules in those chains that it is asked about. */
-class RuleFinder {
-  readonly #connection: NftConnection;
-  readonly #table: TableRef;
-  readonly #chains = new Map<string, Map<Binary, bigint[]>>();
-
-  constructor(connection: NftConnection, table: TableRef) {
-    this.#connection = connection;
-    this.#table = table;
-  }
-
-  /** The first such rule that was not taken before. */
-  async take(chain: string, expressions: Binary): Promise<bigint | undefined> {
-    const known = this.#chains.get(chain) ?? (await this.#read(chain));
-    return known.get(expressions)?.shift();
-  }
-
-  async #read(chain: string): Promise<Map<Binary, bigint[]>> {
-    const rules = new Map<Binary, bigint[]>();
-    for (const { handle, expressions } of await this.#connection.listedRules(this.#table, chain)) {
-      const key = withoutCounts(expressions);
-      const same = rules.get(key);
-      if (same) same.push(handle);
-      else rules.set(key, [handle]);
-    }
-    this.#chains.set(chain, rules);
-    return rules;
-  }
 }

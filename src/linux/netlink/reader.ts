@@ -48,6 +48,19 @@ export function readAttributes(bytes: Buffer): Attributes {
   return attributes;
 }
 
+/** One attribute, where thousands of messages are looked through for it. */
+export function findAttribute(bytes: Buffer, type: number): Buffer | undefined {
+  for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
+    const length = bytes.readUInt16LE(at);
+    if (length < ATTRIBUTE_HEADER_BYTES || at + length > bytes.length) return undefined;
+    if ((bytes.readUInt16LE(at + 2) & TYPE_MASK) === type) {
+      return bytes.subarray(at + ATTRIBUTE_HEADER_BYTES, at + length);
+    }
+    at += (length + 3) & ~3;
+  }
+  return undefined;
+}
+
 /** For lists, where one type comes again and again. */
 export function* eachAttribute(bytes: Buffer): Generator<{ type: number; value: Buffer }> {
   let at = 0;

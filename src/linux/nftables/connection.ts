@@ -11,6 +11,7 @@ import {
   decodeRule,
   decodeSet,
   type ListedRule,
+  type ListedRulesOf,
   type StoredChain,
   type StoredRule,
   type StoredSet,
@@ -111,13 +112,13 @@ export class NftConnection implements Disposable {
   }
 
   /** The rules of one chain, in order. */
-  async listedRules(table: TableRef, chain: string): Promise<ListedRule[]> {
-    return await this.#collect(table, MESSAGE.getRule, {
+  async listedRules(of: ListedRulesOf): Promise<ListedRule[]> {
+    return await this.#collect(of.table, MESSAGE.getRule, {
       attributes: (w) => {
-        w.text(RULE.table, table.name);
-        w.text(RULE.chain, chain);
+        w.text(RULE.table, of.table.name);
+        w.text(RULE.chain, of.chain);
       },
-      decode: (body) => decodeListedRule(body, { table, chain }),
+      decode: (body) => decodeListedRule(body, of),
     });
   }
 

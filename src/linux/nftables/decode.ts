@@ -1,4 +1,4 @@
-import { readAttributes, textOf } from '../netlink/reader.ts';
+import { findAttribute, readAttributes, textOf } from '../netlink/reader.ts';
 import { RULE_FINGERPRINT } from './batch.ts';
 import type { TableRef } from './objects.ts';
 import { CHAIN, FAMILY_NUMBER, HOOK, RULE, SET } from './protocol.ts';
@@ -57,14 +57,20 @@ export function decodeRule(message: Buffer, table: TableRef): StoredRule | undef
   };
 }
 
-export function decodeListedRule(
-  message: Buffer,
-  of: { readonly table: TableRef; readonly chain: string },
-): ListedRule | undefined {
+export interface ListedRulesOf {
+  readonly table: TableRef;
+  readonly chain: string;
+  /** Others are not read any further; the bytes are only lent. */
+  readonly isWanted?: (expressions: Buffer) => boolean;
+}
+
+export function decodeListedRule(message: Buffer, of: ListedRulesOf): ListedRule | undefined {
+  const found = findAttribute(message.subarray(HEADER_BYTES), RULE.expressions);
+  if (found && of.isWanted?.(found) === false) return undefined;
   const body = bodyOf(message, { table: of.table, nameAttribute: RULE.table });
   if (!body || textOf(body.get(RULE.chain)) !== of.chain) return undefined;
   const handle = body.get(RULE.handle)?.readBigUInt64BE(0) ?? 0n;
-  return { handle, expressions: body.get(RULE.expressions)?.toString('latin1') ?? '' };
+  return { handle, expressions: found?.toString('latin1') ?? '' };
 }
 
 export function decodeSet(message: Buffer, table: TableRef): StoredSet | undefined {

@@ -21,7 +21,7 @@ export async function listTables(family: TableFamily): Promise<string[]> {
     const chains = await connection.chains(table);
     for (const chain of chains.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       lines.push(`${name} ${chain.name} ${chain.base ?? ''}`);
-      for (const { expressions } of await connection.listedRules(table, chain.name)) {
+      for (const { expressions } of await connection.listedRules({ table, chain: chain.name })) {
         lines.push(`  ${Buffer.from(withoutCounts(expressions), 'latin1').toString('hex')}`);
       }
     }
