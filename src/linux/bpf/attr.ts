@@ -1,0 +1,49 @@
+import koffi from 'koffi';
+
+/** The kernel takes a longer one than it knows as long as the rest is zero. */
+const ATTR_BYTES = 144;
+
+/**
+ * The argument of one bpf(2) call. The kernel gets addresses of our buffers in it as plain numbers,
+ * so this object holds on to the buffers: nothing else would tell the garbage collector.
+ */
+export class Attr {
+  readonly bytes: Buffer = Buffer.alloc(ATTR_BYTES);
+  readonly #held = new Map<number, Uint8Array>();
+
+  u32(offset: number, value: number): this {
+    this.bytes.writeUInt32LE(value >>> 0, offset);
+    return this;
+  }
+
+  u64(offset: number, value: bigint): this {
+    this.bytes.writeBigUInt64LE(value, offset);
+    return this;
+  }
+
+  pointer(offset: number, to: Uint8Array): this {
+    this.#held.set(offset, to);
+    this.bytes.writeBigUInt64LE(to.length === 0 ? 0n : koffi.address(to), offset);
+    return this;
+  }
+
+  text(offset: number, value: string): this {
+    return this.pointer(offset, Buffer.from(`${value}\0`, 'utf8'));
+  }
+
+  /** A name in place, cut to what the kernel has room for. */
+  name(offset: number, value: string): this {
+    const name = value.replace(/[^A-Za-z0-9_.]/g, '_').slice(0, 15);
+    this.bytes.fill(0, offset, offset + 16).write(name, offset, 'latin1');
+    return this;
+  }
+
+  readU32(offset: number): number {
+    return this.bytes.readUInt32LE(offset);
+  }
+
+  /** Called after the kernel is done, which keeps every buffer alive until then. */
+  heldBuffers(): number {
+    return this.#held.size;
+  }
+}

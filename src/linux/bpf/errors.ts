@@ -1,0 +1,110 @@
+import { getSystemErrorName } from 'node:util';
+import { ENOTSUPP, Errno } from './system-call.ts';
+
+export type BpfErrorCode =
+  /** The file is not an object that this loader understands. A fault of the build. */
+  | 'BPF_OBJECT_INVALID'
+  /** The verifier of the kernel did not let the program in. `detail` has its words. */
+  | 'BPF_PROGRAM_REFUSED'
+  /** A field, type or function of the kernel that the program needs is not in this kernel. */
+  | 'BPF_KERNEL_LACKS'
+  /** Not root, or a lockdown forbids it. */
+  | 'BPF_NOT_PERMITTED'
+  /** A map has no room, or the kernel has no memory. */
+  | 'BPF_FULL'
+  /** This kernel does not know the operation for this kind of object. */
+  | 'BPF_UNSUPPORTED'
+  /** No such pin, id, key or device. */
+  | 'BPF_MISSING'
+  /** It is there already. */
+  | 'BPF_EXISTS'
+  | 'BPF_FAILED';
+
+/** What went wrong between us and the kernel's bpf(2). */
+export class BpfError extends Error {
+  override readonly name = 'BpfError';
+  readonly code: BpfErrorCode;
+  readonly next: string;
+  /** Positive; absent if it was not the kernel that refused. */
+  readonly errno: number | undefined;
+  /** Longer words: the end of the verifier's log. */
+  readonly detail: string | undefined;
+
+  constructor(
+    code: BpfErrorCode,
+    message: string,
+    about: {
+      readonly next?: string;
+      readonly errno?: number;
+      readonly detail?: string;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: about.cause });
+    this.code = code;
+    this.next = about.next ?? NEXT[code];
+    this.errno = about.errno;
+    this.detail = about.detail;
+  }
+}
+
+/** Of a call that gave a negative number. */
+export function callFailed(doing: string, result: number): BpfError {
+  const errno = -result;
+  return new BpfError(codeOf(errno), `cannot ${doing}: ${errnoName(errno)}`, { errno });
+}
+
+/** Gives the result of a call, or throws what went wrong. */
+export function succeeded(doing: string, result: number): number {
+  if (result < 0) throw callFailed(doing, result);
+  return result;
+}
+
+export function errnoName(errno: number): string {
+  if (errno === ENOTSUPP) return 'ENOTSUPP';
+  try {
+    return getSystemErrorName(-errno);
+  } catch (error) {
+    // Numbers that libuv has no name for are still numbers of the kernel.
+    if (error instanceof RangeError || error instanceof TypeError) return `errno ${errno}`;
+    throw error;
+  }
+}
+
+function codeOf(errno: number): BpfErrorCode {
+  switch (errno) {
+    case Errno.EPERM:
+    case Errno.EACCES:
+      return 'BPF_NOT_PERMITTED';
+    case Errno.E2BIG:
+    case Errno.ENOMEM:
+    case Errno.ENOSPC:
+      return 'BPF_FULL';
+    case Errno.EINVAL:
+    case Errno.EOPNOTSUPP:
+    case ENOTSUPP:
+      return 'BPF_UNSUPPORTED';
+    case Errno.ENOENT:
+      return 'BPF_MISSING';
+    case Errno.EEXIST:
+    case Errno.EBUSY:
+      return 'BPF_EXISTS';
+    default:
+      return 'BPF_FAILED';
+  }
+}
+
+const NEXT: Readonly<Record<BpfErrorCode, string>> = {
+  BPF_OBJECT_INVALID: 'build the objects again with `npm run bpf`, or install the package again',
+  BPF_PROGRAM_REFUSED:
+    'report it with the kernel version and the lines above; another mode works meanwhile',
+  BPF_KERNEL_LACKS: 'use a newer kernel, or another mode',
+  BPF_NOT_PERMITTED:
+    'run as root with CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN, and look whether the kernel is ' +
+    'locked down (/sys/kernel/security/lockdown)',
+  BPF_FULL: 'raise the size of the map, or free memory; before Linux 5.11 also `ulimit -l`',
+  BPF_UNSUPPORTED: 'use a newer kernel, or another mode',
+  BPF_MISSING: 'look whether it was removed by somebody else',
+  BPF_EXISTS: 'look who holds it: `bpftool link`, `bpftool prog`',
+  BPF_FAILED: 'look at the message and the kernel log (`dmesg`)',
+};

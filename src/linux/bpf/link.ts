@@ -1,0 +1,74 @@
+import { Attr } from './attr.ts';
+import { AttachType, Command } from './constants.ts';
+import { succeeded } from './errors.ts';
+import { type LinkInfo, linkInfo } from './info.ts';
+import { openPin, pinDescriptor } from './pin.ts';
+import type { BpfProgram } from './program.ts';
+import { bpf, closeDescriptor } from './system-call.ts';
+
+/**
+ * That a program is attached. It ends when the last descriptor and pin of it have gone, so a pin is
+ * what keeps a program working while we are replaced.
+ */
+export class BpfLink {
+  readonly fd: number;
+
+  constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  /** Puts another program in place, with no moment in which neither runs. */
+  update(program: BpfProgram): void {
+    const attr = new Attr().u32(0, this.fd).u32(4, program.fd);
+    succeeded(`put ${program.name} in place of another program`, bpf(Command.linkUpdate, attr));
+  }
+
+  info(): LinkInfo {
+    return linkInfo(this.fd);
+  }
+
+  pin(path: string): void {
+    pinDescriptor('a link', { fd: this.fd, path });
+  }
+
+  /** Takes the program off now, whoever else holds the link. */
+  detach(): void {
+    succeeded('detach a program', bpf(Command.linkDetach, new Attr().u32(0, this.fd)));
+  }
+
+  close(): void {
+    closeDescriptor(this.fd);
+  }
+}
+
+/** `cgroupFd`: of the folder of a group of version 2, whose processes and child groups it serves. */
+export function attachCgroup(
+  program: BpfProgram,
+  { cgroupFd, attachType }: { readonly cgroupFd: number; readonly attachType: number },
+): BpfLink {
+  const attr = new Attr().u32(0, program.fd).u32(4, cgroupFd).u32(8, attachType);
+  return new BpfLink(
+    succeeded(`attach ${program.name} to a cgroup`, bpf(Command.linkCreate, attr)),
+  );
+}
+
+export type Direction = 'ingress' | 'egress';
+
+/** To a device of the network namespace of the thread that calls. Linux 6.6. */
+export function attachTcx(
+  program: BpfProgram,
+  { ifindex, direction }: { readonly ifindex: number; readonly direction: Direction },
+): BpfLink {
+  const attachType = tcxAttachType(direction);
+  const attr = new Attr().u32(0, program.fd).u32(4, ifindex).u32(8, attachType);
+  const doing = `attach ${program.name} to the ${direction} of device ${ifindex}`;
+  return new BpfLink(succeeded(doing, bpf(Command.linkCreate, attr)));
+}
+
+export function tcxAttachType(direction: Direction): number {
+  return direction === 'ingress' ? AttachType.tcxIngress : AttachType.tcxEgress;
+}
+
+export function openPinnedLink(path: string): BpfLink {
+  return new BpfLink(openPin('a link', path));
+}

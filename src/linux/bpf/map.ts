@@ -1,0 +1,122 @@
+import { Attr } from './attr.ts';
+import { Command, MapType, UpdateFlag } from './constants.ts';
+import { callFailed, succeeded } from './errors.ts';
+import { pinDescriptor } from './pin.ts';
+import { possibleCpus } from './possible-cpus.ts';
+import { bpf, bpfRaw, closeDescriptor, Errno } from './system-call.ts';
+
+export interface MapDefinition {
+  readonly name: string;
+  readonly type: number;
+  readonly keySize: number;
+  /** Of one value; a map for each CPU has one for each in every entry. */
+  readonly valueSize: number;
+  readonly maxEntries: number;
+  readonly flags: number;
+}
+
+/** The part of the argument that the calls for one element need. */
+const ELEMENT_ATTR_BYTES = 32;
+
+/**
+ * A map of the kernel. Keys and values are bytes; a value that is given is always a copy. Calls for
+ * one element cost about a microsecond; for many see map-batch.ts.
+ */
+export class BpfMap {
+  readonly name: string;
+  readonly type: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+  readonly maxEntries: number;
+  readonly flags: number;
+  readonly id: number;
+  readonly fd: number;
+  /** Bytes of a whole entry's value, which is larger than `valueSize` in maps for each CPU. */
+  readonly entryBytes: number;
+  readonly #key: Buffer;
+  readonly #value: Buffer;
+  /** Made once: addresses of the two buffers above stay what they are. */
+  readonly #attr: Buffer;
+
+  constructor(definition: MapDefinition, kernel: { readonly id: number; readonly fd: number }) {
+    this.name = definition.name;
+    this.type = definition.type;
+    this.keySize = definition.keySize;
+    this.valueSize = definition.valueSize;
+    this.maxEntries = definition.maxEntries;
+    this.flags = definition.flags;
+    this.id = kernel.id;
+    this.fd = kernel.fd;
+    this.entryBytes = entryBytesOf(definition);
+    this.#key = Buffer.alloc(Math.max(this.keySize, 4));
+    this.#value = Buffer.alloc(Math.max(this.entryBytes, 8));
+    this.#attr = new Attr().u32(0, kernel.fd).pointer(8, this.#key).pointer(16, this.#value).bytes;
+  }
+
+  lookup(key: Uint8Array): Buffer | undefined {
+    this.#take(key);
+    this.#attr.writeBigUInt64LE(0n, 24);
+    const result = bpfRaw(Command.mapLookup, this.#attr, ELEMENT_ATTR_BYTES);
+    if (result === -Errno.ENOENT) return undefined;
+    if (result < 0) throw callFailed(`read from the map ${this.name}`, result);
+    return Buffer.from(this.#value.subarray(0, this.entryBytes));
+  }
+
+  update(key: Uint8Array, value: Uint8Array, flags: number = UpdateFlag.any): void {
+    this.#take(key);
+    if (value.length !== this.entryBytes) this.#wrongSize('value', value.length, this.entryBytes);
+    this.#value.set(value);
+    this.#attr.writeBigUInt64LE(BigInt(flags), 24);
+    const result = bpfRaw(Command.mapUpdate, this.#attr, ELEMENT_ATTR_BYTES);
+    if (result < 0) throw callFailed(`write into the map ${this.name}`, result);
+  }
+
+  /** Whether it was there. */
+  delete(key: Uint8Array): boolean {
+    this.#take(key);
+    this.#attr.writeBigUInt64LE(0n, 24);
+    const result = bpfRaw(Command.mapDelete, this.#attr, ELEMENT_ATTR_BYTES);
+    if (result === -Errno.ENOENT) return false;
+    if (result < 0) throw callFailed(`delete from the map ${this.name}`, result);
+    return true;
+  }
+
+  /** The key after this one, in the kernel's order; without one the first. */
+  nextKey(key: Uint8Array | undefined): Buffer | undefined {
+    const next = Buffer.alloc(this.keySize);
+    const attr = new Attr().u32(0, this.fd).pointer(16, next);
+    if (key) attr.pointer(8, key);
+    const result = bpf(Command.mapNextKey, attr);
+    if (result === -Errno.ENOENT) return undefined;
+    succeeded(`walk through the map ${this.name}`, result);
+    return next;
+  }
+
+  pin(path: string): void {
+    pinDescriptor(`the map ${this.name}`, { fd: this.fd, path });
+  }
+
+  /** The map itself lives on while a program, a pin or another descriptor holds it. */
+  close(): void {
+    closeDescriptor(this.fd);
+  }
+
+  #take(key: Uint8Array): void {
+    if (key.length !== this.keySize) this.#wrongSize('key', key.length, this.keySize);
+    this.#key.set(key);
+  }
+
+  #wrongSize(what: string, is: number, should: number): never {
+    throw new RangeError(`a ${what} of ${this.name} has ${should} bytes, not ${is}`);
+  }
+}
+
+function entryBytesOf({ type, valueSize }: MapDefinition): number {
+  return isPerCpu(type) ? ((valueSize + 7) & ~7) * possibleCpus() : valueSize;
+}
+
+function isPerCpu(type: number): boolean {
+  return (
+    type === MapType.perCpuArray || type === MapType.perCpuHash || type === MapType.lruPerCpuHash
+  );
+}

@@ -1,0 +1,18 @@
+import { Attr } from './attr.ts';
+import { Command } from './constants.ts';
+import { succeeded } from './errors.ts';
+import { bpf } from './system-call.ts';
+
+/** Gives an object a name in a bpf file system, where it outlives us. */
+export function pinDescriptor(
+  what: string,
+  { fd, path }: { readonly fd: number; readonly path: string },
+): void {
+  const attr = new Attr().text(0, path).u32(8, fd);
+  succeeded(`pin ${what} at ${path}`, bpf(Command.objectPin, attr));
+}
+
+/** A new descriptor of what is pinned there. */
+export function openPin(what: string, path: string): number {
+  return succeeded(`open ${what} at ${path}`, bpf(Command.objectGet, new Attr().text(0, path)));
+}

@@ -1,0 +1,90 @@
+import { Attr } from './attr.ts';
+import { Command } from './constants.ts';
+import { succeeded } from './errors.ts';
+import { programInfo } from './info.ts';
+import { openPin, pinDescriptor } from './pin.ts';
+import { bpf, closeDescriptor } from './system-call.ts';
+
+export interface TestRun {
+  /** A packet, for programs that see packets. */
+  readonly data?: Uint8Array;
+  /** The context, for programs whose context can be given. */
+  readonly ctx?: Uint8Array;
+  readonly repeat?: number;
+}
+
+export interface TestRunResult {
+  readonly returned: number;
+  readonly data: Buffer;
+  readonly ctx: Buffer;
+  /** The mean of one run. */
+  readonly durationNs: number;
+}
+
+/** Room for what the program adds in front of a packet. */
+const HEADROOM_BYTES = 256;
+
+/** A program that the kernel has verified. */
+export class BpfProgram {
+  readonly name: string;
+  readonly type: number;
+  readonly id: number;
+  readonly tag: string;
+  readonly fd: number;
+
+  constructor(
+    info: {
+      readonly name: string;
+      readonly type: number;
+      readonly id: number;
+      readonly tag: string;
+    },
+    fd: number,
+  ) {
+    this.name = info.name;
+    this.type = info.type;
+    this.id = info.id;
+    this.tag = info.tag;
+    this.fd = fd;
+  }
+
+  /** Runs it in the kernel on a packet of ours, attached to nothing. */
+  testRun({ data, ctx, repeat = 1 }: TestRun): TestRunResult {
+    const attr = new Attr().u32(0, this.fd).u32(32, repeat);
+    const dataOut = Buffer.alloc(data ? data.length + HEADROOM_BYTES : 0);
+    if (data)
+      attr.u32(8, data.length).u32(12, dataOut.length).pointer(16, data).pointer(24, dataOut);
+    const ctxOut = Buffer.alloc(ctx?.length ?? 0);
+    if (ctx) attr.u32(40, ctx.length).u32(44, ctxOut.length).pointer(48, ctx).pointer(56, ctxOut);
+    succeeded(`run the program ${this.name}`, bpf(Command.programTestRun, attr));
+    return {
+      returned: attr.readU32(4),
+      data: dataOut.subarray(0, attr.readU32(12)),
+      ctx: ctxOut.subarray(0, attr.readU32(44)),
+      durationNs: attr.readU32(36),
+    };
+  }
+
+  pin(path: string): void {
+    pinDescriptor(`the program ${this.name}`, { fd: this.fd, path });
+  }
+
+  /** The program itself lives on while a link or a pin holds it. */
+  close(): void {
+    closeDescriptor(this.fd);
+  }
+}
+
+export function openPinnedProgram(path: string): BpfProgram {
+  return programOf(openPin('a program', path));
+}
+
+/** Of a descriptor, which the program owns from now on. */
+export function programOf(fd: number): BpfProgram {
+  try {
+    return new BpfProgram(programInfo(fd), fd);
+  } catch (error) {
+    closeDescriptor(fd);
+    throw error;
+  }
+}
