@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The maps that both eBPF modes share, as the programs and the writer see them. The writer's half is
+ * src/dataplanes/ebpf/layout.ts, and a test compares the two by the types in the compiled object.
+ *
+ * Addresses always have 16 bytes; IPv4 is written ::ffff:a.b.c.d. So one set of maps and one path of
+ * code serve both families and sockets of IPv6 that speak IPv4.
+ */
+#ifndef FAIRLEAD_LAYOUT_H
+#define FAIRLEAD_LAYOUT_H
+
+#include "kernel.h"
+
+/* Another number: maps that an older Fairlead has pinned are made anew. */
+#define LAYOUT_VERSION 1
+
+enum source_class { CLASS_POD, CLASS_HOST, CLASS_OUTSIDE, CLASSES };
+
+/* Why an outcome is not simply "one of these endpoints". */
+enum outcome_flag {
+	OUTCOME_MASQUERADE = 1, /* the endpoint must see an address of the node */
+	OUTCOME_REJECT = 2,
+	OUTCOME_DROP = 4,
+	OUTCOME_AFFINITY = 8, /* a client stays with its endpoint */
+	OUTCOME_RANGES = 16, /* only some sources may ask */
+	OUTCOME_PASS = 32, /* left to whoever else looks at packets */
+};
+
+enum setting_flag {
+	SETTING_LOOPBACK_NODE_PORTS = 1,
+};
+
+struct address {
+	__u32 words[4];
+};
+
+/* A node port has the unspecified address of its family. Ports are in network order. */
+struct frontend_key {
+	struct address address;
+	__u16 port;
+	__u8 protocol;
+	__u8 zero;
+};
+
+/*
+ * An outcome is one word, so that a reader sees one whole decision, the old or the new:
+ * bits 0..27 first slot, 28..47 how many, 48..55 flags, 56..63 a hash of the frontend's key.
+ * Elements of a hash map are used again at once: a slow reader may hold a pointer to another
+ * frontend's, and the hash tells.
+ */
+struct frontend {
+	__u64 outcomes[CLASSES];
+	__u64 service; /* a hash of its name, the same after every restart */
+	__u32 affinity_seconds;
+	__u32 zero;
+};
+
+#define OUTCOME_FIRST(outcome) ((__u32)(outcome) & 0xfffffff)
+#define OUTCOME_COUNT(outcome) ((__u32)((outcome) >> 28) & 0xfffff)
+#define OUTCOME_FLAGS(outcome) ((__u32)((outcome) >> 48) & 0xff)
+#define OUTCOME_TAG(outcome) ((__u32)((outcome) >> 56))
+
+/* The endpoints of a service port lie side by side; a slot belongs to one service port. */
+struct slot {
+	struct address address;
+	__u16 port;
+	__u16 zero;
+	__u32 zero_too;
+	__u64 connections;
+};
+
+struct affinity_key {
+	__u64 service;
+	struct address client; /* of a socket: the cookie of its network namespace */
+};
+
+struct affinity {
+	__u64 seen_ns;
+	struct address address;
+	__u16 port;
+	__u16 zero;
+	__u32 index; /* where in the list it was found last */
+};
+
+struct settings {
+	__u64 host_cookie;
+	__u32 flags;
+	__u32 layout_version;
+};
+
+/* A socket's peer: what the program asked for, and what it got. */
+struct peer {
+	struct address virtual_address;
+	struct address address;
+	__u16 virtual_port;
+	__u16 port;
+	__u32 index;
+};
+
+#endif

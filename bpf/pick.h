@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Which endpoint a new connection gets: the same choice whether sockets or packets ask. */
+#ifndef FAIRLEAD_PICK_H
+#define FAIRLEAD_PICK_H
+
+#include "maps.h"
+
+#define NS_PER_SECOND 1000000000ULL
+#define IPV4_MAPPED bpf_htonl(0xffff)
+
+static __always_inline int is_ipv4(const struct address *a)
+{
+	return !a->words[0] && !a->words[1] && a->words[2] == IPV4_MAPPED;
+}
+
+static __always_inline void set_ipv4(struct address *a, __u32 ipv4)
+{
+	a->words[0] = 0;
+	a->words[1] = 0;
+	a->words[2] = IPV4_MAPPED;
+	a->words[3] = ipv4;
+}
+
+static __always_inline int same_address(const struct address *a, const struct address *b)
+{
+	return a->words[0] == b->words[0] && a->words[1] == b->words[1] &&
+	       a->words[2] == b->words[2] && a->words[3] == b->words[3];
+}
+
+static __always_inline int is_unspecified(const struct address *a)
+{
+	return !a->words[3] && !a->words[0] && !a->words[1] &&
+	       (!a->words[2] || a->words[2] == IPV4_MAPPED);
+}
+
+static __always_inline int is_loopback(const struct address *a)
+{
+	if (is_ipv4(a)) return (a->words[3] & bpf_htonl(0xff000000)) == bpf_htonl(0x7f000000);
+	return !a->words[0] && !a->words[1] && !a->words[2] && a->words[3] == bpf_htonl(1);
+}
+
+/* Eight bits of the key; the writer computes the same. */
+static __always_inline __u32 tag_of(const struct frontend_key *key)
+{
+	__u32 last = key->port | (__u32)key->protocol << 16;
+	__u32 mixed = key->address.words[0] ^ key->address.words[1] ^ key->address.words[2] ^
+		      key->address.words[3];
+
+	return ((mixed + last) * 2654435761u) >> 24;
+}
+
+/* One decision, copied: the element that it came from may belong to another key a moment later. */
+struct decision {
+	__u64 outcome;
+	__u64 service;
+	__u32 affinity_seconds;
+};
+
+static __always_inline int look_up(const struct frontend_key *key, __u32 class, struct decision *d)
+{
+	struct frontend *found = bpf_map_lookup_elem(&frontends, key);
+
+	if (!found || class >= CLASSES) return 0;
+	d->service = found->service;
+	d->affinity_seconds = found->affinity_seconds;
+	barrier();
+	d->outcome = *(volatile __u64 *)&found->outcomes[class];
+	return OUTCOME_TAG(d->outcome) == tag_of(key) ? 1 : -1;
+}
+
+/* 1: there is one. A tag that does not fit: the element went to another key meanwhile; once more. */
+static __always_inline int look_up_surely(const struct frontend_key *key, __u32 class,
+					  struct decision *d)
+{
+	int result = look_up(key, class, d);
+
+	if (result < 0) result = look_up(key, class, d);
+	return result > 0;
+}
+
+static __always_inline int serves_node_ports(const struct address *a, const struct settings *s,
+					     __u32 class)
+{
+	if (is_loopback(a)) return class == CLASS_HOST && s->flags & SETTING_LOOPBACK_NODE_PORTS;
+	return bpf_map_lookup_elem(&node_addresses, a) != NULL;
+}
+
+/* The address itself, and where it is the node's, the node port. */
+static __always_inline int decide(const struct frontend_key *key, const struct settings *s,
+				  __u32 class, struct decision *d)
+{
+	struct frontend_key node_port;
+
+	/* Connecting to 0.0.0.0 means this host, and node ports are kept under that address. */
+	if (is_unspecified(&key->address)) return 0;
+	if (look_up_surely(key, class, d)) return 1;
+	if (!serves_node_ports(&key->address, s, class)) return 0;
+	node_port = *key;
+	node_port.address.words[0] = 0;
+	node_port.address.words[1] = 0;
+	node_port.address.words[2] = is_ipv4(&key->address) ? IPV4_MAPPED : 0;
+	node_port.address.words[3] = 0;
+	return look_up_surely(&node_port, class, d);
+}
+
+struct search {
+	struct address address;
+	__u32 port;
+	__u32 first;
+	__u32 count;
+	__u32 index;
+	__u32 found;
+};
+
+static __always_inline int is_at(const struct search *s, __u32 index)
+{
+	__u32 at = s->first + index;
+	struct slot *slot;
+
+	if (index >= s->count) return 0;
+	slot = bpf_map_lookup_elem(&slots, &at);
+	return slot && slot->port == s->port && same_address(&slot->address, &s->address);
+}
+
+static long search_step(__u32 index, void *context)
+{
+	struct search *s = context;
+
+	if (!is_at(s, index)) return 0;
+	s->index = index;
+	s->found = 1;
+	return 1;
+}
+
+/* Whether the endpoint is in the list: where it was last, or anywhere. */
+static __always_inline int is_member(struct search *s)
+{
+	if (is_at(s, s->index)) return 1;
+	s->found = 0;
+	bpf_loop(s->count, search_step, s, 0);
+	return s->found;
+}
+
+struct chosen {
+	struct address address;
+	__u32 port;
+	__u32 index;
+};
+
+static __always_inline void choose_found(const struct search *s, struct chosen *c)
+{
+	c->address = s->address;
+	c->port = s->port;
+	c->index = s->index;
+}
+
+static __always_inline int choose_any(const struct decision *d, struct chosen *c)
+{
+	__u32 count = OUTCOME_COUNT(d->outcome), at;
+	struct slot *slot;
+
+	if (!count) return 0;
+	c->index = bpf_get_prandom_u32() % count;
+	at = OUTCOME_FIRST(d->outcome) + c->index;
+	slot = bpf_map_lookup_elem(&slots, &at);
+	if (!slot || !slot->port) return 0;
+	c->address = slot->address;
+	c->port = slot->port;
+	__sync_fetch_and_add(&slot->connections, 1);
+	return 1;
+}
+
+static __always_inline void count_again(const struct decision *d, const struct chosen *c)
+{
+	__u32 at = OUTCOME_FIRST(d->outcome) + c->index;
+	struct slot *slot = bpf_map_lookup_elem(&slots, &at);
+
+	if (slot) __sync_fetch_and_add(&slot->connections, 1);
+}
+
+static __always_inline int choose_with_affinity(const struct decision *d, struct affinity_key *who,
+						struct chosen *c)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct affinity *known, fresh = {};
+
+	who->service = d->service;
+	known = bpf_map_lookup_elem(&affinities, who);
+	if (known && now - known->seen_ns < d->affinity_seconds * NS_PER_SECOND) {
+		struct search s = {
+			.address = known->address,
+			.port = known->port,
+			.first = OUTCOME_FIRST(d->outcome),
+			.count = OUTCOME_COUNT(d->outcome),
+			.index = known->index,
+		};
+
+		if (is_member(&s)) {
+			known->seen_ns = now;
+			known->index = s.index;
+			choose_found(&s, c);
+			count_again(d, c);
+			return 1;
+		}
+	}
+	if (!choose_any(d, c)) return 0;
+	fresh.seen_ns = now;
+	fresh.address = c->address;
+	fresh.port = c->port;
+	fresh.index = c->index;
+	bpf_map_update_elem(&affinities, who, &fresh, BPF_ANY);
+	return 1;
+}
+
+/* 1: `c` says which. The flags of the outcome must have been looked at. */
+static __always_inline int choose(const struct decision *d, struct affinity_key *who,
+				  struct chosen *c)
+{
+	if (OUTCOME_FLAGS(d->outcome) & OUTCOME_AFFINITY) return choose_with_affinity(d, who, c);
+	return choose_any(d, c);
+}
+
+#endif
