@@ -180,15 +180,14 @@ export class Btf {
 
   /** The id of a type of this kind with this name, of its own types only. */
   find(kind: number, name: string): number | undefined {
-    const wanted = this.#stringOffset(name);
-    return wanted === undefined ? undefined : this.#withName(kind, wanted).next().value;
+    return this.findAll(kind, name).next().value;
   }
 
-  /** Its own types with this name or a flavour of it, as `nf_conn___init` is one of `nf_conn`. */
-  findFlavours(kind: number, name: string): number[] {
-    const found: number[] = [];
-    for (const wanted of this.#flavourOffsets(name)) found.push(...this.#withName(kind, wanted));
-    return found;
+  /** All of them: two files of a kernel may each have a type of the same name. */
+  *findAll(kind: number, name: string): Generator<number, undefined> {
+    const wanted = this.#stringOffset(name);
+    if (wanted !== undefined) yield* this.#withName(kind, wanted);
+    return undefined;
   }
 
   *#withName(kind: number, nameOffset: number): Generator<number, undefined> {
@@ -205,27 +204,11 @@ export class Btf {
   /** Where the string lies: types name it by that, and no other string need be made. */
   #stringOffset(text: string): number | undefined {
     // A module's types may be named by the kernel's strings.
-    const below = this.base?.#stringOffset(text);
-    return below ?? this.#stringSearch(`\0${text}\0`, this.stringsStart)?.offset;
-  }
-
-  *#flavourOffsets(name: string): Generator<number> {
-    const exact = this.#stringOffset(name);
-    if (exact !== undefined) yield exact;
-    if (this.base) yield* this.base.#flavourOffsets(name);
-    let from = this.stringsStart;
-    for (;;) {
-      const hit = this.#stringSearch(`\0${name}___`, from);
-      if (hit === undefined) return;
-      yield hit.offset;
-      from = hit.at + 1;
-    }
-  }
-
-  #stringSearch(text: string, from: number): { offset: number; at: number } | undefined {
-    const at = this.bytes.indexOf(text, from, 'latin1');
+    const below = this.base ? this.base.#stringOffset(text) : undefined;
+    if (below !== undefined) return below;
+    const at = this.bytes.indexOf(`\0${text}\0`, this.stringsStart, 'latin1');
     if (at < 0 || at >= this.stringsEnd) return undefined;
-    return { at, offset: at + 1 - this.stringsStart + this.#stringBase };
+    return at + 1 - this.stringsStart + this.#stringBase;
   }
 
   get #below(): Btf {
@@ -235,7 +218,7 @@ export class Btf {
 }
 
 export function kindAt(bytes: Buffer, offset: number): number {
-  return ((bytes[offset + 7] ?? 0) & 0x1f) as number;
+  return (bytes[offset + 7] ?? 0) & 0x1f;
 }
 
 /** Bytes of a type, with all that follows its first three words. */

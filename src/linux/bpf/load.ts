@@ -1,6 +1,18 @@
+import { assemble } from './assemble.ts';
+import { Attr } from './attr.ts';
+import { Command, MapFlag, MapType } from './constants.ts';
+import { coreRelocate } from './core-relocate.ts';
+import { BpfError, succeeded } from './errors.ts';
+import { KernelTypes } from './kernel-types.ts';
+import { loadProgram } from './load-program.ts';
 import type { BpfMap } from './map.ts';
-import type { BpfObject } from './object.ts';
-import type { BpfProgram } from './program.ts';
+import { createMap } from './map-create.ts';
+import type { BpfObject, ObjectData, ObjectMap } from './object.ts';
+import { type BpfProgram, programOf } from './program.ts';
+import { kindOfSection } from './program-kind.ts';
+import { relocate, type Surroundings } from './relocate.ts';
+import { bpf, closeDescriptor } from './system-call.ts';
+import { uploadTypes } from './upload-types.ts';
 
 export interface ProgramChoice {
   readonly name: string;
@@ -17,16 +29,128 @@ export interface LoadOptions {
   /** Values of `const volatile` and other global variables, by name. */
   readonly variables?: ReadonlyMap<string, Uint8Array>;
   readonly programs: readonly ProgramChoice[];
+  /** Given by who loads several objects, so that the kernel's types are read once. */
+  readonly kernel?: KernelTypes;
 }
 
 /** What of an object is in the kernel; ours until it is closed. */
 export interface LoadedObject {
   readonly programs: ReadonlyMap<string, BpfProgram>;
+  /** Those that the object declares, given or made, and one for each section of variables. */
   readonly maps: ReadonlyMap<string, BpfMap>;
   /** Closes the programs and the maps that were made, not those that were given. */
   close(): void;
 }
 
-export function loadObject(_object: BpfObject, _options: LoadOptions): LoadedObject {
-  throw new Error('not yet');
+/** Brings maps and programs into the kernel: all that is asked for, or nothing. */
+export function loadObject(object: BpfObject, options: LoadOptions): LoadedObject {
+  const opened: { close(): void }[] = [];
+  const own = <T extends { close(): void }>(one: T): T => {
+    opened.push(one);
+    return one;
+  };
+  const close = (): void => {
+    for (const one of opened.splice(0)) one.close();
+  };
+  const typesFd = uploadTypes(object.btf);
+  const moduleTypes = new Map<string, number>();
+  try {
+    const maps = new Map<string, BpfMap>();
+    for (const map of object.maps) {
+      const given = options.maps?.get(map.name);
+      maps.set(map.name, given ?? own(makeMap(map, { options, typesFd })));
+    }
+    const data = new Map<string, BpfMap>();
+    for (const section of object.data) {
+      const given = options.maps?.get(section.name);
+      data.set(section.name, given ?? own(makeData(section, options)));
+    }
+    const kernel = options.kernel ?? new KernelTypes();
+    const around = { maps, data, kernel, moduleTypes };
+    const programs = new Map<string, BpfProgram>();
+    for (const choice of options.programs) {
+      programs.set(choice.name, own(load(object, { choice, around, typesFd })));
+    }
+    return { programs, maps: new Map([...maps, ...data]), close };
+  } catch (error) {
+    close();
+    throw error;
+  } finally {
+    // Maps and programs hold on to the types themselves.
+    for (const fd of [typesFd, ...moduleTypes.values()]) closeDescriptor(fd);
+  }
+}
+
+function load(
+  object: BpfObject,
+  about: {
+    readonly choice: ProgramChoice;
+    readonly around: Surroundings;
+    readonly typesFd: number;
+  },
+): BpfProgram {
+  const { choice, around, typesFd } = about;
+  const found = object.programs.find(({ name }) => name === choice.name);
+  if (!found) {
+    throw new BpfError('BPF_OBJECT_INVALID', `the object has no program ${choice.name}`);
+  }
+  const program = assemble(object, found);
+  const kind = kindOfSection(found.section);
+  coreRelocate(program, { local: object.btf, kernel: around.kernel });
+  relocate(program, around);
+  const fd = loadProgram({
+    program,
+    type: choice.type ?? kind.type,
+    expectedAttachType: choice.expectedAttachType ?? kind.expectedAttachType,
+    attachTypeId: kind.attachFunction === undefined ? 0 : attachTypeId(kind.attachFunction, around),
+    license: object.license,
+    typesFd,
+    moduleTypeFds: [...around.moduleTypes.values()],
+  });
+  return programOf(fd);
+}
+
+function attachTypeId(name: string, { kernel }: Surroundings): number {
+  const found = kernel.kernelFunction(name);
+  if (found && found.module === undefined) return found.typeId;
+  throw new BpfError('BPF_KERNEL_LACKS', `this kernel has no ${name} to attach to`);
+}
+
+function makeMap(
+  map: ObjectMap,
+  { options, typesFd }: { readonly options: LoadOptions; readonly typesFd: number },
+): BpfMap {
+  const maxEntries = options.maxEntries?.get(map.name) ?? map.maxEntries;
+  const { keyTypeId, valueTypeId } = map;
+  return createMap({ ...map, maxEntries }, { btfFd: typesFd, keyTypeId, valueTypeId });
+}
+
+/** Global variables are the one value of a map; constants cannot be changed after this. */
+function makeData(section: ObjectData, { variables }: LoadOptions): BpfMap {
+  const bytes = Buffer.from(section.bytes);
+  for (const [name, { offset, size }] of section.variables) {
+    const value = variables?.get(name);
+    if (value === undefined) continue;
+    if (value.length !== size) throw new RangeError(`${name} has ${size} bytes`);
+    bytes.set(value, offset);
+  }
+  const map = createMap({
+    name: section.name,
+    type: MapType.array,
+    keySize: 4,
+    valueSize: bytes.length,
+    maxEntries: 1,
+    flags: section.readOnly ? MapFlag.readOnlyForPrograms : 0,
+  });
+  try {
+    map.update(Buffer.alloc(4), bytes);
+    if (section.readOnly) {
+      const attr = new Attr().u32(0, map.fd);
+      succeeded(`freeze ${section.name}`, bpf(Command.mapFreeze, attr));
+    }
+    return map;
+  } catch (error) {
+    map.close();
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import { Attr } from './attr.ts';
 import { Command, MapType, UpdateFlag } from './constants.ts';
 import { callFailed, succeeded } from './errors.ts';
+import { deleteMany, entriesOf, type MapEntry, updateMany } from './map-batch.ts';
 import { pinDescriptor } from './pin.ts';
 import { possibleCpus } from './possible-cpus.ts';
 import { bpf, bpfRaw, closeDescriptor, Errno } from './system-call.ts';
@@ -17,10 +18,12 @@ export interface MapDefinition {
 
 /** The part of the argument that the calls for one element need. */
 const ELEMENT_ATTR_BYTES = 32;
+/** To delete, the kernel takes nothing behind the key. */
+const DELETE_ATTR_BYTES = 16;
 
 /**
- * A map of the kernel. Keys and values are bytes; a value that is given is always a copy. Calls for
- * one element cost about a microsecond; for many see map-batch.ts.
+ * A map of the kernel. Keys and values are bytes; a value that is given is always a copy. A call for
+ * one element costs about a microsecond.
  */
 export class BpfMap {
   readonly name: string;
@@ -74,8 +77,7 @@ export class BpfMap {
   /** Whether it was there. */
   delete(key: Uint8Array): boolean {
     this.#take(key);
-    this.#attr.writeBigUInt64LE(0n, 24);
-    const result = bpfRaw(Command.mapDelete, this.#attr, ELEMENT_ATTR_BYTES);
+    const result = bpfRaw(Command.mapDelete, this.#attr, DELETE_ATTR_BYTES);
     if (result === -Errno.ENOENT) return false;
     if (result < 0) throw callFailed(`delete from the map ${this.name}`, result);
     return true;
@@ -90,6 +92,21 @@ export class BpfMap {
     if (result === -Errno.ENOENT) return undefined;
     succeeded(`walk through the map ${this.name}`, result);
     return next;
+  }
+
+  /** Many entries by one call, on a thread if it takes long. Leave the buffers alone meanwhile. */
+  updateBatch(keys: Uint8Array, values: Uint8Array, count: number): Promise<void> {
+    return updateMany(this, { keys, values, count });
+  }
+
+  /** How many of them were there. */
+  deleteBatch(keys: Uint8Array, count: number): Promise<number> {
+    return deleteMany(this, { keys, count });
+  }
+
+  /** All that it holds, some at a time. */
+  entries(signal: AbortSignal): AsyncGenerator<readonly MapEntry[]> {
+    return entriesOf(this, signal);
   }
 
   pin(path: string): void {

@@ -47,6 +47,8 @@ export type Relocation =
   | { readonly kind: 'data'; readonly at: number; readonly data: string; readonly offset: number }
   | { readonly kind: 'call'; readonly at: number; readonly target: CodePlace }
   | { readonly kind: 'address'; readonly at: number; readonly target: CodePlace }
+  /** Is 1 or 0: whether the kernel has such a function. */
+  | { readonly kind: 'kernelHas'; readonly at: number; readonly name: string }
   | {
       readonly kind: 'kernelFunction';
       readonly at: number;

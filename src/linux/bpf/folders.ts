@@ -1,0 +1,63 @@
+import { mkdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import koffi from 'koffi';
+import { BpfError, errnoName } from './errors.ts';
+
+/** linux/magic.h */
+const BPF_FILE_SYSTEM = 0xcafe4a11;
+const CGROUP2_FILE_SYSTEM = 0x63677270;
+const MS_NOSUID = 2;
+const MS_NODEV = 4;
+const MS_NOEXEC = 8;
+/** Whoever can open a pin can change what is behind it. */
+const ONLY_ROOT = 0o700;
+
+const BPF_MOUNT = '/sys/fs/bpf';
+const CGROUP_MOUNTS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'];
+
+const mount: (...args: [string, string, string, number, null]) => number = koffi
+  .load('libc.so.6')
+  .func('int mount(str source, str target, str type, unsigned long flags, void *data)');
+
+/**
+ * A folder for pins that only root can enter, made if it is not there; so is the file system that
+ * it needs, where nobody has mounted one.
+ */
+export function pinFolder(name: string, mountPoint: string = BPF_MOUNT): string {
+  if (!isOfType(mountPoint, BPF_FILE_SYSTEM)) mountAt(mountPoint, 'bpf');
+  const folder = join(mountPoint, name);
+  mkdirSync(folder, { recursive: true, mode: ONLY_ROOT });
+  return folder;
+}
+
+/**
+ * Where the groups of version 2 are. A machine that still uses version 1 may have them mounted
+ * nowhere; then they are mounted in the folder given, beside all else.
+ */
+export function cgroup2Root(ownMountPoint: string): string {
+  const known = [...CGROUP_MOUNTS, ownMountPoint].find((folder) =>
+    isOfType(folder, CGROUP2_FILE_SYSTEM),
+  );
+  if (known !== undefined) return known;
+  mountAt(ownMountPoint, 'cgroup2');
+  return ownMountPoint;
+}
+
+function mountAt(folder: string, type: 'bpf' | 'cgroup2'): void {
+  mkdirSync(folder, { recursive: true, mode: ONLY_ROOT });
+  if (mount(type, folder, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, null) === 0) return;
+  const errno = koffi.errno();
+  throw new BpfError('BPF_FAILED', `cannot mount ${type} at ${folder}: ${errnoName(errno)}`, {
+    errno,
+    next: `mount it on the machine (mount -t ${type} ${type} ${folder}) and pass it to the container`,
+  });
+}
+
+function isOfType(folder: string, type: number): boolean {
+  try {
+    return statfsSync(folder).type === type;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

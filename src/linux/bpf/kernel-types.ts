@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Attr } from './attr.ts';
+import { Btf, BtfKind } from './btf.ts';
+import { Command } from './constants.ts';
+import { BpfError, succeeded } from './errors.ts';
+import { nameAt, readInfo } from './info.ts';
+import { bpf, closeDescriptor, Errno } from './system-call.ts';
+
+const FOLDER = '/sys/kernel/btf';
+const KERNEL = 'vmlinux';
+const INFO_BYTES = 64;
+const MODULE_NAME_BYTES = 64;
+
+/** Where a function of the kernel is: in the kernel itself, or in a module. */
+export interface KernelFunction {
+  readonly typeId: number;
+  /** Undefined: in the kernel itself. */
+  readonly module: string | undefined;
+}
+
+/** The types of the running kernel and of its modules. Nothing is read before it is asked for. */
+export class KernelTypes {
+  readonly #folder: string;
+  readonly #read = new Map<string, Btf>();
+
+  constructor(folder: string = FOLDER) {
+    this.#folder = folder;
+  }
+
+  /** Of the kernel, then of every module. */
+  *all(): Generator<{ readonly btf: Btf; readonly module: string | undefined }> {
+    yield { btf: this.#types(KERNEL), module: undefined };
+    for (const module of readdirSync(this.#folder).sort()) {
+      if (module !== KERNEL) yield { btf: this.#types(module), module };
+    }
+  }
+
+  kernelFunction(name: string): KernelFunction | undefined {
+    for (const { btf, module } of this.all()) {
+      const typeId = btf.find(BtfKind.function, name);
+      if (typeId !== undefined) return { typeId, module };
+    }
+    return undefined;
+  }
+
+  #types(name: string): Btf {
+    const known = this.#read.get(name);
+    if (known) return known;
+    const base = name === KERNEL ? undefined : this.#types(KERNEL);
+    const btf = new Btf(readTypes(join(this.#folder, name)), base);
+    this.#read.set(name, btf);
+    return btf;
+  }
+}
+
+function readTypes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new BpfError('BPF_KERNEL_LACKS', `the kernel does not tell its types: no ${path}`, {
+      cause,
+      next: 'use a kernel built with CONFIG_DEBUG_INFO_BTF, or another mode',
+    });
+  }
+}
+
+/** A descriptor of a module's types, which a program that calls into the module must bring. */
+export function openModuleTypes(module: string): number {
+  const attr = new Attr();
+  for (let id = 0; ; id = attr.readU32(4)) {
+    const next = bpf(Command.btfNextId, attr.u32(0, id));
+    if (next === -Errno.ENOENT) break;
+    succeeded('list the types of the kernel', next);
+    const fd = bpf(Command.btfById, new Attr().u32(0, attr.readU32(4)));
+    if (fd === -Errno.ENOENT) continue;
+    succeeded('open types of the kernel', fd);
+    if (moduleName(fd) === module) return fd;
+    closeDescriptor(fd);
+  }
+  throw new BpfError('BPF_KERNEL_LACKS', `the kernel's module ${module} is not loaded`, {
+    next: `load it: modprobe ${module}`,
+  });
+}
+
+/** Empty for types that a program brought. */
+function moduleName(fd: number): string {
+  const name = Buffer.alloc(MODULE_NAME_BYTES);
+  const info = Buffer.alloc(INFO_BYTES);
+  const pointer = new Attr().pointer(0, name);
+  pointer.bytes.copy(info, 16, 0, 8);
+  info.writeUInt32LE(name.length, 24);
+  readInfo('types', fd, info);
+  pointer.heldBuffers();
+  const ofKernel = info.readUInt32LE(28) === 1;
+  return ofKernel ? nameAt(name, 0) : '';
+}

@@ -1,0 +1,86 @@
+import { Btf } from './btf.ts';
+import { parseBtfExt, type SectionNotes } from './btf-ext.ts';
+import { type Elf, type ElfSection, parseElf, SectionType, SymbolType } from './elf.ts';
+import { BpfError } from './errors.ts';
+import { INSTRUCTION_BYTES } from './instruction.ts';
+import { mapDefinitions } from './map-definitions.ts';
+import type { BpfObject, ObjectData, ObjectFunction, Relocation } from './object.ts';
+import { sectionRelocations } from './parse-relocations.ts';
+
+const EXECUTABLE = 0x4;
+const WRITABLE = 0x1;
+/** Functions without a section of their own: not programs, but what programs call. */
+const SUBPROGRAMS = '.text';
+const DATA = /^\.(rodata|data|bss)(\.|$)/;
+
+/** Understands what clang made of a source file. Throws if it is anything else. */
+export function parseObject(file: Uint8Array): BpfObject {
+  const elf = parseElf(file);
+  const section = (name: string): ElfSection | undefined =>
+    elf.sections.find((candidate) => candidate.name === name);
+  const types = section('.BTF');
+  if (!types) {
+    throw new BpfError('BPF_OBJECT_INVALID', 'the object has no types: compile it with -g');
+  }
+  const btf = new Btf(types.bytes);
+  const notes = parseBtfExt(section('.BTF.ext')?.bytes, btf);
+  const code = elf.sections.filter(({ flags, size }) => (flags & EXECUTABLE) !== 0 && size > 0);
+  const functions = code.flatMap((of) => functionsOf(elf, of, notes.get(of.name)));
+  return {
+    license: text(section('license')?.bytes),
+    programs: functions.filter((one) => one.section !== SUBPROGRAMS),
+    functions: functions.filter((one) => one.section === SUBPROGRAMS),
+    maps: mapDefinitions(btf),
+    data: elf.sections.filter(isData).map((of) => dataOf(elf, of)),
+    btf,
+  };
+}
+
+function functionsOf(
+  elf: Elf,
+  section: ElfSection,
+  notes: SectionNotes | undefined,
+): ObjectFunction[] {
+  const relocations = sectionRelocations(elf, section);
+  return elf.symbols
+    .filter(({ type, section: of }) => type === SymbolType.function && of === section.index)
+    .sort((a, b) => a.value - b.value)
+    .map(({ name, value, size }) => {
+      const start = value / INSTRUCTION_BYTES;
+      const end = (value + size) / INSTRUCTION_BYTES;
+      const own = <T extends { readonly at: number }>(all: readonly T[] | undefined): T[] =>
+        (all ?? [])
+          .filter(({ at }) => at >= start && at < end)
+          .map((one) => ({ ...one, at: one.at - start }));
+      return {
+        name,
+        section: section.name,
+        start,
+        instructions: section.bytes.subarray(value, value + size),
+        relocations: own<Relocation>(relocations),
+        funcInfo: own(notes?.funcInfo),
+        lineInfo: own(notes?.lineInfo),
+        coreRelocations: own(notes?.coreRelocations),
+      };
+    });
+}
+
+function isData({ name, size }: ElfSection): boolean {
+  return DATA.test(name) && size > 0;
+}
+
+function dataOf(elf: Elf, section: ElfSection): ObjectData {
+  const variables = elf.symbols
+    .filter(({ type, section: of }) => type === SymbolType.object && of === section.index)
+    .map(({ name, value, size }) => [name, { offset: value, size }] as const);
+  return {
+    name: section.name,
+    bytes: section.type === SectionType.noBits ? Buffer.alloc(section.size) : section.bytes,
+    readOnly: (section.flags & WRITABLE) === 0,
+    variables: new Map(variables),
+  };
+}
+
+function text(bytes: Buffer | undefined): string {
+  return bytes === undefined ? '' : bytes.toString('latin1').replace(/\0.*$/s, '');
+}

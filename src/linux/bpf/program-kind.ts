@@ -1,0 +1,41 @@
+import { AttachType, ProgramType } from './constants.ts';
+import { BpfError } from './errors.ts';
+
+export interface ProgramKind {
+  readonly type: number;
+  readonly expectedAttachType: number;
+  /** The function of the kernel that stands for the place it attaches to, for tracing programs. */
+  readonly attachFunction?: string;
+}
+
+const CGROUP: Readonly<Record<string, number>> = {
+  connect4: AttachType.cgroupConnect4,
+  connect6: AttachType.cgroupConnect6,
+  sendmsg4: AttachType.cgroupSendmsg4,
+  sendmsg6: AttachType.cgroupSendmsg6,
+  recvmsg4: AttachType.cgroupRecvmsg4,
+  recvmsg6: AttachType.cgroupRecvmsg6,
+  getpeername4: AttachType.cgroupGetpeername4,
+  getpeername6: AttachType.cgroupGetpeername6,
+  getsockname4: AttachType.cgroupGetsockname4,
+  getsockname6: AttachType.cgroupGetsockname6,
+};
+
+/** What the name of a section says of the programs in it, as everybody who writes them has it. */
+export function kindOfSection(section: string): ProgramKind {
+  const [family = '', name = ''] = section.split('/', 2);
+  const cgroup = family === 'cgroup' ? CGROUP[name] : undefined;
+  if (cgroup !== undefined) {
+    return { type: ProgramType.cgroupSocketAddress, expectedAttachType: cgroup };
+  }
+  if (family === 'tc' || family === 'tcx') return { type: ProgramType.tc, expectedAttachType: 0 };
+  if (family === 'socket') return { type: ProgramType.socketFilter, expectedAttachType: 0 };
+  if (family === 'iter' && name !== '') {
+    return {
+      type: ProgramType.tracing,
+      expectedAttachType: AttachType.iterator,
+      attachFunction: `bpf_iter_${name}`,
+    };
+  }
+  throw new BpfError('BPF_OBJECT_INVALID', `no kind of program is known for section ${section}`);
+}

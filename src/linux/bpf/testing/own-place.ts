@@ -1,0 +1,33 @@
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { enterOwnMounts, run } from '../../netlink/testing/own-namespace.ts';
+import { cgroup2Root, pinFolder } from '../folders.ts';
+
+/** A cgroup and a folder for pins that nobody else uses. */
+export interface OwnPlace {
+  readonly cgroup: string;
+  readonly cgroupFd: number;
+  readonly pins: string;
+  leave(): void;
+}
+
+/** The mounts are seen by this process only; `leave` takes everything away. */
+export function ownPlace(name: string): OwnPlace {
+  enterOwnMounts();
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-bpf-'));
+  const pins = pinFolder('pins', join(folder, 'bpf'));
+  const ownCgroups = join(folder, 'cgroup');
+  const root = cgroup2Root(ownCgroups);
+  const cgroup = join(root, `fairlead-test-${name}-${process.pid}`);
+  mkdirSync(cgroup);
+  const cgroupFd = openSync(cgroup, constants.O_RDONLY | constants.O_DIRECTORY);
+  const leave = (): void => {
+    closeSync(cgroupFd);
+    rmdirSync(cgroup);
+    run(['umount', join(folder, 'bpf')]);
+    if (root === ownCgroups) run(['umount', ownCgroups]);
+    rmSync(folder, { recursive: true });
+  };
+  return { cgroup, cgroupFd, pins, leave };
+}

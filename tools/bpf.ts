@@ -1,0 +1,27 @@
+/**
+ * `npm run bpf [-- SOURCE... [--into FOLDER]]`: compiles bpf/*.bpf.c, or the sources given, into
+ * dist/bpf. The package carries the objects, so that no compiler is needed where it runs.
+ */
+import { glob } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compile } from './bpf/compile.ts';
+
+const root = join(import.meta.dirname, '..');
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { into: { type: 'string', default: 'dist/bpf' } },
+});
+
+const sources =
+  positionals.length > 0
+    ? positionals.map((path) => resolve(path))
+    : (await Array.fromAsync(glob(join(root, 'bpf/*.bpf.c')))).sort();
+const folder = resolve(root, values.into);
+const stop = new AbortController();
+process.once('SIGINT', () => stop.abort());
+
+for (const source of sources) {
+  const { path, cached } = await compile({ root, source, folder, signal: stop.signal });
+  console.log(`${cached ? 'as before' : 'compiled '}  ${relative(root, path)}`);
+}
