@@ -9,7 +9,7 @@
 #ifndef FAIRLEAD_LAYOUT_H
 #define FAIRLEAD_LAYOUT_H
 
-#include "kernel.h"
+#include <linux/types.h>
 
 /* Another number: maps that an older Fairlead has pinned are made anew. */
 #define LAYOUT_VERSION 1

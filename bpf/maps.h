@@ -3,6 +3,10 @@
 #ifndef FAIRLEAD_MAPS_H
 #define FAIRLEAD_MAPS_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
 #include "layout.h"
 
 struct {

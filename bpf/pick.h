@@ -82,7 +82,7 @@ static __always_inline int serves_node_ports(const struct address *a, const stru
 					     __u32 class)
 {
 	if (is_loopback(a)) return class == CLASS_HOST && s->flags & SETTING_LOOPBACK_NODE_PORTS;
-	return bpf_map_lookup_elem(&node_addresses, a) != NULL;
+	return bpf_map_lookup_elem(&node_addresses, a) != 0;
 }
 
 /* The address itself, and where it is the node's, the node port. */

@@ -4,6 +4,9 @@
  * No packet is rewritten. What a socket cannot do (masquerade, tell its source before routing,
  * refuse the way a packet filter does) is left untouched and met by the rules behind.
  */
+#include <linux/in.h>
+
+#include "kernel.h"
 #include "pick.h"
 
 char fairlead_license[] SEC("license") = "Dual MIT/GPL";
@@ -117,7 +120,7 @@ static __always_inline int connect_to(struct bpf_sock_addr *ctx, int ipv4)
 		if (key.protocol == IPPROTO_UDP) bpf_sk_storage_delete(&connected, sk);
 		return 1;
 	}
-	p = bpf_sk_storage_get(&connected, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	p = bpf_sk_storage_get(&connected, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	/* Without it the socket's peer would have another address than the program gave. */
 	if (!p) return 1;
 	remember(p, &key, &c);
@@ -167,7 +170,7 @@ static __always_inline int send_to(struct bpf_sock_addr *ctx, int ipv4)
 
 	read_key(ctx, ipv4, &key);
 	if (!sk || !decide_for_socket(ctx, &key, &d, &who)) return 1;
-	known = bpf_sk_storage_get(&sent, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	known = bpf_sk_storage_get(&sent, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!known) return 1;
 	at = find_sent(known, &key);
 	if (at < REMEMBERED && stays(&known->peers[at], &d, &c)) {
@@ -199,12 +202,12 @@ static __always_inline int show_virtual(struct bpf_sock_addr *ctx, int ipv4)
 
 	if (!sk) return 1;
 	read_key(ctx, ipv4, &real);
-	p = bpf_sk_storage_get(&connected, sk, NULL, 0);
+	p = bpf_sk_storage_get(&connected, sk, 0, 0);
 	if (p && is_peer(p, &real)) {
 		write_address(ctx, ipv4, &p->virtual_address, p->virtual_port);
 		return 1;
 	}
-	known = bpf_sk_storage_get(&sent, sk, NULL, 0);
+	known = bpf_sk_storage_get(&sent, sk, 0, 0);
 	if (!known) return 1;
 	for (__u32 n = 0; n < REMEMBERED; n++) {
 		p = &known->peers[n];
@@ -291,7 +294,7 @@ int list_udp(struct bpf_iter__udp *ctx)
 	struct peer *p, copy;
 
 	if (!sk) return 0;
-	p = bpf_sk_storage_get(&connected, sk, NULL, 0);
+	p = bpf_sk_storage_get(&connected, sk, 0, 0);
 	if (!p) return 0;
 	copy = *p;
 	bpf_seq_write(ctx->meta->seq, &copy, sizeof(copy));
@@ -306,7 +309,7 @@ int end_udp(struct bpf_iter__udp *ctx)
 	struct peer *p;
 
 	if (!sk) return 0;
-	p = bpf_sk_storage_get(&connected, sk, NULL, 0);
+	p = bpf_sk_storage_get(&connected, sk, 0, 0);
 	if (!p) return 0;
 	key.virtual_address = p->virtual_address;
 	key.address = p->address;

@@ -1,0 +1,165 @@
+import { closeSync, openSync, statSync } from 'node:fs';
+import { AttachType } from '../../linux/bpf/constants.ts';
+import { attachCgroup, type BpfLink } from '../../linux/bpf/link.ts';
+import { type LoadedObject, loadObject } from '../../linux/bpf/load.ts';
+import type { BpfMap } from '../../linux/bpf/map.ts';
+import type { BpfObject } from '../../linux/bpf/object.ts';
+import type { BpfProgram } from '../../linux/bpf/program.ts';
+import { mapIdsOf, openProgramById } from '../../linux/bpf/program-maps.ts';
+import type { Difference } from '../contract.ts';
+import type { Pins } from './pins.ts';
+
+/** The places in the kernel at which a program of the object of the same name runs. */
+const HOOKS = {
+  connect4: AttachType.cgroupConnect4,
+  connect6: AttachType.cgroupConnect6,
+  sendmsg4: AttachType.cgroupSendmsg4,
+  sendmsg6: AttachType.cgroupSendmsg6,
+  recvmsg4: AttachType.cgroupRecvmsg4,
+  recvmsg6: AttachType.cgroupRecvmsg6,
+  getpeername4: AttachType.cgroupGetpeername4,
+  getpeername6: AttachType.cgroupGetpeername6,
+} as const;
+
+type HookName = keyof typeof HOOKS;
+
+export const HOOK_NAMES = Object.keys(HOOKS) as readonly HookName[];
+
+type State = 'right' | 'missing' | 'different';
+
+/** What is not as it should be, and how it is put right. */
+interface Flaw {
+  readonly name: HookName;
+  readonly state: Exclude<State, 'right'>;
+  readonly link: BpfLink | undefined;
+}
+
+/**
+ * The programs at the sockets of a control group. Links that stand and run our programs on our maps
+ * are left alone, so that a restart changes nothing.
+ */
+export class Hooks {
+  readonly #pins: Pins;
+  readonly #cgroupPath: string;
+  readonly #links = new Map<HookName, BpfLink>();
+  /** Ids of programs that were found to be ours. */
+  readonly #known = new Set<number>();
+  #loaded: LoadedObject;
+
+  constructor(of: {
+    readonly pins: Pins;
+    readonly cgroupPath: string;
+    readonly loaded: LoadedObject;
+  }) {
+    this.#pins = of.pins;
+    this.#cgroupPath = of.cgroupPath;
+    this.#loaded = of.loaded;
+  }
+
+  /** Gives what is amiss without touching it. */
+  differences(): Difference[] {
+    return this.#flaws().map(({ name, state }) => ({ kind: state, object: hookText(name) }));
+  }
+
+  /** Puts right what is amiss; gives what it was. */
+  mend(): Difference[] {
+    const flaws = this.#flaws();
+    for (const flaw of flaws) this.#repair(flaw);
+    return flaws.map(({ name, state }) => ({ kind: state, object: hookText(name) }));
+  }
+
+  /** The same programs on other maps, put in place one by one; each change is one step for a socket. */
+  switchTo(loaded: LoadedObject): void {
+    const old = this.#loaded;
+    this.#loaded = loaded;
+    this.#known.clear();
+    for (const name of HOOK_NAMES) {
+      const link = this.#links.get(name);
+      const program = this.#program(name);
+      link?.update(program);
+      this.#known.add(program.id);
+    }
+    old.close();
+  }
+
+  close(): void {
+    for (const link of this.#links.values()) link.close();
+    this.#links.clear();
+    this.#loaded.close();
+  }
+
+  #flaws(): Flaw[] {
+    const cgroupId = statSync(this.#cgroupPath, { bigint: true }).ino;
+    return HOOK_NAMES.flatMap((name) => {
+      const link = this.#links.get(name) ?? this.#pins.link(name);
+      if (link) this.#links.set(name, link);
+      const state = link ? this.#stateOf(name, link, cgroupId) : 'missing';
+      return state === 'right' ? [] : [{ name, state, link }];
+    });
+  }
+
+  #stateOf(name: HookName, link: BpfLink, cgroupId: bigint): State {
+    const { target, programId } = link.info();
+    // Who takes a program off leaves a link that is attached to nothing.
+    if (target.kind !== 'cgroup' || target.cgroupId !== cgroupId) return 'missing';
+    if (!this.#pins.hasLink(name)) return 'missing';
+    return this.#isOurs(name, programId) ? 'right' : 'different';
+  }
+
+  #isOurs(name: HookName, programId: number): boolean {
+    if (this.#known.has(programId)) return true;
+    const ours = this.#program(name);
+    const found = openProgramById(programId);
+    try {
+      const isSame =
+        found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));
+      if (isSame) this.#known.add(programId);
+      return isSame;
+    } finally {
+      found.close();
+    }
+  }
+
+  #repair({ name, state, link }: Flaw): void {
+    const program = this.#program(name);
+    this.#known.add(program.id);
+    if (state === 'different') {
+      link?.update(program);
+      return;
+    }
+    const fresh = this.#attach(name, program);
+    link?.close();
+    this.#links.set(name, fresh);
+    this.#pins.pinLink(name, fresh);
+  }
+
+  #attach(name: HookName, program: BpfProgram): BpfLink {
+    const cgroupFd = openSync(this.#cgroupPath, 'r');
+    try {
+      return attachCgroup(program, { cgroupFd, attachType: HOOKS[name] });
+    } finally {
+      closeSync(cgroupFd);
+    }
+  }
+
+  #program(name: HookName): BpfProgram {
+    const program = this.#loaded.programs.get(name);
+    if (program === undefined) throw new TypeError(`the object has no program ${name}`);
+    return program;
+  }
+}
+
+export function hookText(name: string): string {
+  return `ebpf hook ${name}`;
+}
+
+/** Programs for the hooks, with these maps and new ones for those that are not given. */
+export function loadHooks(
+  object: BpfObject,
+  of: {
+    readonly maps: ReadonlyMap<string, BpfMap>;
+    readonly maxEntries?: ReadonlyMap<string, number>;
+  },
+): LoadedObject {
+  return loadObject(object, { ...of, programs: HOOK_NAMES.map((name) => ({ name })) });
+}

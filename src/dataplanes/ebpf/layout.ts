@@ -1,0 +1,133 @@
+import { formatIp, parseIp } from '../../addresses/ip.ts';
+import type { Protocol, SourceClass } from '../../forwarding/model.ts';
+
+/**
+ * The writer's half of bpf/layout.h: where each field of the maps lies. A test compares it with the
+ * types in the compiled object. Numbers are as the machine keeps them, ports as the network does.
+ */
+
+export const LAYOUT_VERSION = 1;
+
+export const ADDRESS_BYTES = 16;
+
+export const FRONTEND_KEY = { bytes: 20, address: 0, port: 16, protocol: 18 } as const;
+
+export const FRONTEND = { bytes: 40, outcomes: 0, service: 24, affinitySeconds: 32 } as const;
+
+export const SLOT = { bytes: 32, address: 0, port: 16, connections: 24 } as const;
+
+export const SETTINGS = { bytes: 16, hostCookie: 0, flags: 8, layoutVersion: 12 } as const;
+
+export const PEER = {
+  bytes: 40,
+  virtualAddress: 0,
+  address: 16,
+  virtualPort: 32,
+  port: 34,
+} as const;
+
+export const ENDED_KEY = { bytes: 36, virtualAddress: 0, address: 16, virtualPort: 32, port: 34 };
+
+export const OUTCOME_BYTES = 8;
+
+/** The order of the outcomes in a frontend. */
+export const CLASS_ORDER: readonly SourceClass[] = ['pod', 'host', 'outside'];
+
+export const OutcomeFlag = {
+  masquerade: 1,
+  reject: 2,
+  drop: 4,
+  affinity: 8,
+  ranges: 16,
+  pass: 32,
+} as const;
+
+export const SettingFlag = { loopbackNodePorts: 1 } as const;
+
+export const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
+
+/** What fits into the word of an outcome. */
+export const MOST_SLOTS = 2 ** 28;
+export const MOST_ENDPOINTS = 2 ** 20 - 1;
+
+/** One decision, as the programs load it: in one piece. */
+export interface OutcomeWord {
+  readonly first: number;
+  readonly count: number;
+  readonly flags: number;
+  readonly tag: number;
+}
+
+export function writeOutcome(target: Buffer, at: number, word: OutcomeWord): void {
+  const { first, count, flags, tag } = word;
+  target.writeUInt32LE(((count & 0xf) * 2 ** 28 + first) >>> 0, at);
+  target.writeUInt32LE((((tag << 24) | (flags << 16)) >>> 0) + (count >>> 4), at + 4);
+}
+
+export function readOutcome(source: Buffer, at: number): OutcomeWord {
+  const low = source.readUInt32LE(at);
+  const high = source.readUInt32LE(at + 4);
+  return {
+    first: low & 0xfff_ffff,
+    count: (low >>> 28) | ((high & 0xffff) << 4),
+    flags: (high >>> 16) & 0xff,
+    tag: high >>> 24,
+  };
+}
+
+const TAG_FACTOR = 2_654_435_761;
+
+/** Eight bits of a frontend's key, by which a program sees that an element changed hands. */
+export function tagOf(key: Buffer, at = 0): number {
+  const mixed =
+    key.readInt32LE(at) ^
+    key.readInt32LE(at + 4) ^
+    key.readInt32LE(at + 8) ^
+    key.readInt32LE(at + 12);
+  return Math.imul(mixed + key.readInt32LE(at + 16), TAG_FACTOR) >>> 24;
+}
+
+/** IPv4 as `::ffff:a.b.c.d`. */
+export function writeAddress(target: Buffer, at: number, text: string): void {
+  const ipv4 = ipv4Number(text);
+  if (ipv4 !== undefined) {
+    target.writeInt32LE(0, at);
+    target.writeInt32LE(0, at + 4);
+    target.writeInt32BE(0xffff, at + 8);
+    target.writeInt32BE(ipv4, at + 12);
+    return;
+  }
+  const ip = parseIp(text);
+  if (ip?.version !== 6) throw new RangeError(`'${text}' is no address`);
+  target.set(ip.bytes, at);
+}
+
+export function readAddress(source: Buffer, at: number): string {
+  const isIpv4 =
+    source.readInt32LE(at) === 0 &&
+    source.readInt32LE(at + 4) === 0 &&
+    source.readInt32BE(at + 8) === 0xffff;
+  if (isIpv4) return source.subarray(at + 12, at + ADDRESS_BYTES).join('.');
+  return formatIp({ version: 6, bytes: source.subarray(at, at + ADDRESS_BYTES) });
+}
+
+/** The common case, without an object for it. Undefined: not IPv4. */
+function ipv4Number(text: string): number | undefined {
+  let bytes = 0;
+  let byte = 0;
+  let dots = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code >= ZERO && code <= NINE) byte = byte * 10 + code - ZERO;
+    else if (code === DOT) {
+      bytes = (bytes << 8) | byte;
+      byte = 0;
+      dots += 1;
+    } else return undefined;
+  }
+  return dots === 3 ? (bytes << 8) | byte : undefined;
+}
+
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;

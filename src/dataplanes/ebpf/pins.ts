@@ -1,0 +1,71 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BpfLink, openPinnedLink } from '../../linux/bpf/link.ts';
+import type { BpfMap } from '../../linux/bpf/map.ts';
+import { openPinnedMap } from '../../linux/bpf/map-create.ts';
+
+/**
+ * Names in a bpf file system: what keeps maps and links while we are replaced, and by which the
+ * next process, and other commands, find them.
+ */
+export class Pins {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  make(): void {
+    for (const part of ['maps', 'links']) mkdirSync(join(this.folder, part), { recursive: true });
+  }
+
+  map(name: string): BpfMap | undefined {
+    const path = this.#mapPath(name);
+    return existsSync(path) ? openPinnedMap(path) : undefined;
+  }
+
+  hasMap(name: string): boolean {
+    return existsSync(this.#mapPath(name));
+  }
+
+  link(name: string): BpfLink | undefined {
+    const path = this.#linkPath(name);
+    return existsSync(path) ? openPinnedLink(path) : undefined;
+  }
+
+  hasLink(name: string): boolean {
+    return existsSync(this.#linkPath(name));
+  }
+
+  /** In the place of another, with no moment in which there is none. */
+  pinMap(name: string, map: BpfMap): void {
+    const path = this.#mapPath(name);
+    const fresh = `${path}_new`;
+    rmSync(fresh, { force: true });
+    map.pin(fresh);
+    renameSync(fresh, path);
+  }
+
+  pinLink(name: string, link: BpfLink): void {
+    const path = this.#linkPath(name);
+    rmSync(path, { force: true });
+    link.pin(path);
+  }
+
+  removeMap(name: string): void {
+    rmSync(this.#mapPath(name), { force: true });
+  }
+
+  removeAll(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #mapPath(name: string): string {
+    return join(this.folder, 'maps', name);
+  }
+
+  #linkPath(name: string): string {
+    return join(this.folder, 'links', name);
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type SlotRange, SlotSpace, standardLength } from './slot-space.ts';
+
+test('what was given back rests for a second before somebody else gets it', () => {
+  let nowMs = 0;
+  const space = new SlotSpace({ capacity: 5, nowMs: () => nowMs });
+  assert.equal(space.take(5), 0);
+  space.giveBack({ first: 0, length: 5 });
+  nowMs = 999;
+  assert.equal(space.take(5), undefined);
+  nowMs = 1000;
+  assert.equal(space.take(5), 0);
+});
+
+test('what nobody has seen is given out again at once', () => {
+  const space = new SlotSpace({ capacity: 5 });
+  assert.equal(space.take(5), 0);
+  space.giveBackUnused({ first: 0, length: 5 });
+  assert.equal(space.take(5), 0);
+});
+
+test('what is in use at the start is not given out', () => {
+  const used = [
+    { first: 4, length: 3 },
+    { first: 0, length: 2 },
+    { first: 40, length: 5 },
+  ];
+  const space = new SlotSpace({ capacity: 64, used });
+  const taken = Array.from({ length: 70 }, () => space.take(1)).filter((at) => at !== undefined);
+  assert.equal(taken.length, 64 - 10);
+  assert.ok(taken.every((at) => !used.some((u) => at >= u.first && at < u.first + u.length)));
+});
+
+test('a list never has slots of another, whatever comes and goes', () => {
+  const step = fc.record({ count: fc.integer({ min: 1, max: 60 }), frees: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      let nowMs = 0;
+      const space = new SlotSpace({ capacity: 512, nowMs: () => nowMs });
+      const held: SlotRange[] = [];
+      for (const { count, frees } of steps) {
+        nowMs += 600;
+        const first = space.take(count);
+        if (first !== undefined) {
+          assert.ok(first + standardLength(count) <= 512);
+          assert.ok(held.every((h) => first >= h.first + h.length || first + count <= h.first));
+          held.push({ first, length: count });
+        }
+        if (frees && held.length > 0) space.giveBack(held.shift() as SlotRange);
+      }
+    }),
+  );
+});
+
+test('at most an eighth of a list lies idle', () => {
+  for (let count = 1; count < 5000; count++) {
+    const length = standardLength(count);
+    assert.ok(length >= count && length <= count * 1.125 + 1, `${count} gets ${length}`);
+    assert.equal(standardLength(length), length);
+  }
+});

@@ -1,0 +1,124 @@
+/** A reader that began before a range was freed is done with it long before this. */
+const REUSE_AFTER_MS = 1000;
+
+export interface SlotRange {
+  readonly first: number;
+  readonly length: number;
+}
+
+/**
+ * Which slots are free. A list gets a stretch of a few standard lengths, so that what one list
+ * leaves another can have; a stretch that was given back rests before it is given out again.
+ */
+export class SlotSpace {
+  readonly capacity: number;
+  readonly #nowMs: () => number;
+  /** Starts of free stretches by length. */
+  readonly #free = new Map<number, number[]>();
+  /** Larger free stretches that nothing was cut from yet. */
+  #uncut: SlotRange[];
+  #resting: { readonly range: SlotRange; readonly untilMs: number }[] = [];
+  #usedCount = 0;
+
+  /** `used`: what must not be given out; it may overlap. */
+  constructor(of: {
+    readonly capacity: number;
+    readonly used?: readonly SlotRange[];
+    readonly nowMs?: () => number;
+  }) {
+    this.capacity = of.capacity;
+    this.#nowMs = of.nowMs ?? (() => performance.now());
+    this.#usedCount = of.capacity;
+    const gaps = gapsBetween(of.used ?? [], of.capacity);
+    this.#uncut = gaps.filter(({ length }) => length > MOST_EXACT);
+    for (const { length } of this.#uncut) this.#usedCount -= length;
+    // Of these there may be thousands, and looking for room must not walk over them.
+    for (const gap of gaps) if (gap.length <= MOST_EXACT) this.#release(gap);
+  }
+
+  /** Slots that are not free, the resting ones included. */
+  get usedCount(): number {
+    return this.#usedCount;
+  }
+
+  /** Undefined: there is no room for so many side by side. */
+  take(count: number): number | undefined {
+    const length = standardLength(count);
+    this.#wake();
+    const first = this.#free.get(length)?.pop() ?? this.#cut(length) ?? this.#split(length);
+    if (first !== undefined) this.#usedCount += length;
+    return first;
+  }
+
+  giveBack({ first, length: count }: SlotRange): void {
+    const range = { first, length: standardLength(count) };
+    this.#resting.push({ range, untilMs: this.#nowMs() + REUSE_AFTER_MS });
+  }
+
+  /** Nobody has seen it: it need not rest. */
+  giveBackUnused({ first, length: count }: SlotRange): void {
+    this.#release({ first, length: standardLength(count) });
+  }
+
+  #wake(): void {
+    const nowMs = this.#nowMs();
+    let count = 0;
+    while (count < this.#resting.length && (this.#resting[count]?.untilMs ?? 0) <= nowMs) count++;
+    if (count === 0) return;
+    for (const { range } of this.#resting.splice(0, count)) this.#release(range);
+  }
+
+  #release({ first, length }: SlotRange): void {
+    const starts = this.#free.get(length) ?? [];
+    this.#free.set(length, starts);
+    starts.push(first);
+    this.#usedCount -= length;
+  }
+
+  #cut(length: number): number | undefined {
+    const index = this.#uncut.findIndex((range) => range.length >= length);
+    const range = this.#uncut[index];
+    if (range === undefined) return undefined;
+    const rest = { first: range.first + length, length: range.length - length };
+    if (rest.length > 0) this.#uncut[index] = rest;
+    else this.#uncut = this.#uncut.filter((each) => each !== range);
+    return range.first;
+  }
+
+  /** The last resort before more slots are needed: of the longer stretches, the shortest. */
+  #split(length: number): number | undefined {
+    const longer = [...this.#free].filter(([each, starts]) => each > length && starts.length > 0);
+    const [from, starts] = longer.sort(([a], [b]) => a - b)[0] ?? [];
+    const first = starts?.pop();
+    if (from === undefined || first === undefined) return undefined;
+    let at = first + length;
+    for (let rest = from - length; rest > 0; ) {
+      const part = standardLength(rest) === rest ? rest : Math.min(rest, MOST_EXACT);
+      this.#usedCount += part;
+      this.#release({ first: at, length: part });
+      at += part;
+      rest -= part;
+    }
+    return first;
+  }
+}
+
+const MOST_EXACT = 16;
+
+/** Exact for short lists, then in steps of an eighth: at most that much lies idle in a list. */
+export function standardLength(count: number): number {
+  if (count <= MOST_EXACT) return count;
+  const step = 2 ** (Math.floor(Math.log2(count - 1)) - 3);
+  return Math.ceil(count / step) * step;
+}
+
+function gapsBetween(used: readonly SlotRange[], capacity: number): SlotRange[] {
+  const gaps: SlotRange[] = [];
+  let from = 0;
+  for (const { first, length } of [...used].sort((a, b) => a.first - b.first)) {
+    if (first > from) gaps.push({ first: from, length: first - from });
+    from = Math.max(from, first + standardLength(length));
+  }
+  if (from < capacity) gaps.push({ first: from, length: capacity - from });
+  return gaps;
+}
