@@ -107,9 +107,9 @@ static __always_inline void remember(struct peer *p, const struct frontend_key *
 static __always_inline int connect_to(struct bpf_sock_addr *ctx, int ipv4)
 {
 	struct frontend_key key;
-	struct decision d;
-	struct affinity_key who;
-	struct chosen c;
+	struct decision d = {};
+	struct affinity_key who = {};
+	struct chosen c = {};
 	struct peer *p;
 	struct bpf_sock *sk = ctx->sk;
 
@@ -161,9 +161,9 @@ static __always_inline int stays(struct peer *p, const struct decision *d, struc
 static __always_inline int send_to(struct bpf_sock_addr *ctx, int ipv4)
 {
 	struct frontend_key key;
-	struct decision d;
-	struct affinity_key who;
-	struct chosen c;
+	struct decision d = {};
+	struct affinity_key who = {};
+	struct chosen c = {};
 	struct sent_peers *known;
 	struct bpf_sock *sk = ctx->sk;
 	__u32 at;

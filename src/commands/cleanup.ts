@@ -1,20 +1,23 @@
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import type { Mode } from '../config/modes.ts';
 import { removeTranslated } from '../flows/remove-translated.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { kernelSysctls } from '../linux/sysctl.ts';
 import { restoreSysctls } from '../linux/sysctl-state.ts';
 import { nodePortAddresses } from './cleanup/node-port-addresses.ts';
 import { CommandError } from './command-error.ts';
+import { DEFAULT_EBPF } from './run/ebpf.ts';
 import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
-import { PLANE_MODES } from './run/plane.ts';
-import { removePlane } from './run/remove-plane.ts';
+import { BUILT_MODES, PLANE_PARTS, partsOfMode } from './run/plane.ts';
+import { removePart } from './run/remove-plane.ts';
 
 interface CleanupOptions {
   readonly runFolder: string;
+  readonly pinFolder: string;
   readonly keepFlows?: true;
   /** Only what this mode has written; all when not given. */
-  readonly mode?: (typeof PLANE_MODES)[number];
+  readonly mode?: Mode;
 }
 
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
@@ -22,22 +25,24 @@ export function cleanupCommand(): Command {
   return new Command('cleanup')
     .description('remove everything that Fairlead has put into the kernel; needs no cluster')
     .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
+    .option('--pin-folder <path>', 'where its eBPF maps are', DEFAULT_EBPF.pinFolder)
     .option('--keep-flows', 'leave connections that are under way, for a proxy that takes over')
     .addOption(
       new Option(
         '--mode <mode>',
         'only what this mode has written: the chains of iptables are those of kube-proxy as well',
-      ).choices(PLANE_MODES),
+      ).choices(BUILT_MODES),
     )
     .action(cleanUp);
 }
 
 export async function cleanUp(options: CleanupOptions): Promise<void> {
   const frontends = [];
-  for (const mode of options.mode === undefined ? PLANE_MODES : [options.mode]) {
-    const removed = await removePlane(mode);
+  const parts = options.mode === undefined ? PLANE_PARTS : partsOfMode(options.mode);
+  for (const part of parts) {
+    const removed = await removePart(part, { ebpf: { pinFolder: options.pinFolder } });
     frontends.push(...(removed ?? []));
-    console.log(`${mode}: ${removed ? 'removed' : 'its programs are not installed here'}`);
+    console.log(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
   }
   if (!options.keepFlows) {
     const count = await removeTranslated(new KernelConntrack(), {

@@ -57,7 +57,8 @@ async function compare(
     ...(accept === undefined ? {} : { accept }),
   };
   const desired = await readDesired(config, from, knownAddresses());
-  return await openPlane(config.settings.mode).diff(desired);
+  const { mode, ebpf } = config.settings;
+  return await openPlane(mode, { ebpf }).diff(desired);
 }
 
 function idOf({ kind, object }: Difference): string {

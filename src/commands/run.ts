@@ -50,8 +50,9 @@ async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promis
   if (version) console.log(`fairlead ${VERSION}`);
   else if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
-  } else if (cleanup) await cleanUp({ runFolder });
-  else return false;
+  } else if (cleanup) {
+    await cleanUp({ runFolder, pinFolder: config.settings.ebpf.pinFolder });
+  } else return false;
   return true;
 }
 
@@ -91,13 +92,14 @@ async function run({ config, load, options }: Start): Promise<void> {
     onProblem: (error) => log.debug(`event: ${String(error)}`),
   });
   const plane = openPlane(settings.mode, {
+    ebpf: settings.ebpf,
     onWarning: (message) => log.warn(message),
     serveLocalhost,
   });
   let replaced = Promise.resolve();
   const proxy = assembleProxy({
     onFirstSync: () => {
-      replaced = removeOtherModes(settings.mode, log);
+      replaced = removeOtherModes(settings, log);
     },
     config,
     nodeName,

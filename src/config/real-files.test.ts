@@ -68,6 +68,7 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
   assert.deepEqual(config.settings, {
     mode: 'nftables',
     nodeObject: 'expected',
+    ebpf: { pinFolder: '/sys/fs/bpf/fairlead' },
     api: { kubeconfigPath: '/var/lib/kube-proxy/kubeconfig.conf' },
     healthServer: { ip: '0.0.0.0', port: 10_256 },
     metricsServer: { ip: '127.0.0.1', port: 10_249 },

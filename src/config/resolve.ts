@@ -54,6 +54,10 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     syncPeriodMs: fields[`${mode === 'ipvs' ? 'ipvs' : block}.syncPeriod`].value,
     conntrack: conntrackSettings(fields),
     ipvs: ipvsSettings(fields),
+    ebpf: {
+      ...optional('cgroupPath', fields['fairlead.cgroup'].value || undefined),
+      pinFolder: fields['fairlead.pinFolder'].value,
+    },
     oomScoreAdj: fields.oomScoreAdj.value,
     features: featureSettings(fields),
     log: {

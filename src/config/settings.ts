@@ -21,6 +21,7 @@ export interface Settings {
   readonly syncPeriodMs: number;
   readonly conntrack: ConntrackSettings;
   readonly ipvs: IpvsSettings;
+  readonly ebpf: EbpfSettings;
   readonly oomScoreAdj: number;
   readonly features: FeatureSettings;
   readonly log: { readonly format: 'text' | 'json'; readonly verbosity: number };
@@ -68,6 +69,12 @@ export interface IpvsSettings {
   readonly tcpTimeoutMs?: number;
   readonly tcpFinTimeoutMs?: number;
   readonly udpTimeoutMs?: number;
+}
+
+export interface EbpfSettings {
+  /** Undefined: the root of all groups. */
+  readonly cgroupPath?: string;
+  readonly pinFolder: string;
 }
 
 export interface FeatureSettings {

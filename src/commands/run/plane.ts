@@ -1,4 +1,6 @@
 import type { Mode } from '../../config/modes.ts';
+import type { EbpfSettings } from '../../config/settings.ts';
+import { ComposedPlane } from '../../dataplanes/composition.ts';
 import type { DataPlane, PacketCounts } from '../../dataplanes/contract.ts';
 import { readPacketCounts } from '../../dataplanes/iptables/packet-counts.ts';
 import { IptablesPlane } from '../../dataplanes/iptables/plane.ts';
@@ -6,26 +8,40 @@ import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
 import { type Netlink, openNetlink } from '../../linux/netlink/socket.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../linux/nftables/protocol.ts';
 import { CommandError } from '../command-error.ts';
+import { DEFAULT_EBPF, socketHooksPlane } from './ebpf.ts';
 
 /** Fifty thousand elements deleted at once must fit, or nobody knows which they were. */
 const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;
 
-/** The modes that there are. */
-export const PLANE_MODES = ['nftables', 'iptables'] as const satisfies readonly Mode[];
+/** What lies in the kernel, in the order in which it is taken away: hooks before what is behind. */
+export const PLANE_PARTS = ['socket hooks', 'nftables', 'iptables'] as const;
+
+export type PlanePart = (typeof PLANE_PARTS)[number];
+
+/** The modes that there are, and of which parts they are made. */
+const PARTS_OF_MODE: Partial<Record<Mode, readonly PlanePart[]>> = {
+  nftables: ['nftables'],
+  iptables: ['iptables'],
+  'socket-ebpf': ['socket hooks', 'nftables'],
+};
+
+export const BUILT_MODES = Object.keys(PARTS_OF_MODE) as readonly Mode[];
 
 /** What a plane may need of the program it runs in. */
 export interface PlaneSurroundings {
+  readonly ebpf?: EbpfSettings;
   readonly onWarning?: (message: string) => void;
   /** Called before node ports are served on loopback. */
   readonly serveLocalhost?: () => Promise<void>;
 }
 
-export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane {
-  if (mode === 'nftables') return nftablesPlane();
-  if (mode === 'iptables') return iptablesPlane(around);
+export function partsOfMode(mode: Mode): readonly PlanePart[] {
+  const parts = PARTS_OF_MODE[mode];
+  if (parts) return parts;
+  const modes = BUILT_MODES.join(', ');
   throw new CommandError(`mode ${mode} is not there yet`, {
     code: 'MODE_MISSING',
-    next: 'use nftables or iptables: in the file (mode: nftables), or by --proxy-mode nftables',
+    next: `use one of ${modes}: in the file (mode: nftables), or by --proxy-mode nftables`,
   });
 }
 
@@ -34,8 +50,21 @@ export function packetCountsOf(mode: Mode): (() => Promise<PacketCounts>) | unde
   return mode === 'iptables' ? () => readPacketCounts(openNetfilter) : undefined;
 }
 
-function nftablesPlane(): DataPlane {
-  return new NftablesPlane({ openNetlink: openNetfilter });
+export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane {
+  const [first, behind] = partsOfMode(mode).map((part) => openPart(part, around));
+  if (first === undefined) throw new TypeError(`mode ${mode} has no parts`);
+  return behind === undefined ? first : new ComposedPlane({ mode, front: first, behind });
+}
+
+export function openPart(part: PlanePart, around: PlaneSurroundings = {}): DataPlane {
+  switch (part) {
+    case 'socket hooks':
+      return socketHooksPlane(around.ebpf ?? DEFAULT_EBPF);
+    case 'nftables':
+      return new NftablesPlane({ openNetlink: openNetfilter });
+    case 'iptables':
+      return iptablesPlane(around);
+  }
 }
 
 function iptablesPlane({ onWarning, serveLocalhost }: PlaneSurroundings): DataPlane {

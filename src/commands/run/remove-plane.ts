@@ -1,13 +1,15 @@
-import type { Mode } from '../../config/modes.ts';
 import { type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
-import { openPlane } from './plane.ts';
+import { openPart, type PlanePart, type PlaneSurroundings } from './plane.ts';
 
 /**
- * Takes away all that a mode has in the kernel; gives the addresses that it translated. Undefined:
+ * Takes away all that a part has in the kernel; gives the addresses that it translated. Undefined:
  * the programs it needs are not here, as in an image made for another mode.
  */
-export async function removePlane(mode: Mode): Promise<readonly KernelFrontend[] | undefined> {
-  const plane = openPlane(mode);
+export async function removePart(
+  part: PlanePart,
+  around: PlaneSurroundings,
+): Promise<readonly KernelFrontend[] | undefined> {
+  const plane = openPart(part, around);
   try {
     const frontends = await plane.frontends();
     await plane.remove();

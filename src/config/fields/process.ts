@@ -189,13 +189,27 @@ export const PROCESS_FIELDS = {
   },
 } as const satisfies Record<string, FieldRow>;
 
-/** The one field of ours that says how traffic is handled; here because it names every mode. */
-export const OWN_MODE_FIELD = {
+/** The fields of ours that say how traffic is handled; here because one names every mode. */
+export const OWN_MODE_FIELDS = {
   'fairlead.mode': {
     kind: 'text',
     about: 'the mode, when it is one that kube-proxy does not have; wins over mode',
     kubeProxyDefault: '',
     choices: MODES,
+    zeroIsUnset: true,
+    change: 'restart',
+  },
+  'fairlead.cgroup': {
+    kind: 'text',
+    about:
+      'the control group (version 2) whose sockets are served, pods and all; empty: the root of the machine. For socket-ebpf',
+    kubeProxyDefault: '',
+    change: 'restart',
+  },
+  'fairlead.pinFolder': {
+    kind: 'text',
+    about: 'where in a bpf file system maps and programs outlive the process. For socket-ebpf',
+    kubeProxyDefault: '/sys/fs/bpf/fairlead',
     zeroIsUnset: true,
     change: 'restart',
   },

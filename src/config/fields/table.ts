@@ -1,12 +1,12 @@
 import type { KindValues } from '../kinds.ts';
 import { KERNEL_FIELDS } from './kernel.ts';
-import { OWN_MODE_FIELD, PROCESS_FIELDS } from './process.ts';
+import { OWN_MODE_FIELDS, PROCESS_FIELDS } from './process.ts';
 import type { FieldRow } from './row.ts';
 import { TRAFFIC_FIELDS } from './traffic.ts';
 
 const ROWS = {
   ...TRAFFIC_FIELDS,
-  ...OWN_MODE_FIELD,
+  ...OWN_MODE_FIELDS,
   ...KERNEL_FIELDS,
   ...PROCESS_FIELDS,
 };

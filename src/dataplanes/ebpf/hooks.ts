@@ -1,11 +1,12 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { AttachType } from '../../linux/bpf/constants.ts';
+import { openProgramById } from '../../linux/bpf/enumerate.ts';
 import { attachCgroup, type BpfLink } from '../../linux/bpf/link.ts';
 import { type LoadedObject, loadObject } from '../../linux/bpf/load.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
-import { mapIdsOf, openProgramById } from '../../linux/bpf/program-maps.ts';
+import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
 import type { Difference } from '../contract.ts';
 import type { Pins } from './pins.ts';
 
@@ -79,13 +80,13 @@ export class Hooks {
       link?.update(program);
       this.#known.add(program.id);
     }
-    old.close();
+    for (const program of old.programs.values()) program.close();
   }
 
   close(): void {
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
-    this.#loaded.close();
+    for (const program of this.#loaded.programs.values()) program.close();
   }
 
   #flaws(): Flaw[] {
@@ -110,6 +111,7 @@ export class Hooks {
     if (this.#known.has(programId)) return true;
     const ours = this.#program(name);
     const found = openProgramById(programId);
+    if (found === undefined) return false;
     try {
       const isSame =
         found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));

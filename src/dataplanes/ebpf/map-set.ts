@@ -2,6 +2,7 @@ import type { LoadedObject } from '../../linux/bpf/load.ts';
 import type { BpfMap, MapDefinition } from '../../linux/bpf/map.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import { LAYOUT_VERSION, SETTINGS } from './layout.ts';
+import { MAP_NAMES } from './map-names.ts';
 import type { Pins } from './pins.ts';
 
 /** The only key of a map with one value. */
@@ -22,10 +23,10 @@ export function adoptMaps(object: BpfObject, pins: Pins): Map<string, BpfMap> {
 }
 
 /** Whoever made them, and whatever is in them: for commands that only look. */
-export function openMaps(names: readonly string[], pins: Pins): Map<string, BpfMap> | undefined {
-  const maps = names.map((name) => [name, pins.map(name)] as const);
+export function openMaps(pins: Pins): Map<string, BpfMap> | undefined {
+  const maps = MAP_NAMES.map((name) => [name, pins.map(name)] as const);
   const found = new Map(maps.flatMap(([name, map]) => (map ? [[name, map] as const] : [])));
-  if (found.size === names.length && isThisLayout(found.get('settings'))) return found;
+  if (found.size === MAP_NAMES.length && isThisLayout(found.get('settings'))) return found;
   for (const map of found.values()) map.close();
   return undefined;
 }

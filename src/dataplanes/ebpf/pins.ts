@@ -1,5 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfLink, openPinnedLink } from '../../linux/bpf/link.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';

@@ -54,6 +54,15 @@ test('a list never has slots of another, whatever comes and goes', () => {
   );
 });
 
+test('more room does not end the rest of what was given back', () => {
+  const space = new SlotSpace({ capacity: 5, nowMs: () => 0 });
+  assert.equal(space.take(5), 0);
+  space.giveBack({ first: 0, length: 5 });
+  space.extendTo(10);
+  assert.equal(space.take(5), 5);
+  assert.equal(space.take(5), undefined);
+});
+
 test('at most an eighth of a list lies idle', () => {
   for (let count = 1; count < 5000; count++) {
     const length = standardLength(count);

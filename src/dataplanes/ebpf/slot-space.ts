@@ -11,14 +11,13 @@ export interface SlotRange {
  * leaves another can have; a stretch that was given back rests before it is given out again.
  */
 export class SlotSpace {
-  readonly capacity: number;
+  #capacity: number;
   readonly #nowMs: () => number;
   /** Starts of free stretches by length. */
   readonly #free = new Map<number, number[]>();
   /** Larger free stretches that nothing was cut from yet. */
   #uncut: SlotRange[];
   #resting: { readonly range: SlotRange; readonly untilMs: number }[] = [];
-  #usedCount = 0;
 
   /** `used`: what must not be given out; it may overlap. */
   constructor(of: {
@@ -26,28 +25,30 @@ export class SlotSpace {
     readonly used?: readonly SlotRange[];
     readonly nowMs?: () => number;
   }) {
-    this.capacity = of.capacity;
+    this.#capacity = of.capacity;
     this.#nowMs = of.nowMs ?? (() => performance.now());
-    this.#usedCount = of.capacity;
     const gaps = gapsBetween(of.used ?? [], of.capacity);
     this.#uncut = gaps.filter(({ length }) => length > MOST_EXACT);
-    for (const { length } of this.#uncut) this.#usedCount -= length;
     // Of these there may be thousands, and looking for room must not walk over them.
     for (const gap of gaps) if (gap.length <= MOST_EXACT) this.#release(gap);
   }
 
-  /** Slots that are not free, the resting ones included. */
-  get usedCount(): number {
-    return this.#usedCount;
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** There are more slots now; what is in use or rests does so on. */
+  extendTo(capacity: number): void {
+    const more = capacity - this.#capacity;
+    if (more > 0) this.#uncut.push({ first: this.#capacity, length: more });
+    this.#capacity = capacity;
   }
 
   /** Undefined: there is no room for so many side by side. */
   take(count: number): number | undefined {
     const length = standardLength(count);
     this.#wake();
-    const first = this.#free.get(length)?.pop() ?? this.#cut(length) ?? this.#split(length);
-    if (first !== undefined) this.#usedCount += length;
-    return first;
+    return this.#free.get(length)?.pop() ?? this.#cut(length) ?? this.#split(length);
   }
 
   giveBack({ first, length: count }: SlotRange): void {
@@ -72,7 +73,6 @@ export class SlotSpace {
     const starts = this.#free.get(length) ?? [];
     this.#free.set(length, starts);
     starts.push(first);
-    this.#usedCount -= length;
   }
 
   #cut(length: number): number | undefined {
@@ -94,7 +94,6 @@ export class SlotSpace {
     let at = first + length;
     for (let rest = from - length; rest > 0; ) {
       const part = standardLength(rest) === rest ? rest : Math.min(rest, MOST_EXACT);
-      this.#usedCount += part;
       this.#release({ first: at, length: part });
       at += part;
       rest -= part;

@@ -3,16 +3,11 @@ import { Command } from './constants.ts';
 import { succeeded } from './errors.ts';
 import { programInfo } from './info.ts';
 import { bpf } from './system-call.ts';
-import { type BpfProgram, programOf } from './program.ts';
+import type { BpfProgram } from './program.ts';
 
 const INFO_BYTES = 256;
 const MAP_COUNT_OFFSET = 52;
 const MAP_IDS_OFFSET = 56;
-
-/** A new descriptor of a program that the kernel has, whoever loaded it. */
-export function openProgramById(id: number): BpfProgram {
-  return programOf(succeeded(`open program ${id}`, bpf(Command.programById, new Attr().u32(0, id))));
-}
 
 /** Ids of the maps that a program uses, sorted. */
 export function mapIdsOf(program: BpfProgram): number[] {

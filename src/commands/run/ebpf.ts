@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { EbpfSettings } from '../../config/settings.ts';
+import { SocketHooksPlane } from '../../dataplanes/ebpf/plane.ts';
+import { cgroup2Root, pinFolder } from '../../linux/bpf/folders.ts';
+import type { BpfObject } from '../../linux/bpf/object.ts';
+import { parseObject } from '../../linux/bpf/parse-object.ts';
+import { netnsCookie } from '../../linux/netns-cookie.ts';
+import { CommandError } from '../command-error.ts';
+import { RUN_FOLDER } from './folder.ts';
+
+export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
+
+export function socketHooksPlane({
+  cgroupPath,
+  pinFolder: folder,
+}: EbpfSettings): SocketHooksPlane {
+  return new SocketHooksPlane({
+    readObject: () => readObject('sock.bpf.o'),
+    cgroupPath: () => cgroupPath ?? cgroup2Root(join(RUN_FOLDER, 'cgroup')),
+    pinFolder: folder,
+    preparePins: () => void pinFolder(basename(folder), dirname(folder)),
+    hostCookie: netnsCookie,
+  });
+}
+
+/** Beside the program as it is shipped; from source, where `npm run bpf` puts it. */
+const FOLDERS = ['./bpf/', '../../../dist/bpf/'];
+
+function readObject(name: string): BpfObject {
+  const paths = FOLDERS.map((folder) =>
+    fileURLToPath(new URL(`${folder}${name}`, import.meta.url)),
+  );
+  const path = paths.find((candidate) => existsSync(candidate));
+  if (path !== undefined) return parseObject(readFileSync(path));
+  throw new CommandError(`the programs for the kernel are missing: ${paths.join(', ')}`, {
+    code: 'BPF_OBJECT_MISSING',
+    next: 'from source: npm run bpf; else install the package again, or use mode nftables',
+  });
+}

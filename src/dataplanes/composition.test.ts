@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Forwarding } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import { ComposedPlane } from './composition.ts';
+import { type DataPlane, type EndpointCount, PlaneError } from './contract.ts';
+
+interface Told {
+  readonly plane: DataPlane;
+  readonly calls: string[];
+}
+
+function told(name: string, calls: string[], more: Partial<DataPlane> = {}): DataPlane {
+  const call = (verb: string): void => void calls.push(`${name} ${verb}`);
+  return {
+    mode: name,
+    inspect: async () => {
+      call('inspect');
+      return { right: new Set(['a']), differences: [], differenceCount: 1, writeCount: 2 };
+    },
+    configure: async () => call('configure'),
+    apply: async (changes) => call(`apply ${changes.map(text).join()}`),
+    diff: async () => [],
+    watch: async (_, signal) => {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+    counters: async () => [],
+    frontends: async () => [{ protocol: 'TCP', address: '10.96.0.1', port: 80 }],
+    remove: async () => call('remove'),
+    ...more,
+  };
+}
+
+function text({ key, before, after }: Change): string {
+  return `${key}:${before?.id.service ?? '-'}>${after?.id.service ?? '-'}`;
+}
+
+function composed(front: Partial<DataPlane> = {}, behind: Partial<DataPlane> = {}): Told {
+  const calls: string[] = [];
+  const parts = { front: told('front', calls, front), behind: told('behind', calls, behind) };
+  return { calls, plane: new ComposedPlane({ mode: 'both', ...parts }) };
+}
+
+function row(service: string): Forwarding {
+  return {
+    id: { namespace: 'ns', service, port: '', protocol: 'TCP', family: 'IPv4' },
+    frontends: [],
+    clusterEndpoints: [],
+    localEndpoints: [],
+    affinitySeconds: 0,
+  };
+}
+
+test('what is new is behind before it is in front, and gone in front before it is behind', async () => {
+  const { plane, calls } = composed();
+  await plane.apply([{ key: 'k', before: undefined, after: row('a') }]);
+  await plane.remove();
+  assert.deepEqual(calls, ['behind apply k:->a', 'front apply k:->a', 'front remove', 'behind remove']);
+});
+
+test('what the front refuses is taken back from behind', async () => {
+  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
+  const { plane, calls } = composed({ apply: () => Promise.reject(refusal) });
+  await assert.rejects(plane.apply([{ key: 'k', before: row('a'), after: row('b') }]), refusal);
+  assert.deepEqual(calls, ['behind apply k:a>b', 'behind apply k:b>a']);
+});
+
+test('a row is right when both have it, and rows may be given once only', async () => {
+  const reads: number[] = [];
+  const inspect = (right: string[]): DataPlane['inspect'] => async ({ rows }) => {
+    reads.push([...rows].length);
+    return { right: new Set(right), differences: [], differenceCount: 1, writeCount: 2 };
+  };
+  const { plane } = composed({ inspect: inspect(['a', 'b']) }, { inspect: inspect(['b', 'c']) });
+  const once = function* () {
+    yield row('a');
+  };
+  const facts = {
+    podDetection: { IPv4: undefined, IPv6: undefined },
+    nodePortAddresses: { IPv4: 'all', IPv6: 'all' },
+    serviceRanges: [],
+    masqueradeMark: 1,
+  } as const;
+  const found = await plane.inspect({ facts, rows: once() }, 'everything');
+  assert.deepEqual([...found.right], ['b']);
+  assert.deepEqual([found.differenceCount, found.writeCount, ...reads], [2, 4, 1, 1]);
+});
+
+test('a watch that fails ends the other and says why', async () => {
+  const { plane } = composed({ watch: () => Promise.reject(new Error('gone')) });
+  await assert.rejects(plane.watch(() => undefined, AbortSignal.timeout(5000)), /gone/);
+});
+
+test('what both have counted of one endpoint is added up', async () => {
+  const count: EndpointCount = {
+    service: 's',
+    frontend: '10.96.0.1:80',
+    endpoint: '10.244.0.1:80',
+    connections: 2,
+    bytes: 10,
+  };
+  const counters = async () => [count];
+  const { plane } = composed({ counters }, { counters });
+  assert.deepEqual(await plane.counters(), [{ ...count, connections: 4, bytes: 20 }]);
+  assert.equal((await plane.frontends()).length, 1);
+});

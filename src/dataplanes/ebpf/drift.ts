@@ -1,0 +1,37 @@
+import { frontendPrint, slotPrint } from './fingerprint.ts';
+import type { Hooks } from './hooks.ts';
+import type { Knowledge } from './knowledge.ts';
+import { SLOT } from './layout.ts';
+import type { Tables } from './tables.ts';
+
+/** What somebody else has changed in the maps, in words; empty: nothing. */
+export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promise<string[]> {
+  const changes: string[] = [];
+  let count = 0;
+  let sum = 0;
+  for await (const entries of tables.frontends.entries(new AbortController().signal)) {
+    for (const { key, value } of entries) {
+      count += 1;
+      sum = (sum + frontendPrint(key, value)) >>> 0;
+    }
+  }
+  if (count !== knowledge.frontendCount || sum !== knowledge.frontendSum) {
+    changes.push(`ebpf frontends changed: ${count} instead of ${knowledge.frontendCount}`);
+  }
+  const slots = tables.readSlots(tables.allSlots);
+  const { slotPrints } = knowledge;
+  let changed = 0;
+  for (let at = 0; at < slotPrints.length; at++) {
+    const print = slotPrints[at];
+    if (print !== 0 && print !== slotPrint(slots, at * SLOT.bytes)) changed += 1;
+  }
+  if (changed > 0) changes.push(`${changed} ebpf slots changed`);
+  return changes;
+}
+
+export function changesAtHooks(hooks: Hooks): string[] {
+  return hooks.differences().map(({ kind, object }) => {
+    return kind === 'missing' ? `${object} was taken off` : `${object} runs another program`;
+  });
+}
+

@@ -1,0 +1,116 @@
+import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import type { Desired, Inspection } from '../contract.ts';
+import { Differences } from '../differences.ts';
+import { Comparison, wordsOf } from './comparison.ts';
+import { frontendPrint, slotPrint } from './fingerprint.ts';
+import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
+import type { Hooks } from './hooks.ts';
+import type { Binary, Knowledge } from './knowledge.ts';
+import { FRONTEND_KEY, SLOT } from './layout.ts';
+import { type SlotRange, SlotSpace } from './slot-space.ts';
+import type { Tables } from './tables.ts';
+
+export interface Inspected {
+  readonly tables: Tables;
+  readonly hooks: Hooks;
+  readonly knowledge: Knowledge;
+  readonly hostCookie: bigint;
+}
+
+/** Reads the maps whole, believes nothing, and removes what belongs to no row. */
+export async function inspectEverything(of: Inspected, desired: Desired): Promise<Inspection> {
+  const { tables, hooks, knowledge, hostCookie } = of;
+  knowledge.forget();
+  const differences = new Differences();
+  const frontends = await readFrontends(tables);
+  for (const [key, value] of frontends) {
+    knowledge.noteFrontend(frontendPrint(Buffer.from(key, 'latin1'), value), 1);
+  }
+  const slots = tables.readSlots(tables.allSlots);
+  const comparison = new Comparison({ frontends: new Map(frontends), slots, differences });
+  const right = new Set<ServicePortKey>();
+  const used: SlotRange[] = [];
+  for (const row of desired.rows) {
+    const key = servicePortKey(row.id);
+    const { isRight, list, presentKeys } = comparison.compare(row);
+    if (list) {
+      knowledge.lists.set(key, list);
+      used.push(list);
+    }
+    if (isRight) right.add(key);
+    else {
+      knowledge.present.set(key, presentKeys);
+      used.push(...presentKeys.flatMap((each) => rangesOf(frontends.get(each))));
+    }
+  }
+  comparison.noteLeftovers();
+  let writeCount = 0;
+  for (const [key, value] of comparison.leftovers()) {
+    const bytes = Buffer.from(key, 'latin1');
+    tables.frontends.delete(bytes);
+    knowledge.noteFrontend(frontendPrint(bytes, value), -1);
+    writeCount += 1;
+  }
+  knowledge.space = new SlotSpace({ capacity: tables.slots.maxEntries, used });
+  knowledge.slotPrints = printsOf(slots, used);
+  const node = nodeEntries(desired.facts, hostCookie);
+  const amiss = [...(await compareNodeEntries(tables, node, { write: true })), ...hooks.mend()];
+  for (const difference of amiss) differences.add(() => difference);
+  knowledge.facts = desired.facts;
+  return {
+    right,
+    differences: differences.described,
+    differenceCount: differences.count,
+    writeCount: writeCount + amiss.length,
+  };
+}
+
+/** What an inspection would find amiss in the maps. */
+export async function diffTables(
+  tables: Tables,
+  desired: Desired,
+  hostCookie: bigint,
+): Promise<Differences> {
+  const differences = new Differences();
+  const comparison = new Comparison({
+    frontends: await readFrontends(tables),
+    slots: tables.readSlots(tables.allSlots),
+    differences,
+  });
+  for (const row of desired.rows) comparison.compare(row);
+  comparison.noteLeftovers();
+  const node = nodeEntries(desired.facts, hostCookie);
+  for (const difference of await compareNodeEntries(tables, node, { write: false })) {
+    differences.add(() => difference);
+  }
+  return differences;
+}
+
+export async function readFrontends(tables: Tables): Promise<Map<Binary, Buffer>> {
+  const frontends = new Map<Binary, Buffer>();
+  for await (const entries of tables.frontends.entries(new AbortController().signal)) {
+    for (const { key, value } of entries) {
+      frontends.set(key.toString('latin1', 0, FRONTEND_KEY.bytes), value);
+    }
+  }
+  return frontends;
+}
+
+/** Slots that a frontend leads to, right or wrong: until it is written anew nobody else gets them. */
+function rangesOf(value: Buffer | undefined): SlotRange[] {
+  if (value === undefined) return [];
+  return wordsOf(value).flatMap(({ first, count }) =>
+    count === 0 ? [] : [{ first, length: count }],
+  );
+}
+
+function printsOf(slots: Buffer, used: readonly SlotRange[]): Uint32Array<ArrayBuffer> {
+  const capacity = slots.length / SLOT.bytes;
+  const prints = new Uint32Array(capacity);
+  for (const { first, length } of used) {
+    for (let at = first; at < Math.min(first + length, capacity); at++) {
+      prints[at] = slotPrint(slots, at * SLOT.bytes);
+    }
+  }
+  return prints;
+}

@@ -1,0 +1,11 @@
+/** Every map of bpf/, by name: what is pinned, and what must be there to be looked at. */
+export const MAP_NAMES: readonly string[] = [
+  'frontends',
+  'slots',
+  'node_addresses',
+  'affinities',
+  'settings',
+  'connected',
+  'sent',
+  'ended',
+];

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import type { Drift } from '../contract.ts';
+import type { SocketHooksPlane } from './plane.ts';
+import { testPlace } from './testing/place.ts';
+import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
+
+const place = testPlace('hooks');
+const servers: Server[] = [];
+const ADDRESSES = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
+const ENDPOINTS = ADDRESSES.map((address) => `${address}:8080`);
+
+before(async () => {
+  for (const address of ADDRESSES) {
+    const server = createServer((socket) => socket.end(address)).listen(8080, address);
+    await once(server, 'listening');
+    servers.push(server);
+  }
+});
+
+after(() => {
+  for (const server of servers) server.close();
+  place.leave();
+});
+
+/** Who answers, and which peer the program sees, `count` times. */
+async function ask(address: string, count = 1): Promise<{ by: string[]; peers: string[] }> {
+  const printed = await place.inGroup(`
+    const net = require('net'), by = [], peers = [];
+    const one = () => new Promise((done) => {
+      const socket = net.connect(80, '${address}');
+      socket.on('connect', () => peers.push(socket.remoteAddress + ':' + socket.remotePort));
+      socket.on('data', (text) => by.push(String(text)));
+      socket.on('error', (error) => by.push(error.code));
+      socket.on('close', done);
+    });
+    (async () => {
+      for (let i = 0; i < ${count}; i++) await one();
+      console.log(JSON.stringify({ by, peers }));
+    })();`);
+  return JSON.parse(printed) as { by: string[]; peers: string[] };
+}
+
+/** From nothing, or whatever is there, to these rows; how much was written by the inspection. */
+async function bring(plane: SocketHooksPlane, rows: readonly Forwarding[]): Promise<number> {
+  const { right, writeCount } = await plane.inspect({ facts: FACTS, rows }, 'everything');
+  const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
+  await plane.apply(wrong.map((row) => change(undefined, row)));
+  return writeCount + wrong.length;
+}
+
+const WEB = rowOf('web', { frontends: [clusterIp('10.96.0.1')], endpoints: ENDPOINTS });
+const ONE = rowOf('web', {
+  frontends: [clusterIp('10.96.0.1')],
+  endpoints: ENDPOINTS.slice(0, 1),
+});
+
+test('a socket reaches every endpoint and sees the address that it asked for', async () => {
+  const plane = place.newPlane();
+  await bring(plane, [WEB]);
+  const { by, peers } = await ask('10.96.0.1', 60);
+  assert.deepEqual([...new Set(by)].sort(), ADDRESSES);
+  assert.deepEqual([...new Set(peers)], ['10.96.0.1:80']);
+  const counts = await plane.counters();
+  assert.equal(
+    counts.reduce((sum, { connections }) => sum + connections, 0),
+    60,
+  );
+  assert.equal(counts[0]?.frontend, '10.96.0.1:80');
+  await plane.apply([change(WEB, ONE)]);
+  assert.deepEqual([...new Set((await ask('10.96.0.1', 20)).by)], ADDRESSES.slice(0, 1));
+  const [left] = await plane.counters();
+  assert.equal(left?.connections, (counts.find((c) => c.endpoint === left?.endpoint)?.connections ?? 0) + 20);
+});
+
+test('a restart finds everything right, writes nothing, and goes on from there', async () => {
+  const plane = place.newPlane();
+  assert.equal(await bring(plane, [ONE]), 0);
+  assert.deepEqual(await place.newPlane().diff({ facts: FACTS, rows: [ONE] }), []);
+  await plane.apply([change(ONE, WEB)]);
+  assert.deepEqual([...new Set((await ask('10.96.0.1', 60)).by)].sort(), ADDRESSES);
+});
+
+test('with affinity a client stays, until its endpoint is gone', async () => {
+  const plane = place.newPlane();
+  const of = { frontends: [clusterIp('10.96.0.2')], affinitySeconds: 60 };
+  const sticky = rowOf('sticky', { ...of, endpoints: ENDPOINTS });
+  await bring(plane, [WEB, sticky]);
+  const stayed = [...new Set((await ask('10.96.0.2', 20)).by)];
+  assert.equal(stayed.length, 1);
+  const others = ENDPOINTS.filter((text) => !text.startsWith(`${stayed[0]}:`));
+  await plane.apply([change(sticky, rowOf('sticky', { ...of, endpoints: others }))]);
+  const moved = [...new Set((await ask('10.96.0.2', 20)).by)];
+  assert.equal(moved.length, 1);
+  assert.notDeepEqual(moved, stayed);
+});
+
+test('what belongs to no row goes, and what was changed by others is found and put right', async () => {
+  const plane = place.newPlane();
+  await bring(plane, [WEB]);
+  const path = join(place.pins, 'fairlead/maps/frontends');
+  execFileSync('bpftool', ['map', 'delete', 'pinned', path, 'key', 'hex', ...keyOf('10.96.0.1')]);
+  const differences = await place.newPlane().diff({ facts: FACTS, rows: [WEB] });
+  assert.ok(differences.some(({ object }) => object === 'ebpf frontends { 10.96.0.1 tcp 80 }'));
+  await bring(plane, [WEB]);
+  assert.deepEqual(await plane.diff({ facts: FACTS, rows: [WEB] }), []);
+  assert.equal((await plane.diff({ facts: FACTS, rows: [] }))[0]?.kind, 'foreign');
+});
+
+function keyOf(address: string): string[] {
+  const hex = (number: number) => number.toString(16).padStart(2, '0');
+  const bytes = [...Array<number>(10).fill(0), 0xff, 0xff, ...address.split('.').map(Number)];
+  return [...bytes, 0, 80, 6, 0].map(hex);
+}
+
+test('a detached hook and a changed map are told, and repaired', async () => {
+  const plane = place.newPlane();
+  const desired = { facts: FACTS, rows: [WEB] };
+  await bring(plane, [WEB]);
+  const stop = new AbortController();
+  const drifts: Drift[] = [];
+  const watching = plane.watch((drift) => drifts.push(drift), stop.signal);
+  try {
+    const link = join(place.pins, 'fairlead/links/connect4');
+    execFileSync('bpftool', ['link', 'detach', 'pinned', link]);
+    assert.deepEqual((await ask('127.0.0.11')).by.length, 1);
+    await until(() => drifts.some(({ what }) => what.includes('connect4')));
+    const { differences } = await plane.inspect(desired, 'suspects');
+    assert.deepEqual(differences, [{ kind: 'missing', object: 'ebpf hook connect4' }]);
+    assert.equal((await ask('10.96.0.1')).peers[0], '10.96.0.1:80');
+    const path = join(place.pins, 'fairlead/maps/frontends');
+    execFileSync('bpftool', ['map', 'delete', 'pinned', path, 'key', 'hex', ...keyOf('10.96.0.1')]);
+    await until(() => drifts.some(({ what }) => what.includes('frontends')));
+    const found = await plane.inspect(desired, 'suspects');
+    assert.equal(found.right.size, 0);
+  } finally {
+    stop.abort();
+    await watching;
+  }
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, 'in time');
+    await delay(20);
+  }
+}
+
+test('more than the maps hold makes them grow, and nothing is lost', async () => {
+  const plane = place.newPlane();
+  await bring(plane, [WEB]);
+  const many = Array.from({ length: 70_000 }, (_, n) =>
+    rowOf(`s${n}`, {
+      frontends: [clusterIp(`10.${97 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`)],
+      endpoints: ENDPOINTS,
+    }),
+  );
+  await plane.apply(many.map((row) => change(undefined, row)));
+  const last = many.at(-1)?.frontends[0]?.address ?? '';
+  assert.ok(ADDRESSES.includes((await ask(last)).by[0] ?? ''));
+  assert.ok(ADDRESSES.includes((await ask('10.96.0.1')).by[0] ?? ''));
+  assert.equal(await bring(place.newPlane(), [WEB, ...many]), 0);
+});
+
+test('nothing is left behind', async () => {
+  const plane = place.newPlane();
+  assert.ok((await plane.frontends()).length > 0);
+  await plane.remove();
+  assert.equal(existsSync(join(place.pins, 'fairlead')), false);
+  assert.deepEqual(await plane.frontends(), []);
+  const tree = execFileSync('bpftool', ['cgroup', 'show', place.cgroup], { encoding: 'utf8' });
+  assert.equal(tree.trim(), '');
+});

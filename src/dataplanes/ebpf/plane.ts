@@ -1,0 +1,253 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { servicePortKey } from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+import type { BpfObject } from '../../linux/bpf/object.ts';
+import type {
+  DataPlane,
+  Desired,
+  Difference,
+  Drift,
+  EndpointCount,
+  Inspection,
+  KernelFrontend,
+  NodeFacts,
+} from '../contract.ts';
+import { readCounters } from './counters.ts';
+import { changesAtHooks, changesInMaps } from './drift.ts';
+import { frontendOfKey } from './entry-text.ts';
+import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
+import { HOOK_NAMES, Hooks, loadHooks } from './hooks.ts';
+import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
+import { Kernel } from './kernel.ts';
+import { Knowledge } from './knowledge.ts';
+import { openMaps } from './map-set.ts';
+import { Pins } from './pins.ts';
+import { asPlaneError, notInspected } from './refusal.ts';
+import { Tables } from './tables.ts';
+import { Transaction } from './transaction.ts';
+
+export interface SocketHooksOptions {
+  readonly readObject: () => BpfObject;
+  /** The folder of the control group whose sockets are led to endpoints. */
+  readonly cgroupPath: () => string;
+  readonly pinFolder: string;
+  /** Makes the folder, and the file system that it needs; nothing where both are there. */
+  readonly preparePins: () => void;
+  /** What stands for the node itself. */
+  readonly hostCookie: () => bigint;
+}
+
+/** A program that is taken off is put back within half a second. */
+const LOOK_AT_HOOKS_EVERY_MS = 250;
+const LOOK_AT_MAPS_EVERY_MS = 2000;
+/** A look at the maps takes at most this part of the time. */
+const MOST_LOOKING = 1 / 100;
+
+/**
+ * The data plane at sockets: who connects or sends to a Service address does so to an endpoint. It
+ * serves what a socket can do; the rest passes, so another plane must stand behind it.
+ */
+export class SocketHooksPlane implements DataPlane {
+  readonly mode = 'socket-hooks';
+  readonly rowsPerStep = 4096;
+  readonly #options: SocketHooksOptions;
+  readonly #knowledge = new Knowledge();
+  #kernel: Kernel | undefined;
+  #suspects = { hooks: false, maps: false };
+  /** Changes with every write: a look that a write came between says nothing. */
+  #writes = 0;
+
+  constructor(options: SocketHooksOptions) {
+    this.#options = options;
+  }
+
+  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+    const suspects = this.#suspects;
+    this.#suspects = { hooks: false, maps: false };
+    this.#writes += 1;
+    const { facts, present } = this.#knowledge;
+    const isCertain = facts !== undefined && present.size === 0 && !suspects.maps;
+    try {
+      if (depth === 'everything' || !isCertain) return await this.#inspectEverything(desired);
+      return await this.#inspectHooks(desired);
+    } catch (error) {
+      this.#suspects = { hooks: true, maps: true };
+      throw asPlaneError(error);
+    } finally {
+      this.#writes += 1;
+    }
+  }
+
+  async configure(facts: NodeFacts): Promise<void> {
+    if (!this.#knowledge.facts) throw notInspected();
+    try {
+      const node = nodeEntries(facts, this.#options.hostCookie());
+      await compareNodeEntries(this.#opened().tables, node, { write: true });
+      this.#knowledge.facts = facts;
+    } catch (error) {
+      throw asPlaneError(error);
+    }
+  }
+
+  async apply(changes: readonly Change[]): Promise<void> {
+    if (!this.#knowledge.facts) throw notInspected();
+    this.#writes += 1;
+    try {
+      const transaction = await this.#planned(changes);
+      await transaction.write();
+    } catch (error) {
+      throw asPlaneError(error);
+    } finally {
+      this.#writes += 1;
+    }
+    const { present } = this.#knowledge;
+    if (present.size > 0) for (const { key } of changes) present.delete(key);
+  }
+
+  async diff(desired: Desired): Promise<readonly Difference[]> {
+    const object = this.#options.readObject();
+    const pins = new Pins(this.#options.pinFolder);
+    const maps = openMaps(pins);
+    if (maps === undefined) return [{ kind: 'missing', object: `ebpf maps at ${pins.folder}` }];
+    const loaded = loadHooks(object, { maps });
+    const cgroupPath = this.#options.cgroupPath();
+    const hooks = new Hooks({ pins, cgroupPath, loaded });
+    try {
+      const tables = new Tables(maps);
+      const differences = await diffTables(tables, desired, this.#options.hostCookie());
+      for (const difference of hooks.differences()) differences.add(() => difference);
+      return differences.described;
+    } finally {
+      hooks.close();
+      for (const map of maps.values()) map.close();
+    }
+  }
+
+  async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    const tell = (what: string) => onDrift({ atMs: Date.now(), what });
+    let nextLookAtMs = 0;
+    while (!signal.aborted) {
+      await delay(LOOK_AT_HOOKS_EVERY_MS, undefined, { signal }).catch(abortedOnly(signal));
+      if (signal.aborted || !this.#kernel || !this.#knowledge.facts) continue;
+      this.#lookAtHooks(tell);
+      if (performance.now() < nextLookAtMs) continue;
+      const begunAtMs = performance.now();
+      await this.#lookAtMaps(tell);
+      const tookMs = performance.now() - begunAtMs;
+      nextLookAtMs =
+        performance.now() + Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING);
+    }
+  }
+
+  async counters(): Promise<readonly EndpointCount[]> {
+    if (!this.#kernel) return [];
+    return await readCounters(this.#kernel.tables, this.#knowledge.lists);
+  }
+
+  async frontends(): Promise<readonly KernelFrontend[]> {
+    const maps = openMaps(new Pins(this.#options.pinFolder));
+    if (maps === undefined) return [];
+    try {
+      const frontends = await readFrontends(new Tables(maps));
+      return [...frontends.keys()].map((key) => frontendOfKey(Buffer.from(key, 'latin1')));
+    } finally {
+      for (const map of maps.values()) map.close();
+    }
+  }
+
+  async remove(): Promise<void> {
+    try {
+      const pins = new Pins(this.#options.pinFolder);
+      for (const name of HOOK_NAMES) {
+        const link = pins.link(name);
+        link?.detach();
+        link?.close();
+      }
+      pins.removeAll();
+      this.#kernel?.hooks.close();
+      this.#kernel = undefined;
+      this.#knowledge.forget();
+    } catch (error) {
+      throw asPlaneError(error);
+    }
+  }
+
+  async #inspectEverything(desired: Desired): Promise<Inspection> {
+    const kernel = this.#opened();
+    const pins = kernel.mendPins();
+    const inspected = {
+      tables: kernel.tables,
+      hooks: kernel.hooks,
+      knowledge: this.#knowledge,
+      hostCookie: this.#options.hostCookie(),
+    };
+    const inspection = await inspectEverything(inspected, desired);
+    return withMore(inspection, pins);
+  }
+
+  /** Believes the rows to be there: only programs, pins and the node's entries are looked at. */
+  async #inspectHooks(desired: Desired): Promise<Inspection> {
+    const kernel = this.#opened();
+    const node = nodeEntries(desired.facts, this.#options.hostCookie());
+    const amiss = [
+      ...kernel.mendPins(),
+      ...kernel.hooks.mend(),
+      ...(await compareNodeEntries(kernel.tables, node, { write: true })),
+    ];
+    this.#knowledge.facts = desired.facts;
+    const right = new Set([...desired.rows].map(({ id }) => servicePortKey(id)));
+    return withMore({ right, differences: [], differenceCount: 0, writeCount: 0 }, amiss);
+  }
+
+  async #planned(changes: readonly Change[]): Promise<Transaction> {
+    const kernel = this.#opened();
+    for (;;) {
+      const transaction = new Transaction(this.#knowledge, kernel.tables);
+      const shortage = transaction.plan(changes);
+      if (shortage === undefined) return transaction;
+      await kernel.grow(shortage, this.#knowledge);
+    }
+  }
+
+  #lookAtHooks(tell: (what: string) => void): void {
+    if (this.#suspects.hooks || !this.#kernel) return;
+    const missing = this.#kernel.missingPins().map((name) => `the pin of ebpf map ${name} has gone`);
+    const changes = [...changesAtHooks(this.#kernel.hooks), ...missing];
+    if (changes.length === 0) return;
+    this.#suspects.hooks = true;
+    tell(changes.join(', '));
+  }
+
+  async #lookAtMaps(tell: (what: string) => void): Promise<void> {
+    if (this.#suspects.maps || !this.#kernel) return;
+    const before = this.#writes;
+    const changes = await changesInMaps(this.#kernel.tables, this.#knowledge);
+    if (changes.length === 0 || before !== this.#writes) return;
+    this.#suspects.maps = true;
+    tell(changes.join(', '));
+  }
+
+  #opened(): Kernel {
+    if (this.#kernel) return this.#kernel;
+    const { readObject, pinFolder, preparePins, cgroupPath } = this.#options;
+    preparePins();
+    const pins = new Pins(pinFolder);
+    this.#kernel = Kernel.open({ object: readObject(), pins, cgroupPath: cgroupPath() });
+    return this.#kernel;
+  }
+}
+
+function withMore(inspection: Inspection, more: readonly Difference[]): Inspection {
+  return {
+    right: inspection.right,
+    differences: [...inspection.differences, ...more],
+    differenceCount: inspection.differenceCount + more.length,
+    writeCount: inspection.writeCount + more.length,
+  };
+}
+
+function abortedOnly(signal: AbortSignal): (error: unknown) => void {
+  return (error) => {
+    if (!signal.aborted) throw error;
+  };
+}
