@@ -50,9 +50,12 @@ struct nf_conn {
 
 #pragma clang attribute pop
 
+// An nf_conn that is not yet in the table.
+struct nf_conn___init {
+	struct nf_conn ct;
+};
+
 // Passed to the kernel's functions as they are, so these must be laid out as the kernel has them.
-// nf_conn that is not yet in the table.
-struct nf_conn___init;
 
 union nf_inet_addr {
 	__u32 all[4];

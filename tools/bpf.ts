@@ -5,7 +5,7 @@
 import { glob } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compile } from './bpf/compile.ts';
+import { CompileError, compile } from './bpf/compile.ts';
 
 const root = join(import.meta.dirname, '..');
 const { positionals, values } = parseArgs({
@@ -22,6 +22,12 @@ const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 
 for (const source of sources) {
-  const { path, cached } = await compile({ root, source, folder, signal: stop.signal });
-  console.log(`${cached ? 'as before' : 'compiled '}  ${relative(root, path)}`);
+  try {
+    const { path, cached } = await compile({ root, source, folder, signal: stop.signal });
+    console.log(`${cached ? 'as before' : 'compiled '}  ${relative(root, path)}`);
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 }

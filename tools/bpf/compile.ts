@@ -22,6 +22,11 @@ export interface Compilation {
   readonly signal: AbortSignal;
 }
 
+/** The message is for the person who wrote the source, or who lacks the compiler. */
+export class CompileError extends Error {
+  override readonly name = 'CompileError';
+}
+
 export interface Compiled {
   readonly path: string;
   /** Nothing had changed since it was made. */
@@ -93,7 +98,7 @@ async function run(what: Compilation, program: string, args: readonly string[]):
     signal: what.signal,
   });
   if (outcome.ok) return outcome.output;
-  throw new Error(
+  throw new CompileError(
     `${program} failed on ${sourceOf(what)}; it needs clang, llvm and libbpf-dev:\n${outcome.output}`,
   );
 }

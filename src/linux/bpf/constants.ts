@@ -75,6 +75,3 @@ export const MapFlag = {
 } as const;
 
 export const UpdateFlag = { any: 0, mustBeNew: 1, mustExist: 2 } as const;
-
-/** Names of objects hold 16 bytes with the zero at the end. */
-export const NAME_BYTES = 16;

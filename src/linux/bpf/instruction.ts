@@ -10,7 +10,7 @@ export const Source = { mapFd: 1, mapValue: 2, function: 4 } as const;
 export const CallTo = { function: 1, kernelFunction: 2 } as const;
 
 /** A helper that no kernel has. The verifier minds it only where it can be reached. */
-const NO_SUCH_HELPER = 0x0bad_2310;
+export const NO_SUCH_HELPER = 0x0bad_2310;
 
 export function codeAt(code: Buffer, at: number): number {
   return code.readUInt8(at * INSTRUCTION_BYTES);

@@ -19,10 +19,16 @@ export interface KernelFunction {
   readonly module: string | undefined;
 }
 
+export interface KernelType {
+  readonly btf: Btf;
+  readonly typeId: number;
+}
+
 /** The types of the running kernel and of its modules. Nothing is read before it is asked for. */
 export class KernelTypes {
   readonly #folder: string;
   readonly #read = new Map<string, Btf>();
+  readonly #named = new Map<string, readonly KernelType[]>();
 
   constructor(folder: string = FOLDER) {
     this.#folder = folder;
@@ -34,6 +40,22 @@ export class KernelTypes {
     for (const module of readdirSync(this.#folder).sort()) {
       if (module !== KERNEL) yield { btf: this.#types(module), module };
     }
+  }
+
+  /** Types of this kind and name: the kernel's own, else those of the modules. */
+  named(kind: number, name: string): readonly KernelType[] {
+    const key = `${kind} ${name}`;
+    const known = this.#named.get(key);
+    if (known) return known;
+    const found: KernelType[] = [];
+    let kernelHasIt = false;
+    for (const { btf, module } of name === '' ? [] : this.all()) {
+      if (module !== undefined && kernelHasIt) break;
+      found.push(...[...btf.findAll(kind, name)].map((typeId) => ({ btf, typeId })));
+      kernelHasIt ||= module === undefined && found.length > 0;
+    }
+    this.#named.set(key, found);
+    return found;
   }
 
   kernelFunction(name: string): KernelFunction | undefined {

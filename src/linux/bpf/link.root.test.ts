@@ -8,11 +8,19 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
 import { AttachType } from './constants.ts';
-import { listIds, openLinkById, programsOnCgroup, programsOnDevice } from './enumerate.ts';
+import {
+  listIds,
+  openLinkById,
+  openMapById,
+  openProgramById,
+  programsOnCgroup,
+  programsOnDevice,
+} from './enumerate.ts';
 import { attachCgroup, attachTcx, openPinnedLink } from './link.ts';
 import { loadObject } from './load.ts';
 import { openPinnedMap } from './map-create.ts';
 import { parseObject } from './parse-object.ts';
+import { openPinnedProgram } from './program.ts';
 import { compiled } from './testing/compile.ts';
 import { ownPlace } from './testing/own-place.ts';
 
@@ -69,13 +77,26 @@ test('connects from a cgroup are redirected, counted, refused after an update, f
     const attached = programsOnCgroup(place.cgroupFd, AttachType.cgroupConnect4);
     assert.deepEqual(attached, [connect4.id]);
     assert.ok(listIds('link').includes(again.info().id));
-    assert.equal(openLinkById(again.info().id)?.info().programId, connect4.id);
+    const sameLink = openLinkById(again.info().id);
+    assert.equal(sameLink?.info().programId, connect4.id);
+    sameLink?.close();
 
     again.update(refuseAll);
     assert.equal(await connectFromGroup('10.96.0.1', 80), 'EPERM');
     again.detach();
     again.close();
     assert.deepEqual(programsOnCgroup(place.cgroupFd, AttachType.cgroupConnect4), []);
+
+    connect4.pin(join(place.pins, 'program'));
+    const program = openPinnedProgram(join(place.pins, 'program'));
+    assert.deepEqual([program.id, program.tag], [connect4.id, connect4.tag]);
+    program.close();
+    const sameProgram = openProgramById(connect4.id);
+    assert.equal(sameProgram?.name, 'connect4');
+    sameProgram?.close();
+    const sameMap = openMapById(redirects.id);
+    assert.equal(sameMap?.name, 'redirects');
+    sameMap?.close();
 
     const pinned = openPinnedMap(join(place.pins, 'redirects'));
     assert.equal(pinned.id, redirects.id);

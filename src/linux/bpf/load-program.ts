@@ -3,7 +3,7 @@ import { Attr } from './attr.ts';
 import { Command } from './constants.ts';
 import { BpfError, callFailed, errnoName } from './errors.ts';
 import { nameAt } from './info.ts';
-import { INSTRUCTION_BYTES } from './instruction.ts';
+import { INSTRUCTION_BYTES, NO_SUCH_HELPER } from './instruction.ts';
 import type { FuncInfo, LineInfo } from './object.ts';
 import { bpf, Errno } from './system-call.ts';
 import { readVerifierLog } from './verifier-log.ts';
@@ -18,12 +18,16 @@ export interface ProgramLoad {
   readonly typesFd: number;
   /** Of modules that it calls into. */
   readonly moduleTypeFds: readonly number[];
+  /** What of the kernel the program may use, and this kernel does not have. */
+  readonly lacking: readonly string[];
 }
 
 const FUNC_INFO_BYTES = 8;
 const LINE_INFO_BYTES = 16;
 const SMALLEST_LOG_BYTES = 256 * 1024;
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
+/** How the verifier calls what stands where something is lacking. */
+const UNKNOWN_HELPER = `unknown#${NO_SUCH_HELPER}`;
 /** A signal may interrupt the verifier; it says so by EAGAIN. */
 const MOST_ATTEMPTS = 5;
 
@@ -36,6 +40,10 @@ export function loadProgram(load: ProgramLoad): number {
   const log = verifierLog(attr);
   const { name } = load.program;
   if (log === '') throw callFailed(`load the program ${name}`, fd);
+  if (load.lacking.length > 0 && log.includes(UNKNOWN_HELPER)) {
+    const message = `the program ${name} needs what this kernel does not have: ${load.lacking.join(', ')}`;
+    throw new BpfError('BPF_KERNEL_LACKS', message, { errno: -fd });
+  }
   const { reason, source, excerpt } = readVerifierLog(log);
   const where = source === undefined ? '' : ` at \`${source}\``;
   throw new BpfError(

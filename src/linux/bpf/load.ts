@@ -96,8 +96,8 @@ function load(
   }
   const program = assemble(object, found);
   const kind = kindOfSection(found.section);
-  coreRelocate(program, { local: object.btf, kernel: around.kernel });
-  relocate(program, around);
+  const lacking = coreRelocate(program, { local: object.btf, kernel: around.kernel });
+  lacking.push(...relocate(program, around));
   const fd = loadProgram({
     program,
     type: choice.type ?? kind.type,
@@ -106,6 +106,7 @@ function load(
     license: object.license,
     typesFd,
     moduleTypeFds: [...around.moduleTypes.values()],
+    lacking,
   });
   return programOf(fd);
 }

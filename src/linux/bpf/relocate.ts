@@ -12,9 +12,13 @@ export interface Surroundings {
   readonly moduleTypes: Map<string, number>;
 }
 
-/** Writes into the code where maps, global variables and functions of the kernel are. */
-export function relocate(program: AssembledProgram, around: Surroundings): void {
+/**
+ * Writes into the code where maps, global variables and functions of the kernel are. Gives the
+ * names of functions that the kernel lacks and that the program says it can do without.
+ */
+export function relocate(program: AssembledProgram, around: Surroundings): string[] {
   const { code } = program;
+  const lacking: string[] = [];
   for (const relocation of program.relocations) {
     const { at } = relocation;
     switch (relocation.kind) {
@@ -35,24 +39,25 @@ export function relocate(program: AssembledProgram, around: Surroundings): void 
         break;
       }
       case 'kernelFunction':
-        callKernel(program, relocation, around);
+        if (!callKernel(program, relocation, around)) lacking.push(relocation.name);
         break;
       default:
         throw new BpfError('BPF_OBJECT_INVALID', `a ${relocation.kind} was left over`);
     }
   }
+  return lacking;
 }
 
 function callKernel(
   { name, code }: AssembledProgram,
   call: { readonly at: number; readonly name: string; readonly weak: boolean },
   around: Surroundings,
-): void {
+): boolean {
   const found = around.kernel.kernelFunction(call.name);
   if (found === undefined) {
     if (call.weak) {
       poison(code, call.at);
-      return;
+      return false;
     }
     const message = `the program ${name} needs ${call.name}, which this kernel does not have`;
     throw new BpfError('BPF_KERNEL_LACKS', message);
@@ -60,6 +65,7 @@ function callKernel(
   setSource(code, call.at, CallTo.kernelFunction);
   setImmediate32(code, call.at, found.typeId);
   setOffset(code, call.at, found.module === undefined ? 0 : moduleIndex(found.module, around));
+  return true;
 }
 
 /** Which of the descriptors given with the program is the module's; the first is the kernel's. */

@@ -8,9 +8,7 @@ const libc = koffi.load('libc.so.6');
 // with and without the dots.
 const syscall = libc.func('long syscall(long number, int command, void *attr, unsigned int size)');
 const closeFunction: (fd: number) => number = libc.func('int close(int fd)');
-const readFunction: (fd: number, into: Uint8Array, size: number) => number = libc.func(
-  'long read(int fd, void *into, unsigned long size)',
-);
+const readFunction = libc.func('long read(int fd, void *into, unsigned long size)');
 
 type BpfCall = (
   ...args: [number: number, command: CommandNumber, attr: Uint8Array, size: number]
@@ -69,10 +67,15 @@ export function closeDescriptor(fd: number): void {
   closeFunction(fd);
 }
 
-/** read(2) of a descriptor of bpf: how many bytes, or the negative number of the error. */
-export function readDescriptor(fd: number, into: Uint8Array): number {
-  const result = readFunction(fd, into, into.length);
-  return result < 0 ? -koffi.errno() : result;
+/** read(2) on a thread of its own: how many bytes, or the negative number of the error. */
+export function readOnThread(fd: number, into: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    readFunction.async(fd, into, into.length, (error: unknown, result: number) => {
+      if (error) reject(error instanceof Error ? error : new Error(String(error)));
+      // koffi does not hold on to the buffer; that it is named here does.
+      else resolve(result < 0 ? -koffi.errno() : Math.min(result, into.length));
+    });
+  });
 }
 
 function systemCallNumber(): number {

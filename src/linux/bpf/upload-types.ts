@@ -30,7 +30,7 @@ export function uploadTypes(btf: Btf): number {
  * before linking, and functions of the kernel are not the object's. The kernel would refuse them,
  * and nothing that it does for us needs them.
  */
-export function typesForKernel(btf: Btf): Buffer {
+function typesForKernel(btf: Btf): Buffer {
   const types: Buffer[] = [];
   for (let id = btf.firstId; id < btf.endId; id += 1) {
     const offset = btf.offsetOf(id);

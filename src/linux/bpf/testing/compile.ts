@@ -12,5 +12,10 @@ export function compiled(name: string): Buffer {
   const source = join(TESTDATA, `${name}.bpf.c`);
   const args = [join(ROOT, 'tools/bpf.ts'), source, '--into', INTO];
   execFileSync(process.execPath, args, { cwd: ROOT, timeout: DEADLINE_MS, stdio: 'pipe' });
-  return readFileSync(join(ROOT, INTO, `${name}.bpf.o`));
+  return readFileSync(objectPath(name));
+}
+
+/** Where it lies once it has been compiled. */
+export function objectPath(name: string): string {
+  return join(ROOT, INTO, `${name}.bpf.o`);
 }

@@ -1,0 +1,43 @@
+import { closeSync, openSync } from 'node:fs';
+import koffi from 'koffi';
+import { BpfError, errnoName } from './errors.ts';
+
+const libc = koffi.load('libc.so.6');
+const setns: (fd: number, kind: number) => number = libc.func('int setns(int fd, int kind)');
+const CLONE_NEWNET = 0x4000_0000;
+const OWN = '/proc/thread-self/ns/net';
+
+/**
+ * Runs one synchronous stretch of code with this thread in another network namespace, given by a
+ * path such as /proc/123/ns/net. Nothing else of the process runs on the thread meanwhile, and the
+ * stretch must not wait. See decision 0007.
+ */
+export function insideNetworkNamespace<T>(path: string, stretch: () => T): T {
+  const home = openSync(OWN, 'r');
+  try {
+    const there = openSync(path, 'r');
+    try {
+      enter(there, path);
+    } finally {
+      closeSync(there);
+    }
+    try {
+      return stretch();
+    } finally {
+      // Away from home every socket made from now on would be in the wrong place.
+      if (setns(home, CLONE_NEWNET) !== 0) process.abort();
+    }
+  } finally {
+    closeSync(home);
+  }
+}
+
+function enter(fd: number, path: string): void {
+  if (setns(fd, CLONE_NEWNET) === 0) return;
+  const errno = koffi.errno();
+  const message = `cannot enter the network namespace ${path}: ${errnoName(errno)}`;
+  throw new BpfError('BPF_NOT_PERMITTED', message, {
+    errno,
+    next: 'run as root with CAP_SYS_ADMIN; in a container, with the process ids of the machine',
+  });
+}

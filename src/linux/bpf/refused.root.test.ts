@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { BpfError } from './errors.ts';
+import { loadObject } from './load.ts';
+import { parseObject } from './parse-object.ts';
+import { compiled } from './testing/compile.ts';
+
+const object = parseObject(compiled('refused'));
+
+function refusalOf(name: string): BpfError {
+  try {
+    loadObject(object, { programs: [{ name }] }).close();
+  } catch (error) {
+    if (error instanceof BpfError) return error;
+    throw error;
+  }
+  return assert.fail(`${name} was loaded`);
+}
+
+test('a program that the verifier refuses: the reason, the source line and the last instructions', () => {
+  const error = refusalOf('unsafe');
+  assert.equal(error.code, 'BPF_PROGRAM_REFUSED');
+  assert.match(error.message, /the program unsafe at `return \*number;.*`: R\d invalid mem access/);
+  assert.match(error.detail ?? '', /^\d+: \(61\) .* = \*\(u32 \*\)/m);
+  assert.match(error.detail ?? '', /refused\.bpf\.c/);
+  assert.doesNotMatch(error.detail ?? '', /processed \d+ insns/);
+});
+
+test('a field that the kernel lacks is named', () => {
+  const error = refusalOf('lacking');
+  assert.equal(error.code, 'BPF_KERNEL_LACKS');
+  assert.match(error.message, /nf_conn\.no_such_field/);
+});
+
+test('so is a function', () => {
+  const error = refusalOf('calling');
+  assert.equal(error.code, 'BPF_KERNEL_LACKS');
+  assert.match(error.message, /calling needs fairlead_no_such_function/);
+});
+
+test('a load that fails leaves no descriptor open, so nothing in the kernel', () => {
+  const open = (): number => readdirSync('/proc/self/fd').length;
+  refusalOf('unsafe');
+  const before = open();
+  for (const name of ['unsafe', 'lacking', 'calling', 'unsafe']) refusalOf(name);
+  assert.equal(open(), before);
+});
