@@ -8,8 +8,10 @@ import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
 import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
+import { mountPins, pinFolder, unmountPins } from './host/pins.ts';
 import type { Daemon } from './host/processes.ts';
 import { type Progress, silentProgress } from './host/progress.ts';
+import { SocketGroups } from './host/socket-groups.ts';
 import { registerNode, retellZone } from './kubelet/nodes.ts';
 import { PodRunner } from './kubelet/pods.ts';
 import { SliceWatch } from './kubelet/slice-watch.ts';
@@ -47,6 +49,8 @@ export interface Lab extends AsyncDisposable {
   readonly daemons: readonly Daemon[];
   /** Path of the namespace of `fabric`, `client`, `machine` or a node. */
   namespacePath(role: string): string;
+  /** The control group of a node, once a proxy that serves sockets was started. */
+  socketGroup(nodeIndex: number): string | undefined;
   /** Starts a proxy on every node; resolves when all have synced. */
   startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;
   /** Lets go of the lab without ending it: what a person started stays up. */
@@ -71,6 +75,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 export async function removeLab(name: string): Promise<void> {
   await removeNamespaces(await listNamespaces(name));
   await removeCgroups(name);
+  await unmountPins(labFolder(name));
   // A process that was just killed may still be writing for an instant.
   await rm(labFolder(name), { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
@@ -118,7 +123,9 @@ async function assemble(assembly: Assembly): Promise<Lab> {
   await Promise.all(nodeIndexes({ nodeCount }).map((index) => registerNode(api, index)));
   const slices = new SliceWatch(api, lifetime.signal);
   const pods = new PodRunner({ lab: name, api, podNetwork, logFolder, agnhost: parts.agnhost });
+  const groups = new SocketGroups(name);
   const letGo = async (): Promise<void> => {
+    await groups.leave();
     lifetime.abort();
     await slices.ended();
     api[Symbol.dispose]();
@@ -136,10 +143,17 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     daemons,
     pods,
     namespacePath: (role) => namespacePath({ lab: name, role }),
+    socketGroup: (nodeIndex) => groups.ofNode(nodeName(nodeIndex)),
     startProxies: async (variant, settings = {}) => {
+      if (variant.servesSockets) {
+        await groups.make(nodeIndexes({ nodeCount }).map(nodeName));
+        await mountPins(folder);
+      }
       const starts = nodeIndexes({ nodeCount }).map(async (index) => {
         const node = nodeName(index);
-        const place = { nodeName: node, parts, credentials, settings };
+        const cgroupPath = groups.ofNode(node);
+        const sockets = cgroupPath ? { cgroupPath, pinFolder: pinFolder(folder, node) } : undefined;
+        const place = { nodeName: node, parts, credentials, settings, sockets };
         const daemon = await startProxy({
           ...place,
           lab: name,

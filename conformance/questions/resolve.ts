@@ -36,7 +36,7 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
     const pod = world.pod(name.slice('pod:'.length));
     const own = [pod.address[family]];
     return {
-      origin: { namespace: pod.namespacePath },
+      origin: { namespace: pod.namespacePath, group: world.lab.socketGroup(pod.spec.nodeIndex) },
       ownAddresses: own,
       node: pod.spec.nodeIndex,
     };
@@ -47,7 +47,8 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
     return { origin, ownAddresses: [sourceAddress], node: viaNode };
   }
   const index = indexOf(name);
-  const origin = { namespace: world.lab.namespacePath(nodeName(index)) };
+  const namespace = world.lab.namespacePath(nodeName(index));
+  const origin = { namespace, group: world.lab.socketGroup(index) };
   return { origin, ownAddresses: addressesOfNode(index, family), node: index };
 }
 

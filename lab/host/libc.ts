@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import koffi from 'koffi';
 import { parseIp } from '../../src/addresses/ip.ts';
 import { LabError } from './errors.ts';
+import { inGroup } from './socket-groups.ts';
 
 // Only integers and buffers cross into C: every serious koffi report is about callbacks or structs.
 const libc = koffi.load('libc.so.6');
@@ -37,6 +38,8 @@ export type IpVersion = 4 | 6;
 export interface SocketRequest {
   /** Path of the network namespace, as under /run/netns. */
   readonly namespace: string;
+  /** Folder of the control group it belongs to for life; this process's own when not given. */
+  readonly group?: string | undefined;
   readonly kind: SocketKind;
   readonly version: IpVersion;
   readonly bindTo?: { readonly address: string; readonly port: number };
@@ -53,7 +56,9 @@ export function openSocket(request: SocketRequest): number {
   return inNamespace(request.namespace, () => {
     const type = request.kind === 'tcp' ? SOCK_STREAM : SOCK_DGRAM;
     const family = request.version === 4 ? AF_INET : AF_INET6;
-    const fd = check(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), 'socket');
+    const make = (): number => socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const made = request.group === undefined ? make() : inGroup(request.group, make);
+    const fd = check(made, 'socket');
     const { bindTo } = request;
     if (bindTo === undefined) return fd;
     return closeOnError(fd, () => bindSocket(fd, socketAddress(bindTo)));

@@ -6,6 +6,8 @@ import { openBoundSocket, openSocket } from './libc.ts';
 /** Where a connection starts: the namespace, and the source address if it matters. */
 export interface Origin {
   readonly namespace: string;
+  /** The control group that the socket is made in, where it matters. */
+  readonly group?: string | undefined;
   readonly sourceAddress?: string | undefined;
   readonly sourcePort?: number | undefined;
 }
@@ -19,6 +21,7 @@ export interface Destination {
 export function dialTcp(origin: Origin, to: Destination): net.Socket {
   const fd = openSocket({
     namespace: origin.namespace,
+    group: origin.group,
     kind: 'tcp',
     version: versionOf(to.address),
   });
@@ -38,7 +41,8 @@ export async function dialUdp(origin: Origin, to: Destination): Promise<dgram.So
   const bound = once(socket, 'listening');
   const address = origin.sourceAddress ?? (version === 4 ? '0.0.0.0' : '::');
   const bindTo = { address, port: origin.sourcePort ?? 0 };
-  socket.bind({ fd: openSocket({ namespace: origin.namespace, kind: 'udp', version, bindTo }) });
+  const { namespace, group } = origin;
+  socket.bind({ fd: openSocket({ namespace, group, kind: 'udp', version, bindTo }) });
   await bound;
   const connected = once(socket, 'connect');
   socket.connect(to.port, to.address);

@@ -16,6 +16,13 @@ export interface ProxyPlace {
   /** A folder of this node's own. */
   readonly folder: string;
   readonly settings: ProxySettings;
+  /** Of a variant that serves sockets: whose sockets, and where its programs are kept. */
+  readonly sockets?: SocketPlace | undefined;
+}
+
+export interface SocketPlace {
+  readonly cgroupPath: string;
+  readonly pinFolder: string;
 }
 
 export interface ProxyCommand {
@@ -31,6 +38,8 @@ export interface ProxyVariant {
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
   /** It may overlook the zone of its node while it starts, and has to be told again. */
   readonly mayMissZoneAtStart?: boolean;
+  /** It acts on sockets, not packets: those of each node are made in a control group of its own. */
+  readonly servesSockets?: boolean;
   /** Asked again and again through the node's loopback: is every family in the kernel? */
   synced(read: (port: number, path: string) => Promise<string | undefined>): Promise<boolean>;
 }

@@ -1,17 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ProxyVariant } from './contract.ts';
+import type { ProxyPlace, ProxyVariant } from './contract.ts';
 import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
 /** To the lab Fairlead is a program like any other: started, and asked over its ports. */
 const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
+type FairleadMode = 'nftables' | 'iptables' | 'socket-ebpf';
+
 export interface FairleadOptions {
   readonly name: string;
   readonly description: string;
-  readonly mode: 'nftables' | 'iptables';
+  readonly mode: FairleadMode;
   /** The only backend of iptables that it finds. */
   readonly iptables?: IptablesProgram;
   /** What Node is given: its own flags, and the program. From source when not given. */
@@ -32,15 +34,21 @@ export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = [
     mode: 'iptables',
     iptables: 'xtables-legacy-multi',
   }),
+  fairlead({
+    name: 'fairlead-socket-ebpf',
+    description: 'Fairlead, socket-ebpf mode: socket hooks in front of nftables',
+    mode: 'socket-ebpf',
+  }),
 ];
 
 export function fairlead(of: FairleadOptions): ProxyVariant {
   return {
     name: of.name,
     description: of.description,
+    ...(of.mode === 'socket-ebpf' ? { servesSockets: true } : {}),
     async prepare(place) {
       const configFile = join(place.folder, 'fairlead.json');
-      await writeFile(configFile, JSON.stringify(proxyConfiguration(of.mode, place), null, 2));
+      await writeFile(configFile, JSON.stringify(configuration(of.mode, place), null, 2));
       return {
         argv: [
           '/usr/bin/env',
@@ -57,6 +65,14 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
     },
     synced: async (read) => hasSyncedFamilies((await read(METRICS_PORT, '/metrics')) ?? ''),
   };
+}
+
+/** Modes that kube-proxy does not have stand in a block of their own. */
+function configuration(mode: FairleadMode, place: ProxyPlace): object {
+  if (mode !== 'socket-ebpf') return proxyConfiguration(mode, place);
+  const { cgroupPath, pinFolder } = place.sockets ?? {};
+  const fairlead = { mode, cgroup: cgroupPath, pinFolder };
+  return { ...proxyConfiguration('nftables', place), fairlead };
 }
 
 /** Neither the backend that the machine would choose nor its lock: nodes share its files. */

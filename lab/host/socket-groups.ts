@@ -1,0 +1,81 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { cgroupName } from './cgroups.ts';
+
+const ROOTS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'];
+
+/**
+ * A control group for each node, so that this one process can make sockets in any of them. A socket
+ * belongs for life to the group its thread was in when it was made; in groups of the kind
+ * "threaded" a thread can step from one to the other by itself, and the kernel lets it do so without
+ * waiting for anybody.
+ */
+export class SocketGroups {
+  readonly #lab: string;
+  #nodes = new Map<string, string>();
+  #home: string | undefined;
+
+  constructor(lab: string) {
+    this.#lab = lab;
+  }
+
+  ofNode(node: string): string | undefined {
+    return this.#nodes.get(node);
+  }
+
+  /** Makes the groups and moves this process above them. */
+  async make(nodes: readonly string[]): Promise<void> {
+    if (this.#nodes.size > 0) return;
+    const root = rootFolder();
+    const above = join(root, cgroupName({ lab: this.#lab, role: 'sockets' }));
+    await mkdir(above, { recursive: true });
+    for (const node of nodes) {
+      const folder = join(above, node);
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'cgroup.type'), 'threaded');
+      this.#nodes.set(node, folder);
+    }
+    this.#home = join(root, await ownGroup());
+    await writeFile(join(above, 'cgroup.procs'), String(process.pid));
+  }
+
+  /** Back to where it came from: a group with a process in it cannot be removed. */
+  async leave(): Promise<void> {
+    if (this.#home !== undefined) {
+      await writeFile(join(this.#home, 'cgroup.procs'), String(process.pid));
+    }
+    this.#home = undefined;
+    this.#nodes = new Map();
+  }
+}
+
+/** Does something in another group of this process's own, and is back before anything else runs. */
+export function inGroup<T>(folder: string, work: () => T): T {
+  enter(folder);
+  try {
+    return work();
+  } finally {
+    enter(dirname(folder));
+  }
+}
+
+function enter(folder: string): void {
+  // 0: the thread that writes.
+  writeFileSync(join(folder, 'cgroup.threads'), '0');
+}
+
+/** The path of version 2 is the line that names no controller. */
+async function ownGroup(): Promise<string> {
+  const lines = (await readFile('/proc/self/cgroup', 'utf8')).split('\n');
+  return lines.find((line) => line.startsWith('0::'))?.slice('0::'.length) ?? '/';
+}
+
+function rootFolder(): string {
+  const root = ROOTS.find((folder) => existsSync(join(folder, 'cgroup.procs')) && isVersion2(folder));
+  return root ?? '/sys/fs/cgroup';
+}
+
+function isVersion2(folder: string): boolean {
+  return existsSync(join(folder, 'cgroup.controllers'));
+}
