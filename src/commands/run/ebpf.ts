@@ -3,12 +3,16 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { SocketHooksPlane } from '../../dataplanes/ebpf/plane.ts';
+import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import { cgroup2Root, pinFolder } from '../../linux/bpf/folders.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import { parseObject } from '../../linux/bpf/parse-object.ts';
+import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { CommandError } from '../command-error.ts';
 import { RUN_FOLDER } from './folder.ts';
+
+const SOCKET_PROGRAMS = 'sock.bpf.o';
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
 
@@ -17,11 +21,23 @@ export function socketHooksPlane({
   pinFolder: folder,
 }: EbpfSettings): SocketHooksPlane {
   return new SocketHooksPlane({
-    readObject: () => readObject('sock.bpf.o'),
+    readObject: () => readObject(SOCKET_PROGRAMS),
     cgroupPath: () => cgroupPath ?? cgroup2Root(join(RUN_FOLDER, 'cgroup')),
     pinFolder: folder,
     preparePins: () => void pinFolder(basename(folder), dirname(folder)),
     hostCookie: netnsCookie,
+  });
+}
+
+export function socketFlows(
+  { pinFolder: folder }: EbpfSettings,
+  onProblem: (error: unknown) => void,
+): SocketFlows {
+  return new SocketFlows({
+    readObject: () => readObject(SOCKET_PROGRAMS),
+    pinFolder: folder,
+    namespaces: networkNamespaces,
+    onProblem,
   });
 }
 

@@ -3,11 +3,15 @@ import type { Agent } from '../../agent/agent.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { AgentObserver } from '../../agent/observer.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
+import type { Settings } from '../../config/settings.ts';
+import { JoinedFlows } from '../../flows/joined.ts';
 import { FlowReconciler, type IsServing } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
-import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { socketFlows } from './ebpf.ts';
 import type { KnownAddresses } from './known-addresses.ts';
+import { partsOfMode } from './plane.ts';
 
 export interface FollowedFlows {
   readonly observer: AgentObserver;
@@ -20,10 +24,11 @@ export function followFlows(of: {
   readonly addresses: KnownAddresses;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  readonly settings: Settings;
 }): FollowedFlows {
-  const { agent, addresses, metrics, log } = of;
+  const { agent, addresses, metrics, log, settings } = of;
   const reconciler = new FlowReconciler({
-    conntrack: new KernelConntrack(),
+    conntrack: rememberedFlows(settings, log),
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
     options: { isServing: (id, endpoint) => isServing(agent().table, id, endpoint) },
     observer: {
@@ -53,6 +58,16 @@ export function followFlows(of: {
       onConfigured: () => reconciler.reconsiderAll(),
     },
   };
+}
+
+/** Where the kernel remembers to which endpoint a flow goes. */
+function rememberedFlows({ mode, ebpf }: Settings, log: Logger): Conntrack {
+  const tracked = new KernelConntrack();
+  if (!partsOfMode(mode).includes('socket hooks')) return tracked;
+  const onProblem = (error: unknown): void => {
+    log.warn(`sockets of removed endpoints are not ended: ${String(error)}`);
+  };
+  return new JoinedFlows([tracked, socketFlows(ebpf, onProblem)]);
 }
 
 function servedAddresses(facts: NodeFacts, machine: readonly string[]): readonly string[] {

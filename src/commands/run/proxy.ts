@@ -66,7 +66,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     },
     onProblem: (error) => log.warn(error.message),
   });
-  const flows = followFlows({ agent: agentOf, addresses, metrics, log });
+  const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
   const agent = new Agent({
     plane,
     source,

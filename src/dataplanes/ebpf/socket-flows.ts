@@ -1,0 +1,160 @@
+import { BpfError } from '../../linux/bpf/errors.ts';
+import { runIterator } from '../../linux/bpf/iterator.ts';
+import { type LoadedObject, loadObject } from '../../linux/bpf/load.ts';
+import type { BpfMap } from '../../linux/bpf/map.ts';
+import type { BpfObject } from '../../linux/bpf/object.ts';
+import type { BpfProgram } from '../../linux/bpf/program.ts';
+import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';
+import { STATUS_DST_NAT } from '../../linux/conntrack/protocol.ts';
+import type { FlowQuestion } from '../../linux/conntrack/question.ts';
+import type { Binary } from './knowledge.ts';
+import { ADDRESS_BYTES, ENDED_KEY, PEER, PROTOCOL_NUMBER } from './layout.ts';
+import { openMaps } from './map-set.ts';
+import { Pins } from './pins.ts';
+
+const IPV4_MAPPED = `${'\0'.repeat(10)}\xff\xff`;
+const END_DEADLINE_MS = 10_000;
+const PRESENT = Buffer.from([1, 0, 0, 0]);
+
+export interface SocketFlowsOptions {
+  readonly readObject: () => BpfObject;
+  readonly pinFolder: string;
+  /** Paths of the network namespaces whose sockets are looked at. */
+  readonly namespaces: () => readonly string[];
+  readonly onProblem: (error: unknown) => void;
+}
+
+interface Iterators {
+  readonly loaded: LoadedObject;
+  readonly ended: BpfMap;
+  readonly list: BpfProgram;
+  readonly end: BpfProgram;
+}
+
+/**
+ * Connected UDP sockets as flows: where a connection was translated at the socket, the kernel's
+ * tracking knows nothing of it, and the socket stays with its endpoint until it is ended. Programs
+ * get ECONNABORTED then, and connect again.
+ */
+export class SocketFlows implements Conntrack {
+  readonly #options: SocketFlowsOptions;
+  #iterators: Iterators | 'missing' | undefined;
+
+  constructor(options: SocketFlowsOptions) {
+    this.#options = options;
+  }
+
+  filtersCheaply(): boolean {
+    return true;
+  }
+
+  async *flows(question: FlowQuestion, signal: AbortSignal): AsyncGenerator<readonly Flow[]> {
+    const iterators = this.#opened();
+    if (!iterators || !question.protocols.has(PROTOCOL_NUMBER.UDP)) return;
+    for (const networkNamespace of this.#options.namespaces()) {
+      const peers = await this.#run(iterators.list, networkNamespace, signal);
+      const flows: Flow[] = [];
+      for (let at = 0; at + PEER.bytes <= peers.length; at += PEER.bytes) {
+        const flow = flowOf(peers, at);
+        if (question.destinationPorts.has(flow.original.destinationPort)) flows.push(flow);
+      }
+      if (flows.length > 0) yield flows;
+    }
+  }
+
+  /** Sockets with the same two addresses are not told apart: what is stale of one is of all. */
+  async remove(flows: readonly Flow[]): Promise<readonly Flow[]> {
+    const iterators = this.#opened();
+    if (!iterators || flows.length === 0) return [];
+    const keys = new Map(flows.map((flow) => [endedKey(flow), flow]));
+    const signal = AbortSignal.timeout(END_DEADLINE_MS);
+    const done = new Set<Binary>();
+    for (const key of keys.keys()) iterators.ended.update(Buffer.from(key, 'latin1'), PRESENT);
+    try {
+      for (const networkNamespace of this.#options.namespaces()) {
+        const ended = await this.#run(iterators.end, networkNamespace, signal);
+        for (let at = 0; at + ENDED_KEY.bytes <= ended.length; at += ENDED_KEY.bytes) {
+          done.add(ended.toString('latin1', at, at + ENDED_KEY.bytes));
+        }
+      }
+    } finally {
+      for (const key of keys.keys()) iterators.ended.delete(Buffer.from(key, 'latin1'));
+    }
+    return flows.filter((flow) => done.has(endedKey(flow)));
+  }
+
+  /** A namespace that has gone took its sockets along. */
+  async #run(program: BpfProgram, networkNamespace: string, signal: AbortSignal): Promise<Buffer> {
+    try {
+      return await runIterator(program, { networkNamespace, signal });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+      throw error;
+    }
+  }
+
+  #opened(): Iterators | undefined {
+    if (this.#iterators === 'missing') return undefined;
+    if (this.#iterators) return this.#iterators;
+    const maps = openMaps(new Pins(this.#options.pinFolder));
+    const ended = maps?.get('ended');
+    if (!maps || !ended) return undefined;
+    try {
+      const programs = [{ name: 'list_udp' }, { name: 'end_udp' }];
+      const loaded = loadObject(this.#options.readObject(), { maps, programs });
+      const list = loaded.programs.get('list_udp');
+      const end = loaded.programs.get('end_udp');
+      if (!list || !end) return undefined;
+      this.#iterators = { loaded, ended, list, end };
+      return this.#iterators;
+    } catch (error) {
+      // Before Linux 6.5 nobody can end a socket from outside: then they stay until they fail.
+      if (!(error instanceof BpfError)) throw error;
+      this.#iterators = 'missing';
+      this.#options.onProblem(error);
+      return undefined;
+    }
+  }
+}
+
+function flowOf(peers: Buffer, at: number): Flow {
+  const asked = addressAt(peers, at + PEER.virtualAddress);
+  const got = addressAt(peers, at + PEER.address);
+  return {
+    version: asked.length === 4 ? 4 : 6,
+    protocol: PROTOCOL_NUMBER.UDP,
+    original: to(asked, peers.readUInt16BE(at + PEER.virtualPort)),
+    reply: from(got, peers.readUInt16BE(at + PEER.port)),
+    status: STATUS_DST_NAT,
+    id: 0,
+    zone: 0,
+    mark: 0,
+    timeoutSeconds: 0,
+    tcpState: undefined,
+  };
+}
+
+function to(destination: string, destinationPort: number): FlowTuple {
+  return { source: '', sourcePort: 0, destination, destinationPort };
+}
+
+function from(source: string, sourcePort: number): FlowTuple {
+  return { source, sourcePort, destination: '', destinationPort: 0 };
+}
+
+function addressAt(peers: Buffer, at: number): string {
+  const bytes = peers.toString('latin1', at, at + ADDRESS_BYTES);
+  return bytes.startsWith(IPV4_MAPPED) ? bytes.slice(IPV4_MAPPED.length) : bytes;
+}
+
+function endedKey({ original, reply }: Flow): Binary {
+  const ports = Buffer.alloc(4);
+  ports.writeUInt16BE(original.destinationPort, 0);
+  ports.writeUInt16BE(reply.sourcePort, 2);
+  return mapped(original.destination) + mapped(reply.source) + ports.toString('latin1');
+}
+
+function mapped(address: string): string {
+  return address.length === 4 ? IPV4_MAPPED + address : address;
+}
