@@ -92,8 +92,8 @@ export class Comparison {
     if (first === undefined || first < 0 || this.#takenFirsts.has(first)) return false;
     if ((first + endpoints.length) * SLOT.bytes > this.#slots.length) return false;
     this.#takenFirsts.add(first);
-    return endpoints.every(({ address, port }, index) => {
-      writeSlot(this.#expected, 0, { address, port, connections: 0n });
+    return endpoints.every((endpoint, index) => {
+      writeSlot(this.#expected, 0, endpoint);
       const at = (first + index) * SLOT.bytes;
       const upTo = at + SLOT.connections;
       return this.#slots.compare(this.#expected, 0, SLOT.connections, at, upTo) === 0;

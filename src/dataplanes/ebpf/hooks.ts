@@ -151,7 +151,7 @@ export class Hooks {
   }
 }
 
-export function hookText(name: string): string {
+function hookText(name: string): string {
   return `ebpf hook ${name}`;
 }
 

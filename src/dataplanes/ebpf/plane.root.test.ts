@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -7,8 +6,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import { AttachType } from '../../linux/bpf/constants.ts';
+import { programsOnCgroup } from '../../linux/bpf/enumerate.ts';
+import { openPinnedLink } from '../../linux/bpf/link.ts';
+import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import type { Drift } from '../contract.ts';
 import type { SocketHooksPlane } from './plane.ts';
+import { frontendKeyOf } from './row.ts';
 import { testPlace } from './testing/place.ts';
 import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
 
@@ -105,8 +109,7 @@ test('with affinity a client stays, until its endpoint is gone', async () => {
 test('what belongs to no row goes, and what was changed by others is found and put right', async () => {
   const plane = place.newPlane();
   await bring(plane, [WEB]);
-  const path = join(place.pins, 'fairlead/maps/frontends');
-  execFileSync('bpftool', ['map', 'delete', 'pinned', path, 'key', 'hex', ...keyOf('10.96.0.1')]);
+  deleteFrontend('10.96.0.1');
   const differences = await place.newPlane().diff({ facts: FACTS, rows: [WEB] });
   assert.ok(differences.some(({ object }) => object === 'ebpf frontends { 10.96.0.1 tcp 80 }'));
   await bring(plane, [WEB]);
@@ -114,10 +117,11 @@ test('what belongs to no row goes, and what was changed by others is found and p
   assert.equal((await plane.diff({ facts: FACTS, rows: [] }))[0]?.kind, 'foreign');
 });
 
-function keyOf(address: string): string[] {
-  const hex = (number: number) => number.toString(16).padStart(2, '0');
-  const bytes = [...Array<number>(10).fill(0), 0xff, 0xff, ...address.split('.').map(Number)];
-  return [...bytes, 0, 80, 6, 0].map(hex);
+/** As somebody else would who has found the pins. */
+function deleteFrontend(address: string): void {
+  const map = openPinnedMap(join(place.pins, 'fairlead/maps/frontends'));
+  assert.ok(map.delete(frontendKeyOf(WEB, clusterIp(address))));
+  map.close();
 }
 
 test('a detached hook and a changed map are told, and repaired', async () => {
@@ -128,15 +132,14 @@ test('a detached hook and a changed map are told, and repaired', async () => {
   const drifts: Drift[] = [];
   const watching = plane.watch((drift) => drifts.push(drift), stop.signal);
   try {
-    const link = join(place.pins, 'fairlead/links/connect4');
-    execFileSync('bpftool', ['link', 'detach', 'pinned', link]);
-    assert.deepEqual((await ask('127.0.0.11')).by.length, 1);
+    const link = openPinnedLink(join(place.pins, 'fairlead/links/connect4'));
+    link.detach();
+    link.close();
     await until(() => drifts.some(({ what }) => what.includes('connect4')));
     const { differences } = await plane.inspect(desired, 'suspects');
     assert.deepEqual(differences, [{ kind: 'missing', object: 'ebpf hook connect4' }]);
     assert.equal((await ask('10.96.0.1')).peers[0], '10.96.0.1:80');
-    const path = join(place.pins, 'fairlead/maps/frontends');
-    execFileSync('bpftool', ['map', 'delete', 'pinned', path, 'key', 'hex', ...keyOf('10.96.0.1')]);
+    deleteFrontend('10.96.0.1');
     await until(() => drifts.some(({ what }) => what.includes('frontends')));
     const found = await plane.inspect(desired, 'suspects');
     assert.equal(found.right.size, 0);
@@ -176,6 +179,9 @@ test('nothing is left behind', async () => {
   await plane.remove();
   assert.equal(existsSync(join(place.pins, 'fairlead')), false);
   assert.deepEqual(await plane.frontends(), []);
-  const tree = execFileSync('bpftool', ['cgroup', 'show', place.cgroup], { encoding: 'utf8' });
-  assert.equal(tree.trim(), '');
+  const hooks = [AttachType.cgroupConnect4, AttachType.cgroupGetpeername6];
+  assert.deepEqual(
+    hooks.flatMap((hook) => programsOnCgroup(place.cgroupFd, hook)),
+    [],
+  );
 });

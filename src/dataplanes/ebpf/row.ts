@@ -83,7 +83,7 @@ function isTo(outcome: Outcome, list: EndpointList): boolean {
 }
 
 /** A node port has the unspecified address of its family. */
-export function writeFrontendKey(
+function writeFrontendKey(
   target: Buffer,
   at: number,
   { row, frontend }: { readonly row: Forwarding; readonly frontend: Frontend },
@@ -97,7 +97,7 @@ export function writeFrontendKey(
 }
 
 /** What the kernel should have under the key; the row's endpoints begin at slot `first`. */
-export function writeFrontend(
+function writeFrontend(
   target: Buffer,
   at: number,
   of: {
@@ -134,14 +134,17 @@ export function writeFrontend(
 /** Who stays with their endpoint is remembered under the name of the service port. */
 function writeService(target: Buffer, at: number, row: Forwarding): void {
   const { affinitySeconds } = row;
-  target.fill(0, at + FRONTEND.service, at + FRONTEND.bytes);
+  target.writeInt32LE(0, at + FRONTEND.service);
+  target.writeInt32LE(0, at + FRONTEND.service + 4);
+  target.writeUInt32LE(affinitySeconds, at + FRONTEND.affinitySeconds);
+  target.writeInt32LE(0, at + FRONTEND.bytes - 4);
   if (affinitySeconds === 0) return;
   hash('sha1', servicePortKey(row.id), 'buffer').copy(target, at + FRONTEND.service, 0, 8);
-  target.writeUInt32LE(affinitySeconds, at + FRONTEND.affinitySeconds);
 }
 
 export function frontendKeyOf(row: Forwarding, frontend: Frontend): Buffer {
-  const key = Buffer.alloc(FRONTEND_KEY.bytes);
+  // Every byte is written; a zeroed buffer of its own would cost more than all of that.
+  const key = Buffer.allocUnsafe(FRONTEND_KEY.bytes);
   writeFrontendKey(key, 0, { row, frontend });
   return key;
 }
@@ -155,19 +158,21 @@ export function frontendValueOf(
     readonly first: number;
   },
 ): Buffer {
-  const value = Buffer.alloc(FRONTEND.bytes);
+  const value = Buffer.allocUnsafe(FRONTEND.bytes);
   writeFrontend(value, 0, { ...of, tag: tagOf(key) });
   return value;
 }
 
-/** What was counted for it so far stays. */
+/** A slot with nothing counted yet. */
 export function writeSlot(
   target: Buffer,
   at: number,
-  { address, port, connections }: { address: string; port: number; connections: bigint },
+  { address, port }: { readonly address: string; readonly port: number },
 ): void {
   writeAddress(target, at + SLOT.address, address);
+  target.writeInt32LE(0, at + SLOT.port);
   target.writeUInt16BE(port, at + SLOT.port);
-  target.fill(0, at + SLOT.port + 2, at + SLOT.connections);
-  target.writeBigUInt64LE(connections, at + SLOT.connections);
+  target.writeInt32LE(0, at + SLOT.port + 4);
+  target.writeInt32LE(0, at + SLOT.connections);
+  target.writeInt32LE(0, at + SLOT.connections + 4);
 }

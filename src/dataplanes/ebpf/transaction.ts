@@ -49,7 +49,8 @@ export class Transaction {
   readonly #knowledge: Knowledge;
   readonly #tables: Tables;
   readonly #moved: MovedList[] = [];
-  readonly #written = new Map<Binary, WrittenFrontend>();
+  /** Each key once: of two rows that want an address one has it. */
+  readonly #written: WrittenFrontend[] = [];
   readonly #deleted = new Map<Binary, Buffer>();
 
   constructor(knowledge: Knowledge, tables: Tables) {
@@ -61,9 +62,11 @@ export class Transaction {
   plan(changes: readonly Change[]): Shortage | undefined {
     let missingSlots = 0;
     for (const change of changes) missingSlots += this.#planRow(change);
-    for (const key of this.#written.keys()) this.#deleted.delete(key);
+    if (this.#deleted.size > 0) {
+      for (const { key } of this.#written) this.#deleted.delete(key.toString('latin1'));
+    }
     const { frontendCount } = this.#knowledge;
-    const frontends = frontendCount + this.#written.size - this.#tables.frontends.maxEntries;
+    const frontends = frontendCount + this.#written.length - this.#tables.frontends.maxEntries;
     if (missingSlots === 0 && frontends <= 0) return undefined;
     this.#giveBackFresh();
     return { slots: missingSlots, frontends: Math.max(0, frontends) };
@@ -74,10 +77,10 @@ export class Transaction {
     try {
       await this.#writeSlots();
       const { frontends } = this.#tables;
-      for (const { key, mayExist } of this.#written.values()) {
-        undo.push({ key, value: mayExist ? frontends.lookup(key) : undefined });
+      for (const { key, mayExist } of this.#written) {
+        if (mayExist) undo.push({ key, value: frontends.lookup(key) });
       }
-      await this.#tables.writeFrontends([...this.#written.values()]);
+      await this.#tables.writeFrontends(this.#written);
       for (const key of this.#deleted.values()) {
         undo.push({ key, value: frontends.lookup(key) });
         frontends.delete(key);
@@ -128,14 +131,13 @@ export class Transaction {
   ): void {
     const key = frontendKeyOf(of.row, of.frontend);
     const value = frontendValueOf(key, of);
-    const id = key.toString('latin1');
     const old = was.then?.served.find(
       ({ address, port }) => address === of.frontend.address && port === of.frontend.port,
     );
     const isSame =
       was.then && old && frontendValueOf(key, { ...was.then, frontend: old }).equals(value);
-    if (isSame) this.#deleted.delete(id);
-    else this.#written.set(id, { key, value, mayExist: was.mayExist });
+    if (isSame) this.#deleted.delete(key.toString('latin1'));
+    else this.#written.push({ key, value, mayExist: was.mayExist });
   }
 
   #planDeletions(before: Forwarding | undefined, present: readonly Binary[]): void {
@@ -157,10 +159,10 @@ export class Transaction {
     let at = 0;
     for (const { fresh: range, old, endpoints } of fresh) {
       const counted = old && this.#tables.connectionsIn(old);
-      endpoints.forEach(({ address, port }, index) => {
+      endpoints.forEach((endpoint, index) => {
         keys.writeUInt32LE((range?.first ?? 0) + index, at * 4);
         const place = at * SLOT.bytes;
-        writeSlot(values, place, { address, port, connections: 0n });
+        writeSlot(values, place, endpoint);
         const connections = counted?.get(endpointBytes(values, place));
         if (connections) values.writeBigUInt64LE(connections, place + SLOT.connections);
         at += 1;
@@ -178,7 +180,7 @@ export class Transaction {
     for (const { key, value } of undo) {
       if (value) this.#knowledge.noteFrontend(frontendPrint(key, value), -1);
     }
-    for (const { key, value } of this.#written.values()) {
+    for (const { key, value } of this.#written) {
       this.#knowledge.noteFrontend(frontendPrint(key, value), 1);
     }
     for (const { key, old, fresh } of this.#moved) {
@@ -190,6 +192,7 @@ export class Transaction {
 
   #takeBack(undo: readonly Undo[]): void {
     const { frontends } = this.#tables;
+    for (const { key, mayExist } of this.#written) if (!mayExist) frontends.delete(key);
     for (const { key, value } of undo) {
       if (value) frontends.update(key, value);
       else frontends.delete(key);

@@ -9,7 +9,7 @@ import {
 import type { Change } from '../../../forwarding/table.ts';
 import type { NodeFacts } from '../../contract.ts';
 
-export const TO_CLUSTER: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
+const TO_CLUSTER: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
 
 export const FACTS: NodeFacts = {
   podDetection: { IPv4: { by: 'cidr', cidr: '10.244.0.0/16' }, IPv6: undefined },
