@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { updateDocument } from '../../lab/host/document.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import { abortable, interruption } from '../../lab/host/interruption.ts';
@@ -9,7 +9,8 @@ import type { Fault } from './fault.ts';
 import { LOAD_FAULTS } from './load-faults.ts';
 import { answerInside } from './plane/inside.ts';
 import { planeMarkdown, planeTable } from './plane/plane-report.ts';
-import { PLANE_FAULTS, runPlaneFaults } from './plane/run-plane-faults.ts';
+import type { PlaneProxy } from './plane/plane-scene.ts';
+import { PLANE_FAULTS, runPlaneFaults, SOCKET_FAULTS } from './plane/run-plane-faults.ts';
 import { faultsMarkdown, faultsTable } from './report.ts';
 import { type FaultResult, runFault } from './run-fault.ts';
 import { Scene } from './scene.ts';
@@ -19,6 +20,7 @@ import { WAY_FAULTS } from './way-faults.ts';
 interface Options {
   readonly only?: RegExp;
   readonly docs?: string;
+  readonly proxy: PlaneProxy;
 }
 
 interface Watch {
@@ -32,6 +34,11 @@ const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...WAY_FAULTS, ...LOAD_FAULT
 const program = new Command('faults')
   .description('Breaks the API server, the way to it, and what a node has in its kernel')
   .option('--only <pattern>', 'only the faults whose name matches', (text) => new RegExp(text, 'i'))
+  .addOption(
+    new Option('--proxy <name>', 'whose data plane; of another than the first, nothing else breaks')
+      .choices(['fairlead-nftables', 'fairlead-socket-ebpf'])
+      .default('fairlead-nftables'),
+  )
   .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(runAll);
 
@@ -40,10 +47,11 @@ program
   .description('the part of this program that works inside the network of a node')
   .action(answerInside);
 
-async function runAll({ only, docs }: Options): Promise<void> {
+async function runAll({ only, docs, proxy }: Options): Promise<void> {
   const isWanted = ({ name }: { name: string }): boolean => only === undefined || only.test(name);
-  const faults = FAULTS.filter(isWanted);
-  const planeFaults = PLANE_FAULTS.filter(isWanted);
+  const isSockets = proxy === 'fairlead-socket-ebpf';
+  const faults = isSockets ? [] : FAULTS.filter(isWanted);
+  const planeFaults = (isSockets ? SOCKET_FAULTS : PLANE_FAULTS).filter(isWanted);
   if (faults.length + planeFaults.length === 0) {
     const next = `those that exist: ${[...FAULTS, ...PLANE_FAULTS].map(({ name }) => name).join(', ')}`;
     throw new LabError('LAB_USAGE', `no fault matches ${only}`, { next });
@@ -57,9 +65,10 @@ async function runAll({ only, docs }: Options): Promise<void> {
     failures.push(...results.map(({ failure }) => failure));
   }
   if (planeFaults.length > 0) {
-    const results = await runPlaneFaults(planeFaults, watch);
+    const results = await runPlaneFaults(planeFaults, { proxy, ...watch });
     console.log(planeTable(results));
-    if (docs !== undefined) await updateDocument(docs, 'plane-faults', planeMarkdown(results));
+    const section = isSockets ? 'socket-faults' : 'plane-faults';
+    if (docs !== undefined) await updateDocument(docs, section, planeMarkdown(results));
     failures.push(...results.map(({ failure }) => failure));
   }
   if (failures.some((failure) => failure !== undefined)) process.exitCode = 1;

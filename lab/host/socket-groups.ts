@@ -72,7 +72,9 @@ async function ownGroup(): Promise<string> {
 }
 
 function rootFolder(): string {
-  const root = ROOTS.find((folder) => existsSync(join(folder, 'cgroup.procs')) && isVersion2(folder));
+  const root = ROOTS.find(
+    (folder) => existsSync(join(folder, 'cgroup.procs')) && isVersion2(folder),
+  );
   return root ?? '/sys/fs/cgroup';
 }
 

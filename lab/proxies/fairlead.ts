@@ -69,10 +69,13 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
 
 /** Modes that kube-proxy does not have stand in a block of their own. */
 function configuration(mode: FairleadMode, place: ProxyPlace): object {
-  if (mode !== 'socket-ebpf') return proxyConfiguration(mode, place);
   const { cgroupPath, pinFolder } = place.sockets ?? {};
-  const fairlead = { mode, cgroup: cgroupPath, pinFolder };
-  return { ...proxyConfiguration('nftables', place), fairlead };
+  // Known to other modes too: they take away what is there of this one.
+  const sockets = place.sockets ? { cgroup: cgroupPath, pinFolder } : {};
+  if (mode !== 'socket-ebpf') {
+    return { ...proxyConfiguration(mode, place), ...(place.sockets ? { fairlead: sockets } : {}) };
+  }
+  return { ...proxyConfiguration('nftables', place), fairlead: { mode, ...sockets } };
 }
 
 /** Neither the backend that the machine would choose nor its lock: nodes share its files. */

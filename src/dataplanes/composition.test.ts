@@ -55,7 +55,12 @@ test('what is new is behind before it is in front, and gone in front before it i
   const { plane, calls } = composed();
   await plane.apply([{ key: 'k', before: undefined, after: row('a') }]);
   await plane.remove();
-  assert.deepEqual(calls, ['behind apply k:->a', 'front apply k:->a', 'front remove', 'behind remove']);
+  assert.deepEqual(calls, [
+    'behind apply k:->a',
+    'front apply k:->a',
+    'front remove',
+    'behind remove',
+  ]);
 });
 
 test('what the front refuses is taken back from behind', async () => {
@@ -67,10 +72,12 @@ test('what the front refuses is taken back from behind', async () => {
 
 test('a row is right when both have it, and rows may be given once only', async () => {
   const reads: number[] = [];
-  const inspect = (right: string[]): DataPlane['inspect'] => async ({ rows }) => {
-    reads.push([...rows].length);
-    return { right: new Set(right), differences: [], differenceCount: 1, writeCount: 2 };
-  };
+  const inspect =
+    (right: string[]): DataPlane['inspect'] =>
+    async ({ rows }) => {
+      reads.push([...rows].length);
+      return { right: new Set(right), differences: [], differenceCount: 1, writeCount: 2 };
+    };
   const { plane } = composed({ inspect: inspect(['a', 'b']) }, { inspect: inspect(['b', 'c']) });
   const once = function* () {
     yield row('a');
@@ -88,7 +95,10 @@ test('a row is right when both have it, and rows may be given once only', async 
 
 test('a watch that fails ends the other and says why', async () => {
   const { plane } = composed({ watch: () => Promise.reject(new Error('gone')) });
-  await assert.rejects(plane.watch(() => undefined, AbortSignal.timeout(5000)), /gone/);
+  await assert.rejects(
+    plane.watch(() => undefined, AbortSignal.timeout(5000)),
+    /gone/,
+  );
 });
 
 test('what both have counted of one endpoint is added up', async () => {

@@ -13,6 +13,8 @@ export interface Connection {
 
 export interface Target {
   readonly namespace: string;
+  /** The control group of the node, where sockets are what is served. */
+  readonly group?: string | undefined;
   readonly address: string;
   readonly port: number;
 }
@@ -79,7 +81,8 @@ export class Hammer {
 async function connectOnce(target: Target, sourcePort: number): Promise<Connection> {
   const begunMs = monotonicMs();
   const outcome = await new Promise<{ by: string } | { error: string }>((resolve) => {
-    const socket = dialTcp({ namespace: target.namespace, sourcePort }, target);
+    const { namespace, group } = target;
+    const socket = dialTcp({ namespace, group, sourcePort }, target);
     let text = '';
     socket.setTimeout(DEADLINE_MS, () => socket.destroy(new Error('no answer')));
     socket.on('connect', () => socket.write(QUESTION));

@@ -84,7 +84,8 @@ class Inside {
 
   async #diff(): Promise<string[]> {
     if (this.#desired === undefined) throw new Error('nothing has been compared before');
-    const differences = await openPlane(this.#config.settings.mode).diff(this.#desired);
+    const { mode, ebpf } = this.#config.settings;
+    const differences = await openPlane(mode, { ebpf }).diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);
   }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { paths, type Service } from '../../../lab/api/objects.ts';
+import { pinFolder } from '../../../lab/host/pins.ts';
 import { assertRunning, type Daemon } from '../../../lab/host/processes.ts';
 import { run } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
@@ -18,10 +19,14 @@ import { NodeInside } from './node-inside.ts';
 
 const BUNDLE = fileURLToPath(new URL('../../../dist/fairlead.mjs', import.meta.url));
 const BUNDLER = fileURLToPath(new URL('../../../tools/bundle.ts', import.meta.url));
+const BPF_COMPILER = fileURLToPath(new URL('../../../tools/bpf.ts', import.meta.url));
 const NODE = 'node1';
 const SERVE_PORT = 8080;
 const SYNC_DEADLINE_MS = 30_000;
 const LOOK_EVERY_MS = 10;
+
+/** Modes whose rules are the table of nftables, alone or behind something else. */
+export type PlaneProxy = 'fairlead-nftables' | 'fairlead-socket-ebpf';
 
 /** A lab with a node that serves, and what a fault of its data plane needs. */
 export class PlaneScene implements AsyncDisposable {
@@ -29,15 +34,17 @@ export class PlaneScene implements AsyncDisposable {
   readonly namespacePath: string;
   readonly runFolder: string;
   readonly #configPath: string;
+  readonly #proxyName: PlaneProxy;
   readonly #ports = new ClientPorts();
   #daemon: Daemon | undefined;
   #inside: NodeInside | undefined;
   #pods: Pod[] = [];
   #untouched: Machine | undefined;
 
-  constructor(cluster: Scene) {
+  constructor(cluster: Scene, proxyName: PlaneProxy) {
     const { lab } = cluster;
     this.cluster = cluster;
+    this.#proxyName = proxyName;
     this.namespacePath = lab.namespacePath(NODE);
     const folder = join(lab.folder, 'proxies', NODE);
     this.runFolder = join(folder, 'run');
@@ -47,10 +54,11 @@ export class PlaneScene implements AsyncDisposable {
   async prepare(): Promise<void> {
     const { lab } = this.cluster;
     await run([process.execPath, BUNDLER]);
+    if (this.#proxyName === 'fairlead-socket-ebpf') await run([process.execPath, BPF_COMPILER]);
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
-    this.#daemon = (await lab.startProxies(bundled())).get(NODE);
+    this.#daemon = (await lab.startProxies(bundled(this.#proxyName))).get(NODE);
     const { namespacePath } = this;
     this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath });
   }
@@ -152,7 +160,20 @@ export class PlaneScene implements AsyncDisposable {
 
   hammerAt(address: string): Hammer {
     const { namespacePath: namespace } = this.pod('asker');
-    return new Hammer({ namespace, address, port: 80 }, this.#ports);
+    const group = this.cluster.lab.socketGroup(1);
+    return new Hammer({ namespace, group, address, port: 80 }, this.#ports);
+  }
+
+  /** Ends the process and starts another mode in its place; resolves when it has synced. */
+  async become(proxyName: PlaneProxy): Promise<void> {
+    await this.proxy.stop();
+    this.#daemon = (await this.cluster.lab.startProxies(bundled(proxyName))).get(NODE);
+    await this.synced();
+  }
+
+  /** Where a proxy that serves sockets keeps its maps and links. */
+  get pinFolder(): string {
+    return pinFolder(this.cluster.lab.folder, NODE);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -175,8 +196,8 @@ export class PlaneScene implements AsyncDisposable {
 }
 
 /** As it is shipped: from its sources it takes longer to start. */
-function bundled(): ProxyVariant {
-  const variant = findProxy('fairlead-nftables');
+function bundled(proxyName: PlaneProxy): ProxyVariant {
+  const variant = findProxy(proxyName);
   return {
     ...variant,
     async prepare(place) {

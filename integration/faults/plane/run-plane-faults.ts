@@ -6,9 +6,10 @@ import { Scene } from '../scene.ts';
 import { CLEANUP_FAULT } from './cleanup-fault.ts';
 import { FLIPS_FAULT } from './flips-fault.ts';
 import { FLOWS_FAULT } from './flows-fault.ts';
+import { HOOK_FAULTS } from './hook-faults.ts';
 import { NETLINK_FAULT } from './netlink-fault.ts';
 import { type PlaneFault, type PlaneResult, runPlaneFault } from './plane-fault.ts';
-import { PlaneScene } from './plane-scene.ts';
+import { type PlaneProxy, PlaneScene } from './plane-scene.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { TOUCH_FAULTS } from './touch-faults.ts';
 
@@ -22,16 +23,19 @@ export const PLANE_FAULTS: readonly PlaneFault[] = [
   FLOWS_FAULT,
 ];
 
+/** Of a node with socket hooks: what can happen to any process, and what can happen to hooks. */
+export const SOCKET_FAULTS: readonly PlaneFault[] = [...PROCESS_FAULTS, ...HOOK_FAULTS];
+
 /** Lets them happen to a node of a lab of their own. */
 export async function runPlaneFaults(
   faults: readonly PlaneFault[],
-  of: { progress: Progress; signal: AbortSignal },
+  of: { proxy: PlaneProxy; progress: Progress; signal: AbortSignal },
 ): Promise<PlaneResult[]> {
-  const { progress, signal } = of;
+  const { proxy, progress, signal } = of;
   await using lab = await startLab({ nodeCount: 1, load: LOAD, progress, signal });
   await using cluster = new Scene(lab);
   await cluster.prepare();
-  await using scene = new PlaneScene(cluster);
+  await using scene = new PlaneScene(cluster, proxy);
   await progress.step('a node that serves', () => scene.prepare());
   const results: PlaneResult[] = [];
   for (const fault of faults) {

@@ -7,8 +7,8 @@ import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import { cgroup2Root, pinFolder } from '../../linux/bpf/folders.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import { parseObject } from '../../linux/bpf/parse-object.ts';
-import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
+import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import { CommandError } from '../command-error.ts';
 import { RUN_FOLDER } from './folder.ts';
 

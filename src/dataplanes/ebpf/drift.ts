@@ -34,4 +34,3 @@ export function changesAtHooks(hooks: Hooks): string[] {
     return kind === 'missing' ? `${object} was taken off` : `${object} runs another program`;
   });
 }
-

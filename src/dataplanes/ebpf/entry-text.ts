@@ -1,6 +1,6 @@
-import { FRONTEND_KEY, PROTOCOL_NUMBER, readAddress } from './layout.ts';
 import type { Protocol } from '../../forwarding/model.ts';
 import type { KernelFrontend } from '../contract.ts';
+import { FRONTEND_KEY, PROTOCOL_NUMBER, readAddress } from './layout.ts';
 
 const ANYWHERE: readonly string[] = ['0.0.0.0', '::'];
 

@@ -1,7 +1,7 @@
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import { createMap } from '../../linux/bpf/map-create.ts';
-import { FRONTEND, FRONTEND_KEY, MOST_SLOTS, SLOT } from './layout.ts';
 import { readFrontends } from './inspect.ts';
+import { FRONTEND, FRONTEND_KEY, MOST_SLOTS, SLOT } from './layout.ts';
 import type { Tables } from './tables.ts';
 import type { Shortage } from './transaction.ts';
 

@@ -113,8 +113,7 @@ export class Hooks {
     const found = openProgramById(programId);
     if (found === undefined) return false;
     try {
-      const isSame =
-        found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));
+      const isSame = found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));
       if (isSame) this.#known.add(programId);
       return isSame;
     } finally {

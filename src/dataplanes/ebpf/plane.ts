@@ -134,8 +134,7 @@ export class SocketHooksPlane implements DataPlane {
       const begunAtMs = performance.now();
       await this.#lookAtMaps(tell);
       const tookMs = performance.now() - begunAtMs;
-      nextLookAtMs =
-        performance.now() + Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING);
+      nextLookAtMs = performance.now() + Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING);
     }
   }
 
@@ -211,7 +210,9 @@ export class SocketHooksPlane implements DataPlane {
 
   #lookAtHooks(tell: (what: string) => void): void {
     if (this.#suspects.hooks || !this.#kernel) return;
-    const missing = this.#kernel.missingPins().map((name) => `the pin of ebpf map ${name} has gone`);
+    const missing = this.#kernel
+      .missingPins()
+      .map((name) => `the pin of ebpf map ${name} has gone`);
     const changes = [...changesAtHooks(this.#kernel.hooks), ...missing];
     if (changes.length === 0) return;
     this.#suspects.hooks = true;

@@ -27,7 +27,9 @@ import {
  */
 export interface Sequence {
   readonly endpoints: readonly Endpoint[];
-  readonly lists: Readonly<Record<EndpointList, { readonly offset: number; readonly count: number }>>;
+  readonly lists: Readonly<
+    Record<EndpointList, { readonly offset: number; readonly count: number }>
+  >;
 }
 
 const NO_LIST = { offset: 0, count: 0 } as const;

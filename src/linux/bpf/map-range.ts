@@ -16,7 +16,11 @@ export function readRange(
   const values = Buffer.alloc(count * map.entryBytes);
   for (let from = 0; from < count; from += MOST_AT_ONCE) {
     const length = Math.min(MOST_AT_ONCE, count - from);
-    readPart(map, first + from, values.subarray(from * map.entryBytes, (from + length) * map.entryBytes));
+    readPart(
+      map,
+      first + from,
+      values.subarray(from * map.entryBytes, (from + length) * map.entryBytes),
+    );
   }
   return values;
 }

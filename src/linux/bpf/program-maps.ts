@@ -2,8 +2,8 @@ import { Attr } from './attr.ts';
 import { Command } from './constants.ts';
 import { succeeded } from './errors.ts';
 import { programInfo } from './info.ts';
-import { bpf } from './system-call.ts';
 import type { BpfProgram } from './program.ts';
+import { bpf } from './system-call.ts';
 
 const INFO_BYTES = 256;
 const MAP_COUNT_OFFSET = 52;
@@ -20,5 +20,7 @@ export function mapIdsOf(program: BpfProgram): number[] {
   const attr = new Attr().u32(0, program.fd).u32(4, info.length).pointer(8, info);
   succeeded(`ask about the program ${program.name}`, bpf(Command.objectInfo, attr));
   pointer.heldBuffers();
-  return Array.from({ length: mapCount }, (_, at) => ids.readUInt32LE(at * 4)).sort((a, b) => a - b);
+  return Array.from({ length: mapCount }, (_, at) => ids.readUInt32LE(at * 4)).sort(
+    (a, b) => a - b,
+  );
 }
