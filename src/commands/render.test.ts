@@ -44,6 +44,31 @@ test('a page says what is done, what is in the kernel for it, and what the rules
   assert.ok(!out.includes('\x1b'), 'no colours where nobody sees them');
 });
 
+test('in socket-ebpf the entries of the hooks come before those of the rules behind', async (context) => {
+  const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf');
+  assert.equal(code, 0);
+  assert.match(out, /in table ip fairlead, behind socket hooks$/m);
+  assert.match(
+    out,
+    /ebpf +frontends +10\.96\.0\.10 tcp 80 from pod : slots \S+ +the socket gets one of 2 endpoints/,
+  );
+  assert.match(out, /10\.96\.0\.10:80 +socket hooks > nat-prerouting > services/);
+  const raw = await run(
+    context,
+    'shop/web:http',
+    '--mode',
+    'socket-ebpf',
+    '--raw',
+    '--family',
+    'ip',
+  );
+  assert.match(
+    raw.out,
+    /^ebpf frontends \{ 10\.96\.0\.10 tcp 80 from pod : slots .* \} {2}# the socket/m,
+  );
+  assert.match(raw.out, /^table ip fairlead \{/m);
+});
+
 test('without a name all are shown', async (context) => {
   const { out } = await run(context);
   assert.match(out, /^shop\/web:http /m);

@@ -15,11 +15,12 @@ import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { renderData } from './render/data-view.ts';
 import { iptablesPagesOf } from './render/iptables-page.ts';
 import { pagesOf } from './render/page.ts';
+import { rawEntries, socketPagesOf } from './render/socket-page.ts';
 import { renderText } from './render/text-view.ts';
 import { isWanted, parseWish } from './services/rows.ts';
 import type { SourceOptions } from './source.ts';
 
-const MODES = ['nftables', 'iptables'] as const;
+const MODES = ['nftables', 'iptables', 'socket-ebpf'] as const;
 
 interface RenderOptions {
   readonly filename?: readonly string[];
@@ -83,12 +84,17 @@ async function render(
     const tables = families.map((family) => rawTables(desired, family, options.mode));
     console.log(tables.join('').trimEnd());
   } else {
-    const toPages = options.mode === 'iptables' ? iptablesPagesOf : pagesOf;
-    const pages = toPages({ facts, rows }, isShown);
+    const pages = PAGES[options.mode]({ facts, rows }, isShown);
     const isJson = options.output === 'json';
     console.log(isJson ? JSON.stringify(renderData(pages), null, 2) : renderText(pages));
   }
 }
+
+const PAGES = {
+  nftables: pagesOf,
+  iptables: iptablesPagesOf,
+  'socket-ebpf': socketPagesOf,
+} as const;
 
 function rawTables(
   desired: { facts: NodeFacts; rows: readonly Forwarding[] },
@@ -96,6 +102,10 @@ function rawTables(
   mode: RenderOptions['mode'],
 ): string {
   if (mode === 'nftables') return renderTable(tableContent(desired, family));
+  if (mode === 'socket-ebpf') {
+    const ofFamily = desired.rows.filter(({ id }) => id.family === FAMILY_OF_TABLE[family]);
+    return rawEntries(ofFamily) + renderTable(tableContent(desired, family));
+  }
   const setting = { facts: desired.facts, abilities: USUAL_ABILITIES };
   const tables = renderedTables(desired.rows, setting, FAMILY_OF_TABLE[family]);
   return `# for ${family === 'ip' ? 'iptables' : 'ip6tables'}-restore --noflush\n${restoreText(tables)}`;

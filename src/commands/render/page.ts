@@ -36,9 +36,11 @@ export interface PageFrontend {
 }
 
 export interface PageElement {
-  readonly kind: 'set' | 'map';
+  readonly kind: 'set' | 'map' | 'ebpf';
   readonly set: string;
   readonly text: string;
+  /** What it does, where that is not the business of a chain. */
+  readonly does?: string;
   /** The chain of the class that it names. */
   readonly leadsTo?: string;
 }

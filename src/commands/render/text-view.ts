@@ -95,11 +95,11 @@ function hasElements({ frontends }: Page): boolean {
 }
 
 function newRows({ elements: all = [] }: PageFrontend, seen: Set<string>): string[][] {
-  return all.flatMap(({ kind, set, text, leadsTo }) => {
+  return all.flatMap(({ kind, set, text, leadsTo, does = '' }) => {
     const line = `${kind} ${set} ${text}`;
     if (seen.has(line)) return [];
     seen.add(line);
-    return [[dim(kind), set, text, leadsTo === undefined ? '' : dim(`to chain ${leadsTo}`)]];
+    return [[dim(kind), set, text, leadsTo === undefined ? dim(does) : dim(`to chain ${leadsTo}`)]];
   });
 }
 
