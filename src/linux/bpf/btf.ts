@@ -27,6 +27,8 @@ const MAGIC = 0xeb9f;
 const HEADER_BYTES = 24;
 export const TYPE_BYTES = 12;
 const POINTER_BYTES = 8;
+/** Of names around a type: `const volatile __u32` has four. */
+const MOST_DEPTH = 64;
 
 export interface BtfMember {
   readonly name: string;
@@ -64,6 +66,9 @@ export class Btf {
     this.typesEnd = this.typesStart + bytes.readUInt32LE(12);
     this.stringsStart = header + bytes.readUInt32LE(16);
     this.stringsEnd = this.stringsStart + bytes.readUInt32LE(20);
+    if (Math.max(this.typesEnd, this.stringsEnd) > bytes.length) {
+      throw new RangeError('type information ends before its end');
+    }
     this.firstId = base ? base.endId : 1;
     this.#stringBase = base ? base.stringBytes : 0;
     this.#offsets = typeOffsets(this);
@@ -116,7 +121,7 @@ export class Btf {
   /** Without the names, `const` and `volatile` around it. */
   resolve(id: number): number {
     let at = id;
-    for (;;) {
+    for (let depth = 0; depth < MOST_DEPTH; depth += 1) {
       switch (this.kind(at)) {
         case BtfKind.typedef:
         case BtfKind.volatile:
@@ -129,6 +134,7 @@ export class Btf {
           return at;
       }
     }
+    throw new RangeError('types name each other in a circle');
   }
 
   members(id: number): BtfMember[] {
@@ -178,6 +184,10 @@ export class Btf {
     }
   }
 
+  hasName(name: string): boolean {
+    return this.#stringOffset(name) !== undefined;
+  }
+
   /** The id of a type of this kind with this name, of its own types only. */
   find(kind: number, name: string): number | undefined {
     return this.findAll(kind, name).next().value;
@@ -194,6 +204,8 @@ export class Btf {
     const { bytes } = this;
     for (let index = 0; index < this.#offsets.length; index += 1) {
       const offset = this.#offsets[index] ?? 0;
+      // Almost every type differs in this one byte, and it costs less than a whole number.
+      if (bytes[offset] !== (nameOffset & 0xff)) continue;
       if (bytes.readUInt32LE(offset) === nameOffset && kindAt(bytes, offset) === kind) {
         yield this.firstId + index;
       }
@@ -206,6 +218,8 @@ export class Btf {
     // A module's types may be named by the kernel's strings.
     const below = this.base ? this.base.#stringOffset(text) : undefined;
     if (below !== undefined) return below;
+    // A module's first string has no zero in front of it.
+    if (this.base && this.string(this.#stringBase) === text) return this.#stringBase;
     const at = this.bytes.indexOf(`\0${text}\0`, this.stringsStart, 'latin1');
     if (at < 0 || at >= this.stringsEnd) return undefined;
     return at + 1 - this.stringsStart + this.#stringBase;

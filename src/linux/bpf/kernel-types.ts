@@ -12,16 +12,11 @@ const KERNEL = 'vmlinux';
 const INFO_BYTES = 64;
 const MODULE_NAME_BYTES = 64;
 
-/** Where a function of the kernel is: in the kernel itself, or in a module. */
-export interface KernelFunction {
-  readonly typeId: number;
-  /** Undefined: in the kernel itself. */
-  readonly module: string | undefined;
-}
-
 export interface KernelType {
   readonly btf: Btf;
   readonly typeId: number;
+  /** Undefined: of the kernel itself. */
+  readonly module: string | undefined;
 }
 
 /** The types of the running kernel and of its modules. Nothing is read before it is asked for. */
@@ -35,7 +30,7 @@ export class KernelTypes {
   }
 
   /** Of the kernel, then of every module. */
-  *all(): Generator<{ readonly btf: Btf; readonly module: string | undefined }> {
+  *#all(): Generator<{ readonly btf: Btf; readonly module: string | undefined }> {
     yield { btf: this.#types(KERNEL), module: undefined };
     for (const module of readdirSync(this.#folder).sort()) {
       if (module !== KERNEL) yield { btf: this.#types(module), module };
@@ -49,21 +44,23 @@ export class KernelTypes {
     if (known) return known;
     const found: KernelType[] = [];
     let kernelHasIt = false;
-    for (const { btf, module } of name === '' ? [] : this.all()) {
+    for (const { btf, module } of name === '' ? [] : this.#all()) {
       if (module !== undefined && kernelHasIt) break;
-      found.push(...[...btf.findAll(kind, name)].map((typeId) => ({ btf, typeId })));
+      found.push(...[...btf.findAll(kind, name)].map((typeId) => ({ btf, typeId, module })));
       kernelHasIt ||= module === undefined && found.length > 0;
     }
     this.#named.set(key, found);
     return found;
   }
 
-  kernelFunction(name: string): KernelFunction | undefined {
-    for (const { btf, module } of this.all()) {
-      const typeId = btf.find(BtfKind.function, name);
-      if (typeId !== undefined) return { typeId, module };
-    }
-    return undefined;
+  /** Whether anything of the kernel itself has this name: a type, a member, a constant. */
+  knowsName(name: string): boolean {
+    return this.#types(KERNEL).hasName(name);
+  }
+
+  kernelFunction(name: string): KernelType | undefined {
+    const [found] = this.named(BtfKind.function, name);
+    return found;
   }
 
   #types(name: string): Btf {

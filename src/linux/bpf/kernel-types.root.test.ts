@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { KernelTypes, openModuleTypes } from './kernel-types.ts';
+import { closeDescriptor } from './system-call.ts';
+
+test('types in the kernel are opened by the name of what they are of', () => {
+  // The kernel lists its own types beside those of its modules, by the name vmlinux.
+  const fd = openModuleTypes('vmlinux');
+  assert.ok(fd > 2);
+  closeDescriptor(fd);
+  assert.throws(() => openModuleTypes('fairlead_none'), { code: 'BPF_KERNEL_LACKS' });
+});
+
+test('functions of the kernel are found, others are not', () => {
+  const kernel = new KernelTypes();
+  assert.equal(kernel.kernelFunction('bpf_sock_destroy')?.module, undefined);
+  assert.ok((kernel.kernelFunction('bpf_sock_destroy')?.typeId ?? 0) > 1000);
+  assert.equal(kernel.kernelFunction('fairlead_none'), undefined);
+  assert.equal(kernel.knowsName('BPF_FUNC_loop'), true);
+  assert.equal(kernel.knowsName('BPF_FUNC_fairlead'), false);
+});
+
+test('a kernel that does not tell its types: said, with what to do', () => {
+  const empty = mkdtempSync(join(tmpdir(), 'fairlead-no-types-'));
+  try {
+    assert.throws(() => new KernelTypes(empty).kernelFunction('bpf_sock_destroy'), {
+      code: 'BPF_KERNEL_LACKS',
+      next: /CONFIG_DEBUG_INFO_BTF/,
+    });
+  } finally {
+    rmSync(empty, { recursive: true });
+  }
+});
