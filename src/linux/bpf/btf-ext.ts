@@ -11,6 +11,7 @@ export interface SectionNotes {
 
 const EMPTY: SectionNotes = { funcInfo: [], lineInfo: [], coreRelocations: [] };
 const HEADER_WITH_CORE_BYTES = 32;
+const SMALLEST_RECORD_BYTES = 8;
 
 export function parseBtfExt(bytes: Buffer | undefined, btf: Btf): Map<string, SectionNotes> {
   const notes = new Map<string, SectionNotes>();
@@ -46,6 +47,9 @@ function* recordsBySection(part: Buffer, btf: Btf): Generator<[string, Buffer[]]
     const count = part.readUInt32LE(at + 4);
     const first = at + 8;
     at = first + count * size;
+    if (size < SMALLEST_RECORD_BYTES || at > part.length) {
+      throw new RangeError('notes about instructions end before their end');
+    }
     const record = (_: unknown, index: number): Buffer =>
       part.subarray(first + index * size, first + (index + 1) * size);
     yield [section, Array.from({ length: count }, record)];

@@ -49,17 +49,13 @@ export interface Elf {
   readonly relocations: ReadonlyMap<number, readonly ElfRelocation[]>;
 }
 
+/** Throws a RangeError where something reaches beyond the end. */
 export function parseElf(file: Uint8Array): Elf {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
-  try {
-    checkHeader(bytes);
-    const sections = readSections(bytes);
-    const symbols = readSymbols(bytes, sections);
-    return { sections, symbols, relocations: readRelocations(sections, symbols) };
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new BpfError('BPF_OBJECT_INVALID', 'the object file is cut short', { cause: error });
-  }
+  checkHeader(bytes);
+  const sections = readSections(bytes);
+  const symbols = readSymbols(bytes, sections);
+  return { sections, symbols, relocations: readRelocations(sections, symbols) };
 }
 
 function checkHeader(bytes: Buffer): void {

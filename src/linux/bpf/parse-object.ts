@@ -11,11 +11,22 @@ const EXECUTABLE = 0x4;
 const WRITABLE = 0x1;
 /** Functions without a section of their own: not programs, but what programs call. */
 const SUBPROGRAMS = '.text';
+/** A map's value cannot be larger than what the kernel allocates in one piece. */
+const MOST_DATA_BYTES = 4 * 1024 * 1024;
 const DATA = /^\.(rodata|data|bss)(\.|$)/;
 
 /** Understands what clang made of a source file. Throws if it is anything else. */
 export function parseObject(file: Uint8Array): BpfObject {
-  const elf = parseElf(file);
+  try {
+    return parse(parseElf(file));
+  } catch (error) {
+    // What reaches beyond the end of the bytes, or counts without end.
+    if (!(error instanceof RangeError)) throw error;
+    throw new BpfError('BPF_OBJECT_INVALID', 'the object file is damaged', { cause: error });
+  }
+}
+
+function parse(elf: Elf): BpfObject {
   const section = (name: string): ElfSection | undefined =>
     elf.sections.find((candidate) => candidate.name === name);
   const types = section('.BTF');
@@ -70,6 +81,7 @@ function isData({ name, size }: ElfSection): boolean {
 }
 
 function dataOf(elf: Elf, section: ElfSection): ObjectData {
+  if (section.size > MOST_DATA_BYTES) throw new RangeError(`${section.name} is too large`);
   const variables = elf.symbols
     .filter(({ type, section: of }) => type === SymbolType.object && of === section.index)
     .map(({ name, value, size }) => [name, { offset: value, size }] as const);

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Attr } from './attr.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+test('a buffer whose address was given stays while the argument is there', async () => {
+  const attr = new Attr();
+  const refs = [1024, 8].map((size, at) => {
+    const bytes = Buffer.alloc(size);
+    attr.pointer(at * 8, bytes);
+    return new WeakRef(bytes);
+  });
+  const other = new WeakRef(Buffer.alloc(1024));
+  await nextTurn();
+  collectGarbage();
+  assert.equal(other.deref(), undefined);
+  assert.deepEqual(
+    refs.map((ref) => ref.deref()?.length),
+    [1024, 8],
+  );
+  assert.equal(attr.heldBuffers(), 2);
+});
+
+test('names are cut, and of letters that the kernel takes', () => {
+  const attr = new Attr().name(0, 'a-name/longer than the kernel takes');
+  assert.equal(attr.bytes.toString('latin1', 0, 17), 'a_name_longer_t\0\0');
+});
+
+test('no bytes have no address', () => {
+  assert.equal(new Attr().pointer(0, Buffer.alloc(0)).bytes.readBigUInt64LE(0), 0n);
+});
