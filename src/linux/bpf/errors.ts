@@ -8,6 +8,8 @@ export type BpfErrorCode =
   | 'BPF_PROGRAM_REFUSED'
   /** A field, type or function of the kernel that the program needs is not in this kernel. */
   | 'BPF_KERNEL_LACKS'
+  /** A map that was to be used again is not what the object declares. */
+  | 'BPF_MAP_DIFFERS'
   /** Not root, or a lockdown forbids it. */
   | 'BPF_NOT_PERMITTED'
   /** A map has no room, or the kernel has no memory. */
@@ -99,6 +101,7 @@ const NEXT: Readonly<Record<BpfErrorCode, string>> = {
   BPF_PROGRAM_REFUSED:
     'report it with the kernel version and the lines above; another mode works meanwhile',
   BPF_KERNEL_LACKS: 'use a newer kernel, or another mode',
+  BPF_MAP_DIFFERS: 'remove the pin of the map, which an older or newer version has left, and retry',
   BPF_NOT_PERMITTED:
     'run as root with CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN, and look whether the kernel is ' +
     'locked down (/sys/kernel/security/lockdown)',

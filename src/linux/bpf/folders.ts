@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import koffi from 'koffi';
 import { BpfError, errnoName } from './errors.ts';
@@ -27,6 +27,8 @@ export function pinFolder(name: string, mountPoint: string = BPF_MOUNT): string 
   if (!isOfType(mountPoint, BPF_FILE_SYSTEM)) mountAt(mountPoint, 'bpf');
   const folder = join(mountPoint, name);
   mkdirSync(folder, { recursive: true, mode: ONLY_ROOT });
+  // Also if it was there before, with who knows what rights.
+  chmodSync(folder, ONLY_ROOT);
   return folder;
 }
 

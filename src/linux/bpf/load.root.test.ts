@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MapFlag, MapType } from './constants.ts';
 import { loadObject } from './load.ts';
+import { createMap } from './map-create.ts';
 import { parseObject } from './parse-object.ts';
 import { compiled } from './testing/compile.ts';
 
@@ -53,5 +55,27 @@ test('entries of a map are written, read, counted and deleted, singly and many a
     assert.equal(map.lookup(keys.subarray(80, 88)), undefined);
   } finally {
     loaded.close();
+  }
+});
+
+test('a map that is there is used, if it is what the object declares', () => {
+  const definition = { name: 'redirects', type: MapType.hash, keySize: 8, valueSize: 8 };
+  const fitting = createMap({ ...definition, maxEntries: 9, flags: MapFlag.noPrealloc });
+  const other = createMap({ ...definition, valueSize: 16, maxEntries: 9, flags: 0 });
+  const object = parseObject(compiled('connect'));
+  const programs = [{ name: 'connect4' }];
+  try {
+    const loaded = loadObject(object, { programs, maps: new Map([['redirects', fitting]]) });
+    assert.equal(loaded.maps.get('redirects'), fitting);
+    loaded.close();
+    // It was given, so it is not closed with the rest.
+    assert.equal(fitting.lookup(Buffer.alloc(8)), undefined);
+    assert.throws(() => loadObject(object, { programs, maps: new Map([['redirects', other]]) }), {
+      code: 'BPF_MAP_DIFFERS',
+      message: /redirects .* valueSize 16 instead of 8, flags 0 instead of 1/,
+    });
+  } finally {
+    fitting.close();
+    other.close();
   }
 });

@@ -58,7 +58,7 @@ export function loadObject(object: BpfObject, options: LoadOptions): LoadedObjec
     const maps = new Map<string, BpfMap>();
     for (const map of object.maps) {
       const given = options.maps?.get(map.name);
-      maps.set(map.name, given ?? own(makeMap(map, { options, typesFd })));
+      maps.set(map.name, given ? usable(given, map) : own(makeMap(map, { options, typesFd })));
     }
     const data = new Map<string, BpfMap>();
     for (const section of object.data) {
@@ -115,6 +115,16 @@ function attachTypeId(name: string, { kernel }: Surroundings): number {
   const found = kernel.kernelFunction(name);
   if (found && found.module === undefined) return found.typeId;
   throw new BpfError('BPF_KERNEL_LACKS', `this kernel has no ${name} to attach to`);
+}
+
+/** With another layout, programs and we would read each other's entries wrongly. */
+function usable(given: BpfMap, declared: ObjectMap): BpfMap {
+  const parts = ['type', 'keySize', 'valueSize', 'flags'] as const;
+  const differ = parts.filter((part) => given[part] !== declared[part]);
+  if (differ.length === 0) return given;
+  const words = differ.map((part) => `${part} ${given[part]} instead of ${declared[part]}`);
+  const message = `the map ${declared.name} that is there has ${words.join(', ')}`;
+  throw new BpfError('BPF_MAP_DIFFERS', message);
 }
 
 function makeMap(

@@ -36,7 +36,7 @@ export function tryMap(type: number, flags = 0): void {
   }).close();
 }
 
-/** Writes no entries at all: the kernel says whether it knows how to write many. */
+/** Writes one entry by the call for many. */
 export function tryBatch(): void {
   const definition = { name: 'fl_probe', type: MapType.hash, keySize: 4, valueSize: 8 };
   const map = createMap({ ...definition, maxEntries: 1, flags: 0 });
