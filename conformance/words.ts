@@ -79,6 +79,8 @@ export const IPTABLES = [
   'fairlead-iptables',
   'fairlead-iptables-legacy',
 ] as const;
+/** What follows from acting at sockets, before there is a packet. */
+export const SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
 export const UPSTREAM = ['upstream-nftables', ...UPSTREAM_IPTABLES] as const;
 
 /** The same known difference for several proxies. */
