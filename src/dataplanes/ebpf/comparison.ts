@@ -4,12 +4,14 @@ import type { Differences } from '../differences.ts';
 import { frontendText } from './entry-text.ts';
 import type { Binary } from './knowledge.ts';
 import {
+  bytesOf,
   CLASS_ORDER,
   FRONTEND,
   OUTCOME_BYTES,
   type OutcomeWord,
   readOutcome,
   SLOT,
+  wordsIn,
 } from './layout.ts';
 import {
   frontendKeyOf,
@@ -35,7 +37,8 @@ export class Comparison {
   readonly #slots: Buffer;
   readonly #differences: Differences;
   readonly #takenFirsts = new Set<number>();
-  readonly #expected = Buffer.alloc(SLOT.bytes);
+  readonly #expected = new Int32Array(wordsIn(SLOT));
+  readonly #expectedBytes = bytesOf(this.#expected);
 
   constructor(of: {
     /** All that the kernel has; those that rows want are taken out. */
@@ -60,7 +63,7 @@ export class Comparison {
     served.forEach((frontend, index) => {
       const key = keys[index] as Buffer;
       const value = held[index];
-      const expected = frontendValueOf(key, { row, frontend, sequence, first: first ?? 0 });
+      const expected = frontendValueOf({ row, frontend, sequence, first: first ?? 0 });
       if (value?.equals(expected)) return;
       isRight = false;
       this.#differ(value ? 'different' : 'missing', frontendText(key), row);
@@ -96,7 +99,7 @@ export class Comparison {
       writeSlot(this.#expected, 0, endpoint);
       const at = (first + index) * SLOT.bytes;
       const upTo = at + SLOT.connections;
-      return this.#slots.compare(this.#expected, 0, SLOT.connections, at, upTo) === 0;
+      return this.#slots.compare(this.#expectedBytes, 0, SLOT.connections, at, upTo) === 0;
     });
   }
 

@@ -1,8 +1,8 @@
-import { frontendPrint, slotPrint } from './fingerprint.ts';
+import { entryPrint, slotPrint } from './fingerprint.ts';
 import type { Hooks } from './hooks.ts';
 import type { Knowledge } from './knowledge.ts';
-import { SLOT } from './layout.ts';
-import type { Tables } from './tables.ts';
+import { SLOT, wordsIn } from './layout.ts';
+import { type Tables, wordsOfSlots } from './tables.ts';
 
 /** What somebody else has changed in the maps, in words; empty: nothing. */
 export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promise<string[]> {
@@ -12,18 +12,18 @@ export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promi
   for await (const entries of tables.frontends.entries(new AbortController().signal)) {
     for (const { key, value } of entries) {
       count += 1;
-      sum = (sum + frontendPrint(key, value)) >>> 0;
+      sum = (sum + entryPrint(key, value)) >>> 0;
     }
   }
   if (count !== knowledge.frontendCount || sum !== knowledge.frontendSum) {
     changes.push(`ebpf frontends changed: ${count} instead of ${knowledge.frontendCount}`);
   }
-  const slots = tables.readSlots(tables.allSlots);
+  const slots = wordsOfSlots(tables.readSlots(tables.allSlots));
   const { slotPrints } = knowledge;
   let changed = 0;
   for (let at = 0; at < slotPrints.length; at++) {
     const print = slotPrints[at];
-    if (print !== 0 && print !== slotPrint(slots, at * SLOT.bytes)) changed += 1;
+    if (print !== 0 && print !== slotPrint(slots, at * wordsIn(SLOT))) changed += 1;
   }
   if (changed > 0) changes.push(`${changed} ebpf slots changed`);
   return changes;

@@ -1,7 +1,11 @@
-import { FRONTEND, FRONTEND_KEY, SLOT } from './layout.ts';
+import { FRONTEND, FRONTEND_KEY, SLOT, wordsIn } from './layout.ts';
 
 const FACTOR = 0x01000193;
 const START = 0x811c9dc5 | 0;
+const KEY_WORDS = wordsIn(FRONTEND_KEY);
+const VALUE_WORDS = wordsIn(FRONTEND);
+/** Address and port: without what was counted. */
+const ENDPOINT_WORDS = SLOT.connections / 4;
 
 /**
  * Numbers by which a look at the maps tells whether they hold what was written. The kernel tells
@@ -9,22 +13,34 @@ const START = 0x811c9dc5 | 0;
  */
 
 /** Of one frontend. Those of all are added up: order does not matter, and one can be taken away. */
-export function frontendPrint(key: Buffer, value: Buffer, at = { key: 0, value: 0 }): number {
-  let print = mix(START, key, { from: at.key, bytes: FRONTEND_KEY.bytes });
-  print = mix(print, value, { from: at.value, bytes: FRONTEND.bytes });
+export function frontendPrint(
+  keys: Int32Array,
+  values: Int32Array,
+  at: { readonly key: number; readonly value: number },
+): number {
+  let print = START;
+  for (let i = at.key; i < at.key + KEY_WORDS; i++) print = mixed(print, keys[i] ?? 0);
+  for (let i = at.value; i < at.value + VALUE_WORDS; i++) print = mixed(print, values[i] ?? 0);
   return print >>> 0;
 }
 
-/** Of the endpoint in a slot, without what was counted for it. Never 0: that is "not written". */
-export function slotPrint(value: Buffer, at: number): number {
-  return (mix(START, value, { from: at, bytes: SLOT.connections }) | 1) >>> 0;
+/** Of the endpoint in a slot. Never 0: that is "not written". */
+export function slotPrint(slots: Int32Array, at: number): number {
+  let print = START;
+  for (let i = at; i < at + ENDPOINT_WORDS; i++) print = mixed(print, slots[i] ?? 0);
+  return (print | 1) >>> 0;
 }
 
-function mix(start: number, of: Buffer, { from, bytes }: { from: number; bytes: number }): number {
-  let print = start;
-  for (let at = from; at < from + bytes; at += 4) {
-    print = Math.imul(print ^ of.readInt32LE(at), FACTOR);
-    print ^= print >>> 15;
-  }
-  return print;
+/** The same of an entry that came as bytes; they may begin anywhere. */
+export function entryPrint(key: Buffer, value: Buffer): number {
+  const keys = new Int32Array(KEY_WORDS);
+  const values = new Int32Array(VALUE_WORDS);
+  for (let i = 0; i < KEY_WORDS; i++) keys[i] = key.readInt32LE(i * 4);
+  for (let i = 0; i < VALUE_WORDS; i++) values[i] = value.readInt32LE(i * 4);
+  return frontendPrint(keys, values, { key: 0, value: 0 });
+}
+
+function mixed(print: number, word: number): number {
+  const next = Math.imul(print ^ word, FACTOR);
+  return next ^ (next >>> 15);
 }

@@ -3,6 +3,7 @@ import type { Difference, NodeFacts } from '../contract.ts';
 import type { Binary } from './knowledge.ts';
 import {
   ADDRESS_BYTES,
+  bytesOf,
   LAYOUT_VERSION,
   readAddress,
   SETTINGS,
@@ -62,9 +63,9 @@ export async function compareNodeEntries(
 }
 
 function addressKey(text: string): Binary {
-  const bytes = Buffer.alloc(ADDRESS_BYTES);
-  writeAddress(bytes, 0, text);
-  return bytes.toString('latin1');
+  const words = new Int32Array(ADDRESS_BYTES / 4);
+  writeAddress(words, 0, text);
+  return bytesOf(words).toString('latin1');
 }
 
 function nodeAddressText(key: Binary): string {

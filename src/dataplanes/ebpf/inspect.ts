@@ -2,13 +2,13 @@ import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { Desired, Inspection } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { Comparison, wordsOf } from './comparison.ts';
-import { frontendPrint, slotPrint } from './fingerprint.ts';
+import { entryPrint, slotPrint } from './fingerprint.ts';
 import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
 import type { Hooks } from './hooks.ts';
 import type { Binary, Knowledge } from './knowledge.ts';
-import { FRONTEND_KEY, SLOT } from './layout.ts';
+import { FRONTEND_KEY, SLOT, wordsIn } from './layout.ts';
 import { type SlotRange, SlotSpace } from './slot-space.ts';
-import type { Tables } from './tables.ts';
+import { type Tables, wordsOfSlots } from './tables.ts';
 
 export interface Inspected {
   readonly tables: Tables;
@@ -24,7 +24,7 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   const differences = new Differences();
   const frontends = await readFrontends(tables);
   for (const [key, value] of frontends) {
-    knowledge.noteFrontend(frontendPrint(Buffer.from(key, 'latin1'), value), 1);
+    knowledge.noteFrontend(entryPrint(Buffer.from(key, 'latin1'), value), 1);
   }
   const slots = tables.readSlots(tables.allSlots);
   const comparison = new Comparison({ frontends: new Map(frontends), slots, differences });
@@ -48,7 +48,7 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   for (const [key, value] of comparison.leftovers()) {
     const bytes = Buffer.from(key, 'latin1');
     tables.frontends.delete(bytes);
-    knowledge.noteFrontend(frontendPrint(bytes, value), -1);
+    knowledge.noteFrontend(entryPrint(bytes, value), -1);
     writeCount += 1;
   }
   knowledge.space = new SlotSpace({ capacity: tables.slots.maxEntries, used });
@@ -107,9 +107,10 @@ function rangesOf(value: Buffer | undefined): SlotRange[] {
 function printsOf(slots: Buffer, used: readonly SlotRange[]): Uint32Array<ArrayBuffer> {
   const capacity = slots.length / SLOT.bytes;
   const prints = new Uint32Array(capacity);
+  const words = wordsOfSlots(slots);
   for (const { first, length } of used) {
     for (let at = first; at < Math.min(first + length, capacity); at++) {
-      prints[at] = slotPrint(slots, at * SLOT.bytes);
+      prints[at] = slotPrint(words, at * wordsIn(SLOT));
     }
   }
   return prints;

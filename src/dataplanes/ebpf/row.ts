@@ -8,6 +8,7 @@ import {
   servicePortKey,
 } from '../../forwarding/model.ts';
 import {
+  bytesOf,
   CLASS_ORDER,
   FRONTEND,
   FRONTEND_KEY,
@@ -15,8 +16,10 @@ import {
   OUTCOME_BYTES,
   OutcomeFlag,
   PROTOCOL_NUMBER,
-  SLOT,
+  portWord,
   tagOf,
+  type Words,
+  wordsIn,
   writeAddress,
   writeOutcome,
 } from './layout.ts';
@@ -84,97 +87,104 @@ function isTo(outcome: Outcome, list: EndpointList): boolean {
   return outcome.action === 'forward' && outcome.list === list;
 }
 
-/** A node port has the unspecified address of its family. */
-function writeFrontendKey(
-  target: Buffer,
-  at: number,
-  { row, frontend }: { readonly row: Forwarding; readonly frontend: Frontend },
-): void {
-  const { family, protocol } = row.id;
-  const anywhere = family === 'IPv4' ? '0.0.0.0' : '::';
-  writeAddress(target, at + FRONTEND_KEY.address, frontend.address || anywhere);
-  target.writeUInt16BE(frontend.port, at + FRONTEND_KEY.port);
-  target[at + FRONTEND_KEY.protocol] = PROTOCOL_NUMBER[protocol];
-  target[at + FRONTEND_KEY.bytes - 1] = 0;
+/** What an entry is made of. */
+export interface EntrySource {
+  readonly row: Forwarding;
+  readonly frontend: Frontend;
+  readonly sequence: Sequence;
+  /** The slot at which the row's endpoints begin. */
+  readonly first: number;
 }
 
-/** What the kernel should have under the key; the row's endpoints begin at slot `first`. */
-function writeFrontend(
-  target: Buffer,
+/** A node port has the unspecified address of its family. */
+export function writeFrontendKey(target: Words, at: number, of: KeySource): void {
+  const { family, protocol } = of.row.id;
+  const { address, port } = of.frontend;
+  writeAddress(target, at, address || (family === 'IPv4' ? '0.0.0.0' : '::'));
+  target[at + KEY_PORT] = portWord(port) | (PROTOCOL_NUMBER[protocol] << 16);
+}
+
+type KeySource = Pick<EntrySource, 'row' | 'frontend'>;
+
+const KEY_PORT = FRONTEND_KEY.port / 4;
+const SERVICE = FRONTEND.service / 4;
+const AFFINITY_SECONDS = FRONTEND.affinitySeconds / 4;
+const OUTCOME_WORDS = OUTCOME_BYTES / 4;
+
+/** What the kernel should have under the key with this tag. */
+export function writeFrontend(
+  target: Words,
   at: number,
-  of: {
-    readonly row: Forwarding;
-    readonly frontend: Frontend;
-    readonly sequence: Sequence;
-    readonly first: number;
-    readonly tag: number;
-  },
+  of: EntrySource & { readonly tag: number },
 ): void {
   const { row, frontend, sequence, first, tag } = of;
   const flags =
     (row.affinitySeconds > 0 ? OutcomeFlag.affinity : 0) |
     (frontend.allowedSources === undefined ? 0 : OutcomeFlag.ranges);
-  for (let index = 0; index < CLASS_ORDER.length; index++) {
-    const outcome = frontend.outcomes[CLASS_ORDER[index] as (typeof CLASS_ORDER)[number]];
-    const place = at + FRONTEND.outcomes + index * OUTCOME_BYTES;
-    if (outcome.action !== 'forward') {
-      const flag = OutcomeFlag[outcome.action];
-      writeOutcome(target, place, { first: 0, count: 0, flags: flags | flag, tag });
-      continue;
-    }
-    const { offset, count } = sequence.lists[outcome.list];
-    writeOutcome(target, place, {
-      first: count === 0 ? 0 : first + offset,
-      count: Math.min(count, MOST_ENDPOINTS),
-      flags: flags | (outcome.masquerade ? OutcomeFlag.masquerade : 0),
-      tag,
-    });
-  }
+  const { pod, host, outside } = frontend.outcomes;
+  const common = { sequence, first, flags, tag };
+  writeOne(target, at, { outcome: pod, ...common });
+  writeOne(target, at + OUTCOME_WORDS, { outcome: host, ...common });
+  writeOne(target, at + 2 * OUTCOME_WORDS, { outcome: outside, ...common });
   writeService(target, at, row);
 }
 
+function writeOne(
+  target: Words,
+  at: number,
+  of: { outcome: Outcome; sequence: Sequence; first: number; flags: number; tag: number },
+): void {
+  const { outcome, sequence, first, flags, tag } = of;
+  if (outcome.action !== 'forward') {
+    const flag = OutcomeFlag[outcome.action];
+    writeOutcome(target, at, { first: 0, count: 0, flags: flags | flag, tag });
+    return;
+  }
+  const { offset, count } = sequence.lists[outcome.list];
+  writeOutcome(target, at, {
+    first: count === 0 ? 0 : first + offset,
+    count: Math.min(count, MOST_ENDPOINTS),
+    flags: flags | (outcome.masquerade ? OutcomeFlag.masquerade : 0),
+    tag,
+  });
+}
+
 /** Who stays with their endpoint is remembered under the name of the service port. */
-function writeService(target: Buffer, at: number, row: Forwarding): void {
+function writeService(target: Words, at: number, row: Forwarding): void {
   const { affinitySeconds } = row;
-  target.writeInt32LE(0, at + FRONTEND.service);
-  target.writeInt32LE(0, at + FRONTEND.service + 4);
-  target.writeUInt32LE(affinitySeconds, at + FRONTEND.affinitySeconds);
-  target.writeInt32LE(0, at + FRONTEND.bytes - 4);
+  target[at + SERVICE] = 0;
+  target[at + SERVICE + 1] = 0;
+  target[at + AFFINITY_SECONDS] = affinitySeconds;
+  target[at + AFFINITY_SECONDS + 1] = 0;
   if (affinitySeconds === 0) return;
-  hash('sha1', servicePortKey(row.id), 'buffer').copy(target, at + FRONTEND.service, 0, 8);
+  const name = hash('sha1', servicePortKey(row.id), 'buffer');
+  target[at + SERVICE] = name.readInt32LE(0);
+  target[at + SERVICE + 1] = name.readInt32LE(4);
 }
 
 export function frontendKeyOf(row: Forwarding, frontend: Frontend): Buffer {
-  // Every byte is written; a zeroed buffer of its own would cost more than all of that.
-  const key = Buffer.allocUnsafe(FRONTEND_KEY.bytes);
+  const key = new Int32Array(wordsIn(FRONTEND_KEY));
   writeFrontendKey(key, 0, { row, frontend });
-  return key;
+  return bytesOf(key);
 }
 
-export function frontendValueOf(
-  key: Buffer,
-  of: {
-    readonly row: Forwarding;
-    readonly frontend: Frontend;
-    readonly sequence: Sequence;
-    readonly first: number;
-  },
-): Buffer {
-  const value = Buffer.allocUnsafe(FRONTEND.bytes);
+export function frontendValueOf(of: EntrySource): Buffer {
+  const key = new Int32Array(wordsIn(FRONTEND_KEY));
+  writeFrontendKey(key, 0, of);
+  const value = new Int32Array(wordsIn(FRONTEND));
   writeFrontend(value, 0, { ...of, tag: tagOf(key) });
-  return value;
+  return bytesOf(value);
 }
 
 /** A slot with nothing counted yet. */
 export function writeSlot(
-  target: Buffer,
+  target: Words,
   at: number,
   { address, port }: { readonly address: string; readonly port: number },
 ): void {
-  writeAddress(target, at + SLOT.address, address);
-  target.writeInt32LE(0, at + SLOT.port);
-  target.writeUInt16BE(port, at + SLOT.port);
-  target.writeInt32LE(0, at + SLOT.port + 4);
-  target.writeInt32LE(0, at + SLOT.connections);
-  target.writeInt32LE(0, at + SLOT.connections + 4);
+  writeAddress(target, at, address);
+  target[at + 4] = portWord(port);
+  target[at + 5] = 0;
+  target[at + 6] = 0;
+  target[at + 7] = 0;
 }

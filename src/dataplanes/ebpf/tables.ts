@@ -1,7 +1,8 @@
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import { readRange } from '../../linux/bpf/map-range.ts';
+import type { FrontendBatch } from './frontend-batch.ts';
 import type { Binary } from './knowledge.ts';
-import { FRONTEND, FRONTEND_KEY, SLOT } from './layout.ts';
+import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT } from './layout.ts';
 import type { SlotRange } from './slot-space.ts';
 
 /** Below this a call for each costs no more than one for all. */
@@ -21,20 +22,17 @@ export class Tables {
     this.settings = mapNamed(maps, 'settings');
   }
 
-  async writeFrontends(
-    entries: readonly { readonly key: Buffer; readonly value: Buffer }[],
-  ): Promise<void> {
-    if (entries.length <= FEW) {
-      for (const { key, value } of entries) this.frontends.update(key, value);
+  async writeFrontends(batch: FrontendBatch): Promise<void> {
+    const { count } = batch;
+    if (count > FEW) {
+      const values = bytesOf(batch.values).subarray(0, count * FRONTEND.bytes);
+      const keys = bytesOf(batch.keys).subarray(0, count * FRONTEND_KEY.bytes);
+      await this.frontends.updateBatch(keys, values, count);
       return;
     }
-    const keys = Buffer.allocUnsafe(entries.length * FRONTEND_KEY.bytes);
-    const values = Buffer.allocUnsafe(entries.length * FRONTEND.bytes);
-    entries.forEach(({ key, value }, index) => {
-      keys.set(key, index * FRONTEND_KEY.bytes);
-      values.set(value, index * FRONTEND.bytes);
-    });
-    await this.frontends.updateBatch(keys, values, entries.length);
+    for (let index = 0; index < count; index++) {
+      this.frontends.update(batch.key(index), batch.value(index));
+    }
   }
 
   async writeSlots(keys: Buffer, values: Buffer, count: number): Promise<void> {
@@ -70,6 +68,11 @@ export class Tables {
 /** Address and port of a slot: a name for the endpoint that needs no text. */
 export function endpointBytes(slots: Buffer, at: number): Binary {
   return slots.toString('latin1', at + SLOT.address, at + SLOT.port + 2);
+}
+
+/** What was read of the slots is a buffer of its own, so its words begin where it does. */
+export function wordsOfSlots(slots: Buffer): Int32Array {
+  return new Int32Array(slots.buffer, slots.byteOffset, slots.length / 4);
 }
 
 function mapNamed(maps: ReadonlyMap<string, BpfMap>, name: string): BpfMap {

@@ -1,12 +1,13 @@
 import type { Endpoint, Forwarding, Frontend, ServicePortKey } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
-import { frontendPrint, slotPrint } from './fingerprint.ts';
+import { entryPrint, frontendPrint, slotPrint } from './fingerprint.ts';
+import { FrontendBatch } from './frontend-batch.ts';
 import type { Binary, Knowledge } from './knowledge.ts';
-import { SLOT } from './layout.ts';
+import { bytesOf, SLOT, wordsIn } from './layout.ts';
 import {
+  type EntrySource,
   frontendKeyOf,
   frontendValueOf,
-  type Sequence,
   sequenceOf,
   servedFrontends,
   writeSlot,
@@ -22,11 +23,11 @@ interface MovedList {
   readonly endpoints: readonly Endpoint[];
 }
 
-interface WrittenFrontend {
-  readonly key: Buffer;
-  readonly value: Buffer;
-  /** Whether the kernel may have something under this key. */
-  readonly mayExist: boolean;
+const SLOT_WORDS = wordsIn(SLOT);
+
+/** What a row was before, where its endpoints stay where they are. */
+interface Then extends Omit<EntrySource, 'frontend'> {
+  readonly served: readonly Frontend[];
 }
 
 interface Undo {
@@ -50,7 +51,7 @@ export class Transaction {
   readonly #tables: Tables;
   readonly #moved: MovedList[] = [];
   /** Each key once: of two rows that want an address one has it. */
-  readonly #written: WrittenFrontend[] = [];
+  readonly #written = new FrontendBatch();
   readonly #deleted = new Map<Binary, Buffer>();
 
   constructor(knowledge: Knowledge, tables: Tables) {
@@ -63,10 +64,12 @@ export class Transaction {
     let missingSlots = 0;
     for (const change of changes) missingSlots += this.#planRow(change);
     if (this.#deleted.size > 0) {
-      for (const { key } of this.#written) this.#deleted.delete(key.toString('latin1'));
+      for (let i = 0; i < this.#written.count; i++) {
+        this.#deleted.delete(this.#written.key(i).toString('latin1'));
+      }
     }
     const { frontendCount } = this.#knowledge;
-    const frontends = frontendCount + this.#written.length - this.#tables.frontends.maxEntries;
+    const frontends = frontendCount + this.#written.count - this.#tables.frontends.maxEntries;
     if (missingSlots === 0 && frontends <= 0) return undefined;
     this.#giveBackFresh();
     return { slots: missingSlots, frontends: Math.max(0, frontends) };
@@ -77,9 +80,10 @@ export class Transaction {
     try {
       await this.#writeSlots();
       const { frontends } = this.#tables;
-      for (const { key, mayExist } of this.#written) {
+      this.#written.mayExist.forEach((mayExist, index) => {
+        const key = this.#written.key(index);
         if (mayExist) undo.push({ key, value: frontends.lookup(key) });
-      }
+      });
       await this.#tables.writeFrontends(this.#written);
       for (const key of this.#deleted.values()) {
         undo.push({ key, value: frontends.lookup(key) });
@@ -115,29 +119,20 @@ export class Transaction {
     const mayExist = before !== undefined || present.has(key);
     const then = stays && known ? { ...known, sequence: sequenceBefore, first } : undefined;
     for (const frontend of served) {
-      this.#planFrontend({ row: after, frontend, sequence, first }, { mayExist, then });
+      const entry = { row: after, frontend, sequence, first };
+      if (then === undefined || !this.#isThere(entry, then)) this.#written.add(entry, mayExist);
     }
     return 0;
   }
 
-  #planFrontend(
-    of: { row: Forwarding; frontend: Frontend; sequence: Sequence; first: number },
-    was: {
-      readonly mayExist: boolean;
-      readonly then:
-        | { row: Forwarding; served: readonly Frontend[]; sequence: Sequence; first: number }
-        | undefined;
-    },
-  ): void {
-    const key = frontendKeyOf(of.row, of.frontend);
-    const value = frontendValueOf(key, of);
-    const old = was.then?.served.find(
-      ({ address, port }) => address === of.frontend.address && port === of.frontend.port,
-    );
-    const isSame =
-      was.then && old && frontendValueOf(key, { ...was.then, frontend: old }).equals(value);
-    if (isSame) this.#deleted.delete(key.toString('latin1'));
-    else this.#written.push({ key, value, mayExist: was.mayExist });
+  /** Whether the frontend was the same before; then it is not deleted either. */
+  #isThere(entry: EntrySource, then: Then): boolean {
+    const { address, port } = entry.frontend;
+    const frontend = then.served.find((each) => each.address === address && each.port === port);
+    if (frontend === undefined) return false;
+    if (!frontendValueOf({ ...then, frontend }).equals(frontendValueOf(entry))) return false;
+    const key = frontendKeyOf(entry.row, entry.frontend);
+    return this.#deleted.delete(key.toString('latin1'));
   }
 
   #planDeletions(before: Forwarding | undefined, present: readonly Binary[]): void {
@@ -154,34 +149,35 @@ export class Transaction {
     const fresh = this.#moved.filter((each) => each.fresh !== undefined);
     const count = fresh.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
     if (count === 0) return;
-    const keys = Buffer.allocUnsafe(count * 4);
-    const values = Buffer.allocUnsafe(count * SLOT.bytes);
+    const keys = new Int32Array(count);
+    const values = new Int32Array(count * SLOT_WORDS);
+    const bytes = bytesOf(values);
     let at = 0;
     for (const { fresh: range, old, endpoints } of fresh) {
       const counted = old && this.#tables.connectionsIn(old);
-      endpoints.forEach((endpoint, index) => {
-        keys.writeUInt32LE((range?.first ?? 0) + index, at * 4);
-        const place = at * SLOT.bytes;
-        writeSlot(values, place, endpoint);
-        const connections = counted?.get(endpointBytes(values, place));
-        if (connections) values.writeBigUInt64LE(connections, place + SLOT.connections);
+      for (let index = 0; index < endpoints.length; index++) {
+        keys[at] = (range?.first ?? 0) + index;
+        writeSlot(values, at * SLOT_WORDS, endpoints[index] as Endpoint);
+        const connections = counted?.get(endpointBytes(bytes, at * SLOT.bytes));
+        if (connections) bytes.writeBigUInt64LE(connections, at * SLOT.bytes + SLOT.connections);
         at += 1;
-      });
+      }
     }
-    await this.#tables.writeSlots(keys, values, count);
+    await this.#tables.writeSlots(bytesOf(keys), bytes, count);
     const { slotPrints } = this.#knowledge;
     for (let index = 0; index < count; index++) {
-      slotPrints[keys.readUInt32LE(index * 4)] = slotPrint(values, index * SLOT.bytes);
+      slotPrints[keys[index] as number] = slotPrint(values, index * SLOT_WORDS);
     }
   }
 
   #settle(undo: readonly Undo[]): void {
     const { lists, space } = this.#knowledge;
     for (const { key, value } of undo) {
-      if (value) this.#knowledge.noteFrontend(frontendPrint(key, value), -1);
+      if (value) this.#knowledge.noteFrontend(entryPrint(key, value), -1);
     }
-    for (const { key, value } of this.#written) {
-      this.#knowledge.noteFrontend(frontendPrint(key, value), 1);
+    const { keys, values, count } = this.#written;
+    for (let index = 0; index < count; index++) {
+      this.#knowledge.noteFrontend(frontendPrint(keys, values, this.#written.at(index)), 1);
     }
     for (const { key, old, fresh } of this.#moved) {
       if (old) space.giveBack(old);
@@ -192,7 +188,9 @@ export class Transaction {
 
   #takeBack(undo: readonly Undo[]): void {
     const { frontends } = this.#tables;
-    for (const { key, mayExist } of this.#written) if (!mayExist) frontends.delete(key);
+    this.#written.mayExist.forEach((mayExist, index) => {
+      if (!mayExist) frontends.delete(this.#written.key(index));
+    });
     for (const { key, value } of undo) {
       if (value) frontends.update(key, value);
       else frontends.delete(key);
