@@ -42,11 +42,10 @@ export class SocketGroups {
 
   /** Back to where it came from: a group with a process in it cannot be removed. */
   async leave(): Promise<void> {
-    if (this.#home !== undefined) {
-      await writeFile(join(this.#home, 'cgroup.procs'), String(process.pid));
-    }
+    const home = this.#home;
     this.#home = undefined;
     this.#nodes = new Map();
+    if (home !== undefined) await writeFile(join(home, 'cgroup.procs'), String(process.pid));
   }
 }
 

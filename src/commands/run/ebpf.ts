@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { SocketHooksPlane } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
-import { cgroup2Root, pinFolder } from '../../linux/bpf/folders.ts';
+import { cgroup2Root, pinFolder, unmountOwn } from '../../linux/bpf/folders.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import { parseObject } from '../../linux/bpf/parse-object.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
@@ -25,6 +25,7 @@ export function socketHooksPlane({
     cgroupPath: () => cgroupPath ?? cgroup2Root(join(RUN_FOLDER, 'cgroup')),
     pinFolder: folder,
     preparePins: () => void pinFolder(basename(folder), dirname(folder)),
+    releasePins: () => void unmountOwn(dirname(folder)),
     hostCookie: netnsCookie,
   });
 }

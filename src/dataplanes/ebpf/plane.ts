@@ -33,6 +33,8 @@ export interface SocketHooksOptions {
   readonly pinFolder: string;
   /** Makes the folder, and the file system that it needs; nothing where both are there. */
   readonly preparePins: () => void;
+  /** The folder has gone: so may what was mounted for it. */
+  readonly releasePins: () => void;
   /** What stands for the node itself. */
   readonly hostCookie: () => bigint;
 }
@@ -163,6 +165,7 @@ export class SocketHooksPlane implements DataPlane {
         link?.close();
       }
       pins.removeAll();
+      this.#options.releasePins();
       this.#kernel?.hooks.close();
       this.#kernel = undefined;
       this.#knowledge.forget();

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import koffi from 'koffi';
 import { BpfError, errnoName } from './errors.ts';
@@ -12,12 +12,17 @@ const MS_NOEXEC = 8;
 /** Whoever can open a pin can change what is behind it. */
 const ONLY_ROOT = 0o700;
 
+/** What a mount of ours is called in the list of mounts. */
+const OWN_MOUNT = 'fairlead';
+
 const BPF_MOUNT = '/sys/fs/bpf';
 const CGROUP_MOUNTS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'];
 
 const mount: (...args: [string, string, string, number, null]) => number = koffi
   .load('libc.so.6')
   .func('int mount(str source, str target, str type, unsigned long flags, void *data)');
+
+const umount: (target: string) => number = koffi.load('libc.so.6').func('int umount(str target)');
 
 /**
  * A folder for pins that only root can enter, made if it is not there; so is the file system that
@@ -45,9 +50,26 @@ export function cgroup2Root(ownMountPoint: string): string {
   return ownMountPoint;
 }
 
+/** Takes away what we have mounted there, unless somebody else uses it; gives whether it did. */
+export function unmountOwn(mountPoint: string): boolean {
+  if (ownerOfMount(mountPoint) !== OWN_MOUNT || !isUnused(mountPoint)) return false;
+  return umount(mountPoint) === 0;
+}
+
+/** The kernel puts two files of its own into each, with a dot that no pin can have. */
+function isUnused(mountPoint: string): boolean {
+  return readdirSync(mountPoint).every((name) => name.endsWith('.debug'));
+}
+
+/** The last of those that were mounted there is the one that is seen. */
+function ownerOfMount(mountPoint: string): string | undefined {
+  const lines = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+  return lines.findLast((line) => line.split(' ')[1] === mountPoint)?.split(' ')[0];
+}
+
 function mountAt(folder: string, type: 'bpf' | 'cgroup2'): void {
   mkdirSync(folder, { recursive: true, mode: ONLY_ROOT });
-  if (mount(type, folder, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, null) === 0) return;
+  if (mount(OWN_MOUNT, folder, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, null) === 0) return;
   const errno = koffi.errno();
   throw new BpfError('BPF_FAILED', `cannot mount ${type} at ${folder}: ${errnoName(errno)}`, {
     errno,

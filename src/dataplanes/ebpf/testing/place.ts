@@ -32,6 +32,7 @@ export function testPlace(name: string): TestPlace {
         cgroupPath: () => place.cgroup,
         pinFolder: join(place.pins, 'fairlead'),
         preparePins: () => undefined,
+        releasePins: () => undefined,
         hostCookie: () => hostCookie,
       }),
     inGroup: (script) => runInGroup(place.cgroup, script),
