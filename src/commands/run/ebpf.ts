@@ -12,6 +12,8 @@ import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import { CommandError } from '../command-error.ts';
 import { RUN_FOLDER } from './folder.ts';
 
+/** For a machine that has groups of version 2 mounted nowhere. */
+const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');
 const SOCKET_PROGRAMS = 'sock.bpf.o';
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
@@ -22,10 +24,13 @@ export function socketHooksPlane({
 }: EbpfSettings): SocketHooksPlane {
   return new SocketHooksPlane({
     readObject: () => readObject(SOCKET_PROGRAMS),
-    cgroupPath: () => cgroupPath ?? cgroup2Root(join(RUN_FOLDER, 'cgroup')),
+    cgroupPath: () => cgroupPath ?? cgroup2Root(OWN_CGROUPS),
     pinFolder: folder,
     preparePins: () => void pinFolder(basename(folder), dirname(folder)),
-    releasePins: () => void unmountOwn(dirname(folder)),
+    releasePins: () => {
+      unmountOwn(dirname(folder));
+      unmountOwn(OWN_CGROUPS);
+    },
     hostCookie: netnsCookie,
   });
 }

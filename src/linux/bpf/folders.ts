@@ -58,6 +58,8 @@ export function unmountOwn(mountPoint: string): boolean {
 
 /** The kernel puts two files of its own into each, with a dot that no pin can have. */
 function isUnused(mountPoint: string): boolean {
+  // A group without our mount is the same group.
+  if (isOfType(mountPoint, CGROUP2_FILE_SYSTEM)) return true;
   return readdirSync(mountPoint).every((name) => name.endsWith('.debug'));
 }
 
