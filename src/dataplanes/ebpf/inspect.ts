@@ -20,6 +20,7 @@ export interface Inspected {
 /** Reads the maps whole, believes nothing, and removes what belongs to no row. */
 export async function inspectEverything(of: Inspected, desired: Desired): Promise<Inspection> {
   const { tables, hooks, knowledge, hostCookie } = of;
+  const resting = knowledge.space.restingRanges();
   knowledge.forget();
   const differences = new Differences();
   const frontends = await readFrontends(tables);
@@ -51,7 +52,11 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
     knowledge.noteFrontend(entryPrint(bytes, value), -1);
     writeCount += 1;
   }
-  knowledge.space = new SlotSpace({ capacity: tables.slots.maxEntries, used });
+  knowledge.space = new SlotSpace({
+    capacity: tables.slots.maxEntries,
+    used: [...used, ...resting],
+  });
+  for (const range of resting) knowledge.space.giveBack(range);
   knowledge.slotPrints = printsOf(slots, used);
   const node = nodeEntries(desired.facts, hostCookie);
   const amiss = [...(await compareNodeEntries(tables, node, { write: true })), ...hooks.mend()];

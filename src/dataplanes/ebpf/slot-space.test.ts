@@ -54,6 +54,16 @@ test('a list never has slots of another, whatever comes and goes', () => {
   );
 });
 
+test('what rests is told to whoever makes the next space', () => {
+  let nowMs = 0;
+  const space = new SlotSpace({ capacity: 8, nowMs: () => nowMs });
+  assert.equal(space.take(5), 0);
+  space.giveBack({ first: 0, length: 5 });
+  assert.deepEqual(space.restingRanges(), [{ first: 0, length: 5 }]);
+  nowMs = 1000;
+  assert.deepEqual(space.restingRanges(), []);
+});
+
 test('more room does not end the rest of what was given back', () => {
   const space = new SlotSpace({ capacity: 5, nowMs: () => 0 });
   assert.equal(space.take(5), 0);

@@ -37,6 +37,12 @@ export class SlotSpace {
     return this.#capacity;
   }
 
+  /** What was given back and rests still, for a space that takes the place of this one. */
+  restingRanges(): SlotRange[] {
+    this.#wake();
+    return this.#resting.map(({ range }) => range);
+  }
+
   /** There are more slots now; what is in use or rests does so on. */
   extendTo(capacity: number): void {
     const more = capacity - this.#capacity;
