@@ -3,15 +3,22 @@ import { type EntrySource, writeFrontend, writeFrontendKey } from './row.ts';
 
 const KEY_WORDS = wordsIn(FRONTEND_KEY);
 const VALUE_WORDS = wordsIn(FRONTEND);
-const FIRST_ROOM = 16;
+const LEAST_ROOM = 4;
 
 /** Frontends to write, as the kernel takes many at once: keys side by side, and values. */
 export class FrontendBatch {
   count = 0;
-  keys: Words = new Int32Array(FIRST_ROOM * KEY_WORDS);
-  values: Words = new Int32Array(FIRST_ROOM * VALUE_WORDS);
+  keys: Words;
+  values: Words;
   /** Of each whether the kernel may have something under its key. */
   readonly mayExist: boolean[] = [];
+
+  /** `expected`: about so many, most Services having one frontend. */
+  constructor(expected: number) {
+    const room = Math.max(expected, LEAST_ROOM);
+    this.keys = new Int32Array(room * KEY_WORDS);
+    this.values = new Int32Array(room * VALUE_WORDS);
+  }
 
   add(of: EntrySource, mayExist: boolean): void {
     if ((this.count + 1) * KEY_WORDS > this.keys.length) this.#double();

@@ -9,7 +9,6 @@ import {
 } from '../../forwarding/model.ts';
 import {
   bytesOf,
-  CLASS_ORDER,
   FRONTEND,
   FRONTEND_KEY,
   MOST_ENDPOINTS,
@@ -50,10 +49,8 @@ function isServed({ lostTo }: Frontend): boolean {
 }
 
 export function sequenceOf(row: Forwarding, frontends: readonly Frontend[]): Sequence {
-  const uses = (list: EndpointList): boolean =>
-    frontends.some(({ outcomes }) => CLASS_ORDER.some((each) => isTo(outcomes[each], list)));
-  const cluster = uses('cluster') ? row.clusterEndpoints : [];
-  const local = uses('local') ? row.localEndpoints : [];
+  const cluster = isUsed('cluster', frontends) ? row.clusterEndpoints : [];
+  const local = isUsed('local', frontends) ? row.localEndpoints : [];
   if (local.length === 0) {
     if (cluster.length === 0) return EMPTY;
     return {
@@ -62,6 +59,14 @@ export function sequenceOf(row: Forwarding, frontends: readonly Frontend[]): Seq
     };
   }
   return interleaved(cluster, local);
+}
+
+function isUsed(list: EndpointList, frontends: readonly Frontend[]): boolean {
+  for (const { outcomes } of frontends) {
+    const { pod, host, outside } = outcomes;
+    if (isTo(pod, list) || isTo(host, list) || isTo(outside, list)) return true;
+  }
+  return false;
 }
 
 function interleaved(cluster: readonly Endpoint[], local: readonly Endpoint[]): Sequence {

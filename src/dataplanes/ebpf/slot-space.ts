@@ -68,6 +68,7 @@ export class SlotSpace {
   }
 
   #wake(): void {
+    if (this.#resting.length === 0) return;
     const nowMs = this.#nowMs();
     let count = 0;
     while (count < this.#resting.length && (this.#resting[count]?.untilMs ?? 0) <= nowMs) count++;

@@ -2,7 +2,7 @@ import type { BpfMap } from '../../linux/bpf/map.ts';
 import { readRange } from '../../linux/bpf/map-range.ts';
 import type { FrontendBatch } from './frontend-batch.ts';
 import type { Binary } from './knowledge.ts';
-import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT } from './layout.ts';
+import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT, type Words, wordsIn } from './layout.ts';
 import type { SlotRange } from './slot-space.ts';
 
 /** Below this a call for each costs no more than one for all. */
@@ -14,6 +14,7 @@ export class Tables {
   readonly slots: BpfMap;
   readonly nodeAddresses: BpfMap;
   readonly settings: BpfMap;
+  #draft: SlotDraft = { keys: new Int32Array(0), values: new Int32Array(0) };
 
   constructor(maps: ReadonlyMap<string, BpfMap>) {
     this.frontends = mapNamed(maps, 'frontends');
@@ -35,7 +36,21 @@ export class Tables {
     }
   }
 
-  async writeSlots(keys: Buffer, values: Buffer, count: number): Promise<void> {
+  /**
+   * Room for so many slots, to be filled and written before it is asked for again. The same each
+   * time: new memory would make the garbage collector look at every row.
+   */
+  slotDraft(count: number): SlotDraft {
+    if (this.#draft.keys.length < count) {
+      const values = new Int32Array(count * wordsIn(SLOT));
+      this.#draft = { keys: new Int32Array(count), values };
+    }
+    return this.#draft;
+  }
+
+  async writeSlots(draft: SlotDraft, count: number): Promise<void> {
+    const keys = bytesOf(draft.keys).subarray(0, count * 4);
+    const values = bytesOf(draft.values).subarray(0, count * SLOT.bytes);
     if (count > FEW) {
       await this.slots.updateBatch(keys, values, count);
       return;
@@ -63,6 +78,12 @@ export class Tables {
   get allSlots(): SlotRange {
     return { first: 0, length: this.slots.maxEntries };
   }
+}
+
+/** Slots on their way into the kernel: their numbers, and what is in them. */
+interface SlotDraft {
+  readonly keys: Words;
+  readonly values: Words;
 }
 
 /** Address and port of a slot: a name for the endpoint that needs no text. */

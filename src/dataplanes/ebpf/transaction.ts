@@ -51,7 +51,7 @@ export class Transaction {
   readonly #tables: Tables;
   readonly #moved: MovedList[] = [];
   /** Each key once: of two rows that want an address one has it. */
-  readonly #written = new FrontendBatch();
+  #written = new FrontendBatch(0);
   readonly #deleted = new Map<Binary, Buffer>();
 
   constructor(knowledge: Knowledge, tables: Tables) {
@@ -62,6 +62,7 @@ export class Transaction {
   /** Gives how much is missing, and then holds nothing. */
   plan(changes: readonly Change[]): Shortage | undefined {
     let missingSlots = 0;
+    this.#written = new FrontendBatch(changes.length);
     for (const change of changes) missingSlots += this.#planRow(change);
     if (this.#deleted.size > 0) {
       for (let i = 0; i < this.#written.count; i++) {
@@ -149,8 +150,8 @@ export class Transaction {
     const fresh = this.#moved.filter((each) => each.fresh !== undefined);
     const count = fresh.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
     if (count === 0) return;
-    const keys = new Int32Array(count);
-    const values = new Int32Array(count * SLOT_WORDS);
+    const draft = this.#tables.slotDraft(count);
+    const { keys, values } = draft;
     const bytes = bytesOf(values);
     let at = 0;
     for (const { fresh: range, old, endpoints } of fresh) {
@@ -163,7 +164,7 @@ export class Transaction {
         at += 1;
       }
     }
-    await this.#tables.writeSlots(bytesOf(keys), bytes, count);
+    await this.#tables.writeSlots(draft, count);
     const { slotPrints } = this.#knowledge;
     for (let index = 0; index < count; index++) {
       slotPrints[keys[index] as number] = slotPrint(values, index * SLOT_WORDS);
