@@ -49,7 +49,9 @@ function upstream(
   return { program: 'kube-proxy', mode, backend, variant: findProxy(name) };
 }
 
-function bundled(of: Pick<FairleadOptions, 'mode' | 'iptables'>): Omit<Owner, 'title'> {
+function bundled(
+  of: Pick<FairleadOptions, 'iptables'> & { readonly mode: Owner['mode'] },
+): Omit<Owner, 'title'> {
   const backend = of.iptables === 'xtables-legacy-multi' ? 'legacy' : 'nft';
   const name = `fairlead-${of.mode}-${backend}`;
   const variant = fairlead({
