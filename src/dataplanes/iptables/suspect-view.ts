@@ -1,6 +1,6 @@
 import { type Family, type Forwarding, SOURCE_CLASSES } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
-import { saveChain, saveTable } from '../../linux/iptables/save.ts';
+import { listRules, saveTable } from '../../linux/iptables/save.ts';
 import type { SavedTable } from '../../linux/iptables/saved-table.ts';
 import { SHARED_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
@@ -74,9 +74,12 @@ async function readChains(
   place: { readonly program: string; readonly family: Family; readonly table: IptablesTable },
   names: ReadonlySet<string> | 'all',
 ): Promise<{ chains: SavedTable; isWhole: boolean }> {
-  const whole = async () => ({ chains: await saveTable(place), isWhole: true });
+  const whole = async () => {
+    const chains = (await listRules(place)) ?? (await saveTable(place));
+    return { chains, isWhole: true };
+  };
   if (names === 'all') return await whole();
-  const found = await Promise.all([...names].map((chain) => saveChain({ ...place, chain })));
+  const found = await Promise.all([...names].map((chain) => listRules({ ...place, chain })));
   // One that cannot be read is gone, most likely, and with it others may be.
   if (found.some((chain) => chain === undefined)) return await whole();
   const chains = new Map(found.flatMap((chain) => [...(chain ?? [])]));

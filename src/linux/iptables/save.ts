@@ -20,15 +20,19 @@ export async function saveTable(call: SaveCall): Promise<SavedTable> {
   return parseSaved(await saveText(call));
 }
 
-/** Reads one chain, which the nft backend can do without the others; undefined: there is none. */
-export async function saveChain(
-  call: SaveCall & { readonly chain: string },
+/**
+ * Reads one chain, or all of a table, which the nft backend can do without what is in other tables:
+ * `iptables-save -t filter` reads a large nat as well. Undefined: there is no such chain.
+ */
+export async function listRules(
+  call: SaveCall & { readonly chain?: string },
 ): Promise<SavedTable | undefined> {
-  const args = [toolName(call.family, 'list'), '-t', call.table, '-S', call.chain];
+  const which = call.chain === undefined ? [] : [call.chain];
+  const args = [toolName(call.family, 'list'), '-t', call.table, '-S', ...which];
   const { exitCode, output } = await callProgram(call.program, args);
   if (exitCode !== 0) return undefined;
   // A chain is told of as `-N NAME` or `-P NAME POLICY` here.
-  return parseSaved(output.replace(/^-[NP] (\S+).*$/m, ':$1 - [0:0]'));
+  return parseSaved(output.replaceAll(/^-[NP] (\S+).*$/gm, ':$1 - [0:0]'));
 }
 
 export async function saveText(call: SaveCall): Promise<string> {
