@@ -72,6 +72,8 @@ class TurnWatch {
 
   stop(): number {
     this.#stopped = true;
+    // Work without a break ends in the turn that it began in, which is this one.
+    this.#note();
     this.#collections.push(...this.#observer.takeRecords());
     this.#observer.disconnect();
     return Math.max(0, ...this.#turns.map((turn) => this.#withoutCollections(turn)));
@@ -79,16 +81,21 @@ class TurnWatch {
 
   #watch(): void {
     setImmediate(() => {
-      const now = process.threadCpuUsage();
-      const toMs = performance.now();
-      const micros = now.user - this.#last.user + now.system - this.#last.system;
-      const turn = { fromMs: this.#lastMs, toMs, processorMs: micros / 1000 };
-      // There are very many of them, and the short ones do not matter.
-      if (turn.processorMs > 1) this.#turns.push(turn);
-      this.#last = now;
-      this.#lastMs = toMs;
-      if (!this.#stopped) this.#watch();
+      if (this.#stopped) return;
+      this.#note();
+      this.#watch();
     });
+  }
+
+  #note(): void {
+    const now = process.threadCpuUsage();
+    const toMs = performance.now();
+    const micros = now.user - this.#last.user + now.system - this.#last.system;
+    const turn = { fromMs: this.#lastMs, toMs, processorMs: micros / 1000 };
+    // There are very many of them, and the short ones do not matter.
+    if (turn.processorMs > 1) this.#turns.push(turn);
+    this.#last = now;
+    this.#lastMs = toMs;
   }
 
   #withoutCollections({ fromMs, toMs, processorMs }: Turn): number {
