@@ -12,6 +12,7 @@ interface Options {
 }
 
 const WRITERS: readonly WriterName[] = ['netlink', 'program'];
+const MANY = 100;
 const HEAD = ['WHAT', 'WRITER', 'OWN USER', 'OWN KERNEL', 'ITS USER', 'ITS KERNEL', 'WALL'];
 
 const program = new Command('iptables-writers')
@@ -71,6 +72,16 @@ async function measure(path: string, options: Options): Promise<[string, Cost][]
   await step('the last endpoint goes', rounds, (index) => replace(index, endpoints, 0));
   await step('the first endpoint comes', rounds, (index) => replace(index, 0, endpoints));
   await step('a Service goes', rounds, (index) => replace(index, endpoints));
+  const rest = Array.from({ length: MANY }, (_, offset) => rounds + offset);
+  await step(`${MANY} Services go`, 1, () =>
+    plane.apply(
+      rest.map((index) => ({
+        key: `t/svc-${index}/TCP/IPv4`,
+        before: service(index, endpoints),
+        after: undefined,
+      })),
+    ),
+  );
   return found;
 }
 
