@@ -7,6 +7,7 @@ import { run } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
 import type { Pod } from '../../../lab/kubelet/pods.ts';
 import type { ProxyVariant } from '../../../lab/proxies/contract.ts';
+import { fairlead } from '../../../lab/proxies/fairlead.ts';
 import { findProxy } from '../../../lab/proxies/registry.ts';
 import { ServerError } from '../../../src/agent/servers/server-error.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
@@ -197,14 +198,9 @@ export class PlaneScene implements AsyncDisposable {
 
 /** As it is shipped: from its sources it takes longer to start. */
 function bundled(proxyName: PlaneProxy): ProxyVariant {
-  const variant = findProxy(proxyName);
-  return {
-    ...variant,
-    async prepare(place) {
-      const { argv, env } = await variant.prepare(place);
-      return { argv: [argv[0], BUNDLE, ...argv.slice(2)], env };
-    },
-  };
+  const { description } = findProxy(proxyName);
+  const mode = proxyName === 'fairlead-nftables' ? 'nftables' : 'socket-ebpf';
+  return fairlead({ name: proxyName, description, mode, program: [BUNDLE] });
 }
 
 function present<T>(value: T | undefined): T {
