@@ -24,10 +24,28 @@ export function ownPlace(name: string): OwnPlace {
   const cgroupFd = openSync(cgroup, constants.O_RDONLY | constants.O_DIRECTORY);
   const leave = (): void => {
     closeSync(cgroupFd);
-    rmdirSync(cgroup);
+    removeGroup(cgroup);
     run(['umount', join(folder, 'bpf')]);
     if (root === ownCgroups) run(['umount', ownCgroups]);
     rmSync(folder, { recursive: true });
   };
   return { cgroup, cgroupFd, pins, leave };
+}
+
+const REMOVAL_DEADLINE_MS = 10_000;
+const REMOVAL_PAUSE_MS = 20;
+
+/** A process that has ended is in its group for a moment longer. */
+function removeGroup(path: string): void {
+  const deadlineMs = performance.now() + REMOVAL_DEADLINE_MS;
+  for (;;) {
+    try {
+      rmdirSync(path);
+      return;
+    } catch (error) {
+      const isBusy = (error as NodeJS.ErrnoException).code === 'EBUSY';
+      if (!isBusy || performance.now() > deadlineMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REMOVAL_PAUSE_MS);
+    }
+  }
 }
