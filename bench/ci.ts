@@ -28,11 +28,12 @@ export function ciPlan(): PlanOptions {
 }
 
 /**
- * Ratios within the run, because machines differ and are busy. `usual` is the median of three runs
- * on two cores with much else to do; the bound is below twice that, so that what doubles fails, and
+ * Ratios within the run, because machines differ and are busy. `usual` is the median of the three or
+ * four runs that there were, on two cores with much else to do, two of them with a planted fault and
+ * counted where it does not show. The bound is below twice that, so that what doubles fails, and
  * above what noise has done to it. CPU and memory are noisy by little, times by much: those are held
- * against the API server, which the same noise disturbs. The second has a wider bound, because the
- * API server gains more from a quiet machine than we do; its doubling shows in the CPU of a change.
+ * against the API server, which the same noise disturbs. The second has a bound of three times: how
+ * it is on a quiet machine is not known yet.
  */
 interface CiBound {
   readonly what: string;
@@ -50,31 +51,31 @@ const BOUNDS: readonly CiBound[] = [
   },
   {
     what: 'one change, receipt to acknowledgement p50, of the API server answering the write',
-    usual: 0.11,
+    usual: 0.1,
     atMost: 0.3,
     of: (ours) => ratio(receiptOf(ours)?.p50Ms, changesOf(ours)?.writtenP50Ms),
   },
   {
     what: "CPU of one change, of upstream's",
-    usual: 0.012,
-    atMost: 0.023,
+    usual: 0.0115,
+    atMost: 0.021,
     of: (ours, peer) => ratio(changesOf(ours)?.cpuMsPerChange, changesOf(peer)?.cpuMsPerChange),
   },
   {
     what: "CPU of the start, of upstream's",
-    usual: 2.1,
+    usual: 2,
     atMost: 3.8,
     of: (ours, peer) => ratio(startCpuSeconds(ours), startCpuSeconds(peer)),
   },
   {
     what: "memory after the start, of upstream's",
-    usual: 1.45,
+    usual: 1.39,
     atMost: 2.2,
     of: (ours, peer) => ratio(restingBytes(ours)?.median, restingBytes(peer)?.median),
   },
   {
     what: "memory after the changes, of upstream's",
-    usual: 1.2,
+    usual: 1.13,
     atMost: 1.9,
     of: (ours, peer) => ratio(finalBytes(ours)?.median, finalBytes(peer)?.median),
   },
