@@ -103,7 +103,11 @@ export class ApiClient implements Disposable {
       stream.on('data', (more: string) => {
         text += more;
       });
-      stream.once('end', () => resolve({ status, text }));
+      stream.once('end', () => {
+        // A connection that is closed under a stream ends it without an error.
+        if (status === 0 || stream.rstCode !== http2.constants.NGHTTP2_NO_ERROR) return;
+        resolve({ status, text });
+      });
       stream.once('error', reject);
       stream.once('close', () => reject(new Error(`stream closed, code ${stream.rstCode}`)));
     });
