@@ -42,7 +42,8 @@ export interface SocketHooksOptions {
 /** A program that is taken off is put back within half a second. */
 const LOOK_AT_HOOKS_EVERY_MS = 250;
 const LOOK_AT_MAPS_EVERY_MS = 2000;
-/** A look at the maps takes at most this part of the time. */
+const LOOK_AT_MAPS_AT_LEAST_EVERY_MS = 5000;
+/** A look at the maps takes at most about this part of the time. */
 const MOST_LOOKING = 1 / 100;
 
 /**
@@ -125,19 +126,10 @@ export class SocketHooksPlane implements DataPlane {
     }
   }
 
+  /** Each for itself: a look at large maps must not keep a lost hook waiting. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     const tell = (what: string) => onDrift({ atMs: Date.now(), what });
-    let nextLookAtMs = 0;
-    while (!signal.aborted) {
-      await delay(LOOK_AT_HOOKS_EVERY_MS, undefined, { signal }).catch(abortedOnly(signal));
-      if (signal.aborted || !this.#kernel || !this.#knowledge.facts) continue;
-      this.#lookAtHooks(tell);
-      if (performance.now() < nextLookAtMs) continue;
-      const begunAtMs = performance.now();
-      await this.#lookAtMaps(tell);
-      const tookMs = performance.now() - begunAtMs;
-      nextLookAtMs = performance.now() + Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING);
-    }
+    await Promise.all([this.#watchHooks(tell, signal), this.#watchMaps(tell, signal)]);
   }
 
   async counters(): Promise<readonly EndpointCount[]> {
@@ -211,6 +203,29 @@ export class SocketHooksPlane implements DataPlane {
     }
   }
 
+  async #watchHooks(tell: (what: string) => void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(LOOK_AT_HOOKS_EVERY_MS, signal);
+      if (!signal.aborted && this.#knowledge.facts) this.#lookAtHooks(tell);
+    }
+  }
+
+  async #watchMaps(tell: (what: string) => void, signal: AbortSignal): Promise<void> {
+    let restMs = LOOK_AT_MAPS_EVERY_MS;
+    while (!signal.aborted) {
+      await pause(restMs, signal);
+      if (signal.aborted || !this.#knowledge.facts) continue;
+      const begunAtMs = performance.now();
+      await this.#lookAtMaps(tell);
+      const tookMs = performance.now() - begunAtMs;
+      // On a busy machine a look takes long by the clock and little of the processor.
+      restMs = Math.min(
+        Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING),
+        LOOK_AT_MAPS_AT_LEAST_EVERY_MS,
+      );
+    }
+  }
+
   #lookAtHooks(tell: (what: string) => void): void {
     if (this.#suspects.hooks || !this.#kernel) return;
     const missing = this.#kernel
@@ -250,8 +265,10 @@ function withMore(inspection: Inspection, more: readonly Difference[]): Inspecti
   };
 }
 
-function abortedOnly(signal: AbortSignal): (error: unknown) => void {
-  return (error) => {
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
     if (!signal.aborted) throw error;
-  };
+  }
 }
