@@ -56,6 +56,8 @@ const TOUCHES: readonly (readonly [string, ...(readonly string[])[]])[] = [
   ['a flush of filter', ['-t', 'filter', '-F']],
   ['one way less', ['-t', 'nat', '-D', 'PREROUTING', '1']],
   ['a canary that is gone', ['-t', 'mangle', '-X', 'KUBE-PROXY-CANARY']],
+  ['the canary of nat is gone', ['-t', 'nat', '-X', 'KUBE-PROXY-CANARY']],
+  ['the canary of filter is gone', ['-t', 'filter', '-X', 'KUBE-PROXY-CANARY']],
   ['a rule of a Service is gone', ['-t', 'nat', '-D', cluster, '1']],
   ['a Service is led to no more', ['-t', 'nat', '-D', 'KUBE-SERVICES', '1']],
   ['a rule too many', ['-t', 'nat', '-I', 'KUBE-SERVICES', '-d', '10.96.9.9', '-j', 'RETURN']],
@@ -103,6 +105,16 @@ describe('what is not drift on nft', () => {
     tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
     const drift = await watching.heard();
     assert.match(drift.what, /chain FORWARD of ip filter/, 'only the policy is told');
+  });
+
+  it('a chain that came and went, named like one of a Service', async () => {
+    await using watching = await new Watching(tools).start();
+    tools.iptables('-t', 'nat', '-N', 'KUBE-SVC-STRAY');
+    tools.iptables('-t', 'nat', '-X', 'KUBE-SVC-STRAY');
+    for (const _ of ['made', 'gone']) await watching.heard();
+    const { differenceCount, right } = await bring(watching.plane, ROWS, 'suspects');
+    assert.deepEqual([differenceCount, right.size], [0, ROWS.length]);
+    tools.assertIs(ROWS);
   });
 
   it('a policy of somebody else is told and left as it is', async () => {

@@ -9,28 +9,51 @@ import { renderedTables } from './render.ts';
 import type { Setting } from './setting.ts';
 import type { SuspectChains } from './suspects.ts';
 
-/** The tables as they should be, but for what somebody touched: that is read. */
+interface Place {
+  readonly program: string;
+  readonly family: Family;
+}
+
+/** What was read of a table: the chains that were touched, or all of them. */
+interface ReadTable {
+  readonly chains: SavedTable;
+  readonly names: ReadonlySet<string> | 'all';
+}
+
+/**
+ * The tables as they should be, but for what somebody touched: that is read. `concerned` are the
+ * rows that the view has anything of. They are chosen by what was read, which may be a whole table
+ * where a chain was touched: whoever compared it with fewer rows would take the others for foreign.
+ */
 export async function readSuspects(
-  of: { readonly program: string; readonly family: Family; readonly setting: Setting },
+  of: Place & { readonly setting: Setting },
   chains: SuspectChains,
   rows: readonly Forwarding[],
-): Promise<KernelView> {
-  const { program, family } = of;
-  const read = await Promise.all(
+): Promise<{ view: KernelView; concerned: readonly Forwarding[] }> {
+  const read = await readTouched(of, chains);
+  const concerned = concernedRows(new Map(read.map(([table, { names }]) => [table, names])), rows);
+  // Of rows that are read as they are nothing need be believed but what they have in filter.
+  const isNatRead = read.some(([table, { names }]) => table === 'nat' && names === 'all');
+  const believedRows = isNatRead ? concerned.filter(mayBeInFilter) : concerned;
+  const believed = renderedTables(believedRows, of.setting, of.family);
+  const view: Record<IptablesTable, SavedTable> = { ...believed };
+  for (const [table, found] of read) {
+    const isWhole = found.names === 'all';
+    view[table] = isWhole ? found.chains : new Map([...believed[table], ...found.chains]);
+  }
+  return { view, concerned };
+}
+
+async function readTouched(
+  { program, family }: Place,
+  chains: SuspectChains,
+): Promise<(readonly [IptablesTable, ReadTable])[]> {
+  return await Promise.all(
     [...chains].map(async ([table, names]) => {
       const found = await readChains({ program, family, table }, names);
       return [table, found] as const;
     }),
   );
-  // Of rows that are read as they are nothing need be believed but what they have in filter.
-  const isNatRead = read.some(([table, { isWhole }]) => table === 'nat' && isWhole);
-  const believedRows = isNatRead ? rows.filter(mayBeInFilter) : rows;
-  const believed = renderedTables(believedRows, of.setting, family);
-  const view: Record<IptablesTable, SavedTable> = { ...believed };
-  for (const [table, found] of read) {
-    view[table] = found.isWhole ? found.chains : new Map([...believed[table], ...found.chains]);
-  }
-  return view;
 }
 
 /** The rows of which what was touched can hold anything: to ask for the rules of all takes long. */
@@ -71,17 +94,17 @@ function mayBeInFilter({ frontends, healthCheckPort }: Forwarding): boolean {
 }
 
 async function readChains(
-  place: { readonly program: string; readonly family: Family; readonly table: IptablesTable },
+  place: Place & { readonly table: IptablesTable },
   names: ReadonlySet<string> | 'all',
-): Promise<{ chains: SavedTable; isWhole: boolean }> {
-  const whole = async () => {
+): Promise<ReadTable> {
+  const whole = async (): Promise<ReadTable> => {
     const chains = (await listRules(place)) ?? (await saveTable(place));
-    return { chains, isWhole: true };
+    return { chains, names: 'all' };
   };
   if (names === 'all') return await whole();
   const found = await Promise.all([...names].map((chain) => listRules({ ...place, chain })));
   // One that cannot be read is gone, most likely, and with it others may be.
   if (found.some((chain) => chain === undefined)) return await whole();
   const chains = new Map(found.flatMap((chain) => [...(chain ?? [])]));
-  return { chains, isWhole: false };
+  return { chains, names };
 }
