@@ -165,6 +165,28 @@ describe('what cannot be written by netlink', () => {
   });
 });
 
+describe('a table with rules that iptables cannot read', () => {
+  const tools = new Tools('nft');
+  before(() => tools.prepare());
+  after(() => tools.remove());
+
+  for (const [chain, rule] of [
+    ['nat POSTROUTING', 'masquerade'],
+    ['filter INPUT', 'ct state established accept'],
+  ] as const) {
+    it(`is not taken for an empty one: ${rule} in ${chain}`, async () => {
+      const plane = tools.newPlane();
+      await bring(plane, ROWS);
+      run(['nft', `add rule ip ${chain} ${rule}`]);
+      const found = await listTables('ip');
+      const inspected = plane.inspect({ facts: FACTS, rows: ROWS }, 'everything');
+      await assert.rejects(inspected, { code: 'IPTABLES_INCOMPATIBLE' });
+      await assert.rejects(tools.newPlane().remove(), { code: 'IPTABLES_INCOMPATIBLE' });
+      assert.deepEqual(await listTables('ip'), found);
+    });
+  }
+});
+
 /** Without the built-in chains, which it prints whether they are there or not. */
 function ownOf(saved: string): string {
   return saved.replaceAll(/^:[A-Z]+ ACCEPT .*\n/gm, '');

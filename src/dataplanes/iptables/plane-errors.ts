@@ -24,5 +24,7 @@ const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {
   IPTABLES_REFUSED: 'it is tried again; fairlead status shows what is pending',
   IPTABLES_LOCKED:
     'another program holds the xtables lock; it is tried again: `fuser /run/xtables.lock` names it',
+  IPTABLES_INCOMPATIBLE:
+    'move the rules that were made with `nft` into a table of their own; it is tried again',
   IPTABLES_UNCERTAIN: 'the tables are read again, and what is missing is written',
 };

@@ -1,6 +1,7 @@
 import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
 import type { FoundBackend } from '../../linux/iptables/backend.ts';
+import { IptablesError } from '../../linux/iptables/errors.ts';
 import { saveTable } from '../../linux/iptables/save.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import type {
@@ -228,7 +229,7 @@ export class IptablesPlane implements DataPlane {
   async #reportOther({ other }: FoundBackend): Promise<void> {
     if (!other || !this.#options.onOtherBackend) return;
     for (const family of FAMILIES) {
-      if (!hasOurs(await readKernel(other.program, family))) continue;
+      if (!(await hasOursIn(other.program, family))) continue;
       this.#options.onOtherBackend(other.backend);
       return;
     }
@@ -240,6 +241,16 @@ export class IptablesPlane implements DataPlane {
       throw asPlaneError(error);
     });
     return this.#kernel;
+  }
+}
+
+/** Of a table that cannot be read nobody can say it; this mode works all the same. */
+async function hasOursIn(program: string, family: Family): Promise<boolean> {
+  try {
+    return hasOurs(await readKernel(program, family));
+  } catch (error) {
+    if (error instanceof IptablesError && error.code === 'IPTABLES_INCOMPATIBLE') return false;
+    throw error;
   }
 }
 

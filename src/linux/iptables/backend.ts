@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { IptablesError } from './errors.ts';
 import { BACKENDS, type Backend, findProgram, type IptablesFamily } from './programs.ts';
-import { saveTable } from './save.ts';
+import { type SaveCall, saveTable } from './save.ts';
 import type { SavedTable } from './saved-table.ts';
 
 const FAMILIES: readonly IptablesFamily[] = ['IPv4', 'IPv6'];
@@ -61,13 +61,24 @@ async function look(of: { backend: Backend; program: string }): Promise<{
     for (const table of ['mangle', 'nat', 'filter'] as const) {
       // To ask the legacy program makes the table, and costs every packet from then on.
       if (of.backend === 'legacy' && !hasLegacyTable(family, table)) continue;
-      const saved = await saveTable({ program: of.program, family, table });
-      isUsed ||= saved.size > 0;
+      const saved = await readable({ program: of.program, family, table });
+      isUsed ||= saved === undefined || saved.size > 0;
+      if (saved === undefined) continue;
       ruleCount += countRules(saved);
       if (table === 'mangle') hasHint ||= HINTS.some((hint) => saved.has(hint));
     }
   }
   return { hasHint, ruleCount, isUsed };
+}
+
+/** Undefined: the table has rules that iptables cannot read, and that say nothing of who uses it. */
+async function readable(call: SaveCall): Promise<SavedTable | undefined> {
+  try {
+    return await saveTable(call);
+  } catch (error) {
+    if (error instanceof IptablesError && error.code === 'IPTABLES_INCOMPATIBLE') return undefined;
+    throw error;
+  }
 }
 
 /** Read synchronously: /proc/net shows the network of the thread that opens it. */

@@ -5,6 +5,8 @@ export type IptablesErrorCode =
   | 'IPTABLES_REFUSED'
   /** Somebody else holds the lock of the tables; nothing was written. */
   | 'IPTABLES_LOCKED'
+  /** A table has rules in it that were not made with iptables, and cannot be read. */
+  | 'IPTABLES_INCOMPATIBLE'
   /** It ended or fell silent, and whether the table was written nobody knows. */
   | 'IPTABLES_UNCERTAIN';
 

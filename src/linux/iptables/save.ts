@@ -39,9 +39,21 @@ export async function saveText(call: SaveCall): Promise<string> {
   const { program, family, table } = call;
   const args = [toolName(family, 'save'), '-t', table, ...(call.withCounters ? ['-c'] : [])];
   const { exitCode, output, complaint } = await callProgram(program, args);
-  if (exitCode === 0) return output;
+  if (exitCode === 0) {
+    // The nft backend says so in a comment, and that all is well: as if the table were empty.
+    if (output !== '' && !TABLE_BEGIN.test(output)) throw incompatible(call);
+    return output;
+  }
   const what = `${args.join(' ')} ended with ${exitCode}: ${complaint.trim()}`;
   throw new IptablesError('IPTABLES_REFUSED', what);
+}
+
+const TABLE_BEGIN = /^\*/m;
+
+function incompatible({ family, table }: SaveCall): IptablesError {
+  const list = `nft list table ${family === 'IPv4' ? 'ip' : 'ip6'} ${table}`;
+  const what = `iptables cannot read the rules of table ${table} (${family}); \`${list}\` shows them`;
+  return new IptablesError('IPTABLES_INCOMPATIBLE', what);
 }
 
 async function callProgram(
