@@ -9,8 +9,8 @@ import { nodePortAddresses } from './cleanup/node-port-addresses.ts';
 import { CommandError } from './command-error.ts';
 import { DEFAULT_EBPF } from './run/ebpf.ts';
 import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
-import { BUILT_MODES, PLANE_PARTS, partsOfMode } from './run/plane.ts';
-import { removePart } from './run/remove-plane.ts';
+import { BUILT_MODES, openPart, PLANE_PARTS, partsOfMode } from './run/plane.ts';
+import { removePlane } from './run/remove-plane.ts';
 
 interface CleanupOptions {
   readonly runFolder: string;
@@ -40,7 +40,7 @@ export async function cleanUp(options: CleanupOptions): Promise<void> {
   const frontends = [];
   const parts = options.mode === undefined ? PLANE_PARTS : partsOfMode(options.mode);
   for (const part of parts) {
-    const removed = await removePart(part, { ebpf: { pinFolder: options.pinFolder } });
+    const removed = await removePlane(openPart(part, { ebpf: { pinFolder: options.pinFolder } }));
     frontends.push(...(removed ?? []));
     console.log(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
   }

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
 import { ApiSource } from '../cluster/api-source.ts';
+import { systemClock } from '../cluster/clock.ts';
 import type { Source } from '../cluster/source.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { planChange } from '../config/plan.ts';
@@ -17,7 +18,7 @@ import { RUN_FOLDER } from './run/folder.ts';
 import { openLog } from './run/logger.ts';
 import { asksForLocalhost, localhostServer, prepareMachine } from './run/machine.ts';
 import { removeOtherModes } from './run/other-modes.ts';
-import { openPlane } from './run/plane.ts';
+import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { VERSION } from './run/version.ts';
 import { openSource, type SourceOptions } from './source.ts';
@@ -99,7 +100,10 @@ async function run({ config, load, options }: Start): Promise<void> {
   let replaced = Promise.resolve();
   const proxy = assembleProxy({
     onFirstSync: () => {
-      replaced = removeOtherModes(settings, log);
+      const { mode, ebpf } = settings;
+      const open = (part: PlanePart) => openPart(part, { ebpf });
+      const others = { mode, open, log, clock: systemClock, random: Math.random };
+      replaced = removeOtherModes(others, lifetime.signal);
     },
     config,
     nodeName,

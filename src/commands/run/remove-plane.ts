@@ -1,15 +1,14 @@
-import { type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
-import { openPart, type PlanePart, type PlaneSurroundings } from './plane.ts';
+import { type DataPlane, type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
+
+export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove'>;
 
 /**
  * Takes away all that a part has in the kernel; gives the addresses that it translated. Undefined:
  * the programs it needs are not here, as in an image made for another mode.
  */
-export async function removePart(
-  part: PlanePart,
-  around: PlaneSurroundings,
+export async function removePlane(
+  plane: RemovablePlane,
 ): Promise<readonly KernelFrontend[] | undefined> {
-  const plane = openPart(part, around);
   try {
     const frontends = await plane.frontends();
     await plane.remove();
