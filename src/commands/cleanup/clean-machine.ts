@@ -1,0 +1,52 @@
+import type { Mode } from '../../config/modes.ts';
+import type { KernelFrontend } from '../../dataplanes/contract.ts';
+import type { Restored } from '../../linux/sysctl-state.ts';
+import { CommandError } from '../command-error.ts';
+import { PLANE_PARTS, type PlanePart, partsOfMode } from '../run/plane.ts';
+
+export interface WhatToClean {
+  readonly keepFlows?: true;
+  /** Only what this mode has written; all when not given. */
+  readonly mode?: Mode;
+}
+
+/** What a machine can be freed of. */
+export interface CleanableMachine {
+  /** Gives the addresses that were translated; undefined: the part cannot be here. */
+  removePart(part: PlanePart): Promise<readonly KernelFrontend[] | undefined>;
+  removeFlows(frontends: readonly KernelFrontend[]): Promise<number>;
+  restoreSettings(): Promise<Restored>;
+}
+
+/** Takes away the parts, then what they have changed beside, unless another proxy lives on it. */
+export async function cleanMachine(
+  { mode, keepFlows }: WhatToClean,
+  machine: CleanableMachine,
+): Promise<void> {
+  const frontends: KernelFrontend[] = [];
+  for (const part of mode === undefined ? PLANE_PARTS : partsOfMode(mode)) {
+    const removed = await machine.removePart(part);
+    frontends.push(...(removed ?? []));
+    console.log(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
+  }
+  // Whoever takes over wants the same settings, found them as they are, and so never set them.
+  if (keepFlows || mode !== undefined) {
+    console.log('tracked connections, kernel settings: left to the proxy that takes over');
+    return;
+  }
+  console.log(`tracked connections: ${await machine.removeFlows(frontends)} deleted`);
+  await restore(machine);
+}
+
+async function restore(machine: CleanableMachine): Promise<void> {
+  const { changes, leftAlone, problems } = await machine.restoreSettings();
+  for (const { name, before, after } of changes) console.log(`${name}: ${before} -> ${after}`);
+  for (const name of leftAlone) console.log(`${name}: changed by somebody else, left alone`);
+  for (const problem of problems) console.error(`warning: ${problem.message}`);
+  if (problems.length > 0) {
+    throw new CommandError(`${problems.length} settings could not be put back`, {
+      code: 'CLEANUP_INCOMPLETE',
+      next: 'see the warnings above, and run it again',
+    });
+  }
+}
