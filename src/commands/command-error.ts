@@ -3,8 +3,8 @@ export class CommandError extends Error {
   readonly code: string;
   readonly next: string;
 
-  constructor(message: string, more: { code: string; next: string }) {
-    super(message);
+  constructor(message: string, more: { code: string; next: string; cause?: unknown }) {
+    super(message, { cause: more.cause });
     this.name = 'CommandError';
     this.code = more.code;
     this.next = more.next;

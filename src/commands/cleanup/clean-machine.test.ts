@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { CommandError } from '../command-error.ts';
 import { PLANE_PARTS } from '../run/plane.ts';
 import { type CleanableMachine, cleanMachine } from './clean-machine.ts';
 
 /** Every part translated one address; what was done, and what was said. */
-function stage(t: TestContext, broken: Partial<CleanableMachine> = {}) {
+function stage(t: TestContext) {
   const done: string[] = [];
   const said: string[] = [];
   t.mock.method(console, 'log', (text: string) => void said.push(text));
@@ -22,7 +23,6 @@ function stage(t: TestContext, broken: Partial<CleanableMachine> = {}) {
       done.push('settings');
       return { changes: [], leftAlone: [], problems: [] };
     },
-    ...broken,
   };
   return { machine, done, said };
 }
@@ -44,4 +44,25 @@ test('to take one mode away is to leave the machine to another', async (t) => {
   const { machine, done } = stage(t);
   await cleanMachine({ mode: 'nftables' }, machine);
   assert.deepEqual(done, ['nftables']);
+});
+
+test('what fails keeps nothing else from going, and is told', async (t) => {
+  const { machine, done, said } = stage(t);
+  const locked = new Error('the lock is held');
+  const removePart: CleanableMachine['removePart'] = async (part) => {
+    if (part === 'nftables') throw locked;
+    return await machine.removePart(part);
+  };
+  const unreadable = new Error('no tracked connections');
+  const removeFlows = async () => {
+    throw unreadable;
+  };
+  await assert.rejects(cleanMachine({}, { ...machine, removePart, removeFlows }), (error) => {
+    assert.ok(error instanceof CommandError && error.cause instanceof AggregateError);
+    assert.equal(error.code, 'CLEANUP_INCOMPLETE');
+    assert.deepEqual(error.cause.errors, [locked, unreadable]);
+    return true;
+  });
+  assert.deepEqual(done, ['socket hooks', 'iptables', 'settings']);
+  assert.ok(said.includes('warning: nftables: the lock is held'));
 });

@@ -18,24 +18,41 @@ export interface CleanableMachine {
   restoreSettings(): Promise<Restored>;
 }
 
-/** Takes away the parts, then what they have changed beside, unless another proxy lives on it. */
+/**
+ * Takes away the parts, then what they have changed beside, unless another proxy lives on it. What
+ * fails keeps nothing else from going; it is told at once, and all together at the end.
+ */
 export async function cleanMachine(
   { mode, keepFlows }: WhatToClean,
   machine: CleanableMachine,
 ): Promise<void> {
+  const failures: unknown[] = [];
+  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      failures.push(error);
+      console.error(`warning: ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
   const frontends: KernelFrontend[] = [];
   for (const part of mode === undefined ? PLANE_PARTS : partsOfMode(mode)) {
-    const removed = await machine.removePart(part);
-    frontends.push(...(removed ?? []));
-    console.log(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
+    await attempt(part, async () => {
+      const removed = await machine.removePart(part);
+      frontends.push(...(removed ?? []));
+      console.log(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
+    });
   }
   // Whoever takes over wants the same settings, found them as they are, and so never set them.
   if (keepFlows || mode !== undefined) {
     console.log('tracked connections, kernel settings: left to the proxy that takes over');
-    return;
+  } else {
+    await attempt('tracked connections', async () => {
+      console.log(`tracked connections: ${await machine.removeFlows(frontends)} deleted`);
+    });
+    await attempt('kernel settings', () => restore(machine));
   }
-  console.log(`tracked connections: ${await machine.removeFlows(frontends)} deleted`);
-  await restore(machine);
+  if (failures.length > 0) throw incomplete(failures);
 }
 
 async function restore(machine: CleanableMachine): Promise<void> {
@@ -43,10 +60,14 @@ async function restore(machine: CleanableMachine): Promise<void> {
   for (const { name, before, after } of changes) console.log(`${name}: ${before} -> ${after}`);
   for (const name of leftAlone) console.log(`${name}: changed by somebody else, left alone`);
   for (const problem of problems) console.error(`warning: ${problem.message}`);
-  if (problems.length > 0) {
-    throw new CommandError(`${problems.length} settings could not be put back`, {
-      code: 'CLEANUP_INCOMPLETE',
-      next: 'see the warnings above, and run it again',
-    });
-  }
+  const what = `${problems.length} could not be put back`;
+  if (problems.length > 0) throw new AggregateError(problems, what);
+}
+
+function incomplete(failures: readonly unknown[]): CommandError {
+  return new CommandError('not everything could be removed', {
+    code: 'CLEANUP_INCOMPLETE',
+    next: 'see the warnings above, and run it again',
+    cause: new AggregateError(failures),
+  });
 }
