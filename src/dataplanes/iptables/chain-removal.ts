@@ -1,3 +1,5 @@
+import type { IptablesErrorCode } from '../../linux/iptables/errors.ts';
+import { PlaneError } from '../contract.ts';
 import { TableChange } from './table-change.ts';
 
 /** More at once cost the nft backend the square of their number. */
@@ -5,9 +7,32 @@ const CHAINS_AT_ONCE = 600;
 /** Those that lead to others go before them. */
 const ORDER = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVC-', 'KUBE-SVL-', 'KUBE-SEP-'];
 
+const REFUSED: IptablesErrorCode = 'IPTABLES_REFUSED';
+
+/**
+ * Removes chains of rows one after the other where not all can go at once: a rule of somebody else
+ * may lead to one. It stays then, with those that it leads to itself. Gives what was refused.
+ */
+export async function removeChains(
+  names: readonly string[],
+  commit: (changes: readonly TableChange[]) => Promise<void>,
+): Promise<PlaneError[]> {
+  try {
+    await commit(chainRemovals(names));
+    return [];
+  } catch (error) {
+    if (!(error instanceof PlaneError) || error.code !== REFUSED) throw error;
+    if (names.length <= 1) return [error];
+  }
+  const ordered = inOrder(names);
+  const middle = Math.ceil(ordered.length / 2);
+  const first = await removeChains(ordered.slice(0, middle), commit);
+  return [...first, ...(await removeChains(ordered.slice(middle), commit))];
+}
+
 /** Removes chains of rows to which nothing leads but each other. */
-export function chainRemovals(names: readonly string[]): TableChange[] {
-  const ordered = ORDER.flatMap((prefix) => names.filter((name) => name.startsWith(prefix)));
+function chainRemovals(names: readonly string[]): TableChange[] {
+  const ordered = inOrder(names);
   const changes: TableChange[] = [];
   for (let from = 0; from < ordered.length; from += CHAINS_AT_ONCE) {
     const change = new TableChange('nat');
@@ -15,4 +40,8 @@ export function chainRemovals(names: readonly string[]): TableChange[] {
     changes.push(change);
   }
   return changes;
+}
+
+function inOrder(names: readonly string[]): readonly string[] {
+  return ORDER.flatMap((prefix) => names.filter((name) => name.startsWith(prefix)));
 }

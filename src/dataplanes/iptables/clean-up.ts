@@ -1,5 +1,4 @@
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
-import { chainRemovals } from './chain-removal.ts';
 import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { tableChanges } from './mend.ts';
@@ -18,8 +17,14 @@ const FIRST_CHAINS: readonly ChainName[] = [
   { table: 'filter', name: FORWARD },
 ];
 
+interface CleanUp {
+  readonly first: readonly TableChange[];
+  readonly rowChains: readonly string[];
+  readonly last: TableChange;
+}
+
 /** What takes everything away that is there, step by step: what leads somewhere goes before it. */
-export function cleanUp(view: KernelView): TableChange[] {
+export function cleanUp(view: KernelView): CleanUp {
   const first = tableChanges();
   for (const { table, chain, rule, isShared } of JUMPS) {
     if (!isShared && view[table].get(chain)?.includes(rule)) first[table].deleteRule(chain, rule);
@@ -29,8 +34,8 @@ export function cleanUp(view: KernelView): TableChange[] {
   }
   const last = new TableChange('nat');
   if (view.nat.has(MARK_MASQUERADE)) last.removeChain(MARK_MASQUERADE);
-  const ofRows = [...view.nat.keys()].filter(isRowChain);
-  return [first.filter, first.nat, first.mangle, ...chainRemovals(ofRows), last];
+  const rowChains = [...view.nat.keys()].filter(isRowChain);
+  return { first: [first.filter, first.nat, first.mangle], rowChains, last };
 }
 
 export function hasOurs(view: KernelView): boolean {

@@ -8,7 +8,7 @@ import type { Change } from '../../forwarding/table.ts';
 import type { IptablesErrorCode } from '../../linux/iptables/errors.ts';
 import { PlaneError } from '../contract.ts';
 import type { Differences } from '../differences.ts';
-import { chainRemovals } from './chain-removal.ts';
+import { removeChains } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committers.ts';
 import { Comparison } from './comparison.ts';
@@ -24,6 +24,16 @@ import type { TableChange } from './table-change.ts';
 import { STEPS, type Step, Transaction } from './transaction.ts';
 
 const UNCERTAIN: IptablesErrorCode = 'IPTABLES_UNCERTAIN';
+
+/** What an inspection finds, and what it is to write. */
+interface Compared {
+  readonly right: ServicePortKey[];
+  /** Rows that are not right: what there is of them. */
+  readonly present: ReadonlyMap<ServicePortKey, RowRules>;
+  readonly changes: readonly TableChange[];
+  /** To which nothing of ours leads when the changes are written. */
+  readonly staleChains: readonly string[];
+}
 
 /** The tables of one family: what is read from them and written to them. */
 export class FamilyTables {
@@ -74,10 +84,9 @@ export class FamilyTables {
     const { family } = this;
     const place = { program: this.#program, family, setting: of.setting };
     const { view, concerned } = await readSuspects(place, chains, rows);
-    const { right, comparison, changes } = this.compare({ view, rows: concerned, ...of });
-    await this.#commit(changes);
-    for (const [key, present] of comparison.present) this.#present.set(key, present);
-    const isRight = new Set(right);
+    const compared = this.compare({ view, rows: concerned, ...of });
+    await this.#mend(compared);
+    const isRight = new Set(compared.right);
     for (const { id } of concerned) {
       const key = servicePortKey(id);
       if (!isRight.has(key)) keys.delete(key);
@@ -97,9 +106,8 @@ export class FamilyTables {
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
-    await this.#commit(compared.changes);
+    await this.#mend(compared);
     this.#isUncertain = false;
-    for (const [key, present] of compared.comparison.present) this.#present.set(key, present);
     return compared.right;
   }
 
@@ -109,7 +117,7 @@ export class FamilyTables {
     readonly rows: readonly Forwarding[];
     readonly setting: Setting;
     readonly differences: Differences;
-  }): { right: ServicePortKey[]; comparison: Comparison; changes: TableChange[] } {
+  }): Compared {
     const { view, rows, setting, differences } = of;
     const { family } = this;
     const comparison = new Comparison({ family, view, differences });
@@ -122,8 +130,8 @@ export class FamilyTables {
     const leftovers = comparison.leftovers();
     for (const { table, chain, rule } of leftovers.dispatch) changes[table].deleteRule(chain, rule);
     const { mangle, filter, nat } = changes;
-    const removals = chainRemovals(leftovers.chains);
-    return { right, comparison, changes: [mangle, filter, nat, ...removals] };
+    const { present } = comparison;
+    return { right, present, changes: [mangle, filter, nat], staleChains: leftovers.chains };
   }
 
   async apply(changes: readonly Change[], setting: Setting): Promise<void> {
@@ -165,8 +173,23 @@ export class FamilyTables {
   }
 
   async remove(): Promise<void> {
-    await this.#commit(cleanUp(await this.read()));
+    const { first, rowChains, last } = cleanUp(await this.read());
+    await this.#commit(first);
     this.#present.clear();
+    const [refused] = await this.#removeChains(rowChains);
+    if (refused) throw refused;
+    await this.#commit([last]);
+  }
+
+  /** Chains that cannot go are told as differences already, and keep nothing else from being right. */
+  async #mend({ changes, present, staleChains }: Compared): Promise<void> {
+    await this.#commit(changes);
+    for (const [key, rules] of present) this.#present.set(key, rules);
+    await this.#removeChains(staleChains);
+  }
+
+  #removeChains(names: readonly string[]): Promise<PlaneError[]> {
+    return removeChains(names, (changes) => this.#commit(changes));
   }
 
   async #commit(

@@ -5,6 +5,7 @@ import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import { PlaneError } from '../contract.ts';
+import { rowChainNames } from './names.ts';
 import { bring, change, Tools } from './testing/kernel.ts';
 import { EXTERNAL, FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
 
@@ -86,6 +87,42 @@ for (const backend of BACKENDS) {
       const inspection = await bring(tools.newPlane(), rows);
       assert.ok(inspection.differenceCount > 0);
       tools.assertIs(rows);
+    });
+
+    it('writes what it can while somebody else leads to a chain that must go', async () => {
+      const old = web(2, ['10.1.0.1:80']);
+      await bring(tools.newPlane(), [web(1, ['10.1.0.1:80']), old]);
+      const { cluster } = rowChainNames(old.id);
+      const theirs = ['OUTPUT', '-d', '192.0.2.9', '-j', cluster];
+      tools.iptables('-t', 'nat', '-A', ...theirs);
+      const rows = [web(1, ['10.1.0.2:80']), web(3, ['10.1.0.1:80'])];
+      const { differences } = await bring(tools.newPlane(), rows);
+      assert.ok(
+        differences.some(({ kind, object }) => kind === 'foreign' && object.includes(cluster)),
+      );
+      const plane = tools.newPlane();
+      const { right } = await bring(plane, rows);
+      assert.equal(right.size, rows.length, 'all that is wanted is there');
+      assert.match(tools.iptables('-t', 'nat', '-S', cluster), /KUBE-SEP-/, 'and works for them');
+      tools.iptables('-t', 'nat', '-D', ...theirs);
+      await bring(plane, rows);
+      tools.assertIs(rows);
+    });
+
+    it('removes what it can while somebody else leads to a chain of ours', async () => {
+      const plane = tools.newPlane();
+      const [used, other] = [web(1, ['10.1.0.1:80']), web(2, ['10.1.0.1:80'])];
+      await bring(plane, [used, other]);
+      const { cluster } = rowChainNames(used.id);
+      const theirs = ['OUTPUT', '-d', '192.0.2.9', '-j', cluster];
+      tools.iptables('-t', 'nat', '-A', ...theirs);
+      await assert.rejects(plane.remove(), { code: 'IPTABLES_REFUSED' });
+      const left = tools.iptables('-t', 'nat', '-S');
+      assert.match(left, new RegExp(`-N ${cluster}`));
+      assert.doesNotMatch(left, new RegExp(`KUBE-SERVICES|${rowChainNames(other.id).cluster}`));
+      tools.iptables('-t', 'nat', '-D', ...theirs);
+      await plane.remove();
+      assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
     });
 
     it('says which row was refused, and has nothing of the others', async () => {
