@@ -42,7 +42,9 @@ export class FamilyTables {
   readonly #committer: Committer;
   /** What the kernel has of rows that are not there as they were applied. */
   readonly #present = new Map<ServicePortKey, RowRules>();
-  /** A commit went wrong in a way that leaves open what came of it. */
+  /** Rows of commits of which nobody knows what came: what they had before, and were to have. */
+  readonly #uncertain = new Map<ServicePortKey, readonly RowRules[]>();
+  /** The same for a commit that was for no rows in particular. */
   #isUncertain = false;
   #writtenCount = 0;
 
@@ -61,7 +63,7 @@ export class FamilyTables {
   }
 
   has(key: ServicePortKey): boolean {
-    return this.#present.has(key);
+    return this.#present.has(key) || this.#uncertain.has(key);
   }
 
   read(): Promise<KernelView> {
@@ -70,7 +72,7 @@ export class FamilyTables {
 
   /** Nothing is there but what was applied. */
   get isCertain(): boolean {
-    return this.#present.size === 0 && !this.#isUncertain;
+    return this.#present.size === 0 && this.#uncertain.size === 0 && !this.#isUncertain;
   }
 
   /** The same as `inspect` for what somebody touched; all else is believed to be right. */
@@ -85,7 +87,7 @@ export class FamilyTables {
     const place = { program: this.#program, family, setting: of.setting };
     const { view, concerned } = await readSuspects(place, chains, rows);
     const compared = this.compare({ view, rows: concerned, ...of });
-    await this.#mend(compared);
+    await this.#mend(compared, 'suspects');
     const isRight = new Set(compared.right);
     for (const { id } of concerned) {
       const key = servicePortKey(id);
@@ -101,13 +103,11 @@ export class FamilyTables {
     differences: Differences,
   ): Promise<ServicePortKey[]> {
     const view = await this.read();
-    this.#present.clear();
     // At a first start nothing of any row is there, and to look for each costs as much as writing.
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
-    await this.#mend(compared);
-    this.#isUncertain = false;
+    await this.#mend(compared, 'everything');
     return compared.right;
   }
 
@@ -135,18 +135,22 @@ export class FamilyTables {
   }
 
   async apply(changes: readonly Change[], setting: Setting): Promise<void> {
-    const view = this.#isUncertain ? await this.read() : undefined;
+    const isOpen = this.#isUncertain || changes.some(({ key }) => this.#uncertain.has(key));
+    const view = isOpen ? await this.read() : undefined;
     const transaction = new Transaction();
+    const given = new Map<ServicePortKey, readonly RowRules[]>();
     for (const { key, before, after } of changes) {
       const rules = { before: rulesOf(before, setting), after: rulesOf(after, setting) };
       const known = this.#present.get(key);
-      const present = view ? presentOf(view, [rules.before, rules.after, known]) : known;
-      transaction.replace(key, { before: present ?? rules.before, after: rules.after });
+      const maybe = [rules.before, rules.after, known, ...(this.#uncertain.get(key) ?? [])];
+      const present = (view ? presentOf(view, maybe) : known) ?? rules.before;
+      transaction.replace(key, { before: present, after: rules.after });
+      given.set(key, [present, rules.after]);
     }
     const done = new Set<Step>();
     try {
       const stepOf = new Map(STEPS.map((step) => [transaction.change(step), step]));
-      await this.#commit([...stepOf.keys()], (change) => {
+      await this.#write([...stepOf.keys()], (change) => {
         const step = stepOf.get(change);
         if (step) done.add(step);
       });
@@ -154,10 +158,13 @@ export class FamilyTables {
       if (done.size > 0 || view) {
         for (const [key, rules] of transaction.presentAfter(done)) this.#present.set(key, rules);
       }
+      if (leavesOpen(error)) for (const [key, rules] of given) this.#uncertain.set(key, rules);
       throw error;
     }
-    this.#isUncertain = false;
-    for (const { key } of changes) this.#present.delete(key);
+    for (const { key } of changes) {
+      this.#present.delete(key);
+      this.#uncertain.delete(key);
+    }
   }
 
   /** The kernel has these as `after` although the transaction as a whole failed. */
@@ -175,15 +182,19 @@ export class FamilyTables {
   async remove(): Promise<void> {
     const { first, rowChains, last } = cleanUp(await this.read());
     await this.#commit(first);
-    this.#present.clear();
+    this.#forget();
     const [refused] = await this.#removeChains(rowChains);
     if (refused) throw refused;
     await this.#commit([last]);
   }
 
   /** Chains that cannot go are told as differences already, and keep nothing else from being right. */
-  async #mend({ changes, present, staleChains }: Compared): Promise<void> {
+  async #mend(
+    { changes, present, staleChains }: Compared,
+    depth: 'everything' | 'suspects',
+  ): Promise<void> {
     await this.#commit(changes);
+    if (depth === 'everything') this.#forget();
     for (const [key, rules] of present) this.#present.set(key, rules);
     await this.#removeChains(staleChains);
   }
@@ -192,18 +203,34 @@ export class FamilyTables {
     return removeChains(names, (changes) => this.#commit(changes));
   }
 
-  async #commit(
-    changes: readonly TableChange[],
-    onDone?: (change: TableChange) => void,
-  ): Promise<void> {
+  /** All that is known of rows has been read anew, or is gone. */
+  #forget(): void {
+    this.#present.clear();
+    this.#uncertain.clear();
+    this.#isUncertain = false;
+  }
+
+  async #commit(changes: readonly TableChange[]): Promise<void> {
     try {
-      await this.#committer.commit(changes, (change) => {
-        this.#writtenCount += change.operationCount;
-        onDone?.(change);
-      });
+      await this.#write(changes);
     } catch (error) {
-      if (error instanceof PlaneError && error.code === UNCERTAIN) this.#isUncertain = true;
+      if (leavesOpen(error)) this.#isUncertain = true;
       throw error;
     }
   }
+
+  async #write(
+    changes: readonly TableChange[],
+    onDone?: (change: TableChange) => void,
+  ): Promise<void> {
+    await this.#committer.commit(changes, (change) => {
+      this.#writtenCount += change.operationCount;
+      onDone?.(change);
+    });
+  }
+}
+
+/** Nobody knows what came of the commit. */
+function leavesOpen(error: unknown): boolean {
+  return error instanceof PlaneError && error.code === UNCERTAIN;
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../forwarding/model.ts';
 import type { Change } from '../../../forwarding/table.ts';
 import { type Backend, toolName } from '../../../linux/iptables/programs.ts';
-import { openNetlink } from '../../../linux/netlink/socket.ts';
+import { type Netlink, openNetlink } from '../../../linux/netlink/socket.ts';
 import { run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../linux/nftables/protocol.ts';
 import type { Inspection } from '../../contract.ts';
@@ -55,11 +55,7 @@ export class Tools {
     return new IptablesPlane({
       path: this.path,
       pollMs: 100,
-      openNetlink: (kind) =>
-        openNetlink({
-          protocol: NETLINK_NETFILTER,
-          ...(kind === 'events' ? { groups: [NFNLGRP_NFTABLES] } : {}),
-        }),
+      openNetlink: openNetfilter,
     });
   }
 
@@ -83,11 +79,18 @@ export class Tools {
 
   /** The kernel has what the rows need, and nothing else. */
   assertIs(rows: readonly Forwarding[]): void {
-    for (const family of FAMILIES) {
-      const wanted = restoreText(renderedTables(rows, SETTING, family));
-      assert.deepEqual(sortedTables(this.save(family)), sortedTables(wanted));
-    }
+    for (const family of FAMILIES) this.assertIsFamily(rows, family);
   }
+
+  assertIsFamily(rows: readonly Forwarding[], family: Family): void {
+    const wanted = restoreText(renderedTables(rows, SETTING, family));
+    assert.deepEqual(sortedTables(this.save(family)), sortedTables(wanted));
+  }
+}
+
+export function openNetfilter(kind: 'requests' | 'events'): Netlink {
+  const groups = kind === 'events' ? { groups: [NFNLGRP_NFTABLES] } : {};
+  return openNetlink({ protocol: NETLINK_NETFILTER, ...groups });
 }
 
 export function change(before: Forwarding | undefined, after: Forwarding | undefined): Change {

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Forwarding } from '../../forwarding/model.ts';
+import { IptablesError, type IptablesErrorCode } from '../../linux/iptables/errors.ts';
+import { RestoreProcess } from '../../linux/iptables/restore-process.ts';
+import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import { Differences } from '../differences.ts';
+import { findAbilities } from './abilities.ts';
+import { type Committer, ProgramCommitter } from './committers.ts';
+import { FamilyTables } from './family-tables.ts';
+import { asPlaneError } from './plane-errors.ts';
+import type { TableChange } from './table-change.ts';
+import { change, openNetfilter, Tools } from './testing/kernel.ts';
+import { frontend, INTERNAL, row, SETTING } from './testing/rows.ts';
+
+beforeEach(enterOwnNetwork);
+
+const PROGRAM = '/usr/sbin/xtables-nft-multi';
+
+/** Fails when it is told to, before the kernel has anything of it or after it has all. */
+class Unsteady implements Committer, Disposable {
+  readonly #process = new RestoreProcess({
+    program: PROGRAM,
+    family: 'IPv4',
+    lockSeconds: 5,
+    commitDeadlineMs: 60_000,
+    idleMs: 60_000,
+  });
+  readonly #steady = new ProgramCommitter(this.#process);
+  next: 'works' | 'is refused' | 'is written without a word' = 'works';
+
+  async commit(changes: readonly TableChange[], onDone: (change: TableChange) => void) {
+    const { next } = this;
+    this.next = 'works';
+    if (next === 'is refused') throw failure('IPTABLES_REFUSED');
+    const isTold = next === 'works';
+    await this.#steady.commit(changes, isTold ? onDone : () => undefined);
+    if (!isTold) throw failure('IPTABLES_UNCERTAIN');
+  }
+
+  [Symbol.dispose](): void {
+    this.#process[Symbol.dispose]();
+  }
+}
+
+function failure(code: IptablesErrorCode): unknown {
+  return asPlaneError(new IptablesError(code, 'planted'));
+}
+
+function web(number: number, endpoint: string): Forwarding {
+  const address = `10.96.1.${number}`;
+  return row({
+    name: `web${number}`,
+    lists: ['cluster'],
+    endpoints: [endpoint],
+    frontends: [frontend('cluster-ip', { address, port: 80 }, INTERNAL('cluster'))],
+  });
+}
+
+describe('the tables of a family', () => {
+  const tools = new Tools('nft');
+  before(() => tools.prepare());
+  after(() => tools.remove());
+
+  async function open(committer: Committer): Promise<FamilyTables> {
+    await findAbilities(openNetfilter);
+    const tables = new FamilyTables({ family: 'IPv4', program: PROGRAM, committer });
+    await tables.inspect([], SETTING, new Differences());
+    return tables;
+  }
+
+  const [one, two] = [web(1, '10.1.0.1:80'), web(2, '10.1.0.1:80')];
+  const anotherOne = web(1, '10.1.0.2:80');
+
+  it('stay uncertain for the rows of a commit that fell silent, whatever is written after it', async () => {
+    using committer = new Unsteady();
+    const tables = await open(committer);
+    committer.next = 'is written without a word';
+    await assert.rejects(tables.apply([change(undefined, one)], SETTING), {
+      code: 'IPTABLES_UNCERTAIN',
+    });
+    await tables.apply([change(undefined, two)], SETTING);
+    assert.equal(tables.isCertain, false);
+    await tables.apply([change(undefined, anotherOne)], SETTING);
+    assert.equal(tables.isCertain, true);
+    tools.assertIsFamily([anotherOne, two], 'IPv4');
+  });
+
+  it('are known as before when an inspection could not be written', async () => {
+    using committer = new Unsteady();
+    await (await open(committer)).apply([change(undefined, one)], SETTING);
+    const tables = new FamilyTables({ family: 'IPv4', program: PROGRAM, committer });
+    const inspect = () => tables.inspect([anotherOne], SETTING, new Differences());
+    assert.deepEqual(await inspect(), []);
+    tools.iptables('-t', 'nat', '-X', 'KUBE-PROXY-CANARY');
+    committer.next = 'is refused';
+    await assert.rejects(inspect(), { code: 'IPTABLES_REFUSED' });
+    tools.iptables('-t', 'nat', '-N', 'KUBE-PROXY-CANARY');
+    await tables.apply([change(undefined, anotherOne)], SETTING);
+    tools.assertIsFamily([anotherOne], 'IPv4');
+  });
+});
