@@ -69,6 +69,7 @@ async function listed(options: ConnectionOptions): Promise<{ known: Known; media
         const item = narrow(resource.kind, raw, new Interner());
         known[`${resource.kind} ${item?.key}`] = item?.object;
       },
+      onRestart: () => assert.fail('a list of a few objects has one page'),
     });
   }
   connection.close();

@@ -72,6 +72,9 @@ async function readSlices(onSlice: (service: string, raw: RawSlice) => void): Pr
       const service = `${raw.metadata.namespace}/${label.get('kubernetes.io/service-name')}`;
       onSlice(service, raw);
     },
+    onRestart: () => {
+      throw new Error('the slices were told in part, and would be told twice: run it again');
+    },
   });
   connection.close();
 }

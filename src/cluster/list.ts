@@ -17,6 +17,8 @@ export interface ListOptions {
   readonly signal: AbortSignal;
   readonly silenceMs: number;
   readonly onItem: (raw: unknown) => void;
+  /** Whatever was told of the list so far is to be forgotten: it begins anew. */
+  readonly onRestart: () => void;
 }
 
 const PAGE_SIZE = '500';
@@ -28,6 +30,7 @@ export async function listAll(options: ListOptions): Promise<string> {
   } catch (error) {
     // The pages were too old before the last was read. In one piece that cannot happen.
     if (!(error instanceof ClusterError) || error.code !== 'CLUSTER_GONE') throw error;
+    options.onRestart();
     return await listPages(options, {});
   }
 }

@@ -91,6 +91,17 @@ describe('a list that is streamed', () => {
 describe('pages', () => {
   const noStream: Step = (x) => x.refuse(422);
 
+  it('tells nothing of pages that grew too old but what the list has that takes their place', async (t) => {
+    const page = { resourceVersion: '20', continue: 'more' };
+    const { tells } = await stage(t, [
+      (x) => x.refuse(400),
+      (x) => x.answer(200, { metadata: page, items: [serviceJson('a', 3), serviceJson('b', 4)] }),
+      (x) => x.refuse(410),
+      (x) => x.answer(200, { metadata: { resourceVersion: '30' }, items: [serviceJson('b', 4)] }),
+    ]);
+    await tells(`put ${A}`, `put ${B}`, `delete ${A}`, 'synced');
+  });
+
   it('are read in one piece when they grow too old on the way', async (t) => {
     const { server, tells } = await stage(t, [
       noStream,

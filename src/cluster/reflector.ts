@@ -123,6 +123,7 @@ export class Reflector<K extends Kind> {
       // Any version will do to begin with. Later it must not be older than what was told.
       resourceVersion: this.#mirror.isSynced ? '' : '0',
       onItem: (raw) => this.#mirror.put(raw),
+      onRestart: () => this.#mirror.beginList(),
     });
     this.#heard();
     this.#mirror.finishList(resourceVersion);
