@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { arrayAt, isRecord, parseJson, recordAt, textAt } from '../json.ts';
 import { readStatus, readWatchEvent, type WatchEvent } from '../watch-event.ts';
 import type { Encoding, EventReader, RawList } from './encoding.ts';
@@ -24,6 +25,8 @@ function readLines(lines: LineSplitter): EventReader {
 }
 
 function parsed(bytes: Buffer): unknown {
+  // No string is so long: to ask for it throws.
+  if (bytes.length > constants.MAX_STRING_LENGTH) return undefined;
   return parseJson(bytes.toString('utf8'))?.value;
 }
 
