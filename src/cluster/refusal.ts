@@ -14,20 +14,29 @@ const SILENCE_MS = 5_000;
 
 /** Reads why the server did not do as it was asked. */
 export async function readRefusal(answer: Answer, what: string): Promise<ClusterError> {
-  answer.limitSilence(SILENCE_MS);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer.body()) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_BYTES) break;
-  }
-  const status = answer.encoding.readStatus(Buffer.concat(chunks));
+  const status = answer.encoding.readStatus(await readReason(answer));
   return refusal(what, {
     ...status,
     code: answer.status,
     retryAfterMs: answer.retryAfterMs ?? status.retryAfterMs,
   });
+}
+
+async function readReason(answer: Answer): Promise<Buffer> {
+  answer.limitSilence(SILENCE_MS);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer.body()) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BYTES) break;
+    }
+  } catch (error) {
+    // It was refused all the same, and what to do next depends on the status alone.
+    if (!(error instanceof ClusterError)) throw error;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The error for a status, whether it came as an answer or in the middle of a watch. */

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from './answer.ts';
+import { ClusterError } from './errors.ts';
+import { readRefusal } from './refusal.ts';
+import { JSON_ENCODING } from './wire/json-encoding.ts';
+
+/** Its body ends so. */
+function answer(status: number, ending: unknown): Answer {
+  const partly = {
+    status,
+    encoding: JSON_ENCODING,
+    retryAfterMs: undefined,
+    limitSilence: () => undefined,
+    async *body() {
+      yield Buffer.from('{"kind":"Sta');
+      throw ending;
+    },
+  };
+  return partly as unknown as Answer;
+}
+
+test('a refusal whose reason never comes is one all the same', async () => {
+  const stalled = new ClusterError('CLUSTER_STALLED', 'nothing was sent', { next: 'nothing' });
+  const { code, status } = await readRefusal(answer(410, stalled), 'watch');
+  assert.deepEqual([code, status], ['CLUSTER_GONE', 410]);
+});
+
+test('whoever wants no answer any more is told no other reason', async () => {
+  const reason = new DOMException('enough', 'AbortError');
+  await assert.rejects(readRefusal(answer(410, reason), 'watch'), reason);
+});
