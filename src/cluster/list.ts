@@ -36,13 +36,18 @@ export async function listAll(options: ListOptions): Promise<string> {
 }
 
 async function listPages(options: ListOptions, paging: Query): Promise<string> {
-  const { resourceVersion } = options;
+  const { resource, resourceVersion } = options;
+  const followed = new Set<string>();
   let page = await readPage(options, {
     ...paging,
     ...(resourceVersion === '' ? {} : { resourceVersion }),
   });
   // The continuation carries the version; the API refuses it together with a version.
-  while (page.next !== '') page = await readPage(options, { ...paging, continue: page.next });
+  while (page.next !== '') {
+    if (followed.has(page.next)) throw endless(resource);
+    followed.add(page.next);
+    page = await readPage(options, { ...paging, continue: page.next });
+  }
   return page.resourceVersion;
 }
 
@@ -63,5 +68,12 @@ async function readPage(options: ListOptions, query: Query): Promise<RawList> {
 function malformed(resource: Resource): ClusterError {
   return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: the answer is no list`, {
     next: 'is the address of the cluster that of an API server?',
+  });
+}
+
+/** A server, or a proxy before it, that does not heed where it is asked to go on. */
+function endless(resource: Resource): ClusterError {
+  return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: its pages go round`, {
+    next: 'nothing: it is tried again; if it lasts, is a proxy between that repeats answers?',
   });
 }

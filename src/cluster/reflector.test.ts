@@ -113,6 +113,22 @@ describe('pages', () => {
     assert.equal(server.requests[3]?.query['limit'], undefined);
   });
 
+  it('that go round are not followed for ever', async (t) => {
+    const again: Step = (x) =>
+      x.answer(200, { metadata: { resourceVersion: '1', continue: 'c' }, items: [] });
+    const { tells, problems } = await stage(t, [
+      noStream,
+      again,
+      again,
+      (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [] }),
+    ]);
+    await tells('synced');
+    assert.deepEqual(
+      problems.map(({ code }) => code),
+      ['CLUSTER_ANSWER', 'CLUSTER_MALFORMED'],
+    );
+  });
+
   it('that are no list are tried again', async (t) => {
     const { tells, problems } = await stage(t, [
       noStream,
