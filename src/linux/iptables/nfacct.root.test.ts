@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
-import { openNetlink } from '../netlink/socket.ts';
+import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER } from '../nftables/protocol.ts';
 import { ensureAccount, readAccount } from './nfacct.ts';
@@ -18,4 +18,15 @@ it('counts the packets that a rule names', async (context) => {
   // Nobody answers at a port that nobody has: the refusal is the packet.
   run(['bash', '-c', 'for n in 1 2 3; do echo x > /dev/udp/127.0.0.1/9; done']);
   assert.equal(await readAccount(netlink, 'mine'), 3);
+});
+
+it('takes an answer that was lost for no answer', async () => {
+  using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
+  const lost = {
+    portId: netlink.portId,
+    send: (bytes: Buffer) => netlink.send(bytes),
+    receive: () => undefined,
+    [Symbol.dispose]: () => undefined,
+  };
+  await assert.rejects(ensureAccount(lost as unknown as Netlink, 'mine'), { code: 'ETIMEDOUT' });
 });

@@ -1,4 +1,4 @@
-import { NetlinkError } from '../netlink/errors.ts';
+import { NetlinkRefusal } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
 import { type NetlinkMessage, readAttributes } from '../netlink/reader.ts';
 import type { Netlink } from '../netlink/socket.ts';
@@ -54,8 +54,9 @@ async function ask(
     await request(netlink, question, onMessage);
     return 0;
   } catch (error) {
-    // Kernels without the module refuse; rules do without a counter there.
-    if (error instanceof NetlinkError) return error.errno;
+    // Kernels without the module refuse; rules do without a counter there. An answer that was lost
+    // says nothing of the kind, and must not have every such rule written anew.
+    if (error instanceof NetlinkRefusal) return error.errno;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 
-/** The kernel refused. `errno` is positive; `code` is its name, such as ENOENT. */
+/** What was asked of the kernel went wrong. `errno` is positive; `code` is its name, such as ENOENT. */
 export class NetlinkError extends Error {
   override readonly name = 'NetlinkError';
   readonly errno: number;
@@ -19,6 +19,9 @@ export class NetlinkError extends Error {
     this.detail = about.detail;
   }
 }
+
+/** The kernel answered, and said no. */
+export class NetlinkRefusal extends NetlinkError {}
 
 function errnoName(errno: number): string {
   try {

@@ -1,4 +1,4 @@
-import { NetlinkError } from './errors.ts';
+import { NetlinkError, NetlinkRefusal } from './errors.ts';
 import { type NetlinkMessage, numberOf, readAttributes, textOf } from './reader.ts';
 import type { Netlink } from './socket.ts';
 
@@ -60,7 +60,7 @@ export async function dump(
       if (message.sequence !== sequence) continue;
       if ((message.flags & NLM_F_DUMP_INTR) !== 0) consistent = false;
       const refused = refusal(message);
-      if (refused) throw new NetlinkError(question.what, refused);
+      if (refused) throw new NetlinkRefusal(question.what, refused);
       if (message.type === NLMSG_DONE) return { consistent };
       onMessage(message);
     }
@@ -83,7 +83,7 @@ export async function request(
       const acknowledged = readAcknowledgement(message);
       if (acknowledged === undefined) onMessage?.(message);
       else if (acknowledged.errno === 0) return;
-      else throw new NetlinkError(question.what, acknowledged);
+      else throw new NetlinkRefusal(question.what, acknowledged);
     }
   }
 }
