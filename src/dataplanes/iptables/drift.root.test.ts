@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Forwarding } from '../../forwarding/model.ts';
@@ -124,5 +125,21 @@ describe('what is not drift on nft', () => {
     const { differenceCount } = await bring(watching.plane, ROWS, 'suspects');
     assert.equal(differenceCount, 0);
     assert.match(tools.iptables('-t', 'filter', '-S', 'FORWARD'), /^-P FORWARD DROP/);
+  });
+});
+
+describe('a setting of the kernel that rules depend on, on nft', () => {
+  const tools = new Tools('nft');
+  before(() => tools.prepare());
+  after(() => tools.remove());
+
+  it('is heeded when only what was touched is looked at', async () => {
+    const plane = tools.newPlane();
+    await bring(plane, ROWS);
+    const invalid = /--ctstate INVALID/;
+    assert.match(tools.iptables('-t', 'filter', '-S', 'KUBE-FORWARD'), invalid);
+    writeFileSync('/proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal', '1');
+    await bring(plane, ROWS, 'suspects');
+    assert.doesNotMatch(tools.iptables('-t', 'filter', '-S', 'KUBE-FORWARD'), invalid);
   });
 });

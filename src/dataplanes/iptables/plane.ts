@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
 import type { FoundBackend } from '../../linux/iptables/backend.ts';
@@ -79,15 +80,16 @@ export class IptablesPlane implements DataPlane {
     this.#suspects = new Suspects();
     return await this.#writing(async ({ tables, found, writer }) => {
       const isFirst = this.#abilities === undefined;
+      const abilities = await findAbilities(this.#options.openNetlink);
       const isCertain =
         depth === 'suspects' &&
         // Of the legacy tables nobody is told what was touched.
         found.backend === 'nft' &&
         !suspects.isEverything &&
         facts === this.#facts &&
+        isDeepStrictEqual(abilities, this.#abilities) &&
         FAMILIES.every((family) => tables[family].isCertain);
       await this.#serveLocalhost(facts);
-      const abilities = await findAbilities(this.#options.openNetlink);
       const differences = new Differences();
       const right = new Set<string>();
       const byFamily = byFamilyOf(rows);
