@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -73,6 +73,29 @@ describe('the lock', () => {
   });
 });
 
+it("a process that ended is ours for a while, and then its number is anybody's", async (t) => {
+  using process_ = restore('nft');
+  await process_.commit(block(':MINE - [0:0]'));
+  const processId = Number(readdirSync('/proc').find((name) => process_.isOurs(Number(name))));
+  assert.ok(processId > 0);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  process_[Symbol.dispose]();
+  await turnsUntil('the process is gone', () => !existsSync(`/proc/${processId}`));
+  assert.ok(process_.isOurs(processId), 'its last events may be on their way');
+  await turnsUntil('it is forgotten', () => {
+    t.mock.timers.tick(10_000);
+    return !process_.isOurs(processId);
+  });
+});
+
+async function turnsUntil(what: string, isTrue: () => boolean): Promise<void> {
+  const late = AbortSignal.timeout(10_000);
+  while (!isTrue()) {
+    assert.ok(!late.aborted, what);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** Another program of iptables that has begun and not ended its work. */
 class Holder implements Disposable {
   readonly #process = restore('legacy');
@@ -83,11 +106,7 @@ class Holder implements Disposable {
     await this.#process.commit(block());
     // Without COMMIT it keeps the lock and never answers.
     this.#ending = this.#process.commit(['*nat']).catch((error: unknown) => error);
-    const late = AbortSignal.timeout(5000);
-    while (isFree()) {
-      assert.ok(!late.aborted, 'the lock is taken');
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await turnsUntil('the lock is taken', () => !isFree());
   }
 
   [Symbol.dispose](): void {

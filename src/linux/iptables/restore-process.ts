@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { IptablesError } from './errors.ts';
 import { waitsForLock } from './lock.ts';
@@ -14,8 +14,8 @@ const ACK = /# ack (\d+) /g;
 /** How many acknowledged tables one process writes before a new one takes over its memory. */
 const MOST_COMMITS = 2000;
 const MOST_COMPLAINT = 4000;
-/** Own processes whose last events may not have been told yet. */
-const MOST_REMEMBERED = 32;
+/** So long after it ended the last events of a process may be told; later its number is another's. */
+const LAST_EVENTS_MS = 10_000;
 
 export interface RestoreOptions {
   readonly program: string;
@@ -49,7 +49,7 @@ export class RestoreProcess implements Disposable {
   #waiting: { sequence: number; settle: (error?: IptablesError) => void } | undefined;
   #sequence = 0;
   #idle: NodeJS.Timeout | undefined;
-  readonly #processIds = new Set<number>();
+  readonly #processes = new Map<number, ChildProcess>();
 
   constructor(options: RestoreOptions) {
     this.#options = options;
@@ -57,7 +57,7 @@ export class RestoreProcess implements Disposable {
 
   /** Netlink sockets are named after the process that opened them. */
   isOurs(portId: number): boolean {
-    return this.#processIds.has(portId);
+    return this.#processes.has(portId);
   }
 
   /** One table, from `*name` to `COMMIT`: in the kernel when it resolves. Calls must not overlap. */
@@ -102,7 +102,7 @@ export class RestoreProcess implements Disposable {
     const args = [toolName(family, 'restore'), '--noflush', '-w', '-v'];
     const child = spawn(program, args, { stdio: 'pipe' });
     const running: Running = { child, lineCount: 0, commitCount: 0, complaint: '', output: '' };
-    if (child.pid !== undefined) this.#remember(child.pid);
+    this.#remember(child);
     child.stdout.setEncoding('latin1').on('data', (text: string) => this.#onOutput(running, text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       running.complaint = (running.complaint + text).slice(-MOST_COMPLAINT);
@@ -121,12 +121,15 @@ export class RestoreProcess implements Disposable {
     return running;
   }
 
-  #remember(processId: number): void {
-    this.#processIds.add(processId);
-    const [oldest] = this.#processIds;
-    if (this.#processIds.size > MOST_REMEMBERED && oldest !== undefined) {
-      this.#processIds.delete(oldest);
-    }
+  #remember(child: ChildProcess): void {
+    const { pid } = child;
+    if (pid === undefined) return;
+    this.#processes.set(pid, child);
+    const forget = (): void => {
+      // The number may be that of a later one of ours by then.
+      if (this.#processes.get(pid) === child) this.#processes.delete(pid);
+    };
+    child.once('close', () => setTimeout(forget, LAST_EVENTS_MS).unref());
   }
 
   #onOutput(running: Running, text: string): void {
