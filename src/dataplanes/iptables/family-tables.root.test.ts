@@ -29,9 +29,14 @@ class Unsteady implements Committer, Disposable {
   readonly #steady = new ProgramCommitter(this.#process);
   next: 'works' | 'is refused' | 'is written without a word' = 'works';
 
+  /** Done once, when it is known what is to be written. */
+  before: (() => void) | undefined;
+
   async commit(changes: readonly TableChange[], onDone: (change: TableChange) => void) {
-    const { next } = this;
+    const { next, before } = this;
     this.next = 'works';
+    this.before = undefined;
+    before?.();
     if (next === 'is refused') throw failure('IPTABLES_REFUSED');
     const isTold = next === 'works';
     await this.#steady.commit(changes, isTold ? onDone : () => undefined);
@@ -84,6 +89,27 @@ describe('the tables of a family', () => {
     await tables.apply([change(undefined, anotherOne)], SETTING);
     assert.equal(tables.isCertain, true);
     tools.assertIsFamily([anotherOne, two], 'IPv4');
+  });
+
+  it('keep what the kubelet puts into its chain while it is found to be missing', async () => {
+    using committer = new Unsteady();
+    await open(committer);
+    const kubelets = ['KUBE-FIREWALL', '-d', '192.0.2.1/32', '-j', 'DROP'];
+    for (const chain of ['INPUT', 'OUTPUT']) {
+      tools.iptables('-t', 'filter', '-D', chain, '-j', 'KUBE-FIREWALL');
+    }
+    tools.iptables('-t', 'filter', '-F', 'KUBE-FIREWALL');
+    tools.iptables('-t', 'filter', '-X', 'KUBE-FIREWALL');
+    committer.before = () => {
+      tools.iptables('-t', 'filter', '-N', 'KUBE-FIREWALL');
+      tools.iptables('-t', 'filter', '-A', ...kubelets);
+    };
+    const tables = new FamilyTables({ family: 'IPv4', program: PROGRAM, committer });
+    const inspect = () => tables.inspect([], SETTING, new Differences());
+    await assert.rejects(inspect(), { code: 'IPTABLES_REFUSED' });
+    await inspect();
+    const found = tools.iptables('-t', 'filter', '-S', 'KUBE-FIREWALL');
+    assert.ok(found.includes(kubelets.join(' ')), found);
   });
 
   it('are known as before when an inspection could not be written', async () => {

@@ -39,7 +39,7 @@ export function mendFixedParts(
   for (const { table, name } of PRESENT_CHAINS) {
     if (view[table].has(name)) continue;
     differ(table, name, false);
-    changes[table].fill(name, []);
+    changes[table].make(name);
   }
   for (const { table, name, rules } of fixedChains(setting)) {
     const found = view[table].get(name);

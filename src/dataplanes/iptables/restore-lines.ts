@@ -20,6 +20,7 @@ const OPTION = { append: '-A', insert: '-I', delete: '-D' } as const;
 
 function textOf(operation: TableOperation): string {
   const { chain } = operation;
+  if (operation.kind === 'make') return `-N ${chain}`;
   if (operation.kind === 'fill') return `:${chain} - [0:0]`;
   if (operation.kind === 'remove') return `-X ${chain}`;
   return `${OPTION[operation.kind]} ${chain} ${operation.rule}`;

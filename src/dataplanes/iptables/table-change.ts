@@ -9,6 +9,7 @@ import type { RuleText } from './rule.ts';
  */
 export class TableChange implements TableOperations {
   readonly table: IptablesTable;
+  readonly #made: TableOperation[] = [];
   readonly #filled = new Map<string, TableOperation>();
   readonly #deleted: TableOperation[] = [];
   readonly #appended: TableOperation[] = [];
@@ -32,7 +33,12 @@ export class TableChange implements TableOperations {
 
   get operationCount(): number {
     const rules = this.#deleted.length + this.#appended.length + this.#inserted.length;
-    return this.#filled.size + rules + this.#last.length;
+    return this.#made.length + this.#filled.size + rules + this.#last.length;
+  }
+
+  /** Makes a chain that is not there; what somebody else puts into it meanwhile stays. */
+  make(chain: string): void {
+    this.#made.push({ kind: 'make', chain, owner: this.#owner });
   }
 
   /** Makes the chain, or empties it; `rules` become its content. */
@@ -67,6 +73,7 @@ export class TableChange implements TableOperations {
 
   get operations(): readonly TableOperation[] {
     return [
+      ...this.#made,
       ...this.#filled.values(),
       ...this.#deleted,
       ...this.#appended,

@@ -110,7 +110,8 @@ export class NftTablesWriter {
     { table, handle }: { table: TableRef; handle: bigint | undefined },
   ): boolean {
     const { kind, chain } = operation;
-    if (kind === 'fill') {
+    if (kind === 'make') batch.addChain(table, { name: chain });
+    else if (kind === 'fill') {
       batch.addChain(table, { name: chain });
       batch.flushChain(table, chain);
     } else if (kind === 'remove') batch.deleteChain(table, chain);

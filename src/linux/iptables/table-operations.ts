@@ -6,8 +6,13 @@ interface Operation {
   readonly owner: string | undefined;
 }
 
-/** `fill` makes a chain or empties it, `remove` takes away one that is empty. */
+/**
+ * `make` makes a chain that is not there, `fill` makes one or empties it, `remove` takes away one
+ * that is empty. Whether `make` is refused for a chain that somebody else has made meanwhile
+ * depends on the writer; it is never emptied.
+ */
 export type TableOperation =
+  | (Operation & { readonly kind: 'make' })
   | (Operation & { readonly kind: 'fill' })
   | (Operation & { readonly kind: 'remove' })
   | (Operation & { readonly kind: 'append' | 'insert' | 'delete'; readonly rule: string });
