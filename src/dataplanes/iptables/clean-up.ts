@@ -27,7 +27,11 @@ interface CleanUp {
 export function cleanUp(view: KernelView): CleanUp {
   const first = tableChanges();
   for (const { table, chain, rule, isShared } of JUMPS) {
-    if (!isShared && view[table].get(chain)?.includes(rule)) first[table].deleteRule(chain, rule);
+    if (isShared) continue;
+    // As often as it is there: one that is left keeps the chain it leads to.
+    for (const found of view[table].get(chain) ?? []) {
+      if (found === rule) first[table].deleteRule(chain, rule);
+    }
   }
   for (const { table, name } of FIRST_CHAINS) {
     if (view[table].has(name)) first[table].removeChain(name);

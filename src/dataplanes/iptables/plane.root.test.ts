@@ -5,6 +5,7 @@ import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import { PlaneError } from '../contract.ts';
+import { JUMPS } from './fixed-parts.ts';
 import { rowChainNames } from './names.ts';
 import { bring, change, Tools } from './testing/kernel.ts';
 import { EXTERNAL, FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
@@ -169,6 +170,17 @@ for (const backend of BACKENDS) {
         connections: 0,
         bytes: 0,
       });
+    });
+
+    it('removes ways to its chains that are there twice', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, [web(1, ['10.1.0.1:80'])]);
+      const { rule } = JUMPS.find(({ chain }) => chain === 'PREROUTING') ?? { rule: '' };
+      const comment = /"(.*)"/.exec(rule)?.[1] ?? '';
+      const again = ['-m', 'comment', '--comment', comment, '-j', 'KUBE-SERVICES'];
+      tools.iptables('-t', 'nat', '-A', 'PREROUTING', ...again);
+      await plane.remove();
+      assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
     });
 
     it('leaves nothing behind but what the kubelet has too', async () => {
