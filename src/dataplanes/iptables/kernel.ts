@@ -60,12 +60,10 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
   };
 }
 
-export async function removeFrom(program: string): Promise<void> {
-  for (const family of FAMILIES) {
-    using process = restoreOf(program, family);
-    const committer = new ProgramCommitter(process);
-    await new FamilyTables({ family, program, committer }).remove();
-  }
+export async function removeFrom(program: string, family: Family): Promise<void> {
+  using process = restoreOf(program, family);
+  const committer = new ProgramCommitter(process);
+  await new FamilyTables({ family, program, committer }).remove();
 }
 
 type Connections = Readonly<Record<Family, NftConnection>>;

@@ -185,6 +185,19 @@ describe('a table with rules that iptables cannot read', () => {
       assert.deepEqual(await listTables('ip'), found);
     });
   }
+
+  it('has nothing to remove where none of our chains are', async () => {
+    run(['nft', 'add table ip nat']);
+    run(['nft', 'add chain ip nat POSTROUTING { type nat hook postrouting priority 100 ; }']);
+    run(['nft', 'add rule ip nat POSTROUTING masquerade']);
+    const found = await listTables('ip');
+    const plane = tools.newPlane();
+    assert.deepEqual(await plane.frontends(), []);
+    await plane.remove();
+    assert.deepEqual(await listTables('ip'), found);
+    const inspected = plane.inspect({ facts: FACTS, rows: ROWS }, 'everything');
+    await assert.rejects(inspected, { code: 'IPTABLES_INCOMPATIBLE' });
+  });
 });
 
 /** Without the built-in chains, which it prints whether they are there or not. */

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
 import type { FoundBackend } from '../../linux/iptables/backend.ts';
-import { IptablesError } from '../../linux/iptables/errors.ts';
+import { isIncompatible } from '../../linux/iptables/errors.ts';
 import { saveTable } from '../../linux/iptables/save.ts';
+import type { SavedTable } from '../../linux/iptables/saved-table.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import type {
   DataPlane,
@@ -27,6 +28,7 @@ import { asPlaneError, notInspected } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
 import type { Abilities } from './setting.ts';
 import { Suspects } from './suspects.ts';
+import { orNothing } from './unreadable.ts';
 
 const POLL_MS = 5000;
 /**
@@ -187,8 +189,12 @@ export class IptablesPlane implements DataPlane {
 
   async remove(): Promise<void> {
     await this.#writing(async ({ tables, found }) => {
-      for (const family of FAMILIES) await tables[family].remove();
-      if (found.other) await removeFrom(found.other.program);
+      const { other } = found;
+      for (const family of FAMILIES) {
+        const about = { family, openNetlink: this.#options.openNetlink, nothing: undefined };
+        await orNothing(about, () => tables[family].remove());
+        if (other) await orNothing(about, () => removeFrom(other.program, family));
+      }
       this.#facts = undefined;
       this.#abilities = undefined;
     });
@@ -207,10 +213,12 @@ export class IptablesPlane implements DataPlane {
   async #readNat(withCounters: boolean) {
     try {
       const { program } = (await this.#open()).found;
-      const [IPv4, IPv6] = await Promise.all([
-        saveTable({ program, family: 'IPv4', table: 'nat', withCounters }),
-        saveTable({ program, family: 'IPv6', table: 'nat', withCounters }),
-      ]);
+      const { openNetlink } = this.#options;
+      const read = async (family: Family) =>
+        await orNothing<SavedTable>({ family, openNetlink, nothing: new Map() }, () =>
+          saveTable({ program, family, table: 'nat', withCounters }),
+        );
+      const [IPv4, IPv6] = await Promise.all([read('IPv4'), read('IPv6')]);
       return { IPv4, IPv6 };
     } catch (error) {
       throw asPlaneError(error);
@@ -251,7 +259,7 @@ async function hasOursIn(program: string, family: Family): Promise<boolean> {
   try {
     return hasOurs(await readKernel(program, family));
   } catch (error) {
-    if (error instanceof IptablesError && error.code === 'IPTABLES_INCOMPATIBLE') return false;
+    if (isIncompatible(error)) return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { IptablesError } from './errors.ts';
+import { IptablesError, isIncompatible } from './errors.ts';
 import { BACKENDS, type Backend, findProgram, type IptablesFamily } from './programs.ts';
 import { type SaveCall, saveTable } from './save.ts';
 import type { SavedTable } from './saved-table.ts';
@@ -76,7 +76,7 @@ async function readable(call: SaveCall): Promise<SavedTable | undefined> {
   try {
     return await saveTable(call);
   } catch (error) {
-    if (error instanceof IptablesError && error.code === 'IPTABLES_INCOMPATIBLE') return undefined;
+    if (isIncompatible(error)) return undefined;
     throw error;
   }
 }

@@ -27,3 +27,7 @@ export class IptablesError extends Error {
     if (about.line !== undefined) this.line = about.line;
   }
 }
+
+export function isIncompatible(error: unknown): boolean {
+  return error instanceof IptablesError && error.code === 'IPTABLES_INCOMPATIBLE';
+}

@@ -1,0 +1,43 @@
+import type { Family } from '../../forwarding/model.ts';
+import { isIncompatible } from '../../linux/iptables/errors.ts';
+import { IPTABLES_TABLES } from '../../linux/iptables/programs.ts';
+import type { Netlink } from '../../linux/netlink/socket.ts';
+import { NftConnection } from '../../linux/nftables/connection.ts';
+import { hasOurs } from './clean-up.ts';
+import type { KernelView } from './kernel-view.ts';
+import { isRowChain } from './names.ts';
+
+const TABLE_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
+
+/**
+ * Where iptables cannot read a table, somebody uses it with `nft`. If none of our chains are there
+ * nothing of ours is, for whoever wants to remove it: the answer is `nothing` then.
+ */
+export async function orNothing<T>(
+  of: {
+    readonly family: Family;
+    readonly openNetlink: (kind: 'requests') => Netlink;
+    readonly nothing: T;
+  },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isIncompatible(error)) throw error;
+    using connection = new NftConnection(of.openNetlink('requests'));
+    if (await hasOurChains(connection, of.family)) throw error;
+    return of.nothing;
+  }
+}
+
+/** By their names, which the kernel gives whatever is in them. */
+async function hasOurChains(connection: NftConnection, family: Family): Promise<boolean> {
+  const tables = [];
+  for (const name of IPTABLES_TABLES) {
+    const chains = await connection.chains({ family: TABLE_FAMILY[family], name });
+    tables.push([name, new Map(chains.map((chain) => [chain.name, []]))]);
+  }
+  const view = Object.fromEntries(tables) as KernelView;
+  return hasOurs(view) || [...view.nat.keys()].some(isRowChain);
+}
