@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { PlaneError } from '../../dataplanes/contract.ts';
 import { CommandError } from '../command-error.ts';
 import { PLANE_PARTS } from '../run/plane.ts';
 import { type CleanableMachine, cleanMachine } from './clean-machine.ts';
@@ -48,7 +49,7 @@ test('to take one mode away is to leave the machine to another', async (t) => {
 
 test('what fails keeps nothing else from going, and is told', async (t) => {
   const { machine, done, said } = stage(t);
-  const locked = new Error('the lock is held');
+  const locked = new PlaneError('the lock is held', { code: 'LOCKED', next: 'wait' });
   const removePart: CleanableMachine['removePart'] = async (part) => {
     if (part === 'nftables') throw locked;
     return await machine.removePart(part);
@@ -64,5 +65,5 @@ test('what fails keeps nothing else from going, and is told', async (t) => {
     return true;
   });
   assert.deepEqual(done, ['socket hooks', 'iptables', 'settings']);
-  assert.ok(said.includes('warning: nftables: the lock is held'));
+  assert.ok(said.includes('warning: nftables: the lock is held; wait'));
 });

@@ -1,5 +1,5 @@
 import type { Mode } from '../../config/modes.ts';
-import type { KernelFrontend } from '../../dataplanes/contract.ts';
+import { type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
 import type { Restored } from '../../linux/sysctl-state.ts';
 import { CommandError } from '../command-error.ts';
 import { PLANE_PARTS, type PlanePart, partsOfMode } from '../run/plane.ts';
@@ -32,7 +32,7 @@ export async function cleanMachine(
       await work();
     } catch (error) {
       failures.push(error);
-      console.error(`warning: ${what}: ${error instanceof Error ? error.message : String(error)}`);
+      console.error(`warning: ${what}: ${describe(error)}`);
     }
   };
   const frontends: KernelFrontend[] = [];
@@ -62,6 +62,11 @@ async function restore(machine: CleanableMachine): Promise<void> {
   for (const problem of problems) console.error(`warning: ${problem.message}`);
   const what = `${problems.length} could not be put back`;
   if (problems.length > 0) throw new AggregateError(problems, what);
+}
+
+function describe(error: unknown): string {
+  if (error instanceof PlaneError) return `${error.message}; ${error.next}`;
+  return error instanceof Error ? error.message : String(error);
 }
 
 function incomplete(failures: readonly unknown[]): CommandError {

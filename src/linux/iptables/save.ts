@@ -52,7 +52,7 @@ const TABLE_BEGIN = /^\*/m;
 
 function incompatible({ family, table }: SaveCall): IptablesError {
   const list = `nft list table ${family === 'IPv4' ? 'ip' : 'ip6'} ${table}`;
-  const what = `iptables cannot read the rules of table ${table} (${family}); \`${list}\` shows them`;
+  const what = `the rules of table ${table} (${family}) cannot be read; \`${list}\` shows them`;
   return new IptablesError('IPTABLES_INCOMPATIBLE', what);
 }
 
