@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Forwarding } from '../forwarding/model.ts';
+import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import { ComposedPlane } from './composition.ts';
-import { type DataPlane, type EndpointCount, PlaneError } from './contract.ts';
+import { type DataPlane, type EndpointCount, type NodeFacts, PlaneError } from './contract.ts';
 
 interface Told {
   readonly plane: DataPlane;
@@ -51,6 +51,23 @@ function row(service: string): Forwarding {
   };
 }
 
+const FACTS: NodeFacts = {
+  podDetection: { IPv4: undefined, IPv6: undefined },
+  nodePortAddresses: { IPv4: 'all', IPv6: 'all' },
+  serviceRanges: [],
+  masqueradeMark: 1,
+};
+
+/** An inspection that finds these right. */
+function finds(...right: string[]): DataPlane['inspect'] {
+  return async () => ({
+    right: new Set(right),
+    differences: [],
+    differenceCount: 0,
+    writeCount: 0,
+  });
+}
+
 test('what is new is behind before it is in front, and gone in front before it is behind', async () => {
   const { plane, calls } = composed();
   await plane.apply([{ key: 'k', before: undefined, after: row('a') }]);
@@ -70,6 +87,65 @@ test('what the front refuses is taken back from behind', async () => {
   assert.deepEqual(calls, ['behind apply k:a>b', 'behind apply k:b>a']);
 });
 
+test('what only one of them has is not new to it, and is what the front leaves when it refuses', async () => {
+  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
+  const rows = [row('a')];
+  const key = servicePortKey(row('a').id);
+  const refusing = { apply: () => Promise.reject(refusal), inspect: finds() };
+  const { plane, calls } = composed(refusing, { inspect: finds(key) });
+  await plane.inspect({ facts: FACTS, rows }, 'everything');
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await assert.rejects(plane.apply([{ key, before: undefined, after: row('b') }]), refusal);
+  }
+  const once = [`behind apply ${key}:a>b`, `behind apply ${key}:b>a`];
+  assert.deepEqual(calls, [...once, ...once]);
+});
+
+test('what only the front has is told to the front alone, once', async () => {
+  const key = servicePortKey(row('a').id);
+  const { plane, calls } = composed({ inspect: finds(key) }, { inspect: finds() });
+  await plane.inspect({ facts: FACTS, rows: [row('a')] }, 'everything');
+  await plane.apply([{ key, before: undefined, after: undefined }]);
+  await plane.apply([{ key, before: undefined, after: row('b') }]);
+  assert.deepEqual(calls, [
+    `behind apply ${key}:->-`,
+    `front apply ${key}:a>-`,
+    `behind apply ${key}:->b`,
+    `front apply ${key}:->b`,
+  ]);
+});
+
+test('what cannot be taken back is told, and nothing is written before both were looked at', async () => {
+  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
+  const depths: string[] = [];
+  let count = 0;
+  const { plane } = composed(
+    { apply: () => Promise.reject(refusal) },
+    {
+      apply: async () => {
+        count += 1;
+        if (count === 2) throw new Error('gone');
+      },
+      inspect: (desired, depth) => {
+        depths.push(depth);
+        return finds()(desired, depth);
+      },
+    },
+  );
+  const stop = new AbortController();
+  const drifts: string[] = [];
+  const watching = plane.watch(({ what }) => drifts.push(what), stop.signal);
+  const changes = [{ key: 'k', before: row('a'), after: row('b') }];
+  await assert.rejects(plane.apply(changes), refusal);
+  await assert.rejects(plane.apply(changes), { code: 'PLANE_UNCERTAIN' });
+  assert.deepEqual([count, drifts.length], [2, 1]);
+  await plane.inspect({ facts: FACTS, rows: [] }, 'suspects');
+  assert.deepEqual(depths, ['everything']);
+  await assert.rejects(plane.apply(changes), refusal);
+  stop.abort();
+  await watching;
+});
+
 test('a row is right when both have it, and rows may be given once only', async () => {
   const reads: number[] = [];
   const inspect =
@@ -82,13 +158,7 @@ test('a row is right when both have it, and rows may be given once only', async 
   const once = function* () {
     yield row('a');
   };
-  const facts = {
-    podDetection: { IPv4: undefined, IPv6: undefined },
-    nodePortAddresses: { IPv4: 'all', IPv6: 'all' },
-    serviceRanges: [],
-    masqueradeMark: 1,
-  } as const;
-  const found = await plane.inspect({ facts, rows: once() }, 'everything');
+  const found = await plane.inspect({ facts: FACTS, rows: once() }, 'everything');
   assert.deepEqual([...found.right], ['b']);
   assert.deepEqual([found.differenceCount, found.writeCount, ...reads], [2, 4, 1, 1]);
 });

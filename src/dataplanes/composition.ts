@@ -1,13 +1,15 @@
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
-import type {
-  DataPlane,
-  Desired,
-  Difference,
-  Drift,
-  EndpointCount,
-  Inspection,
-  KernelFrontend,
-  NodeFacts,
+import {
+  type DataPlane,
+  type Desired,
+  type Difference,
+  type Drift,
+  type EndpointCount,
+  type Inspection,
+  type KernelFrontend,
+  type NodeFacts,
+  PlaneError,
 } from './contract.ts';
 
 export interface ComposedPlaneParts {
@@ -27,6 +29,12 @@ export class ComposedPlane implements DataPlane {
   readonly rowsPerStep?: number;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
+  /** What only one of them has as it should be. The agent must write these rows, so it names no `before`. */
+  #onlyInFront: Rows = new Map();
+  #onlyBehind: Rows = new Map();
+  /** A change could not be taken back: what the planes have only a look can tell. */
+  #isUncertain = false;
+  #onDrift: ((drift: Drift) => void) | undefined;
 
   constructor({ mode, front, behind }: ComposedPlaneParts) {
     this.mode = mode;
@@ -38,9 +46,14 @@ export class ComposedPlane implements DataPlane {
 
   async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
     // The rows are to be read once, and two planes read them.
-    const again = { facts: desired.facts, rows: [...desired.rows] };
-    const behind = await this.#behind.inspect(again, depth);
-    const front = await this.#front.inspect(again, depth);
+    const rows = [...desired.rows];
+    const again = { facts: desired.facts, rows };
+    const needed = this.#isUncertain ? 'everything' : depth;
+    const behind = await this.#behind.inspect(again, needed);
+    const front = await this.#front.inspect(again, needed);
+    this.#isUncertain = false;
+    this.#onlyInFront = rowsOf(rows, front.right.difference(behind.right));
+    this.#onlyBehind = rowsOf(rows, behind.right.difference(front.right));
     return {
       right: behind.right.intersection(front.right),
       differences: [...behind.differences, ...front.differences],
@@ -56,12 +69,18 @@ export class ComposedPlane implements DataPlane {
 
   /** What the front refuses is taken back from behind: it is one transaction, or none. */
   async apply(changes: readonly Change[]): Promise<void> {
-    await this.#behind.apply(changes);
+    if (this.#isUncertain) throw uncertain();
+    const behind = withKnown(changes, this.#onlyBehind);
+    await this.#behind.apply(behind);
     try {
-      await this.#front.apply(changes);
+      await this.#front.apply(withKnown(changes, this.#onlyInFront));
     } catch (error) {
-      await this.#behind.apply(changes.map(undone));
+      await this.#takeBack(behind);
       throw error;
+    }
+    for (const { key } of changes) {
+      this.#onlyBehind.delete(key);
+      this.#onlyInFront.delete(key);
     }
   }
 
@@ -72,6 +91,7 @@ export class ComposedPlane implements DataPlane {
 
   /** The first that ends ends the other: nobody would know that half of the watch is gone. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    this.#onDrift = onDrift;
     const one = new AbortController();
     const either = AbortSignal.any([signal, one.signal]);
     const watches = [this.#behind, this.#front].map((plane) =>
@@ -111,9 +131,45 @@ export class ComposedPlane implements DataPlane {
     await this.#front.remove();
     await this.#behind.remove();
   }
+
+  /** Why the front refused matters more than why this failed, so it is told as something to look at. */
+  async #takeBack(changes: readonly Change[]): Promise<void> {
+    try {
+      await this.#behind.apply(changes.map(undone));
+    } catch (error) {
+      this.#isUncertain = true;
+      const what = `a change of mode ${this.mode} was not taken back: ${String(error)}`;
+      this.#onDrift?.({ atMs: Date.now(), what });
+    }
+  }
+}
+
+type Rows = Map<ServicePortKey, Forwarding>;
+
+function rowsOf(rows: readonly Forwarding[], keys: ReadonlySet<ServicePortKey>): Rows {
+  const found: Rows = new Map();
+  if (keys.size === 0) return found;
+  for (const row of rows) {
+    const key = servicePortKey(row.id);
+    if (keys.has(key)) found.set(key, row);
+  }
+  return found;
+}
+
+/** For a plane that has found these rows right, and so does not remember what is there of them. */
+function withKnown(changes: readonly Change[], known: Rows): readonly Change[] {
+  if (known.size === 0) return changes;
+  return changes.map((change) => ({ ...change, before: change.before ?? known.get(change.key) }));
 }
 
 /** A row of which was not known what it was is taken away: it is still to be written. */
 function undone({ key, before, after }: Change): Change {
   return { key, before: after, after: before };
+}
+
+function uncertain(): PlaneError {
+  return new PlaneError('a change was not taken back, and nobody has looked since', {
+    code: 'PLANE_UNCERTAIN',
+    next: 'nothing: the kernel is looked at, and then it is written',
+  });
 }

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ComposedPlane } from '../dataplanes/composition.ts';
+import { equalForwarding } from '../forwarding/equal.ts';
+import { servicePortKey } from '../forwarding/model.ts';
+import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { FakePlane, refusal } from './testing/fake-plane.ts';
+import { SETTINGS, Stage } from './testing/stage.ts';
+import { VirtualClock } from './testing/virtual-clock.ts';
+
+interface Scene {
+  readonly stage: Stage;
+  readonly clock: VirtualClock;
+  readonly front: FakePlane;
+  readonly behind: FakePlane;
+}
+
+type Action = (scene: Scene) => void | Promise<void>;
+
+const RUNS = 150;
+const HALVES = ['front', 'behind'] as const;
+
+const half = fc.constantFrom(...HALVES);
+const name = fc.integer({ min: 0, max: 4 }).map((n) => `s${n}`);
+
+const actions: fc.Arbitrary<Action> = fc.oneof(
+  fc.tuple(name, fc.integer({ min: 1, max: 4 })).map(([of, n]): Action => {
+    return ({ stage }) => stage.source.service(service({ name: of, clusterIPs: [`10.96.0.${n}`] }));
+  }),
+  fc.tuple(name, fc.uniqueArray(fc.integer({ min: 1, max: 4 }))).map(([of, hosts]): Action => {
+    const endpoints = hosts.map((n) => endpoint(`10.0.0.${n}`));
+    return ({ stage }) => stage.source.slice(slice(endpoints, { name: `${of}-0`, service: of }));
+  }),
+  name.map(
+    (of): Action =>
+      ({ stage }) =>
+        stage.source.gone('service', `ns/${of}`),
+  ),
+  fc.tuple(half, fc.nat(4), fc.constantFrom('lose', 'spoil')).map(([of, n, how]): Action => {
+    return (scene) => {
+      const plane = scene[of];
+      plane[how]([...plane.kernel.keys()][n] ?? '', scene.clock.nowMs());
+    };
+  }),
+  fc.tuple(half, fc.integer({ min: 1, max: 4 })).map(([of, every]): Action => {
+    return (scene) => {
+      let count = 0;
+      scene[of].fault = (call) => {
+        if (call === 'apply' && ++count % every === 0) throw refusal('FLAKY', 'refused');
+      };
+    };
+  }),
+  fc.constant<Action>(heal),
+  fc.integer({ min: 0, max: 400 }).map(
+    (ms): Action =>
+      ({ clock }) =>
+        clock.pass(ms),
+  ),
+);
+
+function heal({ front, behind }: Scene): void {
+  for (const plane of [front, behind]) plane.fault = () => undefined;
+}
+
+function isRight(plane: FakePlane, { stage }: Scene): boolean {
+  const { rows, facts } = stage.agent.desired();
+  const wanted = [...rows];
+  const isThere = wanted.every((row) =>
+    equalForwarding(plane.kernel.get(servicePortKey(row.id)), row),
+  );
+  return isThere && plane.kernel.size === wanted.length && plane.facts === facts;
+}
+
+test('whatever happens to one of two planes, in the end both are what the cluster wants', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(actions, { maxLength: 40, size: 'max' }), async (script) => {
+      const clock = new VirtualClock();
+      const [front, behind] = [new FakePlane(), new FakePlane()];
+      const plane = new ComposedPlane({ mode: 'both', front, behind });
+      await using stage = new Stage(clock, { plane });
+      const scene = { stage, clock, front, behind };
+      stage.start();
+      await clock.settle();
+      stage.complete();
+      for (const action of script) await action(scene);
+      heal(scene);
+      const healedAtMs = clock.nowMs();
+      await clock.until('both planes being what is desired', () => {
+        const { rows, conditions } = stage.agent.snapshot();
+        const isQuiet = rows.pending === 0 && conditions.synced.isTrue;
+        return isQuiet && isRight(front, scene) && isRight(behind, scene);
+      });
+      for (const of of HALVES) assert.deepEqual(scene[of].violations, []);
+      // Not by the routine look, which would put right what was forgotten.
+      assert.ok(clock.nowMs() - healedAtMs <= SETTINGS.syncPeriodMs + 1000);
+    }),
+    { numRuns: RUNS },
+  );
+});
