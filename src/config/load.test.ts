@@ -89,6 +89,16 @@ test('blocks of modes that do not run are not judged, as in kube-proxy', () => {
   load('detectLocalMode: NodeCIDR\nclusterCIDR: nonsense');
 });
 
+test('pins are kept in a folder of their own', () => {
+  for (const folder of ['/', '/sys/fs', '/sys/fs/bpf/', 'pins', '/run/../sys']) {
+    const [fault = ''] = faults(`fairlead: {pinFolder: "${folder}"}`);
+    assert.match(fault, /fairlead\.pinFolder: must be a folder for Fairlead alone/);
+  }
+  for (const folder of ['', '/sys/fs/bpf/fairlead', '/run/pins']) {
+    assert.deepEqual(faults(`fairlead: {pinFolder: "${folder}"}`), []);
+  }
+});
+
 test('YAML is read as Kubernetes reads it', () => {
   assert.equal(load('bindAddressHardFail: yes').settings.endsWhenServerFails, true);
   assert.equal(load('hostnameOverride: 2026-01-01').settings.nodeName, '2026-01-01');

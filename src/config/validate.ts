@@ -1,3 +1,4 @@
+import { isAbsolute, resolve } from 'node:path';
 import { parseCidr } from '../addresses/cidr.ts';
 import { parseIpSloppily } from '../addresses/ip.ts';
 import { formatDuration } from './duration.ts';
@@ -89,6 +90,7 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   'detectLocal.interfaceNamePrefix': (fields) => [
     emptyWhen('InterfaceNamePrefix', fields, 'detectLocal.interfaceNamePrefix'),
   ],
+  'fairlead.pinFolder': (fields) => [notForPins(fields['fairlead.pinFolder'].value)],
   'ipvs.excludeCIDRs': (fields) => fields['ipvs.excludeCIDRs'].value.map(notACidr),
   'iptables.minSyncPeriod': (fields) => [longerThanSync('iptables', fields)],
   'nftables.minSyncPeriod': (fields) => [longerThanSync('nftables', fields)],
@@ -98,6 +100,14 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
 function isOwnMode(mode: string): boolean {
   const all = FIELDS['fairlead.mode'].choices ?? [];
   return all.includes(mode) && !(FIELDS.mode.choices ?? []).includes(mode);
+}
+
+/** Where the kernel has its bpf file system: others have pins there too. */
+const SHARED_FOLDERS = ['/', '/sys', '/sys/fs', '/sys/fs/bpf'];
+
+function notForPins(folder: string): Fault {
+  if (isAbsolute(folder) && !SHARED_FOLDERS.includes(resolve(folder))) return undefined;
+  return `must be a folder for Fairlead alone such as /sys/fs/bpf/fairlead, and is ${JSON.stringify(folder)}`;
 }
 
 function notListenable(text: string): Fault {

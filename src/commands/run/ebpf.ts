@@ -1,10 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { SocketHooksPlane } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
-import { cgroup2Root, pinFolder, unmountOwn } from '../../linux/bpf/folders.ts';
+import {
+  cgroup2Root,
+  makePinFolder,
+  releasePinFolder,
+  unmountOwn,
+} from '../../linux/bpf/folders.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import { parseObject } from '../../linux/bpf/parse-object.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
@@ -18,17 +23,14 @@ const SOCKET_PROGRAMS = 'sock.bpf.o';
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
 
-export function socketHooksPlane({
-  cgroupPath,
-  pinFolder: folder,
-}: EbpfSettings): SocketHooksPlane {
+export function socketHooksPlane({ cgroupPath, pinFolder }: EbpfSettings): SocketHooksPlane {
   return new SocketHooksPlane({
     readObject: () => readObject(SOCKET_PROGRAMS),
     cgroupPath: () => cgroupPath ?? cgroup2Root(OWN_CGROUPS),
-    pinFolder: folder,
-    preparePins: () => void pinFolder(basename(folder), dirname(folder)),
+    pinFolder,
+    preparePins: () => makePinFolder(pinFolder),
     releasePins: () => {
-      unmountOwn(dirname(folder));
+      releasePinFolder(pinFolder);
       unmountOwn(OWN_CGROUPS);
     },
     hostCookie: netnsCookie,
@@ -36,12 +38,12 @@ export function socketHooksPlane({
 }
 
 export function socketFlows(
-  { pinFolder: folder }: EbpfSettings,
+  { pinFolder }: EbpfSettings,
   onProblem: (error: unknown) => void,
 ): SocketFlows {
   return new SocketFlows({
     readObject: () => readObject(SOCKET_PROGRAMS),
-    pinFolder: folder,
+    pinFolder,
     namespaces: networkNamespaces,
     onProblem,
   });

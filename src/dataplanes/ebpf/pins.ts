@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOnBpf } from '../../linux/bpf/folders.ts';
 import { type BpfLink, openPinnedLink } from '../../linux/bpf/link.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
+
+const PARTS = ['maps', 'links'] as const;
 
 /**
  * Names in a bpf file system: what keeps maps and links while we are replaced, and by which the
@@ -16,7 +19,7 @@ export class Pins {
   }
 
   make(): void {
-    for (const part of ['maps', 'links']) mkdirSync(join(this.folder, part), { recursive: true });
+    for (const part of PARTS) mkdirSync(join(this.folder, part), { recursive: true });
   }
 
   map(name: string): BpfMap | undefined {
@@ -56,8 +59,17 @@ export class Pins {
     rmSync(this.#mapPath(name), { force: true });
   }
 
+  /** The folder is what somebody has written into a file: of anything else in it nothing is touched. */
   removeAll(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    if (!isOnBpf(this.folder)) return;
+    for (const part of PARTS) rmSync(join(this.folder, part), { recursive: true, force: true });
+    try {
+      rmdirSync(this.folder);
+    } catch (error) {
+      // Others have something in it, or it is where the file system is mounted.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOTEMPTY' && code !== 'EBUSY') throw error;
+    }
   }
 
   #mapPath(name: string): string {

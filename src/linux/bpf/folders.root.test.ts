@@ -1,24 +1,48 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { enterOwnMounts, run } from '../netlink/testing/own-namespace.ts';
-import { pinFolder, unmountOwn } from './folders.ts';
+import { isOnBpf, makePinFolder, releasePinFolder, unmountOwn } from './folders.ts';
 
 enterOwnMounts();
 
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-mount-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
 test('what we mounted is taken away when it is empty, and what others mounted never', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-mount-'));
-  try {
-    const pins = pinFolder('pins', folder);
-    assert.equal(unmountOwn(folder), false);
-    rmdirSync(pins);
-    assert.equal(unmountOwn(folder), true);
-    run(['mount', '-t', 'bpf', 'bpf', folder]);
-    assert.equal(unmountOwn(folder), false);
-    run(['umount', folder]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const pins = join(folder, 'pins');
+  makePinFolder(pins);
+  mkdirSync(join(pins, 'maps'));
+  releasePinFolder(pins);
+  assert.ok(isOnBpf(pins));
+  rmSync(join(pins, 'maps'), { recursive: true });
+  releasePinFolder(pins);
+  assert.equal(existsSync(pins), false);
+  run(['mount', '-t', 'bpf', 'bpf', folder]);
+  assert.equal(unmountOwn(folder), false);
+  run(['umount', folder]);
+});
+
+test('nothing is mounted over what others have', () => {
+  writeFileSync(join(folder, 'state'), '');
+  makePinFolder(join(folder, 'deep/pins'));
+  assert.ok(existsSync(join(folder, 'state')));
+  assert.equal(isOnBpf(join(folder, 'deep')), false);
+  assert.throws(() => makePinFolder(folder), { code: 'BPF_FAILED' });
+  releasePinFolder(join(folder, 'deep/pins'));
+});
+
+test('in a file system that is there nothing is mounted', () => {
+  makePinFolder(folder);
+  makePinFolder(join(folder, 'a/b'));
+  assert.equal(unmountOwn(join(folder, 'a/b')), false);
+  rmSync(join(folder, 'a'), { recursive: true });
+  assert.ok(unmountOwn(folder));
 });

@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import koffi from 'koffi';
 import { BpfError, errnoName } from './errors.ts';
 
@@ -25,16 +25,39 @@ const mount: (...args: [string, string, string, number, null]) => number = koffi
 const umount: (target: string) => number = koffi.load('libc.so.6').func('int umount(str target)');
 
 /**
- * A folder for pins that only root can enter, made if it is not there; so is the file system that
- * it needs, where nobody has mounted one.
+ * Makes a folder for pins that only root can enter, if it is not there. Where nobody has mounted the
+ * file system that it needs, it is mounted at the folder itself: above it others have their files.
  */
-export function pinFolder(name: string, mountPoint: string = BPF_MOUNT): string {
-  if (!isOfType(mountPoint, BPF_FILE_SYSTEM)) mountAt(mountPoint, 'bpf');
-  const folder = join(mountPoint, name);
+export function makePinFolder(folder: string): void {
+  if (isBelow(folder, BPF_MOUNT) && !isOnBpf(BPF_MOUNT)) mountAt(BPF_MOUNT, 'bpf');
   mkdirSync(folder, { recursive: true, mode: ONLY_ROOT });
+  if (!isOnBpf(folder)) {
+    if (readdirSync(folder).length > 0) throw wouldHide(folder);
+    mountAt(resolve(folder), 'bpf');
+  }
   // Also if it was there before, with who knows what rights.
   chmodSync(folder, ONLY_ROOT);
-  return folder;
+}
+
+/** Takes away what was mounted for the pins, if it is ours and nothing is left in it. */
+export function releasePinFolder(folder: string): void {
+  if (unmountOwn(resolve(folder))) rmdirSync(folder);
+  unmountOwn(BPF_MOUNT);
+}
+
+/** Only there are pins; a folder that does not exist is nowhere. */
+export function isOnBpf(folder: string): boolean {
+  return isOfType(folder, BPF_FILE_SYSTEM);
+}
+
+function isBelow(folder: string, mountPoint: string): boolean {
+  return resolve(folder).startsWith(`${mountPoint}/`);
+}
+
+function wouldHide(folder: string): BpfError {
+  const message = `cannot mount bpf at ${folder}: it is not empty, and what is in it would be hidden`;
+  const next = 'name a folder in a bpf file system, such as /sys/fs/bpf/fairlead, or an empty one';
+  return new BpfError('BPF_FAILED', message, { next });
 }
 
 /**

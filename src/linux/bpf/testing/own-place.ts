@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { enterOwnMounts, run } from '../../netlink/testing/own-namespace.ts';
-import { cgroup2Root, pinFolder } from '../folders.ts';
+import { cgroup2Root, makePinFolder } from '../folders.ts';
 
 /** A cgroup and a folder for pins that nobody else uses. */
 export interface OwnPlace {
@@ -16,7 +16,9 @@ export interface OwnPlace {
 export function ownPlace(name: string): OwnPlace {
   enterOwnMounts();
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-bpf-'));
-  const pins = pinFolder('pins', join(folder, 'bpf'));
+  const pins = join(folder, 'bpf/pins');
+  makePinFolder(join(folder, 'bpf'));
+  makePinFolder(pins);
   const ownCgroups = join(folder, 'cgroup');
   const root = cgroup2Root(ownCgroups);
   const cgroup = join(root, `fairlead-test-${name}-${process.pid}`);
