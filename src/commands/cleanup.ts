@@ -16,6 +16,7 @@ const FLOWS_DEADLINE_MS = 60_000;
 interface CleanupOptions extends WhatToClean {
   readonly runFolder: string;
   readonly pinFolder: string;
+  readonly cgroup?: string;
 }
 
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
@@ -24,6 +25,7 @@ export function cleanupCommand(): Command {
     .description('remove everything that Fairlead has put into the kernel; needs no cluster')
     .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
     .option('--pin-folder <path>', 'where its eBPF maps are', DEFAULT_EBPF.pinFolder)
+    .option('--cgroup <path>', 'the control group that its eBPF programs are at, if not the root')
     .option(
       '--keep-flows',
       'leave connections that are under way, and kernel settings, for a proxy that takes over',
@@ -39,7 +41,8 @@ export function cleanupCommand(): Command {
 }
 
 export async function cleanUp(options: CleanupOptions): Promise<void> {
-  const ebpf = { pinFolder: options.pinFolder };
+  const { pinFolder, cgroup } = options;
+  const ebpf = cgroup === undefined ? { pinFolder } : { pinFolder, cgroupPath: cgroup };
   await cleanMachine(options, {
     removePart: (part) => removePlane(openPart(part, { ebpf })),
     removeFlows: async (frontends) =>

@@ -52,7 +52,8 @@ async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promis
   else if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
   } else if (cleanup) {
-    await cleanUp({ runFolder, pinFolder: config.settings.ebpf.pinFolder });
+    const { pinFolder, cgroupPath } = config.settings.ebpf;
+    await cleanUp({ runFolder, pinFolder, ...(cgroupPath ? { cgroup: cgroupPath } : {}) });
   } else return false;
   return true;
 }

@@ -6,6 +6,7 @@ import { SocketHooksPlane } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import {
   cgroup2Root,
+  findCgroup2Root,
   makePinFolder,
   releasePinFolder,
   unmountOwn,
@@ -27,6 +28,7 @@ export function socketHooksPlane({ cgroupPath, pinFolder }: EbpfSettings): Socke
   return new SocketHooksPlane({
     readObject: () => readObject(SOCKET_PROGRAMS),
     cgroupPath: () => cgroupPath ?? cgroup2Root(OWN_CGROUPS),
+    findCgroup: () => cgroupPath ?? findCgroup2Root(OWN_CGROUPS),
     pinFolder,
     preparePins: () => makePinFolder(pinFolder),
     releasePins: () => {

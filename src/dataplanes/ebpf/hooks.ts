@@ -1,5 +1,4 @@
 import { closeSync, openSync, statSync } from 'node:fs';
-import { AttachType } from '../../linux/bpf/constants.ts';
 import { openProgramById } from '../../linux/bpf/enumerate.ts';
 import { attachCgroup, type BpfLink } from '../../linux/bpf/link.ts';
 import { type LoadedObject, loadObject } from '../../linux/bpf/load.ts';
@@ -8,23 +7,9 @@ import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
 import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
 import type { Difference } from '../contract.ts';
+import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import type { Pins } from './pins.ts';
-
-/** The places in the kernel at which a program of the object of the same name runs. */
-const HOOKS = {
-  connect4: AttachType.cgroupConnect4,
-  connect6: AttachType.cgroupConnect6,
-  sendmsg4: AttachType.cgroupSendmsg4,
-  sendmsg6: AttachType.cgroupSendmsg6,
-  recvmsg4: AttachType.cgroupRecvmsg4,
-  recvmsg6: AttachType.cgroupRecvmsg6,
-  getpeername4: AttachType.cgroupGetpeername4,
-  getpeername6: AttachType.cgroupGetpeername6,
-} as const;
-
-type HookName = keyof typeof HOOKS;
-
-export const HOOK_NAMES = Object.keys(HOOKS) as readonly HookName[];
+import { detachStrays, type StraySearch, strays } from './strays.ts';
 
 type State = 'right' | 'missing' | 'different';
 
@@ -62,11 +47,21 @@ export class Hooks {
     return this.#flaws().map(({ name, state }) => ({ kind: state, object: hookText(name) }));
   }
 
+  /** Programs of ours that others have attached. Not for every look: it goes over all links of the machine. */
+  strays(): Difference[] {
+    this.#flaws();
+    return strays(this.#search());
+  }
+
   /** Puts right what is amiss; gives what it was. */
   mend(): Difference[] {
     const flaws = this.#flaws();
+    const foreign = detachStrays(this.#search());
     for (const flaw of flaws) this.#repair(flaw);
-    return flaws.map(({ name, state }) => ({ kind: state, object: hookText(name) }));
+    return [
+      ...foreign,
+      ...flaws.map(({ name, state }) => ({ kind: state, object: hookText(name) })),
+    ];
   }
 
   /** The same programs on other maps, put in place one by one; each change is one step for a socket. */
@@ -87,6 +82,11 @@ export class Hooks {
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
     for (const program of this.#loaded.programs.values()) program.close();
+  }
+
+  #search(): StraySearch {
+    const kept = new Set([...this.#links.values()].map((link) => link.info().id));
+    return { cgroupPath: this.#cgroupPath, kept };
   }
 
   #flaws(): Flaw[] {
@@ -137,7 +137,7 @@ export class Hooks {
   #attach(name: HookName, program: BpfProgram): BpfLink {
     const cgroupFd = openSync(this.#cgroupPath, 'r');
     try {
-      return attachCgroup(program, { cgroupFd, attachType: HOOKS[name] });
+      return attachCgroup(program, { cgroupFd, attachType: ATTACH_TYPE[name] });
     } finally {
       closeSync(cgroupFd);
     }
@@ -148,10 +148,6 @@ export class Hooks {
     if (program === undefined) throw new TypeError(`the object has no program ${name}`);
     return program;
   }
-}
-
-function hookText(name: string): string {
-  return `ebpf hook ${name}`;
 }
 
 /** Programs for the hooks, with these maps and new ones for those that are not given. */

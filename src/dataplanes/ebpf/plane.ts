@@ -16,13 +16,15 @@ import { readCounters } from './counters.ts';
 import { changesAtHooks, changesInMaps } from './drift.ts';
 import { frontendOfKey } from './entry-text.ts';
 import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
-import { HOOK_NAMES, Hooks, loadHooks } from './hooks.ts';
+import { HOOK_NAMES } from './hook-names.ts';
+import { Hooks, loadHooks } from './hooks.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
 import { Knowledge } from './knowledge.ts';
 import { openMaps } from './map-set.ts';
 import { Pins } from './pins.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
+import { detachStrays } from './strays.ts';
 import { Tables } from './tables.ts';
 import { Transaction } from './transaction.ts';
 
@@ -30,6 +32,8 @@ export interface SocketHooksOptions {
   readonly readObject: () => BpfObject;
   /** The folder of the control group whose sockets are led to endpoints. */
   readonly cgroupPath: () => string;
+  /** The same for who takes away: it makes nothing for it. Undefined: there is none. */
+  readonly findCgroup: () => string | undefined;
   readonly pinFolder: string;
   /** Makes the folder, and the file system that it needs; nothing where both are there. */
   readonly preparePins: () => void;
@@ -118,7 +122,8 @@ export class SocketHooksPlane implements DataPlane {
     try {
       const tables = new Tables(maps);
       const differences = await diffTables(tables, desired, this.#options.hostCookie());
-      for (const difference of hooks.differences()) differences.add(() => difference);
+      const amiss = [...hooks.differences(), ...hooks.strays()];
+      for (const difference of amiss) differences.add(() => difference);
       return differences.described;
     } finally {
       hooks.close();
@@ -156,6 +161,8 @@ export class SocketHooksPlane implements DataPlane {
         link?.detach();
         link?.close();
       }
+      const cgroupPath = this.#options.findCgroup();
+      if (cgroupPath !== undefined) detachStrays({ cgroupPath, kept: new Set() });
       pins.removeAll();
       this.#options.releasePins();
       this.#kernel?.hooks.close();

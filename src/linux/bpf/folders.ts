@@ -65,12 +65,15 @@ function wouldHide(folder: string): BpfError {
  * nowhere; then they are mounted in the folder given, beside all else.
  */
 export function cgroup2Root(ownMountPoint: string): string {
-  const known = [...CGROUP_MOUNTS, ownMountPoint].find((folder) =>
-    isOfType(folder, CGROUP2_FILE_SYSTEM),
-  );
+  const known = findCgroup2Root(ownMountPoint);
   if (known !== undefined) return known;
   mountAt(ownMountPoint, 'cgroup2');
   return ownMountPoint;
+}
+
+/** The same without a mount: undefined where there is none. */
+export function findCgroup2Root(ownMountPoint: string): string | undefined {
+  return [...CGROUP_MOUNTS, ownMountPoint].find((folder) => isOfType(folder, CGROUP2_FILE_SYSTEM));
 }
 
 /** Takes away what we have mounted there, unless somebody else uses it; gives whether it did. */

@@ -13,7 +13,8 @@ const ROOT = join(import.meta.dirname, '../../../..');
 /** A control group, pins and a network that nobody else uses, for planes made one after another. */
 export interface TestPlace extends OwnPlace {
   readonly object: BpfObject;
-  newPlane(): SocketHooksPlane;
+  /** With the pins in the folder of this name; that of all others if none is given. */
+  newPlane(folder?: string): SocketHooksPlane;
   /** Runs a script of Node's inside the group; gives what it printed. */
   inGroup(script: string): Promise<string>;
 }
@@ -26,11 +27,12 @@ export function testPlace(name: string): TestPlace {
   return {
     ...place,
     object,
-    newPlane: () =>
+    newPlane: (folder = 'fairlead') =>
       new SocketHooksPlane({
         readObject: () => object,
         cgroupPath: () => place.cgroup,
-        pinFolder: join(place.pins, 'fairlead'),
+        findCgroup: () => place.cgroup,
+        pinFolder: join(place.pins, folder),
         preparePins: () => undefined,
         releasePins: () => undefined,
         hostCookie: () => hostCookie,

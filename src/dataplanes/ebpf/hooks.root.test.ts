@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, test } from 'node:test';
+import { programsOnCgroup } from '../../linux/bpf/enumerate.ts';
+import { ATTACH_TYPE, HOOK_NAMES } from './hook-names.ts';
+import { testPlace } from './testing/place.ts';
+import { FACTS } from './testing/rows.ts';
+
+const place = testPlace('attached');
+const NOTHING = { facts: FACTS, rows: [] };
+
+afterEach(() => place.newPlane().remove());
+after(() => place.leave());
+
+/** How many programs are at each hook, where it is not one. */
+function notOne(): string[] {
+  return HOOK_NAMES.flatMap((name) => {
+    const { length } = programsOnCgroup(place.cgroupFd, ATTACH_TYPE[name]);
+    return length === 1 ? [] : [`${name}: ${length}`];
+  });
+}
+
+test('programs that were attached with other pins are taken off', async () => {
+  await place.newPlane('before').inspect(NOTHING, 'everything');
+  const plane = place.newPlane();
+  const { differences } = await plane.inspect(NOTHING, 'everything');
+  assert.deepEqual(notOne(), []);
+  assert.ok(differences.some(({ kind }) => kind === 'foreign'));
+  assert.deepEqual(await plane.diff(NOTHING), []);
+});
+
+test('programs whose pins cannot be seen are removed too', async () => {
+  await place.newPlane('before').inspect(NOTHING, 'everything');
+  await place.newPlane().remove();
+  assert.deepEqual(
+    notOne(),
+    HOOK_NAMES.map((name) => `${name}: 0`),
+  );
+});
