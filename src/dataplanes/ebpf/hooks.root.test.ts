@@ -20,7 +20,7 @@ function notOne(): string[] {
 }
 
 test('programs that were attached with other pins are taken off', async () => {
-  await place.newPlane('before').inspect(NOTHING, 'everything');
+  await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
   const plane = place.newPlane();
   const { differences } = await plane.inspect(NOTHING, 'everything');
   assert.deepEqual(notOne(), []);
@@ -29,7 +29,7 @@ test('programs that were attached with other pins are taken off', async () => {
 });
 
 test('programs whose pins cannot be seen are removed too', async () => {
-  await place.newPlane('before').inspect(NOTHING, 'everything');
+  await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
   await place.newPlane().remove();
   assert.deepEqual(
     notOne(),

@@ -64,18 +64,11 @@ export class Hooks {
     ];
   }
 
-  /** The same programs on other maps, put in place one by one; each change is one step for a socket. */
-  switchTo(loaded: LoadedObject): void {
-    const old = this.#loaded;
+  /** The same programs on other maps. `mend` puts them in place, each in one step for a socket. */
+  use(loaded: LoadedObject): void {
+    for (const program of this.#loaded.programs.values()) program.close();
     this.#loaded = loaded;
     this.#known.clear();
-    for (const name of HOOK_NAMES) {
-      const link = this.#links.get(name);
-      const program = this.#program(name);
-      link?.update(program);
-      this.#known.add(program.id);
-    }
-    for (const program of old.programs.values()) program.close();
   }
 
   close(): void {

@@ -1,3 +1,4 @@
+import type { LoadedObject } from '../../linux/bpf/load.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { Difference } from '../contract.ts';
@@ -45,9 +46,9 @@ export class Kernel {
     return this.#tables;
   }
 
-  /** Pins that somebody took away; they are put back. */
+  /** Pins that somebody took away or replaced; they are put back. */
   mendPins(): Difference[] {
-    const missing = this.missingPins();
+    const missing = this.wrongPins();
     for (const name of missing) {
       const map = this.#maps.get(name);
       if (map) this.#pins.pinMap(name, map);
@@ -55,21 +56,36 @@ export class Kernel {
     return missing.map((name) => ({ kind: 'missing', object: `pin of the ebpf map ${name}` }));
   }
 
-  missingPins(): string[] {
-    return MAP_NAMES.filter((name) => !this.#pins.hasMap(name));
+  /** Names of maps under which there is no pin, or one of another map. */
+  wrongPins(): string[] {
+    return MAP_NAMES.filter((name) => this.#pins.mapId(name) !== this.#maps.get(name)?.id);
   }
 
-  /** Larger maps: filled, then put under the programs, then under the old names. */
+  /**
+   * Larger maps: filled, then written by us, then put under the programs and the old names. Until
+   * they are loaded a failure changes nothing; after that the next look finds what is still old.
+   */
   async grow(shortage: Shortage, knowledge: Knowledge): Promise<void> {
     const sizes = grownSizes(this.#tables, shortage);
     const grown = await grownMaps(this.#tables, sizes);
+    const loaded = this.#loadedOn(grown);
     const old = [...grown.keys()].map((name) => this.#maps.get(name));
     for (const [name, map] of grown) this.#maps.set(name, map);
-    this.hooks.switchTo(loadHooks(this.#object, { maps: this.#maps }));
-    for (const [name, map] of grown) this.#pins.pinMap(name, map);
-    for (const map of old) map?.close();
     this.#tables = new Tables(this.#maps);
     this.#noteSize(knowledge);
+    for (const map of old) map?.close();
+    this.hooks.use(loaded);
+    this.hooks.mend();
+    this.mendPins();
+  }
+
+  #loadedOn(grown: ReadonlyMap<string, BpfMap>): LoadedObject {
+    try {
+      return loadHooks(this.#object, { maps: new Map([...this.#maps, ...grown]) });
+    } catch (error) {
+      for (const map of grown.values()) map.close();
+      throw error;
+    }
   }
 
   #noteSize(knowledge: Knowledge): void {

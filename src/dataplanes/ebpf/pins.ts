@@ -27,8 +27,11 @@ export class Pins {
     return existsSync(path) ? openPinnedMap(path) : undefined;
   }
 
-  hasMap(name: string): boolean {
-    return existsSync(this.#mapPath(name));
+  /** Of the map that is pinned there; undefined: none is. */
+  mapId(name: string): number | undefined {
+    const map = this.map(name);
+    map?.close();
+    return map?.id;
   }
 
   link(name: string): BpfLink | undefined {

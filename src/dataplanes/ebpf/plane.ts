@@ -235,9 +235,7 @@ export class SocketHooksPlane implements DataPlane {
 
   #lookAtHooks(tell: (what: string) => void): void {
     if (this.#suspects.hooks || !this.#kernel) return;
-    const missing = this.#kernel
-      .missingPins()
-      .map((name) => `the pin of ebpf map ${name} has gone`);
+    const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
     const changes = [...changesAtHooks(this.#kernel.hooks), ...missing];
     if (changes.length === 0) return;
     this.#suspects.hooks = true;

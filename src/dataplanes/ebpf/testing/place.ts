@@ -13,10 +13,16 @@ const ROOT = join(import.meta.dirname, '../../../..');
 /** A control group, pins and a network that nobody else uses, for planes made one after another. */
 export interface TestPlace extends OwnPlace {
   readonly object: BpfObject;
-  /** With the pins in the folder of this name; that of all others if none is given. */
-  newPlane(folder?: string): SocketHooksPlane;
+  newPlane(of?: PlaneParts): SocketHooksPlane;
   /** Runs a script of Node's inside the group; gives what it printed. */
   inGroup(script: string): Promise<string>;
+}
+
+/** What is another for one plane than for all others. */
+export interface PlaneParts {
+  /** The name of the folder with its pins. */
+  readonly folder?: string;
+  readonly object?: BpfObject;
 }
 
 export function testPlace(name: string): TestPlace {
@@ -27,12 +33,12 @@ export function testPlace(name: string): TestPlace {
   return {
     ...place,
     object,
-    newPlane: (folder = 'fairlead') =>
+    newPlane: (of = {}) =>
       new SocketHooksPlane({
-        readObject: () => object,
+        readObject: () => of.object ?? object,
         cgroupPath: () => place.cgroup,
         findCgroup: () => place.cgroup,
-        pinFolder: join(place.pins, folder),
+        pinFolder: join(place.pins, of.folder ?? 'fairlead'),
         preparePins: () => undefined,
         releasePins: () => undefined,
         hostCookie: () => hostCookie,
