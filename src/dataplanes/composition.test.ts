@@ -146,6 +146,44 @@ test('what cannot be taken back is told, and nothing is written before both were
   await watching;
 });
 
+test('a front that cannot be looked at is taken away, and what is behind serves alone until it can', async () => {
+  const key = servicePortKey(row('a').id);
+  const trouble = new PlaneError('no such group', { code: 'CGROUP_MISSING', next: '' });
+  let isBroken = true;
+  const depths: string[] = [];
+  const inspect: DataPlane['inspect'] = async (desired, depth) => {
+    depths.push(depth);
+    if (isBroken) throw trouble;
+    return await finds()(desired, depth);
+  };
+  const lost: unknown[] = [];
+  const calls: string[] = [];
+  const plane = new ComposedPlane({
+    mode: 'both',
+    front: told('front', calls, { inspect }),
+    behind: told('behind', calls, { inspect: finds(key) }),
+    onFrontLost: (error) => lost.push(error),
+  });
+  const desired = { facts: FACTS, rows: [row('a')] };
+  for (let look = 0; look < 2; look++) {
+    const { right, differences } = await plane.inspect(desired, 'suspects');
+    assert.deepEqual([...right], [key]);
+    const object = 'front: PlaneError: no such group';
+    assert.deepEqual(differences, [{ kind: 'missing', object }]);
+  }
+  assert.deepEqual(lost, [trouble]);
+  await plane.configure(FACTS);
+  await plane.apply([{ key, before: row('a'), after: row('b') }]);
+  const alone = ['behind configure', `behind apply ${key}:a>b`];
+  assert.deepEqual(calls, ['front remove', 'front remove', ...alone]);
+  isBroken = false;
+  const { right } = await plane.inspect(desired, 'suspects');
+  assert.equal(right.size, 0);
+  assert.deepEqual(depths, ['suspects', 'everything', 'everything']);
+  await plane.apply([{ key, before: undefined, after: row('b') }]);
+  assert.deepEqual(calls.slice(4), [`behind apply ${key}:a>b`, `front apply ${key}:->b`]);
+});
+
 test('a row is right when both have it, and rows may be given once only', async () => {
   const reads: number[] = [];
   const inspect =

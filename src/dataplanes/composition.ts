@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import {
@@ -18,7 +19,13 @@ export interface ComposedPlaneParts {
   readonly front: DataPlane;
   /** Serves everything that reaches it. */
   readonly behind: DataPlane;
+  /** The front cannot be used: what is behind serves alone until it can. */
+  readonly onFrontLost?: (error: unknown) => void;
+  /** Lets time pass, and less of it when the signal says so. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
+
+const TRY_FRONT_EVERY_MS = 20_000;
 
 /**
  * Two planes as one: both have every row. Whatever passes the first meets the second, so the second
@@ -29,6 +36,10 @@ export class ComposedPlane implements DataPlane {
   readonly rowsPerStep?: number;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
+  readonly #onFrontLost: (error: unknown) => void;
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Why the front has nothing and is told nothing. It costs speed and no connection. */
+  #frontLost: unknown;
   /** What only one of them has as it should be. The agent must write these rows, so it names no `before`. */
   #onlyInFront: Rows = new Map();
   #onlyBehind: Rows = new Map();
@@ -36,10 +47,13 @@ export class ComposedPlane implements DataPlane {
   #isUncertain = false;
   #onDrift: ((drift: Drift) => void) | undefined;
 
-  constructor({ mode, front, behind }: ComposedPlaneParts) {
+  constructor(parts: ComposedPlaneParts) {
+    const { mode, front, behind } = parts;
     this.mode = mode;
     this.#front = front;
     this.#behind = behind;
+    this.#onFrontLost = parts.onFrontLost ?? (() => undefined);
+    this.#sleep = parts.sleep ?? sleep;
     const limit = behind.rowsPerStep;
     if (limit !== undefined) this.rowsPerStep = limit;
   }
@@ -50,7 +64,7 @@ export class ComposedPlane implements DataPlane {
     const again = { facts: desired.facts, rows };
     const needed = this.#isUncertain ? 'everything' : depth;
     const behind = await this.#behind.inspect(again, needed);
-    const front = await this.#front.inspect(again, needed);
+    const front = await this.#inspectFront(again, needed);
     this.#isUncertain = false;
     this.#onlyInFront = rowsOf(rows, front.right.difference(behind.right));
     this.#onlyBehind = rowsOf(rows, behind.right.difference(front.right));
@@ -64,7 +78,7 @@ export class ComposedPlane implements DataPlane {
 
   async configure(facts: NodeFacts): Promise<void> {
     await this.#behind.configure(facts);
-    await this.#front.configure(facts);
+    if (this.#frontLost === undefined) await this.#front.configure(facts);
   }
 
   /** What the front refuses is taken back from behind: it is one transaction, or none. */
@@ -73,7 +87,8 @@ export class ComposedPlane implements DataPlane {
     const behind = withKnown(changes, this.#onlyBehind);
     await this.#behind.apply(behind);
     try {
-      await this.#front.apply(withKnown(changes, this.#onlyInFront));
+      if (this.#frontLost === undefined)
+        await this.#front.apply(withKnown(changes, this.#onlyInFront));
     } catch (error) {
       await this.#takeBack(behind);
       throw error;
@@ -94,9 +109,11 @@ export class ComposedPlane implements DataPlane {
     this.#onDrift = onDrift;
     const one = new AbortController();
     const either = AbortSignal.any([signal, one.signal]);
-    const watches = [this.#behind, this.#front].map((plane) =>
-      plane.watch(onDrift, either).finally(() => one.abort()),
-    );
+    const watches = [
+      this.#behind.watch(onDrift, either),
+      this.#front.watch(onDrift, either),
+      this.#askForFront(onDrift, either),
+    ].map((watch) => watch.finally(() => one.abort()));
     const ended = await Promise.allSettled(watches);
     const failed = ended.find((each) => each.status === 'rejected');
     if (failed) throw failed.reason;
@@ -132,6 +149,44 @@ export class ComposedPlane implements DataPlane {
     await this.#behind.remove();
   }
 
+  /** A front that cannot be looked at is taken away, or it would answer from what it once was told. */
+  async #inspectFront(
+    desired: Desired & { readonly rows: readonly Forwarding[] },
+    depth: 'everything' | 'suspects',
+  ): Promise<Inspection> {
+    try {
+      const isLost = this.#frontLost !== undefined;
+      const found = await this.#front.inspect(desired, isLost ? 'everything' : depth);
+      this.#frontLost = undefined;
+      return found;
+    } catch (error) {
+      if (this.#frontLost === undefined) this.#onFrontLost(error);
+      this.#frontLost = error ?? new Error('no reason was given');
+      const left = await this.#removeLost();
+      const right = new Set(desired.rows.map(({ id }) => servicePortKey(id)));
+      const differences = [missing(this.#front, error), ...left];
+      return { right, differences, differenceCount: differences.length, writeCount: 0 };
+    }
+  }
+
+  /** A look tries the front again, and who waits for a routine look waits long. */
+  async #askForFront(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#sleep(TRY_FRONT_EVERY_MS, signal);
+      if (signal.aborted || this.#frontLost === undefined) continue;
+      onDrift({ atMs: Date.now(), what: `${this.#front.mode} is not there, and is tried again` });
+    }
+  }
+
+  async #removeLost(): Promise<Difference[]> {
+    try {
+      await this.#front.remove();
+      return [];
+    } catch (error) {
+      return [{ kind: 'foreign', object: `${this.#front.mode}, which stays: ${String(error)}` }];
+    }
+  }
+
   /** Why the front refused matters more than why this failed, so it is told as something to look at. */
   async #takeBack(changes: readonly Change[]): Promise<void> {
     try {
@@ -165,6 +220,18 @@ function withKnown(changes: readonly Change[], known: Rows): readonly Change[] {
 /** A row of which was not known what it was is taken away: it is still to be written. */
 function undone({ key, before, after }: Change): Change {
   return { key, before: after, after: before };
+}
+
+function missing({ mode }: DataPlane, error: unknown): Difference {
+  return { kind: 'missing', object: `${mode}: ${String(error)}` };
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 function uncertain(): PlaneError {

@@ -1,7 +1,7 @@
 import type { Mode } from '../../config/modes.ts';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { ComposedPlane } from '../../dataplanes/composition.ts';
-import type { DataPlane, PacketCounts } from '../../dataplanes/contract.ts';
+import { type DataPlane, type PacketCounts, PlaneError } from '../../dataplanes/contract.ts';
 import { readPacketCounts } from '../../dataplanes/iptables/packet-counts.ts';
 import { IptablesPlane } from '../../dataplanes/iptables/plane.ts';
 import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
@@ -53,7 +53,17 @@ export function packetCountsOf(mode: Mode): (() => Promise<PacketCounts>) | unde
 export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane {
   const [first, behind] = partsOfMode(mode).map((part) => openPart(part, around));
   if (first === undefined) throw new TypeError(`mode ${mode} has no parts`);
-  return behind === undefined ? first : new ComposedPlane({ mode, front: first, behind });
+  if (behind === undefined) return first;
+  const onFrontLost = (error: unknown): void =>
+    around.onWarning?.(
+      `${first.mode} cannot be used, so ${behind.mode} serves alone: ${why(error)}`,
+    );
+  return new ComposedPlane({ mode, front: first, behind, onFrontLost });
+}
+
+function why(error: unknown): string {
+  if (error instanceof PlaneError) return `${error.message} (${error.code}). Next: ${error.next}`;
+  return String(error);
 }
 
 export function openPart(part: PlanePart, around: PlaneSurroundings = {}): DataPlane {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../linux/bpf/enumerate.ts';
 import { ATTACH_TYPE, HOOK_NAMES } from './hook-names.ts';
@@ -35,4 +37,15 @@ test('programs whose pins cannot be seen are removed too', async () => {
     notOne(),
     HOOK_NAMES.map((name) => `${name}: 0`),
   );
+});
+
+test('a control group that has gone has a name among errors, and nothing is left of its hooks', async () => {
+  const cgroup = join(place.cgroup, 'gone');
+  mkdirSync(cgroup);
+  const plane = place.newPlane({ cgroup });
+  await plane.inspect(NOTHING, 'everything');
+  rmdirSync(cgroup);
+  await assert.rejects(plane.inspect(NOTHING, 'everything'), { code: 'CGROUP_MISSING' });
+  await plane.remove();
+  assert.equal(existsSync(join(place.pins, 'fairlead')), false);
 });

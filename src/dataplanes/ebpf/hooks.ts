@@ -6,7 +6,7 @@ import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
 import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
-import type { Difference } from '../contract.ts';
+import { type Difference, PlaneError } from '../contract.ts';
 import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import type { Pins } from './pins.ts';
 import { detachStrays, type StraySearch, strays } from './strays.ts';
@@ -83,7 +83,7 @@ export class Hooks {
   }
 
   #flaws(): Flaw[] {
-    const cgroupId = statSync(this.#cgroupPath, { bigint: true }).ino;
+    const cgroupId = idOfCgroup(this.#cgroupPath);
     return HOOK_NAMES.flatMap((name) => {
       const link = this.#links.get(name) ?? this.#pins.link(name);
       if (link) this.#links.set(name, link);
@@ -141,6 +141,15 @@ export class Hooks {
     if (program === undefined) throw new TypeError(`the object has no program ${name}`);
     return program;
   }
+}
+
+function idOfCgroup(path: string): bigint {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found) return found.ino;
+  throw new PlaneError(`there is no control group ${path}`, {
+    code: 'CGROUP_MISSING',
+    next: 'name a group of version 2 in fairlead.cgroup, or leave it empty for the root of all',
+  });
 }
 
 /** Programs for the hooks, with these maps and new ones for those that are not given. */

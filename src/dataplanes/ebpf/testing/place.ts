@@ -23,6 +23,7 @@ export interface PlaneParts {
   /** The name of the folder with its pins. */
   readonly folder?: string;
   readonly object?: BpfObject;
+  readonly cgroup?: string;
 }
 
 export function testPlace(name: string): TestPlace {
@@ -36,8 +37,8 @@ export function testPlace(name: string): TestPlace {
     newPlane: (of = {}) =>
       new SocketHooksPlane({
         readObject: () => of.object ?? object,
-        cgroupPath: () => place.cgroup,
-        findCgroup: () => place.cgroup,
+        cgroupPath: () => of.cgroup ?? place.cgroup,
+        findCgroup: () => of.cgroup ?? place.cgroup,
         pinFolder: join(place.pins, of.folder ?? 'fairlead'),
         preparePins: () => undefined,
         releasePins: () => undefined,
