@@ -64,11 +64,7 @@ export class Transaction {
     let missingSlots = 0;
     this.#written = new FrontendBatch(changes.length);
     for (const change of changes) missingSlots += this.#planRow(change);
-    if (this.#deleted.size > 0) {
-      for (let i = 0; i < this.#written.count; i++) {
-        this.#deleted.delete(this.#written.key(i).toString('latin1'));
-      }
-    }
+    this.#replaceDeleted();
     const { frontendCount } = this.#knowledge;
     const frontends = frontendCount + this.#written.count - this.#tables.frontends.maxEntries;
     if (missingSlots === 0 && frontends <= 0) return undefined;
@@ -95,6 +91,16 @@ export class Transaction {
       throw error;
     }
     this.#settle(undo);
+  }
+
+  /** What one row gives up and another takes is written over: there is something to put back. */
+  #replaceDeleted(): void {
+    if (this.#deleted.size === 0) return;
+    for (let i = 0; i < this.#written.count; i++) {
+      if (this.#deleted.delete(this.#written.key(i).toString('latin1'))) {
+        this.#written.mayExist[i] = true;
+      }
+    }
   }
 
   /** Gives how many slots are missing. */
