@@ -1,4 +1,3 @@
-import { BpfError } from '../../linux/bpf/errors.ts';
 import { runIterator } from '../../linux/bpf/iterator.ts';
 import { type LoadedObject, loadObject } from '../../linux/bpf/load.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
@@ -27,6 +26,7 @@ export interface SocketFlowsOptions {
 
 interface Iterators {
   readonly loaded: LoadedObject;
+  readonly maps: ReadonlyMap<string, BpfMap>;
   readonly ended: BpfMap;
   readonly list: BpfProgram;
   readonly end: BpfProgram;
@@ -40,6 +40,8 @@ interface Iterators {
 export class SocketFlows implements Conntrack {
   readonly #options: SocketFlowsOptions;
   #iterators: Iterators | 'missing' | undefined;
+  /** Codes of what was told already. */
+  readonly #told = new Set<string>();
 
   constructor(options: SocketFlowsOptions) {
     this.#options = options;
@@ -50,9 +52,11 @@ export class SocketFlows implements Conntrack {
   }
 
   async *flows(question: FlowQuestion, signal: AbortSignal): AsyncGenerator<readonly Flow[]> {
-    const iterators = this.#opened();
-    if (!iterators || !question.protocols.has(PROTOCOL_NUMBER.UDP)) return;
+    if (!question.protocols.has(PROTOCOL_NUMBER.UDP) || !this.#opened()) return;
     for (const networkNamespace of this.#options.namespaces()) {
+      // Who took what was told so far may have found other maps meanwhile.
+      const iterators = this.#opened();
+      if (!iterators) return;
       const peers = await this.#run(iterators.list, networkNamespace, signal);
       const flows: Flow[] = [];
       for (let at = 0; at + PEER.bytes <= peers.length; at += PEER.bytes) {
@@ -70,52 +74,89 @@ export class SocketFlows implements Conntrack {
     const keys = new Map(flows.map((flow) => [endedKey(flow), flow]));
     const signal = AbortSignal.timeout(END_DEADLINE_MS);
     const done = new Set<Binary>();
-    for (const key of keys.keys()) iterators.ended.update(Buffer.from(key, 'latin1'), PRESENT);
     try {
+      for (const key of keys.keys()) iterators.ended.update(Buffer.from(key, 'latin1'), PRESENT);
       for (const networkNamespace of this.#options.namespaces()) {
         const ended = await this.#run(iterators.end, networkNamespace, signal);
         for (let at = 0; at + ENDED_KEY.bytes <= ended.length; at += ENDED_KEY.bytes) {
           done.add(ended.toString('latin1', at, at + ENDED_KEY.bytes));
         }
       }
+    } catch (error) {
+      this.#tell(error);
     } finally {
       for (const key of keys.keys()) iterators.ended.delete(Buffer.from(key, 'latin1'));
     }
     return flows.filter((flow) => done.has(endedKey(flow)));
   }
 
-  /** A namespace that has gone took its sockets along. */
+  /** Other flows are removed after these, and other namespaces looked at: no trouble here stops them. */
   async #run(program: BpfProgram, networkNamespace: string, signal: AbortSignal): Promise<Buffer> {
     try {
       return await runIterator(program, { networkNamespace, signal });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-      throw error;
+      if (signal.aborted) throw error;
+      if (!isGone(error)) this.#tell(error);
+      return Buffer.alloc(0);
     }
+  }
+
+  /** Once for each kind of trouble: a pass goes over every pod. */
+  #tell(error: unknown): void {
+    const code = String((error as NodeJS.ErrnoException).code ?? error);
+    if (this.#told.has(code)) return;
+    this.#told.add(code);
+    this.#options.onProblem(error);
   }
 
   #opened(): Iterators | undefined {
     if (this.#iterators === 'missing') return undefined;
-    if (this.#iterators) return this.#iterators;
-    const maps = openMaps(new Pins(this.#options.pinFolder));
-    const ended = maps?.get('ended');
-    if (!maps || !ended) return undefined;
+    const pins = new Pins(this.#options.pinFolder);
+    if (this.#iterators && isStillPinned(this.#iterators, pins)) return this.#iterators;
+    this.#close();
+    const maps = openMaps(pins);
+    if (!maps) return undefined;
     try {
-      const programs = [{ name: 'list_udp' }, { name: 'end_udp' }];
-      const loaded = loadObject(this.#options.readObject(), { maps, programs });
-      const list = loaded.programs.get('list_udp');
-      const end = loaded.programs.get('end_udp');
-      if (!list || !end) return undefined;
-      this.#iterators = { loaded, ended, list, end };
-      return this.#iterators;
+      this.#iterators = this.#loadedOn(maps);
     } catch (error) {
       // Before Linux 6.5 nobody can end a socket from outside: then they stay until they fail.
-      if (!(error instanceof BpfError)) throw error;
+      for (const map of maps.values()) map.close();
       this.#iterators = 'missing';
       this.#options.onProblem(error);
       return undefined;
     }
+    return this.#iterators;
   }
+
+  #loadedOn(maps: ReadonlyMap<string, BpfMap>): Iterators | undefined {
+    const programs = [{ name: 'list_udp' }, { name: 'end_udp' }];
+    const loaded = loadObject(this.#options.readObject(), { maps, programs });
+    const ended = maps.get('ended');
+    const list = loaded.programs.get('list_udp');
+    const end = loaded.programs.get('end_udp');
+    if (!ended || !list || !end) throw new TypeError('the object has no iterators');
+    // Whoever died while it ended sockets has left names that sockets may have again.
+    for (let key = ended.nextKey(undefined); key; key = ended.nextKey(undefined)) ended.delete(key);
+    return { loaded, maps, ended, list, end };
+  }
+
+  #close(): void {
+    if (!this.#iterators || this.#iterators === 'missing') return;
+    this.#iterators.loaded.close();
+    for (const map of this.#iterators.maps.values()) map.close();
+    this.#iterators = undefined;
+  }
+}
+
+/** Maps that were made anew remember other sockets. */
+function isStillPinned({ maps }: Iterators, pins: Pins): boolean {
+  return pins.mapId('connected') === maps.get('connected')?.id;
+}
+
+/** A namespace that has gone, or that nobody may enter any more, took its sockets along. */
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES';
 }
 
 function flowOf(peers: Buffer, at: number): Flow {
