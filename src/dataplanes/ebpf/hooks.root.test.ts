@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../linux/bpf/enumerate.ts';
@@ -48,4 +48,13 @@ test('a control group that has gone has a name among errors, and nothing is left
   await assert.rejects(plane.inspect(NOTHING, 'everything'), { code: 'CGROUP_MISSING' });
   await plane.remove();
   assert.equal(existsSync(join(place.pins, 'fairlead')), false);
+});
+
+test('pins that were removed with their folder are made again', async () => {
+  const plane = place.newPlane();
+  await plane.inspect(NOTHING, 'everything');
+  rmSync(join(place.pins, 'fairlead'), { recursive: true });
+  await plane.inspect(NOTHING, 'everything');
+  assert.deepEqual(await place.newPlane().diff(NOTHING), []);
+  assert.deepEqual(notOne(), []);
 });

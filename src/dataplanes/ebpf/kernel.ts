@@ -48,6 +48,7 @@ export class Kernel {
 
   /** Pins that somebody took away or replaced; they are put back. */
   mendPins(): Difference[] {
+    this.#pins.make();
     const missing = this.wrongPins();
     for (const name of missing) {
       const map = this.#maps.get(name);
@@ -75,8 +76,8 @@ export class Kernel {
     this.#noteSize(knowledge);
     for (const map of old) map?.close();
     this.hooks.use(loaded);
-    this.hooks.mend();
     this.mendPins();
+    this.hooks.mend();
   }
 
   #loadedOn(grown: ReadonlyMap<string, BpfMap>): LoadedObject {

@@ -13,12 +13,16 @@ const PARTS = ['maps', 'links'] as const;
  */
 export class Pins {
   readonly folder: string;
+  readonly #prepare: () => void;
 
-  constructor(folder: string) {
+  /** `prepare` makes the folder, and the file system that it needs; nothing where both are there. */
+  constructor(folder: string, prepare: () => void = () => undefined) {
     this.folder = folder;
+    this.#prepare = prepare;
   }
 
   make(): void {
+    this.#prepare();
     for (const part of PARTS) mkdirSync(join(this.folder, part), { recursive: true });
   }
 

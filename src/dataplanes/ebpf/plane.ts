@@ -254,8 +254,7 @@ export class SocketHooksPlane implements DataPlane {
   #opened(): Kernel {
     if (this.#kernel) return this.#kernel;
     const { readObject, pinFolder, preparePins, cgroupPath } = this.#options;
-    preparePins();
-    const pins = new Pins(pinFolder);
+    const pins = new Pins(pinFolder, preparePins);
     this.#kernel = Kernel.open({ object: readObject(), pins, cgroupPath: cgroupPath() });
     return this.#kernel;
   }
