@@ -5,10 +5,19 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct in6_addr {
+	union {
+		__u32 u6_addr32[4];
+	} in6_u;
+};
+
 struct sock_common {
 	__u16 skc_family;
+	volatile unsigned char skc_state;
 	__u16 skc_num;
 	__u16 skc_dport;
+	__u32 skc_daddr;
+	struct in6_addr skc_v6_daddr;
 };
 
 struct sock {

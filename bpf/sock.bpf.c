@@ -285,6 +285,30 @@ struct {
 	__type(value, __u32);
 } ended SEC(".maps");
 
+#define AF_INET 2
+#define ESTABLISHED 1
+
+/*
+ * What is kept in a socket outlives the connection: connect() may have failed, or the program has
+ * disconnected. Only the socket itself knows its peer.
+ */
+static __always_inline int is_connected_to(struct sock *sk, const struct peer *p)
+{
+	struct sock_common *common = &sk->__sk_common;
+	struct address peer;
+
+	if (common->skc_state != ESTABLISHED || common->skc_dport != p->port) return 0;
+	if (common->skc_family == AF_INET) {
+		set_ipv4(&peer, common->skc_daddr);
+	} else {
+		peer.words[0] = common->skc_v6_daddr.in6_u.u6_addr32[0];
+		peer.words[1] = common->skc_v6_daddr.in6_u.u6_addr32[1];
+		peer.words[2] = common->skc_v6_daddr.in6_u.u6_addr32[2];
+		peer.words[3] = common->skc_v6_daddr.in6_u.u6_addr32[3];
+	}
+	return same_address(&peer, &p->address);
+}
+
 extern int bpf_sock_destroy(struct sock_common *sk) __ksym;
 
 SEC("iter/udp")
@@ -295,7 +319,7 @@ int list_udp(struct bpf_iter__udp *ctx)
 
 	if (!sk) return 0;
 	p = bpf_sk_storage_get(&connected, sk, 0, 0);
-	if (!p) return 0;
+	if (!p || !is_connected_to(sk, p)) return 0;
 	copy = *p;
 	bpf_seq_write(ctx->meta->seq, &copy, sizeof(copy));
 	return 0;
@@ -310,7 +334,7 @@ int end_udp(struct bpf_iter__udp *ctx)
 
 	if (!sk) return 0;
 	p = bpf_sk_storage_get(&connected, sk, 0, 0);
-	if (!p) return 0;
+	if (!p || !is_connected_to(sk, p)) return 0;
 	key.virtual_address = p->virtual_address;
 	key.address = p->address;
 	key.virtual_port = p->virtual_port;

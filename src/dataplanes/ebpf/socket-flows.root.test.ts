@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { ENDED_KEY } from './layout.ts';
@@ -11,6 +14,8 @@ import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
 
 const place = testPlace('flows');
 const OWN = '/proc/thread-self/ns/net';
+const FILES = mkdtempSync(join(tmpdir(), 'fairlead-flows-'));
+const [READY, STOP] = [join(FILES, 'ready'), join(FILES, 'stop')];
 const QUESTION = { protocols: new Set([17]), destinationPorts: new Set([53]) };
 const DNS = rowOf('dns', {
   protocol: 'UDP',
@@ -27,7 +32,10 @@ beforeEach(async () => {
 });
 
 afterEach(() => plane.remove());
-after(() => place.leave());
+after(() => {
+  place.leave();
+  rmSync(FILES, { recursive: true });
+});
 
 function open(of: { namespaces?: readonly string[]; problems?: unknown[] } = {}): SocketFlows {
   return new SocketFlows({
@@ -87,3 +95,40 @@ test('sockets are found in maps that were made anew', async () => {
   await flows.remove([await someFlow(flows)]);
   assert.equal(await script, 'ECONNABORTED');
 });
+
+test('a socket that has disconnected is no flow, and is left alone', async () => {
+  const flows = open();
+  const script = place.inGroup(`
+    const socket = require('dgram').createSocket('udp4');
+    socket.on('error', (error) => { console.log(error.code); socket.close(); });
+    // A socket with a port of its own choice stays among those that are looked at.
+    socket.bind(40053, () => socket.connect(53, '10.96.0.53', () => {
+      socket.disconnect();
+      const timer = setInterval(() => {
+        if (!require('fs').existsSync('${STOP}')) return;
+        clearInterval(timer);
+        console.log('well');
+        socket.close();
+      }, 20);
+      require('fs').writeFileSync('${READY}', '');
+    }));`);
+  const other = place.inGroup(CONNECT);
+  try {
+    const flow = await someFlow(flows);
+    await until(() => existsSync(READY));
+    assert.equal((await told(flows)).length, 1);
+    await flows.remove([flow]);
+    assert.equal(await other, 'ECONNABORTED');
+  } finally {
+    writeFileSync(STOP, '');
+  }
+  assert.equal(await script, 'well');
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, 'in time');
+    await delay(20);
+  }
+}
