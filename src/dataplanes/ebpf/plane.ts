@@ -61,6 +61,8 @@ export class SocketHooksPlane implements DataPlane {
   readonly #knowledge = new Knowledge();
   #kernel: Kernel | undefined;
   #suspects = { hooks: false, maps: false };
+  /** To whom a watch tells of drift; undefined before there is one. */
+  #tell: ((what: string) => void) | undefined;
   /** Changes with every write: a look that a write came between says nothing. */
   #writes = 0;
 
@@ -101,7 +103,7 @@ export class SocketHooksPlane implements DataPlane {
     this.#writes += 1;
     try {
       const transaction = await this.#planned(changes);
-      await transaction.write();
+      await this.#written(transaction);
     } catch (error) {
       throw asPlaneError(error);
     } finally {
@@ -134,6 +136,7 @@ export class SocketHooksPlane implements DataPlane {
   /** Each for itself: a look at large maps must not keep a lost hook waiting. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     const tell = (what: string) => onDrift({ atMs: Date.now(), what });
+    this.#tell = tell;
     await Promise.all([this.#watchHooks(tell, signal), this.#watchMaps(tell, signal)]);
   }
 
@@ -198,6 +201,17 @@ export class SocketHooksPlane implements DataPlane {
     this.#knowledge.facts = desired.facts;
     const right = new Set([...desired.rows].map(({ id }) => servicePortKey(id)));
     return withMore({ right, differences: [], differenceCount: 0, writeCount: 0 }, amiss);
+  }
+
+  /** What was refused half way was taken back, if the kernel took that: somebody must look. */
+  async #written(transaction: Transaction): Promise<void> {
+    try {
+      await transaction.write();
+    } catch (error) {
+      this.#suspects.maps = true;
+      this.#tell?.('a change of the ebpf maps was refused half way');
+      throw error;
+    }
   }
 
   async #planned(changes: readonly Change[]): Promise<Transaction> {
