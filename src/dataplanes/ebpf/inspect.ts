@@ -7,7 +7,7 @@ import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
 import type { Hooks } from './hooks.ts';
 import type { Binary, Knowledge } from './knowledge.ts';
 import { FRONTEND_KEY, SLOT, wordsIn } from './layout.ts';
-import { type SlotRange, SlotSpace } from './slot-space.ts';
+import { type SlotRange, SlotSpace, unusedIn } from './slot-space.ts';
 import { type Tables, wordsOfSlots } from './tables.ts';
 
 export interface Inspected {
@@ -45,18 +45,16 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
     }
   }
   comparison.noteLeftovers();
+  const left: SlotRange[] = [];
   let writeCount = 0;
   for (const [key, value] of comparison.leftovers()) {
     const bytes = Buffer.from(key, 'latin1');
     tables.frontends.delete(bytes);
     knowledge.noteFrontend(entryPrint(bytes, value), -1);
+    left.push(...rangesOf(value));
     writeCount += 1;
   }
-  knowledge.space = new SlotSpace({
-    capacity: tables.slots.maxEntries,
-    used: [...used, ...resting],
-  });
-  for (const range of resting) knowledge.space.giveBack(range);
+  knowledge.space = spaceOf(tables.slots.maxEntries, { used, resting, left });
   knowledge.slotPrints = printsOf(slots, used);
   const node = nodeEntries(desired.facts, hostCookie);
   const amiss = [...(await compareNodeEntries(tables, node, { write: true })), ...hooks.mend()];
@@ -107,6 +105,18 @@ function rangesOf(value: Buffer | undefined): SlotRange[] {
   return wordsOf(value).flatMap(({ first, count }) =>
     count === 0 ? [] : [{ first, length: count }],
   );
+}
+
+/** What rested before, and what a leftover led to until now, rests: programs may be reading it. */
+function spaceOf(
+  capacity: number,
+  of: Readonly<Record<'used' | 'resting' | 'left', readonly SlotRange[]>>,
+): SlotSpace {
+  const { used, resting, left } = of;
+  const given = [...resting, ...unusedIn(left, { used: [...used, ...resting], capacity })];
+  const space = new SlotSpace({ capacity, used: [...used, ...given] });
+  for (const range of given) space.giveBack(range);
+  return space;
 }
 
 function printsOf(slots: Buffer, used: readonly SlotRange[]): Uint32Array<ArrayBuffer> {

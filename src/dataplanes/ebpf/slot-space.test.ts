@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type SlotRange, SlotSpace, standardLength } from './slot-space.ts';
+import { type SlotRange, SlotSpace, standardLength, unusedIn } from './slot-space.ts';
 
 test('what was given back rests for a second before somebody else gets it', () => {
   let nowMs = 0;
@@ -79,4 +79,22 @@ test('at most an eighth of a list lies idle', () => {
     assert.ok(length >= count && length <= count * 1.125 + 1, `${count} gets ${length}`);
     assert.equal(standardLength(length), length);
   }
+});
+
+test('of ranges that meet each other and others in use every slot is found once', () => {
+  const range = fc.record({ first: fc.nat(90), length: fc.integer({ min: 1, max: 40 }) });
+  const ranges = fc.array(range, { maxLength: 5 });
+  fc.assert(
+    fc.property(ranges, ranges, (of, used) => {
+      const slots = (each: readonly SlotRange[]) =>
+        each.flatMap(({ first, length }) => Array.from({ length }, (_, at) => first + at));
+      const padded = used.map(({ first, length }) => ({ first, length: standardLength(length) }));
+      const found = unusedIn(of, { used, capacity: 100 });
+      const free = new Set(slots(of)).difference(new Set(slots(padded)));
+      const expected = [...free].filter((slot) => slot < 100);
+      const byNumber = (a: number, b: number) => a - b;
+      assert.deepEqual(slots(found).sort(byNumber), expected.sort(byNumber));
+      assert.ok(found.every(({ length }) => standardLength(length) === length));
+    }),
+  );
 });

@@ -118,6 +118,26 @@ export function standardLength(count: number): number {
   return Math.ceil(count / step) * step;
 }
 
+/** Slots of these ranges that nobody uses, each once, in stretches that can be given back. */
+export function unusedIn(
+  ranges: readonly SlotRange[],
+  of: { readonly used: readonly SlotRange[]; readonly capacity: number },
+): SlotRange[] {
+  const isTaken = new Uint8Array(of.capacity);
+  for (const { first, length } of of.used) isTaken.fill(1, first, first + standardLength(length));
+  const found: SlotRange[] = [];
+  for (const { first, length } of ranges) {
+    const end = Math.min(first + length, of.capacity);
+    for (let at = first; at < end; ) {
+      const from = at;
+      while (at < end && at - from < MOST_EXACT && !isTaken[at]) isTaken[at++] = 1;
+      if (at > from) found.push({ first: from, length: at - from });
+      else at += 1;
+    }
+  }
+  return found;
+}
+
 function gapsBetween(used: readonly SlotRange[], capacity: number): SlotRange[] {
   const gaps: SlotRange[] = [];
   let from = 0;

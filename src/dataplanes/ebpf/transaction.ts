@@ -202,7 +202,8 @@ export class Transaction {
       if (value) frontends.update(key, value);
       else frontends.delete(key);
     }
-    this.#giveBackFresh();
+    // A frontend may have led there for a moment, and a program may have seen it.
+    for (const { fresh } of this.#moved) if (fresh) this.#knowledge.space.giveBack(fresh);
   }
 
   #giveBackFresh(): void {
