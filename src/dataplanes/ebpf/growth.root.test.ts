@@ -53,3 +53,22 @@ test('growth that fails changes nothing, and works when it can', async () => {
   await plane.apply(CHANGES.slice(2));
   assert.deepEqual(await place.newPlane().diff(DESIRED), []);
 });
+
+test('who reads the maps while they grow reads to the end', async () => {
+  const plane = place.newPlane({ object: smallObject() });
+  await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+  await plane.apply(CHANGES.slice(0, 2));
+  const growing = plane.apply(CHANGES.slice(2));
+  let isGrown = false;
+  const grown = growing.finally(() => {
+    isGrown = true;
+  });
+  const readings = [];
+  while (!isGrown) {
+    readings.push(plane.counters());
+    await Promise.resolve();
+  }
+  await grown;
+  assert.ok((await Promise.all(readings)).length > 0);
+  assert.equal((await plane.counters()).length, ROWS.length);
+});

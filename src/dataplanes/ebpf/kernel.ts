@@ -18,6 +18,9 @@ export class Kernel {
   readonly #pins: Pins;
   readonly #maps: Map<string, BpfMap>;
   #tables: Tables;
+  /** Maps that have no place any more, and are closed when nobody reads. */
+  readonly #retired: BpfMap[] = [];
+  #readers = 0;
 
   private constructor(of: {
     object: BpfObject;
@@ -36,14 +39,37 @@ export class Kernel {
     const { object, pins, cgroupPath } = of;
     pins.make();
     const adopted = adoptMaps(object, pins);
-    const loaded = loadHooks(object, { maps: adopted });
-    pinNewMaps(object, loaded, { pins, adopted });
-    const hooks = new Hooks({ pins, cgroupPath, loaded });
-    return new Kernel({ object, pins, hooks, maps: new Map(loaded.maps) });
+    let loaded: LoadedObject | undefined;
+    try {
+      loaded = loadHooks(object, { maps: adopted });
+      pinNewMaps(object, loaded, { pins, adopted });
+      const hooks = new Hooks({ pins, cgroupPath, loaded });
+      return new Kernel({ object, pins, hooks, maps: new Map(loaded.maps) });
+    } catch (error) {
+      loaded?.close();
+      for (const map of adopted.values()) map.close();
+      throw error;
+    }
   }
 
   get tables(): Tables {
     return this.#tables;
+  }
+
+  /** For who reads while calls go on: the maps stay open until it is done, though they are replaced. */
+  async read<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
+    this.#readers += 1;
+    try {
+      return await use(this.#tables);
+    } finally {
+      this.#readers -= 1;
+      this.#closeRetired();
+    }
+  }
+
+  close(): void {
+    this.hooks.close();
+    this.#retire(this.#maps.values());
   }
 
   /** Pins that somebody took away or replaced; they are put back. */
@@ -70,14 +96,24 @@ export class Kernel {
     const sizes = grownSizes(this.#tables, shortage);
     const grown = await grownMaps(this.#tables, sizes);
     const loaded = this.#loadedOn(grown);
-    const old = [...grown.keys()].map((name) => this.#maps.get(name));
+    const old = [...this.#maps].filter(([name]) => grown.has(name)).map(([, map]) => map);
     for (const [name, map] of grown) this.#maps.set(name, map);
     this.#tables = new Tables(this.#maps);
     this.#noteSize(knowledge);
-    for (const map of old) map?.close();
+    this.#retire(old);
     this.hooks.use(loaded);
     this.mendPins();
     this.hooks.mend();
+  }
+
+  #retire(maps: Iterable<BpfMap>): void {
+    this.#retired.push(...maps);
+    this.#closeRetired();
+  }
+
+  #closeRetired(): void {
+    if (this.#readers > 0) return;
+    for (const map of this.#retired.splice(0)) map.close();
   }
 
   #loadedOn(grown: ReadonlyMap<string, BpfMap>): LoadedObject {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { servicePortKey } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
+import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import type {
   DataPlane,
@@ -114,21 +115,15 @@ export class SocketHooksPlane implements DataPlane {
   }
 
   async diff(desired: Desired): Promise<readonly Difference[]> {
-    const object = this.#options.readObject();
     const pins = new Pins(this.#options.pinFolder);
     const maps = openMaps(pins);
     if (maps === undefined) return [{ kind: 'missing', object: `ebpf maps at ${pins.folder}` }];
-    const loaded = loadHooks(object, { maps });
-    const cgroupPath = this.#options.cgroupPath();
-    const hooks = new Hooks({ pins, cgroupPath, loaded });
     try {
       const tables = new Tables(maps);
       const differences = await diffTables(tables, desired, this.#options.hostCookie());
-      const amiss = [...hooks.differences(), ...hooks.strays()];
-      for (const difference of amiss) differences.add(() => difference);
+      for (const difference of this.#diffHooks(pins, maps)) differences.add(() => difference);
       return differences.described;
     } finally {
-      hooks.close();
       for (const map of maps.values()) map.close();
     }
   }
@@ -142,7 +137,9 @@ export class SocketHooksPlane implements DataPlane {
 
   async counters(): Promise<readonly EndpointCount[]> {
     if (!this.#kernel) return [];
-    return await readCounters(this.#kernel.tables, this.#knowledge.lists);
+    // As they are now: what is written meanwhile may lie in maps that are larger than these.
+    const lists = new Map(this.#knowledge.lists);
+    return await this.#kernel.read((tables) => readCounters(tables, lists));
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {
@@ -168,11 +165,23 @@ export class SocketHooksPlane implements DataPlane {
       if (cgroupPath !== undefined) detachStrays({ cgroupPath, kept: new Set() });
       pins.removeAll();
       this.#options.releasePins();
-      this.#kernel?.hooks.close();
+      this.#writes += 1;
+      this.#kernel?.close();
       this.#kernel = undefined;
       this.#knowledge.forget();
     } catch (error) {
       throw asPlaneError(error);
+    }
+  }
+
+  #diffHooks(pins: Pins, maps: ReadonlyMap<string, BpfMap>): Difference[] {
+    const cgroupPath = this.#options.cgroupPath();
+    const loaded = loadHooks(this.#options.readObject(), { maps });
+    const hooks = new Hooks({ pins, cgroupPath, loaded });
+    try {
+      return [...hooks.differences(), ...hooks.strays()];
+    } finally {
+      hooks.close();
     }
   }
 
@@ -259,7 +268,7 @@ export class SocketHooksPlane implements DataPlane {
   async #lookAtMaps(tell: (what: string) => void): Promise<void> {
     if (this.#suspects.maps || !this.#kernel) return;
     const before = this.#writes;
-    const changes = await changesInMaps(this.#kernel.tables, this.#knowledge);
+    const changes = await this.#kernel.read((tables) => changesInMaps(tables, this.#knowledge));
     if (changes.length === 0 || before !== this.#writes) return;
     this.#suspects.maps = true;
     tell(changes.join(', '));
