@@ -30,7 +30,11 @@ const IPPROTO_IPV6 = 41;
 const IPV6_V6ONLY = 26;
 const SOL_SOCKET = 1;
 const SO_REUSEADDR = 2;
-const LISTEN_BACKLOG = 512;
+/**
+ * A scenario asks one pod by some five hundred connections at once. When the judge is late to accept
+ * them and they are more than fit here, the kernel lets the client believe that it is connected.
+ */
+export const LISTEN_BACKLOG = 4096;
 
 export type SocketKind = 'tcp' | 'udp';
 export type IpVersion = 4 | 6;

@@ -1,7 +1,7 @@
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import net from 'node:net';
-import { openBoundSocket, openSocket } from './libc.ts';
+import { LISTEN_BACKLOG, openBoundSocket, openSocket } from './libc.ts';
 
 /** Where a connection starts: the namespace, and the source address if it matters. */
 export interface Origin {
@@ -57,7 +57,8 @@ export async function listenTcp(
 ): Promise<net.Server> {
   const server = net.createServer(onConnection);
   const listening = once(server, 'listening');
-  server.listen({ fd: openBoundSocket({ ...place, kind: 'tcp' }) });
+  // Node listens once more, with 511 if it is not told.
+  server.listen({ fd: openBoundSocket({ ...place, kind: 'tcp' }) }, LISTEN_BACKLOG);
   await listening;
   return server;
 }
