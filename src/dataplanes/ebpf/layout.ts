@@ -1,4 +1,5 @@
 import { formatIp, parseIp } from '../../addresses/ip.ts';
+import { ipv4Number } from '../../addresses/ipv4-number.ts';
 import type { Protocol, SourceClass } from '../../forwarding/model.ts';
 
 /**
@@ -140,24 +141,3 @@ export function readAddress(source: Buffer, at: number): string {
   if (isIpv4) return source.subarray(at + 12, at + ADDRESS_BYTES).join('.');
   return formatIp({ version: 6, bytes: source.subarray(at, at + ADDRESS_BYTES) });
 }
-
-/** The common case, without an object for it. Undefined: not IPv4. */
-function ipv4Number(text: string): number | undefined {
-  let bytes = 0;
-  let byte = 0;
-  let dots = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code >= ZERO && code <= NINE) byte = byte * 10 + code - ZERO;
-    else if (code === DOT) {
-      bytes = (bytes << 8) | byte;
-      byte = 0;
-      dots += 1;
-    } else return undefined;
-  }
-  return dots === 3 ? (bytes << 8) | byte : undefined;
-}
-
-const DOT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;

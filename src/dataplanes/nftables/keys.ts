@@ -1,4 +1,5 @@
 import { parseIp } from '../../addresses/ip.ts';
+import { ipv4Number } from '../../addresses/ipv4-number.ts';
 import type { Protocol } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 
@@ -53,26 +54,11 @@ export function addressBytes(text: string): Binary {
   return ipv4Bytes(text) ?? anyAddressBytes(text);
 }
 
-/** The common case, without an object for it. */
+/** The common case. */
 function ipv4Bytes(text: string): Binary | undefined {
-  let bytes = 0;
-  let byte = 0;
-  let dots = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code >= ZERO && code <= NINE) byte = byte * 10 + code - ZERO;
-    else if (code === DOT) {
-      bytes = (bytes << 8) | byte;
-      byte = 0;
-      dots += 1;
-    } else return undefined;
-  }
-  return dots === 3 ? networkNumber((bytes << 8) | byte) : undefined;
+  const number = ipv4Number(text);
+  return number === undefined ? undefined : networkNumber(number);
 }
-
-const DOT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
 
 function anyAddressBytes(text: string): Binary {
   const ip = parseIp(text);
