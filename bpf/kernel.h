@@ -3,6 +3,8 @@
 #ifndef FAIRLEAD_KERNEL_H
 #define FAIRLEAD_KERNEL_H
 
+#include <linux/types.h>
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct in6_addr {

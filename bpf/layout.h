@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Another number: maps that an older Fairlead has pinned are made anew. */
-#define LAYOUT_VERSION 1
+#define LAYOUT_VERSION 2
 
 enum source_class { CLASS_POD, CLASS_HOST, CLASS_OUTSIDE, CLASSES };
 
@@ -24,10 +24,18 @@ enum outcome_flag {
 	OUTCOME_AFFINITY = 8, /* a client stays with its endpoint */
 	OUTCOME_RANGES = 16, /* only some sources may ask */
 	OUTCOME_PASS = 32, /* left to whoever else looks at packets */
+	OUTCOME_BEYOND = 64, /* some endpoint is not in the pods' network */
 };
 
 enum setting_flag {
 	SETTING_LOOPBACK_NODE_PORTS = 1,
+	SETTING_ONLY_HOST_SOCKETS = 2, /* those of pods are met as packets */
+};
+
+/* What comes in by this interface comes from a pod of this node. */
+enum interface_flag {
+	INTERFACE_PODS_IPV4 = 1,
+	INTERFACE_PODS_IPV6 = 2,
 };
 
 struct address {
@@ -82,10 +90,19 @@ struct affinity {
 	__u32 index; /* where in the list it was found last */
 };
 
+/* One that nothing is in has a mask of ones and no address. */
+struct network {
+	struct address address;
+	struct address mask;
+};
+
+enum network_family { NETWORK_IPV4, NETWORK_IPV6, NETWORKS };
+
 struct settings {
 	__u64 host_cookie;
 	__u32 flags;
 	__u32 layout_version;
+	struct network pods[NETWORKS]; /* whose packets are those of pods of this node */
 };
 
 /* A socket's peer: what the program asked for, and what it got. */

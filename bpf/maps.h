@@ -33,6 +33,15 @@ struct {
 	__type(value, __u32);
 } node_addresses SEC(".maps");
 
+/* Interfaces by which pods of this node come in, by number; none where sources are told by network. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u32);
+} interfaces SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);

@@ -85,6 +85,7 @@ static __always_inline int decide_for_socket(struct bpf_sock_addr *ctx,
 	if (!s || (key->protocol != IPPROTO_TCP && key->protocol != IPPROTO_UDP)) return 0;
 	cookie = bpf_get_netns_cookie(ctx);
 	class = cookie == s->host_cookie ? CLASS_HOST : CLASS_POD;
+	if (class == CLASS_POD && s->flags & SETTING_ONLY_HOST_SOCKETS) return 0;
 	if (!decide(key, s, class, d) || !is_for_sockets(d->outcome, class)) return 0;
 	__builtin_memset(who, 0, sizeof(*who));
 	who->client.words[0] = cookie;

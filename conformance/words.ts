@@ -79,8 +79,10 @@ export const IPTABLES = [
   'fairlead-iptables',
   'fairlead-iptables-legacy',
 ] as const;
-/** What follows from acting at sockets, before there is a packet. */
-export const SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
+/** What follows from acting at the sockets of pods, before there is a packet. */
+export const POD_SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
+/** And at those of the node itself. */
+export const NODE_SOCKET_HOOKS = [...POD_SOCKET_HOOKS, 'fairlead-tc-ebpf'] as const;
 export const UPSTREAM = ['upstream-nftables', ...UPSTREAM_IPTABLES] as const;
 
 /** The same known difference for several proxies. */

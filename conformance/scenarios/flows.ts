@@ -4,10 +4,11 @@ import {
   asker,
   clusterIP,
   differently,
+  NODE_SOCKET_HOOKS,
   nodePort,
   on,
+  POD_SOCKET_HOOKS,
   refused,
-  SOCKET_HOOKS,
   silent,
   UDP_PORT,
   UPSTREAM,
@@ -32,9 +33,9 @@ const ENDED: KnownDifference = {
     'a connected UDP socket has its endpoint in itself; when that goes, the socket is ended with ECONNABORTED, and the program has to connect again',
 };
 
-/** Of somebody on a node, whose socket a hook may have connected. */
-function moved(held: string, pod: string): Step {
-  return { ...still(held, pod), otherwise: differently(SOCKET_HOOKS, ENDED) };
+/** Of somebody whose socket a hook may have connected. */
+function moved(held: string, pod: string, hooked: readonly string[] = POD_SOCKET_HOOKS): Step {
+  return { ...still(held, pod), otherwise: differently(hooked, ENDED) };
 }
 
 const DEAD_POD: KnownDifference = {
@@ -66,7 +67,7 @@ export const flowScenarios: readonly Scenario[] = [
       }),
       { change: [{ removePod: 'old' }, { addPod: 'new', pod: on(2) }] },
       moved('pod', 'new'),
-      moved('node', 'new'),
+      moved('node', 'new', NODE_SOCKET_HOOKS),
       still('port', 'new'),
       still('external', 'new'),
     ],
@@ -105,7 +106,7 @@ export const flowScenarios: readonly Scenario[] = [
       {
         held: 'pod',
         expect: refused,
-        otherwise: { ...differently(UPSTREAM, DEAD_POD), ...differently(SOCKET_HOOKS, ENDED) },
+        otherwise: { ...differently(UPSTREAM, DEAD_POD), ...differently(POD_SOCKET_HOOKS, ENDED) },
       },
       { held: 'external', expect: refused, otherwise: differently(UPSTREAM, DEAD_POD) },
       { change: [{ addPod: 'new', pod: on(1) }] },

@@ -8,7 +8,7 @@ import {
   fromEach,
   nodePort,
   on,
-  SOCKET_HOOKS,
+  POD_SOCKET_HOOKS,
   UDP_PORT,
   vip,
 } from '../words.ts';
@@ -18,7 +18,7 @@ const BRIDGE = { podNetwork: 'bridge' } as const;
 /** A pod that saw its own address as the source would answer itself, past its node. */
 const MASKED = answeredSeeing('node', 'a');
 /** Where a socket is led to the pod's own address, no packet leaves the pod. */
-const UNMASKED = differently(SOCKET_HOOKS, {
+const UNMASKED = differently(POD_SOCKET_HOOKS, {
   expect: answeredSeeing('own', 'a'),
   reason: 'a pod that is led to itself when it connects sends no packet that could be masqueraded',
 });

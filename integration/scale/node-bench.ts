@@ -12,6 +12,7 @@ import { type SendWatch, watchedSockets } from './watched-netlink.ts';
 const SETTINGS: AgentSettings = {
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.128.0.0/9', 'fd00:128::/32'] },
+  podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],
   nodePorts: { addresses: 'all', onLocalhost: false },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,

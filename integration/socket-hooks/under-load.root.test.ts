@@ -154,10 +154,10 @@ test('hooks come and go in front of nftables, and maps grow', async (t) => {
   );
   const made = await underLoad(async () => {
     for (let round = 0; round < 5; round++) {
-      await openPart('socket hooks', { ebpf }).remove();
+      await openPart('ebpf hooks', { ebpf }).remove();
       await started();
     }
-    const hooks = openPart('socket hooks', { ebpf });
+    const hooks = openPart('ebpf hooks', { ebpf });
     await hooks.inspect(DESIRED, 'everything');
     await hooks.apply(more.map((row) => change(undefined, row)));
     await hooks.apply(more.map((row) => change(row, undefined)));

@@ -8,7 +8,10 @@ import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-prox
 /** To the lab Fairlead is a program like any other: started, and asked over its ports. */
 const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-type FairleadMode = 'nftables' | 'iptables' | 'socket-ebpf';
+type FairleadMode = 'nftables' | 'iptables' | 'socket-ebpf' | 'tc-ebpf';
+
+/** Modes with programs of their own in the kernel, in front of nftables. */
+const EBPF_MODES: readonly FairleadMode[] = ['socket-ebpf', 'tc-ebpf'];
 
 export interface FairleadOptions {
   readonly name: string;
@@ -39,13 +42,18 @@ export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = [
     description: 'Fairlead, socket-ebpf mode: socket hooks in front of nftables',
     mode: 'socket-ebpf',
   }),
+  fairlead({
+    name: 'fairlead-tc-ebpf',
+    description: 'Fairlead, tc-ebpf mode: programs at interfaces in front of nftables',
+    mode: 'tc-ebpf',
+  }),
 ];
 
 export function fairlead(of: FairleadOptions): ProxyVariant {
   return {
     name: of.name,
     description: of.description,
-    ...(of.mode === 'socket-ebpf' ? { servesSockets: true } : {}),
+    ...(EBPF_MODES.includes(of.mode) ? { servesSockets: true } : {}),
     async prepare(place) {
       const configFile = join(place.folder, 'fairlead.json');
       await writeFile(configFile, JSON.stringify(configuration(of.mode, place), null, 2));
@@ -72,7 +80,7 @@ function configuration(mode: FairleadMode, place: ProxyPlace): object {
   const { cgroupPath, pinFolder } = place.sockets ?? {};
   // Known to other modes too: they take away what is there of this one.
   const sockets = place.sockets ? { cgroup: cgroupPath, pinFolder } : {};
-  if (mode !== 'socket-ebpf') {
+  if (mode === 'nftables' || mode === 'iptables') {
     return { ...proxyConfiguration(mode, place), ...(place.sockets ? { fairlead: sockets } : {}) };
   }
   return { ...proxyConfiguration('nftables', place), fairlead: { mode, ...sockets } };

@@ -6,6 +6,7 @@ export type AgentSettings = Pick<
   | 'nodeObject'
   | 'nodeAddress'
   | 'localTraffic'
+  | 'podNetworks'
   | 'nodePorts'
   | 'masquerade'
   | 'syncPeriodMs'

@@ -24,6 +24,7 @@ export function nodeFacts(input: NodeInput): NodeFacts {
     nodePortAddresses: byFamily((family) => nodePortAddresses(input, family)),
     ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
     serviceRanges: unionOf(input.serviceRanges),
+    podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
     // Not a shift: bit 31 would come out negative.
     masqueradeMark: 2 ** input.settings.masquerade.markBit,
   };

@@ -13,14 +13,14 @@ import { CommandError } from './command-error.ts';
 import { nodeNameOf, readDesired } from './desired.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { renderData } from './render/data-view.ts';
+import { EBPF_MODES, packetPagesOf, rawEntries, socketPagesOf } from './render/hook-page.ts';
 import { iptablesPagesOf } from './render/iptables-page.ts';
 import { pagesOf } from './render/page.ts';
-import { rawEntries, socketPagesOf } from './render/socket-page.ts';
 import { renderText } from './render/text-view.ts';
 import { isWanted, parseWish } from './services/rows.ts';
 import type { SourceOptions } from './source.ts';
 
-const MODES = ['nftables', 'iptables', 'socket-ebpf'] as const;
+const MODES = ['nftables', 'iptables', ...EBPF_MODES] as const;
 
 interface RenderOptions {
   readonly filename?: readonly string[];
@@ -94,6 +94,7 @@ const PAGES = {
   nftables: pagesOf,
   iptables: iptablesPagesOf,
   'socket-ebpf': socketPagesOf,
+  'tc-ebpf': packetPagesOf,
 } as const;
 
 function rawTables(
@@ -102,9 +103,9 @@ function rawTables(
   mode: RenderOptions['mode'],
 ): string {
   if (mode === 'nftables') return renderTable(tableContent(desired, family));
-  if (mode === 'socket-ebpf') {
-    const ofFamily = desired.rows.filter(({ id }) => id.family === FAMILY_OF_TABLE[family]);
-    return rawEntries(ofFamily) + renderTable(tableContent(desired, family));
+  if (mode !== 'iptables') {
+    const rows = desired.rows.filter(({ id }) => id.family === FAMILY_OF_TABLE[family]);
+    return rawEntries(mode, { ...desired, rows }) + renderTable(tableContent(desired, family));
   }
   const setting = { facts: desired.facts, abilities: USUAL_ABILITIES };
   const tables = renderedTables(desired.rows, setting, FAMILY_OF_TABLE[family]);

@@ -74,6 +74,7 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
     metricsServer: { ip: '127.0.0.1', port: 10_249 },
     endsWhenServerFails: false,
     localTraffic: { by: 'ClusterCIDR', cidrs: ['10.244.0.0/16'] },
+    podNetworks: ['10.244.0.0/16'],
     nodePorts: { addresses: 'all', onLocalhost: false },
     masquerade: { all: false, markBit: 14 },
     syncPeriodMs: 30_000,

@@ -46,6 +46,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     metricsServer: listenAddress(fields.metricsBindAddress.value),
     endsWhenServerFails: fields.bindAddressHardFail.value,
     localTraffic: localTraffic(fields),
+    podNetworks: clusterCidrs(fields),
     nodePorts: nodePorts(fields, mode),
     masquerade: {
       all: fields[`${block}.masqueradeAll`].value,
@@ -57,6 +58,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     ebpf: {
       ...optional('cgroupPath', fields['fairlead.cgroup'].value || undefined),
       pinFolder: fields['fairlead.pinFolder'].value,
+      ...optional('interfaces', listed(fields['fairlead.interfaces'].value)),
     },
     oomScoreAdj: fields.oomScoreAdj.value,
     features: featureSettings(fields),
@@ -65,6 +67,10 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
       verbosity: fields['logging.verbosity'].value,
     },
   });
+}
+
+function listed(texts: readonly string[]): readonly string[] | undefined {
+  return texts.length === 0 ? undefined : [...texts];
 }
 
 export function clusterCidrs(fields: ResolvedFields): readonly string[] {

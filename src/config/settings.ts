@@ -15,6 +15,8 @@ export interface Settings {
   readonly metricsServer: ListenAddress;
   readonly endsWhenServerFails: boolean;
   readonly localTraffic: LocalTraffic;
+  /** Where pods of the whole cluster have their addresses; empty: not known. */
+  readonly podNetworks: readonly string[];
   readonly nodePorts: NodePortSettings;
   readonly masquerade: { readonly all: boolean; readonly markBit: number };
   /** Longest wait before a failed change is tried again; a change that waits twice as long is a fault. */
@@ -75,6 +77,8 @@ export interface EbpfSettings {
   /** Undefined: the root of all groups. */
   readonly cgroupPath?: string;
   readonly pinFolder: string;
+  /** Names, with `*` for anything; none: all but loopback. */
+  readonly interfaces?: readonly string[];
 }
 
 export interface FeatureSettings {

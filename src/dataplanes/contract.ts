@@ -17,6 +17,8 @@ export interface NodeFacts {
   readonly nodePortsOnLocalhost?: boolean;
   /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
   readonly serviceRanges: readonly string[];
+  /** Where the cluster's pods have their addresses, sorted, as far as it is known. */
+  readonly podNetworks?: readonly string[];
   /** The one bit of the packet mark that says: masquerade. */
   readonly masqueradeMark: number;
 }

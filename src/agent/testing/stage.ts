@@ -15,6 +15,7 @@ export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'
 export const SETTINGS: AgentSettings = {
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8', 'fd00::/16'] },
+  podNetworks: ['10.0.0.0/8', 'fd00::/16'],
   nodePorts: { addresses: 'all', onLocalhost: false },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,

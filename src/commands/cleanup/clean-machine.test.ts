@@ -64,6 +64,6 @@ test('what fails keeps nothing else from going, and is told', async (t) => {
     assert.deepEqual(error.cause.errors, [locked, unreadable]);
     return true;
   });
-  assert.deepEqual(done, ['socket hooks', 'iptables', 'settings']);
+  assert.deepEqual(done, ['ebpf hooks', 'iptables', 'settings']);
   assert.ok(said.includes('warning: nftables: the lock is held; wait'));
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EbpfSettings } from '../../config/settings.ts';
-import { SocketHooksPlane } from '../../dataplanes/ebpf/plane.ts';
+import { HooksPlane, type PacketOptions } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import {
   cgroup2Root,
@@ -15,17 +15,26 @@ import type { BpfObject } from '../../linux/bpf/object.ts';
 import { parseObject } from '../../linux/bpf/parse-object.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { networkNamespaces } from '../../linux/network-namespaces.ts';
+import { listLinks } from '../../linux/route/list-links.ts';
+import { watchLinks } from '../../linux/route/watch-links.ts';
 import { CommandError } from '../command-error.ts';
 import { RUN_FOLDER } from './folder.ts';
 
 /** For a machine that has groups of version 2 mounted nowhere. */
 const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');
 const SOCKET_PROGRAMS = 'sock.bpf.o';
+const PACKET_PROGRAMS = 'tc.bpf.o';
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
 
-export function socketHooksPlane({ cgroupPath, pinFolder }: EbpfSettings): SocketHooksPlane {
-  return new SocketHooksPlane({
+/** Where pods are met: when they connect, or by the packets that come in. */
+export type PodsMet = 'at sockets' | 'as packets';
+
+export function hooksPlane(
+  { cgroupPath, pinFolder, interfaces = [] }: EbpfSettings,
+  podsMet: PodsMet,
+): HooksPlane {
+  return new HooksPlane({
     readObject: () => readObject(SOCKET_PROGRAMS),
     cgroupPath: () => cgroupPath ?? cgroup2Root(OWN_CGROUPS),
     findCgroup: () => cgroupPath ?? findCgroup2Root(OWN_CGROUPS),
@@ -36,7 +45,18 @@ export function socketHooksPlane({ cgroupPath, pinFolder }: EbpfSettings): Socke
       unmountOwn(OWN_CGROUPS);
     },
     hostCookie: netnsCookie,
+    ...(podsMet === 'as packets' ? { packets: packetsAt(interfaces) } : {}),
   });
+}
+
+function packetsAt(interfaces: readonly string[]): PacketOptions {
+  return {
+    readObject: () => readObject(PACKET_PROGRAMS),
+    interfaces,
+    listLinks,
+    // At once: until an interface has the program, the rules behind do its work.
+    watchLinks: (onChange, signal) => watchLinks(onChange, signal, { settleMs: 0 }),
+  };
 }
 
 export function socketFlows(

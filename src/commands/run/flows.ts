@@ -63,7 +63,7 @@ export function followFlows(of: {
 /** Where the kernel remembers to which endpoint a flow goes. */
 function rememberedFlows({ mode, ebpf }: Settings, log: Logger): Conntrack {
   const tracked = new KernelConntrack();
-  if (!partsOfMode(mode).includes('socket hooks')) return tracked;
+  if (!partsOfMode(mode).includes('ebpf hooks')) return tracked;
   const onProblem = (error: unknown): void => {
     log.warn(`sockets of removed endpoints are not ended: ${String(error)}`);
   };

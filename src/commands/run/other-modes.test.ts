@@ -29,7 +29,7 @@ function stage(reasonsOf: Partial<Record<PlanePart, string[]>>) {
 test('what is left of other modes is removed once, and of this one nothing', async () => {
   const { options, clock, calls } = stage({});
   await removeOtherModes(options, new AbortController().signal);
-  assert.deepEqual(calls, ['socket hooks', 'iptables']);
+  assert.deepEqual(calls, ['ebpf hooks', 'iptables']);
   assert.deepEqual(clock.sleptMs, []);
 });
 
@@ -38,7 +38,7 @@ test('what could not be removed is tried again, and each new reason is told once
     iptables: ['locked', 'locked', 'refused', 'refused', 'locked'],
   });
   await removeOtherModes(options, new AbortController().signal);
-  assert.deepEqual(calls, ['socket hooks', ...Array(6).fill('iptables')]);
+  assert.deepEqual(calls, ['ebpf hooks', ...Array(6).fill('iptables')]);
   assert.deepEqual(
     warnings.map((text) => text.match(/\w+$/)?.[0]),
     ['locked', 'refused', 'locked'],

@@ -8,13 +8,13 @@ import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
 import { type Netlink, openNetlink } from '../../linux/netlink/socket.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../linux/nftables/protocol.ts';
 import { CommandError } from '../command-error.ts';
-import { DEFAULT_EBPF, socketHooksPlane } from './ebpf.ts';
+import { DEFAULT_EBPF, hooksPlane, type PodsMet } from './ebpf.ts';
 
 /** Fifty thousand elements deleted at once must fit, or nobody knows which they were. */
 const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;
 
 /** What lies in the kernel, in the order in which it is taken away: hooks before what is behind. */
-export const PLANE_PARTS = ['socket hooks', 'nftables', 'iptables'] as const;
+export const PLANE_PARTS = ['ebpf hooks', 'nftables', 'iptables'] as const;
 
 export type PlanePart = (typeof PLANE_PARTS)[number];
 
@@ -22,7 +22,8 @@ export type PlanePart = (typeof PLANE_PARTS)[number];
 const PARTS_OF_MODE: Partial<Record<Mode, readonly PlanePart[]>> = {
   nftables: ['nftables'],
   iptables: ['iptables'],
-  'socket-ebpf': ['socket hooks', 'nftables'],
+  'socket-ebpf': ['ebpf hooks', 'nftables'],
+  'tc-ebpf': ['ebpf hooks', 'nftables'],
 };
 
 export const BUILT_MODES = Object.keys(PARTS_OF_MODE) as readonly Mode[];
@@ -30,6 +31,8 @@ export const BUILT_MODES = Object.keys(PARTS_OF_MODE) as readonly Mode[];
 /** What a plane may need of the program it runs in. */
 export interface PlaneSurroundings {
   readonly ebpf?: EbpfSettings;
+  /** At sockets, unless it is said otherwise. */
+  readonly podsMet?: PodsMet;
   readonly onWarning?: (message: string) => void;
   /** Called before node ports are served on loopback. */
   readonly serveLocalhost?: () => Promise<void>;
@@ -51,7 +54,8 @@ export function packetCountsOf(mode: Mode): (() => Promise<PacketCounts>) | unde
 }
 
 export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane {
-  const [first, behind] = partsOfMode(mode).map((part) => openPart(part, around));
+  const podsMet = mode === 'tc-ebpf' ? 'as packets' : 'at sockets';
+  const [first, behind] = partsOfMode(mode).map((part) => openPart(part, { ...around, podsMet }));
   if (first === undefined) throw new TypeError(`mode ${mode} has no parts`);
   if (behind === undefined) return first;
   const onFrontLost = (error: unknown): void =>
@@ -68,8 +72,8 @@ function why(error: unknown): string {
 
 export function openPart(part: PlanePart, around: PlaneSurroundings = {}): DataPlane {
   switch (part) {
-    case 'socket hooks':
-      return socketHooksPlane(around.ebpf ?? DEFAULT_EBPF);
+    case 'ebpf hooks':
+      return hooksPlane(around.ebpf ?? DEFAULT_EBPF, around.podsMet ?? 'at sockets');
     case 'nftables':
       return new NftablesPlane({ openNetlink: openNetfilter });
     case 'iptables':

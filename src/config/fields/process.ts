@@ -202,15 +202,24 @@ export const OWN_MODE_FIELDS = {
   'fairlead.cgroup': {
     kind: 'text',
     about:
-      'the control group (version 2) whose sockets are served, pods and all; empty: the root of the machine. For socket-ebpf',
+      'the control group (version 2) whose sockets are served, pods and all; empty: the root of the machine. For socket-ebpf and tc-ebpf',
     kubeProxyDefault: '',
     change: 'restart',
   },
   'fairlead.pinFolder': {
     kind: 'text',
-    about: 'where in a bpf file system maps and programs outlive the process. For socket-ebpf',
+    about:
+      'where in a bpf file system maps and programs outlive the process. For socket-ebpf and tc-ebpf',
     kubeProxyDefault: '/sys/fs/bpf/fairlead',
     zeroIsUnset: true,
+    change: 'restart',
+  },
+  'fairlead.interfaces': {
+    kind: 'texts',
+    about:
+      'names of the interfaces whose packets are served, with * for anything; empty: all but loopback. For tc-ebpf',
+    kubeProxyDefault: [],
+    modes: ['tc-ebpf'],
     change: 'restart',
   },
 } as const satisfies Record<string, FieldRow>;

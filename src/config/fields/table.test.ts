@@ -11,6 +11,12 @@ test('where our default is another than kube-proxy’s, the table says why', () 
 test('only fields of our own block are unknown to kube-proxy', () => {
   assert.deepEqual(
     FIELD_PATHS.filter((path) => path.startsWith('fairlead.')),
-    ['fairlead.mode', 'fairlead.cgroup', 'fairlead.pinFolder', 'fairlead.nodeObject'],
+    [
+      'fairlead.mode',
+      'fairlead.cgroup',
+      'fairlead.pinFolder',
+      'fairlead.interfaces',
+      'fairlead.nodeObject',
+    ],
   );
 });

@@ -13,6 +13,7 @@ import {
   SLOT,
   wordsIn,
 } from './layout.ts';
+import type { PodNetwork } from './pod-network.ts';
 import {
   frontendKeyOf,
   frontendValueOf,
@@ -36,6 +37,7 @@ export class Comparison {
   readonly #frontends: Map<Binary, Buffer>;
   readonly #slots: Buffer;
   readonly #differences: Differences;
+  readonly #podNetwork: PodNetwork | undefined;
   readonly #takenFirsts = new Set<number>();
   readonly #expected = new Int32Array(wordsIn(SLOT));
   readonly #expectedBytes = bytesOf(this.#expected);
@@ -45,15 +47,17 @@ export class Comparison {
     readonly frontends: Map<Binary, Buffer>;
     readonly slots: Buffer;
     readonly differences: Differences;
+    readonly podNetwork: PodNetwork | undefined;
   }) {
     this.#frontends = of.frontends;
     this.#slots = of.slots;
     this.#differences = of.differences;
+    this.#podNetwork = of.podNetwork;
   }
 
   compare(row: Forwarding): ComparedRow {
     const served = servedFrontends(row);
-    const sequence = sequenceOf(row, served);
+    const sequence = sequenceOf(row, served, this.#podNetwork);
     const keys = served.map((frontend) => frontendKeyOf(row, frontend));
     const held = keys.map((key) => this.#take(key.toString('latin1')));
     const first = firstSlot(held, served, sequence);

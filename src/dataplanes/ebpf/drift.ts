@@ -1,8 +1,15 @@
+import type { Difference } from '../contract.ts';
 import { entryPrint, slotPrint } from './fingerprint.ts';
-import type { Hooks } from './hooks.ts';
 import type { Knowledge } from './knowledge.ts';
 import { SLOT, wordsIn } from './layout.ts';
+import type { Places } from './places.ts';
 import { type Tables, wordsOfSlots } from './tables.ts';
+
+const HAPPENED: Readonly<Record<Difference['kind'], string>> = {
+  missing: 'was taken off',
+  different: 'runs another program',
+  foreign: 'is attached and should not be',
+};
 
 /** What somebody else has changed in the maps, in words; empty: nothing. */
 export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promise<string[]> {
@@ -29,8 +36,6 @@ export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promi
   return changes;
 }
 
-export function changesAtHooks(hooks: Hooks): string[] {
-  return hooks.differences().map(({ kind, object }) => {
-    return kind === 'missing' ? `${object} was taken off` : `${object} runs another program`;
-  });
+export function changesAtPlaces(places: Places): string[] {
+  return places.differences().map(({ kind, object }) => `${object} ${HAPPENED[kind]}`);
 }

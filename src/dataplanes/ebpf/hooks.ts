@@ -1,15 +1,14 @@
 import { closeSync, openSync, statSync } from 'node:fs';
-import { openProgramById } from '../../linux/bpf/enumerate.ts';
 import { attachCgroup, type BpfLink } from '../../linux/bpf/link.ts';
-import { type LoadedObject, loadObject } from '../../linux/bpf/load.ts';
-import type { BpfMap } from '../../linux/bpf/map.ts';
-import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
-import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
 import { type Difference, PlaneError } from '../contract.ts';
 import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import type { Pins } from './pins.ts';
+import { SamePrograms } from './same-program.ts';
 import { detachStrays, type StraySearch, strays } from './strays.ts';
+
+/** By the names that they have in bpf/. */
+export type Programs = ReadonlyMap<string, BpfProgram>;
 
 type State = 'right' | 'missing' | 'different';
 
@@ -28,18 +27,17 @@ export class Hooks {
   readonly #pins: Pins;
   readonly #cgroupPath: string;
   readonly #links = new Map<HookName, BpfLink>();
-  /** Ids of programs that were found to be ours. */
-  readonly #known = new Set<number>();
-  #loaded: LoadedObject;
+  readonly #same = new SamePrograms();
+  #programs: Programs;
 
   constructor(of: {
     readonly pins: Pins;
     readonly cgroupPath: string;
-    readonly loaded: LoadedObject;
+    readonly programs: Programs;
   }) {
     this.#pins = of.pins;
     this.#cgroupPath = of.cgroupPath;
-    this.#loaded = of.loaded;
+    this.#programs = of.programs;
   }
 
   /** Gives what is amiss without touching it. */
@@ -65,16 +63,14 @@ export class Hooks {
   }
 
   /** The same programs on other maps. `mend` puts them in place, each in one step for a socket. */
-  use(loaded: LoadedObject): void {
-    for (const program of this.#loaded.programs.values()) program.close();
-    this.#loaded = loaded;
-    this.#known.clear();
+  use(programs: Programs): void {
+    this.#programs = programs;
+    this.#same.forget();
   }
 
   close(): void {
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
-    for (const program of this.#loaded.programs.values()) program.close();
   }
 
   #search(): StraySearch {
@@ -97,26 +93,11 @@ export class Hooks {
     // Who takes a program off leaves a link that is attached to nothing.
     if (target.kind !== 'cgroup' || target.cgroupId !== cgroupId) return 'missing';
     if (!this.#pins.hasLink(name)) return 'missing';
-    return this.#isOurs(name, programId) ? 'right' : 'different';
-  }
-
-  #isOurs(name: HookName, programId: number): boolean {
-    if (this.#known.has(programId)) return true;
-    const ours = this.#program(name);
-    const found = openProgramById(programId);
-    if (found === undefined) return false;
-    try {
-      const isSame = found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));
-      if (isSame) this.#known.add(programId);
-      return isSame;
-    } finally {
-      found.close();
-    }
+    return this.#same.isSame(programId, this.#program(name)) ? 'right' : 'different';
   }
 
   #repair({ name, state, link }: Flaw): void {
     const program = this.#program(name);
-    this.#known.add(program.id);
     if (state === 'different') {
       link?.update(program);
       return;
@@ -137,7 +118,7 @@ export class Hooks {
   }
 
   #program(name: HookName): BpfProgram {
-    const program = this.#loaded.programs.get(name);
+    const program = this.#programs.get(name);
     if (program === undefined) throw new TypeError(`the object has no program ${name}`);
     return program;
   }
@@ -150,15 +131,4 @@ function idOfCgroup(path: string): bigint {
     code: 'CGROUP_MISSING',
     next: 'name a group of version 2 in fairlead.cgroup, or leave it empty for the root of all',
   });
-}
-
-/** Programs for the hooks, with these maps and new ones for those that are not given. */
-export function loadHooks(
-  object: BpfObject,
-  of: {
-    readonly maps: ReadonlyMap<string, BpfMap>;
-    readonly maxEntries?: ReadonlyMap<string, number>;
-  },
-): LoadedObject {
-  return loadObject(object, { ...of, programs: HOOK_NAMES.map((name) => ({ name })) });
 }

@@ -1,34 +1,42 @@
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
-import type { Desired, Inspection } from '../contract.ts';
+import type { Desired, Inspection, NodeFacts } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { Comparison, wordsOf } from './comparison.ts';
 import { entryPrint, slotPrint } from './fingerprint.ts';
-import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
-import type { Hooks } from './hooks.ts';
+import { compareNodeEntries, type NodeAbout, nodeEntries } from './fixed-entries.ts';
 import type { Binary, Knowledge } from './knowledge.ts';
 import { FRONTEND_KEY, SLOT, wordsIn } from './layout.ts';
+import type { Places } from './places.ts';
+import { PodNetwork } from './pod-network.ts';
 import { type SlotRange, SlotSpace, unusedIn } from './slot-space.ts';
 import { type Tables, wordsOfSlots } from './tables.ts';
 
 export interface Inspected {
   readonly tables: Tables;
-  readonly hooks: Hooks;
+  readonly places: Places;
   readonly knowledge: Knowledge;
-  readonly hostCookie: bigint;
+  readonly about: NodeAbout;
 }
 
 /** Reads the maps whole, believes nothing, and removes what belongs to no row. */
 export async function inspectEverything(of: Inspected, desired: Desired): Promise<Inspection> {
-  const { tables, hooks, knowledge, hostCookie } = of;
+  const { tables, places, knowledge, about } = of;
   const resting = knowledge.space.restingRanges();
   knowledge.forget();
+  const podNetwork = podNetworkOf(desired.facts, about);
+  knowledge.podNetwork = podNetwork;
   const differences = new Differences();
   const frontends = await readFrontends(tables);
   for (const [key, value] of frontends) {
     knowledge.noteFrontend(entryPrint(Buffer.from(key, 'latin1'), value), 1);
   }
   const slots = tables.readSlots(tables.allSlots);
-  const comparison = new Comparison({ frontends: new Map(frontends), slots, differences });
+  const comparison = new Comparison({
+    frontends: new Map(frontends),
+    slots,
+    differences,
+    podNetwork,
+  });
   const right = new Set<ServicePortKey>();
   const used: SlotRange[] = [];
   for (const row of desired.rows) {
@@ -56,8 +64,8 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   }
   knowledge.space = spaceOf(tables.slots.maxEntries, { used, resting, left });
   knowledge.slotPrints = printsOf(slots, used);
-  const node = nodeEntries(desired.facts, hostCookie);
-  const amiss = [...(await compareNodeEntries(tables, node, { write: true })), ...hooks.mend()];
+  const node = () => nodeEntries(desired.facts, about);
+  const amiss = [...(await compareNodeEntries(tables, node, { write: true })), ...places.mend()];
   for (const difference of amiss) differences.add(() => difference);
   knowledge.facts = desired.facts;
   return {
@@ -72,21 +80,27 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
 export async function diffTables(
   tables: Tables,
   desired: Desired,
-  hostCookie: bigint,
+  about: NodeAbout,
 ): Promise<Differences> {
   const differences = new Differences();
   const comparison = new Comparison({
     frontends: await readFrontends(tables),
     slots: tables.readSlots(tables.allSlots),
     differences,
+    podNetwork: podNetworkOf(desired.facts, about),
   });
   for (const row of desired.rows) comparison.compare(row);
   comparison.noteLeftovers();
-  const node = nodeEntries(desired.facts, hostCookie);
+  const node = () => nodeEntries(desired.facts, about);
   for (const difference of await compareNodeEntries(tables, node, { write: false })) {
     differences.add(() => difference);
   }
   return differences;
+}
+
+/** At sockets it does not matter: what leaves for an endpoint is masqueraded by whoever does that. */
+function podNetworkOf({ podNetworks }: NodeFacts, { links }: NodeAbout): PodNetwork | undefined {
+  return links() === undefined ? undefined : new PodNetwork(podNetworks ?? []);
 }
 
 export async function readFrontends(tables: Tables): Promise<Map<Binary, Buffer>> {

@@ -1,20 +1,20 @@
 import type { LoadedObject } from '../../linux/bpf/load.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
-import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { Difference } from '../contract.ts';
 import { grownMaps, grownSizes } from './growth.ts';
-import { Hooks, loadHooks } from './hooks.ts';
 import type { Knowledge } from './knowledge.ts';
 import { MAP_NAMES } from './map-names.ts';
 import { adoptMaps, pinNewMaps } from './map-set.ts';
 import type { Pins } from './pins.ts';
+import { Places } from './places.ts';
+import { loadPrograms, type Objects } from './programs.ts';
 import { Tables } from './tables.ts';
 import type { Shortage } from './transaction.ts';
 
 /** Our maps and programs in the kernel: those that were there, or new ones. */
 export class Kernel {
-  readonly hooks: Hooks;
-  readonly #object: BpfObject;
+  readonly places: Places;
+  readonly #objects: Objects;
   readonly #pins: Pins;
   readonly #maps: Map<string, BpfMap>;
   #tables: Tables;
@@ -23,28 +23,33 @@ export class Kernel {
   #readers = 0;
 
   private constructor(of: {
-    object: BpfObject;
+    objects: Objects;
     pins: Pins;
-    hooks: Hooks;
+    places: Places;
     maps: Map<string, BpfMap>;
   }) {
-    this.#object = of.object;
+    this.#objects = of.objects;
     this.#pins = of.pins;
-    this.hooks = of.hooks;
+    this.places = of.places;
     this.#maps = of.maps;
     this.#tables = new Tables(of.maps);
   }
 
-  static open(of: { object: BpfObject; pins: Pins; cgroupPath: string }): Kernel {
-    const { object, pins, cgroupPath } = of;
+  static open(of: {
+    readonly objects: Objects;
+    readonly pins: Pins;
+    readonly cgroupPath: string;
+    readonly interfaces: () => readonly number[];
+  }): Kernel {
+    const { objects, pins, cgroupPath, interfaces } = of;
     pins.make();
-    const adopted = adoptMaps(object, pins);
+    const adopted = adoptMaps(objects.sockets, pins);
     let loaded: LoadedObject | undefined;
     try {
-      loaded = loadHooks(object, { maps: adopted });
-      pinNewMaps(object, loaded, { pins, adopted });
-      const hooks = new Hooks({ pins, cgroupPath, loaded });
-      return new Kernel({ object, pins, hooks, maps: new Map(loaded.maps) });
+      loaded = loadPrograms(objects, { maps: adopted });
+      pinNewMaps(objects.sockets, loaded, { pins, adopted });
+      const places = new Places({ pins, cgroupPath, interfaces, loaded });
+      return new Kernel({ objects, pins, places, maps: new Map(loaded.maps) });
     } catch (error) {
       loaded?.close();
       for (const map of adopted.values()) map.close();
@@ -68,7 +73,7 @@ export class Kernel {
   }
 
   close(): void {
-    this.hooks.close();
+    this.places.close();
     this.#retire(this.#maps.values());
   }
 
@@ -101,9 +106,9 @@ export class Kernel {
     this.#tables = new Tables(this.#maps);
     this.#noteSize(knowledge);
     this.#retire(old);
-    this.hooks.use(loaded);
+    this.places.use(loaded);
     this.mendPins();
-    this.hooks.mend();
+    this.places.mend();
   }
 
   #retire(maps: Iterable<BpfMap>): void {
@@ -118,7 +123,7 @@ export class Kernel {
 
   #loadedOn(grown: ReadonlyMap<string, BpfMap>): LoadedObject {
     try {
-      return loadHooks(this.#object, { maps: new Map([...this.#maps, ...grown]) });
+      return loadPrograms(this.#objects, { maps: new Map([...this.#maps, ...grown]) });
     } catch (error) {
       for (const map of grown.values()) map.close();
       throw error;

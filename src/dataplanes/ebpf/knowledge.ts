@@ -1,5 +1,6 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { NodeFacts } from '../contract.ts';
+import type { PodNetwork } from './pod-network.ts';
 import { type SlotRange, SlotSpace } from './slot-space.ts';
 
 /** Bytes of a key, a character each: buffers cannot be looked up. */
@@ -11,6 +12,8 @@ export type Binary = string;
  */
 export class Knowledge {
   facts: NodeFacts | undefined;
+  /** Undefined: it does not matter which endpoints are outside of it. */
+  podNetwork: PodNetwork | undefined;
   readonly lists = new Map<ServicePortKey, SlotRange>();
   /** Frontends that the kernel has of rows that an inspection did not find right. */
   readonly present = new Map<ServicePortKey, readonly Binary[]>();
@@ -22,6 +25,7 @@ export class Knowledge {
 
   forget(): void {
     this.facts = undefined;
+    this.podNetwork = undefined;
     this.lists.clear();
     this.present.clear();
     this.space = new SlotSpace({ capacity: 0 });

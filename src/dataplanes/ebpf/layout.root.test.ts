@@ -9,7 +9,9 @@ import {
   ENDED_KEY,
   FRONTEND,
   FRONTEND_KEY,
+  InterfaceFlag,
   LAYOUT_VERSION,
+  NETWORK,
   OutcomeFlag,
   PEER,
   SETTINGS,
@@ -45,6 +47,7 @@ const STRUCTS = {
   frontend: FRONTEND,
   slot: SLOT,
   settings: SETTINGS,
+  network: NETWORK,
   peer: PEER,
   ended_key: ENDED_KEY,
   address: { bytes: ADDRESS_BYTES },
@@ -68,6 +71,10 @@ test('flags, classes and the version have the same numbers on both sides', () =>
     assert.equal(named(`OUTCOME_${name.toUpperCase()}`), value, name);
   }
   assert.equal(named('SETTING_LOOPBACK_NODE_PORTS'), SettingFlag.loopbackNodePorts);
+  assert.equal(named('SETTING_ONLY_HOST_SOCKETS'), SettingFlag.onlyHostSockets);
+  for (const [family, value] of Object.entries(InterfaceFlag)) {
+    assert.equal(named(`INTERFACE_PODS_${family.toUpperCase()}`), value, family);
+  }
   assert.equal(named('LAYOUT_VERSION'), LAYOUT_VERSION);
   const classes = CLASS_ORDER.map((name) => `CLASS_${name.toUpperCase()}`).join(', ');
   assert.ok(header.includes(`enum source_class { ${classes}, CLASSES }`));

@@ -1,13 +1,13 @@
 import { formatIp, parseIp } from '../../addresses/ip.ts';
 import { ipv4Number } from '../../addresses/ipv4-number.ts';
-import type { Protocol, SourceClass } from '../../forwarding/model.ts';
+import type { Family, Protocol, SourceClass } from '../../forwarding/model.ts';
 
 /**
  * The writer's half of bpf/layout.h: where each field of the maps lies. A test compares it with the
  * types in the compiled object. Numbers are as the machine keeps them, ports as the network does.
  */
 
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 export const ADDRESS_BYTES = 16;
 
@@ -17,7 +17,15 @@ export const FRONTEND = { bytes: 40, outcomes: 0, service: 24, affinitySeconds: 
 
 export const SLOT = { bytes: 32, address: 0, port: 16, connections: 24 } as const;
 
-export const SETTINGS = { bytes: 16, hostCookie: 0, flags: 8, layoutVersion: 12 } as const;
+export const SETTINGS = {
+  bytes: 80,
+  hostCookie: 0,
+  flags: 8,
+  layoutVersion: 12,
+  pods: 16,
+} as const;
+
+export const NETWORK = { bytes: 32, address: 0, mask: 16 } as const;
 
 export const PEER = {
   bytes: 40,
@@ -41,9 +49,13 @@ export const OutcomeFlag = {
   affinity: 8,
   ranges: 16,
   pass: 32,
+  beyond: 64,
 } as const;
 
-export const SettingFlag = { loopbackNodePorts: 1 } as const;
+export const SettingFlag = { loopbackNodePorts: 1, onlyHostSockets: 2 } as const;
+
+/** What comes in by an interface comes from a pod of this node. */
+export const InterfaceFlag: Readonly<Record<Family, number>> = { IPv4: 1, IPv6: 2 };
 
 export const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 

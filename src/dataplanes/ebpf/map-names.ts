@@ -3,6 +3,7 @@ export const MAP_NAMES: readonly string[] = [
   'frontends',
   'slots',
   'node_addresses',
+  'interfaces',
   'affinities',
   'settings',
   'connected',

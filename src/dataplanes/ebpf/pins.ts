@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOnBpf } from '../../linux/bpf/folders.ts';
 import { type BpfLink, openPinnedLink } from '../../linux/bpf/link.ts';
@@ -60,6 +60,15 @@ export class Pins {
     const path = this.#linkPath(name);
     rmSync(path, { force: true });
     link.pin(path);
+  }
+
+  linkNames(): string[] {
+    const folder = join(this.folder, 'links');
+    return existsSync(folder) ? readdirSync(folder).sort() : [];
+  }
+
+  removeLink(name: string): void {
+    rmSync(this.#linkPath(name), { force: true });
   }
 
   removeMap(name: string): void {

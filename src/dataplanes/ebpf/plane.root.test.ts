@@ -13,7 +13,7 @@ import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import { addressText } from '../../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import type { Drift } from '../contract.ts';
-import type { SocketHooksPlane } from './plane.ts';
+import type { HooksPlane } from './plane.ts';
 import { frontendKeyOf } from './row.ts';
 import { SocketFlows } from './socket-flows.ts';
 import { testPlace } from './testing/place.ts';
@@ -56,7 +56,7 @@ async function ask(address: string, count = 1): Promise<{ by: string[]; peers: s
 }
 
 /** From nothing, or whatever is there, to these rows; how much was written by the inspection. */
-async function bring(plane: SocketHooksPlane, rows: readonly Forwarding[]): Promise<number> {
+async function bring(plane: HooksPlane, rows: readonly Forwarding[]): Promise<number> {
   const { right, writeCount } = await plane.inspect({ facts: FACTS, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
   await plane.apply(wrong.map((row) => change(undefined, row)));

@@ -3,6 +3,7 @@ import { servicePortKey } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
+import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type {
   DataPlane,
   Desired,
@@ -14,22 +15,28 @@ import type {
   NodeFacts,
 } from '../contract.ts';
 import { readCounters } from './counters.ts';
-import { changesAtHooks, changesInMaps } from './drift.ts';
+import { changesAtPlaces, changesInMaps } from './drift.ts';
 import { frontendOfKey } from './entry-text.ts';
-import { compareNodeEntries, nodeEntries } from './fixed-entries.ts';
-import { HOOK_NAMES } from './hook-names.ts';
-import { Hooks, loadHooks } from './hooks.ts';
+import {
+  compareNodeEntries,
+  type NodeAbout,
+  nodeEntries,
+  noteInterfaces,
+} from './fixed-entries.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
+import { servedInterfaces } from './interfaces.ts';
 import { Kernel } from './kernel.ts';
 import { Knowledge } from './knowledge.ts';
 import { openMaps } from './map-set.ts';
 import { Pins } from './pins.ts';
+import { Places } from './places.ts';
+import { loadPrograms, type Objects } from './programs.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 import { detachStrays } from './strays.ts';
 import { Tables } from './tables.ts';
 import { Transaction } from './transaction.ts';
 
-export interface SocketHooksOptions {
+export interface HooksOptions {
   readonly readObject: () => BpfObject;
   /** The folder of the control group whose sockets are led to endpoints. */
   readonly cgroupPath: () => string;
@@ -42,6 +49,20 @@ export interface SocketHooksOptions {
   readonly releasePins: () => void;
   /** What stands for the node itself. */
   readonly hostCookie: () => bigint;
+  /** Pods are met as packets, and only the node's own sockets as sockets. */
+  readonly packets?: PacketOptions;
+}
+
+export interface PacketOptions {
+  readonly readObject: () => BpfObject;
+  /** Names of the interfaces to serve, with `*` for anything; none: all but loopback. */
+  readonly interfaces: readonly string[];
+  readonly listLinks: () => Promise<readonly MachineLink[]>;
+  /** Tells all links, and again all of them after each change. */
+  readonly watchLinks: (
+    onChange: (links: readonly MachineLink[]) => void,
+    signal: AbortSignal,
+  ) => Promise<void>;
 }
 
 /** A program that is taken off is put back within half a second. */
@@ -52,13 +73,14 @@ const LOOK_AT_MAPS_AT_LEAST_EVERY_MS = 5000;
 const MOST_LOOKING = 1 / 100;
 
 /**
- * The data plane at sockets: who connects or sends to a Service address does so to an endpoint. It
- * serves what a socket can do; the rest passes, so another plane must stand behind it.
+ * The data plane of programs in the kernel. At sockets, who connects or sends to a Service address
+ * does so to an endpoint; with `packets`, so does what comes in by an interface. It serves what it
+ * can do right; the rest passes, so another plane must stand behind it.
  */
-export class SocketHooksPlane implements DataPlane {
-  readonly mode = 'socket-hooks';
+export class HooksPlane implements DataPlane {
+  readonly mode: string;
   readonly rowsPerStep = 4096;
-  readonly #options: SocketHooksOptions;
+  readonly #options: HooksOptions;
   readonly #knowledge = new Knowledge();
   #kernel: Kernel | undefined;
   #suspects = { hooks: false, maps: false };
@@ -66,9 +88,12 @@ export class SocketHooksPlane implements DataPlane {
   #tell: ((what: string) => void) | undefined;
   /** Changes with every write: a look that a write came between says nothing. */
   #writes = 0;
+  /** The interfaces of the machine, where they matter. */
+  #links: readonly MachineLink[] | undefined;
 
-  constructor(options: SocketHooksOptions) {
+  constructor(options: HooksOptions) {
     this.#options = options;
+    this.mode = options.packets ? 'packet hooks' : 'socket hooks';
   }
 
   async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
@@ -78,6 +103,7 @@ export class SocketHooksPlane implements DataPlane {
     const { facts, present } = this.#knowledge;
     const isCertain = facts !== undefined && present.size === 0 && !suspects.maps;
     try {
+      this.#links = await this.#options.packets?.listLinks();
       if (depth === 'everything' || !isCertain) return await this.#inspectEverything(desired);
       return await this.#inspectHooks(desired);
     } catch (error) {
@@ -91,8 +117,9 @@ export class SocketHooksPlane implements DataPlane {
   async configure(facts: NodeFacts): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
     try {
-      const node = nodeEntries(facts, this.#options.hostCookie());
+      const node = () => nodeEntries(facts, this.#about());
       await compareNodeEntries(this.#opened().tables, node, { write: true });
+      this.#noteMovedPods(this.#knowledge.facts, facts);
       this.#knowledge.facts = facts;
     } catch (error) {
       throw asPlaneError(error);
@@ -119,9 +146,9 @@ export class SocketHooksPlane implements DataPlane {
     const maps = openMaps(pins);
     if (maps === undefined) return [{ kind: 'missing', object: `ebpf maps at ${pins.folder}` }];
     try {
-      const tables = new Tables(maps);
-      const differences = await diffTables(tables, desired, this.#options.hostCookie());
-      for (const difference of this.#diffHooks(pins, maps)) differences.add(() => difference);
+      this.#links ??= await this.#options.packets?.listLinks();
+      const differences = await diffTables(new Tables(maps), desired, this.#about());
+      for (const difference of this.#diffPlaces(pins, maps)) differences.add(() => difference);
       return differences.described;
     } finally {
       for (const map of maps.values()) map.close();
@@ -132,7 +159,11 @@ export class SocketHooksPlane implements DataPlane {
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     const tell = (what: string) => onDrift({ atMs: Date.now(), what });
     this.#tell = tell;
-    await Promise.all([this.#watchHooks(tell, signal), this.#watchMaps(tell, signal)]);
+    await Promise.all([
+      this.#watchHooks(tell, signal),
+      this.#watchMaps(tell, signal),
+      this.#options.packets?.watchLinks((links) => this.#followInterfaces(links), signal),
+    ]);
   }
 
   async counters(): Promise<readonly EndpointCount[]> {
@@ -156,7 +187,7 @@ export class SocketHooksPlane implements DataPlane {
   async remove(): Promise<void> {
     try {
       const pins = new Pins(this.#options.pinFolder);
-      for (const name of HOOK_NAMES) {
+      for (const name of pins.linkNames()) {
         const link = pins.link(name);
         link?.detach();
         link?.close();
@@ -174,14 +205,15 @@ export class SocketHooksPlane implements DataPlane {
     }
   }
 
-  #diffHooks(pins: Pins, maps: ReadonlyMap<string, BpfMap>): Difference[] {
+  #diffPlaces(pins: Pins, maps: ReadonlyMap<string, BpfMap>): Difference[] {
     const cgroupPath = this.#options.cgroupPath();
-    const loaded = loadHooks(this.#options.readObject(), { maps });
-    const hooks = new Hooks({ pins, cgroupPath, loaded });
+    const loaded = loadPrograms(this.#objects(), { maps });
+    const interfaces = (): readonly number[] => this.#served();
+    const places = new Places({ pins, cgroupPath, interfaces, loaded });
     try {
-      return [...hooks.differences(), ...hooks.strays()];
+      return [...places.differences(), ...places.strays()];
     } finally {
-      hooks.close();
+      places.close();
     }
   }
 
@@ -190,9 +222,9 @@ export class SocketHooksPlane implements DataPlane {
     const pins = kernel.mendPins();
     const inspected = {
       tables: kernel.tables,
-      hooks: kernel.hooks,
+      places: kernel.places,
       knowledge: this.#knowledge,
-      hostCookie: this.#options.hostCookie(),
+      about: this.#about(),
     };
     const inspection = await inspectEverything(inspected, desired);
     return withMore(inspection, pins);
@@ -201,10 +233,10 @@ export class SocketHooksPlane implements DataPlane {
   /** Believes the rows to be there: only programs, pins and the node's entries are looked at. */
   async #inspectHooks(desired: Desired): Promise<Inspection> {
     const kernel = this.#opened();
-    const node = nodeEntries(desired.facts, this.#options.hostCookie());
+    const node = () => nodeEntries(desired.facts, this.#about());
     const amiss = [
       ...kernel.mendPins(),
-      ...kernel.hooks.mend(),
+      ...kernel.places.mend(),
       ...(await compareNodeEntries(kernel.tables, node, { write: true })),
     ];
     this.#knowledge.facts = desired.facts;
@@ -259,7 +291,7 @@ export class SocketHooksPlane implements DataPlane {
   #lookAtHooks(tell: (what: string) => void): void {
     if (this.#suspects.hooks || !this.#kernel) return;
     const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
-    const changes = [...changesAtHooks(this.#kernel.hooks), ...missing];
+    const changes = [...changesAtPlaces(this.#kernel.places), ...missing];
     if (changes.length === 0) return;
     this.#suspects.hooks = true;
     tell(changes.join(', '));
@@ -274,13 +306,55 @@ export class SocketHooksPlane implements DataPlane {
     tell(changes.join(', '));
   }
 
+  /** An interface that has come is served before anybody looks; until then the rules behind serve it. */
+  #followInterfaces(links: readonly MachineLink[]): void {
+    this.#links = links;
+    const { facts } = this.#knowledge;
+    if (!this.#kernel || !facts) return;
+    try {
+      noteInterfaces(this.#kernel.tables, facts, links);
+      this.#kernel.places.followInterfaces();
+    } catch (error) {
+      this.#suspects.hooks = true;
+      this.#tell?.(`an interface cannot be served: ${String(error)}`);
+    }
+  }
+
+  /** Which rows lead out of the pods' network is written in them. */
+  #noteMovedPods(before: NodeFacts | undefined, after: NodeFacts): void {
+    if (!this.#options.packets || isSame(before?.podNetworks, after.podNetworks)) return;
+    this.#suspects.maps = true;
+    this.#tell?.('the network of the pods is another one');
+  }
+
+  #about(): NodeAbout {
+    return { hostCookie: this.#options.hostCookie(), links: () => this.#links };
+  }
+
+  #served(): readonly number[] {
+    return servedInterfaces(this.#links ?? [], this.#options.packets?.interfaces ?? []);
+  }
+
+  #objects(): Objects {
+    const { readObject, packets } = this.#options;
+    return { sockets: readObject(), packets: packets?.readObject() };
+  }
+
   #opened(): Kernel {
     if (this.#kernel) return this.#kernel;
-    const { readObject, pinFolder, preparePins, cgroupPath } = this.#options;
-    const pins = new Pins(pinFolder, preparePins);
-    this.#kernel = Kernel.open({ object: readObject(), pins, cgroupPath: cgroupPath() });
+    const { pinFolder, preparePins, cgroupPath } = this.#options;
+    this.#kernel = Kernel.open({
+      objects: this.#objects(),
+      pins: new Pins(pinFolder, preparePins),
+      cgroupPath: cgroupPath(),
+      interfaces: () => this.#served(),
+    });
     return this.#kernel;
   }
+}
+
+function isSame(a: readonly string[] = [], b: readonly string[] = []): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
 function withMore(inspection: Inspection, more: readonly Difference[]): Inspection {

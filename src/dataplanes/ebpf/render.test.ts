@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderedEntries } from './render.ts';
+import { PodNetwork } from './pod-network.ts';
+import { type RenderedPlace, renderedEntries } from './render.ts';
 import { clusterIp, rowOf } from './testing/rows.ts';
+
+const AT_SOCKETS: RenderedPlace = { podsMet: 'at sockets' };
+const AS_PACKETS: RenderedPlace = {
+  podsMet: 'as packets',
+  podNetwork: new PodNetwork(['10.244.0.0/16']),
+};
 
 test('entries are told with what they do', () => {
   const frontend = clusterIp('10.96.0.1');
@@ -10,7 +17,7 @@ test('entries are told with what they do', () => {
     endpoints: ['10.244.0.1:80', '10.244.0.2:80'],
   });
   assert.deepEqual(
-    renderedEntries(row, frontend).map(({ map, text, does }) => [map, text, does]),
+    renderedEntries(row, frontend, AT_SOCKETS).map(({ map, text, does }) => [map, text, does]),
     [
       [
         'frontends',
@@ -39,7 +46,7 @@ test('what a socket cannot do is said to pass, and why', () => {
   });
   const row = rowOf('web', { frontends: [external, ranged, empty], endpoints: ['10.244.0.1:80'] });
   const does = [external, ranged, empty].map((each) =>
-    renderedEntries(row, each)
+    renderedEntries(row, each, AT_SOCKETS)
       .filter(({ map }) => map === 'frontends')
       .map((entry) => entry.does),
   );
@@ -55,5 +62,28 @@ test('what a socket cannot do is said to pass, and why', () => {
 
 test('what another Service has is in no map', () => {
   const lost = clusterIp('10.96.0.1', { lostTo: 'ns/older' });
-  assert.deepEqual(renderedEntries(rowOf('web', { frontends: [lost], endpoints: [] }), lost), []);
+  const row = rowOf('web', { frontends: [lost], endpoints: [] });
+  assert.deepEqual(renderedEntries(row, lost, AT_SOCKETS), []);
+});
+
+test('packets from outside are met too, and what leaves the network of the pods passes', () => {
+  const masqueraded = { action: 'forward', list: 'cluster', masquerade: true } as const;
+  const plain = { action: 'forward', list: 'cluster', masquerade: false } as const;
+  const frontend = clusterIp('10.96.0.1', {
+    outcomes: { pod: plain, host: plain, outside: masqueraded },
+  });
+  const does = (endpoints: string[]): string[] =>
+    renderedEntries(rowOf('web', { frontends: [frontend], endpoints }), frontend, AS_PACKETS)
+      .filter(({ map }) => map === 'frontends')
+      .map((entry) => entry.does);
+  assert.deepEqual(does(['10.244.0.1:80']), [
+    'the connection gets the only endpoint',
+    'the socket gets the only endpoint',
+    'the connection gets the only endpoint',
+  ]);
+  assert.deepEqual(does(['10.244.0.1:80', '192.0.2.9:80']), [
+    'passes the hook: it leaves the network of the pods, and others may masquerade it on its way',
+    'the socket gets one of 2 endpoints',
+    'the connection gets one of 2 endpoints',
+  ]);
 });

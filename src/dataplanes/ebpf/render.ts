@@ -1,6 +1,7 @@
 import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import { frontendText } from './entry-text.ts';
 import { CLASS_ORDER } from './layout.ts';
+import type { PodNetwork } from './pod-network.ts';
 import { frontendKeyOf, sequenceOf, servedFrontends } from './row.ts';
 
 /** An entry of a map, and what it does in a sentence. */
@@ -11,23 +12,42 @@ export interface RenderedEntry {
 }
 
 /**
+ * Where pods are met: at their sockets, or by the packets that come in, as everybody outside is; then
+ * the network of the pods matters.
+ */
+export type RenderedPlace =
+  | { readonly podsMet: 'at sockets' }
+  | { readonly podsMet: 'as packets'; readonly podNetwork: PodNetwork };
+
+/**
  * The entries of one frontend. Where in the map its endpoints are is decided when they are written,
  * so slots count from the first of the service port.
  */
-export function renderedEntries(row: Forwarding, frontend: Frontend): RenderedEntry[] {
+export function renderedEntries(
+  row: Forwarding,
+  frontend: Frontend,
+  place: RenderedPlace,
+): RenderedEntry[] {
   const served = servedFrontends(row);
   if (!served.includes(frontend)) return [];
-  const { endpoints, lists } = sequenceOf(row, served);
-  const entries = CLASS_ORDER.filter((source) => source !== 'outside').map((source) => {
+  const network = place.podsMet === 'as packets' ? place.podNetwork : undefined;
+  const { endpoints, lists, isBeyond } = sequenceOf(row, served, network);
+  const isMet = (source: SourceClass): boolean =>
+    source !== 'outside' || place.podsMet === 'as packets';
+  const entries = CLASS_ORDER.filter(isMet).map((source) => {
     const outcome = frontend.outcomes[source];
     const { offset, count } =
       outcome.action === 'forward' ? lists[outcome.list] : { offset: 0, count: 0 };
     const slots = count === 0 ? '' : ` slots +${offset}..+${offset + count - 1}`;
-    const reason = whyLeft(frontend, source);
+    const by = source === 'host' || place.podsMet === 'at sockets' ? 'socket' : 'packet';
+    const reason =
+      by === 'socket'
+        ? whyLeftAtSockets(frontend, source)
+        : whyLeftAsPackets(frontend, source, isBeyond);
     return {
       map: 'frontends',
       text: `${keyText(row, frontend)} from ${source} :${slots || ` ${outcome.action}`}`,
-      does: reason === undefined ? chooses(row, count) : `passes the hook: ${reason}`,
+      does: reason === undefined ? chooses(row, count, by) : `passes the hook: ${reason}`,
     };
   });
   const slots = endpoints.map(({ address, port }, index) => ({
@@ -43,7 +63,10 @@ function keyText(row: Forwarding, frontend: Frontend): string {
 }
 
 /** As is_for_sockets in bpf/sock.bpf.c decides; undefined: the hook serves it. */
-function whyLeft({ outcomes, allowedSources }: Frontend, source: SourceClass): string | undefined {
+function whyLeftAtSockets(
+  { outcomes, allowedSources }: Frontend,
+  source: SourceClass,
+): string | undefined {
   const outcome = outcomes[source];
   if (outcome.action !== 'forward') return `the rules behind ${outcome.action} it`;
   if (allowedSources) return 'its source is not known before it is routed';
@@ -51,9 +74,24 @@ function whyLeft({ outcomes, allowedSources }: Frontend, source: SourceClass): s
   return undefined;
 }
 
-function chooses({ affinitySeconds }: Forwarding, count: number): string {
+/** As is_for_packets in bpf/tc.bpf.c decides. */
+function whyLeftAsPackets(
+  { outcomes, allowedSources }: Frontend,
+  source: SourceClass,
+  isBeyond: boolean,
+): string | undefined {
+  const outcome = outcomes[source];
+  if (outcome.action !== 'forward') return `the rules behind ${outcome.action} it`;
+  if (allowedSources) return 'the rules behind look at its source';
+  if (source === 'pod' && isBeyond && !outcome.masquerade) {
+    return 'it leaves the network of the pods, and others may masquerade it on its way';
+  }
+  return undefined;
+}
+
+function chooses({ affinitySeconds }: Forwarding, count: number, by: 'socket' | 'packet'): string {
   if (count === 0) return 'passes the hook: there is no endpoint';
   const one = count === 1 ? 'the only endpoint' : `one of ${count} endpoints`;
   const stays = affinitySeconds > 0 ? `, the same for ${affinitySeconds} s` : '';
-  return `the socket gets ${one}${stays}`;
+  return `the ${by === 'socket' ? 'socket' : 'connection'} gets ${one}${stays}`;
 }

@@ -47,7 +47,7 @@ function row(more: Partial<Forwarding> = {}): Forwarding {
 function wordsOf(of: Forwarding, first: number): { list: string[]; flags: number }[] {
   const [served] = servedFrontends(of);
   assert.ok(served);
-  const sequence = sequenceOf(of, servedFrontends(of));
+  const sequence = sequenceOf(of, servedFrontends(of), undefined);
   const key = frontendKeyOf(of, served);
   const value = frontendValueOf({ row: of, frontend: served, sequence, first });
   return [0, 8, 16].map((at) => {
@@ -65,7 +65,7 @@ test('both lists are stretches of one sequence, though neither holds the other',
     { list: ['10.244.0.1', '10.244.0.2', '10.244.0.3'], flags: OutcomeFlag.masquerade },
     { list: ['10.244.0.3', '10.244.0.4'], flags: 0 },
   ]);
-  assert.equal(sequenceOf(row(), row().frontends).endpoints.length, 4);
+  assert.equal(sequenceOf(row(), row().frontends, undefined).endpoints.length, 4);
 });
 
 test('each word means the list that its outcome names', () => {
@@ -89,7 +89,7 @@ test('each word means the list that its outcome names', () => {
 test('a list that no outcome names takes no slots', () => {
   const outcomes = { pod: CLUSTER, host: CLUSTER, outside: { action: 'drop' } } as const;
   const only = row({ frontends: [frontend({ outcomes })] });
-  assert.equal(sequenceOf(only, only.frontends).endpoints.length, 3);
+  assert.equal(sequenceOf(only, only.frontends, undefined).endpoints.length, 3);
   assert.equal(wordsOf(only, 0)[2]?.flags, OutcomeFlag.drop);
 });
 

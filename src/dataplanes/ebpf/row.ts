@@ -22,6 +22,7 @@ import {
   writeAddress,
   writeOutcome,
 } from './layout.ts';
+import type { PodNetwork } from './pod-network.ts';
 
 /**
  * The endpoints of a row, one beside the other, so that each of its lists is a stretch of them:
@@ -32,10 +33,16 @@ export interface Sequence {
   readonly lists: Readonly<
     Record<EndpointList, { readonly offset: number; readonly count: number }>
   >;
+  /** Some endpoint is outside the pods' network; false where nobody needs to know. */
+  readonly isBeyond: boolean;
 }
 
 const NO_LIST = { offset: 0, count: 0 } as const;
-const EMPTY: Sequence = { endpoints: [], lists: { cluster: NO_LIST, local: NO_LIST } };
+const EMPTY: Sequence = {
+  endpoints: [],
+  lists: { cluster: NO_LIST, local: NO_LIST },
+  isBeyond: false,
+};
 
 /** Frontends that the maps have. SCTP has no socket hooks; what another Service has is its own. */
 export function servedFrontends(row: Forwarding | undefined): readonly Frontend[] {
@@ -48,7 +55,12 @@ function isServed({ lostTo }: Frontend): boolean {
   return lostTo === undefined;
 }
 
-export function sequenceOf(row: Forwarding, frontends: readonly Frontend[]): Sequence {
+/** `network`: of the pods, where an endpoint outside of it must be known. */
+export function sequenceOf(
+  row: Forwarding,
+  frontends: readonly Frontend[],
+  network: PodNetwork | undefined,
+): Sequence {
   const cluster = isUsed('cluster', frontends) ? row.clusterEndpoints : [];
   const local = isUsed('local', frontends) ? row.localEndpoints : [];
   if (local.length === 0) {
@@ -56,9 +68,15 @@ export function sequenceOf(row: Forwarding, frontends: readonly Frontend[]): Seq
     return {
       endpoints: cluster,
       lists: { cluster: { offset: 0, count: cluster.length }, local: NO_LIST },
+      isBeyond: isAnyOutside(network, cluster),
     };
   }
-  return interleaved(cluster, local);
+  const both = interleaved(cluster, local);
+  return { ...both, isBeyond: isAnyOutside(network, both.endpoints) };
+}
+
+function isAnyOutside(network: PodNetwork | undefined, endpoints: readonly Endpoint[]): boolean {
+  return network !== undefined && endpoints.some(({ address }) => !network.has(address));
 }
 
 function isUsed(list: EndpointList, frontends: readonly Frontend[]): boolean {
@@ -69,7 +87,10 @@ function isUsed(list: EndpointList, frontends: readonly Frontend[]): boolean {
   return false;
 }
 
-function interleaved(cluster: readonly Endpoint[], local: readonly Endpoint[]): Sequence {
+function interleaved(
+  cluster: readonly Endpoint[],
+  local: readonly Endpoint[],
+): Omit<Sequence, 'isBeyond'> {
   const localNames = new Set(local.map(nameOf));
   const clusterNames = new Set(cluster.map(nameOf));
   const onlyLocal = local.filter((each) => !clusterNames.has(nameOf(each)));
@@ -125,7 +146,8 @@ export function writeFrontend(
   const { row, frontend, sequence, first, tag } = of;
   const flags =
     (row.affinitySeconds > 0 ? OutcomeFlag.affinity : 0) |
-    (frontend.allowedSources === undefined ? 0 : OutcomeFlag.ranges);
+    (frontend.allowedSources === undefined ? 0 : OutcomeFlag.ranges) |
+    (sequence.isBeyond ? OutcomeFlag.beyond : 0);
   const { pod, host, outside } = frontend.outcomes;
   const common = { sequence, first, flags, tag };
   writeOne(target, at, { outcome: pod, ...common });

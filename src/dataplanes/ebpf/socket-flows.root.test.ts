@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { ENDED_KEY } from './layout.ts';
-import type { SocketHooksPlane } from './plane.ts';
+import type { HooksPlane } from './plane.ts';
 import { SocketFlows } from './socket-flows.ts';
 import { testPlace } from './testing/place.ts';
 import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
@@ -23,7 +23,7 @@ const DNS = rowOf('dns', {
   endpoints: ['127.0.0.11:5353'],
 });
 
-let plane: SocketHooksPlane;
+let plane: HooksPlane;
 
 beforeEach(async () => {
   plane = place.newPlane();

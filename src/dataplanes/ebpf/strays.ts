@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
-import { listIds, openLinkById, openMapById, openProgramById } from '../../linux/bpf/enumerate.ts';
+import { listIds, openLinkById } from '../../linux/bpf/enumerate.ts';
 import { BpfError } from '../../linux/bpf/errors.ts';
 import type { BpfLink } from '../../linux/bpf/link.ts';
-import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
 import type { Difference } from '../contract.ts';
 import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
-import { MAP_NAMES } from './map-names.ts';
+import { looksLikeOurs } from './looks-like-ours.ts';
 
 export interface StraySearch {
   readonly cgroupPath: string;
@@ -60,18 +59,5 @@ function hookOf(link: BpfLink, cgroupId: bigint): HookName | undefined {
   const { target, programId } = link.info();
   if (target.kind !== 'cgroup' || target.cgroupId !== cgroupId) return undefined;
   const name = HOOK_NAMES.find((each) => ATTACH_TYPE[each] === target.attachType);
-  const program = name === undefined ? undefined : openProgramById(programId);
-  try {
-    if (!program || program.name !== name) return undefined;
-    const maps = mapIdsOf(program).map(mapName);
-    return maps.length > 0 && maps.every((map) => MAP_NAMES.includes(map)) ? name : undefined;
-  } finally {
-    program?.close();
-  }
-}
-
-function mapName(id: number): string {
-  const map = openMapById(id);
-  map?.close();
-  return map?.name ?? '';
+  return name !== undefined && looksLikeOurs(programId, name) ? name : undefined;
 }

@@ -14,6 +14,7 @@ export class Tables {
   readonly slots: BpfMap;
   readonly nodeAddresses: BpfMap;
   readonly settings: BpfMap;
+  readonly interfaces: BpfMap;
   #draft: SlotDraft = { keys: new Int32Array(0), values: new Int32Array(0) };
 
   constructor(maps: ReadonlyMap<string, BpfMap>) {
@@ -21,6 +22,7 @@ export class Tables {
     this.slots = mapNamed(maps, 'slots');
     this.nodeAddresses = mapNamed(maps, 'node_addresses');
     this.settings = mapNamed(maps, 'settings');
+    this.interfaces = mapNamed(maps, 'interfaces');
   }
 
   async writeFrontends(batch: FrontendBatch): Promise<void> {

@@ -105,13 +105,13 @@ export class Transaction {
 
   /** Gives how many slots are missing. */
   #planRow({ key, before, after }: Change): number {
-    const { lists, present, space } = this.#knowledge;
+    const { lists, present, space, podNetwork } = this.#knowledge;
     const served = servedFrontends(after);
-    const sequence = after && sequenceOf(after, served);
+    const sequence = after && sequenceOf(after, served, podNetwork);
     const old = lists.get(key);
     this.#planDeletions(before, present.get(key) ?? []);
     const known = before && old && { row: before, served: servedFrontends(before) };
-    const sequenceBefore = known && sequenceOf(known.row, known.served);
+    const sequenceBefore = known && sequenceOf(known.row, known.served, podNetwork);
     const endpoints = sequence?.endpoints ?? [];
     const stays = sequenceBefore && haveSameEndpoints(sequenceBefore.endpoints, endpoints);
     let first = old?.first ?? 0;

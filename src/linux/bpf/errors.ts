@@ -87,6 +87,7 @@ function codeOf(errno: number): BpfErrorCode {
     case ENOTSUPP:
       return 'BPF_UNSUPPORTED';
     case Errno.ENOENT:
+    case Errno.ENODEV:
       return 'BPF_MISSING';
     case Errno.EEXIST:
     case Errno.EBUSY:

@@ -27,6 +27,7 @@ export const Errno = {
   E2BIG: 7,
   EAGAIN: 11,
   ENOMEM: 12,
+  ENODEV: 19,
   EACCES: 13,
   EFAULT: 14,
   EBUSY: 16,

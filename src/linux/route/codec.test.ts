@@ -91,7 +91,7 @@ describe('an address', () => {
 
 describe('a link', () => {
   it('is read with its kind and state', () => {
-    const link = { index: 7, name: 'uplink', kind: 'veth', up: false };
+    const link = { index: 7, name: 'uplink', kind: 'veth', up: false, loopback: false, master: 0 };
     assert.deepEqual(readLinkChange(only(VETH_ANSWER)), { of: 'link', index: 7, link });
     const up = readLinkChange(only(VETH_ANSWER, { 8: 0x43 }));
     assert.deepEqual(up?.link, { ...link, up: true });

@@ -2,9 +2,11 @@ import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.t
 import { AF_UNSPEC, LINK_FIXED_BYTES, RTM_DELLINK, RTM_NEWLINK } from './protocol.ts';
 
 const IFLA_IFNAME = 3;
+const IFLA_MASTER = 10;
 const IFLA_LINKINFO = 18;
 const IFLA_INFO_KIND = 1;
 const IFF_UP = 0x1;
+const IFF_LOOPBACK = 0x8;
 
 export interface MachineLink {
   readonly index: number;
@@ -13,6 +15,9 @@ export interface MachineLink {
   readonly kind: string;
   /** Somebody switched it on; whether a cable is in is another question. */
   readonly up: boolean;
+  readonly loopback: boolean;
+  /** The index of the bridge or the like that it is a port of; 0: of none. */
+  readonly master: number;
 }
 
 /** A link as it is now, or that it is gone. */
@@ -35,6 +40,14 @@ export function readLinkChange(message: NetlinkMessage): LinkChange | undefined 
   if (name === '') return undefined;
   const about = attributes.get(IFLA_LINKINFO);
   const kind = about === undefined ? '' : textOf(readAttributes(about).get(IFLA_INFO_KIND));
-  const up = (body.readUInt32LE(8) & IFF_UP) !== 0;
-  return { of: 'link', index, link: { index, name, kind, up } };
+  const flags = body.readUInt32LE(8);
+  const link = {
+    index,
+    name,
+    kind,
+    up: (flags & IFF_UP) !== 0,
+    loopback: (flags & IFF_LOOPBACK) !== 0,
+    master: attributes.get(IFLA_MASTER)?.readUInt32LE(0) ?? 0,
+  };
+  return { of: 'link', index, link };
 }

@@ -6,14 +6,14 @@ import { runInGroup } from '../../../linux/bpf/testing/in-group.ts';
 import { type OwnPlace, ownPlace } from '../../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../../../linux/netns-cookie.ts';
-import { SocketHooksPlane } from '../plane.ts';
+import { HooksPlane } from '../plane.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
 /** A control group, pins and a network that nobody else uses, for planes made one after another. */
 export interface TestPlace extends OwnPlace {
   readonly object: BpfObject;
-  newPlane(of?: PlaneParts): SocketHooksPlane;
+  newPlane(of?: PlaneParts): HooksPlane;
   /** Runs a script of Node's inside the group; gives what it printed. */
   inGroup(script: string): Promise<string>;
 }
@@ -35,7 +35,7 @@ export function testPlace(name: string): TestPlace {
     ...place,
     object,
     newPlane: (of = {}) =>
-      new SocketHooksPlane({
+      new HooksPlane({
         readObject: () => of.object ?? object,
         cgroupPath: () => of.cgroup ?? place.cgroup,
         findCgroup: () => of.cgroup ?? place.cgroup,

@@ -1,0 +1,185 @@
+import { openLinkById, programsOnDevice } from '../../linux/bpf/enumerate.ts';
+import { BpfError } from '../../linux/bpf/errors.ts';
+import { attachTcx, type BpfLink } from '../../linux/bpf/link.ts';
+import type { BpfProgram } from '../../linux/bpf/program.ts';
+import type { Difference } from '../contract.ts';
+import { looksLikeOurs } from './looks-like-ours.ts';
+import type { Pins } from './pins.ts';
+import { INGRESS } from './programs.ts';
+import { SamePrograms } from './same-program.ts';
+
+type State = 'right' | 'missing' | 'different';
+
+interface Flaw {
+  readonly ifindex: number;
+  readonly state: Exclude<State, 'right'>;
+  readonly link: BpfLink | undefined;
+}
+
+const PIN = new RegExp(`^${INGRESS}_(\\d+)$`);
+
+function pinName(ifindex: number): string {
+  return `${INGRESS}_${ifindex}`;
+}
+
+function textOf(ifindex: number): string {
+  return `ebpf ${INGRESS} of interface ${ifindex}`;
+}
+
+/**
+ * The program at the interfaces of the machine. Links that stand and run our program on our maps are
+ * left alone; those of interfaces that have gone, or are not served, are let go.
+ */
+export class Ingress {
+  readonly #pins: Pins;
+  readonly #interfaces: () => readonly number[];
+  readonly #links = new Map<number, BpfLink>();
+  readonly #same = new SamePrograms();
+  /** Undefined: no interface is to have one. */
+  #program: BpfProgram | undefined;
+
+  constructor(of: {
+    readonly pins: Pins;
+    /** Those that are to be served now. */
+    readonly interfaces: () => readonly number[];
+    readonly program: BpfProgram | undefined;
+  }) {
+    this.#pins = of.pins;
+    this.#interfaces = of.interfaces;
+    this.#program = of.program;
+  }
+
+  differences(): Difference[] {
+    return [
+      ...this.#flaws().map(({ ifindex, state }) => ({ kind: state, object: textOf(ifindex) })),
+      ...this.#superfluous().map(foreign),
+    ];
+  }
+
+  /** Programs of ours that others have attached: their maps nobody writes. */
+  strays(): Difference[] {
+    return this.#eachStray(() => undefined);
+  }
+
+  mend(): Difference[] {
+    const flaws = this.#flaws();
+    const superfluous = this.#superfluous();
+    const stray = this.#eachStray((link) => link.detach());
+    for (const ifindex of superfluous) this.#letGo(ifindex);
+    for (const flaw of flaws) this.#repair(flaw);
+    return [
+      ...stray,
+      ...superfluous.map(foreign),
+      ...flaws.map(({ ifindex, state }) => ({ kind: state, object: textOf(ifindex) })),
+    ];
+  }
+
+  /** The same program on other maps; `mend` puts it in place. */
+  use(program: BpfProgram | undefined): void {
+    this.#program = program;
+    this.#same.forget();
+  }
+
+  close(): void {
+    for (const link of this.#links.values()) link.close();
+    this.#links.clear();
+  }
+
+  #flaws(): Flaw[] {
+    if (this.#program === undefined) return [];
+    return this.#interfaces().flatMap((ifindex) => {
+      const link = this.#links.get(ifindex) ?? this.#pins.link(pinName(ifindex));
+      if (link) this.#links.set(ifindex, link);
+      const state = link ? this.#stateOf(ifindex, link) : 'missing';
+      return state === 'right' ? [] : [{ ifindex, state, link }];
+    });
+  }
+
+  #stateOf(ifindex: number, link: BpfLink): State {
+    const { target, programId } = link.info();
+    // Who takes a program off leaves a link that is attached to nothing.
+    if (target.kind !== 'tcx' || target.ifindex !== ifindex) return 'missing';
+    if (!this.#pins.hasLink(pinName(ifindex))) return 'missing';
+    const ours = this.#program;
+    return ours && this.#same.isSame(programId, ours) ? 'right' : 'different';
+  }
+
+  /** Interfaces that have a link of ours and should not. */
+  #superfluous(): number[] {
+    const wanted = new Set(this.#program === undefined ? [] : this.#interfaces());
+    const pinned = this.#pins.linkNames().flatMap((name) => {
+      const number = PIN.exec(name)?.[1];
+      return number === undefined ? [] : [Number(number)];
+    });
+    const all = new Set([...pinned, ...this.#links.keys()]);
+    return [...all].filter((ifindex) => !wanted.has(ifindex)).sort((a, b) => a - b);
+  }
+
+  #letGo(ifindex: number): void {
+    const link = this.#links.get(ifindex) ?? this.#pins.link(pinName(ifindex));
+    this.#links.delete(ifindex);
+    this.#pins.removeLink(pinName(ifindex));
+    // One that was moved into a pod takes the program along.
+    link?.detach();
+    link?.close();
+  }
+
+  #repair({ ifindex, state, link }: Flaw): void {
+    const program = this.#program;
+    if (program === undefined) return;
+    if (state === 'different') {
+      link?.update(program);
+      return;
+    }
+    link?.close();
+    this.#links.delete(ifindex);
+    const fresh = attachIfThere(program, ifindex);
+    if (fresh === undefined) return;
+    this.#links.set(ifindex, fresh);
+    this.#pins.pinLink(pinName(ifindex), fresh);
+  }
+
+  #eachStray(visit: (link: BpfLink) => void): Difference[] {
+    const kept = new Set([...this.#links.values()].map((link) => link.info().id));
+    return this.#interfaces().flatMap((ifindex) =>
+      attachedTo(ifindex).flatMap(({ linkId, programId }): Difference[] => {
+        if (kept.has(linkId) || !looksLikeOurs(programId, INGRESS)) return [];
+        const link = openLinkById(linkId);
+        if (link === undefined) return [];
+        try {
+          visit(link);
+        } finally {
+          link.close();
+        }
+        return [{ kind: 'foreign', object: `${textOf(ifindex)}, attached beside ours` }];
+      }),
+    );
+  }
+}
+
+function foreign(ifindex: number): Difference {
+  return { kind: 'foreign', object: textOf(ifindex) };
+}
+
+/** Undefined: the interface has gone meanwhile. */
+function attachIfThere(program: BpfProgram, ifindex: number): BpfLink | undefined {
+  return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));
+}
+
+function attachedTo(ifindex: number): { linkId: number; programId: number }[] {
+  const found = unlessGone(() => programsOnDevice(ifindex, 'ingress'));
+  if (found === undefined) return [];
+  return found.programs.map((programId, index) => ({
+    programId,
+    linkId: found.links[index] ?? 0,
+  }));
+}
+
+function unlessGone<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof BpfError && error.code === 'BPF_MISSING') return undefined;
+    throw error;
+  }
+}
