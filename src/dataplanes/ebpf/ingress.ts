@@ -74,6 +74,19 @@ export class Ingress {
     ];
   }
 
+  /**
+   * Interfaces have come or gone. A pod that starts makes a dozen changes, so those that were here
+   * before are not looked at.
+   */
+  follow(): void {
+    if (this.#program === undefined) return;
+    const wanted = new Set(this.#interfaces());
+    for (const ifindex of [...this.#links.keys()]) if (!wanted.has(ifindex)) this.#letGo(ifindex);
+    for (const ifindex of wanted) {
+      if (!this.#links.has(ifindex)) this.#repair({ ifindex, state: 'missing', link: undefined });
+    }
+  }
+
   /** The same program on other maps; `mend` puts it in place. */
   use(program: BpfProgram | undefined): void {
     this.#program = program;

@@ -40,7 +40,7 @@ export class Places {
 
   /** The interfaces of the machine have changed: new ones get the program, those that went lose it. */
   followInterfaces(): void {
-    this.#ingress.mend();
+    this.#ingress.follow();
   }
 
   /** The same programs on other maps. `mend` puts them in place, each in one step. */
