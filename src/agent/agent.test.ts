@@ -42,6 +42,21 @@ test('nothing is asked of the plane before every kind has been told completely',
   assert.equal(healthz(stage.agent.conditions()).ok, true);
 });
 
+test('a Service with a policy Local is counted while its endpoints are all elsewhere', async () => {
+  const clock = new VirtualClock();
+  await using stage = new Stage(clock);
+  await synced(clock, stage, 3);
+  const internal = () => stage.agent.noLocal().map(({ count }) => count)[0];
+  assert.equal(internal(), 0);
+  stage.source.service(service({ internalTrafficPolicy: 'Local' }));
+  stage.source.slice(slice([endpoint('10.9.0.1', { nodeName: 'elsewhere' })]));
+  await clock.until('it is written', () => stage.isEqual());
+  assert.equal(internal(), 1);
+  stage.source.slice(slice([endpoint('10.9.0.1', { nodeName: NODE.name })]));
+  await clock.until('it is written', () => stage.isEqual());
+  assert.equal(internal(), 0);
+});
+
 test('machine addresses are waited for where node ports depend on them', async () => {
   const clock = new VirtualClock();
   const nodePorts = { addresses: ['192.0.2.0/24'], onLocalhost: false };

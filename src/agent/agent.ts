@@ -12,6 +12,7 @@ import { DriftLog } from './drift-log.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
 import { Intake } from './intake.ts';
 import type { MachineAddresses } from './machine-addresses.ts';
+import type { NoLocalCount } from './no-local.ts';
 import type { AgentObserver } from './observer.ts';
 import { Observers } from './observers.ts';
 import { Outstanding } from './outstanding.ts';
@@ -131,6 +132,11 @@ export class Agent {
   /** By `namespace/name`, only Services that have a health port. */
   get healthChecks(): ReadonlyMap<string, ServiceHealthCheck> {
     return this.#reconciler.healthChecks.all;
+  }
+
+  /** Of the rows that are desired. */
+  noLocal(): readonly NoLocalCount[] {
+    return this.#reconciler.noLocal.counts();
   }
 
   conditions(): Conditions {

@@ -6,6 +6,7 @@ import type { Failure } from './failure.ts';
 import { HealthChecks } from './health-checks.ts';
 import { InspectionPlan, type WantedInspection } from './inspection-plan.ts';
 import { Inspector } from './inspector.ts';
+import { NoLocalCounts } from './no-local.ts';
 import type { RowCounts } from './snapshot.ts';
 import { Writer } from './writer.ts';
 
@@ -21,6 +22,7 @@ export class Reconciler {
   readonly plan: InspectionPlan;
   readonly inspector: Inspector;
   readonly healthChecks: HealthChecks;
+  readonly noLocal = new NoLocalCounts();
   readonly #context: Context;
   readonly #writer: Writer;
   readonly #configuring: Configuring;
@@ -138,6 +140,7 @@ export class Reconciler {
     for (const change of changes) {
       this.#desiredCount +=
         Number(change.after !== undefined) - Number(change.before !== undefined);
+      this.noLocal.change(change);
       const id = (change.after ?? change.before)?.id;
       if (id !== undefined) this.healthChecks.serviceChanged(serviceOf(id));
       // The first inspection says of every row whether it must be written.

@@ -93,11 +93,6 @@ export class ForwardingTable {
     return entry === undefined ? [] : this.#current(entry);
   }
 
-  /** Every row, in no order: for whoever counts, and must not wait for fifty thousand names to be sorted. */
-  *rows(): Generator<Forwarding> {
-    for (const entry of this.#register.entries()) yield* this.#current(entry);
-  }
-
   #current(entry: Entry): readonly Forwarding[] {
     const families = this.#stale.get(entry);
     if (families) this.#settle(entry, families);

@@ -1,6 +1,6 @@
 import type { PacketCounts } from '../../dataplanes/contract.ts';
-import type { Forwarding } from '../../forwarding/model.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
+import type { NoLocalCount } from '../no-local.ts';
 import type { AgentObserver } from '../observer.ts';
 import type { Probe } from '../servers/health-server.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
@@ -16,8 +16,8 @@ export interface AgentMetricsOptions {
   readonly startedAtMs: number;
   /** Asked for once for each scrape. */
   readonly snapshot: () => AgentSnapshot;
-  /** What is desired, for the count of Services without local endpoints; left out without it. */
-  readonly rows?: () => Iterable<Forwarding>;
+  /** Service ports without local endpoints; left out without it. */
+  readonly noLocal?: () => readonly NoLocalCount[];
   /** Read from the kernel for each scrape, in a mode that has them. */
   readonly packetCounts?: () => Promise<PacketCounts>;
 }

@@ -1,5 +1,6 @@
-import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
+import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { MetricSet } from '../metrics.ts';
+import type { NoLocalCount } from '../no-local.ts';
 import type {
   Acknowledged,
   AgentObserver,
@@ -10,15 +11,14 @@ import type {
 } from '../observer.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { NETWORK_PROGRAMMING_SECONDS, SYNC_SECONDS } from './buckets.ts';
-import { countNoLocal } from './no-local.ts';
 
 export interface KubeProxyMetricsOptions {
   readonly set: MetricSet;
   readonly mode: string;
   /** Triggers from before it are of a time when nobody was here to act on them. */
   readonly startedAtMs: number;
-  /** What is desired; walked once for each scrape. */
-  readonly rows?: () => Iterable<Forwarding>;
+  /** Asked for once for each scrape. */
+  readonly noLocal?: () => readonly NoLocalCount[];
 }
 
 /** One look of connection tracking at what it still remembers. */
@@ -111,9 +111,7 @@ export class KubeProxyMetrics implements AgentObserver {
         this.#metrics.lastQueued.set(this.#lastQueuedAtMs / 1000, family);
       }
     }
-    const desired = this.#options.rows?.();
-    if (desired === undefined) return;
-    for (const { family, policy, count } of countNoLocal(desired)) {
+    for (const { family, policy, count } of this.#options.noLocal?.() ?? []) {
       this.#metrics.noLocal.set(count, policy, family);
     }
   }

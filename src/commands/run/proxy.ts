@@ -55,7 +55,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     version: VERSION,
     startedAtMs,
     snapshot: () => agentOf().snapshot(),
-    rows: () => agentOf().table.rows(),
+    noLocal: () => agentOf().noLocal(),
   });
   const serviceHealth = new ServiceHealthServers({
     facts: () => agentOf().facts,
