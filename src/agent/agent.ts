@@ -246,7 +246,7 @@ export class Agent {
 
   #changed(): void {
     if (!this.#reconciler.isOpen) {
-      if (this.#context.intake.missing().length > 0) return;
+      if (!this.#context.intake.isComplete) return;
       this.#reconciler.open();
     }
     this.#reconciler.noteUntaken();

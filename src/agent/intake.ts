@@ -51,12 +51,21 @@ export class Intake {
     return this.#node;
   }
 
+  /** Whether everything has been told once; asked with each of a hundred thousand events of a start. */
+  get isComplete(): boolean {
+    const isListed = expectedKinds(this.#settings).every((kind) => this.#listed.has(kind));
+    return isListed && !this.#isWaitingForAddresses;
+  }
+
   /** What has not been told completely yet, in words. Nothing may be written before it has. */
   missing(): string[] {
     const kinds = expectedKinds(this.#settings).filter((kind) => !this.#listed.has(kind));
+    return this.#isWaitingForAddresses ? [...kinds, 'machine addresses'] : kinds;
+  }
+
+  get #isWaitingForAddresses(): boolean {
     const needsAddresses = Array.isArray(this.#settings.nodePorts.addresses);
-    const isWaiting = needsAddresses && this.#machineAddresses === undefined;
-    return isWaiting ? [...kinds, 'machine addresses'] : kinds;
+    return needsAddresses && this.#machineAddresses === undefined;
   }
 
   take(event: SourceEvent): Touched {
@@ -136,7 +145,9 @@ export class Intake {
   }
 }
 
-function expectedKinds({ nodeObject }: AgentSettings): Kind[] {
-  const kinds: Kind[] = ['service', 'serviceCidr', 'slice'];
-  return nodeObject === 'none' ? kinds : ['node', ...kinds];
+const WITHOUT_NODE: readonly Kind[] = ['service', 'serviceCidr', 'slice'];
+const WITH_NODE: readonly Kind[] = ['node', ...WITHOUT_NODE];
+
+function expectedKinds({ nodeObject }: AgentSettings): readonly Kind[] {
+  return nodeObject === 'none' ? WITHOUT_NODE : WITH_NODE;
 }

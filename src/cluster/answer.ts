@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
+import { finished } from 'node:stream';
 import { ClusterError } from './errors.ts';
 import { encodingOf } from './wire/choice.ts';
 import type { Encoding } from './wire/encoding.ts';
@@ -94,6 +95,45 @@ export class Answer {
     }
     // A connection that is closed under a stream ends it without an error.
     if (!this.#stream.readableEnded) throw this.#reasonToEnd() ?? lostError(undefined);
+  }
+
+  /**
+   * Gives each part of the body in the moment in which it comes, until there are no more or one was
+   * enough. A list that is streamed comes in as many parts as it has objects: what `body` does for
+   * each takes longer than to read it. Throws as `body` does, and whatever `onPart` throws.
+   */
+  async follow(onPart: (part: Buffer) => 'more' | 'enough'): Promise<void> {
+    const stream = this.#stream;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const cancel = (): void => this.discard();
+    const onData = (part: Buffer): void => {
+      this.#onHeard();
+      try {
+        if (onPart(part) === 'more') return;
+        resolve();
+      } catch (error) {
+        reject(error);
+      }
+      stream.off('data', onData);
+    };
+    const forget = finished(stream, { writable: false }, (error) => {
+      const reason = this.#reasonToEnd();
+      // A connection that is closed under a stream ends it without an error, but with a code.
+      const isWhole = !error && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR;
+      if (reason === undefined && isWhole) resolve();
+      else reject(reason ?? lostError(error ?? undefined));
+    });
+    this.#signal.addEventListener('abort', cancel, { once: true });
+    try {
+      this.#signal.throwIfAborted();
+      stream.on('data', onData);
+      await promise;
+    } finally {
+      this.#signal.removeEventListener('abort', cancel);
+      stream.off('data', onData);
+      forget();
+      this.discard();
+    }
   }
 
   discard(): void {

@@ -90,6 +90,76 @@ describe('one connection', () => {
   });
 });
 
+describe('a body that is followed', () => {
+  async function followed(t: TestContext, onRequest: (exchange: Exchange) => void) {
+    const server = await serve(t, onRequest);
+    const connection = connect(t, { access: openAccess(server.url) });
+    const stop = new AbortController();
+    return { server, stop, answer: await connection.get('/x', stop.signal) };
+  }
+
+  it('comes whole, and ends', async (t) => {
+    const { answer } = await followed(t, (x) => x.answer(200, 'all of it'));
+    let text = '';
+    await answer.follow((part) => {
+      text += part;
+      return 'more';
+    });
+    assert.equal(text, 'all of it');
+  });
+
+  it('ends when a part was enough, or cannot be borne, and no other part is told', async (t) => {
+    const endless = (x: Exchange): void => {
+      x.watch();
+      const timer = setInterval(() => x.stream.write('part'), 1);
+      x.stream.on('close', () => clearInterval(timer));
+    };
+    let count = 0;
+    const first = await followed(t, endless);
+    await first.answer.follow(() => (++count === 2 ? 'enough' : 'more'));
+    assert.equal(count, 2);
+    const second = await followed(t, endless);
+    const unbearable = new Error('unbearable');
+    await assert.rejects(
+      second.answer.follow(() => {
+        count++;
+        throw unbearable;
+      }),
+      unbearable,
+    );
+    assert.equal(count, 3);
+  });
+
+  it('tells why it has no end: cut off, stopped, silent, or lost before anybody read', async (t) => {
+    const cut = await followed(t, (x) => {
+      x.watch();
+      x.stream.write('half');
+    });
+    const lost = { code: 'CLUSTER_CONNECTION_LOST' };
+    await assert.rejects(
+      cut.answer.follow(() => {
+        cut.server.resetConnections();
+        return 'more';
+      }),
+      lost,
+    );
+    await assert.rejects(
+      cut.answer.follow(() => 'more'),
+      lost,
+    );
+    const stopped = await followed(t, (x) => x.watch());
+    const reading = stopped.answer.follow(() => 'more');
+    stopped.stop.abort(new Error('stop'));
+    await assert.rejects(reading, /stop/);
+    const silent = await followed(t, (x) => x.watch());
+    silent.answer.limitSilence(20);
+    await assert.rejects(
+      silent.answer.follow(() => 'more'),
+      { code: 'CLUSTER_STALLED' },
+    );
+  });
+});
+
 describe('a server that is not there', () => {
   it('and refuses is unreachable', async (t) => {
     const server = await FakeApiServer.start((x) => x.watch());

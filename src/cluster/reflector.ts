@@ -141,14 +141,14 @@ export class Reflector<K extends Kind> {
       answer.limitSilence(this.#isListing() ? timing.listSilenceMs : timing.watchSilenceMs);
     limitSilence();
     const events = answer.encoding.events(resource.kind);
-    for await (const chunk of answer.body()) {
+    await answer.follow((part) => {
       const wasListing = this.#isListing();
       this.#heard();
-      for (const event of events.push(chunk)) this.#take(event);
+      for (const event of events.push(part)) this.#take(event);
       if (wasListing && !this.#isListing()) limitSilence();
       // What was missed comes with a new list, now rather than when the server ends the watch.
-      if (this.#hasMissedLine && !this.#isListing()) return;
-    }
+      return this.#hasMissedLine && !this.#isListing() ? 'enough' : 'more';
+    });
     if (this.#isListing()) throw brokenOff(resource);
   }
 

@@ -128,7 +128,8 @@ export function knownProtocol(text: string): Protocol | undefined {
 }
 
 /** The API lets no two ports share name and protocol; if an object does, the first one counts. */
-function uniquePorts(ports: readonly ServicePortObject[]): ServicePortObject[] {
+function uniquePorts(ports: readonly ServicePortObject[]): readonly ServicePortObject[] {
+  if (ports.length < 2) return ports;
   const seen = new Set<string>();
   return ports.filter((port) => {
     const key = `${port.name}/${port.protocol}`;

@@ -41,7 +41,7 @@ const LONGEST_TEXT = 253;
 /** As JSON: some dozens of names or ports. */
 const LONGEST_LIST = 4_096;
 
-const NONE: readonly never[] = Object.freeze([]);
+export const NONE: readonly never[] = Object.freeze([]);
 
 /**
  * The list for keeping: V8 makes room for 17 items in one that is filled by `push` or `filter`, and

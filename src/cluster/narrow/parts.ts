@@ -1,11 +1,13 @@
 import { arrayAt, isRecord, type JsonRecord, textAt } from '../json.ts';
-import { compact } from './interner.ts';
+import { compact, NONE } from './interner.ts';
 
 export const PORT_BOUNDS = { min: 1, max: 65_535 } as const;
 
 /** The texts of a list; what is empty or no text is left out. */
 export function textsAt(parent: JsonRecord, name: string): readonly string[] {
-  const found = arrayAt(parent, name).filter((item) => typeof item === 'string' && item !== '');
+  const list = arrayAt(parent, name);
+  if (list.length === 0) return NONE;
+  const found = list.filter((item) => typeof item === 'string' && item !== '');
   return compact(found as string[]);
 }
 
@@ -15,8 +17,10 @@ export function textOfEach(
   listName: string,
   textName: string,
 ): readonly string[] {
+  const list = arrayAt(parent, listName);
+  if (list.length === 0) return NONE;
   const found: string[] = [];
-  for (const item of arrayAt(parent, listName)) {
+  for (const item of list) {
     const text = isRecord(item) ? textAt(item, textName) : '';
     if (text !== '') found.push(text);
   }

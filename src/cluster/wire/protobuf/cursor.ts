@@ -18,10 +18,10 @@ export class Cursor {
 
   readonly #texts: TextCache;
 
-  constructor(bytes: Buffer, texts: TextCache) {
+  constructor(bytes: Buffer, texts: TextCache, position = 0) {
     this.bytes = bytes;
     this.#texts = texts;
-    this.position = 0;
+    this.position = position;
     this.end = bytes.length;
   }
 

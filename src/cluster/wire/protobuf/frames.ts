@@ -1,4 +1,5 @@
 const LENGTH_BYTES = 4;
+const NO_BYTES = Buffer.alloc(0);
 
 /** As for lines: the largest object that etcd takes is 1.5 MB by default. */
 const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -19,11 +20,12 @@ export class FrameSplitter {
   }
 
   /** The frames that this chunk completes. Undefined stands for one that was too long to keep. */
-  *push(chunk: Buffer): Generator<Buffer | undefined, void> {
-    let rest = this.#afterSkipping(chunk);
+  push(chunk: Buffer): (Buffer | undefined)[] {
+    const frames: (Buffer | undefined)[] = [];
+    let rest = this.#bytesToSkip === 0 ? chunk : this.#afterSkipping(chunk);
     if (this.#pendingBytes > 0) {
       this.#keep(rest);
-      if (this.#pendingBytes < this.#wantedBytes()) return;
+      if (this.#pendingBytes < this.#wantedBytes()) return frames;
       rest = Buffer.concat(this.#pending, this.#pendingBytes);
       this.#pending = [];
       this.#pendingBytes = 0;
@@ -31,17 +33,19 @@ export class FrameSplitter {
     while (rest.length >= LENGTH_BYTES) {
       const length = rest.readUInt32BE(0);
       if (length > this.#maxFrameBytes) {
-        yield undefined;
+        frames.push(undefined);
         this.#bytesToSkip = LENGTH_BYTES + length;
         rest = this.#afterSkipping(rest);
         continue;
       }
       const end = LENGTH_BYTES + length;
       if (rest.length < end) break;
-      if (length > 0) yield rest.subarray(LENGTH_BYTES, end);
-      rest = rest.subarray(end);
+      if (length > 0) frames.push(rest.subarray(LENGTH_BYTES, end));
+      // Nearly always one frame is all of a chunk.
+      rest = rest.length === end ? NO_BYTES : rest.subarray(end);
     }
     if (rest.length > 0) this.#keep(rest);
+    return frames;
   }
 
   #keep(part: Buffer): void {

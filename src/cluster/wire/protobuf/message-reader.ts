@@ -13,10 +13,10 @@ const LATEST_SECONDS = 253_402_300_799;
 export class MessageReader {
   readonly #texts = new TextCache();
 
-  /** Undefined when the bytes are no message. */
-  read(bytes: Buffer, shape: Shape): Message | undefined {
+  /** Undefined when the bytes are no message. It may begin behind the first. */
+  read(bytes: Buffer, shape: Shape, begin = 0): Message | undefined {
     try {
-      return readFields(new Cursor(bytes, this.#texts), shape, 0);
+      return readFields(new Cursor(bytes, this.#texts, begin), shape, 0);
     } catch (error) {
       if (error instanceof MalformedMessage) return undefined;
       throw error;
@@ -59,24 +59,36 @@ function readValue(cursor: Cursor, { type }: Field, depth: number): unknown {
       return cursor.varint() !== 0;
     case 'bytes':
       return cursor.counted();
-    case 'time':
-      return within(cursor, readTime);
-    case 'message':
-      return within(cursor, () => readFields(cursor, type.shape, depth + 1));
+    case 'time': {
+      const outerEnd = enter(cursor);
+      const value = readTime(cursor);
+      leave(cursor, outerEnd);
+      return value;
+    }
+    case 'message': {
+      const outerEnd = enter(cursor);
+      const value = readFields(cursor, type.shape, depth + 1);
+      leave(cursor, outerEnd);
+      return value;
+    }
     case 'texts':
       throw new MalformedMessage('a list of maps');
   }
 }
 
-/** Reads a counted value as if nothing came after it. */
-function within<T>(cursor: Cursor, read: (cursor: Cursor) => T): T {
+/**
+ * From here on a counted value is read as if nothing came after it; gives where what is around it
+ * ends. Two functions rather than one that is given a third: there are a million at a start.
+ */
+function enter(cursor: Cursor): number {
   const outerEnd = cursor.end;
-  const end = cursor.countedEnd();
-  cursor.end = end;
-  const value = read(cursor);
-  cursor.position = end;
+  cursor.end = cursor.countedEnd();
+  return outerEnd;
+}
+
+function leave(cursor: Cursor, outerEnd: number): void {
+  cursor.position = cursor.end;
   cursor.end = outerEnd;
-  return value;
 }
 
 const ENTRY_KEY = 1;
@@ -87,16 +99,16 @@ function readEntry(cursor: Cursor, message: Message, field: Field): void {
   const { keys } = field.type;
   message[field.name] ??= {};
   const record = message[field.name] as Message;
-  within(cursor, () => {
-    let key = '';
-    while (!cursor.isAtEnd) {
-      const tag = cursor.varint();
-      const isText = (tag & 7) === WIRE.counted;
-      if (isText && tag >>> 3 === ENTRY_KEY) key = cursor.text();
-      else if (isText && tag >>> 3 === ENTRY_VALUE && keys.has(key)) record[key] = cursor.text();
-      else cursor.skip(tag & 7);
-    }
-  });
+  const outerEnd = enter(cursor);
+  let key = '';
+  while (!cursor.isAtEnd) {
+    const tag = cursor.varint();
+    const isText = (tag & 7) === WIRE.counted;
+    if (isText && tag >>> 3 === ENTRY_KEY) key = cursor.text();
+    else if (isText && tag >>> 3 === ENTRY_VALUE && keys.has(key)) record[key] = cursor.text();
+    else cursor.skip(tag & 7);
+  }
+  leave(cursor, outerEnd);
 }
 
 const TIME_SECONDS = 1;

@@ -21,12 +21,14 @@ export const PROTOBUF_ENCODING: Encoding = {
 };
 
 /** What every object of the API begins with in this encoding. */
-const MAGIC = Buffer.from('k8s\0', 'latin1');
+const MAGIC = Buffer.from('k8s\0', 'latin1').readUInt32BE();
+const MAGIC_BYTES = 4;
 
 /** The object in its envelope. The envelope says when it is the report of a failure instead. */
 function unwrap(reader: MessageReader, bytes: unknown, shape: Shape): Message | undefined {
-  if (!Buffer.isBuffer(bytes) || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
-  const envelope = reader.read(bytes.subarray(MAGIC.length), ENVELOPE_SHAPE);
+  if (!Buffer.isBuffer(bytes) || bytes.length < MAGIC_BYTES) return undefined;
+  if (bytes.readUInt32BE() !== MAGIC) return undefined;
+  const envelope = reader.read(bytes, ENVELOPE_SHAPE, MAGIC_BYTES);
   if (envelope === undefined || !Buffer.isBuffer(envelope['raw'])) return undefined;
   const isStatus = textAt(recordAt(envelope, 'typeMeta'), 'kind') === 'Status';
   return reader.read(envelope['raw'], isStatus ? STATUS_SHAPE : shape);
@@ -53,8 +55,6 @@ function readFrames(kind: Kind): EventReader {
     return object === undefined ? undefined : readWatchEvent({ type: event['type'], object });
   };
   return {
-    *push(chunk) {
-      for (const frame of frames.push(chunk)) yield frame && readFrame(frame);
-    },
+    push: (chunk) => frames.push(chunk).map((frame) => frame && readFrame(frame)),
   };
 }
