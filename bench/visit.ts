@@ -117,6 +117,7 @@ class Watched {
     this.waiting = {
       origin: { namespace: nodePath },
       to: options.site.last.to,
+      ports: options.site.ports,
       deadlineMs: LOAD_DEADLINE_MS,
       signal: options.signal,
     };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
+import type { SourcePorts } from './source-ports.ts';
 
 /** So often a new connection is tried while nothing answers yet. */
 const TRY_EVERY_MS = 10;
@@ -7,8 +8,24 @@ const PATIENCE_MS = 250;
 const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
 const END_OF_HEAD = '\r\n\r\n';
 
+export interface Waiting {
+  readonly origin: Origin;
+  readonly to: Destination;
+  /** Of the network that the origin names: shared by all that ask from there. */
+  readonly ports: SourcePorts;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Who answers a new connection; undefined: nobody, soon enough. */
-async function whoAnswers(origin: Origin, to: Destination): Promise<string | undefined> {
+async function whoAnswers({ origin, to, ports }: Waiting): Promise<string | undefined> {
+  const sourcePort = ports.take();
+  const who = await answerFrom({ ...origin, sourcePort }, to);
+  if (who === undefined) ports.failed(sourcePort);
+  return who;
+}
+
+async function answerFrom(origin: Origin, to: Destination): Promise<string | undefined> {
   const socket = dialTcp(origin, to);
   try {
     return await new Promise<string | undefined>((resolve) => {
@@ -20,15 +37,11 @@ async function whoAnswers(origin: Origin, to: Destination): Promise<string | und
       socket.once('data', (data) => resolve(data.toString().split(END_OF_HEAD)[1]));
     });
   } finally {
-    socket.destroy();
+    // One that was closed in the ordinary way would keep its port for a minute; one that is still
+    // connecting has nobody to tell, and Node would wait for it.
+    if (socket.connecting || socket.destroyed) socket.destroy();
+    else socket.resetAndDestroy();
   }
-}
-
-export interface Waiting {
-  readonly origin: Origin;
-  readonly to: Destination;
-  readonly deadlineMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** When the first connection is answered; undefined: not before the deadline, or nobody is there to hope for. */
@@ -36,13 +49,13 @@ export async function firstAnswerAtMs(
   waiting: Waiting,
   isHopeful: () => boolean = () => true,
 ): Promise<number | undefined> {
-  const { origin, to, deadlineMs, signal } = waiting;
+  const { deadlineMs, signal } = waiting;
   const giveUpAtMs = performance.now() + deadlineMs;
   let answeredAtMs: number | undefined;
   // A connection that was dropped waits for a second: others are tried meanwhile.
   while (answeredAtMs === undefined && isHopeful() && performance.now() < giveUpAtMs) {
     signal.throwIfAborted();
-    void whoAnswers(origin, to).then((who) => {
+    void whoAnswers(waiting).then((who) => {
       if (who !== undefined) answeredAtMs ??= performance.now();
     });
     await pause(TRY_EVERY_MS);
@@ -52,11 +65,14 @@ export async function firstAnswerAtMs(
 
 /** When a new connection is first answered by this one; undefined: not before the deadline. */
 export async function answeredByAtMs(who: string, waiting: Waiting): Promise<number | undefined> {
-  const { origin, to, deadlineMs, signal } = waiting;
+  const { deadlineMs, signal } = waiting;
   const giveUpAtMs = performance.now() + deadlineMs;
   while (performance.now() < giveUpAtMs) {
     signal.throwIfAborted();
-    if ((await whoAnswers(origin, to)) === who) return performance.now();
+    const answering = await whoAnswers(waiting);
+    if (answering === who) return performance.now();
+    // Without a pause refusals would use up the ports.
+    if (answering === undefined) await pause(TRY_EVERY_MS);
   }
   return undefined;
 }

@@ -2,6 +2,7 @@ import { paths } from '../../lab/api/objects.ts';
 import type { Progress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
+import { SourcePorts } from '../control/source-ports.ts';
 import { ApiBytes } from './api-bytes.ts';
 import { BulkServices } from './bulk-services.ts';
 import { DataPods } from './data-pods.ts';
@@ -15,6 +16,8 @@ export interface Site extends AsyncDisposable {
   readonly lab: Lab;
   readonly size: LoadSize;
   readonly last: LastService;
+  /** For whoever asks from the first node. */
+  readonly ports: SourcePorts;
   readonly rolling: RollingService;
   readonly bulk: BulkServices;
   readonly loaded: LoadedSlices;
@@ -43,6 +46,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       lab,
       size,
       last,
+      ports: new SourcePorts(),
       apiBytes,
       rolling: new RollingService(lab),
       data: await DataPods.create(lab, program),
