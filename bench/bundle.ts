@@ -8,6 +8,8 @@ export const SHIPPED_FLAGS = ['--max-semi-space-size=4'] as const;
 const ROOT = join(import.meta.dirname, '..');
 /** Inside the project, where the one package that is not in the bundle is found. */
 const BUNDLE = join(ROOT, 'dist/bench/fairlead.mjs');
+/** Where the bundle looks for what it loads into the kernel. */
+const KERNEL_PROGRAMS = join(ROOT, 'dist/bench/bpf');
 const PLANTED_BUNDLE = join(ROOT, 'dist/bench/fairlead-planted.mjs');
 
 /** In words, for the tables. */
@@ -26,6 +28,12 @@ const FAULTS = {
 
 export type Fault = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as Fault[];
+
+/** The programs for the kernel, beside the bundle. It needs a compiler. */
+export async function compileKernelPrograms(): Promise<void> {
+  const tool = join(ROOT, 'tools/bpf.ts');
+  await run([process.execPath, tool, '--into', KERNEL_PROGRAMS], { cwd: ROOT });
+}
 
 /** Makes the program in the form in which it is shipped; gives what Node is started with. */
 export async function bundleFairlead(fault?: Fault): Promise<readonly string[]> {

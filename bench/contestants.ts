@@ -1,7 +1,7 @@
 import { LabError } from '../lab/host/errors.ts';
 import type { LoadSize } from '../lab/load/objects.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
-import { fairlead } from '../lab/proxies/fairlead.ts';
+import { type FairleadMode, fairlead } from '../lab/proxies/fairlead.ts';
 import { findProxy } from '../lab/proxies/registry.ts';
 import { SHIPPED_AS } from './bundle.ts';
 
@@ -21,6 +21,8 @@ export interface Contestant {
   readonly oneRoundFrom: number;
   /** Rules on the legacy backend of iptables, which `nft flush ruleset` does not reach. */
   readonly isLegacy: boolean;
+  /** It has programs and maps in the kernel, which no bare program writes again. */
+  readonly isEbpf: boolean;
   readonly variant: (program: readonly string[]) => ProxyVariant;
 }
 
@@ -31,6 +33,7 @@ const UPSTREAM_CHANGES = 10;
 const UPSTREAM_QUIET_MS = 1_500;
 const START_BOUND_MS = 300_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
+const ANY_SIZE = { mostServices: UNLIMITED, whyNotMore: '' } as const;
 
 /** Larger ones have kept a CPU in the kernel for a quarter of an hour, where no signal reaches the process. */
 const UPSTREAM_NFTABLES = {
@@ -47,16 +50,19 @@ const IPTABLES_LEGACY = {
 } as const;
 
 const CONTESTANTS: readonly Contestant[] = [
-  ours({ mode: 'nftables', mostServices: UNLIMITED, whyNotMore: '' }),
+  ours({ mode: 'nftables', ...ANY_SIZE }),
   upstream({ mode: 'nftables', ...UPSTREAM_NFTABLES, oneRoundFrom: 10_000 }),
+  ours({ mode: 'socket-ebpf', ...ANY_SIZE }),
   ours({ mode: 'iptables', ...IPTABLES_NFT }),
   upstream({ mode: 'iptables', ...IPTABLES_NFT, oneRoundFrom: 5_000 }),
   ours({ mode: 'iptables', isLegacy: true, ...IPTABLES_LEGACY }),
   upstream({ mode: 'iptables', isLegacy: true, ...IPTABLES_LEGACY, oneRoundFrom: 5_000 }),
 ];
 
-export const PUBLISHED_PROXIES =
-  'fairlead-nftables,upstream-nftables,fairlead-iptables,upstream-iptables';
+/** On the legacy backend nothing is seen that the other does not show. */
+export const PUBLISHED_PROXIES = CONTESTANTS.filter(({ isLegacy }) => !isLegacy)
+  .map(({ name }) => name)
+  .join(',');
 
 export function parseProxies(text: string): Contestant[] {
   return text.split(',').map((part) => {
@@ -75,7 +81,7 @@ export function whyNotRun(contestant: Contestant, size: LoadSize): string | unde
 }
 
 interface Kind {
-  readonly mode: 'nftables' | 'iptables';
+  readonly mode: FairleadMode;
   readonly isLegacy?: boolean;
   readonly mostServices: number;
   readonly whyNotMore: string;
@@ -95,9 +101,9 @@ function ours(kind: Kind): Contestant {
         description: `Fairlead, ${kind.mode} mode: ${SHIPPED_AS}`,
         mode: kind.mode,
         program,
-        ...(kind.mode === 'nftables'
-          ? {}
-          : { iptables: kind.isLegacy ? 'xtables-legacy-multi' : 'xtables-nft-multi' }),
+        ...(kind.mode === 'iptables'
+          ? { iptables: kind.isLegacy ? 'xtables-legacy-multi' : 'xtables-nft-multi' }
+          : {}),
       }),
   };
 }
@@ -125,5 +131,6 @@ function common(name: string, kind: Kind) {
     startBoundMs: START_BOUND_MS,
     oneRoundFrom: kind.oneRoundFrom ?? UNLIMITED,
     isLegacy: kind.isLegacy ?? false,
+    isEbpf: kind.mode.endsWith('-ebpf'),
   };
 }

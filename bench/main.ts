@@ -4,7 +4,7 @@ import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { type Progress, terminalProgress } from '../lab/host/progress.ts';
 import { provideBench } from '../lab/parts/bench.ts';
-import { bundleFairlead, FAULT_NAMES, type Fault } from './bundle.ts';
+import { bundleFairlead, compileKernelPrograms, FAULT_NAMES, type Fault } from './bundle.ts';
 import { ciBounds, ciPlan } from './ci.ts';
 import { PUBLISHED_PROXIES, parseProxies } from './contestants.ts';
 import { describeMachine } from './machine.ts';
@@ -92,7 +92,7 @@ async function measured(options: Options): Promise<Run> {
   await runPlan({
     steps,
     run,
-    ...(await programs({ planted, progress, signal })),
+    ...(await programs({ planted, progress, signal, steps })),
     progress,
     signal,
     keep: async (now) => {
@@ -130,8 +130,12 @@ async function programs(of: {
   readonly planted: Fault | undefined;
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  readonly steps: readonly Step[];
 }): Promise<{ tool: string; program: readonly string[] }> {
   const { planted, progress } = of;
+  if (of.steps.some(({ contestant }) => contestant?.isEbpf)) {
+    await progress.step('programs for the kernel', compileKernelPrograms);
+  }
   const title = planted ? `bundle of Fairlead with a planted ${planted}` : 'bundle of Fairlead';
   return {
     tool: await provideBench(of),

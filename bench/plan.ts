@@ -72,7 +72,7 @@ function measuresFor(
 ): ReadonlySet<Measure> {
   const measures = new Set(options.measures);
   if (of.round > MOST_DATA_ROUNDS || !hasDataPath(of, options)) measures.delete('data');
-  if (!of.contestant.isOurs) measures.delete('limit');
+  if (!of.contestant.isOurs || of.contestant.isEbpf) measures.delete('limit');
   // With them there would be more Services than the proxy may be run with.
   if (of.size.services + BULK_SERVICES > of.contestant.mostServices) measures.delete('bulk');
   return measures;

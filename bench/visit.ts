@@ -6,11 +6,12 @@ import { type Changed, measureChanges } from './control/changes.ts';
 import { untilStarted } from './control/cold.ts';
 import { createServices, type LoadTimes, rollEndpoints, untilInForce } from './control/loads.ts';
 import { cpuSecondsOf, memoryOf } from './control/process-figures.ts';
-import { NODE, type ProxyProcess, startOn } from './control/proxy-process.ts';
+import { NODE, NODE_INDEX, type ProxyProcess, startOn } from './control/proxy-process.ts';
 import { readReceipts } from './control/status.ts';
 import { measureDataPath } from './data/data-path.ts';
 import type { Measure } from './measures.ts';
 import type { ChangeFigures, ColdFigures, Cost, LoadFigures, Memory, Visit } from './record.ts';
+import { assertHooked } from './site/hooks.ts';
 import type { Site } from './site/site.ts';
 import { wipeNode } from './site/wipe.ts';
 
@@ -51,7 +52,10 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     await site.bulk.remove();
   }
   signal.throwIfAborted();
-  await wipeNode(nodePath, contestant);
+  await wipeNode(nodePath, {
+    ...contestant,
+    pinFolder: site.lab.socketPlace(NODE_INDEX)?.pinFolder,
+  });
   return {
     size: site.size,
     proxy: contestant.name,
@@ -71,6 +75,7 @@ async function measureAll(watched: Watched, figures: Figures): Promise<void> {
     figures.ended = end === undefined ? bound : `it ended by itself (${end})`;
     return;
   }
+  if (contestant.isEbpf) await assertHooked(site.lab.socketPlace(NODE_INDEX));
   if (measures.has('cold')) figures.cold = cold;
   if (measures.has('limit')) await watched.options.afterStart();
   if (measures.has('change')) {
@@ -115,7 +120,7 @@ class Watched {
     this.proxy = proxy;
     this.nodePath = nodePath;
     this.waiting = {
-      origin: { namespace: nodePath },
+      origin: { namespace: nodePath, group: options.site.lab.socketGroup(NODE_INDEX) },
       to: options.site.last.to,
       ports: options.site.ports,
       deadlineMs: LOAD_DEADLINE_MS,

@@ -20,7 +20,7 @@ import { preloadEtcd } from './load/preload.ts';
 import { MAX_NODES, nodeName } from './network/plan.ts';
 import { buildTopology, nodeIndexes, type PodNetwork } from './network/topology.ts';
 import { type Parts, provideParts } from './parts/build.ts';
-import type { ProxySettings, ProxyVariant } from './proxies/contract.ts';
+import type { ProxySettings, ProxyVariant, SocketPlace } from './proxies/contract.ts';
 import { startProxy } from './proxies/running.ts';
 
 export interface LabOptions {
@@ -51,6 +51,10 @@ export interface Lab extends AsyncDisposable {
   namespacePath(role: string): string;
   /** The control group of a node, once a proxy that serves sockets was started. */
   socketGroup(nodeIndex: number): string | undefined;
+  /** Makes those groups, and a file system for what proxies pin; what is there already stays. */
+  makeSocketPlaces(): Promise<void>;
+  /** What a proxy on the node is told of both, once they are there. */
+  socketPlace(nodeIndex: number): SocketPlace | undefined;
   /** Starts a proxy on every node; resolves when all have synced. */
   startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;
   /** Lets go of the lab without ending it: what a person started stays up. */
@@ -124,6 +128,15 @@ async function assemble(assembly: Assembly): Promise<Lab> {
   const slices = new SliceWatch(api, lifetime.signal);
   const pods = new PodRunner({ lab: name, api, podNetwork, logFolder, agnhost: parts.agnhost });
   const groups = new SocketGroups(name);
+  const makeSocketPlaces = async (): Promise<void> => {
+    await groups.make(nodeIndexes({ nodeCount }).map(nodeName));
+    await mountPins(folder);
+  };
+  const socketPlace = (nodeIndex: number): SocketPlace | undefined => {
+    const node = nodeName(nodeIndex);
+    const cgroupPath = groups.ofNode(node);
+    return cgroupPath ? { cgroupPath, pinFolder: pinFolder(folder, node) } : undefined;
+  };
   const letGo = async (): Promise<void> => {
     await groups.leave();
     lifetime.abort();
@@ -144,15 +157,13 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     pods,
     namespacePath: (role) => namespacePath({ lab: name, role }),
     socketGroup: (nodeIndex) => groups.ofNode(nodeName(nodeIndex)),
+    makeSocketPlaces,
+    socketPlace,
     startProxies: async (variant, settings = {}) => {
-      if (variant.servesSockets) {
-        await groups.make(nodeIndexes({ nodeCount }).map(nodeName));
-        await mountPins(folder);
-      }
+      if (variant.servesSockets) await makeSocketPlaces();
       const starts = nodeIndexes({ nodeCount }).map(async (index) => {
         const node = nodeName(index);
-        const cgroupPath = groups.ofNode(node);
-        const sockets = cgroupPath ? { cgroupPath, pinFolder: pinFolder(folder, node) } : undefined;
+        const sockets = socketPlace(index);
         const place = { nodeName: node, parts, credentials, settings, sockets };
         const daemon = await startProxy({
           ...place,

@@ -5,6 +5,7 @@ import type { Lab } from '../../lab/lab.ts';
 import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 
 export const NODE = 'node1';
+export const NODE_INDEX = 1;
 
 /** A proxy that was just started on the node; nobody has waited for anything yet. */
 export interface ProxyProcess {
@@ -19,7 +20,8 @@ export async function startOn(lab: Lab, variant: ProxyVariant): Promise<ProxyPro
   const folder = join(lab.folder, 'proxies', variant.name);
   await mkdir(folder, { recursive: true });
   const { parts, credentials } = lab;
-  const place = { nodeName: NODE, parts, credentials, folder, settings: {} };
+  const sockets = lab.socketPlace(NODE_INDEX);
+  const place = { nodeName: NODE, parts, credentials, folder, settings: {}, sockets };
   const { argv, env } = await variant.prepare(place);
   const startedAtMs = performance.now();
   const daemon = startDaemon({

@@ -38,6 +38,8 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const load = size.services === 0 ? undefined : size;
   const lab = await startLab({ nodeCount: 2, load, progress, signal });
   try {
+    // For every proxy, and for none: whoever is compared asks from the same place.
+    await lab.makeSocketPlaces();
     await lab.api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
     const apiBytes = new ApiBytes(lab);
     await apiBytes.prepare();

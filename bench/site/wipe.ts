@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import { run } from '../../lab/host/run.ts';
 
@@ -6,7 +7,12 @@ const DEADLINE_MS = 120_000;
 const LEGACY_TABLES = ['nat', 'filter', 'mangle'];
 
 /** Takes everything that a proxy has left out of a node's kernel, so that the next one finds none. */
-export async function wipeNode(path: string, of: { readonly isLegacy: boolean }): Promise<void> {
+export async function wipeNode(
+  path: string,
+  of: { readonly isLegacy: boolean; readonly pinFolder?: string | undefined },
+): Promise<void> {
+  // Programs leave what they are attached to with the last that holds them.
+  if (of.pinFolder !== undefined) await rm(of.pinFolder, { recursive: true, force: true });
   await run(enterNamespace(path, ['nft', 'flush', 'ruleset']), { deadlineMs: DEADLINE_MS });
   if (of.isLegacy) await wipeLegacy(path);
   await forgetConnections(path);

@@ -8,7 +8,7 @@ import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-prox
 /** To the lab Fairlead is a program like any other: started, and asked over its ports. */
 const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-type FairleadMode = 'nftables' | 'iptables' | 'socket-ebpf' | 'tc-ebpf';
+export type FairleadMode = 'nftables' | 'iptables' | 'socket-ebpf' | 'tc-ebpf';
 
 /** Modes with programs of their own in the kernel, in front of nftables. */
 const EBPF_MODES: readonly FairleadMode[] = ['socket-ebpf', 'tc-ebpf'];
