@@ -2,10 +2,10 @@
  * `npm run bpf [-- SOURCE... [--into FOLDER]]`: compiles bpf/*.bpf.c, or the sources given, into
  * dist/bpf. The package carries the objects, so that no compiler is needed where it runs.
  */
-import { glob } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CompileError, compile } from './bpf/compile.ts';
+import { programSources } from './bpf/objects.ts';
 
 const root = join(import.meta.dirname, '..');
 const { positionals, values } = parseArgs({
@@ -14,9 +14,7 @@ const { positionals, values } = parseArgs({
 });
 
 const sources =
-  positionals.length > 0
-    ? positionals.map((path) => resolve(path))
-    : (await Array.fromAsync(glob(join(root, 'bpf/*.bpf.c')))).sort();
+  positionals.length > 0 ? positionals.map((path) => resolve(path)) : await programSources(root);
 const folder = resolve(root, values.into);
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());

@@ -44,6 +44,15 @@ describe('the npm package', () => {
     await run([process.execPath, program, 'services', '-f', manifests], { cwd: folder });
   });
 
+  it('has the programs for the kernel beside its bundle, and needs no compiler', async () => {
+    const objects = await readdir(join(installed, 'bpf'));
+    assert.ok(objects.includes('sock.bpf.o'));
+    assert.deepEqual(
+      objects.filter((name) => !name.endsWith('.bpf.o')),
+      [],
+    );
+  });
+
   it('has the licences of the code in its bundle', async () => {
     const names = await readdir(join(installed, 'licenses'));
     for (const name of ['commander', 'pino', 'yaml', 'zod']) assert.ok(names.includes(name), name);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { programSources } from '../bpf/objects.ts';
 import { type Contents, PROGRAM_PATH, readContents } from './contents.ts';
 import { readLinkage } from './elf.ts';
 import { machineOf } from './machine.ts';
@@ -56,6 +57,7 @@ describe('the image', () => {
       'etc/passwd',
       'proc',
       'run/fairlead',
+      'run/netns',
       'sys',
       'usr/local/bin/node',
       'usr/local/bin/xtables-legacy-multi',
@@ -106,13 +108,18 @@ describe('the image', () => {
     assert.ok(needed.includes('libc.so.6'));
   });
 
-  it('has Fairlead, koffi for one machine, and licences', () => {
+  it('has Fairlead, its programs for the kernel, koffi for one machine, and licences', async () => {
     const paths = contents.program.map(({ path }) => path);
     const home = 'usr/local/lib/fairlead';
     const koffi = `${home}/node_modules/koffi`;
     const binary = `${home}/node_modules/${machine.koffiPackage}`;
+    const objects = (await programSources(root)).map((source) =>
+      basename(source).replace(/c$/, 'o'),
+    );
+    assert.ok(objects.includes('sock.bpf.o'));
     assert.deepEqual(paths.filter((path) => !LICENSE.test(path)).toSorted(), [
       PROGRAM_PATH.slice(1),
+      ...objects.map((name) => `${home}/bpf/${name}`),
       `${home}/fairlead.mjs`,
       `${binary}/index.js`,
       `${binary}/${machine.koffiFolder}/koffi.node`,
@@ -124,6 +131,17 @@ describe('the image', () => {
     ]);
     for (const name of ['fairlead', 'koffi/LICENSE.txt', 'zod/LICENSE', 'pino/LICENSE']) {
       assert.ok(paths.includes(`usr/local/share/licenses/${name}`), name);
+    }
+  });
+
+  it('says nothing of the machine it was made on in the programs for the kernel', () => {
+    const objects = contents.program.filter(({ path }) => path.endsWith('.bpf.o'));
+    for (const object of objects) {
+      assert.ok(object.kind === 'file');
+      const bytes = Buffer.from(object.bytes);
+      assert.equal(bytes.includes(root), false, object.path);
+      assert.equal(bytes.includes('/usr/include'), false, object.path);
+      assert.equal(bytes.includes('.BTF.ext'), true, object.path);
     }
   });
 

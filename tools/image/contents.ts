@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buildObjects } from '../bpf/objects.ts';
 import { packageFiles } from './debian.ts';
 import type { Entry, FileEntry } from './entry.ts';
 import { readIptables } from './iptables.ts';
@@ -21,6 +22,7 @@ export const PROGRAM_PATH = '/usr/local/bin/fairlead';
 const NODE_PATH = '/usr/local/bin/node';
 const HOME = 'usr/local/lib/fairlead';
 const LICENSES = 'usr/local/share/licenses';
+const COMPILE_DEADLINE_MS = 120_000;
 
 /** What `import koffi` reads, in the order in which it does; koffi has sources and documents beside. */
 const KOFFI_FILES = [
@@ -68,6 +70,7 @@ export async function readContents(
         isExecutable: true,
       },
       { kind: 'link', path: PROGRAM_PATH.slice(1), target: '../lib/fairlead/fairlead.mjs' },
+      ...(await kernelPrograms(root)),
       ...koffi.files,
       ...(await licenseFiles(root, ['koffi', ...bundled])).map(
         ({ name, bytes }): FileEntry => ({ kind: 'file', path: `${LICENSES}/${name}`, bytes }),
@@ -85,7 +88,7 @@ const SYSTEM_FILES: readonly Entry[] = [
   text('etc/passwd', 'root:x:0:0:root:/:/usr/sbin/nologin\n'),
   text('etc/group', 'root:x:0:\n'),
   text('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'),
-  ...['dev', 'proc', 'sys', 'run/fairlead', 'var/lib/kube-proxy'].map(
+  ...['dev', 'proc', 'sys', 'run/fairlead', 'run/netns', 'var/lib/kube-proxy'].map(
     (path): Entry => ({ kind: 'folder', path }),
   ),
 ];
@@ -99,6 +102,12 @@ const FIRST_LINE = `#!${NODE_PATH} --max-semi-space-size=4`;
 function withFirstLine(program: Uint8Array): Uint8Array {
   const end = program.indexOf('\n'.charCodeAt(0));
   return Buffer.concat([Buffer.from(FIRST_LINE), program.subarray(end)]);
+}
+
+/** Where the bundle looks for them: in a folder beside it. */
+async function kernelPrograms(root: string): Promise<FileEntry[]> {
+  const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
+  return objects.map(({ name, bytes }) => ({ kind: 'file', path: `${HOME}/bpf/${name}`, bytes }));
 }
 
 interface KoffiFiles {

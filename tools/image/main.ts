@@ -6,6 +6,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { CompileError } from '../bpf/compile.ts';
 import { imageArchive } from './archive.ts';
 import { PROGRAM_PATH, readContents } from './contents.ts';
 import { ImageError } from './image-error.ts';
@@ -23,9 +24,15 @@ interface Wishes {
 try {
   await make(readWishes(process.argv.slice(2)));
 } catch (error) {
-  if (!(error instanceof ImageError)) throw error;
-  console.error(`${error.message}\n\n${error.next} (${error.code})`);
-  process.exitCode = error.code === 'IMAGE_USAGE' ? 2 : 1;
+  process.exitCode = 1;
+  if (error instanceof CompileError) console.error(error.message);
+  else if (error instanceof ImageError) explain(error);
+  else throw error;
+}
+
+function explain({ message, next, code }: ImageError): void {
+  console.error(`${message}\n\n${next} (${code})`);
+  if (code === 'IMAGE_USAGE') process.exitCode = 2;
 }
 
 function readWishes(args: string[]): Wishes {

@@ -171,7 +171,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'packaging',
     paths: ['tools/bundle.ts', 'tools/package.ts', 'tools/image/'],
-    uses: [],
+    // For the programs that are compiled for the kernel.
+    uses: ['tools'],
     packages: ['esbuild'],
     builtins: 'ordinary',
   },

@@ -1,0 +1,26 @@
+import { glob, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { compile } from './compile.ts';
+
+const SOURCES = 'bpf/*.bpf.c';
+const FOLDER = 'dist/bpf';
+
+export interface BuiltObject {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Where the sources of all programs for the kernel are, in the order of their names. */
+export async function programSources(root: string): Promise<string[]> {
+  return (await Array.fromAsync(glob(join(root, SOURCES)))).sort();
+}
+
+/** Every object that is shipped, as the sources are now: what is left of earlier ones is none. */
+export async function buildObjects(root: string, signal: AbortSignal): Promise<BuiltObject[]> {
+  const objects: BuiltObject[] = [];
+  for (const source of await programSources(root)) {
+    const { path } = await compile({ root, source, folder: join(root, FOLDER), signal });
+    objects.push({ name: basename(path), bytes: await readFile(path) });
+  }
+  return objects;
+}
