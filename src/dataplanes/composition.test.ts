@@ -80,6 +80,30 @@ test('what is new is behind before it is in front, and gone in front before it i
   ]);
 });
 
+test('who is to stay with an endpoint meets what is new in front first, or nowhere', async () => {
+  const staying = { ...row('s'), affinitySeconds: 10 };
+  const changes: readonly Change[] = [
+    { key: 'new', before: undefined, after: staying },
+    { key: 'known', before: staying, after: staying },
+    { key: 'other', before: undefined, after: row('a') },
+  ];
+  const { plane, calls } = composed();
+  await plane.apply(changes);
+  assert.deepEqual(calls, [
+    'front apply new:->s',
+    'behind apply new:->s,known:s>s,other:->a',
+    'front apply known:s>s,other:->a',
+  ]);
+});
+
+test('what is refused behind is taken back from the front', async () => {
+  const staying = { ...row('s'), affinitySeconds: 10 };
+  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
+  const { plane, calls } = composed({}, { apply: () => Promise.reject(refusal) });
+  await assert.rejects(plane.apply([{ key: 'k', before: undefined, after: staying }]), refusal);
+  assert.deepEqual(calls, ['front apply k:->s', 'front apply k:s>-']);
+});
+
 test('what the front refuses is taken back from behind', async () => {
   const refusal = new PlaneError('full', { code: 'FULL', next: '' });
   const { plane, calls } = composed({ apply: () => Promise.reject(refusal) });

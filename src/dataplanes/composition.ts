@@ -29,7 +29,7 @@ const TRY_FRONT_EVERY_MS = 20_000;
 
 /**
  * Two planes as one: both have every row. Whatever passes the first meets the second, so the second
- * is always told first of what is new, and is the last to go.
+ * is told first of what is new, unless clients are to stay with an endpoint, and is the last to go.
  */
 export class ComposedPlane implements DataPlane {
   readonly mode: string;
@@ -81,18 +81,16 @@ export class ComposedPlane implements DataPlane {
     if (this.#frontLost === undefined) await this.#front.configure(facts);
   }
 
-  /** What the front refuses is taken back from behind: it is one transaction, or none. */
+  /** What one of them refuses is taken back from the other: it is one transaction, or none. */
   async apply(changes: readonly Change[]): Promise<void> {
     if (this.#isUncertain) throw uncertain();
-    const behind = withKnown(changes, this.#onlyBehind);
-    await this.#behind.apply(behind);
-    try {
-      if (this.#frontLost === undefined)
-        await this.#front.apply(withKnown(changes, this.#onlyInFront));
-    } catch (error) {
-      await this.#takeBack(behind);
-      throw error;
-    }
+    const isLost = this.#frontLost !== undefined;
+    const front = isLost ? [] : withKnown(changes, this.#onlyInFront);
+    await this.#inTurn([
+      { plane: this.#front, changes: front.filter(isNewWithAffinity) },
+      { plane: this.#behind, changes: withKnown(changes, this.#onlyBehind) },
+      { plane: this.#front, changes: front.filter((change) => !isNewWithAffinity(change)) },
+    ]);
     for (const { key } of changes) {
       this.#onlyBehind.delete(key);
       this.#onlyInFront.delete(key);
@@ -187,16 +185,42 @@ export class ComposedPlane implements DataPlane {
     }
   }
 
-  /** Why the front refused matters more than why this failed, so it is told as something to look at. */
-  async #takeBack(changes: readonly Change[]): Promise<void> {
+  async #inTurn(steps: readonly Step[]): Promise<void> {
+    const done: Step[] = [];
+    for (const step of steps.filter(({ changes }) => changes.length > 0)) {
+      try {
+        await step.plane.apply(step.changes);
+      } catch (error) {
+        for (const each of done.toReversed()) await this.#takeBack(each);
+        throw error;
+      }
+      done.push(step);
+    }
+  }
+
+  /** Why it was refused matters more than why this failed, so it is told as something to look at. */
+  async #takeBack({ plane, changes }: Step): Promise<void> {
     try {
-      await this.#behind.apply(changes.map(undone));
+      await plane.apply(changes.map(undone));
     } catch (error) {
       this.#isUncertain = true;
       const what = `a change of mode ${this.mode} was not taken back: ${String(error)}`;
       this.#onDrift?.({ atMs: Date.now(), what });
     }
   }
+}
+
+interface Step {
+  readonly plane: DataPlane;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Each plane remembers for itself who stays with which endpoint. A client that met a new Service
+ * behind, in the moment before it was in front, would be sent elsewhere the next time.
+ */
+function isNewWithAffinity({ before, after }: Change): boolean {
+  return before === undefined && after !== undefined && after.affinitySeconds > 0;
 }
 
 type Rows = Map<ServicePortKey, Forwarding>;
