@@ -1,10 +1,11 @@
-import { openMapById, openProgramById } from '../../linux/bpf/enumerate.ts';
+import { openMapById } from '../../linux/bpf/enumerate.ts';
 import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
 import { MAP_NAMES } from './map-names.ts';
+import { openPermitted } from './open-permitted.ts';
 
 /** By the name of a program and those of its maps: whoever attached it ran a Fairlead. */
 export function looksLikeOurs(programId: number, name: string): boolean {
-  const program = openProgramById(programId);
+  const program = openPermitted(programId);
   try {
     if (program?.name !== name) return false;
     const maps = mapIdsOf(program).map(mapName);

@@ -1,6 +1,6 @@
-import { openProgramById } from '../../linux/bpf/enumerate.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
 import { mapIdsOf } from '../../linux/bpf/program-maps.ts';
+import { openPermitted } from './open-permitted.ts';
 
 /** Tells whether a program that runs is ours: the same instructions on the same maps. */
 export class SamePrograms {
@@ -9,7 +9,7 @@ export class SamePrograms {
 
   isSame(programId: number, ours: BpfProgram): boolean {
     if (programId === ours.id || this.#known.has(programId)) return true;
-    const found = openProgramById(programId);
+    const found = openPermitted(programId);
     if (found === undefined) return false;
     try {
       const isSame = found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));
