@@ -5,6 +5,7 @@ import { runProgram } from './commands/program.ts';
 import { renderCommand } from './commands/render.ts';
 import { runCommand } from './commands/run.ts';
 import { servicesCommand } from './commands/services.ts';
+import { sizeCommand } from './commands/size.ts';
 import { statusCommand } from './commands/status.ts';
 
 const commands = [
@@ -13,6 +14,7 @@ const commands = [
   servicesCommand(),
   diffCommand(),
   renderCommand(),
+  sizeCommand(),
   configCommand(),
   cleanupCommand(),
 ];

@@ -22,7 +22,8 @@ import { RUN_FOLDER } from './folder.ts';
 
 /** For a machine that has groups of version 2 mounted nowhere. */
 const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');
-const SOCKET_PROGRAMS = 'sock.bpf.o';
+/** The programs in the package; those at sockets are in both modes. */
+export const SOCKET_PROGRAMS = 'sock.bpf.o';
 const PACKET_PROGRAMS = 'tc.bpf.o';
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
@@ -74,7 +75,7 @@ export function socketFlows(
 /** Beside the program as it is shipped; from source, where `npm run bpf` puts it. */
 const FOLDERS = ['./bpf/', '../../../dist/bpf/'];
 
-function readObject(name: string): BpfObject {
+export function readObject(name: string): BpfObject {
   const paths = FOLDERS.map((folder) =>
     fileURLToPath(new URL(`${folder}${name}`, import.meta.url)),
   );

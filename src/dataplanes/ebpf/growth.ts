@@ -15,7 +15,8 @@ export function grownSizes(tables: Tables, { slots, frontends }: Shortage): Map<
   return sizes;
 }
 
-function doubled(size: number, missing: number): number {
+/** What a map of this size grows to when so many more must fit. */
+export function doubled(size: number, missing: number): number {
   let grown = size;
   while (grown < size + missing) grown *= 2;
   return grown;

@@ -1,0 +1,70 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type ClusterSize, mapSizes } from '../dataplanes/ebpf/map-sizes.ts';
+import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
+import { readObject, SOCKET_PROGRAMS } from './run/ebpf.ts';
+import { sizeTable } from './size/table-view.ts';
+
+/** The programs of each mode that keeps maps. */
+const PROGRAMS_OF_MODE = { 'socket-ebpf': SOCKET_PROGRAMS } as const;
+
+type SizedMode = keyof typeof PROGRAMS_OF_MODE;
+
+const SIZED_MODES = Object.keys(PROGRAMS_OF_MODE) as readonly SizedMode[];
+const MOST = 100_000_000;
+
+interface SizeOptions {
+  readonly mode: SizedMode;
+  readonly services: number;
+  readonly endpoints: number;
+  readonly frontends: number;
+  readonly nodeAddresses: number;
+  readonly cpus?: number;
+  readonly output: 'table' | 'json';
+}
+
+/** `fairlead size`: what a cluster of some size takes of a node's kernel, before it is there. */
+export function sizeCommand(): Command {
+  return new Command('size')
+    .description(
+      'how much memory the maps of a mode take in the kernel, for a cluster of some size',
+    )
+    .requiredOption('--services <count>', 'ports of Services, one for each address family', count)
+    .option('--endpoints <count>', 'of each of them', count, 1)
+    .option('--frontends <count>', 'addresses and node ports of each of them', count, 1)
+    .option('--node-addresses <count>', 'that node ports are served on', count, 1)
+    .option(
+      '--cpus <count>',
+      'that may ever be in the machine; those of this one if not given',
+      count,
+    )
+    .addOption(
+      new Option('--mode <mode>', 'which data plane').choices(SIZED_MODES).default('socket-ebpf'),
+    )
+    .addOption(
+      new Option('-o, --output <form>', 'for a person, or for a program')
+        .choices(['table', 'json'])
+        .default('table'),
+    )
+    .action(show);
+}
+
+function show(options: SizeOptions): void {
+  const { mode, output } = options;
+  const cluster: ClusterSize = {
+    servicePorts: options.services,
+    endpointsPerPort: options.endpoints,
+    frontendsPerPort: options.frontends,
+    nodeAddresses: options.nodeAddresses,
+    cpus: options.cpus ?? possibleCpus(),
+  };
+  const maps = mapSizes(readObject(PROGRAMS_OF_MODE[mode]).maps, cluster);
+  const totalBytes = maps.reduce((sum, { bytes }) => sum + bytes, 0);
+  const found = { mode, ...cluster, maps, totalBytes };
+  console.log(output === 'json' ? JSON.stringify(found, null, 2) : sizeTable(maps));
+}
+
+function count(text: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= MOST) return number;
+  throw new InvalidArgumentError(`It must be a whole number up to ${MOST}.`);
+}
