@@ -1,5 +1,6 @@
 import type { Difference } from '../contract.ts';
 import { entryPrint, slotPrint } from './fingerprint.ts';
+import { compareNodeEntries, type NodeEntries } from './fixed-entries.ts';
 import type { Knowledge } from './knowledge.ts';
 import { SLOT, wordsIn } from './layout.ts';
 import type { Places } from './places.ts';
@@ -12,8 +13,12 @@ const HAPPENED: Readonly<Record<Difference['kind'], string>> = {
 };
 
 /** What somebody else has changed in the maps, in words; empty: nothing. */
-export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promise<string[]> {
-  const changes: string[] = [];
+export async function changesInMaps(
+  tables: Tables,
+  knowledge: Knowledge,
+  node?: () => NodeEntries,
+): Promise<string[]> {
+  const changes = node === undefined ? [] : await changesOfNode(tables, node);
   let count = 0;
   let sum = 0;
   for await (const entries of tables.frontends.entries(new AbortController().signal)) {
@@ -25,15 +30,29 @@ export async function changesInMaps(tables: Tables, knowledge: Knowledge): Promi
   if (count !== knowledge.frontendCount || sum !== knowledge.frontendSum) {
     changes.push(`ebpf frontends changed: ${count} instead of ${knowledge.frontendCount}`);
   }
-  const slots = wordsOfSlots(tables.readSlots(tables.allSlots));
-  const { slotPrints } = knowledge;
+  const changed = changedSlots(tables, knowledge);
+  if (changed > 0) changes.push(`${changed} ebpf slots changed`);
+  return changes;
+}
+
+/** They are few, and a stranger's word in them leads every connection astray. */
+async function changesOfNode(tables: Tables, node: () => NodeEntries): Promise<string[]> {
+  const differences = await compareNodeEntries(tables, node, { write: false });
+  return differences.map(({ kind, object }) => `${object} is ${kind}`);
+}
+
+/** Most of what costs is reading, so what lies behind the last slot that was written is not read. */
+function changedSlots(tables: Tables, { slotPrints }: Knowledge): number {
+  let length = slotPrints.length;
+  while (length > 0 && slotPrints[length - 1] === 0) length -= 1;
+  if (length === 0) return 0;
+  const slots = wordsOfSlots(tables.readSlots({ first: 0, length }));
   let changed = 0;
-  for (let at = 0; at < slotPrints.length; at++) {
+  for (let at = 0; at < length; at++) {
     const print = slotPrints[at];
     if (print !== 0 && print !== slotPrint(slots, at * wordsIn(SLOT))) changed += 1;
   }
-  if (changed > 0) changes.push(`${changed} ebpf slots changed`);
-  return changes;
+  return changed;
 }
 
 export function changesAtPlaces(places: Places): string[] {

@@ -33,11 +33,10 @@ export function slotPrint(slots: Int32Array, at: number): number {
 
 /** The same of an entry that came as bytes; they may begin anywhere. */
 export function entryPrint(key: Buffer, value: Buffer): number {
-  const keys = new Int32Array(KEY_WORDS);
-  const values = new Int32Array(VALUE_WORDS);
-  for (let i = 0; i < KEY_WORDS; i++) keys[i] = key.readInt32LE(i * 4);
-  for (let i = 0; i < VALUE_WORDS; i++) values[i] = value.readInt32LE(i * 4);
-  return frontendPrint(keys, values, { key: 0, value: 0 });
+  let print = START;
+  for (let at = 0; at < FRONTEND_KEY.bytes; at += 4) print = mixed(print, key.readInt32LE(at));
+  for (let at = 0; at < FRONTEND.bytes; at += 4) print = mixed(print, value.readInt32LE(at));
+  return print >>> 0;
 }
 
 function mixed(print: number, word: number): number {

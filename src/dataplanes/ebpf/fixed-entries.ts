@@ -128,15 +128,18 @@ export async function compareNodeEntries(
   return differences;
 }
 
-/** What an interface that has come needs, at once. */
+/** What interfaces that have come need, at once; those that went need nothing. */
 export function noteInterfaces(
-  tables: Tables,
-  facts: NodeFacts,
-  links: readonly MachineLink[],
+  { interfaces }: Tables,
+  { podDetection }: NodeFacts,
+  links: { readonly before: readonly MachineLink[]; readonly now: readonly MachineLink[] },
 ): void {
-  for (const [index, flags] of podInterfaces(links, facts.podDetection)) {
-    tables.interfaces.update(interfaceKey(index), numberBytes(flags));
+  const before = podInterfaces(links.before, podDetection);
+  const now = podInterfaces(links.now, podDetection);
+  for (const [index, flags] of now) {
+    if (before.get(index) !== flags) interfaces.update(interfaceKey(index), numberBytes(flags));
   }
+  for (const index of before.keys()) if (!now.has(index)) interfaces.delete(interfaceKey(index));
 }
 
 const ENTRY_TEXT = {

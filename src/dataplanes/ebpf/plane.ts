@@ -67,9 +67,10 @@ export interface PacketOptions {
 
 /** A program that is taken off is put back within half a second. */
 const LOOK_AT_HOOKS_EVERY_MS = 250;
-const LOOK_AT_MAPS_EVERY_MS = 2000;
+/** What is written into small maps is put right within a second, into large ones within six. */
+const LOOK_AT_MAPS_EVERY_MS = 250;
 const LOOK_AT_MAPS_AT_LEAST_EVERY_MS = 5000;
-/** A look at the maps takes at most about this part of the time. */
+/** A look at the maps takes at most about this part of a processor. */
 const MOST_LOOKING = 1 / 100;
 
 /**
@@ -86,8 +87,10 @@ export class HooksPlane implements DataPlane {
   #suspects = { hooks: false, maps: false };
   /** To whom a watch tells of drift; undefined before there is one. */
   #tell: ((what: string) => void) | undefined;
-  /** Changes with every write: a look that a write came between says nothing. */
+  /** Rises with every write: a look that a write came between says nothing. */
   #writes = 0;
+  /** Nor does one that began while it was under way. */
+  #isWriting = false;
   /** The interfaces of the machine, where they matter. */
   #links: readonly MachineLink[] | undefined;
 
@@ -99,23 +102,25 @@ export class HooksPlane implements DataPlane {
   async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
     const suspects = this.#suspects;
     this.#suspects = { hooks: false, maps: false };
-    this.#writes += 1;
+    this.#beginWrite();
     const { facts, present } = this.#knowledge;
     const isCertain = facts !== undefined && present.size === 0 && !suspects.maps;
     try {
-      this.#links = await this.#options.packets?.listLinks();
+      // From then on the watch tells; a list may be older than what it has told.
+      this.#links ??= await this.#options.packets?.listLinks();
       if (depth === 'everything' || !isCertain) return await this.#inspectEverything(desired);
       return await this.#inspectHooks(desired);
     } catch (error) {
       this.#suspects = { hooks: true, maps: true };
       throw asPlaneError(error);
     } finally {
-      this.#writes += 1;
+      this.#isWriting = false;
     }
   }
 
   async configure(facts: NodeFacts): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
+    this.#beginWrite();
     try {
       const node = () => nodeEntries(facts, this.#about());
       await compareNodeEntries(this.#opened().tables, node, { write: true });
@@ -123,19 +128,21 @@ export class HooksPlane implements DataPlane {
       this.#knowledge.facts = facts;
     } catch (error) {
       throw asPlaneError(error);
+    } finally {
+      this.#isWriting = false;
     }
   }
 
   async apply(changes: readonly Change[]): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
-    this.#writes += 1;
+    this.#beginWrite();
     try {
       const transaction = await this.#planned(changes);
       await this.#written(transaction);
     } catch (error) {
       throw asPlaneError(error);
     } finally {
-      this.#writes += 1;
+      this.#isWriting = false;
     }
     const { present } = this.#knowledge;
     if (present.size > 0) for (const { key } of changes) present.delete(key);
@@ -277,10 +284,11 @@ export class HooksPlane implements DataPlane {
     while (!signal.aborted) {
       await pause(restMs, signal);
       if (signal.aborted || !this.#knowledge.facts) continue;
-      const begunAtMs = performance.now();
-      await this.#lookAtMaps(tell);
-      const tookMs = performance.now() - begunAtMs;
       // On a busy machine a look takes long by the clock and little of the processor.
+      const before = process.threadCpuUsage();
+      await this.#lookAtMaps(tell);
+      const { user, system } = process.threadCpuUsage(before);
+      const tookMs = (user + system) / 1000;
       restMs = Math.min(
         Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING),
         LOOK_AT_MAPS_AT_LEAST_EVERY_MS,
@@ -298,9 +306,13 @@ export class HooksPlane implements DataPlane {
   }
 
   async #lookAtMaps(tell: (what: string) => void): Promise<void> {
-    if (this.#suspects.maps || !this.#kernel) return;
+    const { facts } = this.#knowledge;
+    if (this.#suspects.maps || !this.#kernel || !facts || this.#isWriting) return;
     const before = this.#writes;
-    const changes = await this.#kernel.read((tables) => changesInMaps(tables, this.#knowledge));
+    const node = () => nodeEntries(facts, this.#about());
+    const changes = await this.#kernel.read((tables) =>
+      changesInMaps(tables, this.#knowledge, node),
+    );
     if (changes.length === 0 || before !== this.#writes) return;
     this.#suspects.maps = true;
     tell(changes.join(', '));
@@ -308,11 +320,12 @@ export class HooksPlane implements DataPlane {
 
   /** An interface that has come is served before anybody looks; until then the rules behind serve it. */
   #followInterfaces(links: readonly MachineLink[]): void {
+    const before = this.#links ?? [];
     this.#links = links;
     const { facts } = this.#knowledge;
     if (!this.#kernel || !facts) return;
     try {
-      noteInterfaces(this.#kernel.tables, facts, links);
+      noteInterfaces(this.#kernel.tables, facts, { before, now: links });
       this.#kernel.places.followInterfaces();
     } catch (error) {
       this.#suspects.hooks = true;
@@ -338,6 +351,12 @@ export class HooksPlane implements DataPlane {
   #objects(): Objects {
     const { readObject, packets } = this.#options;
     return { sockets: readObject(), packets: packets?.readObject() };
+  }
+
+  /** Calls come one after the other. */
+  #beginWrite(): void {
+    this.#writes += 1;
+    this.#isWriting = true;
   }
 
   #opened(): Kernel {

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BpfMap } from '../../linux/bpf/map.ts';
+import { openPinnedMap } from '../../linux/bpf/map-create.ts';
+import { SETTINGS, SLOT } from './layout.ts';
+import { ONLY } from './map-set.ts';
+import type { HooksPlane } from './plane.ts';
+import { testPlace } from './testing/place.ts';
+import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
+
+const DEADLINE_MS = 20_000;
+const TOLD_WITHIN_MS = 1000;
+
+const place = testPlace('drift');
+const WEB = rowOf('web', { frontends: [clusterIp('10.96.0.1')], endpoints: ['127.0.0.1:80'] });
+const DESIRED = { facts: FACTS, rows: [WEB] };
+
+afterEach(() => place.newPlane().remove());
+after(() => place.leave());
+
+interface Watched {
+  readonly plane: HooksPlane;
+  readonly told: string[];
+}
+
+/** A plane with one row that somebody watches, as the agent does. */
+async function whileWatched(work: (watched: Watched) => Promise<void>): Promise<void> {
+  const plane = place.newPlane();
+  await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+  await plane.apply([change(undefined, WEB)]);
+  const stop = new AbortController();
+  const told: string[] = [];
+  const watching = plane.watch(({ what }) => told.push(what), stop.signal);
+  try {
+    await work({ plane, told });
+  } finally {
+    stop.abort();
+    await watching;
+  }
+}
+
+function touchMap(name: string, touch: (map: BpfMap) => void): void {
+  const map = openPinnedMap(join(place.pins, 'fairlead/maps', name));
+  touch(map);
+  map.close();
+}
+
+const TOUCHES: readonly (readonly [string, (map: BpfMap) => void])[] = [
+  [
+    'settings',
+    (map) => {
+      const value = map.lookup(ONLY) ?? Buffer.alloc(SETTINGS.bytes);
+      value.writeBigUInt64LE(1n, SETTINGS.hostCookie);
+      map.update(ONLY, value);
+    },
+  ],
+  ['node_addresses', (map) => void map.delete(map.nextKey(undefined) ?? ONLY)],
+  ['frontends', (map) => void map.delete(map.nextKey(undefined) ?? ONLY)],
+  [
+    'slots',
+    (map) => {
+      const value = map.lookup(ONLY) ?? Buffer.alloc(SLOT.bytes);
+      value.writeUInt16BE(81, SLOT.port);
+      map.update(ONLY, value);
+    },
+  ],
+];
+
+for (const [name, touch] of TOUCHES) {
+  test(`a stranger's write to ${name} is told within a second, and put right`, async () => {
+    await whileWatched(async ({ plane, told }) => {
+      touchMap(name, touch);
+      assert.equal((await plane.diff(DESIRED)).length > 0, true);
+      const from = performance.now();
+      while (told.length === 0 && performance.now() - from < DEADLINE_MS) await delay(5);
+      assert.match(told[0] ?? 'nothing', new RegExp(name));
+      assert.ok(performance.now() - from < TOLD_WITHIN_MS);
+      const { right } = await plane.inspect(DESIRED, 'suspects');
+      if (right.size === 0) await plane.apply([change(undefined, WEB)]);
+      assert.deepEqual(await plane.diff(DESIRED), []);
+    });
+  });
+}
+
+test('what we write ourselves is not taken for a stranger, also while it is being written', async () => {
+  const more = Array.from({ length: 4000 }, (_, n) =>
+    rowOf(`s${n}`, {
+      frontends: [clusterIp(`10.97.${n >> 8}.${n & 255}`)],
+      endpoints: ['127.0.0.1:81'],
+    }),
+  );
+  await whileWatched(async ({ plane, told }) => {
+    const from = performance.now();
+    while (performance.now() - from < 4000) {
+      await plane.apply(more.map((row) => change(undefined, row)));
+      await plane.apply(more.map((row) => change(row, undefined)));
+      await plane.configure(FACTS);
+    }
+    assert.deepEqual(told, []);
+  });
+});
