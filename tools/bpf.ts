@@ -1,16 +1,19 @@
 /**
- * `npm run bpf [-- SOURCE... [--into FOLDER]]`: compiles bpf/*.bpf.c, or the sources given, into
- * dist/bpf. The package carries the objects, so that no compiler is needed where it runs.
+ * `npm run bpf [-- SOURCE... [--into FOLDER] [--cpu v2]]`: compiles bpf/*.bpf.c, or the sources given,
+ * into dist/bpf. The package carries the objects, so that no compiler is needed where it runs.
  */
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CompileError, compile } from './bpf/compile.ts';
+import { CompileError, compile, USUAL_CPU } from './bpf/compile.ts';
 import { programSources } from './bpf/objects.ts';
 
 const root = join(import.meta.dirname, '..');
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { into: { type: 'string', default: 'dist/bpf' } },
+  options: {
+    into: { type: 'string', default: 'dist/bpf' },
+    cpu: { type: 'string', default: USUAL_CPU },
+  },
 });
 
 const sources =
@@ -21,7 +24,13 @@ process.once('SIGINT', () => stop.abort());
 
 for (const source of sources) {
   try {
-    const { path, cached } = await compile({ root, source, folder, signal: stop.signal });
+    const { path, cached } = await compile({
+      root,
+      source,
+      folder,
+      cpu: values.cpu,
+      signal: stop.signal,
+    });
     console.log(`${cached ? 'as before' : 'compiled '}  ${relative(root, path)}`);
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;

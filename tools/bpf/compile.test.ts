@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type Compiled, CompileError, compile } from './compile.ts';
+import { type Compiled, CompileError, compile, USUAL_CPU } from './compile.ts';
 
 const SOURCE = `#include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -27,6 +27,7 @@ function build(root: string): Promise<Compiled> {
     root,
     source: join(root, 'one.bpf.c'),
     folder: join(root, 'out'),
+    cpu: USUAL_CPU,
     signal: never,
   });
 }

@@ -19,8 +19,13 @@ export interface Compilation {
   readonly root: string;
   readonly source: string;
   readonly folder: string;
+  /** Of which processor of the kernel's, as clang calls them. */
+  readonly cpu: string;
   readonly signal: AbortSignal;
 }
+
+/** 32-bit operations: shorter code that is verified sooner. Linux 5.1. */
+export const USUAL_CPU = 'v3';
 
 /** The message is for the person who wrote the source, or who lacks the compiler. */
 export class CompileError extends Error {
@@ -45,7 +50,7 @@ export async function compile(what: Compilation): Promise<Compiled> {
   // Beside it first: tests that run at once compile the same file.
   const unfinished = `${path}.${process.pid}`;
   try {
-    await run(what, COMPILER, [...flags(what.root), '-c', sourceOf(what), '-o', unfinished]);
+    await run(what, COMPILER, [...flags(what), '-c', sourceOf(what), '-o', unfinished]);
     // Types and line numbers stay; what is for debuggers of user space goes.
     await run(what, STRIP, ['--strip-debug', unfinished]);
     await rename(unfinished, path);
@@ -56,13 +61,12 @@ export async function compile(what: Compilation): Promise<Compiled> {
   return { path, cached: false };
 }
 
-function flags(root: string): string[] {
+function flags({ root, cpu }: Compilation): string[] {
   const headers = MACHINE_HEADERS[arch()];
   return [
     '-target',
     'bpf',
-    // 32-bit operations: shorter code that is verified sooner. Linux 5.1.
-    '-mcpu=v3',
+    `-mcpu=${cpu}`,
     '-O2',
     '-g',
     '-Wall',
@@ -76,7 +80,7 @@ function flags(root: string): string[] {
 
 /** Of everything that goes into the object: the text after all headers, the compiler, its flags. */
 async function sumOf(what: Compilation): Promise<string> {
-  const given = flags(what.root);
+  const given = flags(what);
   const text = await run(what, COMPILER, [...given, '-E', sourceOf(what)]);
   const version = await run(what, COMPILER, ['--version']);
   const hash = createHash('sha256').update(
