@@ -31,17 +31,19 @@ export interface Daemon {
 }
 
 const STOP_GRACE_MS = 5_000;
+/** The kernel ends it as soon as it gets a turn, which on a crowded machine may be late. */
+const KILL_DEADLINE_MS = 30_000;
 
 export function startDaemon(options: DaemonOptions): Daemon {
   let running = spawnDetached(options);
-  const gone = { what: `${options.name} to end`, deadlineMs: STOP_GRACE_MS };
+  const what = `${options.name} to end`;
   const hasEnded = (): boolean => running.ended() !== undefined;
   const signal = (name: NodeJS.Signals): void => {
     if (!hasEnded()) process.kill(running.pid, name);
   };
   const kill = async (): Promise<void> => {
     signal('SIGKILL');
-    await until(hasEnded, gone);
+    await until(hasEnded, { what, deadlineMs: KILL_DEADLINE_MS });
   };
   return {
     name: options.name,
@@ -55,7 +57,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
     stop: async () => {
       signal('SIGCONT');
       signal('SIGTERM');
-      await until(hasEnded, gone).catch(kill);
+      await until(hasEnded, { what, deadlineMs: STOP_GRACE_MS }).catch(kill);
     },
     kill,
     startAgain: () => {
