@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { updateDocument } from '../../lab/host/document.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import { abortable, interruption } from '../../lab/host/interruption.ts';
@@ -8,9 +8,9 @@ import { LOAD } from './changes.ts';
 import type { Fault } from './fault.ts';
 import { LOAD_FAULTS } from './load-faults.ts';
 import { answerInside } from './plane/inside.ts';
+import { PLANE_PROXIES, type PlaneProxy } from './plane/plane-proxies.ts';
 import { planeMarkdown, planeTable } from './plane/plane-report.ts';
-import type { PlaneProxy } from './plane/plane-scene.ts';
-import { PLANE_FAULTS, runPlaneFaults, SOCKET_FAULTS } from './plane/run-plane-faults.ts';
+import { planeFaults, runPlaneFaults } from './plane/run-plane-faults.ts';
 import { faultsMarkdown, faultsTable } from './report.ts';
 import { type FaultResult, runFault } from './run-fault.ts';
 import { Scene } from './scene.ts';
@@ -21,12 +21,15 @@ interface Options {
   readonly only?: RegExp;
   readonly docs?: string;
   readonly proxy: PlaneProxy;
+  readonly times: number;
 }
 
 interface Watch {
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
+
+const FIRST_PROXY: PlaneProxy = 'fairlead-nftables';
 
 /** The one that leaves thousands of Services behind comes last. */
 const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...WAY_FAULTS, ...LOAD_FAULTS];
@@ -36,9 +39,10 @@ const program = new Command('faults')
   .option('--only <pattern>', 'only the faults whose name matches', (text) => new RegExp(text, 'i'))
   .addOption(
     new Option('--proxy <name>', 'whose data plane; of another than the first, nothing else breaks')
-      .choices(['fairlead-nftables', 'fairlead-socket-ebpf'])
-      .default('fairlead-nftables'),
+      .choices(PLANE_PROXIES)
+      .default(FIRST_PROXY),
   )
+  .option('--times <count>', 'how often the process of a node is killed', positiveCount, 100)
   .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(runAll);
 
@@ -47,13 +51,20 @@ program
   .description('the part of this program that works inside the network of a node')
   .action(answerInside);
 
-async function runAll({ only, docs, proxy }: Options): Promise<void> {
+function positiveCount(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number above 0.');
+}
+
+async function runAll({ only, docs, proxy, times }: Options): Promise<void> {
   const isWanted = ({ name }: { name: string }): boolean => only === undefined || only.test(name);
-  const isSockets = proxy === 'fairlead-socket-ebpf';
-  const faults = isSockets ? [] : FAULTS.filter(isWanted);
-  const planeFaults = (isSockets ? SOCKET_FAULTS : PLANE_FAULTS).filter(isWanted);
-  if (faults.length + planeFaults.length === 0) {
-    const next = `those that exist: ${[...FAULTS, ...PLANE_FAULTS].map(({ name }) => name).join(', ')}`;
+  const isFirst = proxy === FIRST_PROXY;
+  const known = { cluster: isFirst ? FAULTS : [], plane: planeFaults(proxy, times) };
+  const faults = known.cluster.filter(isWanted);
+  const ofPlane = known.plane.filter(isWanted);
+  if (faults.length + ofPlane.length === 0) {
+    const names = [...known.cluster, ...known.plane].map(({ name }) => name);
+    const next = `those that exist: ${names.join(', ')}`;
     throw new LabError('LAB_USAGE', `no fault matches ${only}`, { next });
   }
   const watch = { progress: terminalProgress(), signal: interruption() };
@@ -64,10 +75,10 @@ async function runAll({ only, docs, proxy }: Options): Promise<void> {
     if (docs !== undefined) await updateDocument(docs, 'faults', faultsMarkdown(results));
     failures.push(...results.map(({ failure }) => failure));
   }
-  if (planeFaults.length > 0) {
-    const results = await runPlaneFaults(planeFaults, { proxy, ...watch });
+  if (ofPlane.length > 0) {
+    const results = await runPlaneFaults(ofPlane, { proxy, ...watch });
     console.log(planeTable(results));
-    const section = isSockets ? 'socket-faults' : 'plane-faults';
+    const section = isFirst ? 'plane-faults' : `${proxy}-faults`;
     if (docs !== undefined) await updateDocument(docs, section, planeMarkdown(results));
     failures.push(...results.map(({ failure }) => failure));
   }

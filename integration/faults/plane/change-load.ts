@@ -5,16 +5,20 @@ import { paths } from '../../../lab/api/objects.ts';
 const FIRST = 100;
 const SERVICES = 200;
 const SERVICES_PER_NAMESPACE = 100;
+const TURN_EVERY = 5;
 
 /** Changes endpoints of many Services through the API, all the time but when paused. */
 export class ChangeLoad {
   readonly #api: ApiClient;
+  readonly #turn: (count: number) => Promise<void>;
   #isWanted = false;
   #running: Promise<void> = Promise.resolve();
   changeCount = 0;
 
-  constructor(api: ApiClient) {
+  /** `turn` is called now and then, to change something else. */
+  constructor(api: ApiClient, turn: (count: number) => Promise<void> = async () => undefined) {
     this.#api = api;
+    this.#turn = turn;
   }
 
   resume(): void {
@@ -30,6 +34,7 @@ export class ChangeLoad {
 
   async change(): Promise<void> {
     const serial = this.changeCount++;
+    if (serial % TURN_EVERY === 0) await this.#turn(serial / TURN_EVERY);
     const index = FIRST + (serial % SERVICES);
     const namespace = `load-${Math.floor(index / SERVICES_PER_NAMESPACE)}`;
     const slice = `svc-${String(index).padStart(5, '0')}-0`;

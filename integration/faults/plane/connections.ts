@@ -59,6 +59,10 @@ export class Hammer {
     await Promise.all(this.#hands);
   }
 
+  get address(): string {
+    return this.#target.address;
+  }
+
   failed(): Connection[] {
     return this.made.filter(({ by }) => by === undefined);
   }

@@ -1,10 +1,11 @@
 import { NetlinkError } from '../../../src/linux/netlink/errors.ts';
 import type { Netlink } from '../../../src/linux/netlink/socket.ts';
+import type { Failures } from './failures.ts';
 
 const ENOBUFS = 105;
 
 /** Lets calls fail at random, on the way there and on the way back. */
-export class NetlinkFailures {
+export class NetlinkFailures implements Failures {
   readonly #share: number;
   callCount = 0;
   failedCount = 0;

@@ -55,8 +55,8 @@ class Inside {
       },
       insertFlows: ({ plan }) => insertPlanned(plan),
       flows: ({ plan }) => readPlanned(plan),
-      startProxy: async ({ failureShare }) => {
-        this.#proxy = new OwnProxy(this.#config, failureShare);
+      startProxy: async ({ failures }) => {
+        this.#proxy = new OwnProxy(this.#config, failures);
         await this.#proxy.start();
         return null;
       },

@@ -15,7 +15,7 @@ export const NETLINK_FAULT: PlaneFault = {
 
 async function failOften(scene: PlaneScene): Promise<PlaneOutcome> {
   await using proxy = new OwnProxyRun(scene);
-  await proxy.start(FAILURE_SHARE);
+  await proxy.start({ share: FAILURE_SHARE, failing: 'netlink' });
   const load = new ChangeLoad(scene.cluster.api);
   while (load.changeCount < CHANGES) await load.change();
   // Calls go on failing until the end: nobody helps it to become right.

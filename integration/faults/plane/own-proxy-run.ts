@@ -1,4 +1,5 @@
 import { until } from '../../../lab/host/until.ts';
+import type { FailurePlan } from './failures.ts';
 import type { PlaneScene } from './plane-scene.ts';
 import type { ProxyReport } from './questions.ts';
 
@@ -12,9 +13,9 @@ export class OwnProxyRun implements AsyncDisposable {
     this.#scene = scene;
   }
 
-  async start(failureShare = 0): Promise<void> {
+  async start(failures: FailurePlan = { share: 0, failing: 'netlink' }): Promise<void> {
     await this.#scene.proxy.stop();
-    await this.#scene.inside.ask('startProxy', { failureShare });
+    await this.#scene.inside.ask('startProxy', { failures });
     await this.synced();
   }
 

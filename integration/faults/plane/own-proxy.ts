@@ -4,15 +4,21 @@ import { join } from 'node:path';
 import { Events } from '../../../src/agent/events.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { nodeNameOf } from '../../../src/commands/desired.ts';
+import { hooksPlane } from '../../../src/commands/run/ebpf.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
 import { type AssembledProxy, assembleProxy } from '../../../src/commands/run/proxy.ts';
 import { openSource } from '../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../src/config/load.ts';
+import type { EbpfSettings } from '../../../src/config/settings.ts';
+import { ComposedPlane } from '../../../src/dataplanes/composition.ts';
+import type { DataPlane } from '../../../src/dataplanes/contract.ts';
 import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
 import type { Change } from '../../../src/forwarding/table.ts';
 import { openNetlink } from '../../../src/linux/netlink/socket.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../src/linux/nftables/protocol.ts';
+import { MapFailures } from './failing-maps.ts';
 import { NetlinkFailures } from './failing-netlink.ts';
+import type { FailurePlan, Failures } from './failures.ts';
 import { type Acknowledgement, monotonicMs, type ProxyReport } from './questions.ts';
 
 const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;
@@ -20,15 +26,19 @@ const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;
 /** All of `fairlead run` in this process, so that one can see when the kernel acknowledged what. */
 export class OwnProxy {
   readonly #config: LoadedConfig;
-  readonly #failures: NetlinkFailures;
+  readonly #netlink: NetlinkFailures;
+  readonly #maps: MapFailures;
+  readonly #failures: Failures;
   readonly #acknowledgements: (Acknowledgement & { service: string })[] = [];
   readonly #lifetime = new AbortController();
   #proxy: AssembledProxy | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(config: LoadedConfig, failureShare: number) {
+  constructor(config: LoadedConfig, { failing, share }: FailurePlan) {
     this.#config = config;
-    this.#failures = new NetlinkFailures(failureShare);
+    this.#netlink = new NetlinkFailures(failing === 'netlink' ? share : 0);
+    this.#maps = new MapFailures(failing === 'maps' ? share : 0);
+    this.#failures = failing === 'netlink' ? this.#netlink : this.#maps;
   }
 
   async start(): Promise<void> {
@@ -75,13 +85,11 @@ export class OwnProxy {
     };
   }
 
-  #plane(): NftablesPlane {
-    const base = { protocol: NETLINK_NETFILTER };
-    const events = { groups: [NFNLGRP_NFTABLES], receiveBufferBytes: EVENT_BUFFER_BYTES };
-    const plane = new NftablesPlane({
-      openNetlink: (kind) =>
-        this.#failures.open(() => openNetlink(kind === 'requests' ? base : { ...base, ...events })),
-    });
+  #plane(): DataPlane {
+    const { mode, ebpf } = this.#config.settings;
+    const behind = this.#nftables();
+    const plane =
+      mode === 'nftables' ? behind : new ComposedPlane({ mode, front: this.#front(ebpf), behind });
     const apply = plane.apply.bind(plane);
     plane.apply = async (changes) => {
       const begunMs = monotonicMs();
@@ -89,6 +97,19 @@ export class OwnProxy {
       this.#note(changes, begunMs);
     };
     return plane;
+  }
+
+  #front(ebpf: EbpfSettings): DataPlane {
+    return hooksPlane(ebpf, 'at sockets', { openTables: (maps) => this.#maps.tables(maps) });
+  }
+
+  #nftables(): NftablesPlane {
+    const base = { protocol: NETLINK_NETFILTER };
+    const events = { groups: [NFNLGRP_NFTABLES], receiveBufferBytes: EVENT_BUFFER_BYTES };
+    return new NftablesPlane({
+      openNetlink: (kind) =>
+        this.#netlink.open(() => openNetlink(kind === 'requests' ? base : { ...base, ...events })),
+    });
   }
 
   #note(changes: readonly Change[], begunMs: number): void {

@@ -14,38 +14,47 @@ import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import type { Scene } from '../scene.ts';
-import { ClientPorts, Hammer } from './connections.ts';
+import { BUNDLES, type Build, buildPrograms } from './builds.ts';
+import { ClientPorts, Hammer, type Target } from './connections.ts';
+import { HeldConnections } from './held-connections.ts';
 import { type Machine, makeStrangerFlows, readMachine } from './machine.ts';
 import { NodeInside } from './node-inside.ts';
+import { PinnedHooks } from './pinned-hooks.ts';
+import { hasPrograms, modeOf, type PlaneProxy } from './plane-proxies.ts';
 
-const BUNDLE = fileURLToPath(new URL('../../../dist/fairlead.mjs', import.meta.url));
 const BUNDLER = fileURLToPath(new URL('../../../tools/bundle.ts', import.meta.url));
-const BPF_COMPILER = fileURLToPath(new URL('../../../tools/bpf.ts', import.meta.url));
 const NODE = 'node1';
 const SERVE_PORT = 8080;
 const SYNC_DEADLINE_MS = 30_000;
 const LOOK_EVERY_MS = 10;
 
-/** Modes whose rules are the table of nftables, alone or behind something else. */
-export type PlaneProxy = 'fairlead-nftables' | 'fairlead-socket-ebpf';
+interface ServiceSpec {
+  readonly protocol: 'TCP' | 'UDP';
+  readonly port: number;
+  /** Of the pods; where their server listens if not given. */
+  readonly targetPort?: number;
+}
 
 /** A lab with a node that serves, and what a fault of its data plane needs. */
 export class PlaneScene implements AsyncDisposable {
   readonly cluster: Scene;
   readonly namespacePath: string;
   readonly runFolder: string;
+  /** What runs on the node, unless a fault has put something else in its place. */
+  readonly proxyName: PlaneProxy;
   readonly #configPath: string;
-  readonly #proxyName: PlaneProxy;
   readonly #ports = new ClientPorts();
   #daemon: Daemon | undefined;
   #inside: NodeInside | undefined;
   #pods: Pod[] = [];
+  /** Another mode or build runs than the one that the faults happen to. */
+  #isChanged = false;
   #untouched: Machine | undefined;
 
   constructor(cluster: Scene, proxyName: PlaneProxy) {
     const { lab } = cluster;
     this.cluster = cluster;
-    this.#proxyName = proxyName;
+    this.proxyName = proxyName;
     this.namespacePath = lab.namespacePath(NODE);
     const folder = join(lab.folder, 'proxies', NODE);
     this.runFolder = join(folder, 'run');
@@ -55,11 +64,11 @@ export class PlaneScene implements AsyncDisposable {
   async prepare(): Promise<void> {
     const { lab } = this.cluster;
     await run([process.execPath, BUNDLER]);
-    if (this.#proxyName === 'fairlead-socket-ebpf') await run([process.execPath, BPF_COMPILER]);
+    if (hasPrograms(this.proxyName)) await buildPrograms();
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
-    this.#daemon = (await lab.startProxies(bundled(this.#proxyName))).get(NODE);
+    this.#daemon = (await lab.startProxies(bundled(this.proxyName))).get(NODE);
     const { namespacePath } = this;
     this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath });
   }
@@ -83,8 +92,9 @@ export class PlaneScene implements AsyncDisposable {
     return present(this.#pods.find(({ spec }) => spec.name === name));
   }
 
-  /** Starts `fairlead run` again unless it runs; resolves when it has synced. */
+  /** Starts `fairlead run` again unless it runs as at the beginning; resolves when it has synced. */
   async serving(): Promise<void> {
+    if (this.#isChanged) return await this.become(this.proxyName);
     if (this.proxy.ended() !== undefined) this.proxy.startAgain();
     await this.synced();
   }
@@ -115,7 +125,7 @@ export class PlaneScene implements AsyncDisposable {
 
   /** Runs a command of the program on the node. */
   async fairlead(...args: string[]): Promise<string> {
-    return await this.onNode(process.execPath, BUNDLE, ...args);
+    return await this.onNode(process.execPath, BUNDLES.usual, ...args);
   }
 
   async onNode(...argv: [string, ...string[]]): Promise<string> {
@@ -123,12 +133,12 @@ export class PlaneScene implements AsyncDisposable {
   }
 
   /** A Service whose endpoints are what a fault says they are. */
-  async service(name: string, of: { protocol: 'TCP' | 'UDP'; port: number }): Promise<string> {
+  async service(name: string, of: ServiceSpec): Promise<string> {
     const { api } = this.cluster;
     const known = await api.find<Service>(paths.service('default', name));
     if (known?.spec.clusterIP !== undefined) return known.spec.clusterIP;
     const { protocol, port } = of;
-    const targetPort = protocol === 'TCP' ? SERVE_PORT : port;
+    const targetPort = of.targetPort ?? (protocol === 'TCP' ? SERVE_PORT : port);
     const { spec } = await api.create<Service>(paths.services('default'), {
       metadata: { name },
       spec: { ports: [{ protocol, port, targetPort }] },
@@ -159,22 +169,40 @@ export class PlaneScene implements AsyncDisposable {
     return this.hammerAt(address);
   }
 
-  hammerAt(address: string): Hammer {
-    const { namespacePath: namespace } = this.pod('asker');
-    const group = this.cluster.lab.socketGroup(1);
-    return new Hammer({ namespace, group, address, port: 80 }, this.#ports);
+  /** Endpoints of the Service that a hammer connects to: one pod, the other, or both. */
+  async turnEndpoints(count: number): Promise<void> {
+    const [left, right] = [this.pod('left').address.ipv4, this.pod('right').address.ipv4];
+    const lists = [[left], [right], [left, right], [right, left]];
+    await this.setEndpoints('web', lists[count % lists.length] ?? []);
   }
 
-  /** Ends the process and starts another mode in its place; resolves when it has synced. */
-  async become(proxyName: PlaneProxy): Promise<void> {
+  hammerAt(address: string): Hammer {
+    return new Hammer(this.targetAt(address, 80), this.#ports);
+  }
+
+  /** Connections from the same pod that stay open. */
+  holdAt(address: string): HeldConnections {
+    return new HeldConnections(this.targetAt(address, 80), this.#ports);
+  }
+
+  /** A Service as the pod sees it that asks. */
+  targetAt(address: string, port: number): Target {
+    const { namespacePath: namespace } = this.pod('asker');
+    return { namespace, group: this.cluster.lab.socketGroup(1), address, port };
+  }
+
+  /** Ends the process and starts another mode or build in its place; resolves when it has synced. */
+  async become(proxyName: PlaneProxy, build: Build = 'usual'): Promise<void> {
+    // A fault that fails half way leaves whatever runs then.
+    this.#isChanged = proxyName !== this.proxyName || build !== 'usual';
     await this.proxy.stop();
-    this.#daemon = (await this.cluster.lab.startProxies(bundled(proxyName))).get(NODE);
+    this.#daemon = (await this.cluster.lab.startProxies(bundled(proxyName, build))).get(NODE);
     await this.synced();
   }
 
-  /** Where a proxy that serves sockets keeps its maps and links. */
-  get pinFolder(): string {
-    return pinFolder(this.cluster.lab.folder, NODE);
+  /** What a proxy with programs in the kernel keeps there. */
+  get hooks(): PinnedHooks {
+    return new PinnedHooks(pinFolder(this.cluster.lab.folder, NODE));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -197,10 +225,10 @@ export class PlaneScene implements AsyncDisposable {
 }
 
 /** As it is shipped: from its sources it takes longer to start. */
-function bundled(proxyName: PlaneProxy): ProxyVariant {
+function bundled(proxyName: PlaneProxy, build: Build = 'usual'): ProxyVariant {
   const { description } = findProxy(proxyName);
-  const mode = proxyName === 'fairlead-nftables' ? 'nftables' : 'socket-ebpf';
-  return fairlead({ name: proxyName, description, mode, program: [BUNDLE] });
+  const mode = modeOf(proxyName);
+  return fairlead({ name: proxyName, description, mode, program: [BUNDLES[build]] });
 }
 
 function present<T>(value: T | undefined): T {

@@ -5,7 +5,6 @@ import { inMs, must, type PlaneFault, type PlaneOutcome, quantile } from './plan
 import type { PlaneScene } from './plane-scene.ts';
 import { RulesMonitor } from './rules-monitor.ts';
 
-const KILLS = 100;
 /** Of a process that serves, under load; and of one that starts, which takes about as long. */
 const LATEST_KILL_MS = 400;
 const LATEST_KILL_OF_START_MS = 900;
@@ -14,25 +13,28 @@ const CONNECTIONS = 5_000;
 const MOST_RESTARTS = 20;
 const AWAY_SECONDS = 120;
 const SLOWLY = { hands: 1, pauseMs: 50 };
+const ALL_THE_TIME = { hands: 2, pauseMs: 10 };
 
-/** What happens to the process, and to the API server while it serves. */
-export const PROCESS_FAULTS: readonly PlaneFault[] = [
-  {
-    name: 'restart of a synced node',
-    done: `SIGTERM and a new start, until ${CONNECTIONS} connections were made meanwhile`,
-    happen: restart,
-  },
-  {
-    name: `${KILLS} x kill -9`,
-    done: `endpoints of 200 Services changing all the time; ${KILLS} times killed at a random moment, every second time while it starts after another kill; the load pauses, then all is compared`,
-    happen: killOften,
-  },
-  {
-    name: 'API server away',
-    done: `kill -9 and ${AWAY_SECONDS} s without it; changes in the store; started again`,
-    happen: loseApiServer,
-  },
-];
+/** What happens to the process, and to the API server while it serves. `kills`: how often it dies. */
+export function processFaults(kills: number): readonly PlaneFault[] {
+  return [
+    {
+      name: 'restart of a synced node',
+      done: `SIGTERM and a new start, until ${CONNECTIONS} connections were made meanwhile`,
+      happen: restart,
+    },
+    {
+      name: `${kills} x kill -9`,
+      done: `endpoints of 200 Services changing all the time, those of the Service that is connected to as well; ${kills} times killed at a random moment, every second time while it starts after another kill; the load pauses, then all is compared`,
+      happen: (scene) => killOften(scene, kills),
+    },
+    {
+      name: 'API server away',
+      done: `kill -9 and ${AWAY_SECONDS} s without it; changes in the store; started again`,
+      happen: loseApiServer,
+    },
+  ];
+}
 
 async function restart(scene: PlaneScene): Promise<PlaneOutcome> {
   await scene.serving();
@@ -71,10 +73,10 @@ async function restart(scene: PlaneScene): Promise<PlaneOutcome> {
   };
 }
 
-async function killOften(scene: PlaneScene): Promise<PlaneOutcome> {
+async function killOften(scene: PlaneScene, kills: number): Promise<PlaneOutcome> {
   await scene.serving();
   const hammer = await scene.hammer();
-  const load = new ChangeLoad(scene.cluster.api);
+  const load = new ChangeLoad(scene.cluster.api, (count) => scene.turnEndpoints(count));
   const rightMs: number[] = [];
   let killCount = 0;
   const kill = async (latestMs: number): Promise<void> => {
@@ -83,9 +85,9 @@ async function killOften(scene: PlaneScene): Promise<PlaneOutcome> {
     scene.proxy.startAgain();
     killCount++;
   };
-  hammer.start(SLOWLY);
+  hammer.start(ALL_THE_TIME);
   try {
-    for (let round = 0; round < KILLS; round++) {
+    for (let round = 0; round < kills; round++) {
       load.resume();
       await kill(LATEST_KILL_MS);
       if (round % 2 === 1) await kill(LATEST_KILL_OF_START_MS);

@@ -1,4 +1,5 @@
 import type { Quantiles } from '../../../src/agent/snapshot.ts';
+import type { FailurePlan } from './failures.ts';
 
 /** What the helper inside a node's network can be asked, and what it answers. */
 export interface Questions {
@@ -11,8 +12,8 @@ export interface Questions {
   insertFlows: { asked: { plan: FlowPlan }; answer: number };
   /** `id` by `client:port` of the flows that were inserted. */
   flows: { asked: { plan: FlowPlan }; answer: Readonly<Record<string, number>> };
-  /** Becomes the proxy of the node itself, with calls of netlink that fail so often. */
-  startProxy: { asked: { failureShare: number }; answer: null };
+  /** Becomes the proxy of the node itself, with calls that fail so often. */
+  startProxy: { asked: { failures: FailurePlan }; answer: null };
   stopProxy: { asked: object; answer: null };
   proxy: { asked: { service: string }; answer: ProxyReport };
 }

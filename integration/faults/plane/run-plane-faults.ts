@@ -7,24 +7,22 @@ import { CLEANUP_FAULT } from './cleanup-fault.ts';
 import { FLIPS_FAULT } from './flips-fault.ts';
 import { FLOWS_FAULT } from './flows-fault.ts';
 import { HOOK_FAULTS } from './hook-faults.ts';
+import { MAP_FAULT } from './map-faults.ts';
 import { NETLINK_FAULT } from './netlink-fault.ts';
 import { type PlaneFault, type PlaneResult, runPlaneFault } from './plane-fault.ts';
-import { type PlaneProxy, PlaneScene } from './plane-scene.ts';
-import { PROCESS_FAULTS } from './process-faults.ts';
+import { hasPrograms, type PlaneProxy } from './plane-proxies.ts';
+import { PlaneScene } from './plane-scene.ts';
+import { processFaults } from './process-faults.ts';
+import { SWITCH_FAULT } from './switch-fault.ts';
 import { TOUCH_FAULTS } from './touch-faults.ts';
 
-/** The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows. */
-export const PLANE_FAULTS: readonly PlaneFault[] = [
-  ...PROCESS_FAULTS,
-  ...TOUCH_FAULTS,
-  CLEANUP_FAULT,
-  NETLINK_FAULT,
-  FLIPS_FAULT,
-  FLOWS_FAULT,
-];
-
-/** Of a node with socket hooks: what can happen to any process, and what can happen to hooks. */
-export const SOCKET_FAULTS: readonly PlaneFault[] = [...PROCESS_FAULTS, ...HOOK_FAULTS];
+/** What can happen to a node with this proxy. `kills`: how often its process dies. */
+export function planeFaults(proxy: PlaneProxy, kills: number): readonly PlaneFault[] {
+  const faults = processFaults(kills);
+  if (hasPrograms(proxy)) return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT];
+  // The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows.
+  return [...faults, ...TOUCH_FAULTS, CLEANUP_FAULT, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
+}
 
 /** Lets them happen to a node of a lab of their own. */
 export async function runPlaneFaults(
@@ -40,7 +38,10 @@ export async function runPlaneFaults(
   const results: PlaneResult[] = [];
   for (const fault of faults) {
     const work = (): Promise<PlaneResult> => abortable(runPlaneFault(scene, fault), signal);
-    results.push(await progress.step(fault.name, work));
+    const result = await progress.step(fault.name, work);
+    // Others follow that take minutes.
+    if (result.failure !== undefined) console.error(`    FAIL: ${result.failure}`);
+    results.push(result);
   }
   return results;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EbpfSettings } from '../../config/settings.ts';
-import { HooksPlane, type PacketOptions } from '../../dataplanes/ebpf/plane.ts';
+import { type HooksOptions, HooksPlane, type PacketOptions } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import {
   cgroup2Root,
@@ -34,8 +34,10 @@ export type PodsMet = 'at sockets' | 'as packets';
 export function hooksPlane(
   { cgroupPath, pinFolder, interfaces = [] }: EbpfSettings,
   podsMet: PodsMet,
+  more: Pick<HooksOptions, 'openTables'> = {},
 ): HooksPlane {
   return new HooksPlane({
+    ...more,
     readObject: () => readObject(SOCKET_PROGRAMS),
     cgroupPath: () => cgroupPath ?? cgroup2Root(OWN_CGROUPS),
     findCgroup: () => cgroupPath ?? findCgroup2Root(OWN_CGROUPS),

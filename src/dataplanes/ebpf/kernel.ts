@@ -11,12 +11,23 @@ import { loadPrograms, type Objects } from './programs.ts';
 import { Tables } from './tables.ts';
 import type { Shortage } from './transaction.ts';
 
+export type OpenTables = (maps: ReadonlyMap<string, BpfMap>) => Tables;
+
+interface KernelPlace {
+  readonly objects: Objects;
+  readonly pins: Pins;
+  readonly cgroupPath: string;
+  readonly interfaces: () => readonly number[];
+  readonly openTables?: OpenTables;
+}
+
 /** Our maps and programs in the kernel: those that were there, or new ones. */
 export class Kernel {
   readonly places: Places;
   readonly #objects: Objects;
   readonly #pins: Pins;
   readonly #maps: Map<string, BpfMap>;
+  readonly #openTables: OpenTables;
   #tables: Tables;
   /** Maps that have no place any more, and are closed when nobody reads. */
   readonly #retired: BpfMap[] = [];
@@ -27,21 +38,19 @@ export class Kernel {
     pins: Pins;
     places: Places;
     maps: Map<string, BpfMap>;
+    openTables: OpenTables;
   }) {
     this.#objects = of.objects;
     this.#pins = of.pins;
     this.places = of.places;
     this.#maps = of.maps;
-    this.#tables = new Tables(of.maps);
+    this.#openTables = of.openTables;
+    this.#tables = of.openTables(of.maps);
   }
 
-  static open(of: {
-    readonly objects: Objects;
-    readonly pins: Pins;
-    readonly cgroupPath: string;
-    readonly interfaces: () => readonly number[];
-  }): Kernel {
+  static open(of: KernelPlace): Kernel {
     const { objects, pins, cgroupPath, interfaces } = of;
+    const openTables: OpenTables = of.openTables ?? ((maps) => new Tables(maps));
     pins.make();
     const adopted = adoptMaps(objects.sockets, pins);
     let loaded: LoadedObject | undefined;
@@ -49,7 +58,7 @@ export class Kernel {
       loaded = loadPrograms(objects, { maps: adopted });
       pinNewMaps(objects.sockets, loaded, { pins, adopted });
       const places = new Places({ pins, cgroupPath, interfaces, loaded });
-      return new Kernel({ objects, pins, places, maps: new Map(loaded.maps) });
+      return new Kernel({ objects, pins, places, maps: new Map(loaded.maps), openTables });
     } catch (error) {
       loaded?.close();
       for (const map of adopted.values()) map.close();
@@ -103,7 +112,7 @@ export class Kernel {
     const loaded = this.#loadedOn(grown);
     const old = [...this.#maps].filter(([name]) => grown.has(name)).map(([, map]) => map);
     for (const [name, map] of grown) this.#maps.set(name, map);
-    this.#tables = new Tables(this.#maps);
+    this.#tables = this.#openTables(this.#maps);
     this.#noteSize(knowledge);
     this.#retire(old);
     this.places.use(loaded);

@@ -25,7 +25,7 @@ import {
 } from './fixed-entries.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { servedInterfaces } from './interfaces.ts';
-import { Kernel } from './kernel.ts';
+import { Kernel, type OpenTables } from './kernel.ts';
 import { Knowledge } from './knowledge.ts';
 import { openMaps } from './map-set.ts';
 import { Pins } from './pins.ts';
@@ -51,6 +51,8 @@ export interface HooksOptions {
   readonly hostCookie: () => bigint;
   /** Pods are met as packets, and only the node's own sockets as sockets. */
   readonly packets?: PacketOptions;
+  /** The maps as they are written through; a test gives some whose writes fail. */
+  readonly openTables?: OpenTables;
 }
 
 export interface PacketOptions {
@@ -361,8 +363,9 @@ export class HooksPlane implements DataPlane {
 
   #opened(): Kernel {
     if (this.#kernel) return this.#kernel;
-    const { pinFolder, preparePins, cgroupPath } = this.#options;
+    const { pinFolder, preparePins, cgroupPath, openTables } = this.#options;
     this.#kernel = Kernel.open({
+      ...(openTables ? { openTables } : {}),
       objects: this.#objects(),
       pins: new Pins(pinFolder, preparePins),
       cgroupPath: cgroupPath(),
