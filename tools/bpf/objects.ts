@@ -1,6 +1,6 @@
 import { glob, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { compile } from './compile.ts';
+import { compile, USUAL_CPU } from './compile.ts';
 
 const SOURCES = 'bpf/*.bpf.c';
 const FOLDER = 'dist/bpf';
@@ -19,7 +19,8 @@ export async function programSources(root: string): Promise<string[]> {
 export async function buildObjects(root: string, signal: AbortSignal): Promise<BuiltObject[]> {
   const objects: BuiltObject[] = [];
   for (const source of await programSources(root)) {
-    const { path } = await compile({ root, source, folder: join(root, FOLDER), signal });
+    const folder = join(root, FOLDER);
+    const { path } = await compile({ root, source, folder, signal, cpu: USUAL_CPU });
     objects.push({ name: basename(path), bytes: await readFile(path) });
   }
   return objects;

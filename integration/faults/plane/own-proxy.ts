@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { Events } from '../../../src/agent/events.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { nodeNameOf } from '../../../src/commands/desired.ts';
-import { hooksPlane } from '../../../src/commands/run/ebpf.ts';
+import { hooksPlane, podsMetIn } from '../../../src/commands/run/ebpf.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
 import { type AssembledProxy, assembleProxy } from '../../../src/commands/run/proxy.ts';
 import { openSource } from '../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../src/config/load.ts';
+import type { Mode } from '../../../src/config/modes.ts';
 import type { EbpfSettings } from '../../../src/config/settings.ts';
 import { ComposedPlane } from '../../../src/dataplanes/composition.ts';
 import type { DataPlane } from '../../../src/dataplanes/contract.ts';
@@ -89,7 +90,9 @@ export class OwnProxy {
     const { mode, ebpf } = this.#config.settings;
     const behind = this.#nftables();
     const plane =
-      mode === 'nftables' ? behind : new ComposedPlane({ mode, front: this.#front(ebpf), behind });
+      mode === 'nftables'
+        ? behind
+        : new ComposedPlane({ mode, front: this.#front(mode, ebpf), behind });
     const apply = plane.apply.bind(plane);
     plane.apply = async (changes) => {
       const begunMs = monotonicMs();
@@ -99,8 +102,8 @@ export class OwnProxy {
     return plane;
   }
 
-  #front(ebpf: EbpfSettings): DataPlane {
-    return hooksPlane(ebpf, 'at sockets', { openTables: (maps) => this.#maps.tables(maps) });
+  #front(mode: Mode, ebpf: EbpfSettings): DataPlane {
+    return hooksPlane(ebpf, podsMetIn(mode), { openTables: (maps) => this.#maps.tables(maps) });
   }
 
   #nftables(): NftablesPlane {

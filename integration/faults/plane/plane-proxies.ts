@@ -4,6 +4,7 @@ import type { FairleadOptions } from '../../../lab/proxies/fairlead.ts';
 const MODES = {
   'fairlead-nftables': 'nftables',
   'fairlead-socket-ebpf': 'socket-ebpf',
+  'fairlead-tc-ebpf': 'tc-ebpf',
 } as const satisfies Record<string, FairleadOptions['mode']>;
 
 export type PlaneProxy = keyof typeof MODES;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Mode } from '../../config/modes.ts';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { type HooksOptions, HooksPlane, type PacketOptions } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
@@ -30,6 +31,10 @@ export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
 
 /** Where pods are met: when they connect, or by the packets that come in. */
 export type PodsMet = 'at sockets' | 'as packets';
+
+export function podsMetIn(mode: Mode): PodsMet {
+  return mode === 'tc-ebpf' ? 'as packets' : 'at sockets';
+}
 
 export function hooksPlane(
   { cgroupPath, pinFolder, interfaces = [] }: EbpfSettings,

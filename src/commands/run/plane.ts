@@ -8,7 +8,7 @@ import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
 import { type Netlink, openNetlink } from '../../linux/netlink/socket.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../linux/nftables/protocol.ts';
 import { CommandError } from '../command-error.ts';
-import { DEFAULT_EBPF, hooksPlane, type PodsMet } from './ebpf.ts';
+import { DEFAULT_EBPF, hooksPlane, type PodsMet, podsMetIn } from './ebpf.ts';
 
 /** Fifty thousand elements deleted at once must fit, or nobody knows which they were. */
 const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function packetCountsOf(mode: Mode): (() => Promise<PacketCounts>) | unde
 }
 
 export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane {
-  const podsMet = mode === 'tc-ebpf' ? 'as packets' : 'at sockets';
+  const podsMet = podsMetIn(mode);
   const [first, behind] = partsOfMode(mode).map((part) => openPart(part, { ...around, podsMet }));
   if (first === undefined) throw new TypeError(`mode ${mode} has no parts`);
   if (behind === undefined) return first;
