@@ -95,18 +95,25 @@ export interface LoadFigures extends Cost {
 export const DATA_MODES = ['connect', 'first', 'request', 'throughput', 'datagram'] as const;
 export type DataMode = (typeof DATA_MODES)[number];
 
-/** One kind of load, to the pod and through the Service, one right after the other. */
+/** One kind of load, to the pod and through the Service, in short turns. */
 export interface DataFigures {
   readonly mode: DataMode;
   readonly direct: AskedFigures;
-  readonly service?: AskedFigures;
+  /** Through the Service; where there is no proxy, to the pod once more. */
+  readonly beside: AskedFigures;
+  /** For each pair of turns the rate of the second as a share of the first's. */
+  readonly rateShares: readonly number[];
+  /** The same of the CPU time for each that was answered. */
+  readonly cpuShares: readonly number[];
 }
 
+/** Medians of the turns. */
 export interface AskedFigures {
   readonly perSecond: number;
   readonly failed: number;
-  /** Of client, server and the kernel's own threads for packets, for each that was answered. */
+  /** Of client, server and the kernel's thread for packets; for each that was answered, or each byte. */
   readonly cpuMicroseconds: number;
+  /** Of single connections, in all turns together. */
   readonly p50Us?: number;
   readonly p99Us?: number;
 }
@@ -124,7 +131,7 @@ export interface BareFigures {
   readonly ended?: string;
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 export function emptyRun(of: Pick<Run, 'machine' | 'startedAt' | 'planted'>): Run {
   return { format: FORMAT, tookSeconds: 0, visits: [], limits: [], ...of };
@@ -141,6 +148,11 @@ export async function readRun(file: string): Promise<Run | undefined> {
 /** Written beside and then renamed: whoever is interrupted has either the old or the new one. */
 export async function keepRun(file: string, run: Run): Promise<void> {
   const unfinished = `${file}.writing`;
-  await writeFile(unfinished, `${JSON.stringify(run, null, 1)}\n`);
+  await writeFile(unfinished, `${numbersInLine(JSON.stringify(run, null, 1))}\n`);
   await rename(unfinished, file);
+}
+
+/** Lists of numbers without a line for each. */
+function numbersInLine(text: string): string {
+  return text.replaceAll(/\[[\s\d.,e+-]+\]/g, (list) => list.replaceAll(/\s+/g, ''));
 }

@@ -1,92 +1,98 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { type AskedFigures, DATA_MODES, type DataFigures, type DataMode } from '../record.ts';
+import { median } from '../report/statistics.ts';
 import type { DataPods } from '../site/data-pods.ts';
 import { forgetConnections } from '../site/wipe.ts';
-import { ask } from './ask.ts';
+import { type Asked, type AskedSide, ask, type Slice } from './ask.ts';
 
 interface Load {
-  readonly durationMs: number;
+  readonly pairs: number;
   readonly workers: number;
 }
 
+/**
+ * Short, so that a moment in which the machine is slower falls on both of a pair; long beside the
+ * tenth of a millisecond in which everybody starts.
+ */
+const SLICE_MS = 10;
+
 /** A single client for the time of a first packet: under load it would be the time in queues. */
 const LOADS: Readonly<Record<DataMode, Load>> = {
-  connect: { durationMs: 500, workers: 16 },
-  first: { durationMs: 300, workers: 1 },
-  request: { durationMs: 300, workers: 16 },
-  throughput: { durationMs: 300, workers: 2 },
-  datagram: { durationMs: 300, workers: 16 },
+  connect: { pairs: 40, workers: 16 },
+  first: { pairs: 20, workers: 1 },
+  request: { pairs: 60, workers: 16 },
+  throughput: { pairs: 40, workers: 1 },
+  datagram: { pairs: 40, workers: 16 },
 };
 
 export interface DataPathOptions {
   readonly pods: DataPods;
   readonly nodePath: string;
-  /** False: nobody makes the Service's address work. */
+  /** False: nobody makes the Service's address work, and the pod is compared with itself. */
   readonly hasProxy: boolean;
   readonly cycles: number;
   readonly signal: AbortSignal;
 }
 
-/** Each kind of load to the pod and then through the Service, all kinds in turns, some times over. */
+/** Each kind of load to the pod and beside it through the Service, all kinds in turns, some times over. */
 export async function measureDataPath(options: DataPathOptions): Promise<DataFigures[]> {
-  const { pods, hasProxy, cycles, signal } = options;
+  const { pods, nodePath, hasProxy, cycles, signal } = options;
   const figures: DataFigures[] = [];
   for (let cycle = 0; cycle < cycles; cycle++) {
     for (const mode of DATA_MODES) {
       signal.throwIfAborted();
-      const way = mode === 'throughput' ? pods.sink : pods.echo;
-      const direct = await measureOne(options, mode, way.direct);
-      const service = hasProxy ? await measureOne(options, mode, way.service) : undefined;
-      figures.push({ mode, direct, ...(service ? { service } : {}) });
+      await forgetConnections(nodePath);
+      const { direct, service } = mode === 'throughput' ? pods.sink : pods.echo;
+      const beside = hasProxy ? service : direct;
+      const asked = await ask(pods, {
+        mode,
+        to: direct,
+        beside,
+        sliceMs: SLICE_MS,
+        ...LOADS[mode],
+      });
+      figures.push(figuresOf(mode, asked));
     }
   }
   return figures;
 }
 
-async function measureOne(
-  { pods, nodePath }: DataPathOptions,
-  mode: DataMode,
-  to: string,
-): Promise<AskedFigures> {
-  await forgetConnections(nodePath);
-  const helpers = [pods.server.pid, ...(await packetThreads())];
-  const before = await cpuSecondsOf(helpers);
-  const asked = await ask(pods, { mode, to, ...LOADS[mode] });
-  const cpuSeconds = asked.cpuSeconds + (await cpuSecondsOf(helpers)) - before;
+export function figuresOf(mode: DataMode, { to, beside }: Asked): DataFigures {
+  const pairs = to.slices.flatMap((direct, index) => {
+    const other = beside.slices[index];
+    // A slice in which nobody had an answer has no costs for each.
+    return other && direct.count > 0 && other.count > 0 ? [{ direct, other }] : [];
+  });
+  const shares = (of: (slice: Slice) => number): number[] =>
+    pairs.map(({ direct, other }) => rounded(of(other) / of(direct)));
   return {
-    perSecond: asked.count / asked.seconds,
-    failed: asked.failed,
-    cpuMicroseconds: (cpuSeconds / asked.count) * 1e6,
-    ...(asked.p50Us === undefined ? {} : { p50Us: asked.p50Us }),
-    ...(asked.p99Us === undefined ? {} : { p99Us: asked.p99Us }),
+    mode,
+    direct: sideFigures(to),
+    beside: sideFigures(beside),
+    rateShares: shares(perSecond),
+    cpuShares: shares(cpuMicroseconds),
   };
 }
 
-/** The kernel's threads that handle packets when those who sent them had no time for it. */
-async function packetThreads(): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const names = await Promise.all(
-    pids.map(async (pid) => ({ pid, name: await readUnlessGone(`/proc/${pid}/comm`) })),
-  );
-  return names.filter(({ name }) => name.startsWith('ksoftirqd/')).map(({ pid }) => Number(pid));
+function sideFigures({ slices, p50Us, p99Us }: AskedSide): AskedFigures {
+  const answered = slices.filter(({ count }) => count > 0);
+  return {
+    perSecond: median(answered.map(perSecond)),
+    cpuMicroseconds: median(answered.map(cpuMicroseconds)),
+    failed: slices.reduce((sum, { failed }) => sum + failed, 0),
+    ...(p50Us === undefined ? {} : { p50Us }),
+    ...(p99Us === undefined ? {} : { p99Us }),
+  };
 }
 
-/** By the scheduler's own count, in nanoseconds: the ticks that others use are too coarse here. */
-async function cpuSecondsOf(pids: readonly number[]): Promise<number> {
-  let nanoseconds = 0;
-  for (const pid of pids) {
-    for (const task of await readdir(`/proc/${pid}/task`)) {
-      const text = await readUnlessGone(`/proc/${pid}/task/${task}/schedstat`);
-      nanoseconds += Number(text.split(' ')[0]);
-    }
-  }
-  return nanoseconds / 1e9;
+function perSecond({ count, seconds }: Slice): number {
+  return count / seconds;
 }
 
-/** Processes and threads end while others look at them. */
-async function readUnlessGone(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ESRCH') return '';
-    throw error;
-  });
+function cpuMicroseconds({ count, cpuSeconds }: Slice): number {
+  return (cpuSeconds / count) * 1e6;
+}
+
+/** To a thousandth: the files are kept. */
+function rounded(share: number): number {
+  return Math.round(share * 1_000) / 1_000;
 }

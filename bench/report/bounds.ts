@@ -1,5 +1,9 @@
 import { formatTable } from '../../lab/host/table.ts';
-import { count, milliseconds, times } from './units.ts';
+import { spreadText } from './section.ts';
+import type { Spread } from './statistics.ts';
+import { count, milliseconds, share, times } from './units.ts';
+
+const TEXTS = { ms: milliseconds, times, share } as const;
 
 /** A figure and what it may be. NaN: it was not measured. */
 export interface Bound {
@@ -7,7 +11,9 @@ export interface Bound {
   readonly figure: number;
   readonly atMost?: number;
   readonly atLeast?: number;
-  readonly unit: 'ms' | 'times';
+  readonly unit: keyof typeof TEXTS;
+  /** How sure the figure is, where that is known. */
+  readonly spread?: Spread | undefined;
 }
 
 export function isKept({ figure, atMost, atLeast }: Bound): boolean {
@@ -17,11 +23,16 @@ export function isKept({ figure, atMost, atLeast }: Bound): boolean {
 export const BOUND_HEAD = ['what', 'bound', 'figure', 'kept'];
 
 export function boundRow(bound: Bound): string[] {
-  const text = bound.unit === 'ms' ? milliseconds : times;
-  const { what, figure, atMost, atLeast } = bound;
+  const text = TEXTS[bound.unit];
+  const { what, figure, atMost, atLeast, spread } = bound;
   const limit = atMost === undefined ? `at least ${text(atLeast ?? 0)}` : `at most ${text(atMost)}`;
   if (Number.isNaN(figure)) return [what, limit, 'not measured', '-'];
-  return [what, limit, text(figure), isKept(bound) ? 'yes' : 'NO'];
+  return [
+    what,
+    limit,
+    spread ? spreadText(spread, text) : text(figure),
+    isKept(bound) ? 'yes' : 'NO',
+  ];
 }
 
 export function boundsTable(bounds: readonly Bound[]): string {

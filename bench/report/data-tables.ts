@@ -1,110 +1,90 @@
 import type { AskedFigures, DataMode, Run } from '../record.ts';
 import { sizeText } from '../sizes.ts';
 import { medianText, type Section, spreadText } from './section.ts';
-import type { Spread } from './statistics.ts';
 import { type Cell, cellsOf, dataOf, shareOfDirect } from './summary.ts';
-import { bytesPerSecond, count, microseconds, times } from './units.ts';
+import { bytesPerSecond, count, microseconds, share } from './units.ts';
 
-function hasData({ visits }: Cell): boolean {
-  return visits.some(({ data }) => data !== undefined);
+const MEGABYTE = 1e6;
+
+type Unit = (value: number) => string;
+
+function rowsOf(run: Run, columns: (cell: Cell) => string[]): string[][] {
+  return cellsOf(run)
+    .filter(({ visits }) => visits.some(({ data }) => data !== undefined))
+    .map((cell) => [sizeText(cell.size), cell.proxy, ...columns(cell)]);
 }
 
-/** Through the Service; of a node without a proxy, to the pod. */
-function through(
-  cell: Cell,
-  mode: DataMode,
-  of: (asked: AskedFigures) => number | undefined,
-): Spread | undefined {
-  return (
-    dataOf(cell, mode, ({ service }) => service && of(service)) ??
-    dataOf(cell, mode, ({ direct }) => of(direct))
-  );
+/** Rate and CPU time of one kind of load through the Service, each with its share of direct. */
+function costs(cell: Cell, mode: DataMode, units: { readonly rate: Unit; readonly cpu: Unit }) {
+  return [
+    spreadText(
+      dataOf(cell, mode, ({ beside }) => beside.perSecond),
+      units.rate,
+    ),
+    spreadText(shareOfDirect(cell, mode, 'rateShares'), share),
+    spreadText(
+      dataOf(cell, mode, ({ beside }) => beside.cpuMicroseconds),
+      units.cpu,
+    ),
+    spreadText(shareOfDirect(cell, mode, 'cpuShares'), share),
+  ];
 }
+
+const EACH = { rate: count, cpu: microseconds } as const;
 
 export function connectionsSection(run: Run): Section {
+  const first = (cell: Cell, side: 'direct' | 'beside', of: 'p50Us' | 'p99Us'): string =>
+    medianText(
+      dataOf(cell, 'first', (asked) => (asked[side] satisfies AskedFigures)[of]),
+      microseconds,
+    );
   return {
     name: 'connections',
     title:
-      'New TCP connections through the Service, and of what goes directly to the pod in the same moments',
+      'New TCP connections through the Service on one CPU, and what they are of those that go directly to the pod in the same moments',
     head: [
       'cluster',
       'proxy',
       'connections a second',
       'of direct',
       'CPU each',
-      'direct',
+      'of direct',
       'first packet p50',
       'p99',
       'direct p50',
       'p99',
     ],
-    rows: cellsOf(run)
-      .filter(hasData)
-      .map((cell) => [
-        sizeText(cell.size),
-        cell.proxy,
-        spreadText(
-          through(cell, 'connect', (asked) => asked.perSecond),
-          count,
-        ),
-        medianText(shareOfDirect(cell, 'connect'), times),
-        medianText(
-          through(cell, 'connect', (asked) => asked.cpuMicroseconds),
-          microseconds,
-        ),
-        medianText(
-          dataOf(cell, 'connect', ({ direct }) => direct.cpuMicroseconds),
-          microseconds,
-        ),
-        medianText(
-          through(cell, 'first', (asked) => asked.p50Us),
-          microseconds,
-        ),
-        medianText(
-          through(cell, 'first', (asked) => asked.p99Us),
-          microseconds,
-        ),
-        medianText(
-          dataOf(cell, 'first', ({ direct }) => direct.p50Us),
-          microseconds,
-        ),
-        medianText(
-          dataOf(cell, 'first', ({ direct }) => direct.p99Us),
-          microseconds,
-        ),
-      ]),
+    rows: rowsOf(run, (cell) => [
+      ...costs(cell, 'connect', EACH),
+      first(cell, 'beside', 'p50Us'),
+      first(cell, 'beside', 'p99Us'),
+      first(cell, 'direct', 'p50Us'),
+      first(cell, 'direct', 'p99Us'),
+    ]),
+  };
+}
+
+export function requestsSection(run: Run): Section {
+  const columns = (what: string): string[] => [what, 'of direct', 'CPU each', 'of direct'];
+  return {
+    name: 'requests',
+    title: 'Requests on connections that stand, and datagrams, through the Service on one CPU',
+    head: ['cluster', 'proxy', ...columns('requests a second'), ...columns('datagrams a second')],
+    rows: rowsOf(run, (cell) => [
+      ...costs(cell, 'request', EACH),
+      ...costs(cell, 'datagram', EACH),
+    ]),
   };
 }
 
 export function trafficSection(run: Run): Section {
-  const columns = (cell: Cell, mode: DataMode, unit: (value: number) => string): string[] => [
-    spreadText(
-      through(cell, mode, (asked) => asked.perSecond),
-      unit,
-    ),
-    medianText(shareOfDirect(cell, mode), times),
-  ];
+  const ofMegabyte = (perByte: number): string => microseconds(perByte * MEGABYTE);
   return {
     name: 'traffic',
-    title: 'On connections that stand, through the Service, a second',
-    head: [
-      'cluster',
-      'proxy',
-      'requests',
-      'of direct',
-      'throughput',
-      'of direct',
-      'UDP datagrams',
-      'of direct',
-    ],
-    rows: cellsOf(run)
-      .filter(hasData)
-      .map((cell) => [
-        sizeText(cell.size),
-        cell.proxy,
-        ...columns(cell, 'request', count),
-        ...columns(cell, 'throughput', bytesPerSecond),
-        ...columns(cell, 'datagram', count),
-      ]),
+    title: 'Bytes on connections that stand, through the Service on one CPU',
+    head: ['cluster', 'proxy', 'throughput', 'of direct', 'CPU a megabyte', 'of direct'],
+    rows: rowsOf(run, (cell) =>
+      costs(cell, 'throughput', { rate: bytesPerSecond, cpu: ofMegabyte }),
+    ),
   };
 }

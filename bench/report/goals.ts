@@ -16,7 +16,14 @@ import {
 const OURS = 'fairlead-nftables';
 const PEER = 'upstream-nftables';
 
-/** What the nftables mode is meant to reach. Ratios are of things that were measured in one run. */
+/** Requests on connections that stand, as a share of direct: what a mode is meant to reach. */
+const REQUEST_GOALS = [
+  { proxy: 'fairlead-socket-ebpf', atLeast: 0.97 },
+  { proxy: 'fairlead-tc-ebpf', atLeast: 0.93 },
+] as const;
+const REQUEST_SIZES = [100, 50_000];
+
+/** What Fairlead is meant to reach, in nftables mode if no other is named. Ratios are of things that were measured in one run. */
 export function goalsOf(run: Run): Bound[] {
   const at = (services: number, proxy: string): Cell | undefined =>
     findCell(run, { services, proxy });
@@ -30,6 +37,7 @@ export function goalsOf(run: Run): Bound[] {
       unit: 'ms',
     },
     ...memoryGoals(run),
+    ...requestGoals(at),
     ...dataGoals({ many: at(50_000, OURS), one: at(0, OURS), peer: at(10_000, PEER) }),
   ];
 }
@@ -105,6 +113,22 @@ function memoryGoals(run: Run): Bound[] {
       atMost: 1,
       unit: 'times' as const,
     }));
+}
+
+function requestGoals(at: (services: number, proxy: string) => Cell | undefined): Bound[] {
+  return REQUEST_GOALS.flatMap(({ proxy, atLeast }) =>
+    REQUEST_SIZES.map((services) => {
+      const cell = at(services, proxy);
+      const spread = cell && shareOfDirect(cell, 'request');
+      return {
+        what: `${proxy}: requests on kept connections at ${services.toLocaleString('en')} Services, of direct`,
+        figure: spread?.median ?? Number.NaN,
+        atLeast,
+        unit: 'share' as const,
+        spread,
+      };
+    }),
+  );
 }
 
 /** As shares of direct connections, which were measured in the same moments: minutes apart a machine is another. */

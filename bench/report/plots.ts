@@ -1,10 +1,10 @@
-import type { Run } from '../record.ts';
+import type { DataFigures, Run } from '../record.ts';
 import { NO_PROXY } from '../run-plan.ts';
 import { endpointsIn, sizeText } from '../sizes.ts';
-import { barPlot } from './plot/bars.ts';
+import { type BarPlot, barPlot } from './plot/bars.ts';
 import { type LinePlot, linePlot } from './plot/lines.ts';
 import { type Cell, cellsOf, changesOf, coldMs, dataOf, restingBytes } from './summary.ts';
-import { count, milliseconds } from './units.ts';
+import { count, microseconds, milliseconds } from './units.ts';
 
 const MEGABYTE = 1024 ** 2;
 
@@ -38,7 +38,22 @@ export function plotsOf(run: Run): Map<string, string> {
       yText: (value) => `${value} MB`,
     }),
   );
-  add('data', dataPlot(run));
+  add(
+    'data',
+    dataPlot(run, ({ beside }) => beside.perSecond, {
+      title: 'New TCP connections a second through the Service, on one CPU',
+      yLabel: `connections a second, by cluster; ${NO_PROXY}: directly to the pod`,
+      yText: count,
+    }),
+  );
+  add(
+    'data-cpu',
+    dataPlot(run, ({ beside }) => beside.cpuMicroseconds, {
+      title: 'CPU time of one new TCP connection through the Service',
+      yLabel: `of client, server and kernel, by cluster; ${NO_PROXY}: directly to the pod`,
+      yText: microseconds,
+    }),
+  );
   return plots;
 }
 
@@ -74,19 +89,19 @@ function bySize(
   });
 }
 
-function dataPlot(run: Run): string | undefined {
+function dataPlot(
+  run: Run,
+  of: (asked: DataFigures) => number,
+  look: Pick<BarPlot, 'title' | 'yLabel' | 'yText'>,
+): string | undefined {
   const cells = cellsOf(run).flatMap((cell) => {
-    const value =
-      dataOf(cell, 'connect', ({ service }) => service?.perSecond) ??
-      dataOf(cell, 'connect', ({ direct }) => direct.perSecond);
+    const value = dataOf(cell, 'connect', of);
     return value === undefined ? [] : [{ ...cell, value: value.median }];
   });
   if (cells.length === 0) return undefined;
   const names = [...new Set(cells.map(({ size }) => sizeText(size)))];
   return barPlot({
-    title: 'New TCP connections a second through the Service',
-    yLabel: `connections a second, by cluster; ${NO_PROXY}: directly to the pod`,
-    yText: count,
+    ...look,
     groups: names.map((name) => ({
       name,
       bars: cells

@@ -4,7 +4,7 @@ import type { LoadSize } from '../../lab/load/objects.ts';
 import { ciBounds } from '../ci.ts';
 import type { Machine } from '../machine.ts';
 import { emptyRun, type Memory, type Run, type Visit } from '../record.ts';
-import { isKept } from './bounds.ts';
+import { boundRow, isKept } from './bounds.ts';
 import { goalsOf } from './goals.ts';
 import { plotsOf } from './plots.ts';
 import { sectionsOf } from './sections.ts';
@@ -14,6 +14,7 @@ const MACHINE: Machine = {
   cpus: '2 x something',
   memoryGib: 8,
   kernel: '6.1',
+  interruptTime: 'with the task',
   node: 'v24',
   kubernetes: 'v1',
   nft: 'v1',
@@ -53,7 +54,13 @@ function made(size: LoadSize, proxy: string, costs: Costs = {}): Visit {
       stages: [{ apiMs: 8, resolveMs: 1, writeMs: 1, packetMs: 3 }],
     },
     receipt: { count: 2, p50Ms: receiptMs, p90Ms: 2, p99Ms: 3, maxMs: 4 },
-    data: [{ mode: 'connect', direct: asked, service: asked }],
+    data: (['connect', 'request'] as const).map((mode) => ({
+      mode,
+      direct: asked,
+      beside: asked,
+      rateShares: [0.97, 0.98, 0.99],
+      cpuShares: [1.01, 1.02, 1.03],
+    })),
   };
 }
 
@@ -65,6 +72,7 @@ function runOf(...visits: Visit[]): Run {
 
 const SMALL: LoadSize = { services: 1_000, endpointsPerService: 5 };
 const LARGE: LoadSize = { services: 50_000, endpointsPerService: 5 };
+const REQUESTS = ': requests on kept connections at 100 Services, of direct';
 const broken = (run: Run): string[] =>
   ciBounds(run)
     .filter((bound) => !isKept(bound))
@@ -117,9 +125,26 @@ describe('the report', () => {
     assert.ok(goals.some(({ figure }) => Number.isNaN(figure)));
   });
 
+  it('holds the eBPF modes to their share of direct, and says how sure it is', () => {
+    const few = { services: 100, endpointsPerService: 5 };
+    const goals = goalsOf(runOf(made(few, 'fairlead-socket-ebpf'), made(few, 'fairlead-tc-ebpf')));
+    const kept = goals.filter((goal) => goal.what.includes('at 100 Services') && isKept(goal));
+    assert.deepEqual(kept.map(boundRow), [
+      [`fairlead-socket-ebpf${REQUESTS}`, 'at least 0.970', '0.980 (0.970 to 0.990)', 'yes'],
+      [`fairlead-tc-ebpf${REQUESTS}`, 'at least 0.930', '0.980 (0.970 to 0.990)', 'yes'],
+    ]);
+    const slow = made(few, 'fairlead-socket-ebpf');
+    const data = slow.data?.map((each) => ({ ...each, rateShares: [0.95, 0.96, 0.98] })) ?? [];
+    const [goal] = goalsOf(runOf({ ...slow, data })).filter(({ what }) => what.endsWith(REQUESTS));
+    assert.equal(goal && isKept(goal), false);
+  });
+
   it('draws the same plots from the same figures, for light and dark', () => {
     const plots = plotsOf(run);
-    assert.deepEqual([...plots.keys()], ['change.svg', 'cold.svg', 'memory.svg', 'data.svg']);
+    assert.deepEqual(
+      [...plots.keys()],
+      ['change.svg', 'cold.svg', 'memory.svg', 'data.svg', 'data-cpu.svg'],
+    );
     for (const [name, svg] of plots) {
       assert.match(svg, /prefers-color-scheme: dark/);
       assert.doesNotMatch(svg, /NaN|Infinity|undefined/, name);

@@ -6,7 +6,7 @@ import {
   loadsSection,
   stagesSection,
 } from './control-tables.ts';
-import { connectionsSection, trafficSection } from './data-tables.ts';
+import { connectionsSection, requestsSection, trafficSection } from './data-tables.ts';
 import { growthSection } from './growth-table.ts';
 import type { Section } from './section.ts';
 
@@ -18,6 +18,7 @@ export function sectionsOf(run: Run): Section[] {
     loadsSection(run),
     growthSection(run),
     connectionsSection(run),
+    requestsSection(run),
     trafficSection(run),
     limitSection(run),
   ];

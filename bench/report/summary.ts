@@ -1,7 +1,7 @@
 import type { LoadSize } from '../../lab/load/objects.ts';
 import type {
-  AskedFigures,
   BareFigures,
+  DataFigures,
   DataMode,
   Memory,
   ReceiptFigures,
@@ -10,7 +10,7 @@ import type {
   Visit,
 } from '../record.ts';
 import { endpointsIn, isSameSize } from '../sizes.ts';
-import { median, quantile, type Spread, spreadOf } from './statistics.ts';
+import { median, quantile, type Spread, spreadOf, sureOf } from './statistics.ts';
 
 /** All visits of one proxy at one size. */
 export interface Cell {
@@ -150,21 +150,30 @@ export function loadOf(
   return spread(cell, (visit) => visit[load] && of(visit[load]));
 }
 
-/** One kind of load, to the pod or through the Service, over all cycles. */
-export function dataOf(
-  { visits }: Cell,
-  mode: DataMode,
-  of: (asked: { direct: AskedFigures; service?: AskedFigures }) => number | undefined,
-): Spread | undefined {
-  const values = visits.flatMap(({ data }) => data ?? []).filter((each) => each.mode === mode);
-  return spreadOf(values.map(of).filter((value) => value !== undefined));
+function dataIn({ visits }: Cell, mode: DataMode): DataFigures[] {
+  return visits.flatMap(({ data }) => data ?? []).filter((each) => each.mode === mode);
 }
 
-/** Through the Service, of what goes directly to the pod right before it. */
-export function shareOfDirect(cell: Cell, mode: DataMode): Spread | undefined {
-  return dataOf(cell, mode, ({ direct, service }) => {
-    return service && service.perSecond / direct.perSecond;
-  });
+/** One kind of load, to the pod or through the Service, over all cycles. */
+export function dataOf(
+  cell: Cell,
+  mode: DataMode,
+  of: (asked: DataFigures) => number | undefined,
+): Spread | undefined {
+  return spreadOf(
+    dataIn(cell, mode)
+      .map(of)
+      .filter((value) => value !== undefined),
+  );
+}
+
+/** Through the Service, of what goes directly to the pod right before or after it; all pairs together. */
+export function shareOfDirect(
+  cell: Cell,
+  mode: DataMode,
+  of: 'rateShares' | 'cpuShares' = 'rateShares',
+): Spread | undefined {
+  return sureOf(dataIn(cell, mode).flatMap((each) => each[of]));
 }
 
 export function bareMs(

@@ -33,6 +33,11 @@ export function times(value: number): string {
   return value < 0.01 ? `1/${Math.round(1 / value)}` : `${fixed(value)} x`;
 }
 
+/** A ratio near one, of which the thousandths are looked at. */
+export function share(value: number): string {
+  return value.toFixed(3);
+}
+
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en');
 }

@@ -5,7 +5,8 @@ import { assertRunning, type Daemon, startDaemon } from '../../lab/host/processe
 import { until } from '../../lab/host/until.ts';
 import type { Pod } from '../../lab/kubelet/pods.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { ask, type Client } from '../data/ask.ts';
+import { ask, type Client, onCpu } from '../data/ask.ts';
+import { lastCpu, packetThread } from '../data/one-cpu.ts';
 import { CLUSTER_IPS, NAMESPACE, readyEndpoint, sliceLabels } from './names.ts';
 
 const NAME = 'zz-data';
@@ -19,20 +20,28 @@ export interface Way {
   readonly service: string;
 }
 
+const CLIENT_NODE = 1;
+const SERVER_NODE = 2;
+
 /**
  * A client pod on the node with the proxy, a server pod on the node without one: every packet
- * crosses the rules that are measured, once, and no others.
+ * crosses the rules that are measured, once, and no others. Both run on one CPU, with all that the
+ * kernel does for them: nobody wakes another CPU, which takes longer than what is measured.
  */
 export class DataPods implements Client {
   readonly clientPath: string;
-  readonly server: Daemon;
+  readonly cgroupPath: string | undefined;
+  readonly cpu: number;
+  readonly helpers: readonly number[];
   readonly echo: Way;
   readonly sink: Way;
   readonly program: string;
 
-  private constructor(of: { client: Pod; served: Pod; server: Daemon; program: string }) {
+  private constructor(of: Parts) {
     this.clientPath = of.client.namespacePath;
-    this.server = of.server;
+    this.cgroupPath = of.cgroupPath;
+    this.cpu = of.cpu;
+    this.helpers = of.helpers;
     this.program = of.program;
     const way = (port: typeof ECHO | typeof SINK): Way => ({
       direct: `${of.served.address.ipv4}:${port.target}`,
@@ -43,31 +52,49 @@ export class DataPods implements Client {
   }
 
   static async create(lab: Lab, program: string): Promise<DataPods> {
-    const client = await runPod(lab, { name: 'client', nodeIndex: 1 });
-    const served = await runPod(lab, { name: 'server', nodeIndex: 2 });
+    const client = await runPod(lab, { name: 'client', nodeIndex: CLIENT_NODE });
+    const served = await runPod(lab, { name: 'server', nodeIndex: SERVER_NODE });
+    const cpu = await lastCpu();
     // A client that is done with a port leaves it to the next; still there should be many.
     await setSysctls(client.namespacePath, ['net.ipv4.ip_local_port_range=2048 65000']);
     await createObjects(lab, served);
     const server = startDaemon({
       name: 'bench server',
       namespacePath: served.namespacePath,
-      argv: [program, 'serve', `--echo-port=${ECHO.target}`, `--sink-port=${SINK.target}`],
+      argv: onCpu(cpu, [
+        program,
+        'serve',
+        `--echo-port=${ECHO.target}`,
+        `--sink-port=${SINK.target}`,
+      ]),
       logFile: join(lab.folder, 'logs', 'bench-server.log'),
     });
-    const pods = new DataPods({ client, served, server, program });
-    await until(
-      async () => {
-        await assertRunning(server);
-        const once = { mode: 'connect', durationMs: 1, workers: 1 } as const;
-        return await ask(pods, { ...once, to: pods.echo.direct }).then(
-          () => true,
-          () => false,
-        );
-      },
-      { what: 'the server of the data path', deadlineMs: READY_DEADLINE_MS },
-    );
+    const helpers = [server.pid, ...(await packetThread(cpu))];
+    const cgroupPath = lab.socketGroup(CLIENT_NODE);
+    const pods = new DataPods({ client, served, cgroupPath, cpu, helpers, program });
+    await untilServing(pods, server);
     return pods;
   }
+}
+
+interface Parts extends Omit<Client, 'clientPath'> {
+  readonly client: Pod;
+  readonly served: Pod;
+}
+
+async function untilServing(pods: DataPods, server: Daemon): Promise<void> {
+  const to = pods.echo.direct;
+  const once = { mode: 'connect', to, beside: to, pairs: 1, sliceMs: 1, workers: 1 } as const;
+  await until(
+    async () => {
+      await assertRunning(server);
+      return await ask(pods, once).then(
+        () => true,
+        () => false,
+      );
+    },
+    { what: 'the server of the data path', deadlineMs: READY_DEADLINE_MS },
+  );
 }
 
 async function runPod(lab: Lab, of: { name: string; nodeIndex: number }): Promise<Pod> {

@@ -8,7 +8,17 @@ export async function provideBench(context: GoBuildContext): Promise<string> {
       module: 'bench',
       importPath: '.',
       linkerFlags: '-s -w',
-      sources: ['go.mod', 'main.go', 'serve.go', 'ask.go', 'copy.go', 'objects.go', 'netlink.go'],
+      sources: [
+        'go.mod',
+        'main.go',
+        'serve.go',
+        'ask.go',
+        'workers.go',
+        'cpu.go',
+        'copy.go',
+        'objects.go',
+        'netlink.go',
+      ],
     },
     context,
   );

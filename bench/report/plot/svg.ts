@@ -13,6 +13,8 @@ export interface Style {
 const STYLES: Readonly<Record<string, Style>> = {
   'fairlead-nftables': { colour: '#2f81f7', dash: '', marker: 'circle' },
   'upstream-nftables': { colour: '#db6d28', dash: '7 4', marker: 'square' },
+  'fairlead-socket-ebpf': { colour: '#b58900', dash: '', marker: 'triangle' },
+  'fairlead-tc-ebpf': { colour: '#8250df', dash: '', marker: 'square' },
   'fairlead-iptables': { colour: '#2da44e', dash: '', marker: 'diamond' },
   'upstream-iptables': { colour: '#bf4bba', dash: '7 4', marker: 'triangle' },
   'fairlead-iptables-legacy': { colour: '#1b9e9e', dash: '', marker: 'diamond' },

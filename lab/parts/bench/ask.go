@@ -1,243 +1,211 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// A lost datagram must not stop its socket; a connection that is never answered must not hang.
-const patience = 250 * time.Millisecond
-
 type asked struct {
-	Mode    string  `json:"mode"`
-	Seconds float64 `json:"seconds"`
-	// Connections, requests or datagrams that were answered; in throughput mode bytes that were taken.
-	Count  int64 `json:"count"`
-	Failed int64 `json:"failed"`
-	// Of the client alone.
-	CPUSeconds float64 `json:"cpuSeconds"`
+	Mode   string `json:"mode"`
+	To     side   `json:"to"`
+	Beside side   `json:"beside"`
+}
+
+// One of the two addresses, slice by slice; slices of the same number ran one right after the other.
+type side struct {
+	Slices []slice `json:"slices"`
 	// Of single connections, from connect() to its end.
 	P50Us float64 `json:"p50Us,omitempty"`
 	P99Us float64 `json:"p99Us,omitempty"`
 }
 
-// A worker does one unit of work with what it holds and says how much that was.
-type worker interface {
-	step() (int64, error)
-	close()
+type slice struct {
+	Seconds float64 `json:"seconds"`
+	// Connections, requests or datagrams that were answered; in throughput mode bytes that were taken.
+	Count  int64 `json:"count"`
+	Failed int64 `json:"failed"`
+	// Of the client and of everybody else whose process was named.
+	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// ask puts one kind of load on an address for some time, and counts.
+// ask puts one kind of load on two addresses in turns, and counts. The turns are short, so that a
+// machine that is slower for a second is slower for both: A B, B A, A B.
 func ask(args []string) error {
 	flags := flag.NewFlagSet("ask", flag.ContinueOnError)
 	mode := flags.String("mode", "connect", "connect, first, request, throughput or datagram")
 	to := flags.String("to", "", "address:port")
-	duration := flags.Duration("for", time.Second, "how long")
+	beside := flags.String("beside", "", "address:port that has its turns between")
+	pairs := flags.Int("pairs", 1, "how many turns each")
+	turn := flags.Duration("slice", 50*time.Millisecond, "how long a turn is")
 	workers := flags.Int("workers", 16, "at once")
+	cgroup := flags.String("cgroup", "", "folder of the control group that the sockets are made in")
+	count := flags.String("count-cpu-of", "", "ids of processes that work for the client, with commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	address, err := netip.ParseAddrPort(*to)
-	if err != nil {
-		return err
-	}
-	target := &syscall.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()}
-	newWorker, err := workerFor(*mode, target)
-	if err != nil {
-		return err
-	}
-	// Each is nearly always inside the kernel: with a place of its own nobody hands places around.
-	runtime.GOMAXPROCS(*workers + 1)
-	crowd := &crowd{until: time.Now().Add(*duration), newWorker: newWorker, timesEach: *mode == "first"}
-	begun := time.Now()
-	crowd.run(*workers)
-	result := asked{Mode: *mode, Seconds: time.Since(begun).Seconds(), Count: crowd.count, Failed: crowd.failed}
-	result.CPUSeconds = ownCPUSeconds()
-	if len(crowd.tookUs) > 0 {
-		slices.Sort(crowd.tookUs)
-		result.P50Us = quantile(crowd.tookUs, 0.5)
-		result.P99Us = quantile(crowd.tookUs, 0.99)
-	}
-	if crowd.count == 0 {
-		return fmt.Errorf("nothing was answered at %s: %w", *to, crowd.lastError)
-	}
-	return printJSON(result)
-}
-
-func workerFor(mode string, to *syscall.SockaddrInet4) (func() (worker, error), error) {
-	switch mode {
-	case "connect":
-		return func() (worker, error) { return &connector{to: to, asks: true}, nil }, nil
-	case "first":
-		return func() (worker, error) { return &connector{to: to}, nil }, nil
-	case "request", "datagram":
-		kind := syscall.SOCK_STREAM
-		if mode == "datagram" {
-			kind = syscall.SOCK_DGRAM
+	if *cgroup != "" {
+		// 0: whoever writes.
+		if err := os.WriteFile(filepath.Join(*cgroup, "cgroup.procs"), []byte("0"), 0); err != nil {
+			return err
 		}
-		return func() (worker, error) {
-			fd, err := dial(kind, to)
-			return &requester{fd: fd}, err
-		}, nil
-	case "throughput":
-		return func() (worker, error) {
-			fd, err := dial(syscall.SOCK_STREAM, to)
-			return &sender{fd: fd, bytes: make([]byte, sinkBytes)}, err
-		}, nil
 	}
-	return nil, fmt.Errorf("%q is no mode", mode)
+	clocks, err := clocksOf(*count)
+	if err != nil {
+		return err
+	}
+	// Nothing here lives long, and a collection would fall into somebody's turn.
+	debug.SetGCPercent(-1)
+	// Each is nearly always inside the kernel: with a place of its own nobody hands places around.
+	runtime.GOMAXPROCS(2**workers + 1)
+	var crowds []*crowd
+	for _, address := range []string{*to, *beside} {
+		crowd, err := newCrowd(*mode, address, *workers)
+		if err != nil {
+			return err
+		}
+		defer crowd.close()
+		crowds = append(crowds, crowd)
+	}
+	for pair := range *pairs {
+		for turnOf := range crowds {
+			crowd := crowds[(turnOf+pair)%len(crowds)]
+			if err := crowd.turn(*turn, clocks); err != nil {
+				return err
+			}
+		}
+	}
+	return report(*mode, crowds)
 }
 
-type crowd struct {
-	until     time.Time
-	newWorker func() (worker, error)
-	timesEach bool
+func report(mode string, crowds []*crowd) error {
+	for _, crowd := range crowds {
+		if crowd.answered() == 0 {
+			return fmt.Errorf("nothing was answered at %s: %w", crowd.address, crowd.lastError)
+		}
+	}
+	return printJSON(asked{Mode: mode, To: crowds[0].side(), Beside: crowds[1].side()})
+}
 
-	lock      sync.Mutex
-	count     int64
-	failed    int64
+func newCrowd(mode, address string, size int) (*crowd, error) {
+	parsed, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	target := &syscall.SockaddrInet4{Port: int(parsed.Port()), Addr: parsed.Addr().As4()}
+	newWorker, err := workerFor(mode, target)
+	if err != nil {
+		return nil, err
+	}
+	crowd := &crowd{address: address, turns: make(chan time.Time), done: make(chan turned)}
+	for range size {
+		worker, err := newWorker()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", address, err)
+		}
+		crowd.workers = append(crowd.workers, worker)
+		go crowd.serveTurns(worker, mode == "first")
+	}
+	return crowd, nil
+}
+
+// Workers that ask one address, all of them at once when it is their turn.
+type crowd struct {
+	address   string
+	workers   []worker
+	turns     chan time.Time
+	done      chan turned
+	slices    []slice
 	tookUs    []float64
 	lastError error
 }
 
-func (crowd *crowd) run(workers int) {
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			runtime.LockOSThread()
-			crowd.work()
-		})
-	}
-	all.Wait()
+// What one worker has done in one turn.
+type turned struct {
+	count, failed int64
+	tookUs        []float64
+	lastError     error
 }
 
-func (crowd *crowd) work() {
-	var count, failed int64
-	var lastError error
-	var tookUs []float64
-	defer func() {
-		crowd.lock.Lock()
-		defer crowd.lock.Unlock()
-		crowd.count += count
-		crowd.failed += failed
-		crowd.tookUs = append(crowd.tookUs, tookUs...)
-		if lastError != nil {
-			crowd.lastError = lastError
-		}
-	}()
-	worker, err := crowd.newWorker()
+func (crowd *crowd) turn(duration time.Duration, clocks []clock) error {
+	cpuBefore, err := cpuSeconds(clocks)
 	if err != nil {
-		failed, lastError = 1, err
-		return
+		return err
 	}
-	defer worker.close()
-	for now := time.Now(); now.Before(crowd.until); {
-		done, err := worker.step()
-		after := time.Now()
-		if err != nil {
-			failed++
-			lastError = err
-		} else if crowd.timesEach {
-			tookUs = append(tookUs, float64(after.Sub(now).Nanoseconds())/1e3)
-		}
-		count += done
-		now = after
+	begun := time.Now()
+	for range crowd.workers {
+		crowd.turns <- begun.Add(duration)
 	}
-}
-
-func dial(kind int, to *syscall.SockaddrInet4) (int, error) {
-	fd, err := syscall.Socket(syscall.AF_INET, kind, 0)
-	if err != nil {
-		return 0, err
-	}
-	timeout := syscall.NsecToTimeval(patience.Nanoseconds())
-	for _, option := range []int{syscall.SO_RCVTIMEO, syscall.SO_SNDTIMEO} {
-		if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, option, &timeout); err != nil {
-			return fd, err
+	var made slice
+	for range crowd.workers {
+		turned := <-crowd.done
+		made.Count += turned.count
+		made.Failed += turned.failed
+		crowd.tookUs = append(crowd.tookUs, turned.tookUs...)
+		if turned.lastError != nil {
+			crowd.lastError = turned.lastError
 		}
 	}
-	return fd, syscall.Connect(fd, to)
+	made.Seconds = time.Since(begun).Seconds()
+	cpuAfter, err := cpuSeconds(clocks)
+	made.CPUSeconds = cpuAfter - cpuBefore
+	crowd.slices = append(crowd.slices, made)
+	return err
 }
 
-// One connection after the other. It ends each with a reset: ports in TIME_WAIT would run out.
-type connector struct {
-	to      *syscall.SockaddrInet4
-	asks    bool
-	message [messageBytes]byte
-}
-
-func (connector *connector) step() (int64, error) {
-	fd, err := dial(syscall.SOCK_STREAM, connector.to)
-	if fd > 0 {
-		defer syscall.Close(fd)
+func (crowd *crowd) serveTurns(worker worker, timesEach bool) {
+	runtime.LockOSThread()
+	for until := range crowd.turns {
+		var turned turned
+		for now := time.Now(); now.Before(until); {
+			done, err := worker.step()
+			after := time.Now()
+			if err != nil {
+				turned.failed++
+				turned.lastError = err
+			} else if timesEach {
+				turned.tookUs = append(turned.tookUs, float64(after.Sub(now).Nanoseconds())/1e3)
+			}
+			turned.count += done
+			now = after
+		}
+		worker.settle()
+		crowd.done <- turned
 	}
-	if err != nil {
-		return 0, err
-	}
-	linger := syscall.Linger{Onoff: 1}
-	if err := syscall.SetsockoptLinger(fd, syscall.SOL_SOCKET, syscall.SO_LINGER, &linger); err != nil {
-		return 0, err
-	}
-	if !connector.asks {
-		return 1, nil
-	}
-	return exchange(fd, connector.message[:])
 }
 
-func (connector *connector) close() {}
-
-type requester struct {
-	fd      int
-	message [messageBytes]byte
-}
-
-func (requester *requester) step() (int64, error) {
-	return exchange(requester.fd, requester.message[:])
-}
-
-func (requester *requester) close() { syscall.Close(requester.fd) }
-
-func exchange(fd int, message []byte) (int64, error) {
-	if _, err := syscall.Write(fd, message); err != nil {
-		return 0, err
+func (crowd *crowd) answered() int64 {
+	var all int64
+	for _, slice := range crowd.slices {
+		all += slice.Count
 	}
-	count, err := syscall.Read(fd, message)
-	if err != nil {
-		return 0, err
+	return all
+}
+
+func (crowd *crowd) side() side {
+	side := side{Slices: crowd.slices}
+	if len(crowd.tookUs) > 0 {
+		slices.Sort(crowd.tookUs)
+		side.P50Us = quantile(crowd.tookUs, 0.5)
+		side.P99Us = quantile(crowd.tookUs, 0.99)
 	}
-	if count == 0 {
-		return 0, errors.New("closed without an answer")
+	return side
+}
+
+func (crowd *crowd) close() {
+	close(crowd.turns)
+	for _, worker := range crowd.workers {
+		worker.close()
 	}
-	return 1, nil
 }
-
-type sender struct {
-	fd    int
-	bytes []byte
-}
-
-func (sender *sender) step() (int64, error) {
-	count, err := syscall.Write(sender.fd, sender.bytes)
-	return int64(max(count, 0)), err
-}
-
-func (sender *sender) close() { syscall.Close(sender.fd) }
 
 func quantile(sorted []float64, share float64) float64 {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
-}
-
-func ownCPUSeconds() float64 {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
