@@ -26,7 +26,7 @@ const MACHINE: Machine = {
 
 interface Costs {
   readonly changeMs?: number;
-  readonly receiptMs?: number;
+  readonly heldMs?: number;
   readonly megabytes?: number;
   readonly coldMs?: number;
 }
@@ -37,7 +37,7 @@ function memory(megabytes: number): Memory {
 }
 
 function made(size: LoadSize, proxy: string, costs: Costs = {}): Visit {
-  const { changeMs = 13, receiptMs = 1, megabytes = 100, coldMs = 1_000 } = costs;
+  const { changeMs = 13, heldMs = 1, megabytes = 100, coldMs = 1_000 } = costs;
   const cost = { cpuSeconds: 1, apiBytes: 1_000, memory: memory(megabytes) };
   const asked = { perSecond: 10_000, failed: 0, cpuMicroseconds: 80, p50Us: 20, p99Us: 90 };
   return {
@@ -51,9 +51,9 @@ function made(size: LoadSize, proxy: string, costs: Costs = {}): Visit {
       cpuSeconds: proxy.startsWith('upstream') ? 80 : 1,
       sinceSentMs: [changeMs, changeMs],
       writtenMs: [10, 10],
-      stages: [{ apiMs: 8, resolveMs: 1, writeMs: 1, packetMs: 3 }],
+      stages: [{ apiMs: 8, resolveMs: heldMs / 2, writeMs: heldMs / 2, packetMs: 3 }],
     },
-    receipt: { count: 2, p50Ms: receiptMs, p90Ms: 2, p99Ms: 3, maxMs: 4 },
+    receipt: { count: 2, p50Ms: heldMs, p90Ms: 2, p99Ms: 3, maxMs: 4 },
     data: (['connect', 'request'] as const).map((mode) => ({
       mode,
       direct: asked,
@@ -86,13 +86,24 @@ describe('ciBounds()', () => {
   });
 
   it('notices 20 ms more for each change, and 100 MB more', () => {
-    const slow = made(SMALL, 'fairlead-nftables', { changeMs: 33, receiptMs: 21 });
+    const slow = made(SMALL, 'fairlead-nftables', { changeMs: 33, heldMs: 21 });
     assert.equal(broken(runOf(slow, peer)).length, 2);
     const leaking = made(SMALL, 'fairlead-nftables', { megabytes: 200 });
     assert.deepEqual(broken(runOf(leaking, peer)), [
       "memory after the start, of upstream's",
       "memory after the changes, of upstream's",
     ]);
+  });
+
+  it('notices what doubled', () => {
+    const slow = made(SMALL, 'fairlead-nftables', { heldMs: 2.6 });
+    assert.equal(broken(runOf(slow, peer)).length, 1);
+  });
+
+  it('takes the better round: a busy machine is no regression', () => {
+    const disturbed = made(SMALL, 'fairlead-nftables', { changeMs: 40, heldMs: 12 });
+    const calm = { ...made(SMALL, 'fairlead-nftables'), round: 2 };
+    assert.deepEqual(broken(runOf(disturbed, peer, calm)), []);
   });
 
   it('is broken by a run that measured nothing', () => {
