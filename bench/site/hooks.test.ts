@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { assertHooked } from './hooks.ts';
+
+describe('assertHooked()', () => {
+  let pinFolder: string;
+  before(async () => {
+    pinFolder = await mkdtemp(join(tmpdir(), 'fairlead-hooks-'));
+  });
+  after(() => rm(pinFolder, { recursive: true }));
+
+  it('refuses a proxy that has attached nothing, and takes one that has', async () => {
+    const place = { cgroupPath: '/nowhere', pinFolder };
+    const refused = { code: 'LAB_USAGE', message: /no programs/ };
+    await assert.rejects(assertHooked(undefined), refused);
+    await assert.rejects(assertHooked(place), refused);
+    await mkdir(join(pinFolder, 'links'));
+    await assert.rejects(assertHooked(place), refused);
+    await writeFile(join(pinFolder, 'links', 'connect4'), '');
+    await assertHooked(place);
+  });
+});
