@@ -32,12 +32,14 @@ export async function runPlan(options: RunOptions): Promise<void> {
   const remaining = new Remaining(steps);
   const startedAtMs = performance.now();
   const before = run.tookSeconds;
+  const { tool, progress } = options;
+  const hasSocketPlaces = steps.some(({ contestant }) => contestant?.isEbpf);
   for (let index = 0; index < steps.length; ) {
     const size = steps[index]?.size;
     if (size === undefined) break;
     const ofSize = steps.slice(index).filter((step) => isSameSize(step.size, size));
     await using site = ofSize.some(({ notRun }) => notRun === undefined)
-      ? await openSite({ size, program: options.tool, progress: options.progress, signal })
+      ? await openSite({ size, program: tool, hasSocketPlaces, progress, signal })
       : undefined;
     for (const step of ofSize) {
       const title = `[${index + 1}/${steps.length}, ${remaining.text(index)}] ${stepText(step)}`;

@@ -29,6 +29,8 @@ export interface SiteOptions {
   readonly size: LoadSize;
   /** Path of the program that serves and asks. */
   readonly program: string;
+  /** Some proxy of the run is attached to a control group. */
+  readonly hasSocketPlaces: boolean;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
@@ -39,7 +41,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const lab = await startLab({ nodeCount: 2, load, progress, signal });
   try {
     // For every proxy, and for none: whoever is compared asks from the same place.
-    await lab.makeSocketPlaces();
+    if (options.hasSocketPlaces) await lab.makeSocketPlaces();
     await lab.api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
     const apiBytes = new ApiBytes(lab);
     await apiBytes.prepare();
