@@ -53,6 +53,7 @@ const CONTESTANTS: readonly Contestant[] = [
   ours({ mode: 'nftables', ...ANY_SIZE }),
   upstream({ mode: 'nftables', ...UPSTREAM_NFTABLES, oneRoundFrom: 10_000 }),
   ours({ mode: 'socket-ebpf', ...ANY_SIZE }),
+  ours({ mode: 'tc-ebpf', ...ANY_SIZE }),
   ours({ mode: 'iptables', ...IPTABLES_NFT }),
   upstream({ mode: 'iptables', ...IPTABLES_NFT, oneRoundFrom: 5_000 }),
   ours({ mode: 'iptables', isLegacy: true, ...IPTABLES_LEGACY }),
