@@ -18,6 +18,10 @@ export class TcpFlow {
     this.#socket.setNoDelay(true).setEncoding('latin1');
   }
 
+  get isConnecting(): boolean {
+    return this.#socket.connecting;
+  }
+
   /** Who is at the other end, and which address do they see? */
   async ask(): Promise<Outcome> {
     const startedAt = performance.now();

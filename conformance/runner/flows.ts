@@ -31,7 +31,10 @@ export class HeldFlows implements Disposable {
     return await this.#ask(keyOf(held.name, family), held.expect);
   }
 
-  /** Asks over the held flow. A UDP flow may be moved by the proxy, so it is asked until right. */
+  /**
+   * Asks over the held flow. A UDP flow may be moved by the proxy, and a connection that is still
+   * being made may be made by its next SYN: both are asked until right.
+   */
   async askHeld(held: {
     name: string;
     expect: Answer;
@@ -42,8 +45,9 @@ export class HeldFlows implements Disposable {
     const giveUpAt = performance.now() + held.deadlineMs;
     for (;;) {
       const fault = await this.#ask(key, held.expect);
-      const mayMove = this.#open.get(key)?.flow instanceof UdpFlow;
-      if (fault === undefined || !mayMove || performance.now() > giveUpAt) return fault;
+      const flow = this.#open.get(key)?.flow;
+      const mayChange = flow instanceof UdpFlow || flow?.isConnecting === true;
+      if (fault === undefined || !mayChange || performance.now() > giveUpAt) return fault;
       await delay(BETWEEN_ATTEMPTS_MS);
     }
   }

@@ -54,6 +54,7 @@ export class FrontendIndex {
     const left = new Map(this.#rows);
     const changes: Change[] = [];
     for (const after of rows) {
+      if (!this.#protocols.has(after.id.protocol)) continue;
       const key = servicePortKey(after.id);
       changes.push({ key, before: undefined, after });
       left.delete(key);

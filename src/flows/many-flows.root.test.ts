@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { before, describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { insertFlows, type NewFlow, newFlow } from '../linux/conntrack/testing/insert.ts';
 import { enterOwnNetwork, run } from '../linux/netlink/testing/own-namespace.ts';
-import type { FlowRun } from './observer.ts';
-import { FlowReconciler } from './reconciler.ts';
+import { LONGEST_TURN_MS, measured, measuredWithShortTurns } from './testing/cost.ts';
 import { change, row } from './testing/rows.ts';
 
 enterOwnNetwork();
 
 const FLOWS = 200_000;
-/** Usually 3 to 11 ms. One walk of the kernel through all flows takes 46 to 91. */
-const LONGEST_TURN_MS = 30;
 /** Deleting 50,000 flows takes a second or more: in one turn it would be nearly all of it. */
 const LARGEST_SHARE_OF_A_TURN = 0.1;
-/** A neighbour or an interrupt can lengthen any one turn; the code's own length comes each time. */
-const TRIES = 5;
-const MOST_GROWTH_MB = 60;
 const UDP = 17;
-const MB = 1024 * 1024;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Half to one Service with two endpoints, half to the world. */
 function* manyFlows(): Generator<NewFlow> {
@@ -45,131 +31,6 @@ function most(): number {
 
 function flowsInKernel(): number {
   return Number(run(['conntrack', '-C']).trim());
-}
-
-interface Turn {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly processorMs: number;
-}
-
-/**
- * The longest turn of the event loop, in time of the processor and without collections of garbage.
- * By the clock it would be that of everybody on this machine: a walk through the kernel's flows
- * cannot be interrupted in many kernels, and other tests make them too. When garbage is collected,
- * and how long that takes, says nothing about what is measured here.
- */
-class TurnWatch {
-  readonly #turns: Turn[] = [];
-  readonly #collections: { readonly startTime: number; readonly duration: number }[] = [];
-  readonly #observer = new PerformanceObserver((list) => {
-    this.#collections.push(...list.getEntries());
-  });
-  #last = process.threadCpuUsage();
-  #lastMs = performance.now();
-  #stopped = false;
-
-  start(): void {
-    this.#observer.observe({ entryTypes: ['gc'] });
-    this.#watch();
-  }
-
-  stop(): number {
-    this.#stopped = true;
-    // Work without a break ends in the turn that it began in, which is this one.
-    this.#note();
-    this.#collections.push(...this.#observer.takeRecords());
-    this.#observer.disconnect();
-    return Math.max(0, ...this.#turns.map((turn) => this.#withoutCollections(turn)));
-  }
-
-  #watch(): void {
-    setImmediate(() => {
-      if (this.#stopped) return;
-      this.#note();
-      this.#watch();
-    });
-  }
-
-  #note(): void {
-    const now = process.threadCpuUsage();
-    const toMs = performance.now();
-    const micros = now.user - this.#last.user + now.system - this.#last.system;
-    const turn = { fromMs: this.#lastMs, toMs, processorMs: micros / 1000 };
-    // There are very many of them, and the short ones do not matter.
-    if (turn.processorMs > 1) this.#turns.push(turn);
-    this.#last = now;
-    this.#lastMs = toMs;
-  }
-
-  #withoutCollections({ fromMs, toMs, processorMs }: Turn): number {
-    const inside = this.#collections.filter(
-      ({ startTime }) => startTime >= fromMs && startTime < toMs,
-    );
-    return inside.reduce((left, { duration }) => left - duration, processorMs);
-  }
-}
-
-interface Measured {
-  readonly result: FlowRun;
-  readonly tookMs: number;
-  readonly longestTurnMs: number;
-}
-
-/** Runs what one cause needs, and measures what it costs everything else. */
-async function measured(
-  what: string,
-  cause: (reconciler: FlowReconciler) => void,
-): Promise<Measured> {
-  const aborter = new AbortController();
-  const done = Promise.withResolvers<FlowRun>();
-  const reconciler = new FlowReconciler({
-    conntrack: new KernelConntrack(),
-    nodePortAddresses: () => [],
-    observer: { onDeleted: () => undefined, onRun: done.resolve },
-    options: {},
-  });
-  collectGarbage();
-  const memoryBefore = process.memoryUsage.rss();
-  const ended = reconciler.run(aborter.signal);
-  const loop = monitorEventLoopDelay({ resolution: 1 });
-  const turns = new TurnWatch();
-  loop.enable();
-  turns.start();
-  const beganAtMs = performance.now();
-  cause(reconciler);
-  const result = await done.promise;
-  const tookMs = performance.now() - beganAtMs;
-  loop.disable();
-  const longestTurnMs = turns.stop();
-  aborter.abort();
-  await ended;
-  const memory = process.memoryUsage.rss();
-  const growthMb = (memory - memoryBefore) / MB;
-  console.log(
-    `${what}: ${tookMs.toFixed(0)} ms, ${result.seen} seen, ${result.deleted} deleted; longest ` +
-      `turn ${longestTurnMs.toFixed(1)} ms of processor; event loop delay by the clock: median ` +
-      `${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)}, ` +
-      `longest ${(loop.max / 1e6).toFixed(1)} ms; RSS ${(memory / MB).toFixed(0)} MB, grown by ` +
-      `${growthMb.toFixed(0)} MB`,
-  );
-  assert.equal(result.error, undefined);
-  assert.ok(growthMb < MOST_GROWTH_MB, `${growthMb} MB`);
-  return { result, tookMs, longestTurnMs };
-}
-
-/** For a cause that changes nothing: in one of a few tries, every turn is short. */
-async function measuredWithShortTurns(
-  what: string,
-  cause: (reconciler: FlowReconciler) => void,
-): Promise<FlowRun> {
-  const longest: number[] = [];
-  while (longest.length < TRIES) {
-    const { result, longestTurnMs } = await measured(what, cause);
-    if (longestTurnMs < LONGEST_TURN_MS) return result;
-    longest.push(longestTurnMs);
-  }
-  assert.fail(`the longest turns of ${TRIES} tries took ${longest.join(', ')} ms`);
 }
 
 describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is too small' }, () => {

@@ -4,9 +4,8 @@ import { addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
 import { endpointKey, type FrontendKey } from './keys.ts';
-import type { Needs } from './needs.ts';
 import type { Deleted, FlowObserver } from './observer.ts';
-import { questionsFor } from './questions.ts';
+import { questionsFor, type Wanted } from './questions.ts';
 import { type Grounds, Judge, type StaleVerdict } from './verdict.ts';
 
 /** So many are held at a time, half a megabyte; then they are deleted and the reading goes on. */
@@ -45,9 +44,9 @@ export class Pass {
   }
 
   /** Rejects when the kernel fails; what was done until then is in `result`. */
-  async run(needs: Needs, signal: AbortSignal): Promise<void> {
+  async run(wanted: Wanted, signal: AbortSignal): Promise<void> {
     const { conntrack } = this.#parts;
-    for (const question of questionsFor(needs, conntrack.filtersCheaply())) {
+    for (const question of questionsFor(wanted, conntrack.filtersCheaply())) {
       for await (const flows of conntrack.flows(question, signal)) {
         this.#hold(flows);
         if (this.#held.length >= MOST_HELD) await this.#deleteHeld(signal);

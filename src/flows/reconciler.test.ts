@@ -175,6 +175,118 @@ describe('the reconciler', () => {
   });
 });
 
+describe('a connection of TCP that was tried before its Service was there', () => {
+  const WEB = { service: 'web', protocol: 'TCP', frontends: ['10.96.0.20 80'] } as const;
+  const none = row({ ...WEB, endpoints: [] });
+  const served = row({ ...WEB, endpoints: ['10.1.0.1 8080'] });
+  const moved = row({ ...WEB, endpoints: ['10.1.0.2 8080'] });
+  const published = row({
+    ...WEB,
+    frontends: [...WEB.frontends, '198.51.100.1 80', 'node-port 30080'],
+    endpoints: ['10.1.0.2 8080'],
+  });
+  const SYN_SENT = 1;
+  const ESTABLISHED = 3;
+  const SEEN_REPLY = 2;
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = new Stage();
+    stage.start();
+  });
+
+  afterEach(() => stage.stop());
+
+  function connection(
+    clientPort: number,
+    to: readonly [string, number],
+    more: Parameters<typeof flow>[1] & { by?: readonly [string, number] } = {},
+  ) {
+    const { by = to, ...rest } = more;
+    return flow(
+      { protocol: 6, client: ['10.9.9.9', clientPort], destination: to, answeredBy: by },
+      { tcpState: SYN_SENT, ...rest },
+    );
+  }
+
+  const left = (): number[] => stage.conntrack.table.map(({ original }) => original.sourcePort);
+
+  it('loses its memory at the start, and no other connection does', async () => {
+    const to = ['10.96.0.20', 80] as const;
+    stage.conntrack.table = [
+      connection(1, to),
+      connection(2, to, { status: SEEN_REPLY }),
+      connection(3, to, { tcpState: ESTABLISHED }),
+      connection(4, to, { by: ['10.1.0.1', 8080], status: 32 }),
+      connection(5, to, { by: ['10.1.0.7', 8080], status: 32 }),
+      connection(6, to, { zone: 1 }),
+      connection(7, ['10.96.0.20', 81]),
+      connection(8, ['10.96.0.21', 80]),
+      connection(9, ['192.168.0.2', 30080]),
+      connection(10, ['192.168.0.1', 30080]),
+      connection(11, ['198.51.100.1', 80]),
+    ];
+    stage.reconciler.adopt([published]);
+    await stage.untilRuns(1);
+    assert.deepEqual(left(), [2, 3, 4, 5, 6, 7, 8, 9]);
+    const reasons = stage.deleted.map(({ reason, endpoint }) => `${reason} ${endpoint}`);
+    assert.deepEqual(reasons.sort(), [
+      'never-translated 10.96.0.20:80',
+      'never-translated 192.168.0.1:30080',
+      'never-translated 198.51.100.1:80',
+    ]);
+  });
+
+  it('is looked for when there is a first endpoint or a new address, and at no other change', async () => {
+    const steps = [
+      { from: undefined, to: none, asks: 0 },
+      { from: none, to: served, asks: 1 },
+      { from: served, to: moved, asks: 0 },
+      { from: moved, to: published, asks: 3 },
+      { from: published, to: moved, asks: 0 },
+      { from: moved, to: none, asks: 0 },
+      { from: none, to: undefined, asks: 0 },
+      { from: undefined, to: served, asks: 1 },
+    ];
+    const asked: number[] = [];
+    for (const [index, { from, to }] of steps.entries()) {
+      const before = stage.conntrack.questions.length;
+      // Something else that is looked at each time tells when the look is over.
+      const other = row({
+        service: `udp${index}`,
+        frontends: [`10.96.9.${index} 53`],
+        endpoints: [],
+      });
+      stage.reconciler.acknowledged([change(from, to), change(undefined, other)]);
+      await stage.untilRuns(index + 1);
+      asked.push(stage.conntrack.questions.length - before - 1);
+    }
+    assert.deepEqual(
+      asked,
+      steps.map(({ asks }) => asks),
+    );
+  });
+
+  it('is looked for again when the kernel failed', async () => {
+    stage.conntrack.table = [connection(1, ['10.96.0.20', 80])];
+    let failures = 1;
+    stage.conntrack.onQuestion = () => {
+      if (failures-- > 0) throw new Error('no kernel today');
+    };
+    stage.reconciler.acknowledged([change(none, served)]);
+    await stage.untilRuns(2);
+    assert.deepEqual(left(), []);
+  });
+
+  it('stays when its Service has lost its endpoints again', async () => {
+    stage.conntrack.table = [connection(1, ['10.96.0.20', 80])];
+    stage.reconciler.acknowledged([change(none, served)]);
+    stage.reconciler.acknowledged([change(served, none), change(undefined, OLD)]);
+    await stage.untilRuns(1);
+    assert.deepEqual(left(), [1]);
+  });
+});
+
 it('looks again at flows that it spared because their endpoint still serves', async (test) => {
   let isServing = true;
   const stage = new Stage({ isServing: () => isServing });

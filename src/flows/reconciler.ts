@@ -12,11 +12,13 @@ import { addressBytes, addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
 import { picksUpTcpInTheMiddle } from '../linux/conntrack/tcp-loose.ts';
+import { BegunFrontends, BegunRows } from './begun.ts';
 import { FrontendIndex } from './frontend-index.ts';
 import { IP_VERSIONS } from './keys.ts';
 import { addNeed, type Needs, putBack } from './needs.ts';
 import type { FlowObserver } from './observer.ts';
 import { Pass } from './pass.ts';
+import type { Wanted } from './questions.ts';
 import type { Grounds } from './verdict.ts';
 import { Wakeup } from './wakeup.ts';
 
@@ -63,6 +65,8 @@ export class FlowReconciler {
   readonly #index: FrontendIndex;
   readonly #wakeup = new Wakeup();
   #needs: Needs = new Map();
+  /** Stays empty where TCP is reset: then the index knows its rows. */
+  #begun = new BegunRows();
   /** Frontends with flows to endpoints that still serve: nobody tells us when they no longer do. */
   #draining: Needs = new Map();
   #drainsDueAtMs = 0;
@@ -74,11 +78,14 @@ export class FlowReconciler {
 
   /** These rows are all that the kernel has: once at the start, and whenever that is in doubt. */
   adopt(rows: Iterable<Forwarding>): void {
-    this.#need(this.#index.adopt(rows));
+    const all = [...rows];
+    if (!this.#resetsTcp) this.#begun.adopt(all);
+    this.#need(this.#index.adopt(all));
   }
 
   /** The kernel has these changes. */
   acknowledged(changes: readonly Change[]): void {
+    if (!this.#resetsTcp) this.#begun.note(changes);
     this.#need(this.#index.acknowledge(changes));
   }
 
@@ -106,7 +113,11 @@ export class FlowReconciler {
 
   #need(needs: Needs): void {
     for (const [key, need] of needs) addNeed(this.#needs, key, need);
-    if (this.#needs.size > 0) this.#wakeup.wake();
+    if (this.#needs.size > 0 || this.#begun.size > 0) this.#wakeup.wake();
+  }
+
+  get #resetsTcp(): boolean {
+    return this.#parts.options.resetTcp !== undefined;
   }
 
   #untilDrainsMs(): number | undefined {
@@ -120,15 +131,18 @@ export class FlowReconciler {
       this.#needs = putBack(this.#needs, this.#draining);
       this.#draining = new Map();
     }
-    const taken = this.#needs;
+    const taken: Wanted = { needs: this.#needs, begun: this.#begun };
+    if (taken.needs.size === 0 && taken.begun.size === 0) return true;
     this.#needs = new Map();
-    if (taken.size === 0 || (await this.#lookAt(taken, signal))) return true;
-    this.#needs = putBack(this.#needs, taken);
+    this.#begun = new BegunRows();
+    if (await this.#lookAt(taken, signal)) return true;
+    this.#needs = putBack(this.#needs, taken.needs);
+    this.#begun.putBack(taken.begun);
     this.#wakeup.wake();
     return false;
   }
 
-  async #lookAt(needs: Needs, signal: AbortSignal): Promise<boolean> {
+  async #lookAt({ needs, begun }: Wanted, signal: AbortSignal): Promise<boolean> {
     const { conntrack, observer } = this.#parts;
     const startedAtMs = performance.now();
     let pass: Pass | undefined;
@@ -137,8 +151,9 @@ export class FlowReconciler {
     try {
       const possible = withoutUnsafeTcp(needs);
       tcpSkipped = possible.size < needs.size;
-      pass = new Pass({ conntrack, observer, grounds: this.#groundsFor(possible) });
-      await pass.run(possible, signal);
+      const wanted = { needs: possible, begun };
+      pass = new Pass({ conntrack, observer, grounds: this.#groundsFor(wanted) });
+      await pass.run(wanted, signal);
       this.#lookAgainLater(pass.result.drainingKeys, needs);
     } catch (error) {
       if (signal.aborted) return false;
@@ -146,7 +161,7 @@ export class FlowReconciler {
     }
     const { seen = 0, deleted = 0, draining = 0 } = pass?.result ?? {};
     observer.onRun({
-      families: familiesOf(needs),
+      families: familiesOf({ needs, begun }),
       durationMs: performance.now() - startedAtMs,
       frontends: needs.size,
       ...{ seen, deleted, draining, tcpSkipped },
@@ -165,15 +180,18 @@ export class FlowReconciler {
     }
   }
 
-  #groundsFor(needs: Needs): Grounds {
+  #groundsFor({ needs, begun }: Wanted): Grounds {
     const { options, nodePortAddresses } = this.#parts;
+    const asksForNodePorts = begun.size > 0 || hasNodePort(needs);
     const addresses = new Set(
-      hasNodePort(needs) ? nodePortAddresses().flatMap((text) => addressBytes(text) ?? []) : [],
+      asksForNodePorts ? nodePortAddresses().flatMap((text) => addressBytes(text) ?? []) : [],
     );
+    const isNodePortAddress = (address: string): boolean => addresses.has(address);
     return {
       needs,
       owner: (key) => this.#index.owner(key),
-      isNodePortAddress: (address) => addresses.has(address),
+      isNodePortAddress,
+      ...(this.#resetsTcp ? {} : { begun: new BegunFrontends(begun, isNodePortAddress) }),
       isServing: (id, { address, port }) =>
         options.isServing?.(id, { address: addressText(address), port }) ?? false,
       resetsTcpWithoutEndpoints: options.resetTcp?.resetsWithoutEndpoints ?? false,
@@ -191,9 +209,10 @@ function withoutUnsafeTcp(needs: Needs): Needs {
   return new Map([...needs].filter(([, { target }]) => target.protocol !== PROTOCOL_TCP));
 }
 
-function familiesOf(needs: Needs): Family[] {
+function familiesOf({ needs, begun }: Wanted): Family[] {
   const versions = new Set(needs.values().map(({ target }) => target.version));
-  return FAMILIES.filter((family) => versions.has(IP_VERSIONS[family]));
+  const families = new Set(Iterator.from(begun).map(({ id }) => id.family));
+  return FAMILIES.filter((family) => families.has(family) || versions.has(IP_VERSIONS[family]));
 }
 
 function hasNodePort(needs: Needs): boolean {

@@ -6,8 +6,10 @@ import {
   STATUS_DST_NAT,
   STATUS_SEEN_REPLY,
   TCP_CLOSE,
+  TCP_SYN_SENT,
   TCP_TIME_WAIT,
 } from '../linux/conntrack/protocol.ts';
+import type { BegunFrontends } from './begun.ts';
 import {
   addressKey,
   type EndpointKey,
@@ -48,6 +50,8 @@ export interface Grounds {
   isServing(id: ServicePortId, endpoint: { address: AddressBytes; port: number }): boolean;
   /** Whether a TCP connection to a Service without endpoints is answered with a reset. */
   readonly resetsTcpWithoutEndpoints: boolean;
+  /** Given where connections of TCP are never reset: then only tries that came too early go. */
+  readonly begun?: BegunFrontends;
 }
 
 /** Judges each flow by the rows of the moment. Lives as long as one look, for what it remembers. */
@@ -60,6 +64,8 @@ export class Judge {
   }
 
   judge(flow: Flow): Verdict {
+    const { begun } = this.#grounds;
+    if (flow.protocol === PROTOCOL_TCP && begun) return judgeTry(flow, begun);
     const keys = flow.zone === 0 ? this.#keysOf(flow) : [];
     const asked = keys.find((key) => this.#grounds.needs.has(key));
     if (asked === undefined) return { is: 'none of ours' };
@@ -69,7 +75,7 @@ export class Judge {
     if (owners.some((owner) => this.#endpointsOf(owner).has(endpoint))) return { is: 'valid' };
     const [owner] = owners;
     if (owner === undefined) return this.#judgeOrphan(flow, keys, endpoint);
-    const isUntouched = goesWhereItWasSent(flow) && (flow.status & STATUS_DST_NAT) === 0;
+    const isUntouched = isUntranslated(flow);
     if (!isUntouched && this.#isServing(owner.id, flow)) return { is: 'draining', key: asked };
     if (flow.protocol === PROTOCOL_TCP && !this.#mayReset(flow, owner)) return { is: 'left alone' };
     const reason = isUntouched ? 'never-translated' : 'endpoint-gone';
@@ -113,6 +119,25 @@ export class Judge {
     this.#endpoints.set(row, keys);
     return keys;
   }
+}
+
+/**
+ * A client that connects before there are rules sends its SYN to the Service address itself, and the
+ * kernel remembers that for two minutes: its retransmissions would go there too until it gives up.
+ * Nothing is lost with the memory of a connection that nobody has answered.
+ */
+function judgeTry(flow: Flow, begun: BegunFrontends): Verdict {
+  const isTry =
+    flow.zone === 0 &&
+    flow.tcpState === TCP_SYN_SENT &&
+    (flow.status & STATUS_SEEN_REPLY) === 0 &&
+    isUntranslated(flow);
+  const id = isTry ? begun.ownerOf(flow) : undefined;
+  return id === undefined ? { is: 'left alone' } : { is: 'stale', id, reason: 'never-translated' };
+}
+
+function isUntranslated(flow: Flow): boolean {
+  return goesWhereItWasSent(flow) && (flow.status & STATUS_DST_NAT) === 0;
 }
 
 function goesWhereItWasSent({ original, reply }: Flow): boolean {

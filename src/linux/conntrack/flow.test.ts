@@ -162,6 +162,22 @@ describe('what is asked of the kernel', () => {
     assert.ok(isSeen(UDP_TRANSLATED.slice(0, 80), 6, 80), 'what is not known may be anything');
   });
 
+  it('can be told from connections that were answered by a glance', () => {
+    const unanswered = TCP_ESTABLISHED.replace('08000300000001ae', '0800030000000188');
+    assert.notEqual(unanswered, TCP_ESTABLISHED);
+    const isSeen = (hex: string, protocol: number, port: number): boolean =>
+      mayBeAskedFor(Buffer.from(hex, 'hex'), {
+        protocols: new Set([protocol]),
+        destinationPorts: new Set([port]),
+        unansweredTcpOnly: true,
+      });
+    assert.ok(isSeen(unanswered, 6, 80));
+    assert.ok(!isSeen(TCP_ESTABLISHED, 6, 80));
+    assert.ok(!isSeen(unanswered, 6, 81));
+    assert.ok(isSeen(UDP_TRANSLATED, 17, 53), 'of others all');
+    assert.ok(isSeen(TCP_ESTABLISHED.slice(0, 216), 6, 80), 'what is not known may be anything');
+  });
+
   it('is to delete a flow by its reply tuple and its id', () => {
     const writer = new NetlinkWriter();
     writeRemoval(writer, decoded(UDP_TRANSLATED), 9);

@@ -7,6 +7,8 @@ import * as ct from './protocol.ts';
 export interface FlowQuestion {
   readonly protocols: ReadonlySet<number>;
   readonly destinationPorts: ReadonlySet<number>;
+  /** Of TCP only what was never answered: of 200,000 connections a few. */
+  readonly unansweredTcpOnly?: boolean;
   /** What all of them have in common, for the kernel to compare. */
   readonly filter?: FlowFilter;
 }

@@ -10,11 +10,15 @@ import { writeTuple } from '../removal.ts';
 const NLM_F_EXCL = 0x200;
 const NLM_F_CREATE = 0x400;
 const STATUS_CONFIRMED_SEEN_ASSURED = 0xe;
+const STATUS_CONFIRMED = 0x8;
 const AT_ONCE = 100;
 const TIMEOUT_SECONDS = 3600;
 const TCP_ESTABLISHED = 3;
 
-export type NewFlow = Pick<Flow, 'version' | 'protocol' | 'original' | 'reply'>;
+export type NewFlow = Pick<Flow, 'version' | 'protocol' | 'original' | 'reply'> & {
+  /** A connection of TCP of which there was nothing but a SYN. */
+  readonly isTry?: boolean;
+};
 
 /** A flow from the client to the destination whose answers come from `answeredBy`. */
 export function newFlow(about: {
@@ -78,11 +82,11 @@ function writeInsert(writer: NetlinkWriter, flow: NewFlow, sequence: number): vo
   writeTuple(writer, flow, 'original');
   writeTuple(writer, flow, 'reply');
   writer.u32be(ct.CTA_TIMEOUT, TIMEOUT_SECONDS);
-  writer.u32be(ct.CTA_STATUS, STATUS_CONFIRMED_SEEN_ASSURED);
+  writer.u32be(ct.CTA_STATUS, flow.isTry ? STATUS_CONFIRMED : STATUS_CONFIRMED_SEEN_ASSURED);
   if (flow.protocol === ct.PROTOCOL_TCP) {
     const info = writer.beginNested(ct.CTA_PROTOINFO);
     const tcp = writer.beginNested(ct.CTA_PROTOINFO_TCP);
-    writer.u8(ct.CTA_PROTOINFO_TCP_STATE, TCP_ESTABLISHED);
+    writer.u8(ct.CTA_PROTOINFO_TCP_STATE, flow.isTry ? ct.TCP_SYN_SENT : TCP_ESTABLISHED);
     writer.endNested(tcp);
     writer.endNested(info);
   }
