@@ -1,6 +1,7 @@
 import type net from 'node:net';
 import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
 import { ANSWER_MS, type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+import { afterSilence } from './silence.ts';
 
 const REQUEST = '/hostname /clientip'
   .split(' ')
@@ -30,7 +31,7 @@ export class TcpFlow {
     return await new Promise<Outcome>((resolve) => {
       let text = '';
       const finish = (outcome: Outcome): void => {
-        clearTimeout(timer);
+        callOff();
         socket.off('data', onData).off('error', onError).off('close', onClose);
         socket.off('connect', onConnect);
         resolve(outcome);
@@ -44,11 +45,11 @@ export class TcpFlow {
       const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
       const onClose = (): void => finish({ kind: 'failed', code: 'closed without an answer' });
       const onConnect = (): void => {
-        clearTimeout(timer);
+        callOff();
         const late: Outcome = { kind: 'failed', code: 'accepted, and no answer' };
-        timer = setTimeout(() => finish(late), ANSWER_MS);
+        callOff = afterSilence(ANSWER_MS, () => finish(late));
       };
-      let timer = setTimeout(() => finish({ kind: 'silent' }), SILENCE_MS);
+      let callOff = afterSilence(SILENCE_MS, () => finish({ kind: 'silent' }));
       socket.on('data', onData).on('error', onError).on('close', onClose).on('connect', onConnect);
       socket.write(REQUEST);
     });

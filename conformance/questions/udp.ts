@@ -1,6 +1,7 @@
 import type dgram from 'node:dgram';
 import { type Destination, dialUdp, type Origin } from '../../lab/host/sockets.ts';
 import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+import { afterSilence } from './silence.ts';
 import { hostOf } from './tcp.ts';
 
 /** A UDP socket with one source port: the same flow however often it is asked. */
@@ -34,13 +35,13 @@ export class UdpFlow {
     const socket = this.#socket;
     return await new Promise<string | Outcome>((resolve) => {
       const finish = (result: string | Outcome): void => {
-        clearTimeout(timer);
+        callOff();
         socket.off('message', onMessage).off('error', onError);
         resolve(result);
       };
       const onMessage = (message: Buffer): void => finish(message.toString());
       const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
-      const timer = setTimeout(() => finish({ kind: 'silent' }), SILENCE_MS);
+      const callOff = afterSilence(SILENCE_MS, () => finish({ kind: 'silent' }));
       socket.on('message', onMessage).on('error', onError);
       socket.send(word, (error) => {
         // The node's own rules turned the packet away. Whether they also said so, by an ICMP error
