@@ -19,7 +19,13 @@ const ROLE = [
   { verbs: ['list', 'watch'], path: '/apis/networking.k8s.io/v1/servicecidrs' },
 ];
 
+interface Volume {
+  readonly name: string;
+  readonly hostPath: { readonly path: string };
+}
+
 interface Container {
+  readonly name: string;
   readonly image: string;
   readonly args: readonly string[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
@@ -41,6 +47,10 @@ function documents(path: string) {
     assert.deepEqual(document.errors, [], path);
     return document.toJS();
   });
+}
+
+function nameOf({ name }: Container): string {
+  return name;
 }
 
 function configOf(path: string): LoadedConfig {
@@ -96,6 +106,41 @@ describe('the DaemonSet', () => {
   });
 });
 
+describe('the overlay for programs in the kernel', () => {
+  const { patches, resources } = parse(file('ebpf/kustomization.yaml'));
+  const { spec } = parse(patches[0].patch).spec.template;
+  const [proxy]: [Container] = spec.containers;
+  const [mounting]: [Container] = spec.initContainers;
+
+  it('changes the containers of the DaemonSet, and adds no other', () => {
+    assert.deepEqual(resources, ['../manifests']);
+    assert.deepEqual([proxy, mounting].map(nameOf), [main, init].map(nameOf));
+  });
+
+  it('names capabilities and is not privileged', () => {
+    assert.equal(proxy.securityContext.privileged, undefined);
+    assert.deepEqual(proxy.securityContext.capabilities?.add, [
+      'BPF',
+      'NET_ADMIN',
+      'PERFMON',
+      'SYS_ADMIN',
+    ]);
+  });
+
+  it('mounts the folder of pins, the control groups and the network namespaces', () => {
+    const { pinFolder } = configOf('manifests/config.conf').settings.ebpf;
+    const places = proxy.volumeMounts.map(({ mountPath }) => mountPath);
+    assert.deepEqual(places, ['/sys/fs/bpf', '/sys/fs/cgroup', '/run/netns']);
+    assert.ok(pinFolder.startsWith('/sys/fs/bpf/'));
+    const volumes = new Map<string, string>(
+      spec.volumes.map(({ name, hostPath }: Volume) => [name, hostPath.path]),
+    );
+    for (const { name, mountPath } of proxy.volumeMounts) {
+      assert.equal(volumes.get(name), mountPath);
+    }
+  });
+});
+
 describe('the rights', () => {
   it('are those of kube-proxy, for the account of the pods', () => {
     const [account, binding] = documents('manifests/service-account.yaml');
@@ -134,6 +179,7 @@ describe('the configurations', () => {
       'manifests/kubeconfig.conf',
       'unprivileged/kustomization.yaml',
       'iptables-legacy/kustomization.yaml',
+      'ebpf/kustomization.yaml',
     ]) {
       assert.equal(documents(path).length, 1);
     }

@@ -14,9 +14,15 @@ import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import { cleanUp } from './cleanup.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import { mountForPrograms } from './run/ebpf.ts';
 import { RUN_FOLDER } from './run/folder.ts';
 import { openLog } from './run/logger.ts';
-import { asksForLocalhost, localhostServer, prepareMachine } from './run/machine.ts';
+import {
+  asksForLocalhost,
+  assertNetAdmin,
+  localhostServer,
+  prepareMachine,
+} from './run/machine.ts';
 import { removeOtherModes } from './run/other-modes.ts';
 import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
@@ -82,8 +88,10 @@ async function run({ config, load, options }: Start): Promise<void> {
   if (config.wishes.initOnly) {
     // The proxy itself does it too; in a container without privileges it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
+    mountForPrograms(settings);
     return;
   }
+  assertNetAdmin();
   const source = await openSource(
     sourceOptions(settings, options),
     watchedNode(settings, nodeName),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Mode } from '../../config/modes.ts';
-import type { EbpfSettings } from '../../config/settings.ts';
+import type { EbpfSettings, Settings } from '../../config/settings.ts';
 import { type HooksOptions, HooksPlane, type PacketOptions } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../linux/bpf/folders.ts';
 import type { BpfObject } from '../../linux/bpf/object.ts';
 import { parseObject } from '../../linux/bpf/parse-object.ts';
+import { assertMayLoad } from '../../linux/bpf/permission.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import { listLinks } from '../../linux/route/list-links.ts';
@@ -26,8 +27,19 @@ const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');
 /** The programs in the package; those at sockets are in both modes. */
 export const SOCKET_PROGRAMS = 'sock.bpf.o';
 const PACKET_PROGRAMS = 'tc.bpf.o';
+const PROGRAM_MODES: readonly Mode[] = ['socket-ebpf', 'tc-ebpf'];
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
+
+/**
+ * Mounts the file systems that programs in the kernel need and the machine has not. Done beforehand
+ * by a container that may: one without privileges would mount for itself alone, if at all.
+ */
+export function mountForPrograms({ mode, ebpf: { cgroupPath, pinFolder } }: Settings): void {
+  if (!PROGRAM_MODES.includes(mode)) return;
+  makePinFolder(pinFolder);
+  if (cgroupPath === undefined) cgroup2Root(OWN_CGROUPS);
+}
 
 /** Where pods are met: when they connect, or by the packets that come in. */
 export type PodsMet = 'at sockets' | 'as packets';
@@ -43,7 +55,10 @@ export function hooksPlane(
 ): HooksPlane {
   return new HooksPlane({
     ...more,
-    readObject: () => readObject(SOCKET_PROGRAMS),
+    readObject: () => {
+      assertMayLoad();
+      return readObject(SOCKET_PROGRAMS);
+    },
     cgroupPath: () => cgroupPath ?? cgroup2Root(OWN_CGROUPS),
     findCgroup: () => cgroupPath ?? findCgroup2Root(OWN_CGROUPS),
     pinFolder,

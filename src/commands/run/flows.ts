@@ -8,6 +8,7 @@ import { JoinedFlows } from '../../flows/joined.ts';
 import { FlowReconciler, type IsServing } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
+import { BpfError } from '../../linux/bpf/errors.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { socketFlows } from './ebpf.ts';
 import type { KnownAddresses } from './known-addresses.ts';
@@ -65,7 +66,8 @@ function rememberedFlows({ mode, ebpf }: Settings, log: Logger): Conntrack {
   const tracked = new KernelConntrack();
   if (!partsOfMode(mode).includes('ebpf hooks')) return tracked;
   const onProblem = (error: unknown): void => {
-    log.warn(`sockets of removed endpoints are not ended: ${String(error)}`);
+    const next = error instanceof BpfError ? `. Next: ${error.next}` : '';
+    log.warn(`sockets of removed endpoints are not ended: ${String(error)}${next}`);
   };
   return new JoinedFlows([tracked, socketFlows(ebpf, onProblem)]);
 }

@@ -3,11 +3,13 @@ import type { Logger } from 'pino';
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import type { NodePortSettings, Settings } from '../../config/settings.ts';
+import { effectiveCapabilities } from '../../linux/capabilities.ts';
 import { onlineCpuCount, setConntrackLimits } from '../../linux/conntrack-limits.ts';
 import { setOomScore } from '../../linux/oom-score.ts';
 import { routeLocalnet } from '../../linux/route-localnet.ts';
 import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';
+import { CommandError } from '../command-error.ts';
 import { SYSCTL_STATE } from './folder.ts';
 
 export interface MachineContext {
@@ -15,6 +17,15 @@ export interface MachineContext {
   /** Where earlier values of what is set are remembered. */
   readonly runFolder: string;
   readonly sysctls?: Sysctls;
+}
+
+/** Without it no mode can write anything: better said in one line than by the first that fails. */
+export function assertNetAdmin(held = effectiveCapabilities()): void {
+  if (held.has('NET_ADMIN')) return;
+  throw new CommandError('this process lacks CAP_NET_ADMIN, without which it can change no rules', {
+    code: 'NOT_PERMITTED',
+    next: 'run it as root; in a container add NET_ADMIN to its capabilities, as deploy/manifests does',
+  });
 }
 
 /** Limits of connection tracking, and how dear we are to the kernel when memory runs out. */

@@ -104,7 +104,7 @@ const NEXT: Readonly<Record<BpfErrorCode, string>> = {
   BPF_KERNEL_LACKS: 'use a newer kernel, or another mode',
   BPF_MAP_DIFFERS: 'remove the pin of the map, which an older or newer version has left, and retry',
   BPF_NOT_PERMITTED:
-    'run as root with CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN, and look whether the kernel is ' +
+    'run as root with CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN, and look whether the kernel is ' +
     'locked down (/sys/kernel/security/lockdown)',
   BPF_FULL: 'raise the size of the map, or free memory; before Linux 5.11 also `ulimit -l`',
   BPF_UNSUPPORTED: 'use a newer kernel, or another mode',

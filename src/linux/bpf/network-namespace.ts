@@ -63,6 +63,6 @@ function enter(fd: number, path: string): void {
   const message = `cannot enter the network namespace ${path}: ${errnoName(errno)}`;
   throw new BpfError('BPF_NOT_PERMITTED', message, {
     errno,
-    next: 'run as root with CAP_SYS_ADMIN; in a container, with the process ids of the machine',
+    next: 'run as root with CAP_SYS_ADMIN; in a container, with /run/netns or the process ids of the machine',
   });
 }

@@ -1,0 +1,25 @@
+import { type Capability, effectiveCapabilities } from '../capabilities.ts';
+import { BpfError } from './errors.ts';
+
+/** What the kernel asks of who loads programs, and what it refuses without. */
+const NEEDED: readonly { readonly capability: Capability; readonly refused: string }[] = [
+  { capability: 'BPF', refused: 'maps, types and programs' },
+  { capability: 'PERFMON', refused: 'programs that compute with pointers or go over sockets' },
+  { capability: 'NET_ADMIN', refused: 'programs for the network' },
+];
+
+/**
+ * Throws, with the names of the capabilities, if this process may not load programs. The kernel itself
+ * says EPERM, or prints pages of what its verifier makes of a program by somebody it does not trust.
+ */
+export function assertMayLoad(held = effectiveCapabilities()): void {
+  // All of them were once a part of this one, and the kernel still takes it for each.
+  if (held.has('SYS_ADMIN')) return;
+  const missing = NEEDED.filter(({ capability }) => !held.has(capability));
+  if (missing.length === 0) return;
+  const words = missing.map(({ capability, refused }) => `CAP_${capability} (${refused})`);
+  const names = missing.map(({ capability }) => capability).join(', ');
+  throw new BpfError('BPF_NOT_PERMITTED', `this process lacks ${words.join(' and ')}`, {
+    next: `add ${names} to the capabilities of the container, as deploy/ebpf does, or of the service`,
+  });
+}
