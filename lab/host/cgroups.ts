@@ -18,6 +18,17 @@ export function hasSeparateHierarchies(): boolean {
   return !existsSync(join(ROOT, 'cgroup.controllers'));
 }
 
+/**
+ * A group's folder among those of version 2, to which programs can be attached. A machine with
+ * separate hierarchies may have them beside, and runc then puts every container there as well;
+ * undefined: it has none.
+ */
+export function version2Path(name: string): string | undefined {
+  const roots = [ROOT, join(ROOT, 'unified')];
+  const root = roots.find((folder) => existsSync(join(folder, 'cgroup.controllers')));
+  return root && join(root, name);
+}
+
 /** Makes the group in every hierarchy; a kubelet expects its root to be there. */
 export async function makeCgroup(name: string): Promise<void> {
   for (const hierarchy of await hierarchies()) {

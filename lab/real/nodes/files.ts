@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cgroupName, hasSeparateHierarchies } from '../../host/cgroups.ts';
+import { cgroupName, hasSeparateHierarchies, version2Path } from '../../host/cgroups.ts';
 import { nodeName, podCidr } from '../../network/plan.ts';
 import { PAUSE_IMAGE } from '../images/catalogue.ts';
 import { DNS_ADDRESS, DNS_DOMAIN } from '../plan.ts';
@@ -8,6 +8,8 @@ import { DNS_ADDRESS, DNS_DOMAIN } from '../plan.ts';
 /** Where Debian's containernetworking-plugins has them. */
 const PLUGIN_FOLDER = '/usr/lib/cni';
 const POD_LINK_PLUGIN = 'lab-ptp';
+/** Where a node finds the control group, of version 2, that all its pods are below. */
+export const NODE_GROUP = '/run/lab-node-cgroup';
 
 export interface NodeFiles {
   readonly folder: string;
@@ -37,6 +39,7 @@ export async function writeNodeFiles(of: {
     '/var/lib/cni': inFolder('cni-state'),
     '/run/netns': inFolder('netns'),
   };
+  const group = version2Path(cgroupName({ lab: of.lab, role: nodeName(of.nodeIndex) }));
   const plugins = inFolder('cni-plugins');
   for (const path of [...Object.values(folders), plugins]) await mkdir(path, { recursive: true });
   await writePlugins(plugins);
@@ -52,7 +55,11 @@ export async function writeNodeFiles(of: {
     containerdConfig: inFolder('containerd.toml'),
     kubeletConfig: inFolder('kubelet.json'),
     containerdSocket: inFolder('containerd-run/containerd.sock'),
-    mounts: [...Object.entries(folders), ['/etc/resolv.conf', inFolder('resolv.conf')]],
+    mounts: [
+      ...Object.entries(folders),
+      ['/etc/resolv.conf', inFolder('resolv.conf')],
+      ...(group === undefined ? [] : [[NODE_GROUP, group] as const]),
+    ],
   };
 }
 

@@ -19,13 +19,18 @@ function configuration(mode: string): object {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
     clientConnection: { kubeconfig: `${CONFIG_FOLDER}/${KUBECONFIG_FILE}` },
-    mode,
+    ...(isOwnMode(mode) ? { mode: 'nftables', fairlead: { mode } } : { mode }),
     clusterCIDR: `${CLUSTER_CIDR.ipv4},${CLUSTER_CIDR.ipv6}`,
     // Specs read it from elsewhere than the node itself.
     metricsBindAddress: '0.0.0.0:10249',
     // The size of the conntrack table belongs to the whole machine: it stays as it is.
     conntrack: { maxPerCore: 0, min: 0 },
   };
+}
+
+/** Modes that kube-proxy does not have stand in a block of their own. */
+function isOwnMode(mode: string): boolean {
+  return mode.endsWith('-ebpf');
 }
 
 /** The real address of the API server: its Service works only after the proxy does. */

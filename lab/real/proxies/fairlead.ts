@@ -1,6 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { version2Path } from '../../host/cgroups.ts';
+import { LabError } from '../../host/errors.ts';
 import { run } from '../../host/run.ts';
+import { NODE_GROUP } from '../nodes/files.ts';
 import { configurationFiles } from './configuration.ts';
 import type { ProxyContext, RealProxy } from './contract.ts';
 
@@ -9,9 +12,20 @@ const CHECKOUT = join(import.meta.dirname, '../../..');
 const IMAGE = { name: 'fairlead.test/fairlead', tag: 'lab' };
 const IMAGE_DEADLINE_MS = 120_000;
 
-export const FAIRLEAD_PROXIES: readonly RealProxy[] = [fairlead('nftables'), fairlead('iptables')];
+/** Each mode, and which of the manifests an operator would apply for it. */
+const MANIFESTS = {
+  nftables: 'deploy/manifests',
+  iptables: 'deploy/manifests',
+  'socket-ebpf': 'deploy/ebpf',
+} as const;
 
-function fairlead(mode: 'nftables' | 'iptables'): RealProxy {
+type Mode = keyof typeof MANIFESTS;
+
+export const FAIRLEAD_PROXIES: readonly RealProxy[] = (Object.keys(MANIFESTS) as Mode[]).map(
+  fairlead,
+);
+
+function fairlead(mode: Mode): RealProxy {
   return {
     name: `fairlead-${mode}`,
     description: `Fairlead, ${mode} mode`,
@@ -51,8 +65,8 @@ export async function bundleFairlead(path: string, signal?: AbortSignal): Promis
   await run([...command, 'src/main.ts', path], { deadlineMs: IMAGE_DEADLINE_MS, signal });
 }
 
-/** deploy/manifests as a person would use them: another image and another configuration. */
-async function writeKustomization(folder: string, mode: string): Promise<readonly string[]> {
+/** Manifests as a person would use them: another image and another configuration. */
+async function writeKustomization(folder: string, mode: Mode): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const files = configurationFiles(mode);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
@@ -60,10 +74,27 @@ async function writeKustomization(folder: string, mode: string): Promise<readonl
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     namespace: 'kube-system',
-    resources: [relative(folder, join(CHECKOUT, 'deploy/manifests'))],
+    resources: [relative(folder, join(CHECKOUT, MANIFESTS[mode]))],
     configMapGenerator: [{ name: 'fairlead', behavior: 'replace', files: Object.keys(files) }],
     images: [{ name: 'localhost/fairlead', newName: IMAGE.name, newTag: IMAGE.tag }],
+    ...(MANIFESTS[mode] === 'deploy/ebpf' ? { patches: [{ patch: ownGroupPatch() }] } : {}),
   };
   await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization, null, 2));
   return ['-k', folder];
+}
+
+/** All nodes are on one machine: the control groups of each are those below a group of its own. */
+function ownGroupPatch(): string {
+  if (version2Path('') === undefined) {
+    throw new LabError('LAB_TOOL_MISSING', 'this machine has no control groups of version 2', {
+      next: 'mkdir /sys/fs/cgroup/unified && mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified',
+    });
+  }
+  const volumes = [{ name: 'cgroup', hostPath: { path: NODE_GROUP } }];
+  return JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'fairlead', namespace: 'kube-system' },
+    spec: { template: { spec: { volumes } } },
+  });
 }
