@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { until } from '../../lab/host/until.ts';
 import { HOOK_NAMES } from '../../src/dataplanes/ebpf/hook-names.ts';
 import { compiledObject } from '../../src/dataplanes/ebpf/testing/place.ts';
 import { type OwnPlace, ownPlace } from '../../src/linux/bpf/testing/own-place.ts';
-import { enterOwnNetwork } from '../../src/linux/netlink/testing/own-namespace.ts';
+import { enterOwnNetwork, run } from '../../src/linux/netlink/testing/own-namespace.ts';
 import { type LimitedProxy, startLimited } from './limited-proxy.ts';
 
 const OVERLAY = join(import.meta.dirname, '../../deploy/ebpf/kustomization.yaml');
@@ -45,11 +45,19 @@ function givenCapabilities(): string[] {
   return spec.containers[0].securityContext.capabilities.add;
 }
 
+/** As the manifests give it to the container: nothing has to be written there. */
+function mountReadOnly(from: string, to: string): void {
+  mkdirSync(to);
+  run(['mount', '--bind', from, to]);
+  run(['mount', '-o', 'remount,bind,ro', to]);
+}
+
 describe('the capabilities of deploy/ebpf', () => {
   const given = givenCapabilities();
   let place: OwnPlace;
   let folder: string;
   let pinFolder: string;
+  let group: string;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'fairlead-capabilities-'));
@@ -57,12 +65,15 @@ describe('the capabilities of deploy/ebpf', () => {
     enterOwnNetwork();
     compiledObject();
     pinFolder = join(place.pins, 'fairlead');
+    group = join(folder, 'group');
+    mountReadOnly(place.cgroup, group);
     await writeFile(join(folder, 'services.yaml'), MANIFEST);
     await writeFile(join(folder, 'config.json'), JSON.stringify(configuration()));
   });
   // Hooks go with their pins once nobody holds them.
   afterEach(() => rmSync(pinFolder, { recursive: true, force: true }));
   after(async () => {
+    run(['umount', group]);
     place.leave();
     await rm(folder, { recursive: true });
   });
@@ -75,7 +86,7 @@ describe('the capabilities of deploy/ebpf', () => {
       clusterCIDR: '10.1.0.0/16',
       oomScoreAdj: 0,
       conntrack: { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
-      fairlead: { mode: 'socket-ebpf', nodeObject: 'none', cgroup: place.cgroup, pinFolder },
+      fairlead: { mode: 'socket-ebpf', nodeObject: 'none', cgroup: group, pinFolder },
     };
   }
 

@@ -28,7 +28,11 @@ interface Container {
   readonly name: string;
   readonly image: string;
   readonly args: readonly string[];
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
   readonly livenessProbe?: { readonly httpGet: { readonly path: string; readonly port: number } };
   readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly port: number } };
   readonly securityContext: {
@@ -138,6 +142,8 @@ describe('the overlay for programs in the kernel', () => {
     for (const { name, mountPath } of proxy.volumeMounts) {
       assert.equal(volumes.get(name), mountPath);
     }
+    const writable = proxy.volumeMounts.filter(({ readOnly }) => !readOnly).map(({ name }) => name);
+    assert.deepEqual(writable, ['bpf']);
   });
 });
 
