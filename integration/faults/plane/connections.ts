@@ -17,9 +17,12 @@ export interface Target {
   readonly group?: string | undefined;
   readonly address: string;
   readonly port: number;
+  /** Of the client; any that is free if not given. */
+  readonly sourcePort?: number;
 }
 
 const DEADLINE_MS = 5_000;
+const GRACE_MS = 1_000;
 const FIRST_PORT = 10_000;
 const LAST_PORT = 65_000;
 const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
@@ -70,8 +73,17 @@ export class Hammer {
   /** For a report. */
   verdict(): string {
     const [first] = this.failed();
-    const example = first === undefined ? '' : ` (${first.error})`;
+    const example = first === undefined ? '' : ` (${this.#describe(first)})`;
     return `${this.failed().length} of ${this.made.length} connections failed${example}`;
+  }
+
+  /** If nobody else was answered meanwhile either, it was not the proxy that stood still. */
+  #describe({ error, begunMs, answeredMs }: Connection): string {
+    const others = this.made.filter(
+      (each) => each.by !== undefined && each.begunMs > begunMs && each.answeredMs < answeredMs,
+    );
+    const waitedMs = (answeredMs - begunMs).toFixed(0);
+    return `${error} after ${waitedMs} ms, in which ${others.length} others were answered`;
   }
 
   async #strike(pauseMs: number): Promise<void> {
@@ -88,7 +100,9 @@ async function connectOnce(target: Target, sourcePort: number): Promise<Connecti
     const { namespace, group } = target;
     const socket = dialTcp({ namespace, group, sourcePort }, target);
     let text = '';
-    socket.setTimeout(DEADLINE_MS, () => socket.destroy(new Error('no answer')));
+    // This process may have stood still itself, and be the server: what came meanwhile is read first.
+    const giveUp = (): void => void socket.destroy(new Error('no answer'));
+    socket.setTimeout(DEADLINE_MS, () => setTimeout(giveUp, GRACE_MS));
     socket.on('connect', () => socket.write(QUESTION));
     socket.setEncoding('latin1').on('data', (more: string) => {
       text += more;

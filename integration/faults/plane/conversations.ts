@@ -38,8 +38,8 @@ export async function startEcho(of: { namespace: string; port: number }): Promis
 
 /** Numbers sent one after the other over one TCP connection, and expected back in that order. */
 export function startStream(target: Target): Conversation {
-  const { namespace, group } = target;
-  const socket = dialTcp({ namespace, group }, target);
+  const { namespace, group, sourcePort } = target;
+  const socket = dialTcp({ namespace, group, sourcePort }, target);
   let sent = 0;
   let received = 0;
   let problem: string | undefined;

@@ -12,12 +12,17 @@ const ENOMEM = 12;
  */
 export class MapFailures implements Failures {
   readonly #share: number;
+  readonly #random: () => number;
+  readonly #onWrite: (() => void) | undefined;
   readonly #wrapped = new WeakSet<BpfMap>();
   callCount = 0;
   failedCount = 0;
 
-  constructor(share: number) {
+  /** With `onWrite`, entries are written one by one, and it is called after each. */
+  constructor(share: number, more: { random?: () => number; onWrite?: () => void } = {}) {
     this.#share = share;
+    this.#random = more.random ?? Math.random;
+    this.#onWrite = more.onWrite;
   }
 
   tables(maps: ReadonlyMap<string, BpfMap>): Tables {
@@ -35,22 +40,27 @@ export class MapFailures implements Failures {
     map.update = (...args) => {
       this.#call(map);
       update(...args);
+      this.#onWrite?.();
     };
     const remove = map.delete.bind(map);
     map.delete = (key) => {
       this.#call(map);
-      return remove(key);
+      const wasThere = remove(key);
+      this.#onWrite?.();
+      return wasThere;
     };
     const updateBatch = map.updateBatch.bind(map);
     map.updateBatch = async (keys, values, count) => {
-      if (!this.#fails()) return await updateBatch(keys, values, count);
-      const done = Math.floor(Math.random() * count);
-      const first = {
-        keys: keys.subarray(0, done * map.keySize),
-        values: values.subarray(0, done * map.entryBytes),
-      };
-      await updateBatch(first.keys, first.values, done);
-      throw refusal(map);
+      const fails = this.#fails();
+      const done = fails ? Math.floor(this.#random() * count) : count;
+      const step = this.#onWrite ? 1 : done;
+      for (let from = 0; from < done; from += step) {
+        const end = from + step;
+        const key = keys.subarray(from * map.keySize, end * map.keySize);
+        await updateBatch(key, values.subarray(from * map.entryBytes, end * map.entryBytes), step);
+        this.#onWrite?.();
+      }
+      if (fails) throw refusal(map);
     };
   }
 
@@ -60,7 +70,7 @@ export class MapFailures implements Failures {
 
   #fails(): boolean {
     this.callCount++;
-    if (Math.random() >= this.#share) return false;
+    if (this.#random() >= this.#share) return false;
     this.failedCount++;
     return true;
   }

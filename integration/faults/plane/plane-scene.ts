@@ -185,10 +185,11 @@ export class PlaneScene implements AsyncDisposable {
     return new HeldConnections(this.targetAt(address, 80), this.#ports);
   }
 
-  /** A Service as the pod sees it that asks. */
+  /** A Service as the pod sees it that asks, from a port that no hammer will use soon. */
   targetAt(address: string, port: number): Target {
     const { namespacePath: namespace } = this.pod('asker');
-    return { namespace, group: this.cluster.lab.socketGroup(1), address, port };
+    const group = this.cluster.lab.socketGroup(1);
+    return { namespace, group, address, port, sourcePort: this.#ports.take() };
   }
 
   /** Ends the process and starts another mode or build in its place; resolves when it has synced. */

@@ -6,6 +6,7 @@ import { runInGroup } from '../../../linux/bpf/testing/in-group.ts';
 import { type OwnPlace, ownPlace } from '../../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../../../linux/netns-cookie.ts';
+import type { OpenTables } from '../kernel.ts';
 import { HooksPlane } from '../plane.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -24,6 +25,7 @@ export interface PlaneParts {
   readonly folder?: string;
   readonly object?: BpfObject;
   readonly cgroup?: string;
+  readonly openTables?: OpenTables;
 }
 
 export function testPlace(name: string): TestPlace {
@@ -43,6 +45,7 @@ export function testPlace(name: string): TestPlace {
         preparePins: () => undefined,
         releasePins: () => undefined,
         hostCookie: () => hostCookie,
+        ...(of.openTables ? { openTables: of.openTables } : {}),
       }),
     inGroup: (script) => runInGroup(place.cgroup, script),
   };
