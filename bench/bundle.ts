@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { LabError } from '../lab/host/errors.ts';
 import { run } from '../lab/host/run.ts';
 
-/** A proxy's objects live long: a large nursery only costs memory. As the image runs it. */
-export const SHIPPED_FLAGS = ['--max-semi-space-size=4'] as const;
+/** As the image runs it. */
+export const SHIPPED_FLAGS = ['--max-semi-space-size=16'] as const;
 const ROOT = join(import.meta.dirname, '..');
 /** Inside the project, where the one package that is not in the bundle is found. */
 const BUNDLE = join(ROOT, 'dist/bench/fairlead.mjs');

@@ -36,7 +36,7 @@ const SIZES: readonly Size[] = [
   { services: 10_000, endpointsPerService: 10 },
   { services: 50_000, endpointsPerService: 5 },
 ];
-/** A proxy's objects live long: a large nursery only costs memory. As a node would run it. */
+/** So that the memory that is measured is the model's, and not what is about to be collected. */
 const SMALL_NURSERY = '--max-semi-space-size=4';
 const PROCESS_DEADLINE_MS = 120_000;
 const BARE = join(import.meta.dirname, 'bare.ts');

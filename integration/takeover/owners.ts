@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Inside the project, where the one package that is not in the bundle is found. */
 export const BUNDLE = join(ROOT, 'dist/takeover/fairlead.mjs');
 /** As a node would run it: see docs/scale.md. */
-const FLAGS = ['--max-semi-space-size=4'];
+const FLAGS = ['--max-semi-space-size=16'];
 
 /** A proxy that has the rules of a node. */
 export interface Owner {

@@ -16,6 +16,7 @@ import { cleanUp } from './cleanup.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { mountForPrograms } from './run/ebpf.ts';
 import { RUN_FOLDER } from './run/folder.ts';
+import { giveBackMemory } from './run/give-back-memory.ts';
 import { openLog } from './run/logger.ts';
 import {
   asksForLocalhost,
@@ -106,13 +107,16 @@ async function run({ config, load, options }: Start): Promise<void> {
     onWarning: (message) => log.warn(message),
     serveLocalhost,
   });
-  let replaced = Promise.resolve();
+  let afterwards: Promise<unknown> = Promise.resolve();
   const proxy = assembleProxy({
     onFirstSync: () => {
       const { mode, ebpf } = settings;
       const open = (part: PlanePart) => openPart(part, { ebpf });
       const others = { mode, open, log, clock: systemClock, random: Math.random };
-      replaced = removeOtherModes(others, lifetime.signal);
+      afterwards = Promise.all([
+        removeOtherModes(others, lifetime.signal),
+        giveBackMemory(others, lifetime.signal),
+      ]);
     },
     config,
     nodeName,
@@ -130,7 +134,7 @@ async function run({ config, load, options }: Start): Promise<void> {
   } finally {
     lifetime.abort();
     await following;
-    await replaced;
+    await afterwards;
   }
 }
 

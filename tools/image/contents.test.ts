@@ -149,7 +149,7 @@ describe('the image', () => {
     const program = contents.program.find(({ path }) => path.endsWith('fairlead.mjs'));
     assert.ok(program?.kind === 'file' && program.isExecutable);
     const [first] = Buffer.from(program.bytes.subarray(0, 100)).toString().split('\n');
-    assert.equal(first, '#!/usr/local/bin/node --max-semi-space-size=4');
+    assert.equal(first, '#!/usr/local/bin/node --max-semi-space-size=16');
   });
 
   it('is the same when it is made again', async () => {

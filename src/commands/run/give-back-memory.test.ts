@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { pino } from 'pino';
+import { systemClock } from '../../cluster/clock.ts';
+import { giveBackMemory } from './give-back-memory.ts';
+
+const OBJECTS = 1_000_000;
+/** A third of what they take. */
+const LEAST_BYTES = 16_000_000;
+const log = pino({ level: 'silent' });
+const clock = { ...systemClock, sleep: async () => undefined };
+
+it('what a start has left goes back to the machine', async () => {
+  const keptBytes = await bytesAfterGarbage();
+  await giveBackMemory({ clock, log }, new AbortController().signal);
+  const { heapTotal } = process.memoryUsage();
+  assert.ok(heapTotal < keptBytes - LEAST_BYTES, `${keptBytes} bytes, then ${heapTotal}`);
+});
+
+it('nothing is done for a program that is about to end', async () => {
+  const keptBytes = await bytesAfterGarbage();
+  await giveBackMemory({ clock, log }, AbortSignal.abort());
+  const { heapTotal } = process.memoryUsage();
+  assert.ok(heapTotal > keptBytes - LEAST_BYTES, `${keptBytes} bytes, then ${heapTotal}`);
+});
+
+/** How large the heap is when it held many objects that are no longer used. */
+async function bytesAfterGarbage(): Promise<number> {
+  const count = Array.from({ length: OBJECTS }, (_, index) => ({ index })).length;
+  assert.equal(count, OBJECTS);
+  return process.memoryUsage().heapTotal;
+}
