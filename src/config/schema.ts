@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { API_VERSION, KIND } from './document.ts';
 import { parseDurationMs } from './duration.ts';
 import type { FieldRow } from './fields/row.ts';
