@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Mode } from '../../config/modes.ts';
 import type { EbpfSettings, Settings } from '../../config/settings.ts';
-import { type HooksOptions, HooksPlane, type PacketOptions } from '../../dataplanes/ebpf/plane.ts';
+import type { HooksOptions, PacketOptions } from '../../dataplanes/ebpf/options.ts';
+import { HooksPlane } from '../../dataplanes/ebpf/plane.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import {
   cgroup2Root,

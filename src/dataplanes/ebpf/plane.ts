@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { servicePortKey } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
-import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type {
   DataPlane,
@@ -24,10 +22,12 @@ import {
   noteInterfaces,
 } from './fixed-entries.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
-import { servedInterfaces } from './interfaces.ts';
-import { Kernel, type OpenTables } from './kernel.ts';
+import { Kernel } from './kernel.ts';
 import { Knowledge } from './knowledge.ts';
+import { lookEvery, lookSparingly, type Pace } from './looks.ts';
 import { openMaps } from './map-set.ts';
+import { NodeLinks } from './node-links.ts';
+import type { HooksOptions } from './options.ts';
 import { Pins } from './pins.ts';
 import { Places } from './places.ts';
 import { loadPrograms, type Objects } from './programs.ts';
@@ -36,44 +36,10 @@ import { detachStrays } from './strays.ts';
 import { Tables } from './tables.ts';
 import { Transaction } from './transaction.ts';
 
-export interface HooksOptions {
-  readonly readObject: () => BpfObject;
-  /** The folder of the control group whose sockets are led to endpoints. */
-  readonly cgroupPath: () => string;
-  /** The same for who takes away: it makes nothing for it. Undefined: there is none. */
-  readonly findCgroup: () => string | undefined;
-  readonly pinFolder: string;
-  /** Makes the folder, and the file system that it needs; nothing where both are there. */
-  readonly preparePins: () => void;
-  /** The folder has gone: so may what was mounted for it. */
-  readonly releasePins: () => void;
-  /** What stands for the node itself. */
-  readonly hostCookie: () => bigint;
-  /** Pods are met as packets, and only the node's own sockets as sockets. */
-  readonly packets?: PacketOptions;
-  /** The maps as they are written through; a test gives some whose writes fail. */
-  readonly openTables?: OpenTables;
-}
-
-export interface PacketOptions {
-  readonly readObject: () => BpfObject;
-  /** Names of the interfaces to serve, with `*` for anything; none: all but loopback. */
-  readonly interfaces: readonly string[];
-  readonly listLinks: () => Promise<readonly MachineLink[]>;
-  /** Tells all links, and again all of them after each change. */
-  readonly watchLinks: (
-    onChange: (links: readonly MachineLink[]) => void,
-    signal: AbortSignal,
-  ) => Promise<void>;
-}
-
 /** A program that is taken off is put back within half a second. */
 const LOOK_AT_HOOKS_EVERY_MS = 250;
 /** What is written into small maps is put right within a second, into large ones within six. */
-const LOOK_AT_MAPS_EVERY_MS = 250;
-const LOOK_AT_MAPS_AT_LEAST_EVERY_MS = 5000;
-/** A look at the maps takes at most about this part of a processor. */
-const MOST_LOOKING = 1 / 100;
+const LOOK_AT_MAPS: Pace = { everyMs: 250, atLeastEveryMs: 5000, mostLooking: 1 / 100 };
 
 /**
  * The data plane of programs in the kernel. At sockets, who connects or sends to a Service address
@@ -93,11 +59,11 @@ export class HooksPlane implements DataPlane {
   #writes = 0;
   /** Nor does one that began while it was under way. */
   #isWriting = false;
-  /** The interfaces of the machine, where they matter. */
-  #links: readonly MachineLink[] | undefined;
+  readonly #links: NodeLinks;
 
   constructor(options: HooksOptions) {
     this.#options = options;
+    this.#links = new NodeLinks(options.packets);
     this.mode = options.packets ? 'packet hooks' : 'socket hooks';
   }
 
@@ -108,8 +74,7 @@ export class HooksPlane implements DataPlane {
     const { facts, present } = this.#knowledge;
     const isCertain = facts !== undefined && present.size === 0 && !suspects.maps;
     try {
-      // From then on the watch tells; a list may be older than what it has told.
-      this.#links ??= await this.#options.packets?.listLinks();
+      await this.#links.read();
       if (depth === 'everything' || !isCertain) return await this.#inspectEverything(desired);
       return await this.#inspectHooks(desired);
     } catch (error) {
@@ -155,7 +120,7 @@ export class HooksPlane implements DataPlane {
     const maps = openMaps(pins);
     if (maps === undefined) return [{ kind: 'missing', object: `ebpf maps at ${pins.folder}` }];
     try {
-      this.#links ??= await this.#options.packets?.listLinks();
+      await this.#links.read();
       const differences = await diffTables(new Tables(maps), desired, this.#about());
       for (const difference of this.#diffPlaces(pins, maps)) differences.add(() => difference);
       return differences.described;
@@ -169,9 +134,9 @@ export class HooksPlane implements DataPlane {
     const tell = (what: string) => onDrift({ atMs: Date.now(), what });
     this.#tell = tell;
     await Promise.all([
-      this.#watchHooks(tell, signal),
-      this.#watchMaps(tell, signal),
-      this.#options.packets?.watchLinks((links) => this.#followInterfaces(links), signal),
+      lookEvery(LOOK_AT_HOOKS_EVERY_MS, () => this.#lookAtHooks(tell), signal),
+      lookSparingly(LOOK_AT_MAPS, () => this.#lookAtMaps(tell), signal),
+      this.#links.watch((links) => this.#followInterfaces(links), signal),
     ]);
   }
 
@@ -217,7 +182,7 @@ export class HooksPlane implements DataPlane {
   #diffPlaces(pins: Pins, maps: ReadonlyMap<string, BpfMap>): Difference[] {
     const cgroupPath = this.#options.cgroupPath();
     const loaded = loadPrograms(this.#objects(), { maps });
-    const interfaces = (): readonly number[] => this.#served();
+    const interfaces = (): readonly number[] => this.#links.served();
     const places = new Places({ pins, cgroupPath, interfaces, loaded });
     try {
       return [...places.differences(), ...places.strays()];
@@ -274,32 +239,8 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  async #watchHooks(tell: (what: string) => void, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(LOOK_AT_HOOKS_EVERY_MS, signal);
-      if (!signal.aborted && this.#knowledge.facts) this.#lookAtHooks(tell);
-    }
-  }
-
-  async #watchMaps(tell: (what: string) => void, signal: AbortSignal): Promise<void> {
-    let restMs = LOOK_AT_MAPS_EVERY_MS;
-    while (!signal.aborted) {
-      await pause(restMs, signal);
-      if (signal.aborted || !this.#knowledge.facts) continue;
-      // On a busy machine a look takes long by the clock and little of the processor.
-      const before = process.threadCpuUsage();
-      await this.#lookAtMaps(tell);
-      const { user, system } = process.threadCpuUsage(before);
-      const tookMs = (user + system) / 1000;
-      restMs = Math.min(
-        Math.max(LOOK_AT_MAPS_EVERY_MS, tookMs / MOST_LOOKING),
-        LOOK_AT_MAPS_AT_LEAST_EVERY_MS,
-      );
-    }
-  }
-
   #lookAtHooks(tell: (what: string) => void): void {
-    if (this.#suspects.hooks || !this.#kernel) return;
+    if (this.#suspects.hooks || !this.#kernel || !this.#knowledge.facts) return;
     const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
     const changes = [...changesAtPlaces(this.#kernel.places), ...missing];
     if (changes.length === 0) return;
@@ -321,13 +262,14 @@ export class HooksPlane implements DataPlane {
   }
 
   /** An interface that has come is served before anybody looks; until then the rules behind serve it. */
-  #followInterfaces(links: readonly MachineLink[]): void {
-    const before = this.#links ?? [];
-    this.#links = links;
+  #followInterfaces(links: {
+    readonly before: readonly MachineLink[];
+    readonly now: readonly MachineLink[];
+  }): void {
     const { facts } = this.#knowledge;
     if (!this.#kernel || !facts) return;
     try {
-      noteInterfaces(this.#kernel.tables, facts, { before, now: links });
+      noteInterfaces(this.#kernel.tables, facts, links);
       this.#kernel.places.followInterfaces();
     } catch (error) {
       this.#suspects.hooks = true;
@@ -343,11 +285,7 @@ export class HooksPlane implements DataPlane {
   }
 
   #about(): NodeAbout {
-    return { hostCookie: this.#options.hostCookie(), links: () => this.#links };
-  }
-
-  #served(): readonly number[] {
-    return servedInterfaces(this.#links ?? [], this.#options.packets?.interfaces ?? []);
+    return { hostCookie: this.#options.hostCookie(), links: () => this.#links.current };
   }
 
   #objects(): Objects {
@@ -369,7 +307,7 @@ export class HooksPlane implements DataPlane {
       objects: this.#objects(),
       pins: new Pins(pinFolder, preparePins),
       cgroupPath: cgroupPath(),
-      interfaces: () => this.#served(),
+      interfaces: () => this.#links.served(),
     });
     return this.#kernel;
   }
@@ -386,12 +324,4 @@ function withMore(inspection: Inspection, more: readonly Difference[]): Inspecti
     differenceCount: inspection.differenceCount + more.length,
     writeCount: inspection.writeCount + more.length,
   };
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }
