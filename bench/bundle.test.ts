@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { planted } from './bundle.ts';
+import { run } from '../lab/host/run.ts';
+import { bundleFairlead, planted } from './bundle.ts';
 
 const PROGRAM = 'try {\n  await plane.apply(changes);\n} catch {}';
 
@@ -15,4 +19,18 @@ describe('planted()', () => {
       assert.throws(() => planted(program, 'delay'), { code: 'LAB_USAGE' });
     }
   });
+});
+
+it('the bundle starts without the parts of Node that it never uses', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'fairlead-bundle-'));
+  const look = join(folder.path, 'look.cjs');
+  await writeFile(
+    look,
+    "process.on('exit', () => console.log(`\\n${process.moduleLoadList.join('\\n')}`));",
+  );
+  const program = await bundleFairlead();
+  const output = await run([process.execPath, '--require', look, ...program, '--help']);
+  const loaded = output.split('\n');
+  assert.ok(loaded.includes('NativeModule http'));
+  assert.ok(!loaded.includes('NativeModule internal/deps/undici/undici'));
 });
