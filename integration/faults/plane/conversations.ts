@@ -7,11 +7,12 @@ import type { Target } from './connections.ts';
 
 const CHUNK_WORDS = 256;
 const PAUSE_MS = 2;
-const ANSWER_DEADLINE_MS = 5_000;
+/** One that is lost never comes; one that is late came from a machine that has much to do. */
+const ANSWER_DEADLINE_MS = 30_000;
 const END_DEADLINE_MS = 10_000;
 
-/** Something that goes on for long, and tells what became of it. */
-export interface Conversation {
+/** Something that goes on for long, and tells what became of it. Disposed, it ends whatever happens. */
+export interface Conversation extends Disposable {
   /** Ends it; throws if anything was lost, or came in another order. */
   end(): Promise<string>;
 }
@@ -77,6 +78,10 @@ export function startStream(target: Target): Conversation {
       if (problem !== undefined) throw new Error(`the TCP stream: ${problem}`);
       return `${((received * 4) / 1e6).toFixed(1)} MB in order`;
     },
+    [Symbol.dispose]() {
+      isWanted = false;
+      socket.destroy();
+    },
   };
 }
 
@@ -99,12 +104,12 @@ export async function startDatagrams(target: Target): Promise<Conversation> {
   return {
     async end() {
       isWanted = false;
-      try {
-        await talking;
-      } finally {
-        socket.close();
-      }
+      await talking;
       return `${answered} of ${answered} datagrams answered`;
+    },
+    [Symbol.dispose]() {
+      isWanted = false;
+      socket.close();
     },
   };
 }
@@ -115,10 +120,13 @@ async function question(socket: dgram.Socket, serial: number): Promise<void> {
     if (message.readUInt32LE() === serial) resolve();
     else reject(new Error(`datagram ${message.readUInt32LE()} came instead of ${serial}`));
   };
+  const sentMs = performance.now();
   const late = setTimeout(
-    () => reject(new Error(`datagram ${serial} was not answered`)),
+    () =>
+      reject(new Error(`datagram ${serial}, sent at ${sentMs.toFixed(0)} ms, was not answered`)),
     ANSWER_DEADLINE_MS,
   );
+  late.unref();
   socket.once('message', onMessage).once('error', reject);
   try {
     const words = Buffer.alloc(4);

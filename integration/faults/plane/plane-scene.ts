@@ -25,7 +25,7 @@ import { hasPrograms, modeOf, type PlaneProxy } from './plane-proxies.ts';
 const BUNDLER = fileURLToPath(new URL('../../../tools/bundle.ts', import.meta.url));
 const NODE = 'node1';
 const SERVE_PORT = 8080;
-const SYNC_DEADLINE_MS = 30_000;
+const SYNC_DEADLINE_MS = 120_000;
 const LOOK_EVERY_MS = 10;
 
 interface ServiceSpec {

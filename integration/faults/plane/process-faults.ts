@@ -8,7 +8,7 @@ import { RulesMonitor } from './rules-monitor.ts';
 /** Of a process that serves, under load; and of one that starts, which takes about as long. */
 const LATEST_KILL_MS = 400;
 const LATEST_KILL_OF_START_MS = 900;
-const RIGHT_DEADLINE_MS = 30_000;
+const RIGHT_DEADLINE_MS = 120_000;
 const CONNECTIONS = 5_000;
 const MOST_RESTARTS = 20;
 const AWAY_SECONDS = 120;

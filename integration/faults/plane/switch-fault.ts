@@ -33,20 +33,22 @@ async function switchModes(scene: PlaneScene): Promise<PlaneOutcome> {
   await scene.inside.becomesRight('diff', DEADLINE_MS);
   const talks: { readonly since: string; readonly kind: string; readonly talk: Conversation }[] =
     [];
+  using open = new DisposableStack();
   const talkFromNow = async (since: string): Promise<void> => {
-    const tcp = startStream(scene.targetAt(addresses.tcp, ECHO_PORT));
-    const udp = await startDatagrams(scene.targetAt(addresses.udp, ECHO_PORT));
+    const tcp = open.use(startStream(scene.targetAt(addresses.tcp, ECHO_PORT)));
+    const udp = open.use(await startDatagrams(scene.targetAt(addresses.udp, ECHO_PORT)));
     talks.push({ since, kind: 'TCP', talk: tcp }, { since, kind: 'UDP', talk: udp });
   };
   const modes = [...PLANE_PROXIES.filter((name) => name !== scene.proxyName), scene.proxyName];
-  let switches = 0;
+  const switches: string[] = [];
   await talkFromNow('before');
   hammer.start(UNDER_LOAD);
   try {
     for (let round = 0; round < ROUNDS; round++) {
       for (const mode of modes) {
+        const fromMs = performance.now();
         await scene.become(mode);
-        switches += 1;
+        switches.push(`${mode} ${fromMs.toFixed(0)}..${performance.now().toFixed(0)} ms`);
         if (round === 0) await talkFromNow(mode);
       }
     }
@@ -55,11 +57,18 @@ async function switchModes(scene: PlaneScene): Promise<PlaneOutcome> {
   }
   must(hammer.failed().length === 0, hammer.verdict());
   const told: string[] = [];
-  for (const { since, kind, talk } of talks)
-    told.push(`${kind} since ${since}: ${await talk.end()}`);
+  for (const { since, kind, talk } of talks) {
+    const end = talk.end().catch((error: Error) => {
+      const when = switches.join(', ');
+      throw new Error(`${kind} since ${since}: ${error.message}; switches: ${when}`, {
+        cause: error,
+      });
+    });
+    told.push(`${kind} since ${since}: ${await end}`);
+  }
   await scene.inside.becomesRight('diff', DEADLINE_MS);
   return {
-    rightAfter: `never wrong in ${switches} switches`,
+    rightAfter: `never wrong in ${switches.length} switches`,
     lost: `nothing: ${hammer.verdict()}; ${told.join('; ')}`,
   };
 }
