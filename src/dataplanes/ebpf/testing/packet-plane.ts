@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
+import type { BpfObject } from '../../../linux/bpf/object.ts';
+import { parseObject } from '../../../linux/bpf/parse-object.ts';
+import { run } from '../../../linux/netlink/testing/own-namespace.ts';
+import { netnsCookie } from '../../../linux/netns-cookie.ts';
+import { listLinks } from '../../../linux/route/list-links.ts';
+import { watchLinks } from '../../../linux/route/watch-links.ts';
+import type { DataPlane, Inspection, NodeFacts } from '../../contract.ts';
+import { HooksPlane } from '../plane.ts';
+import { NODE_FACTS } from './node-network.ts';
+import { change } from './rows.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+
+/** The programs of mode tc-ebpf alone: what they do not serve nobody serves. */
+export function packetPlane(
+  { cgroup, pins }: { readonly cgroup: string; readonly pins: string },
+  interfaces: readonly string[] = [],
+): HooksPlane {
+  const sockets = compiledProgram('sock');
+  const packets = compiledProgram('tc');
+  const hostCookie = netnsCookie();
+  return new HooksPlane({
+    readObject: () => sockets,
+    cgroupPath: () => cgroup,
+    findCgroup: () => cgroup,
+    pinFolder: join(pins, 'fairlead'),
+    preparePins: () => undefined,
+    releasePins: () => undefined,
+    hostCookie: () => hostCookie,
+    packets: {
+      readObject: () => packets,
+      interfaces,
+      listLinks,
+      watchLinks: (onChange, signal) => watchLinks(onChange, signal, { settleMs: 0 }),
+    },
+  });
+}
+
+function compiledProgram(name: 'sock' | 'tc'): BpfObject {
+  run([process.execPath, join(ROOT, 'tools/bpf.ts'), join(ROOT, `bpf/${name}.bpf.c`)]);
+  return parseObject(readFileSync(join(ROOT, `dist/bpf/${name}.bpf.o`)));
+}
+
+/** From whatever is there to these rows. */
+export async function bring(
+  plane: DataPlane,
+  rows: readonly Forwarding[],
+  facts: NodeFacts = NODE_FACTS,
+): Promise<Inspection> {
+  const inspection = await plane.inspect({ facts, rows }, 'everything');
+  const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
+  await plane.apply(wrong.map((row) => change(undefined, row)));
+  return inspection;
+}
+
+/** How many connections the plane has counted, of all endpoints. */
+export async function connectionsOf(plane: DataPlane): Promise<number> {
+  const counts = await plane.counters();
+  return counts.reduce((sum, { connections }) => sum + connections, 0);
+}

@@ -1,0 +1,53 @@
+/** `agent.ts NAME PORT`: a host of a test. It ends when the test does. */
+import { codeOf, type Held, hold } from './held.ts';
+import { type Answer, type Question, type Request, type Response, refusal } from './messages.ts';
+import { LAST_WORD, serve } from './serve.ts';
+
+const [name = '', port = ''] = process.argv.slice(2);
+const holds = new Map<number, Held>();
+
+process.on('disconnect', () => process.exit());
+process.on('message', (request: Request) => {
+  void act(request).then((answers) => say({ id: request.id, answers }));
+});
+await serve(name, Number(port));
+say({ id: 0, answers: [] });
+
+function say(response: Response): void {
+  process.send?.(response);
+}
+
+async function act(request: Request): Promise<readonly Answer[]> {
+  try {
+    switch (request.what) {
+      case 'ask':
+        return await ask(request.question);
+      case 'hold':
+        holds.set(request.id, await hold(request.peer));
+        return [];
+      case 'speak': {
+        const held = holds.get(request.held);
+        return [held ? await held.speak(request.say) : refusal('NOT_HELD')];
+      }
+    }
+  } catch (error) {
+    return [refusal(codeOf(error))];
+  }
+}
+
+async function ask({ count = 1, payloadBytes = 0, ...peer }: Question): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let asked = 0; asked < count; asked++) answers.push(await askOnce(peer, payloadBytes));
+  return answers;
+}
+
+async function askOnce(peer: Omit<Question, 'count'>, payloadBytes: number): Promise<Answer> {
+  try {
+    const held = await hold(peer);
+    const answer = await held.speak(LAST_WORD.padEnd(payloadBytes, '.'));
+    held.close();
+    return answer;
+  } catch (error) {
+    return refusal(codeOf(error));
+  }
+}
