@@ -1,9 +1,18 @@
 /** `agent.ts NAME PORT`: a host of a test. It ends when the test does. */
+import { setImmediate } from 'node:timers/promises';
 import { codeOf, type Held, hold } from './held.ts';
-import { type Answer, type Question, type Request, type Response, refusal } from './messages.ts';
+import {
+  type Answer,
+  type Peer,
+  type Question,
+  type Request,
+  type Response,
+  refusal,
+} from './messages.ts';
 import { LAST_WORD, serve } from './serve.ts';
 
 const [name = '', port = ''] = process.argv.slice(2);
+const FREE_PORT_DEADLINE_MS = 2000;
 const holds = new Map<number, Held>();
 
 process.on('disconnect', () => process.exit());
@@ -41,13 +50,27 @@ async function ask({ count = 1, payloadBytes = 0, ...peer }: Question): Promise<
   return answers;
 }
 
-async function askOnce(peer: Omit<Question, 'count'>, payloadBytes: number): Promise<Answer> {
+async function askOnce(peer: Peer, payloadBytes: number): Promise<Answer> {
   try {
-    const held = await hold(peer);
+    const held = await holdWithFreePort(peer);
     const answer = await held.speak(LAST_WORD.padEnd(payloadBytes, '.'));
+    if (answer.from !== '') await held.ended();
     held.close();
     return answer;
   } catch (error) {
     return refusal(codeOf(error));
+  }
+}
+
+/** The last answer of the other side may be on its way: until it is here, the port is not free. */
+async function holdWithFreePort(peer: Peer): Promise<Held> {
+  const deadlineMs = performance.now() + FREE_PORT_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await hold(peer);
+    } catch (error) {
+      if (codeOf(error) !== 'EADDRNOTAVAIL' || performance.now() > deadlineMs) throw error;
+      await setImmediate();
+    }
   }
 }

@@ -9,6 +9,8 @@ const TIMEOUT_MS = 5000;
 /** A socket that has been asked for, and speaks as often as it is told to. */
 export interface Held {
   speak(say: string): Promise<Answer>;
+  /** After the last word: when the server has closed. */
+  ended(): Promise<void>;
   close(): void;
 }
 
@@ -38,7 +40,12 @@ async function holdTcp({ address, port, sourcePort, timeoutMs = TIMEOUT_MS }: Pe
       void closed.then(() => done(refusal(codeOf(failed))));
       socket.write(say);
     });
-  return { speak, close: () => socket.destroy() };
+  const ended = async (): Promise<void> => {
+    const timer = setTimeout(() => socket.destroy(), timeoutMs);
+    await closed;
+    clearTimeout(timer);
+  };
+  return { speak, ended, close: () => socket.destroy() };
 }
 
 async function holdUdp(peer: Peer): Promise<Held> {
@@ -60,7 +67,7 @@ async function holdUdp(peer: Peer): Promise<Held> {
       if (connected) socket.send(say);
       else socket.send(say, port, address);
     });
-  return { speak, close: () => socket.close() };
+  return { speak, ended: () => Promise.resolve(), close: () => socket.close() };
 }
 
 function answered(
