@@ -11,7 +11,7 @@ import {
   type PlacedHost,
 } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';
-import { frontendAt, MASQUERADED, serviceOf, TO_CLUSTER } from './testing/service.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;
@@ -70,13 +70,12 @@ for (const { family, virtual, other, node } of FAMILIES) {
   test(`${family}: from outside, masqueraded and not`, async () => {
     const [endpoint] = network.endpoints;
     const endpoints = [endpoint?.[family] ?? ''];
-    const own = { outside: TO_CLUSTER };
     const web = serviceOf('web', {
       frontends: [
-        frontendAt(virtual, { kind: 'external-ip', outcomes: { outside: MASQUERADED } }),
-        frontendAt(other, { kind: 'external-ip', outcomes: own }),
+        frontendAt(virtual, { kind: 'external-ip' }),
+        frontendAt(other, { kind: 'external-ip', outcomes: EXTERNAL_LOCAL }),
         frontendAt('', { kind: 'node-port', port: 30_080 }),
-        frontendAt('', { kind: 'node-port', port: 30_081, outcomes: own }),
+        frontendAt('', { kind: 'node-port', port: 30_081, outcomes: EXTERNAL_LOCAL }),
       ],
       endpoints,
     });

@@ -46,7 +46,11 @@ export async function nodeNetwork(name: string): Promise<NodeNetwork> {
     startHost('outside').then((host) => join(host, { device: 'eth0', ...OUTSIDE })),
     ...names.map(async (pod, index) => joinPod(await startHost(pod), index + 1)),
   ]);
-  if (client === undefined) throw new TypeError('there is no client');
+  const last = endpoints.at(-1);
+  if (client === undefined || last === undefined) throw new TypeError('hosts are missing');
+  // Where nothing is routed nothing is forwarded, and no rule of forwarding is asked. It does not
+  // lead back to who asks, or that would be told of a shorter way.
+  ip(`route add default via ${last.ipv4}`, `route add ::/0 via ${last.ipv6}`);
   const leave = (): void => {
     for (const host of [outside, client, ...endpoints]) host.close();
     place.leave();

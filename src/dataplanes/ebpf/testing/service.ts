@@ -10,8 +10,20 @@ import type {
 } from '../../../forwarding/model.ts';
 import { SERVED_PORT } from '../../../linux/testing/hosts/host.ts';
 
-export const TO_CLUSTER: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
-export const MASQUERADED: Outcome = { action: 'forward', list: 'cluster', masquerade: true };
+type Outcomes = Readonly<Record<SourceClass, Outcome>>;
+
+const PLAIN: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
+const MASQUERADED: Outcome = { action: 'forward', list: 'cluster', masquerade: true };
+const TO_LOCAL: Outcome = { action: 'forward', list: 'local', masquerade: false };
+
+/** A cluster IP: only pods keep their address. */
+const INTERNAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: MASQUERADED };
+/** External policy Local: who comes from outside keeps its address. */
+export const EXTERNAL_LOCAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: TO_LOCAL };
+
+export function everybody(outcome: Outcome): Outcomes {
+  return { pod: outcome, host: outcome, outside: outcome };
+}
 
 /** An address of a Service; node ports have none. */
 export function frontendAt(
@@ -20,15 +32,15 @@ export function frontendAt(
     readonly kind?: FrontendKind;
     readonly port?: number;
     readonly allowedSources?: readonly string[];
-    readonly outcomes?: Partial<Record<SourceClass, Outcome>>;
+    readonly outcomes?: Outcomes;
   } = {},
 ): Frontend {
-  const { kind = 'cluster-ip', port = 80, allowedSources, outcomes = {} } = of;
+  const { kind = 'cluster-ip', port = 80, allowedSources, outcomes = INTERNAL } = of;
   return {
     kind,
     address,
     port,
-    outcomes: { pod: TO_CLUSTER, host: TO_CLUSTER, outside: MASQUERADED, ...outcomes },
+    outcomes,
     ...(allowedSources ? { allowedSources } : {}),
   };
 }

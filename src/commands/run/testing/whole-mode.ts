@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { ComposedPlane } from '../../../dataplanes/composition.ts';
+import type { DataPlane } from '../../../dataplanes/contract.ts';
+import { openPart } from '../plane.ts';
+
+/** Mode tc-ebpf as it is run, and its two halves to look at. */
+export interface WholeMode {
+  readonly plane: DataPlane;
+  readonly front: DataPlane;
+  readonly behind: DataPlane;
+}
+
+function ebpfSettings(of: { readonly cgroup: string; readonly pins: string }) {
+  return { cgroupPath: of.cgroup, pinFolder: join(of.pins, 'fairlead') };
+}
+
+export function wholeMode(of: { readonly cgroup: string; readonly pins: string }): WholeMode {
+  const front = openPart('ebpf hooks', { ebpf: ebpfSettings(of), podsMet: 'as packets' });
+  const behind = openPart('nftables');
+  return { front, behind, plane: new ComposedPlane({ mode: 'tc-ebpf', front, behind }) };
+}
