@@ -126,7 +126,8 @@ test('extension headers that nobody sends, and packets that end too early, are l
   assert.equal(chosen, 0);
 });
 
-const LARGE = Buffer.alloc(2000, '.');
+/** Wherever it is cut, what follows looks like ports that are served. */
+const LARGE = Buffer.alloc(2000, Buffer.of(0, 80));
 const CUT_AT = 1024;
 
 for (const order of [
