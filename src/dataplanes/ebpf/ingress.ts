@@ -76,7 +76,8 @@ export class Ingress {
 
   /**
    * Interfaces have come or gone. A pod that starts makes a dozen changes, so those that were here
-   * before are not looked at.
+   * before are not looked at. One that lost its program is left for a look to find: somebody else did
+   * that, and it is to be told.
    */
   follow(): void {
     if (this.#program === undefined) return;
@@ -104,7 +105,9 @@ export class Ingress {
       const link = this.#links.get(ifindex) ?? this.#pins.link(pinName(ifindex));
       if (link) this.#links.set(ifindex, link);
       const state = link ? this.#stateOf(ifindex, link) : 'missing';
-      return state === 'right' ? [] : [{ ifindex, state, link }];
+      // One that has just gone took the program along; soon nobody asks for it any more.
+      if (state === 'right' || (state === 'missing' && !isThere(ifindex))) return [];
+      return [{ ifindex, state, link }];
     });
   }
 
@@ -186,6 +189,10 @@ function attachedTo(ifindex: number): { linkId: number; programId: number }[] {
     programId,
     linkId: found.links[index] ?? 0,
   }));
+}
+
+function isThere(ifindex: number): boolean {
+  return unlessGone(() => programsOnDevice(ifindex, 'ingress')) !== undefined;
 }
 
 function unlessGone<T>(act: () => T): T | undefined {

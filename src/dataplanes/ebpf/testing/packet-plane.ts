@@ -8,38 +8,57 @@ import { netnsCookie } from '../../../linux/netns-cookie.ts';
 import { listLinks } from '../../../linux/route/list-links.ts';
 import { watchLinks } from '../../../linux/route/watch-links.ts';
 import type { DataPlane, Inspection, NodeFacts } from '../../contract.ts';
+import type { HooksOptions, PacketOptions } from '../options.ts';
 import { HooksPlane } from '../plane.ts';
 import { NODE_FACTS } from './node-network.ts';
 import { change } from './rows.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
+interface Place {
+  readonly cgroup: string;
+  readonly pins: string;
+}
+
 /** The programs of mode tc-ebpf alone: what they do not serve nobody serves. */
-export function packetPlane(
-  { cgroup, pins }: { readonly cgroup: string; readonly pins: string },
-  interfaces: readonly string[] = [],
-): HooksPlane {
-  const sockets = compiledProgram('sock');
+export function packetPlane(place: Place, of: Partial<PacketOptions> = {}): HooksPlane {
   const packets = compiledProgram('tc');
-  const hostCookie = netnsCookie();
   return new HooksPlane({
-    readObject: () => sockets,
-    cgroupPath: () => cgroup,
-    findCgroup: () => cgroup,
-    pinFolder: join(pins, 'fairlead'),
-    preparePins: () => undefined,
-    releasePins: () => undefined,
-    hostCookie: () => hostCookie,
+    ...socketOptions(place),
     packets: {
       readObject: () => packets,
-      interfaces,
+      interfaces: [],
       listLinks,
       watchLinks: (onChange, signal) => watchLinks(onChange, signal, { settleMs: 0 }),
+      ...of,
     },
   });
 }
 
-function compiledProgram(name: 'sock' | 'tc'): BpfObject {
+/** Those of mode socket-ebpf, at the same pins. */
+export function socketPlane(place: Place): HooksPlane {
+  return new HooksPlane(socketOptions(place));
+}
+
+function socketOptions({ cgroup, pins }: Place): HooksOptions {
+  const sockets = compiledProgram('sock');
+  const hostCookie = netnsCookie();
+  return {
+    readObject: () => sockets,
+    cgroupPath: () => cgroup,
+    findCgroup: () => cgroup,
+    pinFolder: pinFolderOf(pins),
+    preparePins: () => undefined,
+    releasePins: () => undefined,
+    hostCookie: () => hostCookie,
+  };
+}
+
+export function pinFolderOf(pins: string): string {
+  return join(pins, 'fairlead');
+}
+
+export function compiledProgram(name: 'sock' | 'tc'): BpfObject {
   run([process.execPath, join(ROOT, 'tools/bpf.ts'), join(ROOT, `bpf/${name}.bpf.c`)]);
   return parseObject(readFileSync(join(ROOT, `dist/bpf/${name}.bpf.o`)));
 }
