@@ -17,6 +17,7 @@ const MANIFESTS = {
   nftables: 'deploy/manifests',
   iptables: 'deploy/manifests',
   'socket-ebpf': 'deploy/ebpf',
+  'tc-ebpf': 'deploy/ebpf',
 } as const;
 
 type Mode = keyof typeof MANIFESTS;

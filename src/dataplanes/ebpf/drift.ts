@@ -39,7 +39,7 @@ export async function changesInMaps(
 /** They are few, and a stranger's word in them leads every connection astray. */
 async function changesOfNode(tables: Tables, node: () => NodeEntries): Promise<string[]> {
   const differences = await compareNodeEntries(tables, node, { write: false });
-  return differences.map(({ kind, object }) => `${object} is ${kind}`);
+  return differences.map(({ object }) => `${object} changed`);
 }
 
 /** Holds up whoever else wants the event loop for about two milliseconds. */

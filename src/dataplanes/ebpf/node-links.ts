@@ -6,6 +6,8 @@ import type { PacketOptions } from './options.ts';
 export class NodeLinks {
   readonly #packets: PacketOptions | undefined;
   #links: readonly MachineLink[] | undefined;
+  /** How often a watch has told of them. */
+  #told = 0;
 
   constructor(packets: PacketOptions | undefined) {
     this.#packets = packets;
@@ -16,9 +18,11 @@ export class NodeLinks {
     return this.#links;
   }
 
-  /** Once: from then on a watch tells, and a list may be older than what it has told. */
+  /** What a watch has told meanwhile is newer than the list. */
   async read(): Promise<void> {
-    this.#links ??= await this.#packets?.listLinks();
+    const told = this.#told;
+    const links = await this.#packets?.listLinks();
+    if (told === this.#told) this.#links = links;
   }
 
   /** Numbers of those that are to be served. */
@@ -36,6 +40,7 @@ export class NodeLinks {
     await this.#packets?.watchLinks((now) => {
       const before = this.#links ?? [];
       this.#links = now;
+      this.#told += 1;
       onChange({ before, now });
     }, signal);
   }

@@ -267,6 +267,7 @@ export class HooksPlane implements DataPlane {
     readonly now: readonly MachineLink[];
   }): void {
     const { facts } = this.#knowledge;
+    this.#writes += 1;
     if (!this.#kernel || !facts) return;
     try {
       noteInterfaces(this.#kernel.tables, facts, links);
