@@ -9,9 +9,8 @@ const AFTER_MS = 1_000;
 
 /**
  * Gives back what a start needed and nothing needs any more; call it when the start is over. V8
- * would keep most of it for hours, because a proxy at rest gives it no reason to collect. It holds
- * up everything else for 20 ms in a small cluster, and for some tenths of a second with 50,000
- * Services: once, when nothing waits to be written.
+ * would keep most of it, because a proxy at rest gives it no reason to collect. It holds up everything
+ * else once, when nothing waits to be written: docs/decisions/0018-what-a-start-leaves.md.
  */
 export async function giveBackMemory(
   { clock, log }: { readonly clock: Clock; readonly log: Pick<Logger, 'debug'> },
