@@ -10,7 +10,7 @@ const AFTER_MS = 1_000;
 /**
  * Gives back what a start needed and nothing needs any more; call it when the start is over. V8
  * would keep most of it, because a proxy at rest gives it no reason to collect. It holds up everything
- * else once, when nothing waits to be written: docs/decisions/0018-what-a-start-leaves.md.
+ * else once, when nothing waits to be written: docs/decisions/0020-what-a-start-leaves.md.
  */
 export async function giveBackMemory(
   { clock, log }: { readonly clock: Clock; readonly log: Pick<Logger, 'debug'> },
