@@ -10,7 +10,7 @@ export interface WholeMode {
   readonly behind: DataPlane;
 }
 
-function ebpfSettings(of: { readonly cgroup: string; readonly pins: string }) {
+export function ebpfSettings(of: { readonly cgroup: string; readonly pins: string }) {
   return { cgroupPath: of.cgroup, pinFolder: join(of.pins, 'fairlead') };
 }
 

@@ -70,7 +70,7 @@ interface Joint {
 const OUTSIDE: Joint = { ipv4: '192.0.2', ipv6: 'fd77:', last: 9 };
 
 /** A pod of a network of its own, by the node's interface `pod-NUMBER`. */
-function joinPod(host: Host, number: number): PlacedHost {
+export function joinPod(host: Host, number: number): PlacedHost {
   const of = { ipv4: `10.244.${number}`, ipv6: `fd44:${number}:`, last: 10 };
   return join(host, { device: `pod-${number}`, ...of });
 }
@@ -91,6 +91,12 @@ function join(host: Host, { device, ipv4, ipv6, last }: Joint & { device: string
     `route add ::/0 via ${ipv6}:1`,
   );
   return { ...host, ...at, device };
+}
+
+/** The largest packet on the way between the node and this host. */
+export function setMtu(host: PlacedHost, bytes: number): void {
+  ip(`link set ${host.device} mtu ${bytes}`);
+  host.ip(`link set eth0 mtu ${bytes}`);
 }
 
 /** What makes the kernel translate at all, without a rule that translates anything. */
