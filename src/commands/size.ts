@@ -4,12 +4,11 @@ import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
 import { readObject, SOCKET_PROGRAMS } from './run/ebpf.ts';
 import { sizeTable } from './size/table-view.ts';
 
-/** The programs of each mode that keeps maps. */
-const PROGRAMS_OF_MODE = { 'socket-ebpf': SOCKET_PROGRAMS } as const;
+/** Modes that keep maps. They are the same in both; the programs at sockets declare all of them. */
+const SIZED_MODES = ['socket-ebpf', 'tc-ebpf'] as const;
 
-type SizedMode = keyof typeof PROGRAMS_OF_MODE;
+type SizedMode = (typeof SIZED_MODES)[number];
 
-const SIZED_MODES = Object.keys(PROGRAMS_OF_MODE) as readonly SizedMode[];
 const MOST = 100_000_000;
 
 interface SizeOptions {
@@ -57,7 +56,7 @@ function show(options: SizeOptions): void {
     nodeAddresses: options.nodeAddresses,
     cpus: options.cpus ?? possibleCpus(),
   };
-  const maps = mapSizes(readObject(PROGRAMS_OF_MODE[mode]).maps, cluster);
+  const maps = mapSizes(readObject(SOCKET_PROGRAMS).maps, cluster);
   const totalBytes = maps.reduce((sum, { bytes }) => sum + bytes, 0);
   const found = { mode, ...cluster, maps, totalBytes };
   console.log(output === 'json' ? JSON.stringify(found, null, 2) : sizeTable(maps));
