@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LookPace } from './look-pace.ts';
 
 /** Looks again and again until the signal is aborted. */
 export async function lookEvery(
@@ -12,30 +13,24 @@ export async function lookEvery(
   }
 }
 
-export interface Pace {
-  readonly everyMs: number;
-  /** However much it costs. */
-  readonly atLeastEveryMs: number;
-  /** The part of a processor that looks should take at most. */
-  readonly mostLooking: number;
-}
-
-/** The more a look costs, the longer is the rest before the next one. */
+/**
+ * The more a look costs, the longer is the rest before the next one. `look` gives false if it did not
+ * look, which costs nothing and says nothing of the next.
+ */
 export async function lookSparingly(
-  { everyMs, atLeastEveryMs, mostLooking }: Pace,
-  look: () => Promise<void>,
+  pace: LookPace,
+  look: () => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
-  let restMs = everyMs;
+  let restMs = pace.firstRestMs;
   while (!signal.aborted) {
     await pause(restMs, signal);
     if (signal.aborted) return;
     // On a busy machine a look takes long by the clock and little of the processor.
     const before = process.threadCpuUsage();
-    await look();
+    const hasLooked = await look();
     const { user, system } = process.threadCpuUsage(before);
-    const tookMs = (user + system) / 1000;
-    restMs = Math.min(Math.max(everyMs, tookMs / mostLooking), atLeastEveryMs);
+    if (hasLooked) restMs = pace.restMs((user + system) / 1000);
   }
 }
 

@@ -24,7 +24,8 @@ import {
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
 import { Knowledge } from './knowledge.ts';
-import { lookEvery, lookSparingly, type Pace } from './looks.ts';
+import { LookPace } from './look-pace.ts';
+import { lookEvery, lookSparingly } from './looks.ts';
 import { openMaps } from './map-set.ts';
 import { NodeLinks } from './node-links.ts';
 import type { HooksOptions } from './options.ts';
@@ -38,8 +39,6 @@ import { Transaction } from './transaction.ts';
 
 /** A program that is taken off is put back within half a second. */
 const LOOK_AT_HOOKS_EVERY_MS = 250;
-/** What is written into small maps is put right within a second, into large ones within six. */
-const LOOK_AT_MAPS: Pace = { everyMs: 250, atLeastEveryMs: 5000, mostLooking: 1 / 100 };
 
 /**
  * The data plane of programs in the kernel. At sockets, who connects or sends to a Service address
@@ -135,7 +134,7 @@ export class HooksPlane implements DataPlane {
     this.#tell = tell;
     await Promise.all([
       lookEvery(LOOK_AT_HOOKS_EVERY_MS, () => this.#lookAtHooks(tell), signal),
-      lookSparingly(LOOK_AT_MAPS, () => this.#lookAtMaps(tell), signal),
+      lookSparingly(new LookPace(), () => this.#lookAtMaps(tell), signal),
       this.#links.watch((links) => this.#followInterfaces(links), signal),
     ]);
   }
@@ -248,17 +247,19 @@ export class HooksPlane implements DataPlane {
     tell(changes.join(', '));
   }
 
-  async #lookAtMaps(tell: (what: string) => void): Promise<void> {
+  /** Gives whether it looked at all. */
+  async #lookAtMaps(tell: (what: string) => void): Promise<boolean> {
     const { facts } = this.#knowledge;
-    if (this.#suspects.maps || !this.#kernel || !facts || this.#isWriting) return;
+    if (this.#suspects.maps || !this.#kernel || !facts || this.#isWriting) return false;
     const before = this.#writes;
     const node = () => nodeEntries(facts, this.#about());
     const changes = await this.#kernel.read((tables) =>
       changesInMaps(tables, this.#knowledge, node),
     );
-    if (changes.length === 0 || before !== this.#writes) return;
+    if (changes.length === 0 || before !== this.#writes) return true;
     this.#suspects.maps = true;
     tell(changes.join(', '));
+    return true;
   }
 
   /** An interface that has come is served before anybody looks; until then the rules behind serve it. */
