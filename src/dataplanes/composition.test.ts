@@ -96,6 +96,20 @@ test('who is to stay with an endpoint meets what is new in front first, or nowhe
   ]);
 });
 
+test('an address that goes from one row to another is handed over in one transaction', async () => {
+  const refused = { action: 'reject' } as const;
+  const outcomes = { pod: refused, host: refused, outside: refused };
+  const frontends = [{ kind: 'cluster-ip', address: '10.96.0.1', port: 80, outcomes }] as const;
+  const old = { ...row('a'), frontends, affinitySeconds: 10 };
+  const renamed = { ...row('b'), frontends, affinitySeconds: 10 };
+  const { plane, calls } = composed();
+  await plane.apply([
+    { key: 'old', before: old, after: undefined },
+    { key: 'new', before: undefined, after: renamed },
+  ]);
+  assert.deepEqual(calls, ['behind apply old:a>-,new:->b', 'front apply old:a>-,new:->b']);
+});
+
 test('what is refused behind is taken back from the front', async () => {
   const staying = { ...row('s'), affinitySeconds: 10 };
   const refusal = new PlaneError('full', { code: 'FULL', next: '' });

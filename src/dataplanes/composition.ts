@@ -86,10 +86,11 @@ export class ComposedPlane implements DataPlane {
     if (this.#isUncertain) throw uncertain();
     const isLost = this.#frontLost !== undefined;
     const front = isLost ? [] : withKnown(changes, this.#onlyInFront);
+    const first = new Set(goingFirst(front));
     await this.#inTurn([
-      { plane: this.#front, changes: front.filter(isNewWithAffinity) },
+      { plane: this.#front, changes: [...first] },
       { plane: this.#behind, changes: withKnown(changes, this.#onlyBehind) },
-      { plane: this.#front, changes: front.filter((change) => !isNewWithAffinity(change)) },
+      { plane: this.#front, changes: front.filter((change) => !first.has(change)) },
     ]);
     for (const { key } of changes) {
       this.#onlyBehind.delete(key);
@@ -219,6 +220,21 @@ interface Step {
  * Each plane remembers for itself who stays with which endpoint. A client that met a new Service
  * behind, in the moment before it was in front, would be sent elsewhere the next time.
  */
+/**
+ * An address that one row gives up and another takes, as when a port is renamed, is handed over in one
+ * transaction: taken in an earlier one, it would be removed by the later.
+ */
+function goingFirst(changes: readonly Change[]): readonly Change[] {
+  const fresh = changes.filter(isNewWithAffinity);
+  if (fresh.length === 0) return fresh;
+  const held = new Set(changes.flatMap(({ before }) => (before ? addressesOf(before) : [])));
+  return fresh.filter(({ after }) => !after || addressesOf(after).every((each) => !held.has(each)));
+}
+
+function addressesOf({ id: { family, protocol }, frontends }: Forwarding): string[] {
+  return frontends.map(({ address, port }) => `${family} ${protocol} ${address ?? ''} ${port}`);
+}
+
 function isNewWithAffinity({ before, after }: Change): boolean {
   return before === undefined && after !== undefined && after.affinitySeconds > 0;
 }
