@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { openLinkById, programsOnDevice } from '../../linux/bpf/enumerate.ts';
 import { BpfError } from '../../linux/bpf/errors.ts';
 import { attachTcx, type BpfLink } from '../../linux/bpf/link.ts';
@@ -10,10 +11,14 @@ import { SamePrograms } from './same-program.ts';
 
 type State = 'right' | 'missing' | 'different';
 
-interface Flaw {
+interface Unattached {
   readonly ifindex: number;
-  readonly state: Exclude<State, 'right'>;
+  /** One that leads nowhere any more. */
   readonly link: BpfLink | undefined;
+}
+
+interface Flaw extends Unattached {
+  readonly state: Exclude<State, 'right'>;
 }
 
 const PIN = new RegExp(`^${INGRESS}_(\\d+)$`);
@@ -35,6 +40,8 @@ export class Ingress {
   readonly #interfaces: () => readonly number[];
   readonly #links = new Map<number, BpfLink>();
   readonly #same = new SamePrograms();
+  /** Interfaces that get the program in a moment. */
+  readonly #awaited = new Set<number>();
   /** Undefined: no interface is to have one. */
   #program: BpfProgram | undefined;
 
@@ -61,12 +68,13 @@ export class Ingress {
     return this.#eachStray(() => undefined);
   }
 
-  mend(): Difference[] {
+  async mend(): Promise<Difference[]> {
     const flaws = this.#flaws();
     const superfluous = this.#superfluous();
     const stray = this.#eachStray((link) => link.detach());
     for (const ifindex of superfluous) this.#letGo(ifindex);
-    for (const flaw of flaws) this.#repair(flaw);
+    const missing = flaws.filter((flaw) => !this.#replace(flaw));
+    await this.#attachInTurn(missing);
     return [
       ...stray,
       ...superfluous.map(foreign),
@@ -79,13 +87,12 @@ export class Ingress {
    * before are not looked at. One that lost its program is left for a look to find: somebody else did
    * that, and it is to be told.
    */
-  follow(): void {
+  async follow(): Promise<void> {
     if (this.#program === undefined) return;
     const wanted = new Set(this.#interfaces());
     for (const ifindex of [...this.#links.keys()]) if (!wanted.has(ifindex)) this.#letGo(ifindex);
-    for (const ifindex of wanted) {
-      if (!this.#links.has(ifindex)) this.#repair({ ifindex, state: 'missing', link: undefined });
-    }
+    const fresh = [...wanted].filter((ifindex) => !this.#links.has(ifindex));
+    await this.#attachInTurn(fresh.map((ifindex) => ({ ifindex, link: undefined })));
   }
 
   /** The same program on other maps; `mend` puts it in place. */
@@ -95,6 +102,7 @@ export class Ingress {
   }
 
   close(): void {
+    this.#program = undefined;
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
   }
@@ -105,10 +113,14 @@ export class Ingress {
       const link = this.#links.get(ifindex) ?? this.#pins.link(pinName(ifindex));
       if (link) this.#links.set(ifindex, link);
       const state = link ? this.#stateOf(ifindex, link) : 'missing';
-      // One that has just gone took the program along; soon nobody asks for it any more.
-      if (state === 'right' || (state === 'missing' && !isThere(ifindex))) return [];
+      if (state === 'right' || (state === 'missing' && !this.#isMissed(ifindex))) return [];
       return [{ ifindex, state, link }];
     });
+  }
+
+  /** One that has just gone took the program along; soon nobody asks for it any more. */
+  #isMissed(ifindex: number): boolean {
+    return !this.#awaited.has(ifindex) && isThere(ifindex);
   }
 
   #stateOf(ifindex: number, link: BpfLink): State {
@@ -140,16 +152,36 @@ export class Ingress {
     link?.close();
   }
 
-  #repair({ ifindex, state, link }: Flaw): void {
-    const program = this.#program;
-    if (program === undefined) return;
-    if (state === 'different') {
-      link?.update(program);
-      return;
+  /**
+   * To attach a program takes the kernel some ten milliseconds, in which we stand still: so others
+   * get a turn after each.
+   */
+  async #attachInTurn(missing: readonly Unattached[]): Promise<void> {
+    for (const { ifindex } of missing) this.#awaited.add(ifindex);
+    try {
+      for (const each of missing) {
+        // Meanwhile it may have been let go, or attached by another turn.
+        if (this.#links.get(each.ifindex) === each.link) this.#attach(each);
+        this.#awaited.delete(each.ifindex);
+        await setImmediate();
+      }
+    } finally {
+      for (const { ifindex } of missing) this.#awaited.delete(ifindex);
     }
+  }
+
+  /** Whether that was all it needed. */
+  #replace({ state, link }: Flaw): boolean {
+    if (state !== 'different' || this.#program === undefined) return false;
+    link?.update(this.#program);
+    return true;
+  }
+
+  #attach({ ifindex, link }: Unattached): void {
+    if (this.#program === undefined) return;
     link?.close();
     this.#links.delete(ifindex);
-    const fresh = attachIfThere(program, ifindex);
+    const fresh = attachIfThere(this.#program, ifindex);
     if (fresh === undefined) return;
     this.#links.set(ifindex, fresh);
     this.#pins.pinLink(pinName(ifindex), fresh);

@@ -65,7 +65,10 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   knowledge.space = spaceOf(tables.slots.maxEntries, { used, resting, left });
   knowledge.slotPrints = printsOf(slots, used);
   const node = () => nodeEntries(desired.facts, about);
-  const amiss = [...(await compareNodeEntries(tables, node, { write: true })), ...places.mend()];
+  const amiss = [
+    ...(await compareNodeEntries(tables, node, { write: true })),
+    ...(await places.mend()),
+  ];
   for (const difference of amiss) differences.add(() => difference);
   knowledge.facts = desired.facts;
   return {

@@ -117,7 +117,7 @@ export class Kernel {
     this.#retire(old);
     this.places.use(loaded);
     this.mendPins();
-    this.places.mend();
+    await this.places.mend();
   }
 
   #retire(maps: Iterable<BpfMap>): void {

@@ -34,13 +34,13 @@ export class Places {
   }
 
   /** Puts right what is amiss; gives what it was. */
-  mend(): Difference[] {
-    return [...this.#hooks.mend(), ...this.#ingress.mend()];
+  async mend(): Promise<Difference[]> {
+    return [...this.#hooks.mend(), ...(await this.#ingress.mend())];
   }
 
   /** The interfaces of the machine have changed: new ones get the program, those that went lose it. */
-  followInterfaces(): void {
-    this.#ingress.follow();
+  async followInterfaces(): Promise<void> {
+    await this.#ingress.follow();
   }
 
   /** The same programs on other maps. `mend` puts them in place, each in one step. */

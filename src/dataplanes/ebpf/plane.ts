@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { servicePortKey } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
@@ -135,7 +136,7 @@ export class HooksPlane implements DataPlane {
     await Promise.all([
       lookEvery(LOOK_AT_HOOKS_EVERY_MS, () => this.#lookAtHooks(tell), signal),
       lookSparingly(new LookPace(), () => this.#lookAtMaps(tell), signal),
-      this.#links.watch((links) => this.#followInterfaces(links), signal),
+      this.#links.watch((links) => void this.#followInterfaces(links), signal),
     ]);
   }
 
@@ -158,23 +159,28 @@ export class HooksPlane implements DataPlane {
   }
 
   async remove(): Promise<void> {
+    const kernel = this.#kernel;
+    // From here on a watch has nothing to look at, and nothing to put back.
+    this.#kernel = undefined;
     try {
       const pins = new Pins(this.#options.pinFolder);
       for (const name of pins.linkNames()) {
         const link = pins.link(name);
         link?.detach();
         link?.close();
+        // Each takes the kernel some ten milliseconds.
+        await setImmediate();
       }
       const cgroupPath = this.#options.findCgroup();
       if (cgroupPath !== undefined) detachStrays({ cgroupPath, kept: new Set() });
       pins.removeAll();
       this.#options.releasePins();
       this.#writes += 1;
-      this.#kernel?.close();
-      this.#kernel = undefined;
       this.#knowledge.forget();
     } catch (error) {
       throw asPlaneError(error);
+    } finally {
+      kernel?.close();
     }
   }
 
@@ -209,7 +215,7 @@ export class HooksPlane implements DataPlane {
     const node = () => nodeEntries(desired.facts, this.#about());
     const amiss = [
       ...kernel.mendPins(),
-      ...kernel.places.mend(),
+      ...(await kernel.places.mend()),
       ...(await compareNodeEntries(kernel.tables, node, { write: true })),
     ];
     this.#knowledge.facts = desired.facts;
@@ -263,16 +269,16 @@ export class HooksPlane implements DataPlane {
   }
 
   /** An interface that has come is served before anybody looks; until then the rules behind serve it. */
-  #followInterfaces(links: {
+  async #followInterfaces(links: {
     readonly before: readonly MachineLink[];
     readonly now: readonly MachineLink[];
-  }): void {
+  }): Promise<void> {
     const { facts } = this.#knowledge;
     this.#writes += 1;
     if (!this.#kernel || !facts) return;
     try {
       noteInterfaces(this.#kernel.tables, facts, links);
-      this.#kernel.places.followInterfaces();
+      await this.#kernel.places.followInterfaces();
     } catch (error) {
       this.#suspects.hooks = true;
       this.#tell?.(`an interface cannot be served: ${String(error)}`);
