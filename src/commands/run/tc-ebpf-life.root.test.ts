@@ -5,12 +5,13 @@ import {
   addNatChains,
   joinPod,
   NODE_FACTS,
+  NODE_IPV4,
   type NodeNetwork,
   nodeNetwork,
   setMtu,
 } from '../../dataplanes/ebpf/testing/node-network.ts';
 import { bring, connectionsOf } from '../../dataplanes/ebpf/testing/packet-plane.ts';
-import { frontendAt, serviceOf } from '../../dataplanes/ebpf/testing/service.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from '../../dataplanes/ebpf/testing/service.ts';
 import { startHost } from '../../linux/testing/hosts/host.ts';
 import { openPlane } from './plane.ts';
 import { ebpfSettings, type WholeMode, wholeMode } from './testing/whole-mode.ts';
@@ -56,6 +57,30 @@ test('the first packet of a new pod is served by the rules, until the program is
   stop.abort();
   await watch;
   pod.close();
+});
+
+test('an endpoint that is the node itself answers pods and who comes from outside', async () => {
+  const node = await startHost('node', { here: true });
+  const frontends = [frontendAt(VIRTUAL), frontendAt('', { kind: 'node-port', port: 30_080 })];
+  await bring(mode.plane, [serviceOf('web', { frontends, endpoints: [NODE_IPV4] })]);
+  const [pod] = await network.client.ask(TO_WEB);
+  assert.equal(`${pod?.by} ${pod?.saw}`, `node ${network.client.ipv4}`);
+  const [outside] = await network.outside.ask({ ...TO_WEB, address: NODE_IPV4, port: 30_080 });
+  assert.equal(`${outside?.by} ${outside?.saw}`, `node ${network.outside.ipv4}`);
+  node.close();
+});
+
+test('node ports on all addresses are left to the rules: only they know which these are', async () => {
+  const facts = { ...NODE_FACTS, nodePortAddresses: { IPv4: 'all', IPv6: 'all' } } as const;
+  const port = serviceOf('web', {
+    frontends: [frontendAt('', { kind: 'node-port', port: 30_080, outcomes: EXTERNAL_LOCAL })],
+    endpoints: network.endpoints.map(({ ipv4 }) => ipv4),
+  });
+  await bring(mode.plane, [port], facts);
+  const before = await connectionsOf(mode.front);
+  const [answer] = await network.outside.ask({ ...TO_WEB, address: NODE_IPV4, port: 30_080 });
+  assert.equal(answer?.saw, network.outside.ipv4);
+  assert.equal(await connectionsOf(mode.front), before);
 });
 
 test('an endpoint that refuses is told to a connected UDP socket', async () => {

@@ -5,7 +5,7 @@ import type { HooksPlane } from './plane.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';
 import { change } from './testing/rows.ts';
-import { frontendAt, serviceOf } from './testing/service.ts';
+import { everybody, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;
@@ -48,6 +48,21 @@ for (const { family, virtuals } of FAMILIES) {
     });
   }
 }
+
+test('two clients with the same port and one address of the node are told apart', async () => {
+  const endpoints = network.endpoints.slice(0, 1).map(({ ipv4 }) => ipv4);
+  const masqueraded = everybody({ action: 'forward', list: 'cluster', masquerade: true });
+  const frontends = [frontendAt('203.0.113.1', { kind: 'external-ip', outcomes: masqueraded })];
+  for (const transport of ['TCP', 'UDP'] as const) {
+    await bring(plane, [serviceOf('web', { frontends, endpoints, protocol: transport })]);
+    const peer = { transport, address: '203.0.113.1', port: 80, sourcePort: 40_003 };
+    const held = [await network.client.hold(peer), await network.outside.hold(peer)];
+    const answers = [];
+    for (const each of [...held, ...held]) answers.push(await each.speak());
+    assert.deepEqual([...new Set(answers.map(({ by, saw }) => `${by} ${saw}`))], ['e1 10.244.2.1']);
+    assert.equal(new Set(answers.map(({ sawPort }) => sawPort)).size, 2);
+  }
+});
 
 const REOPENS = 300;
 
