@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ComposedPlane } from '../../../dataplanes/composition.ts';
 import type { DataPlane } from '../../../dataplanes/contract.ts';
+import { compiledProgram } from '../../../dataplanes/ebpf/testing/packet-plane.ts';
 import { openPart } from '../plane.ts';
 
 /** Mode tc-ebpf as it is run, and its two halves to look at. */
@@ -15,6 +16,8 @@ export function ebpfSettings(of: { readonly cgroup: string; readonly pins: strin
 }
 
 export function wholeMode(of: { readonly cgroup: string; readonly pins: string }): WholeMode {
+  // They are read from where `npm run bpf` puts them, and may not be there, or be old.
+  for (const name of ['sock', 'tc'] as const) compiledProgram(name);
   const front = openPart('ebpf hooks', { ebpf: ebpfSettings(of), podsMet: 'as packets' });
   const behind = openPart('nftables');
   return { front, behind, plane: new ComposedPlane({ mode: 'tc-ebpf', front, behind }) };
