@@ -7,7 +7,7 @@ import type { NodeFacts } from '../contract.ts';
 import type { HooksPlane } from './plane.ts';
 import { addNatChains, NODE_FACTS, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';
-import { frontendAt, serviceOf } from './testing/service.ts';
+import { everybody, frontendAt, INTERNAL, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;
@@ -17,6 +17,7 @@ const CLIENT = '10.200.0.10';
 const NEIGHBOUR = '10.200.0.11';
 const VIRTUAL = '10.96.0.1';
 const COUNT = 5;
+const MASQUERADED = everybody({ action: 'forward', list: 'cluster', masquerade: true });
 const BRIDGED_PACKETS_MEET_RULES = '/proc/sys/net/bridge/bridge-nf-call-iptables';
 /** The addresses on the bridge are of no network of pods: only the bridge tells them. */
 const FACTS: NodeFacts = {
@@ -58,8 +59,11 @@ function joinBridge(host: Host, port: string, address: string): void {
 }
 
 /** Whom a pod on the bridge reaches, and which address that sees. */
-async function reach(endpoint: string, timeoutMs = 3000): Promise<string[]> {
-  const of = { frontends: [frontendAt(VIRTUAL)], endpoints: [endpoint] };
+async function reach(
+  endpoint: string,
+  { timeoutMs = 3000, outcomes = INTERNAL } = {},
+): Promise<string[]> {
+  const of = { frontends: [frontendAt(VIRTUAL, { outcomes })], endpoints: [endpoint] };
   await bring(plane, [serviceOf('web', of)], FACTS);
   const question = { transport: 'TCP', address: VIRTUAL, port: 80, timeoutMs } as const;
   const answers = await client.ask({ ...question, count: COUNT });
@@ -93,11 +97,21 @@ test('bridged packets meet the rules: the port is where they are met', { skip },
   assert.deepEqual(await reachCounted(CLIENT), ['bridged 10.200.0.1']);
 });
 
+for (const bridgedMeetRules of ['0', '1']) {
+  test(`masqueraded, where bridged packets meet rules is ${bridgedMeetRules}`, {
+    skip,
+  }, async () => {
+    writeFileSync(BRIDGED_PACKETS_MEET_RULES, bridgedMeetRules);
+    const endpoint = network.endpoints[0]?.ipv4 ?? '';
+    assert.deepEqual(await reach(endpoint, { outcomes: MASQUERADED }), ['e1 10.244.2.1']);
+  });
+}
+
 test('what this guards against: met at the bridge alone, the first packet is lost', {
   skip,
 }, async () => {
   await plane.remove();
   plane = packetPlane(network, { interfaces: ['cbr0', 'pod-*', 'eth0'] });
   // Sent again after a second, it would find the way.
-  assert.deepEqual(await reach(NEIGHBOUR, 500), ['TIMEOUT']);
+  assert.deepEqual(await reach(NEIGHBOUR, { timeoutMs: 500 }), ['TIMEOUT']);
 });

@@ -17,7 +17,7 @@ const MASQUERADED: Outcome = { action: 'forward', list: 'cluster', masquerade: t
 const TO_LOCAL: Outcome = { action: 'forward', list: 'local', masquerade: false };
 
 /** A cluster IP: only pods keep their address. */
-const INTERNAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: MASQUERADED };
+export const INTERNAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: MASQUERADED };
 /** External policy Local: who comes from outside keeps its address. */
 export const EXTERNAL_LOCAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: TO_LOCAL };
 
