@@ -15,7 +15,7 @@ char fairlead_license[] SEC("license") = "Dual MIT/GPL";
 /* Others may look at the packet too. Neither is in the headers of older systems. */
 #define TCX_NEXT -1
 #define FIB_LOOKUP_SOURCE (1U << 4)
-#define FIB_LOOKUP_SKIP_NEIGHBOUR (1U << 3)
+#define FIB_LOOKUP_SKIP_NEIGHBOUR (1U << 2)
 #define AF_INET 2
 #define AF_INET6 10
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ip } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Answer, Question } from '../../linux/testing/hosts/messages.ts';
 import type { HooksPlane } from './plane.ts';
 import {
@@ -81,6 +82,8 @@ for (const { family, virtual, other, node } of FAMILIES) {
     });
     await bring(plane, [web]);
     const saw = async (address: string, port: number): Promise<string> => {
+      // The address of the node is known before anybody has asked where the endpoint is.
+      ip(`neigh flush dev ${endpoint?.device}`);
       const question = { transport: 'TCP', address, port } as const;
       const [answer] = await askCounted(network.outside, question);
       assert.equal(answer?.by, 'e1');
