@@ -166,27 +166,18 @@ static __always_inline int choose_any(const struct decision *d, struct chosen *c
 	if (!slot || !slot->port) return 0;
 	c->address = slot->address;
 	c->port = slot->port;
-	__sync_fetch_and_add(&slot->connections, 1);
 	return 1;
 }
 
-static __always_inline void count_again(const struct decision *d, const struct chosen *c)
+/* 1: the client stays with an endpoint, and it still is one. */
+static __always_inline int choose_again(const struct decision *d, struct affinity_key *who,
+					struct chosen *c)
 {
-	__u32 at = OUTCOME_FIRST(d->outcome) + c->index;
-	struct slot *slot = bpf_map_lookup_elem(&slots, &at);
-
-	if (slot) __sync_fetch_and_add(&slot->connections, 1);
-}
-
-static __always_inline int choose_with_affinity(const struct decision *d, struct affinity_key *who,
-						struct chosen *c)
-{
-	__u64 now = bpf_ktime_get_ns();
-	struct affinity *known, fresh = {};
+	struct affinity *known;
 
 	who->service = d->service;
 	known = bpf_map_lookup_elem(&affinities, who);
-	if (known && now - known->seen_ns < d->affinity_seconds * NS_PER_SECOND) {
+	if (known && bpf_ktime_get_ns() - known->seen_ns < d->affinity_seconds * NS_PER_SECOND) {
 		struct search s = {
 			.address = known->address,
 			.port = known->port,
@@ -196,28 +187,42 @@ static __always_inline int choose_with_affinity(const struct decision *d, struct
 		};
 
 		if (is_member(&s)) {
-			known->seen_ns = now;
-			known->index = s.index;
 			choose_found(&s, c);
-			count_again(d, c);
 			return 1;
 		}
 	}
-	if (!choose_any(d, c)) return 0;
-	fresh.seen_ns = now;
-	fresh.address = c->address;
-	fresh.port = c->port;
-	fresh.index = c->index;
-	bpf_map_update_elem(&affinities, who, &fresh, BPF_ANY);
-	return 1;
+	return 0;
 }
 
 /* 1: `c` says which. The flags of the outcome must have been looked at. */
 static __always_inline int choose(const struct decision *d, struct affinity_key *who,
 				  struct chosen *c)
 {
-	if (OUTCOME_FLAGS(d->outcome) & OUTCOME_AFFINITY) return choose_with_affinity(d, who, c);
+	if (OUTCOME_FLAGS(d->outcome) & OUTCOME_AFFINITY && choose_again(d, who, c)) return 1;
 	return choose_any(d, c);
+}
+
+/*
+ * The endpoint has got the connection: it is counted, and the client stays with it. Not before: who is
+ * left to the rules behind gets an endpoint there.
+ */
+static __always_inline void note(const struct decision *d, const struct affinity_key *who,
+				 const struct chosen *c)
+{
+	__u32 at = OUTCOME_FIRST(d->outcome) + c->index;
+	struct slot *slot = bpf_map_lookup_elem(&slots, &at);
+
+	if (slot) __sync_fetch_and_add(&slot->connections, 1);
+	if (OUTCOME_FLAGS(d->outcome) & OUTCOME_AFFINITY) {
+		struct affinity fresh = {
+			.seen_ns = bpf_ktime_get_ns(),
+			.address = c->address,
+			.port = c->port,
+			.index = c->index,
+		};
+
+		bpf_map_update_elem(&affinities, who, &fresh, BPF_ANY);
+	}
 }
 
 #endif

@@ -124,6 +124,7 @@ static __always_inline int connect_to(struct bpf_sock_addr *ctx, int ipv4)
 	p = bpf_sk_storage_get(&connected, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	/* Without it the socket's peer would have another address than the program gave. */
 	if (!p) return 1;
+	note(&d, &who, &c);
 	remember(p, &key, &c);
 	write_address(ctx, ipv4, &c.address, c.port);
 	return 1;
@@ -183,6 +184,7 @@ static __always_inline int send_to(struct bpf_sock_addr *ctx, int ipv4)
 		at = known->next % REMEMBERED;
 		known->next = at + 1;
 	}
+	note(&d, &who, &c);
 	remember(&known->peers[at], &key, &c);
 	write_address(ctx, ipv4, &c.address, c.port);
 	return 1;

@@ -56,15 +56,15 @@ static __always_inline __u32 class_of(struct __sk_buff *skb, const struct packet
 
 /*
  * An entry made here is final: rules of others that masquerade what pods send out of their network
- * are not asked any more. Where they might be meant, they must be.
+ * are not asked any more. Where they might be meant, they must be: also from who is not known to be a
+ * pod, because pods cannot always be told from others.
  */
-static __always_inline int is_for_packets(__u64 outcome, __u32 class)
+static __always_inline int is_for_packets(__u64 outcome)
 {
 	__u32 flags = OUTCOME_FLAGS(outcome);
 
 	if (flags & (OUTCOME_REJECT | OUTCOME_DROP | OUTCOME_RANGES | OUTCOME_PASS)) return 0;
-	if (class == CLASS_POD && (flags & (OUTCOME_BEYOND | OUTCOME_MASQUERADE)) == OUTCOME_BEYOND)
-		return 0;
+	if ((flags & (OUTCOME_BEYOND | OUTCOME_MASQUERADE)) == OUTCOME_BEYOND) return 0;
 	return OUTCOME_COUNT(outcome) > 0;
 }
 
@@ -132,7 +132,12 @@ static __always_inline int is_tracked(struct __sk_buff *skb, const struct packet
 static __always_inline int source_for(struct __sk_buff *skb, const struct packet *p,
 				      const struct chosen *c, union nf_inet_addr *to)
 {
-	struct bpf_fib_lookup route = { .ifindex = skb->ifindex, .l4_protocol = p->protocol };
+	struct bpf_fib_lookup route = {
+		.ifindex = skb->ifindex,
+		.l4_protocol = p->protocol,
+		.sport = p->source_port,
+		.dport = c->port,
+	};
 	long result;
 
 	if (p->ipv4) {
@@ -146,7 +151,9 @@ static __always_inline int source_for(struct __sk_buff *skb, const struct packet
 	}
 	result = bpf_fib_lookup(skb, &route, sizeof(route),
 				FIB_LOOKUP_SKIP_NEIGHBOUR | FIB_LOOKUP_SOURCE);
-	if (result == BPF_FIB_LKUP_RET_NOT_FWDED) {
+	/* That is also the answer where there is no route at all. */
+	if (result == BPF_FIB_LKUP_RET_NOT_FWDED &&
+	    bpf_map_lookup_elem(&node_addresses, &c->address)) {
 		write_address(p, &p->source, to);
 		return 1;
 	}
@@ -162,8 +169,8 @@ static __always_inline int source_for(struct __sk_buff *skb, const struct packet
  * kernel see that the same client port already leads to this endpoint by another Service address,
  * and takes another one.
  */
-static __always_inline void track(struct __sk_buff *skb, const struct packet *p,
-				  const struct chosen *c, union nf_inet_addr *from)
+static __always_inline int track(struct __sk_buff *skb, const struct packet *p,
+				 const struct chosen *c, union nf_inet_addr *from)
 {
 	struct bpf_ct_opts options = { .netns_id = -1, .l4proto = p->protocol };
 	struct bpf_sock_tuple tuple;
@@ -174,17 +181,18 @@ static __always_inline void track(struct __sk_buff *skb, const struct packet *p,
 	int refused;
 
 	fresh = bpf_skb_ct_alloc(skb, &tuple, length, &options, sizeof(options));
-	if (!fresh) return;
+	if (!fresh) return 0;
 	bpf_ct_set_timeout(fresh, FIRST_TIMEOUT_MS);
 	write_address(p, &c->address, &to);
 	refused = bpf_ct_set_nat_info(fresh, &to, bpf_ntohs(c->port), NF_NAT_MANIP_DST);
 	refused |= bpf_ct_set_nat_info(fresh, from, 0, NF_NAT_MANIP_SRC);
 	/* It fails where another processor was quicker: then that entry holds for this packet too. */
 	made = bpf_ct_insert_entry(fresh);
-	if (!made) return;
+	if (!made) return 0;
 	/* There is no way to give up an entry but to make it and let it expire. */
 	if (refused) bpf_ct_change_timeout(made, 0);
 	bpf_ct_release(made);
+	return !refused;
 }
 
 static __always_inline void serve(struct __sk_buff *skb, const struct packet *p)
@@ -204,7 +212,7 @@ static __always_inline void serve(struct __sk_buff *skb, const struct packet *p)
 
 	if (!s) return;
 	class = class_of(skb, p, s);
-	if (!decide(&key, s, class, &d) || !is_for_packets(d.outcome, class)) return;
+	if (!decide(&key, s, class, &d) || !is_for_packets(d.outcome)) return;
 	length = write_tuple(p, &tuple);
 	if (is_tracked(skb, p, &tuple, length) || !choose(&d, &who, &c)) return;
 	if (OUTCOME_FLAGS(d.outcome) & OUTCOME_MASQUERADE || same_address(&c.address, &p->source)) {
@@ -212,7 +220,7 @@ static __always_inline void serve(struct __sk_buff *skb, const struct packet *p)
 	} else {
 		write_address(p, &p->source, &from);
 	}
-	track(skb, p, &c, &from);
+	if (track(skb, p, &c, &from)) note(&d, &who, &c);
 }
 
 SEC("tcx/ingress")

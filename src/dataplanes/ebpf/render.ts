@@ -83,7 +83,7 @@ function whyLeftAsPackets(
   const outcome = outcomes[source];
   if (outcome.action !== 'forward') return `the rules behind ${outcome.action} it`;
   if (allowedSources) return 'the rules behind look at its source';
-  if (source === 'pod' && isBeyond && !outcome.masquerade) {
+  if (isBeyond && !outcome.masquerade) {
     return 'it leaves the network of the pods, and others may masquerade it on its way';
   }
   return undefined;
