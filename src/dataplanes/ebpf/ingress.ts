@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { openLinkById, programsOnDevice } from '../../linux/bpf/enumerate.ts';
-import { BpfError } from '../../linux/bpf/errors.ts';
+import { programsOnDevice } from '../../linux/bpf/enumerate.ts';
 import { attachTcx, type BpfLink } from '../../linux/bpf/link.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
 import type { Difference } from '../contract.ts';
-import { looksLikeOurs } from './looks-like-ours.ts';
+import { ingressStrays, ingressText, unlessGone } from './ingress-strays.ts';
 import type { Pins } from './pins.ts';
 import { INGRESS } from './programs.ts';
 import { SamePrograms } from './same-program.ts';
@@ -25,10 +24,6 @@ const PIN = new RegExp(`^${INGRESS}_(\\d+)$`);
 
 function pinName(ifindex: number): string {
   return `${INGRESS}_${ifindex}`;
-}
-
-function textOf(ifindex: number): string {
-  return `ebpf ${INGRESS} of interface ${ifindex}`;
 }
 
 /**
@@ -58,27 +53,27 @@ export class Ingress {
 
   differences(): Difference[] {
     return [
-      ...this.#flaws().map(({ ifindex, state }) => ({ kind: state, object: textOf(ifindex) })),
+      ...this.#flaws().map(({ ifindex, state }) => ({ kind: state, object: ingressText(ifindex) })),
       ...this.#superfluous().map(foreign),
     ];
   }
 
   /** Programs of ours that others have attached: their maps nobody writes. */
   strays(): Difference[] {
-    return this.#eachStray(() => undefined);
+    return ingressStrays(this.#keptIds(), () => undefined);
   }
 
   async mend(): Promise<Difference[]> {
     const flaws = this.#flaws();
     const superfluous = this.#superfluous();
-    const stray = this.#eachStray((link) => link.detach());
     for (const ifindex of superfluous) this.#letGo(ifindex);
+    const stray = ingressStrays(this.#keptIds(), (link) => link.detach());
     const missing = flaws.filter((flaw) => !this.#replace(flaw));
     await this.#attachInTurn(missing);
     return [
       ...stray,
       ...superfluous.map(foreign),
-      ...flaws.map(({ ifindex, state }) => ({ kind: state, object: textOf(ifindex) })),
+      ...flaws.map(({ ifindex, state }) => ({ kind: state, object: ingressText(ifindex) })),
     ];
   }
 
@@ -135,12 +130,15 @@ export class Ingress {
   /** Interfaces that have a link of ours and should not. */
   #superfluous(): number[] {
     const wanted = new Set(this.#program === undefined ? [] : this.#interfaces());
-    const pinned = this.#pins.linkNames().flatMap((name) => {
+    const all = new Set([...this.#pinnedInterfaces(), ...this.#links.keys()]);
+    return [...all].filter((ifindex) => !wanted.has(ifindex)).sort((a, b) => a - b);
+  }
+
+  #pinnedInterfaces(): number[] {
+    return this.#pins.linkNames().flatMap((name) => {
       const number = PIN.exec(name)?.[1];
       return number === undefined ? [] : [Number(number)];
     });
-    const all = new Set([...pinned, ...this.#links.keys()]);
-    return [...all].filter((ifindex) => !wanted.has(ifindex)).sort((a, b) => a - b);
   }
 
   #letGo(ifindex: number): void {
@@ -187,26 +185,19 @@ export class Ingress {
     this.#pins.pinLink(pinName(ifindex), fresh);
   }
 
-  #eachStray(visit: (link: BpfLink) => void): Difference[] {
-    const kept = new Set([...this.#links.values()].map((link) => link.info().id));
-    return this.#interfaces().flatMap((ifindex) =>
-      attachedTo(ifindex).flatMap(({ linkId, programId }): Difference[] => {
-        if (kept.has(linkId) || !looksLikeOurs(programId, INGRESS)) return [];
-        const link = openLinkById(linkId);
-        if (link === undefined) return [];
-        try {
-          visit(link);
-        } finally {
-          link.close();
-        }
-        return [{ kind: 'foreign', object: `${textOf(ifindex)}, attached beside ours` }];
-      }),
-    );
+  #keptIds(): ReadonlySet<number> {
+    const pinned = this.#pinnedInterfaces().map((ifindex) => {
+      const link = this.#pins.link(pinName(ifindex));
+      const id = link?.info().id ?? 0;
+      link?.close();
+      return id;
+    });
+    return new Set([...pinned, ...[...this.#links.values()].map((link) => link.info().id)]);
   }
 }
 
 function foreign(ifindex: number): Difference {
-  return { kind: 'foreign', object: textOf(ifindex) };
+  return { kind: 'foreign', object: ingressText(ifindex) };
 }
 
 /** Undefined: the interface has gone meanwhile. */
@@ -214,24 +205,6 @@ function attachIfThere(program: BpfProgram, ifindex: number): BpfLink | undefine
   return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));
 }
 
-function attachedTo(ifindex: number): { linkId: number; programId: number }[] {
-  const found = unlessGone(() => programsOnDevice(ifindex, 'ingress'));
-  if (found === undefined) return [];
-  return found.programs.map((programId, index) => ({
-    programId,
-    linkId: found.links[index] ?? 0,
-  }));
-}
-
 function isThere(ifindex: number): boolean {
   return unlessGone(() => programsOnDevice(ifindex, 'ingress')) !== undefined;
-}
-
-function unlessGone<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof BpfError && error.code === 'BPF_MISSING') return undefined;
-    throw error;
-  }
 }

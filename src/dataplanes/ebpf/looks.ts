@@ -1,18 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LookPace } from './look-pace.ts';
 
-/** Looks again and again until the signal is aborted. */
-export async function lookEvery(
-  everyMs: number,
-  look: () => void,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await pause(everyMs, signal);
-    if (!signal.aborted) look();
-  }
-}
-
 /**
  * The more a look costs, the longer is the rest before the next one. `look` gives false if it did not
  * look, which costs nothing and says nothing of the next.

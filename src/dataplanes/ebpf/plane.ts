@@ -22,11 +22,12 @@ import {
   nodeEntries,
   noteInterfaces,
 } from './fixed-entries.ts';
+import { ingressStrays } from './ingress-strays.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
 import { Knowledge } from './knowledge.ts';
 import { LookPace } from './look-pace.ts';
-import { lookEvery, lookSparingly } from './looks.ts';
+import { lookSparingly } from './looks.ts';
 import { openMaps } from './map-set.ts';
 import { NodeLinks } from './node-links.ts';
 import type { HooksOptions } from './options.ts';
@@ -38,8 +39,10 @@ import { detachStrays } from './strays.ts';
 import { Tables } from './tables.ts';
 import { Transaction } from './transaction.ts';
 
-/** A program that is taken off is put back within half a second. */
-const LOOK_AT_HOOKS_EVERY_MS = 250;
+/** A program that is taken off is put back within a second. */
+const AT_HOOKS = { everyMs: 250, atLeastEveryMs: 500 } as const;
+/** What is written into small maps is put right within a second, into large ones within six. */
+const AT_MAPS = { everyMs: 250, atLeastEveryMs: 5000 } as const;
 
 /**
  * The data plane of programs in the kernel. At sockets, who connects or sends to a Service address
@@ -72,7 +75,11 @@ export class HooksPlane implements DataPlane {
     this.#suspects = { hooks: false, maps: false };
     this.#beginWrite();
     const { facts, present } = this.#knowledge;
-    const isCertain = facts !== undefined && present.size === 0 && !suspects.maps;
+    const isCertain =
+      facts !== undefined &&
+      present.size === 0 &&
+      !suspects.maps &&
+      !this.#havePodsMoved(facts, desired.facts);
     try {
       await this.#links.read();
       if (depth === 'everything' || !isCertain) return await this.#inspectEverything(desired);
@@ -134,8 +141,8 @@ export class HooksPlane implements DataPlane {
     const tell = (what: string) => onDrift({ atMs: Date.now(), what });
     this.#tell = tell;
     await Promise.all([
-      lookEvery(LOOK_AT_HOOKS_EVERY_MS, () => this.#lookAtHooks(tell), signal),
-      lookSparingly(new LookPace(), () => this.#lookAtMaps(tell), signal),
+      lookSparingly(new LookPace(AT_HOOKS), async () => this.#lookAtHooks(tell), signal),
+      lookSparingly(new LookPace(AT_MAPS), () => this.#lookAtMaps(tell), signal),
       this.#links.watch((links) => void this.#followInterfaces(links), signal),
     ]);
   }
@@ -173,6 +180,7 @@ export class HooksPlane implements DataPlane {
       }
       const cgroupPath = this.#options.findCgroup();
       if (cgroupPath !== undefined) detachStrays({ cgroupPath, kept: new Set() });
+      ingressStrays(new Set(), (link) => link.detach());
       pins.removeAll();
       this.#options.releasePins();
       this.#writes += 1;
@@ -244,16 +252,17 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  #lookAtHooks(tell: (what: string) => void): void {
-    if (this.#suspects.hooks || !this.#kernel || !this.#knowledge.facts) return;
+  /** Gives whether it looked at all; so does the other. */
+  #lookAtHooks(tell: (what: string) => void): boolean {
+    if (this.#suspects.hooks || !this.#kernel || !this.#knowledge.facts) return false;
     const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
     const changes = [...changesAtPlaces(this.#kernel.places), ...missing];
-    if (changes.length === 0) return;
+    if (changes.length === 0) return true;
     this.#suspects.hooks = true;
     tell(changes.join(', '));
+    return true;
   }
 
-  /** Gives whether it looked at all. */
   async #lookAtMaps(tell: (what: string) => void): Promise<boolean> {
     const { facts } = this.#knowledge;
     if (this.#suspects.maps || !this.#kernel || !facts || this.#isWriting) return false;
@@ -287,9 +296,13 @@ export class HooksPlane implements DataPlane {
 
   /** Which rows lead out of the pods' network is written in them. */
   #noteMovedPods(before: NodeFacts | undefined, after: NodeFacts): void {
-    if (!this.#options.packets || isSame(before?.podNetworks, after.podNetworks)) return;
+    if (!this.#havePodsMoved(before, after)) return;
     this.#suspects.maps = true;
     this.#tell?.('the network of the pods is another one');
+  }
+
+  #havePodsMoved(before: NodeFacts | undefined, after: NodeFacts): boolean {
+    return this.#options.packets !== undefined && !isSame(before?.podNetworks, after.podNetworks);
   }
 
   #about(): NodeAbout {

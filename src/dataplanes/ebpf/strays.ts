@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
-import { listIds, openLinkById } from '../../linux/bpf/enumerate.ts';
-import { BpfError } from '../../linux/bpf/errors.ts';
 import type { BpfLink } from '../../linux/bpf/link.ts';
 import type { Difference } from '../contract.ts';
 import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { looksLikeOurs } from './looks-like-ours.ts';
+import { eachStrayLink } from './stray-links.ts';
 
 export interface StraySearch {
   readonly cgroupPath: string;
@@ -31,27 +30,11 @@ function eachStray(
 ): Difference[] {
   const cgroupId = statSync(cgroupPath, { bigint: true, throwIfNoEntry: false })?.ino;
   if (cgroupId === undefined) return [];
-  return linkIds().flatMap((id): Difference[] => {
-    const link = kept.has(id) ? undefined : openLinkById(id);
-    try {
-      const name = link && hookOf(link, cgroupId);
-      if (!link || !name) return [];
-      visit(link);
-      return [{ kind: 'foreign', object: `${hookText(name)}, attached beside ours` }];
-    } finally {
-      link?.close();
-    }
-  });
-}
-
-/** A kernel that cannot list links, or not for us, has none that we could have made. */
-function linkIds(): number[] {
-  try {
-    return listIds('link');
-  } catch (error) {
-    if (error instanceof BpfError) return [];
-    throw error;
-  }
+  const nameOf = (link: BpfLink): string | undefined => {
+    const hook = hookOf(link, cgroupId);
+    return hook && `${hookText(hook)}, attached beside ours`;
+  };
+  return eachStrayLink({ kept, nameOf, visit }).map((object) => ({ kind: 'foreign', object }));
 }
 
 /** The hook that the link is, by its place, the name of its program and the names of its maps. */
