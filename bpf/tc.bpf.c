@@ -95,8 +95,8 @@ static __always_inline void write_address(const struct packet *p, const struct a
 }
 
 /*
- * The kernel would begin the entry of a closed connection anew, with the endpoint that it had. It is
- * made to expire, and whoever looks next removes it.
+ * In some states the kernel would begin the entry of a closed connection anew, with the endpoint that
+ * it had. It is made to expire, and whoever looks next removes it.
  */
 static __always_inline int is_closed(struct nf_conn *known, const struct packet *p)
 {
