@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { programsOnDevice } from '../../linux/bpf/enumerate.ts';
+import { BpfError } from '../../linux/bpf/errors.ts';
 import { attachTcx, type BpfLink } from '../../linux/bpf/link.ts';
 import type { BpfProgram } from '../../linux/bpf/program.ts';
 import type { Difference } from '../contract.ts';
@@ -37,6 +38,8 @@ export class Ingress {
   readonly #same = new SamePrograms();
   /** Interfaces that get the program in a moment. */
   readonly #awaited = new Set<number>();
+  /** Interfaces at which the kernel refused it, and why: one of them must not cost all others theirs. */
+  readonly #refused = new Map<number, BpfError>();
   /** Undefined: no interface is to have one. */
   #program: BpfProgram | undefined;
 
@@ -64,6 +67,7 @@ export class Ingress {
   }
 
   async mend(): Promise<Difference[]> {
+    this.#refused.clear();
     const flaws = this.#flaws();
     const superfluous = this.#superfluous();
     for (const ifindex of superfluous) this.#letGo(ifindex);
@@ -73,8 +77,13 @@ export class Ingress {
     return [
       ...stray,
       ...superfluous.map(foreign),
-      ...flaws.map(({ ifindex, state }) => ({ kind: state, object: ingressText(ifindex) })),
+      ...flaws.map(({ ifindex, state }) => ({ kind: state, object: this.#textOf(ifindex) })),
     ];
+  }
+
+  #textOf(ifindex: number): string {
+    const refused = this.#refused.get(ifindex);
+    return `${ingressText(ifindex)}${refused ? `, which is refused: ${refused.message}` : ''}`;
   }
 
   /**
@@ -113,9 +122,13 @@ export class Ingress {
     });
   }
 
-  /** One that has just gone took the program along; soon nobody asks for it any more. */
+  /**
+   * One that has just gone took the program along; soon nobody asks for it any more. One that was refused
+   * is tried again by the next inspection.
+   */
   #isMissed(ifindex: number): boolean {
-    return !this.#awaited.has(ifindex) && isThere(ifindex);
+    if (this.#awaited.has(ifindex) || this.#refused.has(ifindex)) return false;
+    return isThere(ifindex);
   }
 
   #stateOf(ifindex: number, link: BpfLink): State {
@@ -179,10 +192,21 @@ export class Ingress {
     if (this.#program === undefined) return;
     link?.close();
     this.#links.delete(ifindex);
-    const fresh = attachIfThere(this.#program, ifindex);
+    const fresh = this.#attachIfThere(this.#program, ifindex);
     if (fresh === undefined) return;
     this.#links.set(ifindex, fresh);
     this.#pins.pinLink(pinName(ifindex), fresh);
+  }
+
+  /** Undefined: the interface has gone meanwhile, or the kernel refuses it there. */
+  #attachIfThere(program: BpfProgram, ifindex: number): BpfLink | undefined {
+    try {
+      return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));
+    } catch (error) {
+      if (!(error instanceof BpfError) || error.code === 'BPF_NOT_PERMITTED') throw error;
+      this.#refused.set(ifindex, error);
+      return undefined;
+    }
   }
 
   #keptIds(): ReadonlySet<number> {
@@ -198,11 +222,6 @@ export class Ingress {
 
 function foreign(ifindex: number): Difference {
   return { kind: 'foreign', object: ingressText(ifindex) };
-}
-
-/** Undefined: the interface has gone meanwhile. */
-function attachIfThere(program: BpfProgram, ifindex: number): BpfLink | undefined {
-  return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));
 }
 
 function isThere(ifindex: number): boolean {
