@@ -19,15 +19,15 @@ const STRANGE_PORT = 9;
 
 /** Links and maps of a node as somebody finds them who is root and looks into the folder of pins. */
 export class PinnedHooks {
-  readonly #folder: string;
+  readonly folder: string;
 
   constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   /** Of every link that has a name, in order of the names. */
   links(): LinkInfo[] {
-    const names = readdirSync(join(this.#folder, 'links')).sort();
+    const names = readdirSync(join(this.folder, 'links')).sort();
     return names.map((name) => this.#withLink(name, (link) => link.info()));
   }
 
@@ -47,11 +47,11 @@ export class PinnedHooks {
   }
 
   removeLinkPin(): void {
-    rmSync(join(this.#folder, 'links', HOOK));
+    rmSync(join(this.folder, 'links', HOOK));
   }
 
   removeMapPin(): void {
-    rmSync(join(this.#folder, 'maps/frontends'));
+    rmSync(join(this.folder, 'maps/frontends'));
   }
 
   deleteFrontend(): void {
@@ -96,7 +96,7 @@ export class PinnedHooks {
   }
 
   #withLink<T>(name: string, use: (link: BpfLink) => T): T {
-    const link = openPinnedLink(join(this.#folder, 'links', name));
+    const link = openPinnedLink(join(this.folder, 'links', name));
     try {
       return use(link);
     } finally {
@@ -105,7 +105,7 @@ export class PinnedHooks {
   }
 
   #withMap<T>(name: string, use: (map: BpfMap) => T): T {
-    const map = openPinnedMap(join(this.#folder, 'maps', name));
+    const map = openPinnedMap(join(this.folder, 'maps', name));
     try {
       return use(map);
     } finally {
