@@ -7,7 +7,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { tryRun } from '../../lab/host/run.ts';
 import { until } from '../../lab/host/until.ts';
-import { HOOK_NAMES } from '../../src/dataplanes/ebpf/hook-names.ts';
+import { HOOK_NAMES } from '../../src/dataplanes/ebpf/places/hook-names.ts';
 import { compiledObject } from '../../src/dataplanes/ebpf/testing/place.ts';
 import { type OwnPlace, ownPlace } from '../../src/linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, run } from '../../src/linux/netlink/testing/own-namespace.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { wordsOf } from '../../src/dataplanes/ebpf/comparison.ts';
-import { frontendOfKey } from '../../src/dataplanes/ebpf/entry-text.ts';
-import { readAddress, SLOT } from '../../src/dataplanes/ebpf/layout.ts';
+import { wordsOf } from '../../src/dataplanes/ebpf/maps/comparison.ts';
+import { frontendOfKey } from '../../src/dataplanes/ebpf/maps/entry-text.ts';
+import { readAddress, SLOT } from '../../src/dataplanes/ebpf/maps/layout.ts';
 import type { HooksPlane } from '../../src/dataplanes/ebpf/plane.ts';
 import { testPlace } from '../../src/dataplanes/ebpf/testing/place.ts';
 import { change, clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type ClusterSize, mapSizes } from '../dataplanes/ebpf/map-sizes.ts';
+import { type ClusterSize, mapSizes } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
 import { readObject, SOCKET_PROGRAMS } from './run/ebpf.ts';
 import { sizeTable } from './size/table-view.ts';

@@ -1,4 +1,4 @@
-import { Tables } from '../../../src/dataplanes/ebpf/tables.ts';
+import { Tables } from '../../../src/dataplanes/ebpf/maps/tables.ts';
 import { BpfError } from '../../../src/linux/bpf/errors.ts';
 import type { BpfMap } from '../../../src/linux/bpf/map.ts';
 import type { Failures } from './failures.ts';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { wordsOf } from '../../../src/dataplanes/ebpf/comparison.ts';
-import { frontendOfKey } from '../../../src/dataplanes/ebpf/entry-text.ts';
-import { SETTINGS, SLOT } from '../../../src/dataplanes/ebpf/layout.ts';
-import { ONLY } from '../../../src/dataplanes/ebpf/map-set.ts';
+import { wordsOf } from '../../../src/dataplanes/ebpf/maps/comparison.ts';
+import { frontendOfKey } from '../../../src/dataplanes/ebpf/maps/entry-text.ts';
+import { SETTINGS, SLOT } from '../../../src/dataplanes/ebpf/maps/layout.ts';
+import { ONLY } from '../../../src/dataplanes/ebpf/maps/map-set.ts';
 import type { LinkInfo } from '../../../src/linux/bpf/info.ts';
 import { type BpfLink, openPinnedLink } from '../../../src/linux/bpf/link.ts';
 import { loadObject } from '../../../src/linux/bpf/load.ts';

@@ -1,5 +1,5 @@
 import type { Desired, NodeFacts } from '../../dataplanes/contract.ts';
-import { PodNetwork } from '../../dataplanes/ebpf/pod-network.ts';
+import { PodNetwork } from '../../dataplanes/ebpf/maps/pod-network.ts';
 import { type RenderedPlace, renderedEntries } from '../../dataplanes/ebpf/render.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { type Page, pagesOf } from './page.ts';

@@ -1,11 +1,11 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { EndpointCount } from '../contract.ts';
-import { wordsOf } from './comparison.ts';
-import { frontendOfKey } from './entry-text.ts';
 import { readFrontends } from './inspect.ts';
-import { readAddress, SLOT } from './layout.ts';
-import type { SlotRange } from './slot-space.ts';
-import type { Tables } from './tables.ts';
+import { wordsOf } from './maps/comparison.ts';
+import { frontendOfKey } from './maps/entry-text.ts';
+import { readAddress, SLOT } from './maps/layout.ts';
+import type { SlotRange } from './maps/slot-space.ts';
+import type { Tables } from './maps/tables.ts';
 
 /**
  * Connections of each endpoint. The frontends of a service port lead to the same slots and so share

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Difference } from '../contract.ts';
-import { entryPrint, slotPrint } from './fingerprint.ts';
-import { compareNodeEntries, type NodeEntries } from './fixed-entries.ts';
-import type { Knowledge } from './knowledge.ts';
-import { SLOT, wordsIn } from './layout.ts';
-import type { Places } from './places.ts';
-import { type Tables, wordsOfSlots } from './tables.ts';
+import { entryPrint, slotPrint } from './maps/fingerprint.ts';
+import { compareNodeEntries, type NodeEntries } from './maps/fixed-entries.ts';
+import type { Knowledge } from './maps/knowledge.ts';
+import { SLOT, wordsIn } from './maps/layout.ts';
+import { type Tables, wordsOfSlots } from './maps/tables.ts';
+import type { Places } from './places/places.ts';
 
 const HAPPENED: Readonly<Record<Difference['kind'], string>> = {
   missing: 'was taken off',

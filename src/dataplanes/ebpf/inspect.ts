@@ -1,15 +1,15 @@
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { Desired, Inspection, NodeFacts } from '../contract.ts';
 import { Differences } from '../differences.ts';
-import { Comparison, wordsOf } from './comparison.ts';
-import { entryPrint, slotPrint } from './fingerprint.ts';
-import { compareNodeEntries, type NodeAbout, nodeEntries } from './fixed-entries.ts';
-import type { Binary, Knowledge } from './knowledge.ts';
-import { FRONTEND_KEY, SLOT, wordsIn } from './layout.ts';
-import type { Places } from './places.ts';
-import { PodNetwork } from './pod-network.ts';
-import { type SlotRange, SlotSpace, unusedIn } from './slot-space.ts';
-import { type Tables, wordsOfSlots } from './tables.ts';
+import { Comparison, wordsOf } from './maps/comparison.ts';
+import { entryPrint, slotPrint } from './maps/fingerprint.ts';
+import { compareNodeEntries, type NodeAbout, nodeEntries } from './maps/fixed-entries.ts';
+import type { Binary, Knowledge } from './maps/knowledge.ts';
+import { FRONTEND_KEY, SLOT, wordsIn } from './maps/layout.ts';
+import { PodNetwork } from './maps/pod-network.ts';
+import { type SlotRange, SlotSpace, unusedIn } from './maps/slot-space.ts';
+import { type Tables, wordsOfSlots } from './maps/tables.ts';
+import type { Places } from './places/places.ts';
 
 export interface Inspected {
   readonly tables: Tables;

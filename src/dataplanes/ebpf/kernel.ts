@@ -1,15 +1,15 @@
 import type { LoadedObject } from '../../linux/bpf/load.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { Difference } from '../contract.ts';
-import { grownMaps, grownSizes } from './growth.ts';
-import type { Knowledge } from './knowledge.ts';
-import { MAP_NAMES } from './map-names.ts';
-import { adoptMaps, pinNewMaps } from './map-set.ts';
+import { grownMaps, grownSizes } from './maps/growth.ts';
+import type { Knowledge } from './maps/knowledge.ts';
+import { MAP_NAMES } from './maps/map-names.ts';
+import { adoptMaps, pinNewMaps } from './maps/map-set.ts';
+import { Tables } from './maps/tables.ts';
+import type { Shortage } from './maps/transaction.ts';
 import type { Pins } from './pins.ts';
-import { Places } from './places.ts';
-import { loadPrograms, type Objects } from './programs.ts';
-import { Tables } from './tables.ts';
-import type { Shortage } from './transaction.ts';
+import { Places } from './places/places.ts';
+import { loadPrograms, type Objects } from './places/programs.ts';
 
 export type OpenTables = (maps: ReadonlyMap<string, BpfMap>) => Tables;
 

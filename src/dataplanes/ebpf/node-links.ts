@@ -1,5 +1,5 @@
 import type { MachineLink } from '../../linux/route/link-codec.ts';
-import { servedInterfaces } from './interfaces.ts';
+import { servedInterfaces } from './maps/interfaces.ts';
 import type { PacketOptions } from './options.ts';
 
 /** The interfaces of the machine, where packets are met at them. */

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openPinnedLink } from '../../linux/bpf/link.ts';
 import { listLinks } from '../../linux/route/list-links.ts';
-import { openMaps } from './map-set.ts';
+import { openMaps } from './maps/map-set.ts';
 import { Pins } from './pins.ts';
+import { INGRESS, loadPrograms, type Objects } from './places/programs.ts';
 import type { HooksPlane } from './plane.ts';
-import { INGRESS, loadPrograms, type Objects } from './programs.ts';
 import { pinOf, untilSo, using } from './testing/ingress-links.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import {

@@ -15,29 +15,29 @@ import type {
 } from '../contract.ts';
 import { readCounters } from './counters.ts';
 import { changesAtPlaces, changesInMaps } from './drift.ts';
-import { frontendOfKey } from './entry-text.ts';
+import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
+import { Kernel } from './kernel.ts';
+import { LookPace } from './look-pace.ts';
+import { lookSparingly } from './looks.ts';
+import { frontendOfKey } from './maps/entry-text.ts';
 import {
   compareNodeEntries,
   type NodeAbout,
   nodeEntries,
   noteInterfaces,
-} from './fixed-entries.ts';
-import { ingressStrays } from './ingress-strays.ts';
-import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
-import { Kernel } from './kernel.ts';
-import { Knowledge } from './knowledge.ts';
-import { LookPace } from './look-pace.ts';
-import { lookSparingly } from './looks.ts';
-import { openMaps } from './map-set.ts';
+} from './maps/fixed-entries.ts';
+import { Knowledge } from './maps/knowledge.ts';
+import { openMaps } from './maps/map-set.ts';
+import { Tables } from './maps/tables.ts';
+import { Transaction } from './maps/transaction.ts';
 import { NodeLinks } from './node-links.ts';
 import type { HooksOptions } from './options.ts';
 import { Pins } from './pins.ts';
-import { Places } from './places.ts';
-import { loadPrograms, type Objects } from './programs.ts';
+import { ingressStrays } from './places/ingress-strays.ts';
+import { Places } from './places/places.ts';
+import { loadPrograms, type Objects } from './places/programs.ts';
+import { detachStrays } from './places/strays.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
-import { detachStrays } from './strays.ts';
-import { Tables } from './tables.ts';
-import { Transaction } from './transaction.ts';
 
 /** A program that is taken off is put back within a second. */
 const AT_HOOKS = { everyMs: 250, atLeastEveryMs: 500 } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PodNetwork } from './pod-network.ts';
+import { PodNetwork } from './maps/pod-network.ts';
 import { type RenderedPlace, renderedEntries } from './render.ts';
 import { clusterIp, rowOf } from './testing/rows.ts';
 

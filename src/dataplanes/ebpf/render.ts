@@ -1,8 +1,8 @@
 import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
-import { frontendText } from './entry-text.ts';
-import { CLASS_ORDER } from './layout.ts';
-import type { PodNetwork } from './pod-network.ts';
-import { frontendKeyOf, sequenceOf, servedFrontends } from './row.ts';
+import { frontendText } from './maps/entry-text.ts';
+import { CLASS_ORDER } from './maps/layout.ts';
+import type { PodNetwork } from './maps/pod-network.ts';
+import { frontendKeyOf, sequenceOf, servedFrontends } from './maps/row.ts';
 
 /** An entry of a map, and what it does in a sentence. */
 export interface RenderedEntry {

@@ -6,7 +6,7 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
-import { ENDED_KEY } from './layout.ts';
+import { ENDED_KEY } from './maps/layout.ts';
 import type { HooksPlane } from './plane.ts';
 import { SocketFlows } from './socket-flows.ts';
 import { testPlace } from './testing/place.ts';

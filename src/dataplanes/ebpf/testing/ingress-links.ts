@@ -5,7 +5,7 @@ import { openLinkById, programsOnDevice } from '../../../linux/bpf/enumerate.ts'
 import type { LinkInfo } from '../../../linux/bpf/info.ts';
 import { type BpfLink, openPinnedLink } from '../../../linux/bpf/link.ts';
 import { listLinks } from '../../../linux/route/list-links.ts';
-import { INGRESS } from '../programs.ts';
+import { INGRESS } from '../places/programs.ts';
 import { pinFolderOf } from './packet-plane.ts';
 
 export async function indexOf(device: string): Promise<number> {

@@ -1,0 +1,193 @@
+import { type Cidr, parseCidr } from '../../../addresses/cidr.ts';
+import { FAMILIES, type Family } from '../../../forwarding/model.ts';
+import type { BpfMap } from '../../../linux/bpf/map.ts';
+import type { MachineLink } from '../../../linux/route/link-codec.ts';
+import type { Difference, NodeFacts } from '../../contract.ts';
+import { podInterfaces } from './interfaces.ts';
+import type { Binary } from './knowledge.ts';
+import {
+  ADDRESS_BYTES,
+  bytesOf,
+  LAYOUT_VERSION,
+  NETWORK,
+  readAddress,
+  SETTINGS,
+  SettingFlag,
+  writeAddress,
+} from './layout.ts';
+import { ONLY } from './map-set.ts';
+import type { Tables } from './tables.ts';
+
+const SERVED = numberBytes(1).toString('latin1');
+
+/** What is the same for every look at one node. */
+export interface NodeAbout {
+  /** What stands for the node itself. */
+  readonly hostCookie: bigint;
+  /** Where packets are met, the interfaces of the machine now; undefined: pods are met at sockets. */
+  readonly links: () => readonly MachineLink[] | undefined;
+}
+
+/** What the programs must know of the node. */
+export interface NodeEntries {
+  readonly settings: Buffer;
+  readonly nodeAddresses: Entries;
+  readonly interfaces: Entries;
+}
+
+/** Values by keys. */
+type Entries = ReadonlyMap<Binary, Binary>;
+
+/**
+ * With `all`, which addresses these are only the kernel knows at the moment it routes: then node
+ * ports are left to the rules behind.
+ */
+export function nodeEntries(facts: NodeFacts, { hostCookie, links: read }: NodeAbout): NodeEntries {
+  const links = read();
+  const listed = FAMILIES.map((family) => facts.nodePortAddresses[family]);
+  const addresses = listed.flatMap((served) => (served === 'all' ? [] : served));
+  const flagged = [...podInterfaces(links ?? [], facts.podDetection)];
+  return {
+    settings: settingsOf(facts, { hostCookie, meetsPackets: links !== undefined }),
+    nodeAddresses: new Map(addresses.map((address) => [addressKey(address), SERVED])),
+    interfaces: new Map(
+      flagged.map(([index, flags]) => [
+        interfaceKey(index).toString('latin1'),
+        numberBytes(flags).toString('latin1'),
+      ]),
+    ),
+  };
+}
+
+function settingsOf(
+  facts: NodeFacts,
+  { hostCookie, meetsPackets }: { readonly hostCookie: bigint; readonly meetsPackets: boolean },
+): Buffer {
+  const settings = Buffer.alloc(SETTINGS.bytes);
+  settings.writeBigUInt64LE(hostCookie, SETTINGS.hostCookie);
+  const flags =
+    (facts.nodePortsOnLocalhost ? SettingFlag.loopbackNodePorts : 0) |
+    (meetsPackets ? SettingFlag.onlyHostSockets : 0);
+  settings.writeUInt32LE(flags, SETTINGS.flags);
+  settings.writeUInt32LE(LAYOUT_VERSION, SETTINGS.layoutVersion);
+  FAMILIES.forEach((family, index) => {
+    networkBytes(podRange(facts, family)).copy(settings, SETTINGS.pods + index * NETWORK.bytes);
+  });
+  return settings;
+}
+
+function podRange({ podDetection }: NodeFacts, family: Family): Cidr | undefined {
+  const detection = podDetection[family];
+  return detection?.by === 'cidr' ? parseCidr(detection.cidr) : undefined;
+}
+
+/** IPv4 lies in the last four bytes, behind ninety-six bits that are the same for all of it. */
+function networkBytes(range: Cidr | undefined): Buffer {
+  const network = Buffer.alloc(NETWORK.bytes);
+  if (range === undefined) return network.fill(0xff, NETWORK.mask);
+  const { base, prefixLength } = range;
+  const from = ADDRESS_BYTES - base.bytes.length;
+  if (from > 0) network.fill(0xff, NETWORK.address + from - 2, NETWORK.address + from);
+  network.set(base.bytes, NETWORK.address + from);
+  const ones = from * 8 + prefixLength;
+  for (let bit = 0; bit < ones; bit++) {
+    const at = NETWORK.mask + (bit >> 3);
+    network[at] = (network[at] ?? 0) | (0x80 >> (bit & 7));
+  }
+  return network;
+}
+
+/**
+ * Gives what was amiss; with `write`, it is no more. What is wanted is asked for when all is read:
+ * interfaces come and go meanwhile.
+ */
+export async function compareNodeEntries(
+  tables: Tables,
+  wanted: () => NodeEntries,
+  { write }: { readonly write: boolean },
+): Promise<Difference[]> {
+  const { nodeAddresses, interfaces } = tables;
+  const found = {
+    nodeAddresses: await entriesOf(nodeAddresses),
+    interfaces: await entriesOf(interfaces),
+  };
+  const wants = wanted();
+  const differences: Difference[] = [];
+  if (!tables.settings.lookup(ONLY)?.equals(wants.settings)) {
+    differences.push({ kind: 'different', object: 'ebpf settings' });
+    if (write) tables.settings.update(ONLY, wants.settings);
+  }
+  for (const name of ['nodeAddresses', 'interfaces'] as const) {
+    for (const { key, value, kind } of changesBetween(found[name], wants[name])) {
+      differences.push({ kind, object: `ebpf ${ENTRY_TEXT[name](key)}` });
+      if (!write) continue;
+      if (value) tables[name].update(key, value);
+      else tables[name].delete(key);
+    }
+  }
+  return differences;
+}
+
+/** What interfaces that have come need, at once; those that went need nothing. */
+export function noteInterfaces(
+  { interfaces }: Tables,
+  { podDetection }: NodeFacts,
+  links: { readonly before: readonly MachineLink[]; readonly now: readonly MachineLink[] },
+): void {
+  const before = podInterfaces(links.before, podDetection);
+  const now = podInterfaces(links.now, podDetection);
+  for (const [index, flags] of now) {
+    if (before.get(index) !== flags) interfaces.update(interfaceKey(index), numberBytes(flags));
+  }
+  for (const index of before.keys()) if (!now.has(index)) interfaces.delete(interfaceKey(index));
+}
+
+const ENTRY_TEXT = {
+  nodeAddresses: (key: Buffer) => `node_addresses { ${readAddress(key, 0)} }`,
+  interfaces: (key: Buffer) => `interfaces { ${key.readUInt32LE(0)} }`,
+} as const;
+
+async function entriesOf(map: BpfMap): Promise<Entries> {
+  const found = new Map<Binary, Binary>();
+  for await (const entries of map.entries(new AbortController().signal)) {
+    for (const { key, value } of entries)
+      found.set(key.toString('latin1'), value.toString('latin1'));
+  }
+  return found;
+}
+
+interface EntryChange {
+  readonly kind: Difference['kind'];
+  readonly key: Buffer;
+  /** Undefined: it is to go. */
+  readonly value?: Buffer;
+}
+
+function changesBetween(found: Entries, wanted: Entries): EntryChange[] {
+  const changes: EntryChange[] = [];
+  for (const [id, value] of wanted) {
+    if (found.get(id) === value) continue;
+    const kind = found.has(id) ? 'different' : 'missing';
+    changes.push({ kind, key: Buffer.from(id, 'latin1'), value: Buffer.from(value, 'latin1') });
+  }
+  for (const id of found.keys()) {
+    if (!wanted.has(id)) changes.push({ kind: 'foreign', key: Buffer.from(id, 'latin1') });
+  }
+  return changes;
+}
+
+function interfaceKey(index: number): Buffer {
+  return numberBytes(index);
+}
+
+function addressKey(text: string): Binary {
+  const words = new Int32Array(ADDRESS_BYTES / 4);
+  writeAddress(words, 0, text);
+  return bytesOf(words).toString('latin1');
+}
+
+function numberBytes(number: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(number);
+  return bytes;
+}

@@ -1,0 +1,41 @@
+import type { ServicePortKey } from '../../../forwarding/model.ts';
+import type { NodeFacts } from '../../contract.ts';
+import type { PodNetwork } from './pod-network.ts';
+import { type SlotRange, SlotSpace } from './slot-space.ts';
+
+/** Bytes of a key, a character each: buffers cannot be looked up. */
+export type Binary = string;
+
+/**
+ * What the plane knows of the maps without reading them: where each row has its endpoints, and by
+ * which numbers a look tells whether somebody else wrote.
+ */
+export class Knowledge {
+  facts: NodeFacts | undefined;
+  /** Undefined: it does not matter which endpoints are outside of it. */
+  podNetwork: PodNetwork | undefined;
+  readonly lists = new Map<ServicePortKey, SlotRange>();
+  /** Frontends that the kernel has of rows that an inspection did not find right. */
+  readonly present = new Map<ServicePortKey, readonly Binary[]>();
+  space = new SlotSpace({ capacity: 0 });
+  frontendCount = 0;
+  frontendSum = 0;
+  /** A print for every slot that was written; 0: none was. */
+  slotPrints = new Uint32Array(0);
+
+  forget(): void {
+    this.facts = undefined;
+    this.podNetwork = undefined;
+    this.lists.clear();
+    this.present.clear();
+    this.space = new SlotSpace({ capacity: 0 });
+    this.frontendCount = 0;
+    this.frontendSum = 0;
+    this.slotPrints = new Uint32Array(0);
+  }
+
+  noteFrontend(print: number, by: 1 | -1): void {
+    this.frontendCount += by;
+    this.frontendSum = (this.frontendSum + by * print) >>> 0;
+  }
+}

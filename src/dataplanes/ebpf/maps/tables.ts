@@ -1,0 +1,105 @@
+import type { BpfMap } from '../../../linux/bpf/map.ts';
+import { readRange } from '../../../linux/bpf/map-range.ts';
+import type { FrontendBatch } from './frontend-batch.ts';
+import type { Binary } from './knowledge.ts';
+import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT, type Words, wordsIn } from './layout.ts';
+import type { SlotRange } from './slot-space.ts';
+
+/** Below this a call for each costs no more than one for all. */
+const FEW = 4;
+
+/** The maps of both modes, by the names that they have in bpf/. */
+export class Tables {
+  readonly frontends: BpfMap;
+  readonly slots: BpfMap;
+  readonly nodeAddresses: BpfMap;
+  readonly settings: BpfMap;
+  readonly interfaces: BpfMap;
+  #draft: SlotDraft = { keys: new Int32Array(0), values: new Int32Array(0) };
+
+  constructor(maps: ReadonlyMap<string, BpfMap>) {
+    this.frontends = mapNamed(maps, 'frontends');
+    this.slots = mapNamed(maps, 'slots');
+    this.nodeAddresses = mapNamed(maps, 'node_addresses');
+    this.settings = mapNamed(maps, 'settings');
+    this.interfaces = mapNamed(maps, 'interfaces');
+  }
+
+  async writeFrontends(batch: FrontendBatch): Promise<void> {
+    const { count } = batch;
+    if (count > FEW) {
+      const values = bytesOf(batch.values).subarray(0, count * FRONTEND.bytes);
+      const keys = bytesOf(batch.keys).subarray(0, count * FRONTEND_KEY.bytes);
+      await this.frontends.updateBatch(keys, values, count);
+      return;
+    }
+    for (let index = 0; index < count; index++) {
+      this.frontends.update(batch.key(index), batch.value(index));
+    }
+  }
+
+  /**
+   * Room for so many slots, to be filled and written before it is asked for again. The same each
+   * time: new memory would make the garbage collector look at every row.
+   */
+  slotDraft(count: number): SlotDraft {
+    if (this.#draft.keys.length < count) {
+      const values = new Int32Array(count * wordsIn(SLOT));
+      this.#draft = { keys: new Int32Array(count), values };
+    }
+    return this.#draft;
+  }
+
+  async writeSlots(draft: SlotDraft, count: number): Promise<void> {
+    const keys = bytesOf(draft.keys).subarray(0, count * 4);
+    const values = bytesOf(draft.values).subarray(0, count * SLOT.bytes);
+    if (count > FEW) {
+      await this.slots.updateBatch(keys, values, count);
+      return;
+    }
+    for (let index = 0; index < count; index++) {
+      const key = keys.subarray(index * 4, index * 4 + 4);
+      this.slots.update(key, values.subarray(index * SLOT.bytes, (index + 1) * SLOT.bytes));
+    }
+  }
+
+  /** What was counted for each endpoint of a list, by its bytes. */
+  connectionsIn(range: SlotRange): ReadonlyMap<Binary, bigint> {
+    const slots = this.readSlots(range);
+    const counted = new Map<Binary, bigint>();
+    for (let at = 0; at < slots.length; at += SLOT.bytes) {
+      counted.set(endpointBytes(slots, at), slots.readBigUInt64LE(at + SLOT.connections));
+    }
+    return counted;
+  }
+
+  readSlots({ first, length }: SlotRange): Buffer {
+    return readRange(this.slots, { first, count: length });
+  }
+
+  get allSlots(): SlotRange {
+    return { first: 0, length: this.slots.maxEntries };
+  }
+}
+
+/** Slots on their way into the kernel: their numbers, and what is in them. */
+interface SlotDraft {
+  readonly keys: Words;
+  readonly values: Words;
+}
+
+/** Address and port of a slot: a name for the endpoint that needs no text. */
+export function endpointBytes(slots: Buffer, at: number): Binary {
+  return slots.toString('latin1', at + SLOT.address, at + SLOT.port + 2);
+}
+
+/** What was read of the slots is a buffer of its own, so its words begin where it does. */
+export function wordsOfSlots(slots: Buffer): Int32Array {
+  return new Int32Array(slots.buffer, slots.byteOffset, slots.length / 4);
+}
+
+function mapNamed(maps: ReadonlyMap<string, BpfMap>, name: string): BpfMap {
+  const map = maps.get(name);
+  if (map === undefined) throw new TypeError(`the object has no map ${name}`);
+  return map;
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, test } from 'node:test';
+import { programsOnCgroup } from '../../../linux/bpf/enumerate.ts';
+import { testPlace } from '../testing/place.ts';
+import { FACTS } from '../testing/rows.ts';
+import { ATTACH_TYPE, HOOK_NAMES } from './hook-names.ts';
+
+const place = testPlace('attached');
+const NOTHING = { facts: FACTS, rows: [] };
+
+afterEach(() => place.newPlane().remove());
+after(() => place.leave());
+
+/** How many programs are at each hook, where it is not one. */
+function notOne(): string[] {
+  return HOOK_NAMES.flatMap((name) => {
+    const { length } = programsOnCgroup(place.cgroupFd, ATTACH_TYPE[name]);
+    return length === 1 ? [] : [`${name}: ${length}`];
+  });
+}
+
+test('programs that were attached with other pins are taken off', async () => {
+  await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
+  const plane = place.newPlane();
+  const { differences } = await plane.inspect(NOTHING, 'everything');
+  assert.deepEqual(notOne(), []);
+  assert.ok(differences.some(({ kind }) => kind === 'foreign'));
+  assert.deepEqual(await plane.diff(NOTHING), []);
+});
+
+test('programs whose pins cannot be seen are removed too', async () => {
+  await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
+  await place.newPlane().remove();
+  assert.deepEqual(
+    notOne(),
+    HOOK_NAMES.map((name) => `${name}: 0`),
+  );
+});
+
+test('a control group that has gone has a name among errors, and nothing is left of its hooks', async () => {
+  const cgroup = join(place.cgroup, 'gone');
+  mkdirSync(cgroup);
+  const plane = place.newPlane({ cgroup });
+  await plane.inspect(NOTHING, 'everything');
+  rmdirSync(cgroup);
+  await assert.rejects(plane.inspect(NOTHING, 'everything'), { code: 'CGROUP_MISSING' });
+  await plane.remove();
+  assert.equal(existsSync(join(place.pins, 'fairlead')), false);
+});
+
+test('pins that were removed with their folder are made again', async () => {
+  const plane = place.newPlane();
+  await plane.inspect(NOTHING, 'everything');
+  rmSync(join(place.pins, 'fairlead'), { recursive: true });
+  await plane.inspect(NOTHING, 'everything');
+  assert.deepEqual(await place.newPlane().diff(NOTHING), []);
+  assert.deepEqual(notOne(), []);
+});

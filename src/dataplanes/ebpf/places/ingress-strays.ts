@@ -1,0 +1,45 @@
+import { programsOnDevice } from '../../../linux/bpf/enumerate.ts';
+import { BpfError } from '../../../linux/bpf/errors.ts';
+import { type BpfLink, tcxAttachType } from '../../../linux/bpf/link.ts';
+import type { Difference } from '../../contract.ts';
+import { looksLikeOurs } from './looks-like-ours.ts';
+import { INGRESS } from './programs.ts';
+import { eachStrayLink } from './stray-links.ts';
+
+export function ingressText(ifindex: number): string {
+  return `ebpf ${INGRESS} of interface ${ifindex}`;
+}
+
+/**
+ * Programs of ours at any interface of this network namespace that we hold no link of, in whatever
+ * mode we are: on maps that nobody writes they would answer first, for ever.
+ */
+export function ingressStrays(
+  kept: ReadonlySet<number>,
+  visit: (link: BpfLink) => void,
+): Difference[] {
+  const nameOf = (link: BpfLink, id: number): string | undefined => {
+    const { target, programId } = link.info();
+    if (target.kind !== 'tcx' || target.attachType !== tcxAttachType('ingress')) return undefined;
+    if (!isAttachedHere(target.ifindex, id) || !looksLikeOurs(programId, INGRESS)) return undefined;
+    return `${ingressText(target.ifindex)}, attached beside ours`;
+  };
+  return eachStrayLink({ kept, nameOf, visit }).map((object) => ({ kind: 'foreign', object }));
+}
+
+/** A link says the number of its interface, and not in which namespace it has that number. */
+function isAttachedHere(ifindex: number, linkId: number): boolean {
+  if (ifindex === 0) return false;
+  const found = unlessGone(() => programsOnDevice(ifindex, 'ingress'));
+  return found?.links.includes(linkId) ?? false;
+}
+
+/** Undefined: the interface has gone meanwhile. */
+export function unlessGone<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof BpfError && error.code === 'BPF_MISSING') return undefined;
+    throw error;
+  }
+}

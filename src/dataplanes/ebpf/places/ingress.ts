@@ -1,0 +1,229 @@
+import { setImmediate } from 'node:timers/promises';
+import { programsOnDevice } from '../../../linux/bpf/enumerate.ts';
+import { BpfError } from '../../../linux/bpf/errors.ts';
+import { attachTcx, type BpfLink } from '../../../linux/bpf/link.ts';
+import type { BpfProgram } from '../../../linux/bpf/program.ts';
+import type { Difference } from '../../contract.ts';
+import type { Pins } from '../pins.ts';
+import { ingressStrays, ingressText, unlessGone } from './ingress-strays.ts';
+import { INGRESS } from './programs.ts';
+import { SamePrograms } from './same-program.ts';
+
+type State = 'right' | 'missing' | 'different';
+
+interface Unattached {
+  readonly ifindex: number;
+  /** One that leads nowhere any more. */
+  readonly link: BpfLink | undefined;
+}
+
+interface Flaw extends Unattached {
+  readonly state: Exclude<State, 'right'>;
+}
+
+const PIN = new RegExp(`^${INGRESS}_(\\d+)$`);
+
+function pinName(ifindex: number): string {
+  return `${INGRESS}_${ifindex}`;
+}
+
+/**
+ * The program at the interfaces of the machine. Links that stand and run our program on our maps are
+ * left alone; those of interfaces that have gone, or are not served, are let go.
+ */
+export class Ingress {
+  readonly #pins: Pins;
+  readonly #interfaces: () => readonly number[];
+  readonly #links = new Map<number, BpfLink>();
+  readonly #same = new SamePrograms();
+  /** Interfaces that get the program in a moment. */
+  readonly #awaited = new Set<number>();
+  /** Interfaces at which the kernel refused it, and why: one of them must not cost all others theirs. */
+  readonly #refused = new Map<number, BpfError>();
+  /** Undefined: no interface is to have one. */
+  #program: BpfProgram | undefined;
+
+  constructor(of: {
+    readonly pins: Pins;
+    /** Those that are to be served now. */
+    readonly interfaces: () => readonly number[];
+    readonly program: BpfProgram | undefined;
+  }) {
+    this.#pins = of.pins;
+    this.#interfaces = of.interfaces;
+    this.#program = of.program;
+  }
+
+  differences(): Difference[] {
+    return [
+      ...this.#flaws().map(({ ifindex, state }) => ({ kind: state, object: ingressText(ifindex) })),
+      ...this.#superfluous().map(foreign),
+    ];
+  }
+
+  /** Programs of ours that others have attached: their maps nobody writes. */
+  strays(): Difference[] {
+    return ingressStrays(this.#keptIds(), () => undefined);
+  }
+
+  async mend(): Promise<Difference[]> {
+    this.#refused.clear();
+    const flaws = this.#flaws();
+    const superfluous = this.#superfluous();
+    for (const ifindex of superfluous) this.#letGo(ifindex);
+    const stray = ingressStrays(this.#keptIds(), (link) => link.detach());
+    const missing = flaws.filter((flaw) => !this.#replace(flaw));
+    await this.#attachInTurn(missing);
+    return [
+      ...stray,
+      ...superfluous.map(foreign),
+      ...flaws.map(({ ifindex, state }) => ({ kind: state, object: this.#textOf(ifindex) })),
+    ];
+  }
+
+  #textOf(ifindex: number): string {
+    const refused = this.#refused.get(ifindex);
+    return `${ingressText(ifindex)}${refused ? `, which is refused: ${refused.message}` : ''}`;
+  }
+
+  /**
+   * Interfaces have come or gone. A pod that starts makes a dozen changes, so those that were here
+   * before are not looked at. One that lost its program is left for a look to find: somebody else did
+   * that, and it is to be told.
+   */
+  async follow(): Promise<void> {
+    if (this.#program === undefined) return;
+    const wanted = new Set(this.#interfaces());
+    for (const ifindex of [...this.#links.keys()]) if (!wanted.has(ifindex)) this.#letGo(ifindex);
+    const fresh = [...wanted].filter((ifindex) => !this.#links.has(ifindex));
+    await this.#attachInTurn(fresh.map((ifindex) => ({ ifindex, link: undefined })));
+  }
+
+  /** The same program on other maps; `mend` puts it in place. */
+  use(program: BpfProgram | undefined): void {
+    this.#program = program;
+    this.#same.forget();
+  }
+
+  close(): void {
+    this.#program = undefined;
+    for (const link of this.#links.values()) link.close();
+    this.#links.clear();
+  }
+
+  #flaws(): Flaw[] {
+    if (this.#program === undefined) return [];
+    return this.#interfaces().flatMap((ifindex) => {
+      const link = this.#links.get(ifindex) ?? this.#pins.link(pinName(ifindex));
+      if (link) this.#links.set(ifindex, link);
+      const state = link ? this.#stateOf(ifindex, link) : 'missing';
+      if (state === 'right' || (state === 'missing' && !this.#isMissed(ifindex))) return [];
+      return [{ ifindex, state, link }];
+    });
+  }
+
+  /**
+   * One that has just gone took the program along; soon nobody asks for it any more. One that was refused
+   * is tried again by the next inspection.
+   */
+  #isMissed(ifindex: number): boolean {
+    if (this.#awaited.has(ifindex) || this.#refused.has(ifindex)) return false;
+    return isThere(ifindex);
+  }
+
+  #stateOf(ifindex: number, link: BpfLink): State {
+    const { target, programId } = link.info();
+    // Who takes a program off leaves a link that is attached to nothing.
+    if (target.kind !== 'tcx' || target.ifindex !== ifindex) return 'missing';
+    if (!this.#pins.hasLink(pinName(ifindex))) return 'missing';
+    const ours = this.#program;
+    return ours && this.#same.isSame(programId, ours) ? 'right' : 'different';
+  }
+
+  /** Interfaces that have a link of ours and should not. */
+  #superfluous(): number[] {
+    const wanted = new Set(this.#program === undefined ? [] : this.#interfaces());
+    const all = new Set([...this.#pinnedInterfaces(), ...this.#links.keys()]);
+    return [...all].filter((ifindex) => !wanted.has(ifindex)).sort((a, b) => a - b);
+  }
+
+  #pinnedInterfaces(): number[] {
+    return this.#pins.linkNames().flatMap((name) => {
+      const number = PIN.exec(name)?.[1];
+      return number === undefined ? [] : [Number(number)];
+    });
+  }
+
+  #letGo(ifindex: number): void {
+    const link = this.#links.get(ifindex) ?? this.#pins.link(pinName(ifindex));
+    this.#links.delete(ifindex);
+    this.#pins.removeLink(pinName(ifindex));
+    // One that was moved into a pod takes the program along.
+    link?.detach();
+    link?.close();
+  }
+
+  /**
+   * To attach a program takes the kernel some ten milliseconds, in which we stand still: so others
+   * get a turn after each.
+   */
+  async #attachInTurn(missing: readonly Unattached[]): Promise<void> {
+    for (const { ifindex } of missing) this.#awaited.add(ifindex);
+    try {
+      for (const each of missing) {
+        // Meanwhile it may have been let go, or attached by another turn.
+        if (this.#links.get(each.ifindex) === each.link) this.#attach(each);
+        this.#awaited.delete(each.ifindex);
+        await setImmediate();
+      }
+    } finally {
+      for (const { ifindex } of missing) this.#awaited.delete(ifindex);
+    }
+  }
+
+  /** Whether that was all it needed. */
+  #replace({ state, link }: Flaw): boolean {
+    if (state !== 'different' || this.#program === undefined) return false;
+    link?.update(this.#program);
+    return true;
+  }
+
+  #attach({ ifindex, link }: Unattached): void {
+    if (this.#program === undefined) return;
+    link?.close();
+    this.#links.delete(ifindex);
+    const fresh = this.#attachIfThere(this.#program, ifindex);
+    if (fresh === undefined) return;
+    this.#links.set(ifindex, fresh);
+    this.#pins.pinLink(pinName(ifindex), fresh);
+  }
+
+  /** Undefined: the interface has gone meanwhile, or the kernel refuses it there. */
+  #attachIfThere(program: BpfProgram, ifindex: number): BpfLink | undefined {
+    try {
+      return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));
+    } catch (error) {
+      if (!(error instanceof BpfError) || error.code === 'BPF_NOT_PERMITTED') throw error;
+      this.#refused.set(ifindex, error);
+      return undefined;
+    }
+  }
+
+  #keptIds(): ReadonlySet<number> {
+    const pinned = this.#pinnedInterfaces().map((ifindex) => {
+      const link = this.#pins.link(pinName(ifindex));
+      const id = link?.info().id ?? 0;
+      link?.close();
+      return id;
+    });
+    return new Set([...pinned, ...[...this.#links.values()].map((link) => link.info().id)]);
+  }
+}
+
+function foreign(ifindex: number): Difference {
+  return { kind: 'foreign', object: ingressText(ifindex) };
+}
+
+function isThere(ifindex: number): boolean {
+  return unlessGone(() => programsOnDevice(ifindex, 'ingress')) !== undefined;
+}

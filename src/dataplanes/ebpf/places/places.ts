@@ -1,0 +1,59 @@
+import type { LoadedObject } from '../../../linux/bpf/load.ts';
+import type { Difference } from '../../contract.ts';
+import type { Pins } from '../pins.ts';
+import { Hooks } from './hooks.ts';
+import { Ingress } from './ingress.ts';
+import { INGRESS } from './programs.ts';
+
+/** Where programs of ours run: at the sockets of a control group, and at interfaces. */
+export class Places {
+  readonly #hooks: Hooks;
+  readonly #ingress: Ingress;
+  #loaded: LoadedObject;
+
+  constructor(of: {
+    readonly pins: Pins;
+    readonly cgroupPath: string;
+    readonly interfaces: () => readonly number[];
+    readonly loaded: LoadedObject;
+  }) {
+    const { pins, cgroupPath, interfaces, loaded } = of;
+    this.#loaded = loaded;
+    this.#hooks = new Hooks({ pins, cgroupPath, programs: loaded.programs });
+    this.#ingress = new Ingress({ pins, interfaces, program: loaded.programs.get(INGRESS) });
+  }
+
+  /** Gives what is amiss without touching it. */
+  differences(): Difference[] {
+    return [...this.#hooks.differences(), ...this.#ingress.differences()];
+  }
+
+  /** Programs of ours that others have attached. */
+  strays(): Difference[] {
+    return [...this.#hooks.strays(), ...this.#ingress.strays()];
+  }
+
+  /** Puts right what is amiss; gives what it was. */
+  async mend(): Promise<Difference[]> {
+    return [...this.#hooks.mend(), ...(await this.#ingress.mend())];
+  }
+
+  /** The interfaces of the machine have changed: new ones get the program, those that went lose it. */
+  async followInterfaces(): Promise<void> {
+    await this.#ingress.follow();
+  }
+
+  /** The same programs on other maps. `mend` puts them in place, each in one step. */
+  use(loaded: LoadedObject): void {
+    for (const program of this.#loaded.programs.values()) program.close();
+    this.#loaded = loaded;
+    this.#hooks.use(loaded.programs);
+    this.#ingress.use(loaded.programs.get(INGRESS));
+  }
+
+  close(): void {
+    this.#hooks.close();
+    this.#ingress.close();
+    for (const program of this.#loaded.programs.values()) program.close();
+  }
+}

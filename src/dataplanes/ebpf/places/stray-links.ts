@@ -1,0 +1,36 @@
+import { listIds, openLinkById } from '../../../linux/bpf/enumerate.ts';
+import { BpfError } from '../../../linux/bpf/errors.ts';
+import type { BpfLink } from '../../../linux/bpf/link.ts';
+
+/**
+ * Links of the machine that `nameOf` knows as ours, but for those that are as they should be; gives
+ * their names. Not for every look: it goes over all of them.
+ */
+export function eachStrayLink(of: {
+  /** Ids. */
+  readonly kept: ReadonlySet<number>;
+  readonly nameOf: (link: BpfLink, id: number) => string | undefined;
+  readonly visit: (link: BpfLink) => void;
+}): string[] {
+  return linkIds().flatMap((id) => {
+    const link = of.kept.has(id) ? undefined : openLinkById(id);
+    try {
+      const name = link && of.nameOf(link, id);
+      if (!link || name === undefined) return [];
+      of.visit(link);
+      return [name];
+    } finally {
+      link?.close();
+    }
+  });
+}
+
+/** A kernel that cannot list links, or not for us, has none that we could have made. */
+function linkIds(): number[] {
+  try {
+    return listIds('link');
+  } catch (error) {
+    if (error instanceof BpfError) return [];
+    throw error;
+  }
+}
