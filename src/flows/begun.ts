@@ -1,4 +1,4 @@
-import type { Forwarding, Frontend, ServicePortId, ServicePortKey } from '../forwarding/model.ts';
+import type { Forwarding, Frontend, ServicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import { type AddressBytes, addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
@@ -71,7 +71,7 @@ function forwards({ clusterEndpoints, localEndpoints }: Forwarding): boolean {
 }
 
 /** By port and address; for a node port its family is in place of the address. */
-type Owners = Map<number, Map<string, ServicePortId>>;
+type Owners = Map<number, Map<string, Forwarding>>;
 
 /**
  * Whose the frontends of such rows are. At a start there are all of a cluster's, and hardly ever is
@@ -87,7 +87,7 @@ export class BegunFrontends {
     this.#isNodePortAddress = isNodePortAddress;
   }
 
-  ownerOf({ version, original }: Flow): ServicePortId | undefined {
+  ownerOf({ version, original }: Flow): Forwarding | undefined {
     this.#owners ??= ownersOf(this.#rows);
     const { destination, destinationPort } = original;
     const atPort = this.#owners.get(destinationPort);
@@ -100,15 +100,15 @@ export class BegunFrontends {
 
 function ownersOf(rows: Iterable<Forwarding>): Owners {
   const owners: Owners = new Map();
-  for (const { id, frontends } of rows) {
-    for (const { kind, address, port, lostTo } of frontends) {
+  for (const row of rows) {
+    for (const { kind, address, port, lostTo } of row.frontends) {
       if (lostTo !== undefined) continue;
       let atPort = owners.get(port);
       if (atPort === undefined) {
         atPort = new Map();
         owners.set(port, atPort);
       }
-      atPort.set(kind === 'node-port' ? id.family : address, id);
+      atPort.set(kind === 'node-port' ? row.id.family : address, row);
     }
   }
   return owners;

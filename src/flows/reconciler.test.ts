@@ -237,6 +237,20 @@ describe('a connection of TCP that was tried before its Service was there', () =
     ]);
   });
 
+  it('stays when it goes to an endpoint that has the address and the port of its Service', async () => {
+    const itself = row({
+      ...{ service: 'itself', protocol: 'TCP', frontends: ['198.51.100.1 80', '198.51.100.2 80'] },
+      endpoints: ['198.51.100.1 80'],
+    });
+    stage.conntrack.table = [
+      connection(1, ['198.51.100.1', 80]),
+      connection(2, ['198.51.100.2', 80]),
+    ];
+    stage.reconciler.adopt([itself]);
+    await stage.untilRuns(1);
+    assert.deepEqual(left(), [1]);
+  });
+
   it('is looked for when there is a first endpoint or a new address, and at no other change', async () => {
     const steps = [
       { from: undefined, to: none, asks: 0 },

@@ -65,7 +65,7 @@ export class Judge {
 
   judge(flow: Flow): Verdict {
     const { begun } = this.#grounds;
-    if (flow.protocol === PROTOCOL_TCP && begun) return judgeTry(flow, begun);
+    if (flow.protocol === PROTOCOL_TCP && begun) return this.#judgeTry(flow, begun);
     const keys = flow.zone === 0 ? this.#keysOf(flow) : [];
     const asked = keys.find((key) => this.#grounds.needs.has(key));
     if (asked === undefined) return { is: 'none of ours' };
@@ -108,6 +108,20 @@ export class Judge {
     return this.#endpointsOf(owner).size > 0 || this.#grounds.resetsTcpWithoutEndpoints;
   }
 
+  /**
+   * A client that connects before there are rules sends its SYN to the Service address itself, and the
+   * kernel remembers that for two minutes: its retransmissions would go there too until it gives up.
+   * Nothing is lost with the memory of a connection that nobody has answered.
+   */
+  #judgeTry(flow: Flow, begun: BegunFrontends): Verdict {
+    const owner = isTry(flow) ? begun.ownerOf(flow) : undefined;
+    if (owner === undefined) return { is: 'left alone' };
+    // An endpoint can have the address and the port of its Service: translation leaves no trace then.
+    const { source, sourcePort } = flow.reply;
+    if (this.#endpointsOf(owner).has(endpointKey(source, sourcePort))) return { is: 'valid' };
+    return { is: 'stale', id: owner.id, reason: 'never-translated' };
+  }
+
   #isServing(id: ServicePortId, { reply }: Flow): boolean {
     return this.#grounds.isServing(id, { address: reply.source, port: reply.sourcePort });
   }
@@ -121,19 +135,14 @@ export class Judge {
   }
 }
 
-/**
- * A client that connects before there are rules sends its SYN to the Service address itself, and the
- * kernel remembers that for two minutes: its retransmissions would go there too until it gives up.
- * Nothing is lost with the memory of a connection that nobody has answered.
- */
-function judgeTry(flow: Flow, begun: BegunFrontends): Verdict {
-  const isTry =
+/** Nothing but SYNs has been seen of it, and they go where they were sent. */
+function isTry(flow: Flow): boolean {
+  return (
     flow.zone === 0 &&
     flow.tcpState === TCP_SYN_SENT &&
     (flow.status & STATUS_SEEN_REPLY) === 0 &&
-    isUntranslated(flow);
-  const id = isTry ? begun.ownerOf(flow) : undefined;
-  return id === undefined ? { is: 'left alone' } : { is: 'stale', id, reason: 'never-translated' };
+    isUntranslated(flow)
+  );
 }
 
 function isUntranslated(flow: Flow): boolean {
