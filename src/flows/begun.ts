@@ -34,6 +34,15 @@ export class BegunRows {
     }
   }
 
+  /** What is to be looked at is what has become of it by then. */
+  follow(changes: readonly Change[]): void {
+    this.note(changes.filter(({ key }) => this.#noted.has(key)));
+  }
+
+  want(key: ServicePortKey, row: Forwarding): void {
+    this.#noted.set(key, row);
+  }
+
   /** Takes back what was to be looked at earlier and was not. */
   putBack(earlier: BegunRows): void {
     if (this.#adopted.length === 0) this.#adopted = earlier.#adopted;

@@ -21,6 +21,8 @@ export interface FlowRun {
   readonly deleted: number;
   /** Flows that were spared because their endpoint still serves. */
   readonly draining: number;
+  /** Connections of TCP that were spared because somebody may still answer their SYN. */
+  readonly youngTries: number;
   /** TCP was asked for and is left alone, because the kernel would lose the connections. */
   readonly tcpSkipped: boolean;
   /** It failed, and will be done again. */

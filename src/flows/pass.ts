@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { ServicePortId } from '../forwarding/model.ts';
+import type { Forwarding, ServicePortId } from '../forwarding/model.ts';
 import { addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
@@ -22,12 +22,15 @@ export interface PassParts {
   readonly conntrack: Conntrack;
   readonly observer: FlowObserver;
   readonly grounds: Grounds;
+  /** Told of each try that may still be answered. */
+  readonly onYoungTry: (flow: Flow, row: Forwarding) => void;
 }
 
 export interface PassResult {
   seen: number;
   deleted: number;
   draining: number;
+  youngTries: number;
   readonly drainingKeys: Set<FrontendKey>;
 }
 
@@ -35,7 +38,10 @@ export interface PassResult {
 export class Pass {
   readonly #parts: PassParts;
   readonly #judge: Judge;
-  readonly #result: PassResult = { seen: 0, deleted: 0, draining: 0, drainingKeys: new Set() };
+  readonly #result: PassResult = {
+    ...{ seen: 0, deleted: 0, draining: 0, youngTries: 0 },
+    drainingKeys: new Set(),
+  };
   #held: Flow[] = [];
 
   constructor(parts: PassParts) {
@@ -64,9 +70,13 @@ export class Pass {
     for (const flow of flows) {
       const verdict = this.#judge.judge(flow);
       if (verdict.is === 'stale') this.#held.push(flow);
-      if (verdict.is !== 'draining') continue;
-      this.#result.draining++;
-      this.#result.drainingKeys.add(verdict.key);
+      else if (verdict.is === 'draining') {
+        this.#result.draining++;
+        this.#result.drainingKeys.add(verdict.key);
+      } else if (verdict.is === 'young try') {
+        this.#result.youngTries++;
+        this.#parts.onYoungTry(flow, verdict.row);
+      }
     }
   }
 

@@ -43,6 +43,7 @@ class Stage {
       },
       options,
       drainRecheckMs: 20,
+      synSentSeconds: () => 120,
     });
   }
 
@@ -279,6 +280,56 @@ describe('a connection of TCP that was tried before its Service was there', () =
       asked,
       steps.map(({ asks }) => asks),
     );
+  });
+
+  it('stays while somebody may answer it, and is looked at again a second later', async () => {
+    const to = ['10.96.0.20', 80] as const;
+    // What the kernel gives for a SYN is in whole seconds, rounded down.
+    stage.conntrack.table = [
+      connection(1, to, { id: 1, timeoutSeconds: 120 }),
+      connection(2, to, { id: 2, timeoutSeconds: 119 }),
+      connection(3, to, { id: 3, timeoutSeconds: 118 }),
+      connection(4, to, { id: 4, timeoutSeconds: 119 }),
+    ];
+    const acknowledgedAtMs = performance.now();
+    stage.reconciler.acknowledged([change(none, served)]);
+    await stage.untilRuns(1);
+    assert.deepEqual(left(), [1, 2, 4]);
+    assert.equal(stage.runs[0]?.youngTries, 3);
+    // One is answered, and one more comes; the others have sent another SYN in the meantime.
+    stage.conntrack.table = [
+      connection(1, to, { id: 1, timeoutSeconds: 119 }),
+      connection(2, to, { id: 2, timeoutSeconds: 119, status: SEEN_REPLY, tcpState: 2 }),
+      connection(4, to, { id: 4, timeoutSeconds: 119 }),
+      connection(5, to, { id: 5, timeoutSeconds: 119 }),
+    ];
+    await stage.untilRuns(2);
+    assert.ok(performance.now() - acknowledgedAtMs >= 1000);
+    assert.deepEqual(left(), [2, 5]);
+    await stage.untilRuns(3);
+    assert.deepEqual(left(), [2]);
+  });
+
+  it('is no older for a look at something else in the meantime', async () => {
+    stage.conntrack.table = [connection(1, ['10.96.0.20', 80], { timeoutSeconds: 119 })];
+    stage.reconciler.acknowledged([change(none, served)]);
+    await stage.untilRuns(1);
+    stage.reconciler.acknowledged([change(undefined, OLD), change(none, moved)]);
+    await stage.untilRuns(2);
+    assert.deepEqual(left(), [1]);
+    await stage.untilRuns(3);
+    assert.deepEqual(left(), []);
+  });
+
+  it('is not looked at again when its Service has lost its endpoints meanwhile', async () => {
+    stage.conntrack.table = [connection(1, ['10.96.0.20', 80], { timeoutSeconds: 119 })];
+    stage.reconciler.acknowledged([change(none, served)]);
+    await stage.untilRuns(1);
+    const questions = stage.conntrack.questions.length;
+    stage.reconciler.acknowledged([change(served, none)]);
+    await delay(1100);
+    assert.equal(stage.conntrack.questions.length, questions);
+    assert.deepEqual(left(), [1]);
   });
 
   it('is looked for again when the kernel failed', async () => {

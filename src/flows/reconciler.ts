@@ -10,7 +10,9 @@ import {
 import type { Change } from '../forwarding/table.ts';
 import { addressBytes, addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
 import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
+import { synSentSeconds } from '../linux/conntrack/syn-sent-seconds.ts';
 import { picksUpTcpInTheMiddle } from '../linux/conntrack/tcp-loose.ts';
 import { BegunFrontends, BegunRows } from './begun.ts';
 import { FrontendIndex } from './frontend-index.ts';
@@ -19,8 +21,9 @@ import { addNeed, type Needs, putBack } from './needs.ts';
 import type { FlowObserver } from './observer.ts';
 import { Pass } from './pass.ts';
 import type { Wanted } from './questions.ts';
-import type { Grounds } from './verdict.ts';
+import type { Grounds, TryGrounds } from './verdict.ts';
 import { Wakeup } from './wakeup.ts';
+import { isLeftUnanswered, YoungTries } from './young-tries.ts';
 
 /** Packets that met the old rules may still be on their way when the new ones are acknowledged. */
 const SETTLE_MS = 5;
@@ -54,6 +57,8 @@ export interface FlowReconcilerParts {
   readonly options: FlowOptions;
   /** How long after sparing flows of endpoints that still serve to look at them again. */
   readonly drainRecheckMs?: number;
+  /** How long the kernel remembers a connection that nobody answers. */
+  readonly synSentSeconds?: () => number;
 }
 
 /**
@@ -70,6 +75,7 @@ export class FlowReconciler {
   /** Frontends with flows to endpoints that still serve: nobody tells us when they no longer do. */
   #draining: Needs = new Map();
   #drainsDueAtMs = 0;
+  #young = new YoungTries(0);
 
   constructor(parts: FlowReconcilerParts) {
     this.#parts = parts;
@@ -85,7 +91,7 @@ export class FlowReconciler {
 
   /** The kernel has these changes. */
   acknowledged(changes: readonly Change[]): void {
-    if (!this.#resetsTcp) this.#begun.note(changes);
+    if (!this.#resetsTcp) this.#noteBegun(changes);
     this.#need(this.#index.acknowledge(changes));
   }
 
@@ -99,7 +105,7 @@ export class FlowReconciler {
     let failures = 0;
     let restUntilMs = 0;
     while (!signal.aborted) {
-      await this.#wakeup.wait({ signal, timeoutMs: this.#untilDrainsMs() });
+      await this.#wakeup.wait({ signal, timeoutMs: this.#untilDueMs() });
       const restMs = restUntilMs - performance.now();
       await pause(failures === 0 ? Math.max(SETTLE_MS, restMs) : retryMs(failures), signal);
       if (signal.aborted) return;
@@ -120,18 +126,31 @@ export class FlowReconciler {
     return this.#parts.options.resetTcp !== undefined;
   }
 
-  #untilDrainsMs(): number | undefined {
-    if (this.#draining.size === 0) return undefined;
-    return Math.max(0, this.#drainsDueAtMs - performance.now());
+  #noteBegun(changes: readonly Change[]): void {
+    this.#begun.note(changes);
+    this.#young.rows.follow(changes);
+  }
+
+  /** How long until something that was spared is to be looked at again; undefined: nothing was. */
+  #untilDueMs(): number | undefined {
+    const drainsDueAtMs = this.#draining.size === 0 ? Infinity : this.#drainsDueAtMs;
+    const dueAtMs = Math.min(drainsDueAtMs, this.#young.dueAtMs);
+    return dueAtMs === Infinity ? undefined : Math.max(0, dueAtMs - performance.now());
   }
 
   /** Gives whether it could be done. */
   async #lookAtEverythingNeeded(signal: AbortSignal): Promise<boolean> {
-    if (this.#draining.size > 0 && performance.now() >= this.#drainsDueAtMs) {
+    const nowMs = performance.now();
+    if (this.#draining.size > 0 && nowMs >= this.#drainsDueAtMs) {
       this.#needs = putBack(this.#needs, this.#draining);
       this.#draining = new Map();
     }
-    const taken: Wanted = { needs: this.#needs, begun: this.#begun };
+    const known = this.#young;
+    if (nowMs >= known.dueAtMs) {
+      this.#begun.putBack(known.rows);
+      this.#young = new YoungTries(nowMs);
+    }
+    const taken: Taken = { needs: this.#needs, begun: this.#begun, known };
     if (taken.needs.size === 0 && taken.begun.size === 0) return true;
     this.#needs = new Map();
     this.#begun = new BegunRows();
@@ -142,7 +161,7 @@ export class FlowReconciler {
     return false;
   }
 
-  async #lookAt({ needs, begun }: Wanted, signal: AbortSignal): Promise<boolean> {
+  async #lookAt({ needs, begun, known }: Taken, signal: AbortSignal): Promise<boolean> {
     const { conntrack, observer } = this.#parts;
     const startedAtMs = performance.now();
     let pass: Pass | undefined;
@@ -151,20 +170,22 @@ export class FlowReconciler {
     try {
       const possible = withoutUnsafeTcp(needs);
       tcpSkipped = possible.size < needs.size;
-      const wanted = { needs: possible, begun };
-      pass = new Pass({ conntrack, observer, grounds: this.#groundsFor(wanted) });
+      const wanted = { needs: possible, begun, known };
+      const onYoungTry = (flow: Flow, row: Forwarding): void =>
+        this.#young.add(flow, { row, seenAtMs: known.seenAtMs(flow) ?? performance.now() });
+      pass = new Pass({ conntrack, observer, onYoungTry, grounds: this.#groundsFor(wanted) });
       await pass.run(wanted, signal);
       this.#lookAgainLater(pass.result.drainingKeys, needs);
     } catch (error) {
       if (signal.aborted) return false;
       failure = { error };
     }
-    const { seen = 0, deleted = 0, draining = 0 } = pass?.result ?? {};
+    const { seen = 0, deleted = 0, draining = 0, youngTries = 0 } = pass?.result ?? {};
     observer.onRun({
       families: familiesOf({ needs, begun }),
       durationMs: performance.now() - startedAtMs,
       frontends: needs.size,
-      ...{ seen, deleted, draining, tcpSkipped },
+      ...{ seen, deleted, draining, youngTries, tcpSkipped },
       ...failure,
     });
     return !('error' in failure);
@@ -180,7 +201,7 @@ export class FlowReconciler {
     }
   }
 
-  #groundsFor({ needs, begun }: Wanted): Grounds {
+  #groundsFor({ needs, begun, known }: Taken): Grounds {
     const { options, nodePortAddresses } = this.#parts;
     const asksForNodePorts = begun.size > 0 || hasNodePort(needs);
     const addresses = new Set(
@@ -191,12 +212,28 @@ export class FlowReconciler {
       needs,
       owner: (key) => this.#index.owner(key),
       isNodePortAddress,
-      ...(this.#resetsTcp ? {} : { begun: new BegunFrontends(begun, isNodePortAddress) }),
+      ...(this.#resetsTcp
+        ? {}
+        : { tries: this.#tryGrounds(new BegunFrontends(begun, isNodePortAddress), known) }),
       isServing: (id, { address, port }) =>
         options.isServing?.(id, { address: addressText(address), port }) ?? false,
       resetsTcpWithoutEndpoints: options.resetTcp?.resetsWithoutEndpoints ?? false,
     };
   }
+
+  #tryGrounds(begun: BegunFrontends, known: YoungTries): TryGrounds {
+    const silence = {
+      synSentSeconds: (this.#parts.synSentSeconds ?? synSentSeconds)(),
+      lookedAtMs: performance.now(),
+      seenAtMs: (flow: Flow) => known.seenAtMs(flow),
+    };
+    return { begun, isLeftUnanswered: (flow) => isLeftUnanswered(flow, silence) };
+  }
+}
+
+/** What a look is about, and what is known of tries from the looks before. */
+interface Taken extends Wanted {
+  readonly known: YoungTries;
 }
 
 function protocolsOf({ resetTcp }: FlowOptions): ReadonlySet<Protocol> {

@@ -38,6 +38,8 @@ export type Verdict =
   | StaleVerdict
   /** It would be stale, but its endpoint still serves: to be looked at again. */
   | { readonly is: 'draining'; readonly key: FrontendKey }
+  /** Somebody may still answer it: to be looked at again. */
+  | { readonly is: 'young try'; readonly row: Forwarding }
   | { readonly is: 'none of ours' | 'valid' | 'left alone' };
 
 /** What flows are judged by. */
@@ -51,7 +53,12 @@ export interface Grounds {
   /** Whether a TCP connection to a Service without endpoints is answered with a reset. */
   readonly resetsTcpWithoutEndpoints: boolean;
   /** Given where connections of TCP are never reset: then only tries that came too early go. */
-  readonly begun?: BegunFrontends;
+  readonly tries?: TryGrounds;
+}
+
+export interface TryGrounds {
+  readonly begun: BegunFrontends;
+  isLeftUnanswered(flow: Flow): boolean;
 }
 
 /** Judges each flow by the rows of the moment. Lives as long as one look, for what it remembers. */
@@ -64,8 +71,8 @@ export class Judge {
   }
 
   judge(flow: Flow): Verdict {
-    const { begun } = this.#grounds;
-    if (flow.protocol === PROTOCOL_TCP && begun) return this.#judgeTry(flow, begun);
+    const { tries } = this.#grounds;
+    if (flow.protocol === PROTOCOL_TCP && tries) return this.#judgeTry(flow, tries);
     const keys = flow.zone === 0 ? this.#keysOf(flow) : [];
     const asked = keys.find((key) => this.#grounds.needs.has(key));
     if (asked === undefined) return { is: 'none of ours' };
@@ -111,14 +118,15 @@ export class Judge {
   /**
    * A client that connects before there are rules sends its SYN to the Service address itself, and the
    * kernel remembers that for two minutes: its retransmissions would go there too until it gives up.
-   * Nothing is lost with the memory of a connection that nobody has answered.
+   * Nothing is lost with the memory of a connection that nobody will answer.
    */
-  #judgeTry(flow: Flow, begun: BegunFrontends): Verdict {
-    const owner = isTry(flow) ? begun.ownerOf(flow) : undefined;
+  #judgeTry(flow: Flow, tries: TryGrounds): Verdict {
+    const owner = isTry(flow) ? tries.begun.ownerOf(flow) : undefined;
     if (owner === undefined) return { is: 'left alone' };
     // An endpoint can have the address and the port of its Service: translation leaves no trace then.
     const { source, sourcePort } = flow.reply;
     if (this.#endpointsOf(owner).has(endpointKey(source, sourcePort))) return { is: 'valid' };
+    if (!tries.isLeftUnanswered(flow)) return { is: 'young try', row: owner };
     return { is: 'stale', id: owner.id, reason: 'never-translated' };
   }
 

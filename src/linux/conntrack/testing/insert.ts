@@ -13,6 +13,8 @@ const STATUS_CONFIRMED_SEEN_ASSURED = 0xe;
 const STATUS_CONFIRMED = 0x8;
 const AT_ONCE = 100;
 const TIMEOUT_SECONDS = 3600;
+/** Half of what the kernel gives a SYN: it has been silent for a minute. */
+const TRY_TIMEOUT_SECONDS = 60;
 const TCP_ESTABLISHED = 3;
 
 export type NewFlow = Pick<Flow, 'version' | 'protocol' | 'original' | 'reply'> & {
@@ -81,7 +83,7 @@ function writeInsert(writer: NetlinkWriter, flow: NewFlow, sequence: number): vo
   writeFamily(writer, flow.version);
   writeTuple(writer, flow, 'original');
   writeTuple(writer, flow, 'reply');
-  writer.u32be(ct.CTA_TIMEOUT, TIMEOUT_SECONDS);
+  writer.u32be(ct.CTA_TIMEOUT, flow.isTry ? TRY_TIMEOUT_SECONDS : TIMEOUT_SECONDS);
   writer.u32be(ct.CTA_STATUS, flow.isTry ? STATUS_CONFIRMED : STATUS_CONFIRMED_SEEN_ASSURED);
   if (flow.protocol === ct.PROTOCOL_TCP) {
     const info = writer.beginNested(ct.CTA_PROTOINFO);

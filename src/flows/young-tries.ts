@@ -1,0 +1,60 @@
+import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
+import { BegunRows } from './begun.ts';
+
+/** Whoever is reached has answered a SYN by then; and it is when the first SYN is sent again. */
+const ANSWERED_WITHIN_MS = 1000;
+/** Tries that were first seen at many moments share a look. */
+const LEAST_BETWEEN_MS = 200;
+
+/**
+ * Tries that may still be answered, because the Service has got the address of somebody who is there
+ * and the answer is on its way. Its next packets would be translated if the memory of the SYN went,
+ * and the endpoint would reset what it knows nothing of.
+ *
+ * They are known by the moment at which they were first seen, not by their last SYN: a client of a
+ * newer kernel sends its first ones every second, so it is never silent for longer.
+ */
+export class YoungTries {
+  readonly rows = new BegunRows();
+  readonly #seenAtMs = new Map<Flow['id'], number>();
+  readonly #notBeforeMs: number;
+  #firstSeenAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(nowMs: number) {
+    this.#notBeforeMs = nowMs + LEAST_BETWEEN_MS;
+  }
+
+  /** When to look at them again; infinite without any. */
+  get dueAtMs(): number {
+    return Math.max(this.#firstSeenAtMs + ANSWERED_WITHIN_MS, this.#notBeforeMs);
+  }
+
+  add({ id }: Flow, of: { readonly row: Forwarding; readonly seenAtMs: number }): void {
+    this.rows.want(servicePortKey(of.row.id), of.row);
+    if (this.#seenAtMs.has(id)) return;
+    this.#seenAtMs.set(id, of.seenAtMs);
+    this.#firstSeenAtMs = Math.min(this.#firstSeenAtMs, of.seenAtMs);
+  }
+
+  seenAtMs({ id }: Flow): number | undefined {
+    return this.#seenAtMs.get(id);
+  }
+}
+
+/** By what a look can tell that nobody will answer a try any more. */
+export interface SilenceGrounds {
+  /** The kernel's time for connections that were never answered. */
+  readonly synSentSeconds: number;
+  /** Before the kernel was asked for its flows. */
+  readonly lookedAtMs: number;
+  seenAtMs(flow: Flow): number | undefined;
+}
+
+/** Whether no SYN of the last second is on its way, or an earlier one had its second. */
+export function isLeftUnanswered(flow: Flow, grounds: SilenceGrounds): boolean {
+  // The kernel gives whole seconds, rounded down: at once after a SYN it is one less than all of them.
+  if (flow.timeoutSeconds <= grounds.synSentSeconds - 2) return true;
+  const seenAtMs = grounds.seenAtMs(flow);
+  return seenAtMs !== undefined && grounds.lookedAtMs - seenAtMs >= ANSWERED_WITHIN_MS;
+}

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+
+const PATH = '/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_syn_sent';
+/** The kernel's own, for the moment before connection tracking is there. */
+const DEFAULT_SECONDS = 120;
+
+/**
+ * How long the kernel remembers a connection of TCP after its last SYN, while nobody answers.
+ * Read synchronously, because /proc/sys/net shows the network of the thread that opens it.
+ */
+export function synSentSeconds(): number {
+  try {
+    return Number(readFileSync(PATH, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return DEFAULT_SECONDS;
+  }
+}
