@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import koffi from 'koffi';
+
+it('a C library that cannot give memory back fails who asks for that, and no other command', async (test) => {
+  test.mock.method(koffi, 'load', () => {
+    throw new Error('there is no malloc_trim');
+  });
+  const { giveBackFreed } = await import('./malloc.ts');
+  assert.throws(giveBackFreed, /there is no malloc_trim/);
+});
+
+it('memory is given back', async () => {
+  const { giveBackFreed } = await import('./malloc.ts');
+  assert.doesNotThrow(giveBackFreed);
+});
