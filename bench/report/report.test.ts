@@ -27,6 +27,7 @@ const MACHINE: Machine = {
 interface Costs {
   readonly changeMs?: number;
   readonly heldMs?: number;
+  readonly writtenMs?: number;
   readonly megabytes?: number;
   readonly coldMs?: number;
 }
@@ -37,7 +38,7 @@ function memory(megabytes: number): Memory {
 }
 
 function made(size: LoadSize, proxy: string, costs: Costs = {}): Visit {
-  const { changeMs = 13, heldMs = 1, megabytes = 100, coldMs = 1_000 } = costs;
+  const { changeMs = 13, heldMs = 1, writtenMs = 10, megabytes = 100, coldMs = 1_000 } = costs;
   const cost = { cpuSeconds: 1, apiBytes: 1_000, memory: memory(megabytes) };
   const asked = { perSecond: 10_000, failed: 0, cpuMicroseconds: 80, p50Us: 20, p99Us: 90 };
   return {
@@ -50,7 +51,7 @@ function made(size: LoadSize, proxy: string, costs: Costs = {}): Visit {
       ...cost,
       cpuSeconds: proxy.startsWith('upstream') ? 80 : 1,
       sinceSentMs: [changeMs, changeMs],
-      writtenMs: [10, 10],
+      writtenMs: [writtenMs, writtenMs],
       stages: [{ apiMs: 8, resolveMs: heldMs / 2, writeMs: heldMs / 2, packetMs: 3 }],
     },
     receipt: { count: 2, p50Ms: heldMs, p90Ms: 2, p99Ms: 3, maxMs: 4 },
@@ -104,6 +105,16 @@ describe('ciBounds()', () => {
     const disturbed = made(SMALL, 'fairlead-nftables', { changeMs: 40, heldMs: 12 });
     const calm = { ...made(SMALL, 'fairlead-nftables'), round: 2 };
     assert.deepEqual(broken(runOf(disturbed, peer, calm)), []);
+  });
+
+  it('notices what doubled although the API server was disturbed in other rounds', () => {
+    const doubled = { changeMs: 30, heldMs: 2.6 };
+    const calm = made(SMALL, 'fairlead-nftables', doubled);
+    const noisy = made(SMALL, 'fairlead-nftables', { ...doubled, writtenMs: 25 });
+    assert.deepEqual(broken(runOf(noisy, calm, noisy, peer)), [
+      'one change, write to packet p50, of the API server answering the write',
+      'one change, receipt to acknowledgement p25, of the API server answering the write',
+    ]);
   });
 
   it('is broken by a run that measured nothing', () => {
