@@ -7,16 +7,17 @@ import { provideBench } from '../lab/parts/bench.ts';
 import { bundleFairlead, compileKernelPrograms, FAULT_NAMES, type Fault } from './bundle.ts';
 import { ciBounds, ciPlan, MOST_CI_ROUNDS } from './ci.ts';
 import { type Contestant, PUBLISHED_PROXIES, parseProxies } from './contestants.ts';
+import { leftToDo } from './left-to-do.ts';
 import { describeMachine } from './machine.ts';
 import { MEASURES, type Measure } from './measures.ts';
-import { type PlanOptions, planSteps, type Step } from './plan.ts';
+import type { PlanOptions } from './plan.ts';
 import { emptyRun, keepRun, type Run, readRun } from './record.ts';
 import { boundsTable, isKept } from './report/bounds.ts';
 import { writeDocument } from './report/document.ts';
 import { goalsOf } from './report/goals.ts';
 import { terminalReport } from './report/terminal.ts';
-import { NO_PROXY, runPlan } from './run-plan.ts';
-import { isSameSize, PUBLISHED_SIZES, parseSizes } from './sizes.ts';
+import { runPlan } from './run-plan.ts';
+import { PUBLISHED_SIZES, parseSizes } from './sizes.ts';
 
 interface Options {
   readonly proxies: string;
@@ -92,7 +93,7 @@ async function measured(options: Options): Promise<Run> {
   const built = await programs({ planted, progress, signal, contestants: plan.contestants });
   const measure = async (rounds: number): Promise<void> =>
     await runPlan({
-      steps: planSteps({ ...plan, rounds }).filter((step) => !isMade(run, step)),
+      todo: leftToDo({ ...plan, rounds }, run),
       run,
       ...built,
       progress,
@@ -123,14 +124,6 @@ function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('not a whole number');
   return value;
-}
-
-function isMade({ visits }: Run, step: Step): boolean {
-  const proxy = step.contestant?.name ?? NO_PROXY;
-  return visits.some(
-    (visit) =>
-      visit.proxy === proxy && visit.round === step.round && isSameSize(visit.size, step.size),
-  );
 }
 
 async function programs(of: {

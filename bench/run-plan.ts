@@ -3,6 +3,7 @@ import type { Progress } from '../lab/host/progress.ts';
 import { measureBare } from './bare.ts';
 import { NODE } from './control/proxy-process.ts';
 import { measureDataPath } from './data/data-path.ts';
+import { type LeftToDo, NO_PROXY } from './left-to-do.ts';
 import type { Step } from './plan.ts';
 import type { BareFigures, Run, Visit } from './record.ts';
 import { Remaining } from './remaining.ts';
@@ -11,7 +12,7 @@ import { isSameSize, sizeText } from './sizes.ts';
 import { visit } from './visit.ts';
 
 export interface RunOptions {
-  readonly steps: readonly Step[];
+  readonly todo: LeftToDo;
   /** What was measured is added to it, step by step. */
   readonly run: Run;
   /** Path of the program that serves, asks and copies. */
@@ -24,16 +25,15 @@ export interface RunOptions {
 }
 
 const NO_PROXY_CYCLES = 4;
-export const NO_PROXY = 'no proxy';
 
 /** Makes the visits of the plan, and keeps what it has after each. */
 export async function runPlan(options: RunOptions): Promise<void> {
-  const { steps, run, signal } = options;
+  const { run, signal } = options;
+  const { steps, hasSocketPlaces } = options.todo;
   const remaining = new Remaining(steps);
   const startedAtMs = performance.now();
   const before = run.tookSeconds;
   const { tool, progress } = options;
-  const hasSocketPlaces = steps.some(({ contestant }) => contestant?.isEbpf);
   for (let index = 0; index < steps.length; ) {
     const size = steps[index]?.size;
     if (size === undefined) break;

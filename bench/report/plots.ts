@@ -1,5 +1,5 @@
+import { NO_PROXY } from '../left-to-do.ts';
 import type { DataFigures, Run } from '../record.ts';
-import { NO_PROXY } from '../run-plan.ts';
 import { endpointsIn, sizeText } from '../sizes.ts';
 import { type BarPlot, barPlot } from './plot/bars.ts';
 import { type LinePlot, linePlot } from './plot/lines.ts';
