@@ -101,10 +101,12 @@ export interface DataFigures {
   readonly direct: AskedFigures;
   /** Through the Service; where there is no proxy, to the pod once more. */
   readonly beside: AskedFigures;
-  /** For each pair of turns the rate of the second as a share of the first's. */
+  /** For each pair of turns the rate of the second as a share of the first's; 0 where it stood still. */
   readonly rateShares: readonly number[];
-  /** The same of the CPU time for each that was answered. */
+  /** The same of the CPU time for each that was answered, where any was. */
   readonly cpuShares: readonly number[];
+  /** Pairs without an answer in the first; older files do not say. */
+  readonly pairsLeftOut?: number;
 }
 
 /** Medians of the turns. */

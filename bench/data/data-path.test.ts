@@ -20,12 +20,24 @@ describe('figuresOf()', () => {
     assert.equal(beside.failed, 2);
   });
 
-  it('leaves out a pair of which one had no answer', () => {
-    const { rateShares, direct } = figuresOf('request', {
-      to: { slices: [slice(1_000), slice(0)] },
-      beside: { slices: [slice(0), slice(900)] },
+  it('counts a turn in which only the Service gave no answer as a rate of 0', () => {
+    const { rateShares, cpuShares, pairsLeftOut, beside } = figuresOf('request', {
+      to: { slices: [slice(1_000), slice(1_000), slice(1_000)] },
+      beside: { slices: [slice(0), slice(900), slice(0)] },
     });
-    assert.deepEqual(rateShares, []);
-    assert.equal(Math.round(direct.perSecond), 100_000);
+    assert.deepEqual(rateShares, [0, 0.9, 0]);
+    assert.deepEqual(cpuShares, [1.111]);
+    assert.equal(pairsLeftOut, 0);
+    assert.equal(beside.perSecond, 0);
+  });
+
+  it('leaves out a pair in which the pod itself gave no answer, and says so', () => {
+    const { rateShares, cpuShares, pairsLeftOut } = figuresOf('request', {
+      to: { slices: [slice(0), slice(1_000), slice(0)] },
+      beside: { slices: [slice(900), slice(900), slice(0)] },
+    });
+    assert.deepEqual(rateShares, [0.9]);
+    assert.deepEqual(cpuShares, [1.111]);
+    assert.equal(pairsLeftOut, 2);
   });
 });

@@ -59,24 +59,34 @@ export async function measureDataPath(options: DataPathOptions): Promise<DataFig
 export function figuresOf(mode: DataMode, { to, beside }: Asked): DataFigures {
   const pairs = to.slices.flatMap((direct, index) => {
     const other = beside.slices[index];
-    // A slice in which nobody had an answer has no costs for each.
-    return other && direct.count > 0 && other.count > 0 ? [{ direct, other }] : [];
+    // Without an answer of the pod itself there is nothing to be a share of.
+    return other && direct.count > 0 ? [{ direct, other }] : [];
   });
-  const shares = (of: (slice: Slice) => number): number[] =>
-    pairs.map(({ direct, other }) => rounded(of(other) / of(direct)));
+  // What stood still for a whole turn has the rate 0, and no costs for each.
+  const answered = pairs.filter(({ other }) => other.count > 0);
   return {
     mode,
     direct: sideFigures(to),
     beside: sideFigures(beside),
-    rateShares: shares(perSecond),
-    cpuShares: shares(cpuMicroseconds),
+    rateShares: pairs.map(shareIn(perSecond)),
+    cpuShares: answered.map(shareIn(cpuMicroseconds)),
+    pairsLeftOut: to.slices.length - pairs.length,
   };
+}
+
+interface Pair {
+  readonly direct: Slice;
+  readonly other: Slice;
+}
+
+function shareIn(of: (slice: Slice) => number): (pair: Pair) => number {
+  return ({ direct, other }) => rounded(of(other) / of(direct));
 }
 
 function sideFigures({ slices, p50Us, p99Us }: AskedSide): AskedFigures {
   const answered = slices.filter(({ count }) => count > 0);
   return {
-    perSecond: median(answered.map(perSecond)),
+    perSecond: median(slices.map(perSecond)),
     cpuMicroseconds: median(answered.map(cpuMicroseconds)),
     failed: slices.reduce((sum, { failed }) => sum + failed, 0),
     ...(p50Us === undefined ? {} : { p50Us }),

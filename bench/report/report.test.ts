@@ -134,6 +134,17 @@ describe('the report', () => {
     assert.match(terminalReport(run), /50,000 x 5 +upstream-nftables +not run: why/);
   });
 
+  it('says how many pairs of turns had no answer', () => {
+    assert.doesNotMatch(terminalReport(run), /pairs of turns/);
+    const visit = made(SMALL, 'fairlead-nftables');
+    const data =
+      visit.data?.map((each) => ({ ...each, rateShares: [0, 1], pairsLeftOut: 3 })) ?? [];
+    assert.match(
+      terminalReport(runOf({ ...visit, data })),
+      /Of 10 pairs of turns 6 are left out, .* and 2 are counted as 0/,
+    );
+  });
+
   it('gives every row of a table at most the columns of its head', () => {
     for (const { head, rows } of sectionsOf(run)) {
       for (const row of rows) assert.ok(row.length <= head.length);

@@ -14,5 +14,15 @@ export function terminalReport(run: Run): string {
 export function whereText(run: Run): string {
   const planted = run.planted === undefined ? '' : ` With a planted ${run.planted}.`;
   const minutes = (run.tookSeconds / 60).toFixed(1);
-  return `${machineText(run.machine)}. ${run.startedAt}, ${minutes} minutes.${planted}`;
+  return `${machineText(run.machine)}. ${run.startedAt}, ${minutes} minutes.${planted}${pairsText(run)}`;
+}
+
+/** What of the data path is not in its medians, or is there as nothing. Empty: all was answered. */
+function pairsText({ visits }: Run): string {
+  const data = visits.flatMap((visit) => visit.data ?? []);
+  const leftOut = data.reduce((sum, { pairsLeftOut = 0 }) => sum + pairsLeftOut, 0);
+  const still = data.flatMap(({ rateShares }) => rateShares).filter((share) => share === 0).length;
+  const all = leftOut + data.reduce((sum, { rateShares }) => sum + rateShares.length, 0);
+  if (leftOut + still === 0) return '';
+  return ` Of ${all} pairs of turns ${leftOut} are left out, in which the pod itself gave no answer, and ${still} are counted as 0, in which the Service gave none.`;
 }
