@@ -44,7 +44,8 @@ export const TRAFFIC_FIELDS = {
   },
   clusterCIDR: {
     kind: 'text',
-    about: 'addresses of pods, for ClusterCIDR: one range, or one of each family with a comma',
+    about:
+      'addresses of pods, for ClusterCIDR and for mode tc-ebpf: one range, or one of each family with a comma',
     kubeProxyDefault: '',
     change: 'live',
   },
