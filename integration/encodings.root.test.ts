@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { paths } from '../lab/api/objects.ts';
+import { type KubeObject, paths } from '../lab/api/objects.ts';
 import { dialTcp } from '../lab/host/sockets.ts';
 import { until } from '../lab/host/until.ts';
 import { type Lab, startLab } from '../lab/lab.ts';
@@ -76,6 +76,21 @@ async function listed(options: ConnectionOptions): Promise<{ known: Known; media
   return { known, mediaTypes: [...mediaTypes] };
 }
 
+/** The server makes some objects for itself a moment after its start: they must not come in between. */
+async function untilServerHasItsOwn({ api }: Lab): Promise<void> {
+  const lists = [
+    paths.services('default'),
+    paths.slices('default'),
+    '/apis/networking.k8s.io/v1/servicecidrs',
+  ];
+  const hasOwn = async (path: string): Promise<boolean> =>
+    (await api.list<KubeObject>(path)).items.some(({ metadata }) => metadata.name === 'kubernetes');
+  await until(async () => (await Promise.all(lists.map(hasOwn))).every(Boolean), {
+    what: 'the objects of the API server itself',
+    deadlineMs: WAIT_MS,
+  });
+}
+
 /** With every field that is kept of an object, each with a value that is not its default. */
 async function createObjects({ api }: Lab): Promise<void> {
   await api.create(paths.services('default'), {
@@ -149,6 +164,7 @@ describe('protobuf and JSON', () => {
   it('say the same of a real API server, in lists and in watches', async () => {
     await using lab = await startLab({ nodeCount: 1 });
     await createObjects(lab);
+    await untilServerHasItsOwn(lab);
     const json = await listed(await connectionOf(lab, 'application/json'));
     assert.deepEqual(json.mediaTypes, ['application/json']);
     assertNothingIsDefault(json.known);
