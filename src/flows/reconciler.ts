@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Endpoint,
   FAMILIES,
@@ -14,6 +13,7 @@ import type { Flow } from '../linux/conntrack/flow.ts';
 import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
 import { synSentSeconds } from '../linux/conntrack/syn-sent-seconds.ts';
 import { picksUpTcpInTheMiddle } from '../linux/conntrack/tcp-loose.ts';
+import { pause } from '../linux/pause.ts';
 import { BegunFrontends, BegunRows } from './begun.ts';
 import { FrontendIndex } from './frontend-index.ts';
 import { IP_VERSIONS } from './keys.ts';
@@ -258,12 +258,4 @@ function hasNodePort(needs: Needs): boolean {
 
 function retryMs(failures: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MOST_RETRY_MS);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { NotifyError, sendNotification } from './notify-socket.ts';
+import { pause } from './pause.ts';
 
 export interface ServiceManagerOptions {
   /** Usually `process.env`. */
@@ -42,11 +42,7 @@ export class ServiceManager {
     if (everyMs === undefined) return;
     while (!signal.aborted) {
       if (isAlive()) this.#tell(['WATCHDOG=1']);
-      try {
-        await delay(everyMs, undefined, { signal });
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
+      await pause(everyMs, signal);
     }
   }
 

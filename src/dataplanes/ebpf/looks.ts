@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../../linux/pause.ts';
 import type { LookPace } from './look-pace.ts';
 
 /**
@@ -19,13 +19,5 @@ export async function lookSparingly(
     const hasLooked = await look();
     const { user, system } = process.threadCpuUsage(before);
     if (hasLooked) restMs = pace.restMs((user + system) / 1000);
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }

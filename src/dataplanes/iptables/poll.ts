@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import { IPTABLES_TABLES } from '../../linux/iptables/programs.ts';
 import { saveText } from '../../linux/iptables/save.ts';
 import { parseSaved } from '../../linux/iptables/saved-table.ts';
+import { pause } from '../../linux/pause.ts';
 import type { Drift } from '../contract.ts';
 import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
@@ -34,9 +34,7 @@ export async function pollTables(
   const seen = new Map<Family, Seen>();
   let waitMs = of.periodMs;
   while (!signal.aborted) {
-    await delay(waitMs, undefined, { signal }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    await pause(waitMs, signal);
     if (signal.aborted) return;
     const begunMs = performance.now();
     for (const family of FAMILIES) {

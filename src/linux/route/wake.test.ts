@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import { pause, Wake } from './wake.ts';
+import { pause } from '../pause.ts';
+import { Wake } from './wake.ts';
 
 describe('a wake', () => {
   it('keeps a call until somebody waits, and several are one', async () => {

@@ -1,6 +1,7 @@
 import { dump } from '../netlink/exchange.ts';
 import type { NetlinkMessage } from '../netlink/reader.ts';
 import { type Netlink, type NetlinkSocketOptions, openNetlink } from '../netlink/socket.ts';
+import { pause } from '../pause.ts';
 import { type DumpQuestion, NETLINK_ROUTE } from './protocol.ts';
 import {
   applyChange,
@@ -9,7 +10,7 @@ import {
   type RouteTables,
   readRouteChange,
 } from './tables.ts';
-import { pause, Wake } from './wake.ts';
+import { Wake } from './wake.ts';
 
 /** A pod that starts makes a dozen events within this time. */
 const SETTLE_MS = 50;
