@@ -312,6 +312,14 @@ static __always_inline int is_connected_to(struct sock *sk, const struct peer *p
 	return same_address(&peer, &p->address);
 }
 
+/* What a socket asked for and got; none if we did not connect it, or it is connected no more. */
+static __always_inline struct peer *connected_peer(struct sock *sk)
+{
+	struct peer *p = bpf_sk_storage_get(&connected, sk, 0, 0);
+
+	return p && is_connected_to(sk, p) ? p : 0;
+}
+
 extern int bpf_sock_destroy(struct sock_common *sk) __ksym;
 
 SEC("iter/udp")
@@ -321,8 +329,8 @@ int list_udp(struct bpf_iter__udp *ctx)
 	struct peer *p, copy;
 
 	if (!sk) return 0;
-	p = bpf_sk_storage_get(&connected, sk, 0, 0);
-	if (!p || !is_connected_to(sk, p)) return 0;
+	p = connected_peer(sk);
+	if (!p) return 0;
 	copy = *p;
 	bpf_seq_write(ctx->meta->seq, &copy, sizeof(copy));
 	return 0;
@@ -336,8 +344,8 @@ int end_udp(struct bpf_iter__udp *ctx)
 	struct peer *p;
 
 	if (!sk) return 0;
-	p = bpf_sk_storage_get(&connected, sk, 0, 0);
-	if (!p || !is_connected_to(sk, p)) return 0;
+	p = connected_peer(sk);
+	if (!p) return 0;
 	key.virtual_address = p->virtual_address;
 	key.address = p->address;
 	key.virtual_port = p->virtual_port;
