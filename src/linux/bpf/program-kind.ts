@@ -8,7 +8,8 @@ export interface ProgramKind {
   readonly attachFunction?: string;
 }
 
-const CGROUP: Readonly<Record<string, number>> = {
+/** Hooks of a control group at its sockets, by the names that sections have them. */
+export const CGROUP_ATTACH_TYPE = {
   connect4: AttachType.cgroupConnect4,
   connect6: AttachType.cgroupConnect6,
   sendmsg4: AttachType.cgroupSendmsg4,
@@ -19,12 +20,14 @@ const CGROUP: Readonly<Record<string, number>> = {
   getpeername6: AttachType.cgroupGetpeername6,
   getsockname4: AttachType.cgroupGetsockname4,
   getsockname6: AttachType.cgroupGetsockname6,
-};
+} as const;
+
+const CGROUP: ReadonlyMap<string, number> = new Map(Object.entries(CGROUP_ATTACH_TYPE));
 
 /** What the name of a section says of the programs in it, as everybody who writes them has it. */
 export function kindOfSection(section: string): ProgramKind {
   const [family = '', name = ''] = section.split('/', 2);
-  const cgroup = family === 'cgroup' ? CGROUP[name] : undefined;
+  const cgroup = family === 'cgroup' ? CGROUP.get(name) : undefined;
   if (cgroup !== undefined) {
     return { type: ProgramType.cgroupSocketAddress, expectedAttachType: cgroup };
   }

@@ -52,7 +52,7 @@ export function nodeEntries(facts: NodeFacts, { hostCookie, links: read }: NodeA
     nodeAddresses: new Map(addresses.map((address) => [addressKey(address), SERVED])),
     interfaces: new Map(
       flagged.map(([index, flags]) => [
-        interfaceKey(index).toString('latin1'),
+        numberBytes(index).toString('latin1'),
         numberBytes(flags).toString('latin1'),
       ]),
     ),
@@ -137,9 +137,9 @@ export function noteInterfaces(
   const before = podInterfaces(links.before, podDetection);
   const now = podInterfaces(links.now, podDetection);
   for (const [index, flags] of now) {
-    if (before.get(index) !== flags) interfaces.update(interfaceKey(index), numberBytes(flags));
+    if (before.get(index) !== flags) interfaces.update(numberBytes(index), numberBytes(flags));
   }
-  for (const index of before.keys()) if (!now.has(index)) interfaces.delete(interfaceKey(index));
+  for (const index of before.keys()) if (!now.has(index)) interfaces.delete(numberBytes(index));
 }
 
 const ENTRY_TEXT = {
@@ -174,10 +174,6 @@ function changesBetween(found: Entries, wanted: Entries): EntryChange[] {
     if (!wanted.has(id)) changes.push({ kind: 'foreign', key: Buffer.from(id, 'latin1') });
   }
   return changes;
-}
-
-function interfaceKey(index: number): Buffer {
-  return numberBytes(index);
 }
 
 function addressKey(text: string): Binary {

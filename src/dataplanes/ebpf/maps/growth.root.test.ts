@@ -4,7 +4,7 @@ import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../../linux/bpf/enumerate.ts';
 import { openPinnedLink } from '../../../linux/bpf/link.ts';
 import type { BpfObject, ObjectProgram } from '../../../linux/bpf/object.ts';
-import { ATTACH_TYPE, HOOK_NAMES } from '../places/hook-names.ts';
+import { attachTypeOf, HOOK_NAMES } from '../places/hook-names.ts';
 import { testPlace } from '../testing/place.ts';
 import { change, clusterIp, FACTS, rowOf } from '../testing/rows.ts';
 
@@ -37,7 +37,7 @@ test('maps grow under hooks of which one has been taken off', async () => {
   link.detach();
   link.close();
   await plane.apply(CHANGES);
-  assert.equal(programsOnCgroup(place.cgroupFd, ATTACH_TYPE[last]).length, 1);
+  assert.equal(programsOnCgroup(place.cgroupFd, attachTypeOf(last)).length, 1);
   assert.deepEqual(await place.newPlane().diff(DESIRED), []);
 });
 

@@ -1,20 +1,22 @@
-import { AttachType } from '../../../linux/bpf/constants.ts';
+import { CGROUP_ATTACH_TYPE } from '../../../linux/bpf/program-kind.ts';
 
-/** The places in the kernel at which a program of the object of the same name runs. */
-export const ATTACH_TYPE = {
-  connect4: AttachType.cgroupConnect4,
-  connect6: AttachType.cgroupConnect6,
-  sendmsg4: AttachType.cgroupSendmsg4,
-  sendmsg6: AttachType.cgroupSendmsg6,
-  recvmsg4: AttachType.cgroupRecvmsg4,
-  recvmsg6: AttachType.cgroupRecvmsg6,
-  getpeername4: AttachType.cgroupGetpeername4,
-  getpeername6: AttachType.cgroupGetpeername6,
-} as const;
+/** Hooks that have a program of ours; it has the same name in bpf/sock.bpf.c. */
+export const HOOK_NAMES = [
+  'connect4',
+  'connect6',
+  'sendmsg4',
+  'sendmsg6',
+  'recvmsg4',
+  'recvmsg6',
+  'getpeername4',
+  'getpeername6',
+] as const;
 
-export type HookName = keyof typeof ATTACH_TYPE;
+export type HookName = (typeof HOOK_NAMES)[number];
 
-export const HOOK_NAMES = Object.keys(ATTACH_TYPE) as readonly HookName[];
+export function attachTypeOf(name: HookName): number {
+  return CGROUP_ATTACH_TYPE[name];
+}
 
 /** What people know a hook by. */
 export function hookText(name: HookName): string {

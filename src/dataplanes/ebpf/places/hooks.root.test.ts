@@ -5,7 +5,7 @@ import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../../linux/bpf/enumerate.ts';
 import { testPlace } from '../testing/place.ts';
 import { FACTS } from '../testing/rows.ts';
-import { ATTACH_TYPE, HOOK_NAMES } from './hook-names.ts';
+import { attachTypeOf, HOOK_NAMES } from './hook-names.ts';
 
 const place = testPlace('attached');
 const NOTHING = { facts: FACTS, rows: [] };
@@ -16,7 +16,7 @@ after(() => place.leave());
 /** How many programs are at each hook, where it is not one. */
 function notOne(): string[] {
   return HOOK_NAMES.flatMap((name) => {
-    const { length } = programsOnCgroup(place.cgroupFd, ATTACH_TYPE[name]);
+    const { length } = programsOnCgroup(place.cgroupFd, attachTypeOf(name));
     return length === 1 ? [] : [`${name}: ${length}`];
   });
 }

@@ -3,7 +3,7 @@ import { attachCgroup, type BpfLink } from '../../../linux/bpf/link.ts';
 import type { BpfProgram } from '../../../linux/bpf/program.ts';
 import { type Difference, PlaneError } from '../../contract.ts';
 import type { Pins } from '../pins.ts';
-import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
+import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { SamePrograms } from './same-program.ts';
 import { detachStrays, type StraySearch, strays } from './strays.ts';
 
@@ -111,7 +111,7 @@ export class Hooks {
   #attach(name: HookName, program: BpfProgram): BpfLink {
     const cgroupFd = openSync(this.#cgroupPath, 'r');
     try {
-      return attachCgroup(program, { cgroupFd, attachType: ATTACH_TYPE[name] });
+      return attachCgroup(program, { cgroupFd, attachType: attachTypeOf(name) });
     } finally {
       closeSync(cgroupFd);
     }

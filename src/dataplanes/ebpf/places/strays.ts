@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { BpfLink } from '../../../linux/bpf/link.ts';
 import type { Difference } from '../../contract.ts';
-import { ATTACH_TYPE, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
+import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { looksLikeOurs } from './looks-like-ours.ts';
 import { eachStrayLink } from './stray-links.ts';
 
@@ -41,6 +41,6 @@ function eachStray(
 function hookOf(link: BpfLink, cgroupId: bigint): HookName | undefined {
   const { target, programId } = link.info();
   if (target.kind !== 'cgroup' || target.cgroupId !== cgroupId) return undefined;
-  const name = HOOK_NAMES.find((each) => ATTACH_TYPE[each] === target.attachType);
+  const name = HOOK_NAMES.find((each) => attachTypeOf(each) === target.attachType);
   return name !== undefined && looksLikeOurs(programId, name) ? name : undefined;
 }
