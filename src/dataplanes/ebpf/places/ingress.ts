@@ -210,13 +210,14 @@ export class Ingress {
   }
 
   #keptIds(): ReadonlySet<number> {
-    const pinned = this.#pinnedInterfaces().map((ifindex) => {
+    const ids = new Set([...this.#links.values()].map((link) => link.info().id));
+    for (const ifindex of this.#pinnedInterfaces()) {
+      if (this.#links.has(ifindex)) continue;
       const link = this.#pins.link(pinName(ifindex));
-      const id = link?.info().id ?? 0;
+      if (link) ids.add(link.info().id);
       link?.close();
-      return id;
-    });
-    return new Set([...pinned, ...[...this.#links.values()].map((link) => link.info().id)]);
+    }
+    return ids;
   }
 }
 
