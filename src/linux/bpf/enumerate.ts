@@ -30,7 +30,7 @@ export function listIds(kind: ObjectKind): number[] {
   }
 }
 
-/** Undefined: it has gone. */
+/** Undefined: it has gone, or is only being made. */
 export function openMapById(id: number): BpfMap | undefined {
   return openById('map', id, mapOf);
 }
@@ -45,7 +45,8 @@ export function openLinkById(id: number): BpfLink | undefined {
 
 function openById<T>(kind: ObjectKind, id: number, make: (fd: number) => T): T | undefined {
   const result = bpf(KINDS[kind].open, new Attr().u32(0, id));
-  if (result === -Errno.ENOENT) return undefined;
+  // To attach a program takes some ten milliseconds, in which the link has its number already.
+  if (result === -Errno.ENOENT || result === -Errno.EAGAIN) return undefined;
   return make(succeeded(`open the ${kind} ${id}`, result));
 }
 
