@@ -84,6 +84,11 @@ export interface DataPlane {
   /** How many rows a transaction should have at most, where it costs much and a row little. */
   readonly rowsPerStep?: number;
   /**
+   * How many kernel objects one transaction may touch, where the kernel holds memory for each until
+   * it commits. A change that may touch more goes to `applyPart`; undefined: there is no limit.
+   */
+  readonly objectsPerStep?: number;
+  /**
    * Makes the fixed parts, removes what belongs to no row, and says which rows are there already.
    * The start after a crash, a touched kernel and a routine look are all this one step.
    * `suspects`: look only at what `watch` has reported since the last inspection, and believe that
@@ -98,6 +103,13 @@ export interface DataPlane {
    * inspection did not find right, of which the plane remembers what is there.
    */
   apply(changes: readonly Change[]): Promise<void>;
+  /**
+   * Writes the next part of a change that is too large for one transaction. Call it with the same
+   * change until it resolves with `finished`; other rows may be written in between. The old endpoints
+   * serve until the new ones do. After a rejection the plane remembers what is there of the row, and
+   * the next change of it names no `before`, as after an inspection.
+   */
+  applyPart?(change: Change): Promise<'unfinished' | 'finished'>;
   /** What `inspect` would find, without a write. */
   diff(desired: Desired): Promise<readonly Difference[]>;
   /** Tells every change of ours by somebody else, until the signal is aborted. */
