@@ -1,5 +1,11 @@
 import { NetlinkError } from '../netlink/errors.ts';
-import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
+import {
+  type Acknowledgement,
+  dump,
+  nextMessages,
+  readAcknowledgement,
+  request,
+} from '../netlink/exchange.ts';
 import type { NetlinkMessage } from '../netlink/reader.ts';
 import { readAttributes } from '../netlink/reader.ts';
 import type { Netlink } from '../netlink/socket.ts';
@@ -49,6 +55,11 @@ export class NftRefusal extends NetlinkError {
   }
 }
 
+export interface CommitCount {
+  readonly done: number;
+  readonly isUnderWay: boolean;
+}
+
 /**
  * A way to the kernel's nf_tables: transactions, and reading what is there. One transaction or
  * reading at a time; the caller sees to it.
@@ -59,6 +70,7 @@ export class NftConnection implements Disposable {
   readonly #writer = new NetlinkWriter();
   #sequence = 1;
   #writtenCount = 0;
+  #commits: CommitCount = { done: 0, isUnderWay: false };
 
   constructor(netlink: Netlink) {
     this.#netlink = netlink;
@@ -74,6 +86,11 @@ export class NftConnection implements Disposable {
     return this.#writtenCount;
   }
 
+  /** Batches that the kernel has taken: each raises its generation by one. */
+  get commits(): CommitCount {
+    return this.#commits;
+  }
+
   /** The last batch that was begun must have been committed, or is given up. */
   begin(): NftBatch {
     this.#writer.clear();
@@ -85,9 +102,15 @@ export class NftConnection implements Disposable {
     if (batch.operationCount === 0) return;
     const { bytes, begin, last, next } = batch.finish();
     this.#sequence = next;
-    await this.#netlink.send(bytes);
-    const refusals = await this.#refusals({ begin, last });
-    const [first] = refusals;
+    const { done } = this.#commits;
+    this.#commits = { done, isUnderWay: true };
+    let first: Acknowledgement | undefined;
+    try {
+      await this.#netlink.send(bytes);
+      [first] = await this.#refusals({ begin, last });
+    } finally {
+      this.#commits = { done: first ? done : done + 1, isUnderWay: false };
+    }
     if (!first) {
       this.#writtenCount += batch.operationCount;
       return;
@@ -247,7 +270,7 @@ export class NftConnection implements Disposable {
    * one of the batch has; a batch that failed as a whole is answered with the number of its begin.
    */
   async #refusals(of: { begin: number; last: number }) {
-    const refusals = [];
+    const refusals: Acknowledgement[] = [];
     for (;;) {
       for (const message of await this.#answers()) {
         const answer = readAcknowledgement(message);

@@ -27,6 +27,9 @@ const NAT_PORT_SPECIFIED = 2;
 const MASQUERADE_FULLY_RANDOM = 16;
 const FIB_ADDRESS_TYPE = 3;
 const DYNSET = { update: 1, delete: 2 } as const;
+const DYNSET_EXPRESSION = 7;
+const LIMIT_PACKETS = 0;
+const SECONDS_PER_DAY = 86_400n;
 const HOST_TO_NETWORK = 1;
 const NUMGEN_RANDOM = 1;
 const LOOKUP_INVERTED = 1;
@@ -145,6 +148,32 @@ export function forget(map: string, entry: { key: number; value: number }): Expr
   return dynset(map, { ...entry, operation: DYNSET.delete });
 }
 
+/**
+ * Goes on only while the element of the key, which is made with its first packet, is within its
+ * limit: a bucket of `burst` packets that `perDay` more come into.
+ */
+export function limitEach(
+  set: string,
+  of: { key: number; timeoutMs: number; perDay: number; burst: number },
+): Expression {
+  return expression('dynset', (w) => {
+    w.text(1, set);
+    w.u32be(3, DYNSET.update);
+    w.u32be(4, register(of.key));
+    w.u64be(6, BigInt(of.timeoutMs));
+    writeExpression(w, DYNSET_EXPRESSION, {
+      name: 'limit',
+      attributes: (inner) => {
+        inner.u64be(1, BigInt(of.perDay));
+        inner.u64be(2, SECONDS_PER_DAY);
+        inner.u32be(3, of.burst);
+        inner.u32be(4, LIMIT_PACKETS);
+        inner.u32be(5, 0);
+      },
+    });
+  });
+}
+
 export function destinationNat(
   family: TableFamily,
   from: { address: number; port: number },
@@ -176,7 +205,7 @@ export function rejectWithReset(): Expression {
   });
 }
 
-export function verdict(code: 'drop' | 'jump' | 'goto', chain?: string): Expression {
+export function verdict(code: 'drop' | 'jump' | 'goto' | 'return', chain?: string): Expression {
   return expression('immediate', (w) => {
     w.u32be(1, VERDICT_REGISTER);
     const nest = w.beginNested(2);

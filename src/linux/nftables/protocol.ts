@@ -108,7 +108,7 @@ export const LIST_ITEM = 1;
 export const DATA = { value: 1, verdict: 2 } as const;
 export const VERDICT = { code: 1, chain: 2 } as const;
 /** Codes are signed in the kernel. */
-export const VERDICT_CODE = { drop: 0, accept: 1, jump: -3, goto: -4 } as const;
+export const VERDICT_CODE = { drop: 0, accept: 1, jump: -3, goto: -4, return: -5 } as const;
 export const VERDICT_TYPE = 0xffff_ff00;
 export const EXPRESSION = { name: 1, data: 2 } as const;
 export const COUNTER = { bytes: 1, packets: 2 } as const;

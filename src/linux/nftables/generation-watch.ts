@@ -1,0 +1,59 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { CommitCount } from './connection.ts';
+
+export interface GenerationSources {
+  /** Rises by one with every transaction of anybody in the network namespace. */
+  readonly generation: () => Promise<number>;
+  readonly ownCommits: () => CommitCount;
+}
+
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * Tells whether events that were lost were all our own. The kernel counts transactions: if it has
+ * counted as many as we have made and have heard of from others, nobody else has done anything.
+ */
+export class GenerationWatch {
+  readonly #sources: GenerationSources;
+  #foreignCount = 0;
+  #base: number | undefined;
+
+  constructor(sources: GenerationSources) {
+    this.#sources = sources;
+  }
+
+  /** What is counted from here on. */
+  async begin(): Promise<void> {
+    this.#base = await this.#unexplained();
+  }
+
+  noteForeignCommit(): void {
+    this.#foreignCount++;
+  }
+
+  /** Asked once after each loss. */
+  async wasOnlyOurs(): Promise<boolean> {
+    const now = await this.#unexplained();
+    const isOurs = now !== undefined && now === this.#base;
+    this.#base = now;
+    return isOurs;
+  }
+
+  /** Transactions that are neither ours nor heard of; undefined: ours never pause. */
+  async #unexplained(): Promise<number | undefined> {
+    const deadlineMs = performance.now() + LONGEST_WAIT_MS;
+    while (performance.now() < deadlineMs) {
+      const before = this.#sources.ownCommits();
+      if (before.isUnderWay) {
+        await turn();
+        continue;
+      }
+      const generation = await this.#sources.generation();
+      // A transaction in between may be in the figure or not.
+      if (this.#sources.ownCommits() === before) {
+        return generation - before.done - this.#foreignCount;
+      }
+    }
+    return undefined;
+  }
+}
