@@ -250,7 +250,6 @@ test('a watch that fails ends the other and says why', async () => {
 test('what both have counted of one endpoint is added up', async () => {
   const count: EndpointCount = {
     service: 's',
-    frontend: '10.96.0.1:80',
     endpoint: '10.244.0.1:80',
     connections: 2,
     bytes: 10,

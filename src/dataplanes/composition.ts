@@ -123,7 +123,7 @@ export class ComposedPlane implements DataPlane {
     const sums = new Map<string, EndpointCount>();
     for (const plane of [this.#behind, this.#front]) {
       for (const count of await plane.counters()) {
-        const id = `${count.service} ${count.frontend} ${count.endpoint}`;
+        const id = `${count.service} ${count.endpoint}`;
         const known = sums.get(id);
         sums.set(id, {
           ...count,

@@ -57,11 +57,9 @@ export interface Drift {
   readonly by?: { readonly pid: number; readonly program: string };
 }
 
-/** Where the kernel counts: new connections that an endpoint got at a frontend. */
+/** Where the kernel counts: new connections that an endpoint got, at whichever frontend. */
 export interface EndpointCount {
   readonly service: ServicePortKey;
-  /** `address:port` of the frontend; `:port` for a node port. */
-  readonly frontend: string;
   readonly endpoint: string;
   readonly connections: number;
   readonly bytes: number;

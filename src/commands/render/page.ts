@@ -1,13 +1,14 @@
 import type { Desired } from '../../dataplanes/contract.ts';
 import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
-import { classChain, classOfId } from '../../dataplanes/nftables/classes.ts';
+import { classChain, classOfId, wayOfClassSet } from '../../dataplanes/nftables/classes.ts';
 import { hostNumberOf } from '../../dataplanes/nftables/element-text.ts';
 import type { RowElement, SharedElement } from '../../dataplanes/nftables/elements.ts';
-import { Numbers } from '../../dataplanes/nftables/numbers.ts';
 import { elementText, hookText } from '../../dataplanes/nftables/render.ts';
 import { partsOf } from '../../dataplanes/nftables/row.ts';
+import { newRowNumbers } from '../../dataplanes/nftables/row-numbers.ts';
+import { allElements } from '../../dataplanes/nftables/row-plan.ts';
 import { ruleSentences } from '../../dataplanes/nftables/sentences.ts';
-import { setSpecs, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import { CLASS_SETS, setSpecs, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
 import type { Where } from '../../dataplanes/nftables/statements.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
@@ -56,7 +57,7 @@ export function pagesOf(
   desired: Desired & { readonly rows: readonly Forwarding[] },
   isWanted: (row: Forwarding) => boolean,
 ): Page[] {
-  const numbers = new Numbers();
+  const numbers = newRowNumbers();
   for (const row of desired.rows) partsOf(row, numbers);
   const contents = { ip: tableContent(desired, 'ip'), ip6: tableContent(desired, 'ip6') };
   return desired.rows.filter(isWanted).map((row) => {
@@ -76,16 +77,27 @@ function pageFrontend(
   { frontend, parts, visits }: FrontendWalk,
   family: TableFamily,
 ): PageFrontend {
-  const all: readonly (RowElement | SharedElement)[] = [...parts.elements, ...parts.shared];
+  const { sources } = parts;
+  const where: Where = frontend.kind === 'node-port' ? 'nodeport' : 'service';
+  const ranges = sources?.ranges.map((range) => range.element(sources.number)) ?? [];
+  const all: readonly (RowElement | SharedElement)[] = [
+    ...allElements(parts, new Map()),
+    ...parts.shared,
+    ...ranges,
+  ];
   const elements = setSpecs(family).flatMap((spec) =>
-    all.filter(({ set }) => set === spec.name).map((element) => pageElement(spec, element)),
+    all.filter(({ set }) => set === spec.name).map((element) => pageElement(spec, element, where)),
   );
   return { frontend, elements, path: visits.map(({ chain }) => chain.name) };
 }
 
-function pageElement(spec: SetSpec, element: RowElement | SharedElement): PageElement {
+function pageElement(
+  spec: SetSpec,
+  element: RowElement | SharedElement,
+  where: Where,
+): PageElement {
   const { comment: _, ...rest } = { comment: undefined, ...element };
-  const leadsTo = classChainOf(element);
+  const leadsTo = classChainOf(element, where);
   return {
     kind: spec.value ? 'map' : 'set',
     set: spec.name,
@@ -95,17 +107,12 @@ function pageElement(spec: SetSpec, element: RowElement | SharedElement): PageEl
   };
 }
 
-const CLASSIFIED = {
-  services: 'service',
-  'short-circuit': 'service',
-  nodeports: 'nodeport',
-  'short-circuit-nodeports': 'nodeport',
-} as const;
-
-function classChainOf(element: RowElement | SharedElement): string | undefined {
-  if (!('value' in element) || element.value === undefined) return undefined;
-  const where = (CLASSIFIED as Readonly<Record<string, Where | undefined>>)[element.set];
-  const of = where && classOfId(hostNumberOf(element.value), where);
+/** Of an entry of a group, the chain that its class leads to. */
+function classChainOf(element: RowElement | SharedElement, where: Where): string | undefined {
+  if (element.set !== 'groups' || element.value === undefined) return undefined;
+  const id = hostNumberOf(element.value);
+  const sets = CLASS_SETS.filter((set) => wayOfClassSet(set).where === where);
+  const of = sets.map((set) => classOfId(id, set)).find((each) => each !== undefined);
   return of && classChain(of);
 }
 

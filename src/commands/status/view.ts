@@ -98,13 +98,12 @@ function drifts({ drifts: last, driftCount, atMs }: AgentSnapshot): string {
 /** The busiest first. */
 export function countersView(counts: readonly EndpointCount[]): string {
   const sorted = [...counts].sort((a, b) => b.connections - a.connections);
-  const rows = sorted.map(({ service, frontend, endpoint, connections }) => [
+  const rows = sorted.map(({ service, endpoint, connections }) => [
     service,
-    frontend,
     endpoint,
     String(connections),
   ]);
-  const head = ['SERVICE', 'FRONTEND', 'ENDPOINT', 'CONNECTIONS'].map((h) => colour('bold', h));
+  const head = ['SERVICE', 'ENDPOINT', 'CONNECTIONS'].map((h) => colour('bold', h));
   return formatTextTable([head, ...rows]);
 }
 

@@ -6,21 +6,15 @@ import { NODE_PORTS, SERVICES } from './names.ts';
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { tcp: 'TCP', udp: 'UDP', sctp: 'SCTP' };
 const COUNTED =
   /^\[(\d+):(\d+)\] -p (\w+) -m comment --comment "([^"]+)" .*--to-destination (\S+)$/;
-const CLUSTER_IP = /^\[\d+:\d+\] -d (\S+)\/\d+ -p (\w+) .*"(\S+) cluster IP".*--dport (\d+)/;
 const ADDRESS = /^-d (\S+)\/\d+ -p (\w+) .*--dport (\d+)/;
 const NODE_PORT = /^-p (\w+) .*--dport (\d+)/;
 
 /**
  * What the rules of endpoints have counted; table nat sees the first packet of a connection only.
- * All addresses of a service port share the chain of an endpoint, so the cluster IP stands for all.
+ * All addresses of a service port share the chain of an endpoint.
  * `nat` was read with counters. In a large cluster upstream writes no comments here: then, nothing.
  */
 export function endpointCounts(nat: SavedTable, family: Family): EndpointCount[] {
-  const frontends = new Map<string, string>();
-  for (const rule of nat.get(SERVICES) ?? []) {
-    const [, address = '', protocol = '', service = '', port = ''] = CLUSTER_IP.exec(rule) ?? [];
-    if (service !== '') frontends.set(`${service}/${protocol}`, `${hostText(address)}:${port}`);
-  }
   const counts: EndpointCount[] = [];
   for (const [name, rules] of nat) {
     if (!name.startsWith('KUBE-SEP-')) continue;
@@ -30,7 +24,6 @@ export function endpointCounts(nat: SavedTable, family: Family): EndpointCount[]
       const [, packets, bytes, protocol = '', service = '', endpoint = ''] = found;
       counts.push({
         service: `${service}/${PROTOCOLS[protocol]}/${family}`,
-        frontend: frontends.get(`${service}/${protocol}`) ?? '',
         endpoint,
         connections: Number(packets),
         bytes: Number(bytes),
@@ -55,8 +48,4 @@ export function kernelFrontends(nat: SavedTable): KernelFrontend[] {
     if (protocol) frontends.push({ protocol, port: Number(port) });
   }
   return frontends;
-}
-
-function hostText(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
 }

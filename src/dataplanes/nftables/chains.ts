@@ -3,16 +3,9 @@ import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { BaseHook } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../contract.ts';
-import {
-  affinityUse,
-  type Class,
-  chainSeconds,
-  classChain,
-  endpointMap,
-  pickChain,
-  slotsOf,
-} from './classes.ts';
-import type { Rule, Statement } from './statements.ts';
+import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
+import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
+import type { Rule, Statement, Way } from './statements.ts';
 
 export interface Chain {
   readonly name: string;
@@ -42,7 +35,7 @@ export function fixedChains(facts: NodeFacts, family: TableFamily): readonly Cha
   return [
     // Not `reject`, which is a word of nft's: nobody could name the chain to it.
     { name: 'refuse', rules: rejectRules() },
-    { name: 'services', rules: serviceRules(facts, family) },
+    { name: 'dispatch', rules: dispatchRules(facts, family) },
     { name: 'masquerading', rules: masqueradingRules(facts.masqueradeMark) },
     { name: 'firewall', rules: firewallRules() },
     { name: 'service-check', rules: checkRules('service') },
@@ -70,7 +63,7 @@ function baseChains(): readonly Chain[] {
   });
   const serviceChecks = [when(NEW, jump('service-check')), when(NEW, jump('cluster-ip-check'))];
   const firewall = [when(NEW, jump('firewall'))];
-  const services = [when(jump('services'))];
+  const dispatch = [when(jump('dispatch'))];
   return [
     base('filter-prerouting', filter('prerouting', BEFORE_TRANSLATION), firewall),
     base('filter-output-early', filter('output', BEFORE_TRANSLATION), firewall),
@@ -80,19 +73,19 @@ function baseChains(): readonly Chain[] {
     ]),
     base('filter-forward', filter('forward', FILTER), serviceChecks),
     base('filter-output', filter('output', FILTER), serviceChecks),
-    base('nat-prerouting', nat('prerouting', DESTINATION_TRANSLATION), services),
-    base('nat-output', nat('output', DESTINATION_TRANSLATION), services),
+    base('nat-prerouting', nat('prerouting', DESTINATION_TRANSLATION), dispatch),
+    base('nat-output', nat('output', DESTINATION_TRANSLATION), dispatch),
     base('nat-postrouting', nat('postrouting', SOURCE_TRANSLATION), [when(jump('masquerading'))]),
   ];
 }
 
-function serviceRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
+function dispatchRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
   return [
-    when({ do: 'classify', where: 'service', map: 'services', classes: 'classes' }),
+    when({ do: 'classify', where: 'service', classes: 'class-chains' }),
     {
       statements: [
         ...servesNodePorts(facts, family),
-        { do: 'classify', where: 'nodeport', map: 'nodeports', classes: 'nodeport-classes' },
+        { do: 'classify', where: 'nodeport', classes: 'nodeport-class-chains' },
       ],
     },
   ];
@@ -166,64 +159,87 @@ function clusterIpCheckRules(facts: NodeFacts, family: TableFamily): readonly Ru
 }
 
 /**
- * Chains that pick among so many endpoints are made before there are any: a rule that is bound to
- * a full map makes the kernel walk the map, which takes 18 to 63 ms with a quarter of a million.
+ * Chains that draw from so many slots are made before there are any: a rule that is bound to a full
+ * map makes the kernel walk the map, which takes 18 to 63 ms with a quarter of a million.
  */
-const PREPARED_COUNT = 32;
+const LARGEST_PREPARED_SIZE = 4096;
+const PREPARED_WAYS: readonly Way[] = [
+  { where: 'service', listOf: 'own' },
+  { where: 'nodeport', listOf: 'own' },
+];
 
 export function preparedChains(): readonly Chain[] {
-  return Array.from({ length: PREPARED_COUNT }, (_, index) => {
-    const of: Class = {
-      where: 'service',
-      treatment: 'cluster',
-      count: index + 1,
-      stickySeconds: 0,
-    };
-    return { name: pickChain(of), rules: pickRules(of) };
-  });
+  return PREPARED_WAYS.flatMap((way) =>
+    sizesUpTo(LARGEST_PREPARED_SIZE).map((size) => pick(way, size)),
+  );
 }
 
 /** The chains of a class: the one it leads to last, after those that it leads on to. */
 export function classChains(of: Class, facts: NodeFacts, family: TableFamily): readonly Chain[] {
-  if (of.treatment === 'short') return [{ name: classChain(of), rules: pickRules(of) }];
+  const { treatment, size, stickySeconds } = of;
+  if (treatment === 'pick') return [pick(of, size)];
+  if (treatment === 'choose') return [{ name: classChain(of), rules: chooseRules(of, size) }];
+  if (treatment === 'short')
+    return [stickySeconds > 0 ? sticky(of, stickySeconds) : pick(of, size)];
   const first = treatmentRules(of, facts, family);
-  if (of.count === 0) return [{ name: classChain(of), rules: first }];
-  const pick = { name: pickChain(of), rules: pickRules(of) };
-  return [pick, { name: classChain(of), rules: [...first, when(goto(pick.name))] }];
+  if (size === 0 && stickySeconds === 0) return [{ name: classChain(of), rules: first }];
+  const next = stickySeconds > 0 ? sticky(of, stickySeconds) : pick(of, size);
+  return [next, { name: classChain(of), rules: [...first, when(goto(next.name))] }];
+}
+
+function pick(way: Way, size: number): Chain {
+  const { where, listOf } = way;
+  const draw = (slotCount: number) => when({ do: 'translate', way: { where, listOf }, slotCount });
+  return { name: pickChain(way, size), rules: drawCounts(size).map(draw) };
+}
+
+function chooseRules({ where, listOf }: Way, size: number): readonly Rule[] {
+  return drawCounts(size).map((slotCount) =>
+    when({ do: 'choose', way: { where, listOf }, slotCount }),
+  );
 }
 
 /**
- * Between two packets' lookups a change may come: the class is still the old one and the slot is
- * gone. The second rule catches it, slot 0 is always there.
+ * How many slots each draw is made from. A size has empty slots at its end, unless it is exact: what
+ * meets one draws again, at last from slots that no list of the size lacks. Then slot 0: between two
+ * lookups of a packet a change may come, the class is still the old one and the slots are gone.
  */
-function pickRules(of: Class): readonly Rule[] {
-  const slots = slotsOf(of);
-  const onlyFirst = { ...slots, count: 1 };
-  if (of.stickySeconds === 0) {
-    const map = endpointMap(of.where);
-    const choices = of.count === 1 ? [slots] : [slots, onlyFirst];
-    return choices.map((each) => when({ do: 'translate', where: of.where, map, slots: each }));
-  }
-  const use = affinityUse(of);
-  const seconds = chainSeconds(of);
-  const drawn = { count: of.count, offset: 0 };
-  return [
-    when({ do: 'return', use, seconds }),
-    when({ do: 'choose', use, slots: drawn, seconds }),
-    when({ do: 'choose-once', use, slots: { count: 1, offset: 0 } }),
-  ];
+function drawCounts(size: number): readonly number[] {
+  if (size === 1) return [1];
+  if (isExact(size)) return [size, 1];
+  return [...Array.from({ length: DRAWS }, () => size), sizeBelow(size), 1];
+}
+
+/** A client that is not known is chosen an endpoint for, then it is known; or it is not remembered. */
+function sticky({ where, listOf }: Way, seconds: number): Chain {
+  const way: Way = { where, listOf };
+  const classes = classSetOf({ ...way, treatment: 'pick', size: 1, stickySeconds: 0 });
+  const classify = (treatment: 'pick' | 'choose'): Statement => ({
+    do: 'classify',
+    where,
+    as: { treatment, listOf },
+    classes,
+  });
+  return {
+    name: stickyChain(way, seconds),
+    rules: [
+      when({ do: 'return', way, seconds }),
+      when({ do: 'match-room', way, seconds }, classify('choose')),
+      when({ do: 'return', way, seconds }),
+      when(classify('pick')),
+    ],
+  };
 }
 
 function treatmentRules(of: Class, facts: NodeFacts, family: TableFamily): readonly Rule[] {
   const mark: Statement = { do: 'set-mark', mark: facts.masqueradeMark };
   const by = facts.podDetection[FAMILY_OF_TABLE[family]];
   const fromHost: Statement = { do: 'match-local', of: 'saddr' };
-  const isNodePort = of.where === 'nodeport';
   const short: Statement = {
     do: 'classify',
     where: of.where,
-    map: isNodePort ? 'short-circuit-nodeports' : 'short-circuit',
-    classes: isNodePort ? 'nodeport-short-classes' : 'short-classes',
+    as: { treatment: 'short', listOf: 'cluster' },
+    classes: of.where === 'nodeport' ? 'nodeport-short-class-chains' : 'short-class-chains',
   };
   switch (of.treatment) {
     case 'cluster':

@@ -3,36 +3,45 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   type Class,
-  chainSeconds,
   classChain,
   classId,
   classOfId,
   classSetOf,
   type Treatment,
 } from './classes.ts';
+import { sizeBelow, sizeFor, sizesUpTo } from './sizes.ts';
+import { timeOutStep } from './time-outs.ts';
 
-const TREATMENTS: readonly Treatment[] = [
-  'cluster',
-  'masquerade',
-  'plain',
-  'local',
-  'local-host',
-  'short',
-];
-/** What the API takes for the timeout of a client. */
+const OWN: readonly Treatment[] = ['cluster', 'masquerade', 'plain', 'local', 'local-host'];
+const DRAWS: readonly Treatment[] = ['pick', 'choose'];
+/** What the API takes for the time-out of a client. */
 const MOST_SECONDS = 86_400;
-/** Beyond it the count of a sticky class has no room; slots of the second list begin there too. */
-const MOST_COUNT = 65_535;
 
-const CLASS: fc.Arbitrary<Class> = fc.record({
-  where: fc.constantFrom('service', 'nodeport'),
-  treatment: fc.constantFrom(...TREATMENTS),
-  count: fc.oneof(fc.nat(40), fc.integer({ min: 1000, max: 1050 }), fc.nat(MOST_COUNT)),
-  stickySeconds: fc.oneof(fc.constant(0), fc.nat(200), fc.nat(MOST_SECONDS)),
-});
+const WHERE = fc.constantFrom('service', 'nodeport');
+const SIZE = fc.integer({ min: 1, max: 200_000 }).map(sizeFor);
+const SECONDS = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: 1, max: MOST_SECONDS }).map(timeOutStep),
+);
+const amounts = ({ size, seconds }: { size: number; seconds: number }) =>
+  seconds === 0 ? { size, stickySeconds: 0 } : { size: 0, stickySeconds: seconds };
 
-/** As the kernel is told it: with very many endpoints, whole minutes. */
-const rounded = (of: Class): Class => ({ ...of, stickySeconds: chainSeconds(of) });
+const CLASS: fc.Arbitrary<Class> = fc
+  .record({ where: WHERE, size: SIZE, seconds: SECONDS, listOf: fc.constantFrom('own', 'cluster') })
+  .chain(({ where, listOf, ...of }) => {
+    const plain = { size: of.size, stickySeconds: 0 };
+    return fc.oneof(
+      fc.constantFrom(...OWN).map((treatment): Class => {
+        return { where, treatment, listOf: 'own', ...amounts(of) };
+      }),
+      fc.constant<Class>({ where, treatment: 'short', listOf: 'cluster', ...amounts(of) }),
+      fc.constantFrom(...DRAWS).map((treatment): Class => ({ where, treatment, listOf, ...plain })),
+    );
+  });
+
+/** The second list without affinity is drawn from in one way, whoever led there. */
+const chainOf = (of: Class) =>
+  of.treatment === 'short' && of.stickySeconds === 0 ? { ...of, treatment: 'pick' } : of;
 
 describe('the number of a class', () => {
   it('fits four bytes and tells the class again', () => {
@@ -40,7 +49,7 @@ describe('the number of a class', () => {
       fc.property(CLASS, (of) => {
         const id = classId(of);
         assert.ok(Number.isInteger(id) && id > 0 && id < 2 ** 32, String(id));
-        assert.deepEqual(classOfId(id, of.where), rounded(of));
+        assert.deepEqual(classOfId(id, classSetOf(of)), of);
       }),
       { numRuns: 2000 },
     );
@@ -49,29 +58,58 @@ describe('the number of a class', () => {
   it('is that of no other class, and neither is its chain', () => {
     fc.assert(
       fc.property(CLASS, CLASS, (one, other) => {
-        const isSame = JSON.stringify(rounded(one)) === JSON.stringify(rounded(other));
+        const isSame = JSON.stringify(one) === JSON.stringify(other);
         const place = (of: Class) => `${classSetOf(of)} ${classId(of)}`;
-        const isSameBut = one.where === other.where && classId(one) === classId(other);
-        assert.equal(isSameBut, isSame);
-        assert.equal(classChain(one) === classChain(other), isSame);
-        if (!isSame) assert.notEqual(place(one), place(other));
+        assert.equal(place(one) === place(other), isSame);
+        const isSameChain = JSON.stringify(chainOf(one)) === JSON.stringify(chainOf(other));
+        assert.equal(classChain(one) === classChain(other), isSameChain);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('never makes a client be forgotten earlier than it should', () => {
+  it('that is none of ours is recognised as such', () => {
+    for (const id of [0x0600_0001, 0x0700_0001, 0x8600_0001, 0xffff_ffff]) {
+      assert.equal(classOfId(id, 'class-chains'), undefined, id.toString(16));
+    }
+  });
+});
+
+describe('sizes', () => {
+  it('have room for the list, and at most a third of it is empty', () => {
     fc.assert(
-      fc.property(CLASS, (of) => {
-        assert.ok(chainSeconds(of) >= of.stickySeconds);
-        assert.ok(chainSeconds(of) < of.stickySeconds + 60);
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), (count) => {
+        const size = sizeFor(count);
+        assert.ok(size >= count && size <= count * 1.5, `${count} in ${size}`);
+        assert.ok(sizeBelow(size) < count, `${sizeBelow(size)} slots are all filled`);
+        assert.equal(sizeFor(size), size);
       }),
     );
   });
 
-  it('that is none of ours is recognised as such', () => {
-    for (const id of [0, 7, 0x0700_0001, 0x8000_0001, 0xffff_ffff]) {
-      assert.equal(classOfId(id, 'service'), undefined, id.toString(16));
+  it('are few', () => {
+    assert.equal(sizesUpTo(4096).length, 32);
+    assert.equal(sizesUpTo(1_000_000).at(-1), 786_432);
+    for (const size of sizesUpTo(100_000).slice(1))
+      assert.equal(sizeFor(sizeBelow(size) + 1), size);
+  });
+});
+
+describe('time-outs', () => {
+  it('are never shortened, and never lengthened by more than a sixth', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: MOST_SECONDS }), (seconds) => {
+        const step = timeOutStep(seconds);
+        assert.ok(step >= seconds && step <= seconds * (7 / 6), `${seconds} became ${step}`);
+      }),
+    );
+  });
+
+  it('are exact where people write them, and few in all', () => {
+    for (const exact of [1, 10, 30, 60, 90, 300, 600, 1800, 3600, 7200, 10_800, 43_200, 86_400]) {
+      assert.equal(timeOutStep(exact), exact);
     }
+    const all = new Set(Array.from({ length: MOST_SECONDS }, (_, index) => timeOutStep(index + 1)));
+    assert.ok(all.size < 300, `${all.size} steps`);
   });
 });

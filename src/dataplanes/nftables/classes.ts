@@ -1,80 +1,74 @@
-import { SECOND_LIST_OFFSET } from './keys.ts';
-import type { ClassSet, SetName } from './sets.ts';
-import type { AffinityUse, Slots, Where } from './statements.ts';
+import { LIST_MASK, type ListOf } from './groups.ts';
+import type { ClassSet } from './sets.ts';
+import type { Way, Where } from './statements.ts';
 
 /**
- * What is done with a frontend's packets, apart from which endpoints it has:
+ * What is done with the packets of a group, apart from which endpoints it has:
  *
- *   cluster       to the first list; masqueraded unless a pod of this node asks
- *   masquerade    to the first list, always masqueraded
- *   plain         to the first list as it is
- *   local         a pod or the node itself: to the second list; others: to the first, as it is
+ *   cluster       to its list; masqueraded unless a pod of this node asks
+ *   masquerade    to its list, always masqueraded
+ *   plain         to its list as it is
+ *   local         a pod or the node itself: to the cluster list; others: to its list, as it is
  *   local-host    the same, where pods cannot be told from others
- *   short         to the second list: where `local` leads to
+ *   short         to the cluster list: where `local` leads to
+ *   pick          to its list, nothing else: where a client cannot be remembered
+ *   choose        remembers an endpoint of its list for the client, and translates nothing yet
  */
 export type Treatment = keyof typeof TREATMENT_NUMBER;
 
-const TREATMENT_NUMBER = {
+export const TREATMENT_NUMBER = {
+  pick: 0,
   cluster: 1,
   masquerade: 2,
   plain: 3,
   local: 4,
   'local-host': 5,
   short: 6,
+  choose: 7,
 } as const;
 
 /**
- * All frontends with the same treatment and the same number of endpoints share one chain, so the
- * number of chains does not grow with Services.
+ * All groups with the same treatment and size share one chain, so the number of chains does not
+ * grow with Services. With affinity the time-out takes the place of the size.
  */
 export interface Class {
   readonly where: Where;
   readonly treatment: Treatment;
-  /** Endpoints to choose from; 0 where only the second list has some. */
-  readonly count: number;
-  /** Session affinity; 0: none. */
+  readonly listOf: ListOf;
+  /** Slots to draw from (sizes.ts); 0 where only the second list has some, or with affinity. */
+  readonly size: number;
+  /** A step of time-outs.ts; 0: no affinity. */
   readonly stickySeconds: number;
 }
 
-const FINE_COUNT_BITS = 10;
-const COARSE_COUNT_BITS = 16;
 const STICKY = 2 ** 31;
-const COARSE = 2 ** 30;
-const TREATMENT_OF_STICKY = 2 ** 27;
-const TREATMENT_OF_PLAIN = 2 ** 24;
-const SECONDS_PER_STEP = 60;
+const TREATMENT_BITS = 2 ** 24;
 
 /**
  * The number that stands for a class in the maps: made from the class alone, so that the same
  * Services give the same table whatever was there before.
  *
- *   without affinity   00000ttt cccccccc cccccccc cccccccc      t treatment, c count
- *   with               10tttsss ssssssss sssssscc cccccccc      s seconds
- *   and > 1023         11tttmmm mmmmmmmm cccccccc cccccccc      m minutes, rounded up
+ *   00000ttt ssssssss ssssssss ssssssss      t treatment, s size
+ *   10000ttt ssssssss ssssssss ssssssss      with affinity: s seconds
  */
-export function classId({ treatment, count, stickySeconds }: Class): number {
-  const number = TREATMENT_NUMBER[treatment];
-  if (stickySeconds === 0) return number * TREATMENT_OF_PLAIN + count;
-  const head = STICKY + number * TREATMENT_OF_STICKY;
-  if (count < 2 ** FINE_COUNT_BITS) return head + stickySeconds * 2 ** FINE_COUNT_BITS + count;
-  const minutes = Math.ceil(stickySeconds / SECONDS_PER_STEP);
-  return head + COARSE + minutes * 2 ** COARSE_COUNT_BITS + count;
+export function classId({ treatment, size, stickySeconds }: Class): number {
+  const number = TREATMENT_NUMBER[treatment] * TREATMENT_BITS;
+  return stickySeconds === 0 ? number + size : STICKY + number + stickySeconds;
 }
 
 /** The class of a number found in a map; undefined: no number of ours. */
-export function classOfId(id: number, where: Where): Class | undefined {
-  if (id < STICKY) {
-    const treatment = treatmentOfNumber(Math.floor(id / TREATMENT_OF_PLAIN));
-    return treatment && { where, treatment, count: id % TREATMENT_OF_PLAIN, stickySeconds: 0 };
-  }
-  const rest = id % TREATMENT_OF_STICKY;
-  const treatment = treatmentOfNumber(Math.floor((id % COARSE) / TREATMENT_OF_STICKY));
+export function classOfId(id: number, set: ClassSet): Class | undefined {
+  const rest = id % STICKY;
+  const treatment = treatmentOfNumber(Math.floor(rest / TREATMENT_BITS));
   if (!treatment) return undefined;
-  const isCoarse = id >= STICKY + COARSE;
-  const bits = 2 ** (isCoarse ? COARSE_COUNT_BITS : FINE_COUNT_BITS);
-  const steps = Math.floor(rest / bits);
-  const stickySeconds = isCoarse ? steps * SECONDS_PER_STEP : steps;
-  return { where, treatment, count: rest % bits, stickySeconds };
+  const low = rest % TREATMENT_BITS;
+  const isSticky = id >= STICKY;
+  const way = wayOfClassSet(set);
+  const amounts = { size: isSticky ? 0 : low, stickySeconds: isSticky ? low : 0 };
+  const of: Class = { ...way, treatment, ...amounts };
+  const isDraw = treatment === 'pick' || treatment === 'choose';
+  const isOfWay = isDraw || (treatment === 'short') === (way.listOf === 'cluster');
+  return isOfWay && classSetOf(of) === set ? of : undefined;
 }
 
 function treatmentOfNumber(number: number): Treatment | undefined {
@@ -82,57 +76,62 @@ function treatmentOfNumber(number: number): Treatment | undefined {
   return known?.[0] as Treatment | undefined;
 }
 
-/** The map in which the number of a class leads to its chain. Two, or the chains would form a loop. */
-export function classSetOf(of: Class): ClassSet {
-  const isShort = of.treatment === 'short';
-  if (of.where === 'service') return isShort ? 'short-classes' : 'classes';
-  return isShort ? 'nodeport-short-classes' : 'nodeport-classes';
+/**
+ * The map in which the number of a class leads to its chain. One for each level, because the kernel
+ * takes a map that leads back to a chain which uses it for a loop.
+ */
+export function classSetOf({ where, treatment, listOf }: Class): ClassSet {
+  const isDraw = treatment === 'pick' || treatment === 'choose';
+  const kind = isDraw ? 'draw-chains' : 'class-chains';
+  const short = listOf === 'cluster' ? 'short-' : '';
+  return `${where === 'nodeport' ? 'nodeport-' : ''}${short}${kind}`;
 }
 
-export function whereOfClassSet(set: ClassSet): Where {
-  return set.startsWith('nodeport-') ? 'nodeport' : 'service';
+export function wayOfClassSet(set: ClassSet): Way {
+  return {
+    where: set.startsWith('nodeport-') ? 'nodeport' : 'service',
+    listOf: set.includes('short-') ? 'cluster' : 'own',
+  };
 }
 
 export function classChain(of: Class): string {
-  const prefix = of.where === 'nodeport' ? 'nodeport-' : '';
-  const sticky = of.stickySeconds === 0 ? '' : `-sticky-${chainSeconds(of)}`;
-  return `${prefix}${of.treatment}-${of.count}${sticky}`;
+  const { treatment, size, stickySeconds } = of;
+  if (treatment === 'pick') return pickChain(of, size);
+  if (treatment === 'choose') return `${prefixOf(of)}choose/${size}`;
+  if (treatment === 'short') {
+    return stickySeconds > 0 ? stickyChain(of, stickySeconds) : pickChain(of, size);
+  }
+  const amount = stickySeconds > 0 ? `sticky/${stickySeconds}` : size;
+  return `${prefixOf(of)}${treatment}/${amount}`;
 }
 
-/** The chain that chooses among the endpoints of the first list, shared by the treatments. */
-export function pickChain(of: Class): string {
-  return classChain(of).replace(of.treatment, 'pick');
+/** The chain that draws an endpoint, shared by the treatments. */
+export function pickChain(way: Way, size: number): string {
+  return way.listOf === 'own' ? `${prefixOf(way)}pick/${size}` : `${prefixOf(way)}${size}`;
+}
+
+/** The chain that sends a client where it was sent before, shared by the treatments. */
+export function stickyChain(way: Way, seconds: number): string {
+  return `${prefixOf(way)}sticky/${seconds}`;
+}
+
+function prefixOf({ where, listOf }: Way): string {
+  return `${where === 'nodeport' ? 'nodeport/' : ''}${listOf === 'cluster' ? 'short/' : ''}`;
 }
 
 export function classChainNames(of: Class): readonly string[] {
-  return of.treatment === 'short' || of.count === 0
-    ? [classChain(of)]
-    : [pickChain(of), classChain(of)];
+  const own = classChain(of);
+  if (of.treatment === 'pick' || of.treatment === 'choose' || of.treatment === 'short') {
+    return [own];
+  }
+  if (of.stickySeconds > 0) return [stickyChain(of, of.stickySeconds), own];
+  return of.size === 0 ? [own] : [pickChain(of, of.size), own];
 }
 
-/** What the kernel is told for a class of its number: minutes where seconds have no room. */
-export function chainSeconds(of: Class): number {
-  return classOfId(classId(of), of.where)?.stickySeconds ?? of.stickySeconds;
-}
-
-export function slotsOf(of: Class): Slots {
-  return { count: of.count, offset: of.treatment === 'short' ? SECOND_LIST_OFFSET : 0 };
-}
-
-export function endpointMap(where: Where): SetName {
-  return where === 'service' ? 'endpoints' : 'nodeport-endpoints';
-}
-
-/** Groups have slots of their own: the list is part of the group, not of the slot. */
-export function affinityUse(of: Class): AffinityUse {
-  const isShort = of.treatment === 'short';
-  const groups: SetName =
-    of.where === 'service'
-      ? isShort
-        ? 'short-affinity-groups'
-        : 'affinity-groups'
-      : isShort
-        ? 'short-affinity-nodeport-groups'
-        : 'affinity-nodeport-groups';
-  return { where: of.where, groups };
+/** Turns the number of a group into that of the entry which says how to go on from there. */
+export function groupChange(
+  treatment: 'short' | 'pick' | 'choose',
+  listOf: ListOf,
+): { readonly mask: number; readonly xor: number } {
+  return { mask: LIST_MASK[listOf], xor: (TREATMENT_NUMBER[treatment] << 29) >>> 0 };
 }

@@ -1,39 +1,56 @@
-import { type Forwarding, servicePortName } from '../../forwarding/model.ts';
+import { type Forwarding, servicePortKey, servicePortName } from '../../forwarding/model.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference } from '../contract.ts';
 import type { Differences } from '../differences.ts';
 import { type Class, classId, classSetOf } from './classes.ts';
-import { elementName } from './element-text.ts';
+import { elementName, hostNumberOf } from './element-text.ts';
 import type { ElementView } from './element-view.ts';
-import type { Held, ManagedSet, RowElement, SharedElement } from './elements.ts';
-import type { Numbers } from './numbers.ts';
-import { partsOf, type RowParts } from './row.ts';
+import {
+  type Held,
+  type ManagedSet,
+  placeId,
+  type RowElement,
+  type SharedElement,
+} from './elements.ts';
+import { adoptOrder, type SlotOrders } from './endpoint-list.ts';
+import { rowOfGroup } from './groups.ts';
+import { frontendKey, nodePortKey } from './keys.ts';
+import { partsOf, type RowParts, type SourceList } from './row.ts';
+import type { RowNumbers } from './row-numbers.ts';
+import { allElements, type Present } from './row-plan.ts';
 
 /** A row compared with what the kernel has of it. */
 export interface ComparedRow {
   readonly parts: RowParts;
   /** Set when something is not as it should be: what the kernel has of the row. */
-  readonly present?: RowParts;
+  readonly present?: Present;
+  /** Source ranges that are not there, as `placeId` writes them. */
+  readonly missingRanges?: ReadonlySet<Binary>;
 }
 
 /** Goes through the rows of one table and says what of them the kernel has. */
 export class Comparison {
   readonly #family: TableFamily;
   readonly #view: ElementView;
-  readonly #numbers: Numbers;
+  readonly #numbers: RowNumbers;
+  readonly #orders: SlotOrders;
   readonly #differences: Differences;
   readonly #classes = new Map<string, Class>();
+  /** Of each list of source ranges, what is missing: many rows may use it. */
+  readonly #missingRanges = new Map<number, ReadonlySet<Binary>>();
 
   constructor(of: {
     readonly family: TableFamily;
     readonly view: ElementView;
-    readonly numbers: Numbers;
+    readonly numbers: RowNumbers;
+    readonly orders: SlotOrders;
     readonly differences: Differences;
   }) {
     this.#family = of.family;
     this.#view = of.view;
     this.#numbers = of.numbers;
+    this.#orders = of.orders;
     this.#differences = of.differences;
   }
 
@@ -43,19 +60,46 @@ export class Comparison {
   }
 
   compare(row: Forwarding): ComparedRow {
+    this.#adoptNumber(row);
     const parts = partsOf(row, this.#numbers);
     for (const each of parts.classes) {
       this.#classes.set(`${classSetOf(each)} ${classId(each)}`, each);
     }
-    const elements = this.#compareElements(parts, row);
+    this.#adoptOrders(parts);
+    const all = allElements(parts, this.#orders);
+    const elements = this.#compareElements(all, row);
     const shared = this.#compareShared(parts, row);
-    if (!elements && !shared) return { parts };
-    const present = {
-      elements: elements ?? parts.elements,
-      shared: shared ?? parts.shared,
-      classes: [],
-    };
-    return { parts, present };
+    const missingRanges = parts.sources && this.#compareRanges(parts.sources, row);
+    const isListed = missingRanges === undefined || missingRanges.size === 0;
+    if (!elements && !shared && isListed) return { parts };
+    const sources = isListed && parts.sources ? { sources: parts.sources } : {};
+    const present = { elements: elements ?? all, shared: shared ?? parts.shared, ...sources };
+    return { parts, present, ...(missingRanges === undefined ? {} : { missingRanges }) };
+  }
+
+  /** An earlier process may have met two names with one number in another order. */
+  #adoptNumber(row: Forwarding): void {
+    const name = servicePortKey(row.id);
+    if (this.#numbers.rows.has(name)) return;
+    for (const { kind, address, port, lostTo } of row.frontends) {
+      if (lostTo !== undefined) continue;
+      const isNodePort = kind === 'node-port';
+      const { protocol } = row.id;
+      const key = isNodePort ? nodePortKey(protocol, port) : frontendKey(address, protocol, port);
+      const group = this.#view.value(isNodePort ? 'node-ports' : 'frontends', key);
+      if (group === undefined) continue;
+      this.#numbers.rows.adopt(name, rowOfGroup(hostNumberOf(group)));
+      return;
+    }
+  }
+
+  /** In a long list, endpoints are where they were put when they came. */
+  #adoptOrders({ lists }: RowParts): void {
+    if (!this.#view.isWhole) return;
+    for (const list of lists) {
+      const order = adoptOrder(list, (set, key) => this.#view.value(set, key));
+      if (order) this.#orders.set(list.number, order);
+    }
   }
 
   /** Counts what belongs to no row, without touching it. */
@@ -72,16 +116,16 @@ export class Comparison {
   }
 
   /** Undefined: all are there. The usual case makes no list. */
-  #compareElements(parts: RowParts, row: Forwarding): RowElement[] | undefined {
+  #compareElements(elements: readonly RowElement[], row: Forwarding): RowElement[] | undefined {
     let present: RowElement[] | undefined;
     // At a first start this is done for every element of every row: no object for each.
-    for (let index = 0; index < parts.elements.length; index++) {
-      const element = parts.elements[index] as RowElement;
+    for (let index = 0; index < elements.length; index++) {
+      const element = elements[index] as RowElement;
       const held = this.#view.held(element.set, element);
       const isRight = isSame(held, element.value);
       if (!isRight) {
         this.#differ(held ? 'different' : 'missing', element, row);
-        present ??= parts.elements.slice(0, index);
+        present ??= elements.slice(0, index);
       }
       if (present && held) present.push(isRight ? element : withValue(element, held));
     }
@@ -89,13 +133,30 @@ export class Comparison {
   }
 
   /** Undefined: all are there; else those that are. */
-  #compareShared(parts: RowParts, row: Forwarding): SharedElement[] | undefined {
-    const missing = parts.shared.filter(
-      (element) => !isSame(this.#view.held(element.set, element), undefined),
-    );
-    for (const element of missing) this.#differ('missing', element, row);
-    if (missing.length === 0) return undefined;
-    return parts.shared.filter((element) => !missing.includes(element));
+  #compareShared({ shared }: RowParts, row: Forwarding): SharedElement[] | undefined {
+    const missing = this.#missing(shared, row);
+    if (missing.size === 0) return undefined;
+    return shared.filter((element) => !missing.has(element));
+  }
+
+  /** Ranges of a list are looked at once, for the first row that uses it. */
+  #compareRanges({ number, ranges }: SourceList, row: Forwarding): ReadonlySet<Binary> {
+    const known = this.#missingRanges.get(number);
+    if (known) return known;
+    const elements = ranges.map((range) => range.element(number));
+    const missing = new Set([...this.#missing(elements, row)].map(placeId));
+    this.#missingRanges.set(number, missing);
+    return missing;
+  }
+
+  #missing(elements: readonly SharedElement[], row: Forwarding): Set<SharedElement> {
+    const missing = new Set<SharedElement>();
+    for (const element of elements) {
+      if (isSame(this.#view.held(element.set, element), undefined)) continue;
+      missing.add(element);
+      this.#differ('missing', element, row);
+    }
+    return missing;
   }
 
   #differ(

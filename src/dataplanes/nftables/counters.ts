@@ -1,107 +1,69 @@
 import type { Protocol } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
-import type { StoredElement } from '../../linux/nftables/decode-elements.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { EndpointCount, KernelFrontend } from '../contract.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
-import { addressText, split } from './element-text.ts';
+import { addressText, hostNumberOf, split } from './element-text.ts';
+import { rowOfGroup } from './groups.ts';
 import { setSpec, TABLES } from './sets.ts';
 
-const SLOT_BYTES = 4;
-const GROUP_BYTES = 4;
-
-type FrontendSet = 'services' | 'nodeports';
-
-/** The maps that lead to endpoints, and those whose comments say whose they are. */
-const COUNTED = [
-  ['endpoints', 'services'],
-  ['nodeport-endpoints', 'nodeports'],
-] as const;
-
-/** With session affinity a frontend leads to a group, and the group to endpoints. */
-const GROUPS = [
-  ['affinity-groups', 'services'],
-  ['affinity-nodeport-groups', 'nodeports'],
-  ['short-affinity-groups', 'services'],
-  ['short-affinity-nodeport-groups', 'nodeports'],
-] as const;
+const LIST_BYTES = 4;
+const FRONTEND_SETS = ['frontends', 'node-ports'] as const;
+/** Whoever is remembered is counted in the second, everybody else in the first. */
+const COUNTED_SETS = ['slots', 'sticky-endpoints'] as const;
 
 /** Reads what the kernel has counted. It takes seconds where there are very many endpoints. */
 export async function readCounters(connection: NftConnection): Promise<readonly EndpointCount[]> {
-  const counts: EndpointCount[] = [];
+  const counts = new Map<string, EndpointCount>();
   for (const family of TABLE_FAMILIES) {
-    const owners = {
-      services: await ownersOf(connection, family, 'services'),
-      nodeports: await ownersOf(connection, family, 'nodeports'),
-    };
-    const count = (at: Place, element: StoredElement): void => {
-      const { frontend, protocol } = frontendOf(family, at.set, at.key);
-      counts.push({
-        service: `${owners[at.set].get(at.key) ?? ''}/${protocol}/${FAMILY_OF_TABLE[family]}`,
-        frontend,
-        endpoint: endpointText(family, element.value ?? ''),
-        connections: element.packets,
-        bytes: element.bytes,
+    const owners = await ownersOf(connection, family);
+    for (const set of COUNTED_SETS) {
+      await connection.elements(TABLES[family], set, ({ key, value = '', packets, bytes }) => {
+        const row = rowOfGroup(hostNumberOf(key.slice(0, LIST_BYTES)));
+        const endpoint = endpointText(family, value);
+        const service = owners.get(row) ?? '';
+        const id = `${service} ${endpoint}`;
+        const known = counts.get(id);
+        counts.set(id, {
+          service,
+          endpoint,
+          connections: packets + (known?.connections ?? 0),
+          bytes: bytes + (known?.bytes ?? 0),
+        });
       });
-    };
-    for (const [endpoints, set] of COUNTED) {
-      await connection.elements(TABLES[family], endpoints, (element) =>
-        count({ set, key: element.key.slice(0, -SLOT_BYTES) }, element),
-      );
     }
-    const groups = await groupsOf(connection, family);
-    await connection.elements(TABLES[family], 'affinity-endpoints', (element) => {
-      const at = groups.get(element.key.slice(0, GROUP_BYTES));
-      if (at) count(at, element);
-    });
   }
-  return counts;
+  return [...counts.values()];
 }
 
-interface Place {
-  readonly set: FrontendSet;
-  readonly key: Binary;
-}
-
+/** Service ports by the numbers of their rows. */
 async function ownersOf(
   connection: NftConnection,
   family: TableFamily,
-  set: FrontendSet,
-): Promise<ReadonlyMap<Binary, string>> {
-  const owners = new Map<Binary, string>();
-  await connection.elements(TABLES[family], set, ({ key, comment }) =>
-    owners.set(key, comment ?? ''),
-  );
-  return owners;
-}
-
-/** The first frontend of each group; the others share its endpoints, and so their counters. */
-async function groupsOf(
-  connection: NftConnection,
-  family: TableFamily,
-): Promise<ReadonlyMap<Binary, Place>> {
-  const groups = new Map<Binary, Place>();
-  for (const [map, set] of GROUPS) {
-    await connection.elements(TABLES[family], map, ({ key, value = '' }) => {
-      if (!groups.has(value)) groups.set(value, { set, key });
+): Promise<ReadonlyMap<number, string>> {
+  const owners = new Map<number, string>();
+  for (const set of FRONTEND_SETS) {
+    await connection.elements(TABLES[family], set, ({ key, value = '', comment = '' }) => {
+      const protocol = protocolOf(family, set, key);
+      const row = rowOfGroup(hostNumberOf(value));
+      owners.set(row, `${comment}/${protocol}/${FAMILY_OF_TABLE[family]}`);
     });
   }
-  return groups;
+  return owners;
 }
 
 /** Every address that is translated. */
 export async function readFrontends(connection: NftConnection): Promise<readonly KernelFrontend[]> {
   const frontends: KernelFrontend[] = [];
   for (const family of TABLE_FAMILIES) {
-    for (const set of ['services', 'nodeports'] as const) {
+    for (const set of FRONTEND_SETS) {
       await connection.elements(TABLES[family], set, ({ key }) => {
         const parts = split(setSpec(family, set).key, key);
-        const [protocolBytes = '', port = ''] = parts.slice(-2);
-        const protocol = PROTOCOLS[protocolBytes.charCodeAt(0)];
+        const protocol = protocolOf(family, set, key);
         if (protocol === undefined) return;
-        const address = set === 'services' ? { address: addressText(parts[0] ?? '') } : {};
-        frontends.push({ protocol, ...address, port: portOf(port) });
+        const address = set === 'frontends' ? { address: addressText(parts[0] ?? '') } : {};
+        frontends.push({ protocol, ...address, port: portOf(parts.at(-1) ?? '') });
       });
     }
   }
@@ -110,18 +72,13 @@ export async function readFrontends(connection: NftConnection): Promise<readonly
 
 const PROTOCOLS: Readonly<Record<number, Protocol>> = { 6: 'TCP', 17: 'UDP', 132: 'SCTP' };
 
-function frontendOf(
+function protocolOf(
   family: TableFamily,
-  set: FrontendSet,
+  set: (typeof FRONTEND_SETS)[number],
   key: Binary,
-): { frontend: string; protocol: string } {
-  const parts = split(setSpec(family, set).key, key);
-  const [protocol = '', port = ''] = parts.slice(-2);
-  const address = parts.length === 3 ? hostText(family, parts[0] ?? '') : '';
-  return {
-    frontend: `${address}:${portOf(port)}`,
-    protocol: PROTOCOLS[protocol.charCodeAt(0)] ?? '',
-  };
+): Protocol | undefined {
+  const [protocol = ''] = split(setSpec(family, set).key, key).slice(-2);
+  return PROTOCOLS[protocol.charCodeAt(0)];
 }
 
 function endpointText(family: TableFamily, value: Binary): string {

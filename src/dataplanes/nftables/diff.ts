@@ -12,14 +12,14 @@ import {
   storedClasses,
   uniqueClasses,
 } from './fixed-parts.ts';
-import { Numbers } from './numbers.ts';
+import { newRowNumbers } from './row-numbers.ts';
 
 /** What an inspection would find amiss. What it would write is worked out and thrown away. */
 export async function diffTables(
   connection: NftConnection,
   desired: Desired,
 ): Promise<readonly Difference[]> {
-  const numbers = new Numbers();
+  const numbers = newRowNumbers();
   const differences = new Differences();
   const rows = [...desired.rows];
   for (const family of TABLE_FAMILIES) {
@@ -28,7 +28,7 @@ export async function diffTables(
     if (isOther) differences.add(() => ({ kind: 'different', object: `table ${family} fairlead` }));
     const stored = isOther ? NO_FIXED_PARTS : found;
     const view = isOther ? emptyView() : await readView(connection, family);
-    const comparison = new Comparison({ family, view, numbers, differences });
+    const comparison = new Comparison({ family, view, numbers, orders: new Map(), differences });
     for (const row of rows) {
       if (TABLE_OF_FAMILY[row.id.family] === family) comparison.compare(row);
     }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Family, servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Drift } from '../contract.ts';
+import { listNumber } from './groups.ts';
 import type { NftablesPlane } from './plane.ts';
+import { newRowNumbers } from './row-numbers.ts';
 import {
   applyWrong,
   assertIs,
@@ -14,6 +17,7 @@ import {
   nft,
 } from './testing/kernel.ts';
 import { exampleRows, FACTS, row } from './testing/rows.ts';
+import { markText } from './text-printer.ts';
 
 // A new one for each test, so that none meets what another has made.
 beforeEach(enterOwnNetwork);
@@ -68,27 +72,33 @@ interface Foreign {
   readonly told: string;
 }
 
+/** The list of the first row of a family, as `nft` prints it. */
+function listOf(family: Family): string {
+  const { id } = row({ family, number: 1 });
+  return markText(listNumber(newRowNumbers().rows.of(servicePortKey(id)), 'cluster'));
+}
+
 const CHANGES: readonly Foreign[] = [
   {
     what: 'deletes an element',
-    script: 'delete element ip fairlead services { 10.96.0.2 . tcp . 80 }',
-    told: 'deleted ip fairlead map services { 10.96.0.2 . tcp . 80 }',
+    script: 'delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }',
+    told: 'deleted ip fairlead map frontends { 10.96.0.2 . tcp . 80 }',
   },
   {
     what: 'deletes an endpoint',
-    script: 'delete element ip6 fairlead endpoints { fd00:96::2 . tcp . 80 . 1 }',
-    told: 'deleted ip6 fairlead map endpoints { fd00:96::2 . tcp . 80 . 1 }',
+    script: `delete element ip6 fairlead slots { ${listOf('IPv6')} . 1 }`,
+    told: `deleted ip6 fairlead map slots { ${listOf('IPv6')} . 1 }`,
   },
   {
     what: 'adds an element',
-    script: 'add element ip fairlead services { 10.96.7.7 . tcp . 80 : 0x01000003 }',
-    told: 'added ip fairlead map services { 10.96.7.7 . tcp . 80 }',
+    script: 'add element ip fairlead frontends { 10.96.7.7 . tcp . 80 : 0x01000003 }',
+    told: 'added ip fairlead map frontends { 10.96.7.7 . tcp . 80 }',
   },
   {
     what: 'changes an element',
-    script: `delete element ip fairlead services { 10.96.0.2 . tcp . 80 }
-      add element ip fairlead services { 10.96.0.2 . tcp . 80 : 0x01000004 }`,
-    told: 'deleted ip fairlead map services { 10.96.0.2 . tcp . 80 }',
+    script: `delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }
+      add element ip fairlead frontends { 10.96.0.2 . tcp . 80 : 0x01000004 }`,
+    told: 'deleted ip fairlead map frontends { 10.96.0.2 . tcp . 80 }',
   },
   {
     what: 'deletes an element that several rows want',
@@ -97,28 +107,28 @@ const CHANGES: readonly Foreign[] = [
   },
   {
     what: 'flushes a map',
-    script: 'flush map ip fairlead endpoints',
-    told: 'deleted ip fairlead map endpoints',
+    script: 'flush map ip fairlead slots',
+    told: 'deleted ip fairlead map slots',
   },
   {
     what: 'flushes the map of classes',
-    script: 'flush map ip fairlead classes',
-    told: 'deleted elements of ip classes',
+    script: 'flush map ip fairlead class-chains',
+    told: 'deleted elements of ip class-chains',
   },
   {
     what: 'flushes the map of clients that packets write',
-    script: `flush map ip fairlead affinity
+    script: `flush map ip fairlead clients
       flush chain ip fairlead refuse`,
     told: 'rule of chain refuse',
   },
   {
     what: 'flushes a chain',
-    script: 'flush chain ip fairlead services',
-    told: 'deleted rule of chain services of ip fairlead',
+    script: 'flush chain ip fairlead dispatch',
+    told: 'deleted rule of chain dispatch of ip fairlead',
   },
   {
     what: 'adds a rule',
-    script: 'insert rule ip fairlead services ip saddr { 192.0.2.1, 192.0.2.2 } drop',
+    script: 'insert rule ip fairlead dispatch ip saddr { 192.0.2.1, 192.0.2.2 } drop',
     told: 'added set __set',
   },
   {
@@ -204,10 +214,10 @@ describe('a change by somebody else', () => {
 
   it('is found again while it has not been put right', async () => {
     await using watching = await new Watching().start();
-    nft('delete element ip fairlead services { 10.96.0.2 . tcp . 80 }');
+    nft('delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }');
     await watching.heard(1);
     await watching.plane.inspect(DESIRED, 'suspects');
-    nft('delete element ip fairlead endpoints { 10.96.0.2 . tcp . 80 . 0 }');
+    nft(`delete element ip fairlead slots { ${listOf('IPv4')} . 0 }`);
     await watching.heard(2);
     await watching.repair();
     await assertIs(watching.plane, DESIRED);
@@ -234,7 +244,7 @@ describe('a change by somebody else', () => {
         allowedSources: ['172.16.0.0/12', '192.168.60.2/32'],
       });
       assert.deepEqual(victim, ROWS[1]);
-      nft(`delete element ip fairlead services { 10.96.0.3 . tcp . 80 }
+      nft(`delete element ip fairlead frontends { 10.96.0.3 . tcp . 80 }
         delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }`);
       await watching.heard(1);
       const inspection = await watching.plane.inspect(DESIRED, depth);
@@ -248,7 +258,7 @@ describe('a change by somebody else', () => {
   it('of another table is nothing to us', async () => {
     await using watching = await new Watching().start();
     nft(THEIRS);
-    nft('delete element ip fairlead services { 10.96.0.2 . tcp . 80 }');
+    nft('delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }');
     await watching.heard(1);
     assert.match(watching.drifts[0]?.what ?? '', /10\.96\.0\.2/);
   });

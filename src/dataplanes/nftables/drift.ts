@@ -1,5 +1,6 @@
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { listenToNftables, type NftEvent } from '../../linux/nftables/events.ts';
+import { type GenerationSources, GenerationWatch } from '../../linux/nftables/generation-watch.ts';
 import type { Drift } from '../contract.ts';
 import { elementName } from './element-text.ts';
 import { MANAGED_SETS, type ManagedSet } from './elements.ts';
@@ -17,6 +18,7 @@ export async function watchDrift(
   of: {
     readonly netlink: Netlink;
     readonly isOurs: (portId: number) => boolean;
+    readonly generations: GenerationSources;
     readonly suspects: () => Suspects;
   },
   onDrift: (drift: Drift) => void,
@@ -24,6 +26,7 @@ export async function watchDrift(
 ): Promise<void> {
   using netlink = of.netlink;
   let events: NftEvent[] = [];
+  const generations = new GenerationWatch(of.generations);
   const listener = {
     isOurs: of.isOurs,
     onEvent(event: NftEvent) {
@@ -32,6 +35,7 @@ export async function watchDrift(
       events.push(event);
     },
     onCommit(commit: { processId: number; processName: string }) {
+      generations.noteForeignCommit();
       if (events.length === 0) return;
       const what = describe(events);
       events = [];
@@ -40,11 +44,17 @@ export async function watchDrift(
     },
     onOverrun() {
       events = [];
-      of.suspects().noteEverything();
-      onDrift({ atMs: Date.now(), what: 'more changed at once than the kernel could tell' });
+      lost.push(tellLoss());
     },
   };
+  const tellLoss = async () => {
+    if (await generations.wasOnlyOurs()) return;
+    of.suspects().noteEverything();
+    onDrift({ atMs: Date.now(), what: 'more changed at once than the kernel could tell' });
+  };
+  const lost: Promise<void>[] = [generations.begin()];
   await listenToNftables(netlink, listener, signal);
+  await Promise.all(lost);
 }
 
 function describe(events: readonly NftEvent[]): string {

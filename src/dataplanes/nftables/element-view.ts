@@ -9,6 +9,10 @@ import type { Suspects } from './suspects.ts';
 export interface ElementView {
   /** `assumed`: not looked at, and so believed to be as it should be. */
   held(set: ManagedSet, place: Place): Held | 'assumed' | undefined;
+  /** The value under a key, as far as it was read; does not count as asked for. */
+  value(set: ManagedSet, key: Binary): Binary | undefined;
+  /** Whether it knows everything, and not only what was touched. */
+  readonly isWhole: boolean;
   /** Elements that nobody asked for; call it when everybody has. */
   leftovers(): Iterable<Place & { readonly set: ManagedSet }>;
 }
@@ -51,6 +55,7 @@ function heldOf({ value, keyEnd }: Held): Held {
 }
 
 class MapView implements ElementView {
+  readonly isWhole = true;
   readonly #found: ReadonlyMap<ManagedSet, Map<Binary, Held>>;
   readonly #asked = new Map<SharedSet, Set<Binary>>();
 
@@ -71,6 +76,10 @@ class MapView implements ElementView {
     return held;
   }
 
+  value(set: ManagedSet, key: Binary): Binary | undefined {
+    return this.#found.get(set)?.get(key)?.value;
+  }
+
   *leftovers(): Generator<Place & { readonly set: ManagedSet }> {
     for (const [set, elements] of this.#found) {
       const asked = this.#asked.get(set as SharedSet);
@@ -85,6 +94,7 @@ class MapView implements ElementView {
 
 /** Only what somebody else touched, as far as the kernel told. */
 export class SuspectView implements ElementView {
+  readonly isWhole = false;
   readonly #suspects: Suspects;
   readonly #family: TableFamily;
   readonly #asked = new Set<string>();
@@ -99,6 +109,10 @@ export class SuspectView implements ElementView {
     if (known === undefined) return 'assumed';
     this.#asked.add(set + placeId(place));
     return known === 'absent' ? undefined : known;
+  }
+
+  value(): undefined {
+    return undefined;
   }
 
   *leftovers(): Generator<Place & { readonly set: ManagedSet }> {

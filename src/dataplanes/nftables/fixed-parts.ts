@@ -3,19 +3,19 @@ import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference, NodeFacts } from '../contract.ts';
-import type { Differences } from '../differences.ts';
+import { Differences } from '../differences.ts';
 import { type Chain, classChains, FAMILY_OF_TABLE, fixedChains, preparedChains } from './chains.ts';
-import {
-  type Class,
-  classChain,
-  classId,
-  classOfId,
-  classSetOf,
-  whereOfClassSet,
-} from './classes.ts';
+import { type Class, classChainNames, classId, classOfId, classSetOf } from './classes.ts';
 import { elementName, hostNumberOf } from './element-text.ts';
 import { addressBytes, hostNumber } from './keys.ts';
-import { CLASS_SETS, type ClassSet, setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';
+import {
+  CLASS_SETS,
+  type ClassSet,
+  type SetName,
+  setSpecs,
+  TABLE_COMMENT,
+  TABLES,
+} from './sets.ts';
 import {
   compareStructure,
   mustBeRebuilt,
@@ -75,19 +75,63 @@ export function isUnmendable(
   return mustBeRebuilt(stored.structure, fixedChains(facts, family), family);
 }
 
-/** Classes that an earlier process, or an earlier Service, has left: they are kept. */
+/** Classes that an earlier process, or an earlier Service, has left. */
 export function storedClasses(stored: StoredFixedParts): Class[] {
   return CLASS_SETS.flatMap((set) =>
     [...(stored.classes.get(set) ?? [])].flatMap(([key, verdict]) => {
-      const of = classOfId(hostNumberOf(key), whereOfClassSet(set));
-      return of && classSetOf(of) === set && verdict === `goto ${classChain(of)}` ? [of] : [];
+      const of = classOfId(hostNumberOf(key), set);
+      return of && verdict === verdictText(of) ? [of] : [];
     }),
   );
 }
 
+function verdictText(of: Class): string {
+  const { verdict } = classElement(of);
+  return `${verdict?.code} ${verdict?.chain}`;
+}
+
 /** Each class once. */
 export function uniqueClasses(classes: readonly Class[]): Class[] {
-  return [...new Map(classes.map((of) => [`${classSetOf(of)} ${classId(of)}`, of])).values()];
+  return [...new Map(classes.map((of) => [classPlace(of), of])).values()];
+}
+
+/**
+ * Removes classes that no row uses, with their chains. Time-outs come and go with what people write;
+ * what is bounded by sizes alone stays, because making it anew may cost the kernel milliseconds.
+ */
+export function collectClasses(
+  batch: NftBatch,
+  of: { family: TableFamily; stored: StoredFixedParts; used: WantedFixedParts },
+): StoredFixedParts {
+  const { family, stored, used } = of;
+  const table = TABLES[family];
+  const isUsed = new Set(used.classes.map(classPlace));
+  const unused = storedClasses(stored).filter(
+    (each) => each.stickySeconds > 0 && !isUsed.has(classPlace(each)),
+  );
+  if (unused.length === 0) return stored;
+  const kept = new Set(wantedChains(used, family).map(({ name }) => name));
+  const goingSet = new Set(unused.flatMap(classChainNames).filter((name) => !kept.has(name)));
+  const going = stored.structure.chains.filter(({ name }) => goingSet.has(name));
+  const classes = new Map([...stored.classes].map(([set, found]) => [set, new Map(found)]));
+  for (const each of unused) {
+    const { key } = classElement(each);
+    batch.deleteElement(table, classSetOf(each), { key });
+    classes.get(classSetOf(each))?.delete(key);
+  }
+  for (const { name } of going) batch.flushChain(table, name);
+  for (const { name } of going) batch.deleteChain(table, name);
+  const { chains, rules, sets } = stored.structure;
+  const structure = {
+    chains: chains.filter(({ name }) => !goingSet.has(name)),
+    rules: rules.filter(({ chain }) => !goingSet.has(chain)),
+    sets,
+  };
+  return { ...stored, structure, classes };
+}
+
+function classPlace(of: Class): string {
+  return `${classSetOf(of)} ${classId(of)}`;
 }
 
 /** Every chain that should be there, each once, those that are led to before those that lead. */
@@ -105,6 +149,30 @@ export function wantedChains(wanted: WantedFixedParts, family: TableFamily): rea
 export function nodePortAddressKeys(facts: NodeFacts, family: TableFamily): Binary[] {
   const addresses = facts.nodePortAddresses[FAMILY_OF_TABLE[family]];
   return addresses === 'all' ? [] : addresses.map(addressBytes);
+}
+
+/** Whether the table is one of an earlier version: it serves, and not by way of our maps. */
+export function isOfEarlierLayout({ structure: { sets } }: StoredFixedParts): boolean {
+  return sets.length > 0 && !sets.some(({ name }) => name === ENTRANCE);
+}
+
+const ENTRANCE: SetName = 'frontends';
+
+/**
+ * Puts the sets and chains of this layout beside those of an earlier one, which goes on serving
+ * until every row is in ours and `mendFixedParts` leads packets there.
+ */
+export function addFixedParts(
+  batch: NftBatch,
+  of: { family: TableFamily; stored: StoredFixedParts; wanted: WantedFixedParts },
+): void {
+  const { family, stored, wanted } = of;
+  const chains = wantedChains(wanted, family).filter((chain) => !chain.base);
+  const { missingSets, missingChains } = compareStructure(stored.structure, chains, family);
+  for (const set of missingSets) batch.addSet(TABLES[family], set);
+  for (const chain of missingChains) writeChain(batch, family, chain);
+  for (const chain of missingChains) writeRules(batch, family, chain);
+  mendClasses(batch, { ...of, differences: new Differences() });
 }
 
 /** Writes what it takes to make the fixed parts as they should be. */
@@ -176,7 +244,7 @@ function mendClasses(batch: NftBatch, { family, stored, wanted, differences }: M
       const key = hostNumber(classId(each));
       const verdict = found.get(key);
       found.delete(key);
-      if (verdict === `goto ${classChain(each)}`) continue;
+      if (verdict === verdictText(each)) continue;
       differ(verdict === undefined ? 'missing' : 'different', key);
       if (verdict !== undefined) batch.deleteElement(table, set, { key });
       batch.addElement(table, set, classElement(each));

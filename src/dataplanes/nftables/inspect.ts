@@ -7,6 +7,9 @@ import { preparedChains, TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import { Comparison } from './comparison.ts';
 import { type ElementView, emptyView, readView, SuspectView } from './element-view.ts';
 import {
+  addFixedParts,
+  collectClasses,
+  isOfEarlierLayout,
   isUnmendable,
   mendFixedParts,
   NO_FIXED_PARTS,
@@ -31,23 +34,37 @@ interface Kernel {
 interface Found {
   readonly stored: Partial<Record<TableFamily, StoredFixedParts>>;
   readonly views: Record<TableFamily, ElementView>;
+  /** Families in which the rules of an earlier version serve until every row is in ours. */
+  readonly beside: readonly TableFamily[];
+  /** Classes that nobody uses are removed. */
+  readonly isCollecting: boolean;
 }
 
 /** Reads both tables whole, and believes nothing. */
-export async function inspectEverything(kernel: Kernel, desired: Desired): Promise<Inspection> {
+export async function inspectEverything(
+  kernel: Kernel,
+  desired: Desired,
+  how: { readonly isFirst: boolean },
+): Promise<Inspection> {
   const { connection, knowledge } = kernel;
   knowledge.forget();
   const stored = byName(TABLE_FAMILIES, () => NO_FIXED_PARTS);
   const views = byName(TABLE_FAMILIES, () => emptyView());
+  const found: Record<TableFamily, StoredFixedParts> = { ...stored };
   for (const family of TABLE_FAMILIES) {
-    const found = await readFixedParts(connection, family);
-    if (isUnmendable(found, desired.facts, family)) await deleteTable(connection, family);
-    else stored[family] = found;
+    found[family] = await readFixedParts(connection, family);
+    if (isUnmendable(found[family], desired.facts, family)) await deleteTable(connection, family);
+    else stored[family] = found[family];
     if (stored[family].structure.sets.length > 0) {
       views[family] = await readView(connection, family);
     }
   }
-  return await setRight(kernel, desired, { stored, views });
+  const beside = TABLE_FAMILIES.filter(
+    (family) =>
+      knowledge.takeover.isUnderWay(family) || (how.isFirst && isOfEarlierLayout(stored[family])),
+  );
+  const isCollecting = !how.isFirst && beside.length === 0;
+  return await setRight(kernel, desired, { stored, views, beside, isCollecting });
 }
 
 /** Believes everything to be as desired that others did not touch. The facts must be known. */
@@ -62,45 +79,45 @@ export async function inspectSuspects(
     for (const family of TABLE_FAMILIES) {
       const found = await readFixedParts(kernel.connection, family);
       if (isUnmendable(found, desired.facts, family)) {
-        return await inspectEverything(kernel, desired);
+        return await inspectEverything(kernel, desired, { isFirst: false });
       }
       stored[family] = found;
     }
   }
-  return await setRight(kernel, desired, { stored, views });
+  return await setRight(kernel, desired, { stored, views, beside: [], isCollecting: false });
 }
 
 /** Compares every row, mends the fixed parts, and removes what belongs to no row. */
 async function setRight(
   { connection, knowledge }: Kernel,
   { facts, rows }: Desired,
-  { stored, views }: Found,
+  { stored, views, beside, isCollecting }: Found,
 ): Promise<Inspection> {
   const differences = new Differences();
-  const { numbers } = knowledge;
+  const { numbers, orders } = knowledge;
   const isFirst = knowledge.facts === undefined;
   const comparisons = byName(TABLE_FAMILIES, (family) => {
-    return new Comparison({ family, view: views[family], numbers, differences });
+    return new Comparison({ family, view: views[family], numbers, orders, differences });
   });
   const right = new Set<ServicePortKey>();
   for (const row of rows) {
     const family = TABLE_OF_FAMILY[row.id.family];
-    const { parts, present } = comparisons[family].compare(row);
+    const compared = comparisons[family].compare(row);
     const key = servicePortKey(row.id);
-    if (present) {
-      knowledge.noteWrongRow(key, { id: row.id, parts, present, wasCounted: !isFirst });
-      continue;
-    }
-    right.add(key);
-    if (isFirst) knowledge.countShared(family, parts.shared, 1);
+    if (isFirst) knowledge.noteFirst(key, row.id, compared);
+    else knowledge.noteTouched(key, row.id, compared);
+    if (compared.present === undefined) right.add(key);
+    else if (beside.includes(family)) knowledge.takeover.wait(family, key);
   }
   const writtenBefore = connection.writtenCount;
   knowledge.facts ??= facts;
   for (const family of TABLE_FAMILIES) {
     const comparison = comparisons[family];
     const found = stored[family];
-    if (found) await mend({ connection, knowledge }, { found, comparison, family, differences });
-    await sweep(connection, family, comparison);
+    const isBeside = beside.includes(family);
+    const mending = { comparison, family, differences, isBeside, isCollecting };
+    if (found) await mend({ connection, knowledge }, { found, ...mending });
+    if (!isBeside) await sweep(connection, family, comparison);
   }
   return {
     right,
@@ -117,17 +134,22 @@ async function mend(
     readonly found: StoredFixedParts;
     readonly comparison: Comparison;
     readonly differences: Differences;
+    readonly isBeside: boolean;
+    readonly isCollecting: boolean;
   },
 ): Promise<void> {
   const { facts } = knowledge;
   if (!facts) throw new TypeError('the facts of the node are not known');
-  const { family, found: stored, comparison, differences } = of;
+  const { family, found, comparison, differences } = of;
   const state = knowledge.state(family);
+  const batch = connection.begin();
+  const used = { facts, classes: comparison.classes };
+  const stored = of.isCollecting ? collectClasses(batch, { family, stored: found, used }) : found;
   for (const each of [...storedClasses(stored), ...comparison.classes]) addClass(state, each);
   for (const { name } of preparedChains()) state.chains.add(name);
-  const batch = connection.begin();
   const wanted = { facts, classes: knownClasses(state) };
-  mendFixedParts(batch, { family, stored, wanted, differences });
+  if (of.isBeside) addFixedParts(batch, { family, stored, wanted });
+  else mendFixedParts(batch, { family, stored, wanted, differences });
   await connection.commit(batch);
 }
 

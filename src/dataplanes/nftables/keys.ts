@@ -11,9 +11,6 @@ import type { Binary } from '../../linux/nftables/userdata.ts';
 
 const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 
-/** Slots of the second list of a frontend; the first list has all below. */
-export const SECOND_LIST_OFFSET = 65_536;
-
 export function frontendKey(address: string, protocol: Protocol, port: number): Binary {
   return addressBytes(address) + nodePortKey(protocol, port);
 }

@@ -2,10 +2,14 @@ import type { Family, ServicePortId, ServicePortKey } from '../../forwarding/mod
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../contract.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
-import type { SharedElement } from './elements.ts';
-import { Numbers } from './numbers.ts';
-import type { RowParts } from './row.ts';
+import type { ComparedRow } from './comparison.ts';
+import { placeId, type SharedElement } from './elements.ts';
+import type { SlotOrders } from './endpoint-list.ts';
+import type { SourceList } from './row.ts';
+import { newRowNumbers } from './row-numbers.ts';
+import type { Present } from './row-plan.ts';
 import { byName, count, emptyState, type TableState } from './state.ts';
+import { Takeover } from './takeover.ts';
 
 /**
  * What the plane knows of the kernel without asking it. Not what was applied: the agent gives that
@@ -14,9 +18,12 @@ import { byName, count, emptyState, type TableState } from './state.ts';
 export class Knowledge {
   /** What the fixed parts were made for; undefined: they were not looked at yet. */
   facts: NodeFacts | undefined;
-  readonly numbers = new Numbers();
+  readonly numbers = newRowNumbers();
+  /** Orders of long lists that are not sorted. */
+  readonly orders: SlotOrders = new Map();
   /** What the kernel has of rows that an inspection did not find right. */
-  readonly present = new Map<ServicePortKey, { family: Family; parts: RowParts }>();
+  readonly present = new Map<ServicePortKey, Present & { readonly family: Family }>();
+  readonly takeover = new Takeover(() => performance.now());
   #states = newStates();
 
   state(family: TableFamily): TableState {
@@ -28,23 +35,54 @@ export class Knowledge {
     this.facts = undefined;
     this.#states = newStates();
     this.present.clear();
+    this.orders.clear();
   }
 
-  /** Shared elements that the row is missing are no longer counted for it, the others are. */
-  noteWrongRow(
-    key: ServicePortKey,
-    of: { id: ServicePortId; parts: RowParts; present: RowParts; wasCounted: boolean },
+  /** Nothing was known before: all that the kernel has of the row counts. */
+  noteFirst(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
+    const family = TABLE_OF_FAMILY[id.family];
+    const there = row.present ?? row.parts;
+    this.#countShared(family, there.shared, 1);
+    if (row.parts.sources) this.#noteRanges(family, row.parts.sources, row.missingRanges);
+    if (there.sources) this.countSources(family, there.sources, 1);
+    if (row.present) this.present.set(key, { family: id.family, ...row.present });
+  }
+
+  /** The row was as it should be, and is not: what it is missing counts no longer. */
+  noteTouched(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
+    const { parts, present } = row;
+    if (!present) return;
+    const family = TABLE_OF_FAMILY[id.family];
+    this.present.set(key, { family: id.family, ...present });
+    const left = new Set(present.shared);
+    const missing = parts.shared.filter((element) => !left.has(element));
+    this.#countShared(family, missing, -1);
+    if (!parts.sources || present.sources) return;
+    this.#noteRanges(family, parts.sources, row.missingRanges);
+    this.countSources(family, parts.sources, -1);
+  }
+
+  /** One more row uses the list, or one fewer. */
+  countSources(family: TableFamily, { number }: SourceList, by: 1 | -1): void {
+    count(this.#states[family].sourceLists, number, by);
+  }
+
+  #noteRanges(
+    family: TableFamily,
+    { ranges, number }: SourceList,
+    missing: ReadonlySet<string> | undefined,
   ): void {
-    const { id, parts, present, wasCounted } = of;
-    this.present.set(key, { family: id.family, parts: present });
-    const missing = parts.shared.filter((element) => !present.shared.includes(element));
-    if (wasCounted) this.countShared(TABLE_OF_FAMILY[id.family], missing, -1);
-    else this.countShared(TABLE_OF_FAMILY[id.family], present.shared, 1);
+    const wanted = this.#states[family].wanted['allowed-sources'];
+    for (const range of ranges) {
+      const id = placeId(range.element(number));
+      if (missing?.has(id)) wanted.delete(id);
+      else wanted.set(id, 1);
+    }
   }
 
-  countShared(family: TableFamily, shared: readonly SharedElement[], by: number): void {
+  #countShared(family: TableFamily, shared: readonly SharedElement[], by: number): void {
     const { wanted } = this.#states[family];
-    for (const { set, key } of shared) count(wanted[set], key, by);
+    for (const element of shared) count(wanted[element.set], placeId(element), by);
   }
 }
 

@@ -3,8 +3,12 @@ import * as x from '../../linux/nftables/expressions.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { PodDetection } from '../contract.ts';
+import { groupChange } from './classes.ts';
+import { LIST_MASK } from './groups.ts';
 import { hostNumber } from './keys.ts';
-import type { AffinityUse, Rule, Slots, Statement, Where } from './statements.ts';
+import { clientLimit } from './quota.ts';
+import type { SetName } from './sets.ts';
+import type { Rule, Statement, Way, Where } from './statements.ts';
 
 type Expressions = readonly x.Expression[];
 type Do = Statement['do'];
@@ -81,66 +85,86 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   drop: () => [x.verdict('drop')],
   jump: ({ chain }) => [x.verdict('jump', chain)],
   goto: ({ chain }) => [x.verdict('goto', chain)],
-  classify: ({ where, map, classes }, family) => {
+  classify: ({ where, as, classes }, family) => {
     const { load, next } = loadFrontend(where, family);
-    return [...load, x.lookup(map, 0, next), ...named(next, [0]), x.lookupVerdict(classes, 0)];
+    const change = as && groupChange(as.treatment, as.listOf);
+    return [
+      ...load,
+      x.lookup(frontendMap(where), 0, next),
+      ...named(next, [0], change),
+      x.lookup('groups', 0, 1),
+      ...named(1, [0]),
+      x.lookupVerdict(classes, 0),
+    ];
   },
-  translate: ({ where, map, slots }, family) => {
-    const { load, next: slot } = loadFrontend(where, family);
-    const found = slot + 1;
-    return [...load, randomSlot(slot, slots), x.lookup(map, 0, found), translateTo(found, family)];
-  },
-  return: ({ use, seconds }, family) => {
+  translate: ({ way, slotCount }, family) => [
+    ...loadList(way, family, [0]),
+    randomSlot(1, slotCount),
+    x.lookup('slots', 0, FOUND),
+    translateTo(FOUND, family),
+  ],
+  return: ({ way, seconds }, family) => {
     const client = 1 + addressWords(family);
     return [
-      ...loadGroup(use, family),
+      ...loadList(way, family, [0, LIST]),
       x.loadSourceAddress(family, 1),
-      x.lookup('affinity', 0, client),
+      x.lookup('clients', 0, client),
       ...named(client, [ENDPOINT_ID]),
-      x.lookup('affinity-endpoints', GROUP, FOUND),
-      x.remember('affinity', { key: 0, value: ENDPOINT_ID, timeoutMs: seconds * 1000 }),
+      x.lookup('sticky-endpoints', LIST, FOUND),
+      x.remember('clients', { key: 0, value: ENDPOINT_ID, timeoutMs: seconds * 1000 }),
       translateTo(FOUND, family),
     ];
   },
-  choose: ({ use, slots, seconds }, family) => [
-    ...drawEndpoint(use, slots, family),
-    x.loadSourceAddress(family, 1),
-    // To remember anew what is remembered already would only lengthen its life.
-    x.forget('affinity', { key: 0, value: ENDPOINT_ID }),
-    x.remember('affinity', { key: 0, value: ENDPOINT_ID, timeoutMs: seconds * 1000 }),
-    translateTo(FOUND, family),
+  'match-room': ({ way, seconds }, family) => [
+    ...loadList(way, family, [0]),
+    x.limitEach('new-clients', { key: 0, timeoutMs: seconds * 1000, ...clientLimit(seconds) }),
   ],
-  'choose-once': ({ use, slots }, family) => [
-    ...drawEndpoint(use, slots, family),
-    translateTo(FOUND, family),
+  choose: ({ way, slotCount }, family) => [
+    ...loadList(way, family, [0, LIST]),
+    randomSlot(ENDPOINT_ID, slotCount),
+    x.lookup('sticky-slots', LIST, FOUND),
+    ...named(FOUND, [ENDPOINT_ID]),
+    x.loadSourceAddress(family, 1),
+    // Whoever is remembered for an endpoint that is gone would stay so: an update changes no value.
+    x.forget('clients', { key: 0, value: ENDPOINT_ID }),
+    x.remember('clients', { key: 0, value: ENDPOINT_ID, timeoutMs: UNTIL_RETURN_MS }),
+    x.verdict('return'),
   ],
 };
 
-/** Registers of session affinity: the group twice, as the first part of two keys. */
-const GROUP = 8;
+/** Registers of session affinity: the list twice, as the first part of two keys. */
+const LIST = 8;
 const ENDPOINT_ID = 9;
 const FOUND = 10;
+/** The rule that follows gives the client its time-out; this is for the case that it is never met. */
+const UNTIL_RETURN_MS = 60_000;
 
-function loadGroup(use: AffinityUse, family: TableFamily): Expressions {
-  const { load, next } = loadFrontend(use.where, family);
-  return [...load, x.lookup(use.groups, 0, next), ...named(next, [0, GROUP])];
+function frontendMap(where: Where): SetName {
+  return where === 'service' ? 'frontends' : 'node-ports';
 }
 
-function drawEndpoint(...[use, slots, family]: [AffinityUse, Slots, TableFamily]): Expressions {
-  return [
-    ...loadGroup(use, family),
-    randomSlot(ENDPOINT_ID, slots),
-    x.lookup('affinity-slots', GROUP, FOUND),
-    ...named(FOUND, [ENDPOINT_ID]),
-    x.lookup('affinity-endpoints', GROUP, FOUND),
-  ];
+/** The number of the list that the packet goes to, in these registers. */
+function loadList(way: Way, family: TableFamily, to: readonly number[]): Expressions {
+  const { load, next } = loadFrontend(way.where, family);
+  const change = { mask: LIST_MASK[way.listOf], xor: 0 };
+  return [...load, x.lookup(frontendMap(way.where), 0, next), ...named(next, to, change)];
 }
 
 /** Copies a register to others through the packet mark, which is as it was afterwards. */
-function named(from: number, to: readonly number[]): Expressions {
+function named(
+  from: number,
+  to: readonly number[],
+  change?: { readonly mask: number; readonly xor: number },
+): Expressions {
+  const changed = change && {
+    mask: hostNumber(change.mask),
+    xor: hostNumber(change.xor),
+  };
   return [
     x.loadMark(SAVED_MARK),
     x.setMark(from),
+    // Changed where it has a name as well: `nft` cannot print bits of what a map says.
+    ...(changed ? [x.loadMark(from), x.bitwise(from, changed), x.setMark(from)] : []),
     ...to.map((register) => x.loadMark(register)),
     x.setMark(SAVED_MARK),
   ];
@@ -156,8 +180,8 @@ function loadFrontend(where: Where, family: TableFamily): { load: Expressions; n
   };
 }
 
-function randomSlot(to: number, slots: Slots): x.Expression {
-  return x.randomNumber(to, { modulus: slots.count, offset: slots.offset });
+function randomSlot(to: number, slotCount: number): x.Expression {
+  return x.randomNumber(to, { modulus: slotCount, offset: 0 });
 }
 
 function translateTo(found: number, family: TableFamily): x.Expression {

@@ -1,37 +1,72 @@
 import type { Endpoint } from '../../forwarding/model.ts';
 
 /**
- * Numbers for names that the kernel has only four bytes for. A number follows from the name alone,
+ * Numbers for names that the kernel has only a few bytes for. A number follows from the name alone,
  * so it is the same after a restart, which is what keeps clients where they are; unless another
- * name has it already, then it is the next that is free.
+ * name has it already, then it is the next that is free. What the kernel has is adopted, because
+ * who came first is forgotten with the process.
  */
 export class Numbers {
+  readonly #bits: number;
   readonly #numbers = new Map<string, number>();
   readonly #taken = new Set<number>();
+
+  constructor(bits = 32) {
+    this.#bits = bits;
+  }
 
   of(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
-    const number = firstFree(hash(name), this.#taken);
+    const number = firstFree(hash(name) % 2 ** this.#bits, this.#taken, this.#bits);
+    this.#take(name, number);
+    return number;
+  }
+
+  has(name: string): boolean {
+    return this.#numbers.has(name);
+  }
+
+  /** Keeps what a name had in the kernel, unless either is known otherwise. */
+  adopt(name: string, number: number): void {
+    if (!this.#numbers.has(name) && !this.#taken.has(number)) this.#take(name, number);
+  }
+
+  /** Nobody means anything by the name any more. */
+  release(name: string): void {
+    const number = this.#numbers.get(name);
+    if (number === undefined) return;
+    this.#numbers.delete(name);
+    this.#taken.delete(number);
+  }
+
+  get size(): number {
+    return this.#numbers.size;
+  }
+
+  #take(name: string, number: number): void {
     this.#taken.add(number);
     this.#numbers.set(name, number);
-    return number;
   }
 }
 
 /** A number for each endpoint of a list, in its order; no two are equal. */
 export function memberIds(endpoints: readonly Endpoint[]): readonly number[] {
   const taken = new Set<number>();
-  return endpoints.map(({ address, port }) => {
-    const id = firstFree(hash(`${address} ${port}`), taken);
+  return endpoints.map((endpoint) => {
+    const id = memberId(endpoint, taken);
     taken.add(id);
     return id;
   });
 }
 
-function firstFree(wanted: number, taken: ReadonlySet<number>): number {
+export function memberId({ address, port }: Endpoint, taken: ReadonlySet<number>): number {
+  return firstFree(hash(`${address} ${port}`), taken, 32);
+}
+
+function firstFree(wanted: number, taken: { has(number: number): boolean }, bits: number): number {
   let number = wanted;
-  while (taken.has(number)) number = (number + 1) >>> 0;
+  while (taken.has(number)) number = (number + 1) % 2 ** bits;
   return number;
 }
 

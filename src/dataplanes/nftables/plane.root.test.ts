@@ -8,10 +8,10 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { type NodeFacts, PlaneError } from '../contract.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import type { Class } from './classes.ts';
-import { Numbers } from './numbers.ts';
 import type { NftablesPlane } from './plane.ts';
 import { renderTable } from './render.ts';
 import { partsOf } from './row.ts';
+import { newRowNumbers } from './row-numbers.ts';
 import { tableContent } from './table-content.ts';
 import {
   assertIs,
@@ -99,7 +99,7 @@ describe('the nftables plane', () => {
 
   it('makes a table of another shape anew', async () => {
     nft(`add table ip fairlead
-         add set ip fairlead services { type ipv4_addr; }
+         add set ip fairlead frontends { type ipv4_addr; }
          add table ip6 fairlead
          add chain ip6 fairlead nat-output { type nat hook output priority 5; }`);
     const plane = newPlane();
@@ -131,7 +131,7 @@ describe('the nftables plane', () => {
   it('names the row that the kernel refused, and has written none', async () => {
     const plane = newPlane();
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-    nft('add element ip fairlead services { 10.96.0.4 . tcp . 80 : 0x07 }');
+    nft('add element ip fairlead frontends { 10.96.0.4 . tcp . 80 : 0x07 }');
     const rows = [1, 2, 3, 4].map((number) => row({ number }));
     const changes = rows.map((each) => change(undefined, each));
     await assert.rejects(plane.apply(changes), (error) => {
@@ -171,7 +171,7 @@ const OTHER_FACTS: readonly NodeFacts[] = [
 function classesOf(rows: readonly Forwarding[]): Record<TableFamily, Class[]> {
   const classes: Record<TableFamily, Class[]> = { ip: [], ip6: [] };
   for (const each of rows) {
-    classes[TABLE_OF_FAMILY[each.id.family]].push(...partsOf(each, new Numbers()).classes);
+    classes[TABLE_OF_FAMILY[each.id.family]].push(...partsOf(each, newRowNumbers()).classes);
   }
   return classes;
 }

@@ -11,19 +11,27 @@ import type {
   KernelFrontend,
   NodeFacts,
 } from '../contract.ts';
-import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
+import { TABLE_FAMILIES } from './chains.ts';
 import { readCounters, readFrontends } from './counters.ts';
 import { diffTables } from './diff.ts';
 import { watchDrift } from './drift.ts';
 import { inspectEverything, inspectSuspects } from './inspect.ts';
 import { Knowledge } from './knowledge.ts';
+import { LargeRows } from './large-rows.ts';
+import { abandonRow, type PlannedRow, planRow, settleRow } from './planned-row.ts';
 import { reconfigure } from './reconfigure.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
-import { partsOf } from './row.ts';
+import { perform } from './row-plan.ts';
 import { TABLES } from './sets.ts';
 import { byName } from './state.ts';
 import { Suspects } from './suspects.ts';
 import { Transaction } from './transaction.ts';
+
+/**
+ * The kernel holds about 8 KB for each element of a transaction until it commits: 800 MB for a
+ * hundred thousand in one, and in parts of this size no more than stays, in no more time.
+ */
+const OBJECTS_PER_STEP = 2000;
 
 export interface NftablesPlaneOptions {
   /** Opens the way to the kernel; another for reading beside, and one for events. */
@@ -36,10 +44,14 @@ export interface NftablesPlaneOptions {
  */
 export class NftablesPlane implements DataPlane {
   readonly mode = 'nftables';
+  readonly objectsPerStep = OBJECTS_PER_STEP;
   readonly #options: NftablesPlaneOptions;
   readonly #knowledge = new Knowledge();
   #connection: NftConnection | undefined;
   #suspects = new Suspects();
+  #largeRows = new LargeRows();
+  #isInspected = false;
+  #onDrift: ((drift: Drift) => void) | undefined;
 
   constructor(options: NftablesPlaneOptions) {
     this.#options = options;
@@ -52,9 +64,16 @@ export class NftablesPlane implements DataPlane {
     const kernel = { connection: this.#kernel, knowledge: this.#knowledge };
     const { facts, present } = this.#knowledge;
     // Of rows that were found wrong before and are not written yet, more than suspects is amiss.
-    const isCertain = facts !== undefined && present.size === 0 && suspects.scope !== 'everything';
+    const isWritten = present.size === 0 && this.#largeRows.isEmpty;
+    const isCertain = facts !== undefined && isWritten && suspects.scope !== 'everything';
     try {
-      if (depth === 'everything' || !isCertain) return await inspectEverything(kernel, desired);
+      if (depth === 'everything' || !isCertain) {
+        this.#largeRows = new LargeRows();
+        const isFirst = !this.#isInspected;
+        const inspection = await inspectEverything(kernel, desired, { isFirst });
+        this.#isInspected = true;
+        return inspection;
+      }
       await this.configure(desired.facts);
       return await inspectSuspects(kernel, desired, suspects);
     } catch (error) {
@@ -79,30 +98,50 @@ export class NftablesPlane implements DataPlane {
   }
 
   async apply(changes: readonly Change[]): Promise<void> {
-    const { facts, numbers, present } = this.#knowledge;
+    const { facts } = this.#knowledge;
     if (!facts) throw notInspected();
     const transactions = byName(TABLE_FAMILIES, (family) => {
       return new Transaction(this.#knowledge.state(family));
     });
-    for (const { key, before, after } of changes) {
-      const found = before ? undefined : present.get(key);
-      // A row of which something was found, and that nobody wants any more, has neither.
-      const family = (after ?? before)?.id.family ?? found?.family;
-      if (family === undefined) continue;
-      transactions[TABLE_OF_FAMILY[family]].replace(key, {
-        before: found?.parts ?? partsOf(before, numbers),
-        after: partsOf(after, numbers),
-      });
+    const planned = changes.flatMap((change) => planRow(this.#knowledge, change) ?? []);
+    for (const { key, family, plan } of planned) {
+      for (const step of plan.steps) perform(step, key, transactions[family]);
     }
     try {
       const batch = this.#kernel.begin();
       for (const family of TABLE_FAMILIES) transactions[family].write(batch, facts);
       await this.#kernel.commit(batch);
     } catch (error) {
+      for (const row of planned.toReversed()) abandonRow(this.#knowledge, row);
       throw asPlaneError(error);
     }
     for (const family of TABLE_FAMILIES) this.#settle(transactions[family]);
-    if (present.size > 0) for (const { key } of changes) present.delete(key);
+    for (const row of planned) this.#settleRow(row);
+  }
+
+  async applyPart(change: Change): Promise<'unfinished' | 'finished'> {
+    const { facts } = this.#knowledge;
+    if (!facts) throw notInspected();
+    const part = this.#largeRows.begin(this.#knowledge, change);
+    if (part === 'nothing to do') return 'finished';
+    // Another row is writing or removing the same long list of source ranges.
+    if (part === 'must wait') return 'unfinished';
+    const transaction = new Transaction(this.#knowledge.state(part.family));
+    const position = part.progress.next(transaction, OBJECTS_PER_STEP);
+    try {
+      const batch = this.#kernel.begin();
+      transaction.write(batch, facts);
+      await this.#kernel.commit(batch);
+    } catch (error) {
+      this.#largeRows.abandon(this.#knowledge, part);
+      this.#suspects.noteEverything();
+      throw asPlaneError(error);
+    }
+    this.#settle(transaction);
+    if (!part.progress.acknowledge(position)) return 'unfinished';
+    this.#largeRows.finish(part);
+    this.#settleRow(part);
+    return 'finished';
   }
 
   async diff(desired: Desired): Promise<readonly Difference[]> {
@@ -111,8 +150,14 @@ export class NftablesPlane implements DataPlane {
   }
 
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    this.#onDrift = onDrift;
+    using reader = this.#anotherConnection();
     await watchDrift(
       {
+        generations: {
+          generation: () => reader.generation(),
+          ownCommits: () => this.#kernel.commits,
+        },
         netlink: this.#options.openNetlink('events'),
         isOurs: (portId) => portId === this.#connection?.portId,
         suspects: () => this.#suspects,
@@ -160,6 +205,15 @@ export class NftablesPlane implements DataPlane {
   /** For what is read while changes go on. */
   #anotherConnection(): NftConnection {
     return new NftConnection(this.#options.openNetlink('requests'));
+  }
+
+  /** When every row is in our maps, a look at all of the kernel leads packets there. */
+  #settleRow(row: PlannedRow): void {
+    settleRow(this.#knowledge, row);
+    if (!this.#knowledge.takeover.written(row.key)) return;
+    this.#suspects.noteEverything();
+    const what = 'rules of an earlier version are there; every row is in place, and they go';
+    this.#onDrift?.({ atMs: Date.now(), what });
   }
 
   #settle(transaction: Transaction): void {

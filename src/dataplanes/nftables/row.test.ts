@@ -6,6 +6,8 @@ import { ForwardingTable } from '../../forwarding/table.ts';
 import { unknownNode } from '../../forwarding/unknown-node.ts';
 import { Numbers } from './numbers.ts';
 import { partsOf } from './row.ts';
+import { newRowNumbers } from './row-numbers.ts';
+import { allElements } from './row-plan.ts';
 import { row } from './testing/rows.ts';
 
 const POLICY = fc.constantFrom('Cluster', 'Local');
@@ -64,15 +66,18 @@ describe('a row', () => {
         table.putService(service);
         table.putSlice(slice);
         for (const each of table.ofService('ns/web')) {
-          const { elements, classes } = partsOf(each, new Numbers());
-          for (const { treatment } of classes) treatments.add(treatment);
-          const places = elements.map(({ set, key }) => `${set} ${key}`);
+          const parts = partsOf(each, newRowNumbers());
+          for (const { treatment } of parts.classes) treatments.add(treatment);
+          const places = allElements(parts, new Map()).map(({ set, key }) => `${set} ${key}`);
           assert.equal(new Set(places).size, places.length, 'each element once');
         }
       }),
       { numRuns: 2000 },
     );
-    const all = ['cluster', 'local', 'local-host', 'masquerade', 'plain', 'short'];
+    const all = [
+      ...['choose', 'cluster', 'local', 'local-host'],
+      ...['masquerade', 'pick', 'plain', 'short'],
+    ];
     assert.deepEqual([...treatments].sort(), all, 'every treatment has been needed');
   });
 
@@ -81,7 +86,7 @@ describe('a row', () => {
     assert.ok(first);
     const lost = { ...row(), frontends: [{ ...first, lostTo: 'ns/older' }, ...rest] };
     const without = { ...row(), frontends: rest };
-    assert.deepEqual(partsOf(lost, new Numbers()), partsOf(without, new Numbers()));
+    assert.deepEqual(partsOf(lost, newRowNumbers()), partsOf(without, newRowNumbers()));
   });
 
   it('has the same numbers after a restart, and as many as there are names', () => {

@@ -1,5 +1,5 @@
 import {
-  type Endpoint,
+  type EndpointList,
   type Forwarding,
   type Frontend,
   type Outcome,
@@ -8,31 +8,37 @@ import {
 } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import { PlaneError } from '../contract.ts';
-import { type Class, classId, type Treatment } from './classes.ts';
+import { type Class, classId, TREATMENT_NUMBER, type Treatment } from './classes.ts';
 import type { RowElement, SharedElement } from './elements.ts';
-import { allowedRanges, listName } from './firewall.ts';
-import {
-  addressBytes,
-  endpointValue,
-  frontendKey,
-  hostNumber,
-  nodePortKey,
-  SECOND_LIST_OFFSET,
-} from './keys.ts';
-import { memberIds, type Numbers } from './numbers.ts';
-import type { RowSet } from './sets.ts';
+import type { EndpointListParts } from './endpoint-list.ts';
+import { type AllowedRange, allowedRanges, listName } from './firewall.ts';
+import { groupNumber, type ListOf, listNumber } from './groups.ts';
+import { addressBytes, frontendKey, hostNumber, nodePortKey } from './keys.ts';
+import type { RowNumbers } from './row-numbers.ts';
+import { sizeFor } from './sizes.ts';
 import type { Where } from './statements.ts';
+import { timeOutStep } from './time-outs.ts';
+
+/** Source ranges that some frontends of a row are limited to. */
+export interface SourceList {
+  readonly name: string;
+  readonly number: number;
+  readonly ranges: readonly AllowedRange[];
+}
 
 /** Everything that the kernel must have for a row. */
 export interface RowParts {
+  /** Without those of its lists, of which there may be very many. */
   readonly elements: readonly RowElement[];
+  readonly lists: readonly EndpointListParts[];
   readonly shared: readonly SharedElement[];
+  readonly sources?: SourceList;
   readonly classes: readonly Class[];
 }
 
-const NO_PARTS: RowParts = { elements: [], shared: [], classes: [] };
+const NO_PARTS: RowParts = { elements: [], lists: [], shared: [], classes: [] };
 
-export function partsOf(row: Forwarding | undefined, numbers: Numbers): RowParts {
+export function partsOf(row: Forwarding | undefined, numbers: RowNumbers): RowParts {
   if (!row) return NO_PARTS;
   const parts = new Parts(row, numbers);
   for (const frontend of row.frontends) {
@@ -41,27 +47,48 @@ export function partsOf(row: Forwarding | undefined, numbers: Numbers): RowParts
   return parts.finish();
 }
 
+/**
+ * What of a row depends on its endpoints. Of a row with thousands of addresses that is little, and
+ * all there is to compare when the addresses are those it had before.
+ */
+export function endpointPartsOf(row: Forwarding, numbers: RowNumbers): RowParts {
+  const parts = new Parts(row, numbers);
+  for (const frontend of row.frontends) {
+    if (frontend.lostTo === undefined) parts.addGroup(frontend);
+  }
+  return parts.finish();
+}
+
 /** What forwarding comes down to for the three kinds of clients. */
 interface Plan {
-  readonly treatment: Treatment;
-  readonly first: readonly Endpoint[];
-  readonly second?: readonly Endpoint[];
+  readonly treatment: Exclude<Treatment, 'pick' | 'choose' | 'short'>;
+  /** Undefined: only the cluster list is used, by those who are led there. */
+  readonly list: EndpointList | undefined;
 }
 
 class Parts {
   readonly #row: Forwarding;
-  readonly #numbers: Numbers;
+  readonly #numbers: RowNumbers;
   readonly #comment: string;
+  readonly #number: number;
   readonly #elements: RowElement[] = [];
   readonly #shared: SharedElement[] = [];
   readonly #classes: Class[] = [];
-  /** Made when there is a first: most rows have no affinity. */
-  #groups: Map<readonly Endpoint[], number> | undefined;
+  readonly #lists: EndpointListParts[] = [];
+  /** By outcomes, which the frontends of a row share: many of them have few groups. */
+  readonly #groups: Readonly<Record<Where, Map<Frontend['outcomes'], number | undefined>>> = {
+    service: new Map(),
+    nodeport: new Map(),
+  };
+  /** Groups that are in `groups` already. */
+  readonly #said: number[] = [];
+  #sources: SourceList | undefined;
 
-  constructor(row: Forwarding, numbers: Numbers) {
+  constructor(row: Forwarding, numbers: RowNumbers) {
     this.#row = row;
     this.#numbers = numbers;
     this.#comment = servicePortName(row.id);
+    this.#number = numbers.rows.of(servicePortKey(row.id));
   }
 
   finish(): RowParts {
@@ -69,7 +96,13 @@ class Parts {
     for (const address of isForwarding ? localAddresses(this.#row) : []) {
       this.#shared.push({ set: 'hairpin', key: address + address });
     }
-    return { elements: this.#elements, shared: this.#shared, classes: this.#classes };
+    return {
+      elements: this.#elements,
+      lists: this.#lists,
+      shared: this.#shared,
+      classes: this.#classes,
+      ...(this.#sources === undefined ? {} : { sources: this.#sources }),
+    };
   }
 
   add(frontend: Frontend): void {
@@ -79,8 +112,11 @@ class Parts {
       where === 'nodeport'
         ? nodePortKey(protocol, frontend.port)
         : frontendKey(frontend.address, protocol, frontend.port);
-    const plan = planOf(frontend, this.#row);
-    if (plan) this.#forward(plan, where, key);
+    const group = this.addGroup(frontend);
+    if (group !== undefined) {
+      const set = where === 'service' ? 'frontends' : 'node-ports';
+      this.#put({ set, key, value: hostNumber(group), comment: this.#comment });
+    }
     this.#refuse(frontend, where, key);
     if (frontend.kind === 'cluster-ip') {
       this.#shared.push({ set: 'cluster-ips', key: addressBytes(frontend.address) });
@@ -88,71 +124,66 @@ class Parts {
     if (frontend.allowedSources) this.#limit(frontend.allowedSources, key);
   }
 
-  #forward(plan: Plan, where: Where, key: Binary): void {
-    const [main, short] =
-      where === 'service'
-        ? (['services', 'short-circuit'] as const)
-        : (['nodeports', 'short-circuit-nodeports'] as const);
-    this.#classify(main, key, this.#classOf(where, plan.treatment, plan.first));
-    this.#list({ where, key, endpoints: plan.first, isSecond: false });
-    if (!plan.second) return;
-    this.#classify(short, key, this.#classOf(where, 'short', plan.second));
-    this.#list({ where, key, endpoints: plan.second, isSecond: true });
+  /** The group that a frontend leads to, with all that belongs to it; undefined: to none. */
+  addGroup({ kind, outcomes }: Frontend): number | undefined {
+    const where: Where = kind === 'node-port' ? 'nodeport' : 'service';
+    const known = this.#groups[where].get(outcomes);
+    if (known !== undefined || this.#groups[where].has(outcomes)) return known;
+    const plan = planOf(outcomes, this.#row);
+    const group = plan && this.#group(plan, where);
+    this.#groups[where].set(outcomes, group);
+    return group;
   }
 
-  #classOf(where: Where, treatment: Treatment, endpoints: readonly Endpoint[]): Class {
-    const stickySeconds = endpoints.length === 0 ? 0 : this.#row.affinitySeconds;
-    return { where, treatment, count: endpoints.length, stickySeconds };
-  }
-
-  #classify(set: RowSet, key: Binary, of: Class): void {
-    this.#classes.push(of);
-    this.#put({ set, key, value: hostNumber(classId(of)), comment: this.#comment });
-  }
-
-  #list(of: {
-    where: Where;
-    key: Binary;
-    endpoints: readonly Endpoint[];
-    isSecond: boolean;
-  }): void {
-    const { where, key, endpoints, isSecond } = of;
-    if (this.#row.affinitySeconds > 0) {
-      if (endpoints.length > 0) this.#group(where, { key, endpoints, isSecond });
-      return;
+  #group({ treatment, list }: Plan, where: Where): number {
+    const number = listNumber(this.#number, list ?? 'local');
+    const group = groupNumber(TREATMENT_NUMBER[treatment], number);
+    this.#say({ where, listOf: 'own', treatment, list, group });
+    if (treatment === 'local' || treatment === 'local-host') {
+      const short = groupNumber(TREATMENT_NUMBER.short, listNumber(this.#number, 'cluster'));
+      this.#say({ where, listOf: 'cluster', treatment: 'short', list: 'cluster', group: short });
     }
-    const set = where === 'service' ? 'endpoints' : 'nodeport-endpoints';
-    const offset = isSecond ? SECOND_LIST_OFFSET : 0;
-    endpoints.forEach((endpoint, slot) => {
-      this.#put({ set, key: key + hostNumber(offset + slot), value: endpointValue(endpoint) });
-    });
+    return group;
   }
 
-  /** A list of endpoints with affinity is one group, whichever frontends lead to it. */
-  #group(
-    where: Where,
-    of: { key: Binary; endpoints: readonly Endpoint[]; isSecond: boolean },
-  ): void {
-    const prefix = of.isSecond ? 'short-affinity' : 'affinity';
-    const set: RowSet = where === 'service' ? `${prefix}-groups` : `${prefix}-nodeport-groups`;
-    this.#groups ??= new Map();
-    const known = this.#groups.get(of.endpoints);
-    const list = of.endpoints === this.#row.clusterEndpoints ? 'cluster' : 'local';
-    const id = known ?? this.#numbers.of(`${servicePortKey(this.#row.id)} ${list}`);
-    this.#put({ set, key: of.key, value: hostNumber(id) });
-    if (known !== undefined) return;
-    this.#groups.set(of.endpoints, id);
-    const group = hostNumber(id);
-    const ids = memberIds(of.endpoints);
-    of.endpoints.forEach((endpoint, slot) => {
-      const member = hostNumber(ids[slot] ?? 0);
-      this.#put({ set: 'affinity-slots', key: group + hostNumber(slot), value: member });
-      this.#put({
-        set: 'affinity-endpoints',
-        key: group + member,
-        value: endpointValue(endpoint),
-      });
-    });
+  /** What is done with a group: the class of it, and the list that it goes to. */
+  #say(of: {
+    where: Where;
+    listOf: ListOf;
+    treatment: Treatment;
+    list: EndpointList | undefined;
+    group: number;
+  }): void {
+    const { where, listOf, treatment, list, group } = of;
+    const count = list === undefined ? 0 : this.#list(list).endpoints.length;
+    const stickySeconds = count === 0 ? 0 : timeOutStep(this.#row.affinitySeconds);
+    const size = stickySeconds > 0 ? 0 : sizeFor(count);
+    this.#classify(group, { where, listOf, treatment, size, stickySeconds });
+    if (stickySeconds === 0 || list === undefined) return;
+    for (const draw of ['pick', 'choose'] as const) {
+      const entry = groupNumber(TREATMENT_NUMBER[draw], listNumber(this.#number, list));
+      const size = sizeFor(count);
+      this.#classify(entry, { where, listOf, treatment: draw, size, stickySeconds: 0 });
+    }
+  }
+
+  /** Frontends and node ports share the entry of a group, and have chains of their own. */
+  #classify(group: number, of: Class): void {
+    this.#classes.push(of);
+    if (this.#said.includes(group)) return;
+    this.#said.push(group);
+    this.#put({ set: 'groups', key: hostNumber(group), value: hostNumber(classId(of)) });
+  }
+
+  #list(list: EndpointList): EndpointListParts {
+    const number = listNumber(this.#number, list);
+    const known = this.#lists.find((each) => each.number === number);
+    if (known) return known;
+    const { clusterEndpoints, localEndpoints, affinitySeconds } = this.#row;
+    const endpoints = list === 'cluster' ? clusterEndpoints : localEndpoints;
+    const parts = { number, endpoints, isSticky: affinitySeconds > 0 };
+    this.#lists.push(parts);
+    return parts;
   }
 
   #refuse(frontend: Frontend, where: Where, key: Binary): void {
@@ -163,11 +194,17 @@ class Parts {
     this.#put({ set: `${verdict}-${where}s`, key, comment: this.#comment });
   }
 
+  /** All frontends of a row have the same ranges, if they have any. */
   #limit(allowedSources: readonly string[], key: Binary): void {
+    this.#sources ??= this.#sourceList(allowedSources);
+    const value = hostNumber(this.#sources.number);
+    this.#put({ set: 'firewall-lists', key, value, comment: this.#comment });
+  }
+
+  #sourceList(allowedSources: readonly string[]): SourceList {
     const ranges = allowedRanges(allowedSources, this.#row.id.family);
-    const id = this.#numbers.of(listName(ranges));
-    this.#put({ set: 'firewall-lists', key, value: hostNumber(id), comment: this.#comment });
-    for (const range of ranges) this.#shared.push(range.element(id));
+    const name = listName(ranges);
+    return { name, number: this.#numbers.sources.of(name), ranges };
   }
 
   #put(element: RowElement): void {
@@ -189,22 +226,17 @@ function localAddresses({ clusterEndpoints, localEndpoints }: Forwarding): Itera
 }
 
 /** Undefined: nobody is forwarded. */
-function planOf(frontend: Frontend, row: Forwarding): Plan | undefined {
-  const { pod, host, outside } = frontend.outcomes;
-  const endpoints = (outcome: Outcome) => {
-    if (outcome.action !== 'forward') return [];
-    return outcome.list === 'cluster' ? row.clusterEndpoints : row.localEndpoints;
-  };
+function planOf(outcomes: Frontend['outcomes'], row: Forwarding): Plan | undefined {
+  const { pod, host, outside } = outcomes;
   const pattern = letter(pod) + letter(host) + letter(outside);
   const treatment = TREATMENTS[pattern];
   if (treatment === undefined) throw unknownPattern(row, pattern);
   if (treatment === 'none') return undefined;
-  if (!treatment.startsWith('local')) return { treatment, first: endpoints(outside) };
-  return { treatment, first: endpoints(outside), second: endpoints(host) };
+  return { treatment, list: outside.action === 'forward' ? outside.list : undefined };
 }
 
 /** Lists are c (cluster) and l (local), capital when masqueraded; `-`: not forwarded. */
-const TREATMENTS: Readonly<Record<string, Treatment | 'none'>> = {
+const TREATMENTS: Readonly<Record<string, Plan['treatment'] | 'none'>> = {
   cCC: 'cluster',
   lLL: 'cluster',
   CCC: 'masquerade',

@@ -1,5 +1,5 @@
 import type { PodDetection } from '../contract.ts';
-import type { Rule, Slots, Statement } from './statements.ts';
+import type { Rule, Statement } from './statements.ts';
 import { durationText } from './text-printer.ts';
 
 /** A part of a rule in words: a condition for the rest, or something that is done. */
@@ -12,14 +12,13 @@ type Teller<K extends Do> = (statement: Extract<Statement, { do: K }>) => Clause
 export function ruleSentences(rules: readonly Rule[]): string[] {
   return rules.map((rule, index) => {
     const before = rules[index - 1];
-    // Only in the moment of a change, see chains.ts.
-    const isSecondTry = before !== undefined && draws(before) && draws(rule);
-    return `${isSecondTry ? 'if what was drawn is gone since: ' : ''}${sentence(rule)}`;
+    const isFurtherDraw = before !== undefined && draws(before) && draws(rule);
+    return `${isFurtherDraw ? 'if nothing is in that slot: ' : ''}${sentence(rule)}`;
   });
 }
 
 function draws({ statements }: Rule): boolean {
-  return statements.some((each) => ['translate', 'choose', 'choose-once'].includes(each.do));
+  return statements.some((each) => each.do === 'translate' || each.do === 'choose');
 }
 
 function sentence(rule: Rule): string {
@@ -62,26 +61,34 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
   drop: () => does('drops it, and nobody is told'),
   jump: ({ chain }) => does(`goes through chain ${chain}`),
   goto: ({ chain }) => does(`goes on in chain ${chain}`),
-  classify: ({ where, map, classes }) =>
+  classify: ({ where, as, classes }) =>
     does(
-      `looks up the class of its ${frontendText(where)} in @${map}, and goes on in the chain that @${classes} names for it`,
+      `${CLASSIFIED[as?.treatment ?? 'own']} of its ${frontendText(where)} (@${frontendMap(where)}, @groups), and goes on in the chain that @${classes} names for it`,
     ),
-  translate: ({ map, slots }) => does(`sends it to ${drawnText(slots)} (@${map})`),
-  return: ({ use, seconds }) =>
+  translate: ({ slotCount }) => does(`sends it to ${drawnText(slotCount)} of its list (@slots)`),
+  return: ({ seconds }) =>
     does(
-      `sends it where its client was sent in the last ${durationText(seconds)} (@affinity), if that is still an endpoint of its group (@${use.groups})`,
+      `sends it where its client was sent in the last ${durationText(seconds)} (@clients), if that is still an endpoint of its list (@sticky-endpoints)`,
     ),
-  choose: ({ use, slots, seconds }) =>
-    does(
-      `sends it to ${drawnText(slots)} of its group (@${use.groups}), and remembers that for ${durationText(seconds)}`,
-    ),
-  'choose-once': ({ use, slots }) =>
-    does(`sends it to ${drawnText(slots)} of its group (@${use.groups}), and does not remember it`),
+  'match-room': () => when('its list may have one more client remembered (@new-clients)'),
+  choose: ({ slotCount }) =>
+    does(`chooses ${drawnText(slotCount)} of its list (@sticky-slots) for its client (@clients)`),
 };
 
-function drawnText({ count, offset }: Slots): string {
-  if (count === 1) return `the endpoint in slot ${offset}`;
-  return `one of ${count} endpoints, drawn at random from the slots ${offset} to ${offset + count - 1}`;
+const CLASSIFIED = {
+  own: 'looks up the class',
+  short: 'looks up how this node itself reaches the Service, by the class',
+  pick: 'looks up how to draw an endpoint without remembering it, by the class',
+  choose: 'looks up how to choose an endpoint, by the class',
+} as const;
+
+function drawnText(slotCount: number): string {
+  if (slotCount === 1) return 'the endpoint in slot 0';
+  return `the endpoint in a slot drawn at random from 0 to ${slotCount - 1}`;
+}
+
+function frontendMap(where: 'service' | 'nodeport'): string {
+  return where === 'service' ? 'frontends' : 'node-ports';
 }
 
 function frontendText(where: 'service' | 'nodeport'): string {

@@ -20,48 +20,59 @@ export const TABLES: Readonly<Record<TableFamily, TableRef>> = {
 
 /**
  * Elements of these belong to a single row. Where a packet is looked up first comes first: an
- * element that leads somewhere is removed before what it leads to.
+ * element that leads somewhere is removed before what it leads to, and written after it.
  */
 export const ROW_SETS = [
-  'services',
-  'nodeports',
-  'short-circuit',
-  'short-circuit-nodeports',
-  'affinity-groups',
-  'affinity-nodeport-groups',
-  'short-affinity-groups',
-  'short-affinity-nodeport-groups',
+  'frontends',
+  'node-ports',
   'firewall-lists',
   'reject-services',
   'reject-nodeports',
   'drop-services',
   'drop-nodeports',
-  'endpoints',
-  'nodeport-endpoints',
-  'affinity-slots',
-  'affinity-endpoints',
+  'groups',
+  'slots',
+  'sticky-slots',
+  'sticky-endpoints',
 ] as const;
 
 /** Elements of these may be wanted by several rows at once. */
 export const SHARED_SETS = ['cluster-ips', 'hairpin', 'allowed-sources'] as const;
 
 export const CLASS_SETS = [
-  'classes',
-  'nodeport-classes',
-  'short-classes',
-  'nodeport-short-classes',
+  'class-chains',
+  'nodeport-class-chains',
+  'short-class-chains',
+  'nodeport-short-class-chains',
+  'draw-chains',
+  'nodeport-draw-chains',
+  'short-draw-chains',
+  'nodeport-short-draw-chains',
 ] as const;
 
+/** Written by packets. */
+const PACKET_SETS = ['clients', 'new-clients'] as const;
+
 /** Sets and maps in the order in which they are made. Their names are what a reader of `nft list` sees. */
-const SET_NAMES = [...ROW_SETS, ...SHARED_SETS, 'nodeport-ips', ...CLASS_SETS, 'affinity'] as const;
+const SET_NAMES = [
+  ...ROW_SETS,
+  ...SHARED_SETS,
+  'nodeport-ips',
+  ...CLASS_SETS,
+  ...PACKET_SETS,
+] as const;
 
 export type SetName = (typeof SET_NAMES)[number];
 export type RowSet = (typeof ROW_SETS)[number];
 export type SharedSet = (typeof SHARED_SETS)[number];
 export type ClassSet = (typeof CLASS_SETS)[number];
 
-/** Clients that can be remembered at once. A packet beyond it is forwarded, and not remembered. */
-const MOST_REMEMBERED_CLIENTS = 262_144;
+/** Clients that can be remembered at once. One more is forwarded to a random endpoint, and not remembered. */
+export const MOST_CLIENTS = 262_144;
+/** Clients that one list of endpoints may have remembered: an eighth, so that one Service leaves room. */
+export const MOST_CLIENTS_OF_A_LIST = 32_768;
+/** Lists with affinity that can be asked for at once; clients of one more are not remembered. */
+const MOST_STICKY_LISTS = 65_536;
 
 export function frontendFields(family: TableFamily): readonly Field[] {
   return [destinationAddress(family), L4_PROTOCOL, DESTINATION_PORT];
@@ -82,35 +93,25 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
   const nodePort = NODE_PORT_FIELDS;
   const target = [destinationAddress(family), DESTINATION_PORT];
   const mark = [MARK];
+  const chains = { key: mark, value: 'verdict' } as const;
   return {
-    services: { comment: 'Service address -> class', key: service, value: mark },
-    nodeports: { comment: 'node port -> class', key: nodePort, value: mark },
-    'short-circuit': { comment: 'asked from this node -> class', key: service, value: mark },
-    'short-circuit-nodeports': { comment: 'the same', key: nodePort, value: mark },
-    'affinity-groups': { comment: 'with session affinity -> group', key: service, value: mark },
-    'affinity-nodeport-groups': { comment: 'the same', key: nodePort, value: mark },
-    'short-affinity-groups': { comment: 'asked from this node', key: service, value: mark },
-    'short-affinity-nodeport-groups': { comment: 'the same', key: nodePort, value: mark },
+    frontends: { comment: 'Service address -> group', key: service, value: mark },
+    'node-ports': { comment: 'node port -> group', key: nodePort, value: mark },
     'firewall-lists': { comment: 'with source ranges -> list', key: service, value: mark },
     'reject-services': { comment: 'no endpoint anywhere', key: service },
     'reject-nodeports': { comment: 'no endpoint anywhere', key: nodePort },
     'drop-services': { comment: 'no endpoint here', key: service },
     'drop-nodeports': { comment: 'no endpoint here', key: nodePort },
-    endpoints: {
-      comment: 'Service address, slot -> endpoint',
-      key: [...service, SLOT],
+    groups: { comment: 'group -> class', key: mark, value: mark },
+    slots: {
+      comment: 'list, slot -> endpoint',
+      key: [MARK, SLOT],
       value: target,
       hasCounters: true,
     },
-    'nodeport-endpoints': {
-      comment: 'node port, slot -> endpoint',
-      key: [...nodePort, SLOT],
-      value: target,
-      hasCounters: true,
-    },
-    'affinity-slots': { comment: 'group, slot -> endpoint id', key: [MARK, SLOT], value: mark },
-    'affinity-endpoints': {
-      comment: 'group, endpoint id -> endpoint',
+    'sticky-slots': { comment: 'list, slot -> endpoint id', key: [MARK, SLOT], value: mark },
+    'sticky-endpoints': {
+      comment: 'list, endpoint id -> endpoint',
       key: [MARK, MARK],
       value: target,
       hasCounters: true,
@@ -126,15 +127,24 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
       isInterval: true,
     },
     'nodeport-ips': { comment: 'node ports are served on', key: [destinationAddress(family)] },
-    classes: { comment: 'class -> what is done', key: mark, value: 'verdict' },
-    'nodeport-classes': { comment: 'the same', key: mark, value: 'verdict' },
-    'short-classes': { comment: 'the same', key: mark, value: 'verdict' },
-    'nodeport-short-classes': { comment: 'the same', key: mark, value: 'verdict' },
-    affinity: {
-      comment: 'group, client -> endpoint id',
+    'class-chains': { comment: 'class -> what is done', ...chains },
+    'nodeport-class-chains': { comment: 'the same', ...chains },
+    'short-class-chains': { comment: 'the same', ...chains },
+    'nodeport-short-class-chains': { comment: 'the same', ...chains },
+    'draw-chains': { comment: 'for clients that are not remembered', ...chains },
+    'nodeport-draw-chains': { comment: 'the same', ...chains },
+    'short-draw-chains': { comment: 'the same', ...chains },
+    'nodeport-short-draw-chains': { comment: 'the same', ...chains },
+    clients: {
+      comment: 'list, client -> endpoint id',
       key: [MARK, sourceAddress(family)],
       value: mark,
-      dynamicSize: MOST_REMEMBERED_CLIENTS,
+      dynamicSize: MOST_CLIENTS,
+    },
+    'new-clients': {
+      comment: 'list, how many more clients it may have',
+      key: mark,
+      dynamicSize: MOST_STICKY_LISTS,
     },
   };
 }

@@ -6,12 +6,14 @@ import { CLASS_SETS, type ClassSet, SHARED_SETS, type SharedSet } from './sets.t
 /** What must be known of a table of the kernel to translate a change without reading the table. */
 export interface TableState {
   readonly family: TableFamily;
-  /** Classes that have their chain. They stay when nobody uses them: making them anew is dear. */
+  /** Classes that have their chain. Those that nobody uses go when all of the kernel is inspected. */
   readonly classes: Readonly<Record<ClassSet, Map<number, Class>>>;
   /** Chains of classes; several treatments share the one that picks. */
   readonly chains: Set<string>;
-  /** How many rows want an element. */
+  /** How many rows want an element; of source ranges, whether it is there. */
   readonly wanted: Readonly<Record<SharedSet, Map<Binary, number>>>;
+  /** How many rows use a list of source ranges, by its number. */
+  readonly sourceLists: Map<number, number>;
 }
 
 export function emptyState(family: TableFamily): TableState {
@@ -20,6 +22,7 @@ export function emptyState(family: TableFamily): TableState {
     classes: byName(CLASS_SETS, () => new Map<number, Class>()),
     chains: new Set(),
     wanted: byName(SHARED_SETS, () => new Map<Binary, number>()),
+    sourceLists: new Map(),
   };
 }
 
@@ -37,10 +40,16 @@ export function knownClasses(state: TableState): Class[] {
 }
 
 /** One more row wants it, or one fewer. */
-export function count(wanted: Map<Binary, number>, key: Binary, by: number): void {
+export function count<K>(wanted: Map<K, number>, key: K, by: number): void {
   const now = (wanted.get(key) ?? 0) + by;
   if (now > 0) wanted.set(key, now);
   else wanted.delete(key);
+}
+
+/** How many want a shared element after a change. Ranges belong to their list: they are there or not. */
+export function wantedAfter(set: SharedSet, before: number, by: number): number {
+  if (set !== 'allowed-sources' || by === 0) return Math.max(0, before + by);
+  return by > 0 ? 1 : 0;
 }
 
 export function byName<N extends string, T>(names: readonly N[], make: (name: N) => T) {

@@ -1,19 +1,14 @@
 import type { PodDetection } from '../contract.ts';
+import type { ListOf } from './groups.ts';
 import type { ClassSet, SetName } from './sets.ts';
 
 /** Which key a packet is looked up with: the address it was sent to, or the node port alone. */
 export type Where = 'service' | 'nodeport';
 
-/** Slots that an endpoint is drawn from. */
-export interface Slots {
-  readonly count: number;
-  readonly offset: number;
-}
-
-/** Maps of session affinity that a rule uses; they depend on which list is asked. */
-export interface AffinityUse {
+/** How a packet comes to a list: by which key, and to which list of its group. */
+export interface Way {
   readonly where: Where;
-  readonly groups: SetName;
+  readonly listOf: ListOf;
 }
 
 /**
@@ -39,31 +34,24 @@ export type Statement =
   | { readonly do: 'reject' }
   | { readonly do: 'drop' }
   | { readonly do: 'jump' | 'goto'; readonly chain: string }
-  /** Looks up the class of a frontend and goes to the chain of the class. */
+  /**
+   * Looks up the group of a frontend and the class of the group, and goes to the chain of the class.
+   * `as`: not of the group itself, but of the entry that says how to go on from there.
+   */
   | {
       readonly do: 'classify';
       readonly where: Where;
-      readonly map: SetName;
+      readonly as?: { readonly treatment: 'short' | 'pick' | 'choose'; readonly listOf: ListOf };
       readonly classes: ClassSet;
     }
   /** Translates to an endpoint drawn at random. */
-  | {
-      readonly do: 'translate';
-      readonly where: Where;
-      readonly map: SetName;
-      readonly slots: Slots;
-    }
+  | { readonly do: 'translate'; readonly way: Way; readonly slotCount: number }
   /** Translates to the endpoint that the client had before, if it is still one. */
-  | { readonly do: 'return'; readonly use: AffinityUse; readonly seconds: number }
-  /** Translates to an endpoint drawn at random, and remembers it for the client. */
-  | {
-      readonly do: 'choose';
-      readonly use: AffinityUse;
-      readonly slots: Slots;
-      readonly seconds: number;
-    }
-  /** The same without remembering. */
-  | { readonly do: 'choose-once'; readonly use: AffinityUse; readonly slots: Slots };
+  | { readonly do: 'return'; readonly way: Way; readonly seconds: number }
+  /** Goes on only while the list may have more clients remembered. */
+  | { readonly do: 'match-room'; readonly way: Way; readonly seconds: number }
+  /** Remembers an endpoint drawn at random for the client, and leaves the chain. */
+  | { readonly do: 'choose'; readonly way: Way; readonly slotCount: number };
 
 export interface Rule {
   readonly statements: readonly Statement[];

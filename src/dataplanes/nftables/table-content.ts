@@ -4,8 +4,9 @@ import type { Desired } from '../contract.ts';
 import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
 import { type Class, classSetOf } from './classes.ts';
 import { nodePortAddressKeys, uniqueClasses, wantedChains } from './fixed-parts.ts';
-import { Numbers } from './numbers.ts';
 import { partsOf } from './row.ts';
+import { newRowNumbers } from './row-numbers.ts';
+import { allElements } from './row-plan.ts';
 import { CLASS_SETS, type SetName } from './sets.ts';
 import { classElement } from './transaction.ts';
 
@@ -24,7 +25,7 @@ export function tableContent(
   keptClasses: readonly Class[] = [],
 ): TableContent {
   // A number depends on which names came before, be they of the other family.
-  const numbers = new Numbers();
+  const numbers = newRowNumbers();
   const lists = new Map<SetName, Map<string, SetElement>>();
   const put = (set: SetName, element: SetElement) => {
     const list = lists.get(set) ?? new Map<string, SetElement>();
@@ -36,7 +37,11 @@ export function tableContent(
   for (const row of desired.rows) {
     const parts = partsOf(row, numbers);
     if (TABLE_OF_FAMILY[row.id.family] !== family) continue;
-    for (const element of [...parts.elements, ...parts.shared]) put(element.set, element);
+    for (const element of allElements(parts, new Map())) put(element.set, element);
+    for (const element of parts.shared) put(element.set, element);
+    for (const range of parts.sources?.ranges ?? []) {
+      put('allowed-sources', range.element(parts.sources?.number ?? 0));
+    }
     ofRows.push(...parts.classes);
   }
   const classes = bySet(uniqueClasses([...keptClasses, ...ofRows]));

@@ -3,8 +3,11 @@ import { formatIp } from '../../addresses/ip.ts';
 import { destinationAddress, keyText, sourceAddress } from '../../linux/nftables/fields.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { PodDetection } from '../contract.ts';
+import { groupChange } from './classes.ts';
+import { LIST_MASK } from './groups.ts';
+import { clientLimit } from './quota.ts';
 import { frontendFields, NODE_PORT_FIELDS } from './sets.ts';
-import type { AffinityUse, Rule, Slots, Statement, Where } from './statements.ts';
+import type { Rule, Statement, Way, Where } from './statements.ts';
 
 type Do = Statement['do'];
 type Printer<K extends Do> = (
@@ -49,31 +52,44 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   drop: () => 'drop',
   jump: ({ chain }) => `jump ${chain}`,
   goto: ({ chain }) => `goto ${chain}`,
-  classify: ({ where, map, classes }, family) =>
-    `meta mark set ${frontendText(where, family)} map @${map} ${RESTORED} ` +
-    `meta mark vmap @${classes}`,
-  translate: ({ where, map, slots }, family) =>
-    `dnat ${family} to ${frontendText(where, family)} . ${slotText(slots)} map @${map}`,
-  return: ({ use, seconds }, family) => {
-    const client = `meta mark . ${sourceAddress(family).text}`;
+  classify: ({ where, as, classes }, family) => {
+    const change = as && groupChange(as.treatment, as.listOf);
+    const changed = change === undefined ? '' : ` ${bitsText(change)}`;
     return [
-      groupText(use, family),
-      `meta mark set ${client} map @affinity ${RESTORED}`,
-      `update @affinity { ${client} timeout ${durationText(seconds)} : meta mark }`,
-      translateText(family),
+      `meta mark set ${frontendText(where, family)} map @${frontendMap(where)}${changed} ${RESTORED}`,
+      `meta mark set meta mark map @groups ${RESTORED}`,
+      `meta mark vmap @${classes}`,
     ].join(' ');
   },
-  choose: ({ use, slots, seconds }, family) => {
+  translate: ({ way, slotCount }, family) =>
+    `${listText(way, family)} dnat ${family} to meta mark . ${slotText(slotCount)} map @slots`,
+  return: ({ way, seconds }, family) => {
     const client = `meta mark . ${sourceAddress(family).text}`;
     return [
-      drawText(use, slots, family),
-      `delete @affinity { ${client} : meta mark }`,
-      `update @affinity { ${client} timeout ${durationText(seconds)} : meta mark }`,
-      translateText(family),
+      listText(way, family),
+      `meta mark set ${client} map @clients ${RESTORED}`,
+      `update @clients { ${client} timeout ${durationText(seconds)} : meta mark }`,
+      `dnat ${family} to meta mark . meta mark map @sticky-endpoints`,
     ].join(' ');
   },
-  'choose-once': ({ use, slots }, family) =>
-    `${drawText(use, slots, family)} ${translateText(family)}`,
+  'match-room': ({ way, seconds }, family) => {
+    const { perDay, burst } = clientLimit(seconds);
+    const limit = `limit rate ${perDay}/day burst ${burst} packets`;
+    return [
+      listText(way, family),
+      `update @new-clients { meta mark timeout ${durationText(seconds)} ${limit} }`,
+    ].join(' ');
+  },
+  choose: ({ way, slotCount }, family) => {
+    const client = `meta mark . ${sourceAddress(family).text}`;
+    return [
+      listText(way, family),
+      `meta mark set meta mark . ${slotText(slotCount)} map @sticky-slots ${RESTORED}`,
+      `delete @clients { ${client} : meta mark }`,
+      `update @clients { ${client} timeout 1m : meta mark }`,
+      'return',
+    ].join(' ');
+  },
 };
 
 /** The highest bit alone is to `nft` a prefix of length one. */
@@ -82,25 +98,30 @@ function markedText(mark: number): string {
   return `meta mark & ${markText(mark)} != ${markText(0)}`;
 }
 
-function groupText(use: AffinityUse, family: TableFamily): string {
-  return `meta mark set ${frontendText(use.where, family)} map @${use.groups} ${RESTORED}`;
+function listText(way: Way, family: TableFamily): string {
+  const mask = bitsText({ mask: LIST_MASK[way.listOf], xor: 0 });
+  const frontend = frontendText(way.where, family);
+  return `meta mark set ${frontend} map @${frontendMap(way.where)} ${mask} ${RESTORED}`;
 }
 
-function drawText(...[use, slots, family]: [AffinityUse, Slots, TableFamily]): string {
-  const draw = `meta mark set meta mark . ${slotText(slots)} map @affinity-slots ${RESTORED}`;
-  return `${groupText(use, family)} ${draw}`;
+function frontendMap(where: Where): string {
+  return where === 'service' ? 'frontends' : 'node-ports';
 }
 
-function translateText(family: TableFamily): string {
-  return `dnat ${family} to meta mark . meta mark map @affinity-endpoints`;
+/** (mark & mask) ^ xor, as `nft` prints it where no bit is in both. */
+function bitsText({ mask, xor }: { mask: number; xor: number }): string {
+  const kept = (mask | xor) >>> 0;
+  const and = kept === 0xffff_ffff ? '' : ` & ${markText(kept)}`;
+  const or = xor === 0 ? '' : ` | ${markText(xor)}`;
+  return `meta mark set meta mark${and}${or}`;
 }
 
 function frontendText(where: Where, family: TableFamily): string {
   return keyText(where === 'service' ? frontendFields(family) : NODE_PORT_FIELDS);
 }
 
-function slotText({ count, offset }: Slots): string {
-  return `numgen random mod ${count}${offset === 0 ? '' : ` offset ${offset}`}`;
+function slotText(slotCount: number): string {
+  return `numgen random mod ${slotCount}`;
 }
 
 function podText(...[by, is, family]: [PodDetection, boolean, TableFamily]): string {

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
-import { Numbers } from './numbers.ts';
-import { partsOf } from './row.ts';
+import {
+  type Endpoint,
+  type Forwarding,
+  type Frontend,
+  servicePortKey,
+} from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+import { placeId, type SharedElement } from './elements.ts';
+import { Knowledge } from './knowledge.ts';
+import { PlanProgress } from './plan-progress.ts';
+import { planRow, settleRow } from './planned-row.ts';
+import { partsOf, type RowParts } from './row.ts';
+import { allElements, perform } from './row-plan.ts';
 import { CLASS_SETS, SHARED_SETS } from './sets.ts';
-import { emptyState } from './state.ts';
+import { count } from './state.ts';
 import { FACTS, PLAIN_RECIPE, type RowRecipe, row, rowOf, SHAPES } from './testing/rows.ts';
 import { placeText, SimulatedTable } from './testing/simulated-table.ts';
 import { Transaction } from './transaction.ts';
@@ -14,7 +24,7 @@ const RECIPE: fc.Arbitrary<RowRecipe> = fc
   .record({
     number: fc.nat(4),
     shape: fc.constantFrom(...SHAPES),
-    endpointCount: fc.nat(6),
+    endpointCount: fc.oneof(fc.nat(6), fc.integer({ min: 60, max: 90 })),
     localCount: fc.nat(3),
     affinitySeconds: fc.constantFrom(0, 60),
     ranges: fc.constantFrom(undefined, [], ['10.0.0.0/8'], ['10.0.0.0/8', '192.0.2.0/24']),
@@ -26,94 +36,177 @@ const RECIPE: fc.Arbitrary<RowRecipe> = fc
   }));
 
 /** What several rows want in the kernel, apart from classes. */
-function wantedElements(rows: Iterable<Forwarding>, numbers: Numbers): Map<string, string> {
+function wantedElements(rows: Iterable<Forwarding>, of: Knowledge): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const each of rows) {
-    const { elements, shared } = partsOf(each, numbers);
-    for (const { set, key, value } of elements) wanted.set(placeText(set, key), value ?? '');
-    for (const { set, key } of shared) wanted.set(placeText(set, key), '');
+    const parts = partsOf(each, of.numbers);
+    for (const { set, key, value } of allElements(parts, of.orders)) {
+      wanted.set(placeText(set, key), value ?? '');
+    }
+    for (const { set, key } of sharedOf(parts)) wanted.set(placeText(set, key), '');
   }
   return wanted;
+}
+
+function sharedOf({ shared, sources }: RowParts): SharedElement[] {
+  const ranges = sources?.ranges.map((range) => range.element(sources.number)) ?? [];
+  return [...shared, ...ranges];
 }
 
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 const isClass = (place: string) => CLASS_SETS.some((set) => place.startsWith(`${set} `));
 
-describe('a transaction', () => {
-  it('leaves what the rows want and nothing else, whatever was there before', () => {
-    const step = fc.record({ recipe: RECIPE, isRemoval: fc.boolean() });
-    const steps = fc.uniqueArray(step, {
-      minLength: 1,
-      maxLength: 4,
-      selector: ({ recipe }) => recipe.number,
-    });
-    fc.assert(
-      fc.property(fc.array(steps, { maxLength: 8 }), (transactions) => {
-        const state = emptyState('ip');
-        const table = new SimulatedTable();
-        const numbers = new Numbers();
-        const rows = new Map<string, Forwarding>();
-        for (const changes of transactions) {
-          const transaction = new Transaction(state);
-          for (const { recipe, isRemoval } of changes) {
-            const key = servicePortKey(rowOf(recipe).id);
-            const before = rows.get(key);
-            const after = isRemoval ? undefined : rowOf(recipe);
-            const parts = { before: partsOf(before, numbers), after: partsOf(after, numbers) };
-            transaction.replace(key, parts);
-            if (after) rows.set(key, after);
-            else rows.delete(key);
+/** Writes changes as the plane does, whole or in parts of a few elements. */
+function write(
+  table: SimulatedTable,
+  of: { knowledge: Knowledge; changes: readonly Change[]; mostElements: number },
+): number {
+  const { knowledge, changes, mostElements } = of;
+  const state = knowledge.state('ip');
+  const writtenBefore = table.writtenCount;
+  const commit = (transaction: Transaction) => {
+    table.commit((batch) => transaction.write(batch, FACTS));
+    transaction.settle();
+  };
+  const planned = changes.flatMap((change) => planRow(knowledge, change) ?? []);
+  if (mostElements === Number.POSITIVE_INFINITY) {
+    const transaction = new Transaction(state);
+    for (const { key, plan } of planned) {
+      for (const step of plan.steps) perform(step, key, transaction);
+    }
+    commit(transaction);
+  }
+  for (const row of planned) {
+    const progress = new PlanProgress(row.key, row.plan);
+    for (let isDone = mostElements === Number.POSITIVE_INFINITY; !isDone; ) {
+      const transaction = new Transaction(state);
+      const position = progress.next(transaction, mostElements);
+      commit(transaction);
+      isDone = progress.acknowledge(position);
+    }
+    settleRow(knowledge, row);
+  }
+  return table.writtenCount - writtenBefore;
+}
+
+const step = fc.record({ recipe: RECIPE, isRemoval: fc.boolean() });
+const STEPS = fc.uniqueArray(step, {
+  minLength: 1,
+  maxLength: 4,
+  selector: ({ recipe }) => recipe.number,
+});
+
+for (const mostElements of [Number.POSITIVE_INFINITY, 7]) {
+  describe(`a change written ${mostElements === 7 ? 'in parts' : 'whole'}`, () => {
+    it('leaves what the rows want and nothing else, whatever was there before', () => {
+      fc.assert(
+        fc.property(fc.array(STEPS, { maxLength: 8 }), (transactions) => {
+          const knowledge = new Knowledge();
+          const table = new SimulatedTable();
+          const rows = new Map<string, Forwarding>();
+          for (const steps of transactions) {
+            const changes = steps.map(({ recipe, isRemoval }) => {
+              const key = servicePortKey(rowOf(recipe).id);
+              return { key, before: rows.get(key), after: isRemoval ? undefined : rowOf(recipe) };
+            });
+            write(table, { knowledge, changes, mostElements });
+            for (const { key, after } of changes) {
+              if (after) rows.set(key, after);
+              else rows.delete(key);
+            }
+            const found = [...table.elements].filter(([place]) => !isClass(place));
+            assert.deepEqual(
+              sorted(new Map(found)),
+              sorted(wantedElements(rows.values(), knowledge)),
+            );
+            assertCounted(knowledge, rows.values());
           }
-          table.commit((batch) => transaction.write(batch, FACTS));
-          transaction.settle();
-          const found = [...table.elements].filter(([place]) => !isClass(place));
-          const wanted = wantedElements(rows.values(), numbers);
-          assert.deepEqual(sorted(new Map(found)), sorted(wanted));
-          assertCounted(state.wanted, rows.values(), numbers);
-        }
-      }),
-      { numRuns: 300 },
-    );
+        }),
+        { numRuns: 300 },
+      );
+    });
+  });
+}
+
+describe('what is written', () => {
+  const whole = { mostElements: Number.POSITIVE_INFINITY };
+  const written = (knowledge: Knowledge, table: SimulatedTable) => {
+    return (before: Forwarding | undefined, after: Forwarding) => {
+      const changes = [{ key: servicePortKey(after.id), before, after }];
+      return write(table, { knowledge, changes, ...whole });
+    };
+  };
+
+  it('is what differs', () => {
+    const put = written(new Knowledge(), new SimulatedTable());
+    const [small, large] = [row({ endpointCount: 2 }), row({ endpointCount: 3 })];
+    // Three frontends, two groups, two slots, the cluster IP, three classes.
+    assert.equal(put(undefined, small), 3 + 2 + 2 + 1 + 3);
+    assert.equal(put(small, small), 0);
+    // Two groups, deleted and added, a slot more, three new classes.
+    assert.equal(put(small, large), 2 * 2 + 1 + 3);
+    // Back again the classes are there already.
+    assert.equal(put(large, small), 2 * 2 + 1);
   });
 
-  it('writes only what differs', () => {
-    const state = emptyState('ip');
-    const table = new SimulatedTable();
-    const numbers = new Numbers();
-    const write = (before: Forwarding | undefined, after: Forwarding) => {
-      const transaction = new Transaction(state);
-      const parts = { before: partsOf(before, numbers), after: partsOf(after, numbers) };
-      transaction.replace('row', parts);
-      const writtenBefore = table.writtenCount;
-      table.commit((batch) => transaction.write(batch, FACTS));
-      transaction.settle();
-      return table.writtenCount - writtenBefore;
-    };
-    const [small, large] = [row({ endpointCount: 2 }), row({ endpointCount: 3 })];
-    write(undefined, small);
-    assert.equal(write(small, small), 0);
-    // The class of three frontends, deleted and added, three slots more, three new classes.
-    assert.equal(write(small, large), 3 * 2 + 3 + 3);
-    // Back again the classes are there already.
-    assert.equal(write(large, small), 3 * 2 + 3);
+  it('is as little for one endpoint of a thousand as for one of three, at 150 addresses too', () => {
+    const put = written(new Knowledge(), new SimulatedTable());
+    const many = withAddresses(row({ endpointCount: 1000 }), 150);
+    assert.equal(put(undefined, many), 153 + 2 + 1000 + 1 + 3);
+    const gone = { ...many, clusterEndpoints: many.clusterEndpoints.toSpliced(500, 1) };
+    // The last one takes its slot: deleted and added there, deleted where it was.
+    assert.equal(put(many, gone), 3);
+    assert.equal(put(gone, many), 1);
+    const other = { ...many, clusterEndpoints: many.clusterEndpoints.with(0, moved(many)) };
+    assert.equal(put(many, other), 2);
+  });
+
+  it('is as many elements as addresses and endpoints, not their product', () => {
+    for (const [addresses, endpoints] of [
+      [10, 5000],
+      [150, 1000],
+    ] as const) {
+      const put = written(new Knowledge(), new SimulatedTable());
+      const many = withAddresses(row({ endpointCount: endpoints }), addresses);
+      assert.ok(put(undefined, many) < addresses + endpoints + 20);
+    }
   });
 });
 
+function moved({ clusterEndpoints: [first] }: Forwarding): Endpoint {
+  assert.ok(first);
+  return { ...first, port: first.port + 1 };
+}
+
+/** With so many external addresses more. */
+function withAddresses(of: Forwarding, count: number): Forwarding {
+  const [, balancer] = of.frontends;
+  assert.ok(balancer);
+  const more = Array.from({ length: count }, (_, index): Frontend => {
+    const address = `198.18.${index >> 8}.${index & 255}`;
+    return { ...balancer, kind: 'external-ip', address };
+  });
+  return { ...of, frontends: [...of.frontends, ...more] };
+}
+
 /** How many rows want a shared element is known exactly: one too few and it goes too early. */
-function assertCounted(
-  counted: ReturnType<typeof emptyState>['wanted'],
-  rows: Iterable<Forwarding>,
-  numbers: Numbers,
-): void {
+function assertCounted(knowledge: Knowledge, rows: Iterable<Forwarding>): void {
   const wanted = new Map<string, number>();
+  const lists = new Map<number, number>();
   for (const each of rows) {
-    for (const { set, key } of partsOf(each, numbers).shared) {
-      wanted.set(placeText(set, key), (wanted.get(placeText(set, key)) ?? 0) + 1);
+    const parts = partsOf(each, knowledge.numbers);
+    for (const element of sharedOf(parts)) {
+      const place = placeText(element.set, placeId(element));
+      const isRange = element.set === 'allowed-sources';
+      wanted.set(place, isRange ? 1 : (wanted.get(place) ?? 0) + 1);
     }
+    if (parts.sources) count(lists, parts.sources.number, 1);
   }
+  const state = knowledge.state('ip');
   const found = SHARED_SETS.flatMap((set) =>
-    [...counted[set]].map(([key, count]): [string, number] => [placeText(set, key), count]),
+    [...state.wanted[set]].map(([key, many]): [string, number] => [placeText(set, key), many]),
   );
   const byPlace = (a: [string, number], b: [string, number]) => (a[0] < b[0] ? -1 : 1);
   assert.deepEqual(found.sort(byPlace), [...wanted].sort(byPlace));
+  assert.deepEqual(new Map(state.sourceLists), lists);
 }

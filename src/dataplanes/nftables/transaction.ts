@@ -5,11 +5,10 @@ import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { NodeFacts } from '../contract.ts';
 import { classChains } from './chains.ts';
 import { type Class, classChain, classId, classSetOf } from './classes.ts';
-import type { Place, RowElement, SharedElement } from './elements.ts';
+import { type Place, placeId, type RowElement, type SharedElement } from './elements.ts';
 import { hostNumber } from './keys.ts';
-import type { RowParts } from './row.ts';
 import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
-import { addClass, count, hasClass, type TableState } from './state.ts';
+import { addClass, count, hasClass, type TableState, wantedAfter } from './state.ts';
 import { writeChain, writeRules } from './structure.ts';
 
 interface OwnedElement {
@@ -25,8 +24,8 @@ interface SharedChange {
 }
 
 /**
- * The changes of some rows in one table, gathered and then written set by set: deletions first,
- * because what is put in the place of something else has the same key.
+ * Changes of one table, gathered and then written set by set: deletions first, because what is put
+ * in the place of something else has the same key.
  */
 export class Transaction {
   readonly #state: TableState;
@@ -40,33 +39,37 @@ export class Transaction {
     this.#state = state;
   }
 
-  replace(owner: string, parts: { readonly before: RowParts; readonly after: RowParts }): void {
-    const { before, after } = parts;
-    if (before.elements.length === 0) this.#add(owner, after.elements);
-    else this.#replaceElements(owner, parts);
-    for (const element of before.shared) this.#want(owner, element, -1);
-    for (const element of after.shared) this.#want(owner, element, 1);
-    for (const each of after.classes) this.#need(owner, each);
-  }
-
-  #add(owner: string, elements: readonly RowElement[]): void {
+  add(owner: string, elements: readonly RowElement[]): void {
     for (const element of elements) listOf(this.#added, element.set).push({ owner, element });
   }
 
-  #replaceElements(
-    owner: string,
-    { before, after }: { readonly before: RowParts; readonly after: RowParts },
-  ): void {
-    const old = new Map<string, RowElement>();
-    for (const element of before.elements) old.set(element.set + element.key, element);
-    for (const element of after.elements) {
-      const id = element.set + element.key;
-      const known = old.get(id);
-      if (known && known.value === element.value) old.delete(id);
-      else listOf(this.#added, element.set).push({ owner, element });
+  delete(owner: string, elements: readonly RowElement[]): void {
+    for (const element of elements) listOf(this.#deleted, element.set).push({ owner, element });
+  }
+
+  /** Elements whose keys are there with other values. */
+  replace(owner: string, elements: readonly RowElement[]): void {
+    this.delete(owner, elements);
+    this.add(owner, elements);
+  }
+
+  /** One more row wants them, or one fewer. */
+  want(owner: string, elements: readonly SharedElement[], by: 1 | -1): void {
+    for (const element of elements) {
+      const changes = this.#shared.get(element.set) ?? new Map<Binary, SharedChange>();
+      this.#shared.set(element.set, changes);
+      const id = placeId(element);
+      const known = changes.get(id);
+      if (known) known.by += by;
+      else changes.set(id, { owner, element, by, isWritten: false });
     }
-    for (const element of old.values()) {
-      listOf(this.#deleted, element.set).push({ owner, element });
+  }
+
+  need(owner: string, classes: readonly Class[]): void {
+    for (const each of classes) {
+      if (hasClass(this.#state, each)) continue;
+      const id = `${classSetOf(each)} ${classId(each)}`;
+      if (!this.#newClasses.has(id)) this.#newClasses.set(id, { owner, class: each });
     }
   }
 
@@ -92,8 +95,11 @@ export class Transaction {
   settle(): void {
     for (const { class: each } of this.#newClasses.values()) addClass(this.#state, each);
     for (const set of SHARED_SETS) {
-      for (const [key, { by }] of this.#shared.get(set) ?? [])
-        count(this.#state.wanted[set], key, by);
+      const wanted = this.#state.wanted[set];
+      for (const [id, { by }] of this.#shared.get(set) ?? []) {
+        const before = wanted.get(id) ?? 0;
+        count(wanted, id, wantedAfter(set, before, by) - before);
+      }
     }
   }
 
@@ -113,12 +119,18 @@ export class Transaction {
   }
 
   #writeClasses(batch: NftBatch, facts: NodeFacts): void {
-    const { family } = this.#state;
+    const { family, chains } = this.#state;
     if (this.#newClasses.size === 0) return;
-    const present = new Set(this.#state.chains);
+    const written = new Set<string>();
     for (const { owner, class: each } of this.#newClasses.values()) {
       batch.own(owner);
-      writeClass(batch, { class: each, facts, family, present });
+      for (const chain of classChains(each, facts, family)) {
+        if (chains.has(chain.name) || written.has(chain.name)) continue;
+        written.add(chain.name);
+        writeChain(batch, family, chain);
+        writeRules(batch, family, chain);
+      }
+      batch.addElement(TABLES[family], classSetOf(each), classElement(each));
     }
   }
 
@@ -127,26 +139,12 @@ export class Transaction {
     for (const [key, change] of this.#shared.get(set) ?? []) {
       const { owner, element, by } = change;
       const before = this.#state.wanted[set].get(key) ?? 0;
-      change.isWritten = before > 0 !== before + by > 0;
+      change.isWritten = before > 0 !== wantedAfter(set, before, by) > 0;
       if (!change.isWritten) continue;
       batch.own(owner);
       if (before > 0) batch.deleteElement(table, set, element);
       else batch.addElement(table, set, element);
     }
-  }
-
-  #want(owner: string, element: SharedElement, by: number): void {
-    const changes = this.#shared.get(element.set) ?? new Map<Binary, SharedChange>();
-    this.#shared.set(element.set, changes);
-    const known = changes.get(element.key);
-    if (known) known.by += by;
-    else changes.set(element.key, { owner, element, by, isWritten: false });
-  }
-
-  #need(owner: string, each: Class): void {
-    if (hasClass(this.#state, each)) return;
-    const id = `${classSetOf(each)} ${classId(each)}`;
-    if (!this.#newClasses.has(id)) this.#newClasses.set(id, { owner, class: each });
   }
 }
 
@@ -158,23 +156,8 @@ function listOf<K, T>(lists: Map<K, T[]>, key: K): T[] {
   return list;
 }
 
-/** The chains of a class, as far as they are not there, and the element that leads to them. */
-function writeClass(
-  batch: NftBatch,
-  of: { class: Class; facts: NodeFacts; family: TableFamily; present: Set<string> },
-): void {
-  for (const chain of classChains(of.class, of.facts, of.family)) {
-    if (of.present.has(chain.name)) continue;
-    of.present.add(chain.name);
-    writeChain(batch, of.family, chain);
-    writeRules(batch, of.family, chain);
-  }
-  batch.addElement(TABLES[of.family], classSetOf(of.class), classElement(of.class));
-}
-
+/** A chain that chooses comes back: what it chose is used by the rule behind. */
 export function classElement(of: Class): SetElement {
-  return {
-    key: hostNumber(classId(of)),
-    verdict: { code: 'goto', chain: classChain(of) },
-  };
+  const code = of.treatment === 'choose' ? 'jump' : 'goto';
+  return { key: hostNumber(classId(of)), verdict: { code, chain: classChain(of) } };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Numbers } from './numbers.ts';
+import { newRowNumbers } from './row-numbers.ts';
 import { ruleSentences } from './sentences.ts';
 import { tableContent } from './table-content.ts';
 import { exampleRows, FACTS, type RowRecipe, row } from './testing/rows.ts';
@@ -11,7 +11,7 @@ function pathsOf(more: Partial<RowRecipe>): string[] {
   const rows = [row(more)];
   const content = tableContent({ facts: FACTS, rows }, 'ip');
   return rows.flatMap((each) =>
-    walkRow(each, content, new Numbers()).map(({ visits }) =>
+    walkRow(each, content, newRowNumbers()).map(({ visits }) =>
       visits.map(({ chain }) => chain.name).join(' '),
     ),
   );
@@ -21,9 +21,9 @@ describe('the way of a packet', () => {
   it('leads to the endpoints', () => {
     const end = 'nat-postrouting masquerading';
     assert.deepEqual(pathsOf({}), [
-      `nat-prerouting services cluster-3 pick-3 ${end}`,
-      `nat-prerouting services masquerade-3 pick-3 ${end}`,
-      `nat-prerouting services nodeport-masquerade-3 nodeport-pick-3 ${end}`,
+      `nat-prerouting dispatch cluster/3 pick/3 ${end}`,
+      `nat-prerouting dispatch masquerade/3 pick/3 ${end}`,
+      `nat-prerouting dispatch nodeport/masquerade/3 nodeport/pick/3 ${end}`,
     ]);
   });
 
@@ -31,7 +31,7 @@ describe('the way of a packet', () => {
     const [, balancer] = pathsOf({ shape: 'local', allowedSources: ['10.0.0.0/8'] });
     assert.equal(
       balancer,
-      'filter-prerouting firewall nat-prerouting services local-1 short-4 pick-1 nat-postrouting masquerading',
+      'filter-prerouting firewall nat-prerouting dispatch local/1 short/4 pick/1 nat-postrouting masquerading',
     );
   });
 
@@ -59,10 +59,10 @@ describe('the sentences', () => {
 
   it('tell what a second rule is for', () => {
     const content = tableContent({ facts: FACTS, rows: [] }, 'ip');
-    const pick = content.chains.find(({ name }) => name === 'pick-2');
+    const pick = content.chains.find(({ name }) => name === 'pick/2');
     assert.deepEqual(ruleSentences(pick?.rules ?? []), [
-      'sends it to one of 2 endpoints, drawn at random from the slots 0 to 1 (@endpoints)',
-      'if what was drawn is gone since: sends it to the endpoint in slot 0 (@endpoints)',
+      'sends it to the endpoint in a slot drawn at random from 0 to 1 of its list (@slots)',
+      'if nothing is in that slot: sends it to the endpoint in slot 0 of its list (@slots)',
     ]);
   });
 });

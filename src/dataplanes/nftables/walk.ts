@@ -1,11 +1,12 @@
 import type { Forwarding, Frontend } from '../../forwarding/model.ts';
 import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
-import { classChain, classOfId, whereOfClassSet } from './classes.ts';
+import { classChain, classOfId, groupChange } from './classes.ts';
 import { hostNumberOf } from './element-text.ts';
 import type { RowElement } from './elements.ts';
-import type { Numbers } from './numbers.ts';
+import { hostNumber } from './keys.ts';
 import { partsOf, type RowParts } from './row.ts';
-import type { ClassSet, SetName } from './sets.ts';
+import type { RowNumbers } from './row-numbers.ts';
+import type { SetName } from './sets.ts';
 import type { Rule, Statement } from './statements.ts';
 import type { TableContent } from './table-content.ts';
 
@@ -13,7 +14,7 @@ import type { TableContent } from './table-content.ts';
 export interface ChainVisit {
   readonly chain: Chain;
   readonly rules: readonly Rule[];
-  /** The how manieth hook it is reached from. */
+  /** Index of the hook it is reached from. */
   readonly stage: number;
 }
 
@@ -37,7 +38,7 @@ const BASE_CHAINS = [
 export function walkRow(
   row: Forwarding,
   content: TableContent,
-  numbers: Numbers,
+  numbers: RowNumbers,
 ): readonly FrontendWalk[] {
   return row.frontends.map((frontend) => {
     const parts = partsOf({ ...row, frontends: [frontend] }, numbers);
@@ -108,16 +109,21 @@ class Walk {
       case 'goto':
         return this.#visit(statement.chain);
       case 'classify':
-        return this.#visitClass(statement.map, statement.classes);
+        return this.#visitClass(statement);
       default:
         return true;
     }
   }
 
-  #visitClass(map: SetName, classes: ClassSet): boolean {
-    const [element] = this.#elements.get(map) ?? [];
-    if (element?.value === undefined) return false;
-    const of = classOfId(hostNumberOf(element.value), whereOfClassSet(classes));
-    return of !== undefined && this.#visit(classChain(of));
+  #visitClass({ where, as, classes }: Extract<Statement, { do: 'classify' }>): boolean {
+    const [frontend] = this.#elements.get(where === 'service' ? 'frontends' : 'node-ports') ?? [];
+    if (frontend?.value === undefined) return false;
+    const own = hostNumberOf(frontend.value);
+    const change = as && groupChange(as.treatment, as.listOf);
+    const group = change ? ((own & change.mask) ^ change.xor) >>> 0 : own;
+    const key = hostNumber(group);
+    const entry = this.#elements.get('groups')?.find((element) => element.key === key);
+    const of = entry?.value && classOfId(hostNumberOf(entry.value), classes);
+    return of ? this.#visit(classChain(of)) : false;
   }
 }

@@ -17,13 +17,16 @@ import { renderTable } from '../render.ts';
 import { tableContent } from '../table-content.ts';
 import { listingDifferences } from './canonical.ts';
 
+/** Events of a table that is deleted name every rule of it. */
+const EVENT_BUFFER_BYTES = 8 * 1024 * 1024;
+
 /** A plane in the network namespace of the test. */
-export function newPlane(): NftablesPlane {
+export function newPlane(receiveBufferBytes = EVENT_BUFFER_BYTES): NftablesPlane {
   return new NftablesPlane({
     openNetlink: (kind) =>
       openNetlink({
         protocol: NETLINK_NETFILTER,
-        ...(kind === 'events' ? { groups: [NFNLGRP_NFTABLES] } : {}),
+        ...(kind === 'events' ? { groups: [NFNLGRP_NFTABLES], receiveBufferBytes } : {}),
       }),
   });
 }

@@ -1,3 +1,4 @@
+import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type {
   Endpoint,
   EndpointList,
@@ -64,7 +65,7 @@ export function rowOf(recipe: RowRecipe): Forwarding {
   const isEmpty = shape === 'no-endpoints' || recipe.endpointCount === 0;
   const hasLocal = shape === 'local' || shape === 'internal-local';
   const localCount = hasLocal ? Math.max(1, recipe.localCount) : 0;
-  const local = isEmpty ? [] : endpoints(family, { count: localCount, isLocal: true });
+  const local = isEmpty ? [] : endpoints(family, { count: localCount, isLocal: true }).sort(byKey);
   const far = isEmpty ? [] : endpoints(family, { count: recipe.endpointCount, isLocal: false });
   const outcomes = OUTCOMES[isEmpty ? 'no-endpoints' : shape];
   return {
@@ -76,10 +77,15 @@ export function rowOf(recipe: RowRecipe): Forwarding {
       family,
     },
     frontends: frontends(recipe, outcomes),
-    clusterEndpoints: [...local, ...far],
+    clusterEndpoints: [...local, ...far].sort(byKey),
     localEndpoints: local,
     affinitySeconds: recipe.affinitySeconds,
   };
+}
+
+/** As the model has them. */
+function byKey(a: Endpoint, b: Endpoint): number {
+  return endpointKey(a) < endpointKey(b) ? -1 : 1;
 }
 
 function frontends(

@@ -1,0 +1,190 @@
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { Endpoint } from '../../forwarding/model.ts';
+import type { Binary } from '../../linux/nftables/userdata.ts';
+import type { RowElement } from './elements.ts';
+import { hostNumber } from './keys.ts';
+import {
+  LONGEST_SORTED_LIST,
+  type Member,
+  type SlotEdit,
+  SlotOrder,
+  sortedMembers,
+} from './slot-order.ts';
+
+/** The endpoints that all frontends of a service port share. */
+export interface EndpointListParts {
+  /** Its number in the maps (groups.ts). */
+  readonly number: number;
+  readonly endpoints: readonly Endpoint[];
+  readonly isSticky: boolean;
+}
+
+/** Orders of long lists, by number; one that is not here is sorted. */
+export type SlotOrders = Map<number, SlotOrder>;
+
+/** Elements of a list that come, change under their key, and go. */
+export interface ListChange {
+  readonly added: readonly RowElement[];
+  readonly replaced: readonly RowElement[];
+  readonly deleted: readonly RowElement[];
+  /** The kernel has it: so do the orders. */
+  readonly settle: (orders: SlotOrders) => void;
+}
+
+/** Everything that the kernel should have of a list. */
+export function listElements(list: EndpointListParts, order?: SlotOrder): RowElement[] {
+  const members = order?.members ?? sortedMembers(list.endpoints, list.isSticky);
+  return memberElements(list, members.entries());
+}
+
+function memberElements(
+  { number, isSticky }: Pick<EndpointListParts, 'number' | 'isSticky'>,
+  members: Iterable<[slot: number, member: Member]>,
+): RowElement[] {
+  const elements: RowElement[] = [];
+  const list = hostNumber(number);
+  for (const [slot, { value, id }] of members) {
+    const key = list + hostNumber(slot);
+    elements.push({ set: 'slots', key, value });
+    if (!isSticky) continue;
+    const member = hostNumber(id);
+    elements.push({ set: 'sticky-slots', key, value: member });
+    elements.push({ set: 'sticky-endpoints', key: list + member, value });
+  }
+  return elements;
+}
+
+/** What it takes to make one state of a list of another: as many elements as differ, and no more. */
+export function changeList(
+  before: EndpointListParts | undefined,
+  after: EndpointListParts | undefined,
+  orders: SlotOrders,
+): ListChange {
+  if (!before) return addList(after);
+  if (!after) return removeList(before, orders);
+  const isLong = after.endpoints.length > LONGEST_SORTED_LIST;
+  if (before.isSticky !== after.isSticky || !isLong) return rewriteList(before, after, orders);
+  const { removed, added } = endpointsBetween(before.endpoints, after.endpoints);
+  if (removed.length === 0 && added.length === 0) return NO_CHANGE;
+  const order = orders.get(before.number) ?? SlotOrder.sorted(before.endpoints, before.isSticky);
+  const edit = order.edit(removed, added);
+  const settle = (settled: SlotOrders) => {
+    order.apply(edit);
+    settled.set(after.number, order);
+  };
+  return { ...editedElements(before, order, edit), settle };
+}
+
+const NOTHING: readonly RowElement[] = [];
+const NO_CHANGE: ListChange = {
+  added: NOTHING,
+  replaced: NOTHING,
+  deleted: NOTHING,
+  settle: () => undefined,
+};
+
+function addList(list: EndpointListParts | undefined): ListChange {
+  return list ? { ...NO_CHANGE, added: listElements(list) } : NO_CHANGE;
+}
+
+function removeList(list: EndpointListParts, orders: SlotOrders): ListChange {
+  const deleted = listElements(list, orders.get(list.number));
+  return { ...NO_CHANGE, deleted, settle: (settled) => settled.delete(list.number) };
+}
+
+/** Slot by slot. The list is short, or everything about it changes. */
+function rewriteList(
+  before: EndpointListParts,
+  after: EndpointListParts,
+  orders: SlotOrders,
+): ListChange {
+  const order = orders.get(before.number);
+  if (!order && before.endpoints === after.endpoints && before.isSticky === after.isSticky) {
+    return NO_CHANGE;
+  }
+  const old = listElements(before, order);
+  const settle = (settled: SlotOrders) => settled.delete(before.number);
+  return { ...elementsBetween(old, listElements(after)), settle };
+}
+
+/** By set and key. */
+export function elementsBetween(
+  before: readonly RowElement[],
+  after: readonly RowElement[],
+): Omit<ListChange, 'settle'> {
+  if (before.length === 0) return { added: after, replaced: NOTHING, deleted: NOTHING };
+  if (after.length === 0) return { added: NOTHING, replaced: NOTHING, deleted: before };
+  const old = new Map<string, RowElement>();
+  for (const element of before) old.set(element.set + element.key, element);
+  const added: RowElement[] = [];
+  const replaced: RowElement[] = [];
+  for (const element of after) {
+    const id = element.set + element.key;
+    const known = old.get(id);
+    old.delete(id);
+    if (!known) added.push(element);
+    else if (known.value !== element.value) replaced.push(element);
+  }
+  return { added, replaced, deleted: [...old.values()] };
+}
+
+/** What differs between two sorted lists: walks both, and builds nothing for what is in both. */
+function endpointsBetween(
+  before: readonly Endpoint[],
+  after: readonly Endpoint[],
+): { removed: Endpoint[]; added: Endpoint[] } {
+  const removed: Endpoint[] = [];
+  const added: Endpoint[] = [];
+  if (before === after) return { removed, added };
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    const [old, now] = [before[i], after[j]];
+    const isSame = old && now && old.address === now.address && old.port === now.port;
+    if (isSame) {
+      i++;
+      j++;
+    } else if (old && (!now || endpointKey(old) < endpointKey(now))) {
+      removed.push(old);
+      i++;
+    } else if (now) {
+      added.push(now);
+      j++;
+    }
+  }
+  return { removed, added };
+}
+
+function editedElements(
+  list: EndpointListParts,
+  order: SlotOrder,
+  { put, length }: SlotEdit,
+): Omit<ListChange, 'settle'> {
+  const { members } = order;
+  const gone = [...put.keys()].filter((slot) => slot < members.length);
+  for (let slot = length; slot < members.length; slot++) gone.push(slot);
+  const old = gone.map((slot): [number, Member] => [slot, members[slot] as Member]);
+  return elementsBetween(memberElements(list, old), memberElements(list, put));
+}
+
+/** The bytes of an endpoint in a slot, as far as the kernel has told; undefined: nothing is there. */
+export type HeldValue = (set: 'slots' | 'sticky-slots', key: Binary) => Binary | undefined;
+
+/**
+ * The order in which the kernel has a long list. Slots that hold none of its endpoints, or one that
+ * another slot has, go to those that are missing. Undefined: the list is short, and so sorted.
+ */
+export function adoptOrder(list: EndpointListParts, held: HeldValue): SlotOrder | undefined {
+  const { number, endpoints, isSticky } = list;
+  if (endpoints.length <= LONGEST_SORTED_LIST) return undefined;
+  const sorted = sortedMembers(endpoints, isSticky);
+  const missing = new Map(sorted.map((member) => [member.value, member]));
+  const places = sorted.map((_, slot): Member | undefined => {
+    const key = hostNumber(number) + hostNumber(slot);
+    const member = missing.get(held('slots', key) ?? '');
+    if (member) missing.delete(member.value);
+    return member;
+  });
+  const rest = missing.values();
+  const members = places.map((member) => member ?? (rest.next().value as Member));
+  return new SlotOrder(members, isSticky);
+}

@@ -1,0 +1,57 @@
+import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+import type { Knowledge } from './knowledge.ts';
+import { PlanProgress } from './plan-progress.ts';
+import { abandonRow, type PlannedRow, planRow, presentBefore } from './planned-row.ts';
+
+/** A row that is written in parts, and how far it has come. */
+export interface LargeRow extends PlannedRow {
+  readonly progress: PlanProgress;
+}
+
+/** The rows that are being written in parts. */
+export class LargeRows {
+  readonly #rows = new Map<ServicePortKey, LargeRow>();
+
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  /** The row as far as it has come. What is begun is finished, whatever is wanted by then. */
+  begin(knowledge: Knowledge, change: Change): LargeRow | 'nothing to do' | 'must wait' {
+    const known = this.#rows.get(change.key);
+    if (known) return known;
+    const planned = planRow(knowledge, change);
+    if (planned === undefined) return 'nothing to do';
+    if (this.#isBusy(planned)) {
+      abandonRow(knowledge, planned);
+      return 'must wait';
+    }
+    const row = { ...planned, progress: new PlanProgress(change.key, planned.plan) };
+    this.#rows.set(change.key, row);
+    return row;
+  }
+
+  finish({ key }: LargeRow): void {
+    this.#rows.delete(key);
+  }
+
+  /** A part was rejected: what is there of the row is remembered, for whoever writes it next. */
+  abandon(knowledge: Knowledge, row: LargeRow): void {
+    this.#rows.delete(row.key);
+    const family = (row.after ?? row.before)?.id.family ?? knowledge.present.get(row.key)?.family;
+    const present = row.progress.present(presentBefore(knowledge, row));
+    abandonRow(knowledge, row);
+    if (family !== undefined) knowledge.present.set(row.key, { ...present, family });
+  }
+
+  /** Whether another row is about to write or to remove a list of source ranges that this one uses. */
+  #isBusy({ plan }: PlannedRow): boolean {
+    const numbers = listsOf(plan);
+    return this.#rows.values().some((row) => listsOf(row.plan).some((n) => numbers.includes(n)));
+  }
+}
+
+function listsOf({ sources: { held, released } }: PlannedRow['plan']): number[] {
+  return [held, released].flatMap((list) => (list === undefined ? [] : [list.number]));
+}

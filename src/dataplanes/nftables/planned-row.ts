@@ -1,0 +1,61 @@
+import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
+import type { Change } from '../../forwarding/table.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { TABLE_OF_FAMILY } from './chains.ts';
+import type { Knowledge } from './knowledge.ts';
+import { partsOf } from './row.ts';
+import { allElements, type Present, planChange, planRepair, type RowPlan } from './row-plan.ts';
+
+/** A change of one row on its way into the kernel. */
+export interface PlannedRow {
+  readonly key: ServicePortKey;
+  readonly family: TableFamily;
+  readonly plan: RowPlan;
+  readonly before: Forwarding | undefined;
+  readonly after: Forwarding | undefined;
+}
+
+/** Undefined: nothing is there and nothing is wanted. Lists of source ranges count from here on. */
+export function planRow(knowledge: Knowledge, change: Change): PlannedRow | undefined {
+  const { key, before, after } = change;
+  const found = knowledge.present.get(key);
+  // A row of which something was found, and that nobody wants any more, has neither.
+  const id = (after ?? before)?.id;
+  const modelFamily = id?.family ?? found?.family;
+  if (modelFamily === undefined) return undefined;
+  const family = TABLE_OF_FAMILY[modelFamily];
+  const { numbers, orders } = knowledge;
+  const of = { numbers, orders, state: knowledge.state(family) };
+  const plan = found ? planRepair(found, after, of) : planChange(before, after, of);
+  const { held, released } = plan.sources;
+  if (held) knowledge.countSources(family, held, 1);
+  if (released) knowledge.countSources(family, released, -1);
+  return { key, family, plan, before, after };
+}
+
+/** The kernel has none of it. */
+export function abandonRow(knowledge: Knowledge, { family, plan }: PlannedRow): void {
+  const { held, released } = plan.sources;
+  if (released) knowledge.countSources(family, released, 1);
+  if (held) knowledge.countSources(family, held, -1);
+}
+
+/** The kernel has all of it. */
+export function settleRow(knowledge: Knowledge, row: PlannedRow): void {
+  const { numbers, orders, present } = knowledge;
+  row.plan.settle(orders);
+  present.delete(row.key);
+  const { released } = row.plan.sources;
+  const isUsed = released && knowledge.state(row.family).sourceLists.has(released.number);
+  if (released && !isUsed) numbers.sources.release(released.name);
+  if (row.after === undefined) numbers.rows.release(row.key);
+}
+
+/** What the kernel had of a row before its change was begun. */
+export function presentBefore(knowledge: Knowledge, row: PlannedRow): Present {
+  const found = knowledge.present.get(row.key);
+  if (found) return found;
+  const parts = partsOf(row.before, knowledge.numbers);
+  const sources = parts.sources === undefined ? {} : { sources: parts.sources };
+  return { elements: allElements(parts, knowledge.orders), shared: parts.shared, ...sources };
+}

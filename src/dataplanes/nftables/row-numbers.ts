@@ -1,0 +1,12 @@
+import { ROW_BITS } from './groups.ts';
+import { Numbers } from './numbers.ts';
+
+/** Numbers of what rows are made of: of service ports, and of lists of source ranges. */
+export interface RowNumbers {
+  readonly rows: Numbers;
+  readonly sources: Numbers;
+}
+
+export function newRowNumbers(): RowNumbers {
+  return { rows: new Numbers(ROW_BITS), sources: new Numbers() };
+}

@@ -1,0 +1,210 @@
+import type { Forwarding } from '../../forwarding/model.ts';
+import type { Class } from './classes.ts';
+import type { RowElement, SharedElement } from './elements.ts';
+import {
+  changeList,
+  type EndpointListParts,
+  elementsBetween,
+  type ListChange,
+  listElements,
+  type SlotOrders,
+} from './endpoint-list.ts';
+import { endpointPartsOf, partsOf, type RowParts, type SourceList } from './row.ts';
+import type { RowNumbers } from './row-numbers.ts';
+import { ROW_SETS, type RowSet } from './sets.ts';
+import type { TableState } from './state.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Things of one kind that are done one after the other. */
+export type Step =
+  | { readonly do: 'need'; readonly classes: readonly Class[] }
+  | { readonly do: 'add' | 'replace' | 'delete'; readonly elements: readonly RowElement[] }
+  | { readonly do: 'want' | 'unwant'; readonly elements: readonly SharedElement[] };
+
+/**
+ * What makes one state of a row of another, in an order in which it can be done bit by bit: what is
+ * led to is written before what leads there, and removed after it. Whoever asks meanwhile meets
+ * the old endpoints or the new ones.
+ */
+export interface RowPlan {
+  readonly steps: readonly Step[];
+  /** Lists of source ranges that the row begins or ends to use. */
+  readonly sources: { readonly held?: SourceList; readonly released?: SourceList };
+  /** The kernel has all of it: so do the orders of long lists. */
+  readonly settle: (orders: SlotOrders) => void;
+}
+
+/** What the kernel has of a row that is not as it should be. */
+export interface Present {
+  readonly elements: readonly RowElement[];
+  readonly shared: readonly SharedElement[];
+  readonly sources?: SourceList;
+}
+
+interface Circumstances {
+  readonly numbers: RowNumbers;
+  readonly orders: SlotOrders;
+  readonly state: TableState;
+}
+
+/** From a row that the kernel has as it is. */
+export function planChange(
+  before: Forwarding | undefined,
+  after: Forwarding | undefined,
+  of: Circumstances,
+): RowPlan {
+  const isSameFront =
+    before !== undefined && after !== undefined && before.frontends === after.frontends;
+  const parts = isSameFront ? endpointPartsOf : partsOf;
+  const old = before && parts(before, of.numbers);
+  const now = after && parts(after, of.numbers);
+  const lists = changeLists(old?.lists ?? [], now?.lists ?? [], of.orders);
+  const elements = elementsBetween(old?.elements ?? [], now?.elements ?? []);
+  return planOf({
+    changes: [elements, ...lists],
+    shared: { before: old?.shared ?? [], after: now?.shared ?? [] },
+    sources: { before: old?.sources, after: now?.sources },
+    classes: now?.classes ?? [],
+    state: of.state,
+    settle: (orders) => {
+      for (const list of lists) list.settle(orders);
+    },
+  });
+}
+
+/** From what was found of a row. */
+export function planRepair(
+  present: Present,
+  after: Forwarding | undefined,
+  of: Circumstances,
+): RowPlan {
+  const now = partsOf(after, of.numbers);
+  return planOf({
+    changes: [elementsBetween(present.elements, allElements(now, of.orders))],
+    shared: { before: present.shared, after: now.shared },
+    sources: { before: present.sources, after: now.sources },
+    classes: now.classes,
+    state: of.state,
+    settle: () => undefined,
+  });
+}
+
+export function allElements(parts: RowParts, orders: SlotOrders): RowElement[] {
+  const lists = parts.lists.map((list) => listElements(list, orders.get(list.number)));
+  return parts.elements.concat(...lists);
+}
+
+function changeLists(
+  before: readonly EndpointListParts[],
+  after: readonly EndpointListParts[],
+  orders: SlotOrders,
+): ListChange[] {
+  const numbers = new Set([...before, ...after].map(({ number }) => number));
+  const of = (lists: readonly EndpointListParts[], number: number) =>
+    lists.find((list) => list.number === number);
+  return [...numbers].map((number) => changeList(of(before, number), of(after, number), orders));
+}
+
+function planOf(of: {
+  readonly changes: readonly Omit<ListChange, 'settle'>[];
+  readonly shared: { before: readonly SharedElement[]; after: readonly SharedElement[] };
+  readonly sources: { before: SourceList | undefined; after: SourceList | undefined };
+  readonly classes: readonly Class[];
+  readonly state: TableState;
+  readonly settle: (orders: SlotOrders) => void;
+}): RowPlan {
+  const { changes, classes, state, settle } = of;
+  const sources = sourcesBetween(of.sources.before, of.sources.after);
+  const shared = sharedBetween(of.shared.before, of.shared.after);
+  const users = (list: SourceList) => state.sourceLists.get(list.number) ?? 0;
+  const { held, released } = sources;
+  const newRanges = held && users(held) === 0 ? rangesOf(held) : [];
+  const oldRanges = released && users(released) <= 1 ? rangesOf(released) : [];
+  const steps: Step[] = [
+    { do: 'need', classes },
+    { do: 'want', elements: shared.added },
+    { do: 'want', elements: newRanges },
+    ...elementSteps(changes),
+    { do: 'unwant', elements: shared.removed },
+    { do: 'unwant', elements: oldRanges },
+  ];
+  return { steps: steps.filter((step) => lengthOf(step) > 0), sources, settle };
+}
+
+function elementSteps(changes: readonly Omit<ListChange, 'settle'>[]): Step[] {
+  const added = bySet(changes, 'added');
+  const replaced = bySet(changes, 'replaced');
+  const deleted = bySet(changes, 'deleted');
+  const steps: Step[] = [];
+  for (const set of BACK_TO_FRONT) {
+    const [fresh, other] = [added.get(set), replaced.get(set)];
+    if (fresh) steps.push({ do: 'add', elements: fresh });
+    if (other) steps.push({ do: 'replace', elements: other });
+  }
+  for (const set of ROW_SETS) {
+    const old = deleted.get(set);
+    if (old) steps.push({ do: 'delete', elements: old });
+  }
+  return steps;
+}
+
+const BACK_TO_FRONT = ROW_SETS.toReversed();
+
+function bySet(
+  changes: readonly Omit<ListChange, 'settle'>[],
+  kind: 'added' | 'replaced' | 'deleted',
+): Map<RowSet, RowElement[]> {
+  const groups = new Map<RowSet, RowElement[]>();
+  for (const change of changes) {
+    for (const element of change[kind]) {
+      const group = groups.get(element.set);
+      if (group) group.push(element);
+      else groups.set(element.set, [element]);
+    }
+  }
+  return groups;
+}
+
+function sourcesBetween(
+  before: SourceList | undefined,
+  after: SourceList | undefined,
+): RowPlan['sources'] {
+  if (before?.number === after?.number) return {};
+  return {
+    ...(after === undefined ? {} : { held: after }),
+    ...(before === undefined ? {} : { released: before }),
+  };
+}
+
+function rangesOf({ ranges, number }: SourceList): SharedElement[] {
+  return ranges.map((range) => range.element(number));
+}
+
+function sharedBetween(
+  before: readonly SharedElement[],
+  after: readonly SharedElement[],
+): { added: SharedElement[]; removed: SharedElement[] } {
+  const id = ({ set, key }: SharedElement) => set + key;
+  const old = new Map(before.map((element) => [id(element), element]));
+  const added = after.filter((element) => !old.delete(id(element)));
+  return { added, removed: [...old.values()] };
+}
+
+export function lengthOf(step: Step): number {
+  return step.do === 'need' ? step.classes.length : step.elements.length;
+}
+
+/** Hands over a step, or a part of it. */
+export function perform(step: Step, owner: string, transaction: Transaction): void {
+  switch (step.do) {
+    case 'need':
+      transaction.need(owner, step.classes);
+      break;
+    case 'want':
+    case 'unwant':
+      transaction.want(owner, step.elements, step.do === 'want' ? 1 : -1);
+      break;
+    default:
+      transaction[step.do](owner, step.elements);
+  }
+}
