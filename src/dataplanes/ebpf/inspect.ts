@@ -1,13 +1,15 @@
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { Desired, Inspection, NodeFacts } from '../contract.ts';
 import { Differences } from '../differences.ts';
+import type { Binary } from './maps/binary.ts';
 import { Comparison, wordsOf } from './maps/comparison.ts';
 import { entryPrint, slotPrint } from './maps/fingerprint.ts';
 import { compareNodeEntries, type NodeAbout, nodeEntries } from './maps/fixed-entries.ts';
-import type { Binary, Knowledge } from './maps/knowledge.ts';
+import type { Knowledge } from './maps/knowledge.ts';
 import { FRONTEND_KEY, SLOT, wordsIn } from './maps/layout.ts';
 import { PodNetwork } from './maps/pod-network.ts';
 import { type SlotRange, SlotSpace, unusedIn } from './maps/slot-space.ts';
+import { StickyPorts } from './maps/sticky-ports.ts';
 import { type Tables, wordsOfSlots } from './maps/tables.ts';
 import type { Places } from './places/places.ts';
 
@@ -39,8 +41,10 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   });
   const right = new Set<ServicePortKey>();
   const used: SlotRange[] = [];
+  const sticky = new StickyPorts();
   for (const row of desired.rows) {
     const key = servicePortKey(row.id);
+    sticky.add(row);
     const { isRight, list, presentKeys } = comparison.compare(row);
     if (list) {
       knowledge.lists.set(key, list);
@@ -62,6 +66,7 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
     left.push(...rangesOf(value));
     writeCount += 1;
   }
+  knowledge.sticky = sticky;
   knowledge.space = spaceOf(tables.slots.maxEntries, { used, resting, left });
   knowledge.slotPrints = printsOf(slots, used);
   const node = () => nodeEntries(desired.facts, about);

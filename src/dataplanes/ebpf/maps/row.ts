@@ -5,6 +5,7 @@ import {
   type Forwarding,
   type Frontend,
   type Outcome,
+  type ServicePortKey,
   servicePortKey,
 } from '../../../forwarding/model.ts';
 import {
@@ -184,9 +185,14 @@ function writeService(target: Words, at: number, row: Forwarding): void {
   target[at + AFFINITY_SECONDS] = affinitySeconds;
   target[at + AFFINITY_SECONDS + 1] = 0;
   if (affinitySeconds === 0) return;
-  const name = hash('sha1', servicePortKey(row.id), 'buffer');
+  const name = affinityName(servicePortKey(row.id));
   target[at + SERVICE] = name.readInt32LE(0);
   target[at + SERVICE + 1] = name.readInt32LE(4);
+}
+
+/** Eight bytes that stand for a service port in the maps, the same after every restart. */
+export function affinityName(key: ServicePortKey): Buffer {
+  return hash('sha1', key, 'buffer').subarray(0, 8);
 }
 
 export function frontendKeyOf(row: Forwarding, frontend: Frontend): Buffer {

@@ -1,7 +1,7 @@
 import type { BpfMap } from '../../../linux/bpf/map.ts';
 import { readRange } from '../../../linux/bpf/map-range.ts';
+import type { Binary } from './binary.ts';
 import type { FrontendBatch } from './frontend-batch.ts';
-import type { Binary } from './knowledge.ts';
 import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT, type Words, wordsIn } from './layout.ts';
 import type { SlotRange } from './slot-space.ts';
 
@@ -15,6 +15,8 @@ export class Tables {
   readonly nodeAddresses: BpfMap;
   readonly settings: BpfMap;
   readonly interfaces: BpfMap;
+  readonly affinities: BpfMap;
+  readonly affinityCounts: BpfMap;
   #draft: SlotDraft = { keys: new Int32Array(0), values: new Int32Array(0) };
 
   constructor(maps: ReadonlyMap<string, BpfMap>) {
@@ -23,6 +25,8 @@ export class Tables {
     this.nodeAddresses = mapNamed(maps, 'node_addresses');
     this.settings = mapNamed(maps, 'settings');
     this.interfaces = mapNamed(maps, 'interfaces');
+    this.affinities = mapNamed(maps, 'affinities');
+    this.affinityCounts = mapNamed(maps, 'affinity_counts');
   }
 
   async writeFrontends(batch: FrontendBatch): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Endpoint, Forwarding, Frontend, ServicePortKey } from '../../../forwarding/model.ts';
 import type { Change } from '../../../forwarding/table.ts';
+import type { Binary } from './binary.ts';
 import { entryPrint, frontendPrint, slotPrint } from './fingerprint.ts';
 import { FrontendBatch } from './frontend-batch.ts';
-import type { Binary, Knowledge } from './knowledge.ts';
+import type { Knowledge } from './knowledge.ts';
 import { bytesOf, SLOT, wordsIn } from './layout.ts';
 import {
   type EntrySource,
