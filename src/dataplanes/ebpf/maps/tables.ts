@@ -1,6 +1,5 @@
 import type { BpfMap } from '../../../linux/bpf/map.ts';
 import { readRange } from '../../../linux/bpf/map-range.ts';
-import type { Binary } from './binary.ts';
 import type { FrontendBatch } from './frontend-batch.ts';
 import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT, type Words, wordsIn } from './layout.ts';
 import type { SlotRange } from './slot-space.ts';
@@ -67,16 +66,6 @@ export class Tables {
     }
   }
 
-  /** What was counted for each endpoint of a list, by its bytes. */
-  connectionsIn(range: SlotRange): ReadonlyMap<Binary, bigint> {
-    const slots = this.readSlots(range);
-    const counted = new Map<Binary, bigint>();
-    for (let at = 0; at < slots.length; at += SLOT.bytes) {
-      counted.set(endpointBytes(slots, at), slots.readBigUInt64LE(at + SLOT.connections));
-    }
-    return counted;
-  }
-
   readSlots({ first, length }: SlotRange): Buffer {
     return readRange(this.slots, { first, count: length });
   }
@@ -90,11 +79,6 @@ export class Tables {
 interface SlotDraft {
   readonly keys: Words;
   readonly values: Words;
-}
-
-/** Address and port of a slot: a name for the endpoint that needs no text. */
-export function endpointBytes(slots: Buffer, at: number): Binary {
-  return slots.toString('latin1', at + SLOT.address, at + SLOT.port + 2);
 }
 
 /** What was read of the slots is a buffer of its own, so its words begin where it does. */
