@@ -5,6 +5,8 @@
 
 #include "maps.h"
 
+/* The headers of the C library are not those of a program for the kernel. */
+#define EEXIST 17
 #define NS_PER_SECOND 1000000000ULL
 #define IPV4_MAPPED bpf_htonl(0xffff)
 
@@ -209,15 +211,27 @@ static __always_inline __u64 *affinity_counter(__u64 service, __u32 counter)
 	return bpf_map_lookup_elem(&affinity_counts, &key);
 }
 
-/* None: there are more Services with affinity than counters. */
+static __always_inline int make_affinity_counter(__u64 service, __u32 counter)
+{
+	struct affinity_count_key key = { .service = service, .counter = counter };
+	__u64 none = 0;
+	long result = bpf_map_update_elem(&affinity_counts, &key, &none, BPF_NOEXIST);
+
+	return !result || result == -EEXIST;
+}
+
+/*
+ * None: there are more Services with affinity than counters. The writer's is made first, so that the
+ * writer finds room for what it has to say of every Service that has clients.
+ */
 static __always_inline __u64 *added_clients(__u64 service)
 {
-	struct affinity_count_key key = { .service = service, .counter = AFFINITY_ADDED };
-	__u64 none = 0, *found = bpf_map_lookup_elem(&affinity_counts, &key);
+	__u64 *found = affinity_counter(service, AFFINITY_ADDED);
 
 	if (found) return found;
-	bpf_map_update_elem(&affinity_counts, &key, &none, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&affinity_counts, &key);
+	if (!make_affinity_counter(service, AFFINITY_REMOVED)) return 0;
+	make_affinity_counter(service, AFFINITY_ADDED);
+	return affinity_counter(service, AFFINITY_ADDED);
 }
 
 static __always_inline __u64 remembered_clients(__u64 service, const __u64 *added)

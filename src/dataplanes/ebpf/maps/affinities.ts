@@ -53,7 +53,7 @@ export async function sweepAffinities(tables: Tables, of: SweepOf): Promise<numb
     deleted += await tables.affinities.deleteBatch(Buffer.concat(over), over.length);
   }
   left.set(ALL, total);
-  writeCounts(tables, { counted, left, sticky: of.sticky() });
+  writeCounts(tables, { counted, left });
   return deleted;
 }
 
@@ -88,17 +88,17 @@ async function readCounts({ affinityCounts }: Tables): Promise<Map<Binary, Count
   return counted;
 }
 
+/** A Service without clients needs no counters: the programs make them again. */
 function writeCounts(
   { affinityCounts }: Tables,
   of: {
     readonly counted: ReadonlyMap<Binary, Counted>;
     readonly left: ReadonlyMap<Binary, number>;
-    readonly sticky: StickyPorts;
   },
 ): void {
   for (const [name, { added, removed }] of of.counted) {
     const left = of.left.get(name) ?? 0;
-    if (left === 0 && name !== ALL && of.sticky.get(name) === undefined) {
+    if (left === 0 && name !== ALL) {
       for (const counter of ['removed', 'added'] as const)
         affinityCounts.delete(keyOf(name, counter));
       continue;
