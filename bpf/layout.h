@@ -90,6 +90,26 @@ struct affinity {
 	__u32 index; /* where in the list it was found last */
 };
 
+/*
+ * Clients remembered for all Services together. A Service that has more of them than this part of the
+ * room that is free gets no further one: its new clients are balanced at random, and however many
+ * clients it is sent, other Services find room. What is remembered is never evicted before its time.
+ */
+#define AFFINITY_ROOM 262144
+#define AFFINITY_SHARE 8
+
+/*
+ * Clients that a Service has remembered: added by the programs less removed by the writer, so that
+ * each counter has one kind of writer and none is lost. Service 0 is all of them together.
+ */
+enum affinity_counter { AFFINITY_ADDED, AFFINITY_REMOVED };
+
+struct affinity_count_key {
+	__u64 service;
+	__u32 counter;
+	__u32 zero;
+};
+
 /* One that nothing is in has a mask of ones and no address. */
 struct network {
 	struct address address;

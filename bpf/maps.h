@@ -42,12 +42,22 @@ struct {
 	__type(value, __u32);
 } interfaces SEC(".maps");
 
+/* The writer deletes those whose time is over: an LRU map would let one Service evict all others. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, AFFINITY_ROOM);
 	__type(key, struct affinity_key);
 	__type(value, struct affinity);
 } affinities SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 131072);
+	__type(key, struct affinity_count_key);
+	__type(value, __u64);
+} affinity_counts SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -5,6 +5,8 @@
 
 #include "maps.h"
 
+/* The headers of the C library are not those of a program for the kernel. */
+#define EEXIST 17
 #define NS_PER_SECOND 1000000000ULL
 #define IPV4_MAPPED bpf_htonl(0xffff)
 
@@ -202,6 +204,58 @@ static __always_inline int choose(const struct decision *d, struct affinity_key 
 	return choose_any(d, c);
 }
 
+static __always_inline __u64 *affinity_counter(__u64 service, __u32 counter)
+{
+	struct affinity_count_key key = { .service = service, .counter = counter };
+
+	return bpf_map_lookup_elem(&affinity_counts, &key);
+}
+
+static __always_inline int make_affinity_counter(__u64 service, __u32 counter)
+{
+	struct affinity_count_key key = { .service = service, .counter = counter };
+	__u64 none = 0;
+	long result = bpf_map_update_elem(&affinity_counts, &key, &none, BPF_NOEXIST);
+
+	return !result || result == -EEXIST;
+}
+
+/*
+ * None: there are more Services with affinity than counters. The writer's is made first, so that the
+ * writer finds room for what it has to say of every Service that has clients.
+ */
+static __always_inline __u64 *added_clients(__u64 service)
+{
+	__u64 *found = affinity_counter(service, AFFINITY_ADDED);
+
+	if (found) return found;
+	if (!make_affinity_counter(service, AFFINITY_REMOVED)) return 0;
+	make_affinity_counter(service, AFFINITY_ADDED);
+	return affinity_counter(service, AFFINITY_ADDED);
+}
+
+static __always_inline __u64 remembered_clients(__u64 service, const __u64 *added)
+{
+	__u64 *removed = affinity_counter(service, AFFINITY_REMOVED);
+
+	return *added - (removed ? *removed : 0);
+}
+
+/* At the limit a client is not remembered, and so is balanced at random each time. */
+static __always_inline void remember_client(const struct affinity_key *who,
+					    const struct affinity *fresh)
+{
+	__u64 *added = added_clients(who->service), *added_to_all = added_clients(0), all;
+
+	if (!added || !added_to_all) return;
+	all = remembered_clients(0, added_to_all);
+	if (all >= AFFINITY_ROOM) return;
+	if (remembered_clients(who->service, added) >= (AFFINITY_ROOM - all) / AFFINITY_SHARE) return;
+	if (bpf_map_update_elem(&affinities, who, fresh, BPF_NOEXIST)) return;
+	__sync_fetch_and_add(added, 1);
+	__sync_fetch_and_add(added_to_all, 1);
+}
+
 /*
  * The endpoint has got the connection: it is counted, and the client stays with it. Not before: who is
  * left to the rules behind gets an endpoint there.
@@ -221,7 +275,8 @@ static __always_inline void note(const struct decision *d, const struct affinity
 			.index = c->index,
 		};
 
-		bpf_map_update_elem(&affinities, who, &fresh, BPF_ANY);
+		if (bpf_map_update_elem(&affinities, who, &fresh, BPF_EXIST))
+			remember_client(who, &fresh);
 	}
 }
 

@@ -65,6 +65,14 @@ export interface EndpointCount {
   readonly bytes: number;
 }
 
+/** How many clients the plane remembers for session affinity, of how many it can. */
+export interface AffinityFill {
+  readonly remembered: number;
+  readonly room: number;
+  /** Service ports at their quota: their new clients are balanced at random. Sorted. */
+  readonly full: readonly ServicePortKey[];
+}
+
 /** An address that the kernel translates; without one, a node port. */
 export interface KernelFrontend {
   readonly protocol: Protocol;
@@ -75,7 +83,7 @@ export interface KernelFrontend {
 /**
  * A way to make the kernel forward. It translates rows and decides nothing; it keeps no table of
  * what it has applied beyond what translation needs, the agent does. Calls never overlap: the agent
- * waits for one to settle before it makes the next (`diff`, `watch` and `counters` excepted).
+ * waits for one to settle before it makes the next (`diff`, `watch`, `counters` and `affinityFill` excepted).
  */
 export interface DataPlane {
   readonly mode: string;
@@ -113,6 +121,8 @@ export interface DataPlane {
   /** Tells every change of ours by somebody else, until the signal is aborted. */
   watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void>;
   counters(): Promise<readonly EndpointCount[]>;
+  /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
+  affinityFill?(): Promise<AffinityFill>;
   /** Every address that the kernel translates for us, whoever wrote it; an empty list after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
   /** Leaves nothing behind. */

@@ -1,13 +1,15 @@
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { Desired, Inspection, NodeFacts } from '../contract.ts';
 import { Differences } from '../differences.ts';
+import type { Binary } from './maps/binary.ts';
 import { Comparison, wordsOf } from './maps/comparison.ts';
 import { entryPrint, slotPrint } from './maps/fingerprint.ts';
 import { compareNodeEntries, type NodeAbout, nodeEntries } from './maps/fixed-entries.ts';
-import type { Binary, Knowledge } from './maps/knowledge.ts';
-import { FRONTEND_KEY, SLOT, wordsIn } from './maps/layout.ts';
+import type { Knowledge } from './maps/knowledge.ts';
+import { FRONTEND_KEY, MOST_ENDPOINTS, SLOT, wordsIn } from './maps/layout.ts';
 import { PodNetwork } from './maps/pod-network.ts';
 import { type SlotRange, SlotSpace, unusedIn } from './maps/slot-space.ts';
+import { StickyPorts } from './maps/sticky-ports.ts';
 import { type Tables, wordsOfSlots } from './maps/tables.ts';
 import type { Places } from './places/places.ts';
 
@@ -39,8 +41,10 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   });
   const right = new Set<ServicePortKey>();
   const used: SlotRange[] = [];
+  const sticky = new StickyPorts();
   for (const row of desired.rows) {
     const key = servicePortKey(row.id);
+    sticky.add(row);
     const { isRight, list, presentKeys } = comparison.compare(row);
     if (list) {
       knowledge.lists.set(key, list);
@@ -49,20 +53,26 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
     if (isRight) right.add(key);
     else {
       knowledge.present.set(key, presentKeys);
-      used.push(...presentKeys.flatMap((each) => rangesOf(frontends.get(each))));
+      const led = distinctRanges(presentKeys.map((each) => frontends.get(each)));
+      for (const range of led) used.push(range);
     }
   }
   comparison.noteLeftovers();
-  const left: SlotRange[] = [];
+  const removed: Buffer[] = [];
   let writeCount = 0;
   for (const [key, value] of comparison.leftovers()) {
     const bytes = Buffer.from(key, 'latin1');
     tables.frontends.delete(bytes);
     knowledge.noteFrontend(entryPrint(bytes, value), -1);
-    left.push(...rangesOf(value));
+    removed.push(value);
     writeCount += 1;
   }
-  knowledge.space = spaceOf(tables.slots.maxEntries, { used, resting, left });
+  knowledge.sticky = sticky;
+  knowledge.space = spaceOf(tables.slots.maxEntries, {
+    used,
+    resting,
+    left: distinctRanges(removed),
+  });
   knowledge.slotPrints = printsOf(slots, used);
   const node = () => nodeEntries(desired.facts, about);
   const amiss = [
@@ -116,12 +126,19 @@ export async function readFrontends(tables: Tables): Promise<Map<Binary, Buffer>
   return frontends;
 }
 
-/** Slots that a frontend leads to, right or wrong: until it is written anew nobody else gets them. */
-function rangesOf(value: Buffer | undefined): SlotRange[] {
-  if (value === undefined) return [];
-  return wordsOf(value).flatMap(({ first, count }) =>
-    count === 0 ? [] : [{ first, length: count }],
-  );
+/**
+ * Slots that frontends lead to, right or wrong: until these are written anew no other list gets them.
+ * All frontends of a row lead to the same, so each stretch is named once.
+ */
+function distinctRanges(values: readonly (Buffer | undefined)[]): SlotRange[] {
+  const found = new Map<number, SlotRange>();
+  for (const value of values) {
+    if (value === undefined) continue;
+    for (const { first, count } of wordsOf(value)) {
+      if (count > 0) found.set(first * (MOST_ENDPOINTS + 1) + count, { first, length: count });
+    }
+  }
+  return [...found.values()];
 }
 
 /** What rested before, and what a leftover led to until now, rests: programs may be reading it. */

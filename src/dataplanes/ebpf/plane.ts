@@ -4,6 +4,7 @@ import type { Change } from '../../forwarding/table.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type {
+  AffinityFill,
   DataPlane,
   Desired,
   Difference,
@@ -19,6 +20,7 @@ import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
 import { LookPace } from './look-pace.ts';
 import { lookSparingly } from './looks.ts';
+import { readAffinityFill, sweepAffinities } from './maps/affinities.ts';
 import { frontendOfKey } from './maps/entry-text.ts';
 import {
   compareNodeEntries,
@@ -28,6 +30,7 @@ import {
 } from './maps/fixed-entries.ts';
 import { Knowledge } from './maps/knowledge.ts';
 import { openMaps } from './maps/map-set.ts';
+import type { StickyPorts } from './maps/sticky-ports.ts';
 import { Tables } from './maps/tables.ts';
 import { Transaction } from './maps/transaction.ts';
 import { NodeLinks } from './node-links.ts';
@@ -41,6 +44,8 @@ import { asPlaneError, notInspected } from './refusal.ts';
 
 /** A program that is taken off is put back within a second. */
 const AT_HOOKS = { everyMs: 250, atLeastEveryMs: 500 } as const;
+/** Clients whose time is over only take room, so it may come late. */
+const AT_AFFINITIES = { everyMs: 2000, atLeastEveryMs: 30_000 } as const;
 /** What is written into small maps is put right within a second, into large ones within six. */
 const AT_MAPS = { everyMs: 250, atLeastEveryMs: 5000 } as const;
 
@@ -110,6 +115,8 @@ export class HooksPlane implements DataPlane {
   async apply(changes: readonly Change[]): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
     this.#beginWrite();
+    const { sticky } = this.#knowledge;
+    sticky.addAll(changes);
     try {
       const transaction = await this.#planned(changes);
       await this.#written(transaction);
@@ -118,6 +125,7 @@ export class HooksPlane implements DataPlane {
     } finally {
       this.#isWriting = false;
     }
+    sticky.deleteFormer(changes);
     const { present } = this.#knowledge;
     if (present.size > 0) for (const { key } of changes) present.delete(key);
   }
@@ -143,6 +151,7 @@ export class HooksPlane implements DataPlane {
     await Promise.all([
       lookSparingly(new LookPace(AT_HOOKS), async () => this.#lookAtHooks(tell), signal),
       lookSparingly(new LookPace(AT_MAPS), () => this.#lookAtMaps(tell), signal),
+      lookSparingly(new LookPace(AT_AFFINITIES), () => this.#sweepAffinities(), signal),
       this.#links.watch((links) => void this.#followInterfaces(links), signal),
     ]);
   }
@@ -152,6 +161,11 @@ export class HooksPlane implements DataPlane {
     // As they are now: what is written meanwhile may lie in maps that are larger than these.
     const lists = new Map(this.#knowledge.lists);
     return await this.#kernel.read((tables) => readCounters(tables, lists));
+  }
+
+  async affinityFill(): Promise<AffinityFill> {
+    if (!this.#kernel) return { remembered: 0, room: 0, full: [] };
+    return await this.#kernel.read((tables) => readAffinityFill(tables, this.#knowledge.sticky));
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {
@@ -277,6 +291,13 @@ export class HooksPlane implements DataPlane {
     return true;
   }
 
+  async #sweepAffinities(): Promise<boolean> {
+    if (!this.#kernel || !this.#knowledge.facts) return false;
+    const sticky = (): StickyPorts => this.#knowledge.sticky;
+    await this.#kernel.read((tables) => sweepAffinities(tables, { sticky, nowNs: monotonicNs }));
+    return true;
+  }
+
   /** An interface that has come is served before anybody looks; until then the rules behind serve it. */
   async #followInterfaces(links: {
     readonly before: readonly MachineLink[];
@@ -332,6 +353,10 @@ export class HooksPlane implements DataPlane {
     });
     return this.#kernel;
   }
+}
+
+function monotonicNs(): number {
+  return Number(process.hrtime.bigint());
 }
 
 function isSame(a: readonly string[] = [], b: readonly string[] = []): boolean {

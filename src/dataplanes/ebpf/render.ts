@@ -1,6 +1,6 @@
 import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import { frontendText } from './maps/entry-text.ts';
-import { CLASS_ORDER } from './maps/layout.ts';
+import { CLASS_ORDER, MOST_ENDPOINTS } from './maps/layout.ts';
 import type { PodNetwork } from './maps/pod-network.ts';
 import { frontendKeyOf, sequenceOf, servedFrontends } from './maps/row.ts';
 
@@ -31,7 +31,7 @@ export function renderedEntries(
   const served = servedFrontends(row);
   if (!served.includes(frontend)) return [];
   const network = place.podsMet === 'as packets' ? place.podNetwork : undefined;
-  const { endpoints, lists, isBeyond } = sequenceOf(row, served, network);
+  const { endpoints, lists, isBeyond, isTooLong } = sequenceOf(row, served, network);
   const isMet = (source: SourceClass): boolean =>
     source !== 'outside' || place.podsMet === 'as packets';
   const entries = CLASS_ORDER.filter(isMet).map((source) => {
@@ -40,8 +40,9 @@ export function renderedEntries(
       outcome.action === 'forward' ? lists[outcome.list] : { offset: 0, count: 0 };
     const slots = count === 0 ? '' : ` slots +${offset}..+${offset + count - 1}`;
     const by = source === 'host' || place.podsMet === 'at sockets' ? 'socket' : 'packet';
-    const reason =
-      by === 'socket'
+    const reason = isTooLong
+      ? `it has more than ${MOST_ENDPOINTS} endpoints`
+      : by === 'socket'
         ? whyLeftAtSockets(frontend, source)
         : whyLeftAsPackets(frontend, source, isBeyond);
     return {

@@ -7,7 +7,7 @@ import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';
 import { STATUS_DST_NAT } from '../../linux/conntrack/protocol.ts';
 import type { FlowQuestion } from '../../linux/conntrack/question.ts';
-import type { Binary } from './maps/knowledge.ts';
+import type { Binary } from './maps/binary.ts';
 import { ADDRESS_BYTES, ENDED_KEY, PEER, PROTOCOL_NUMBER } from './maps/layout.ts';
 import { openMaps } from './maps/map-set.ts';
 import { Pins } from './pins.ts';

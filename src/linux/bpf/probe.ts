@@ -45,12 +45,6 @@ const FEATURES: readonly Feature[] = [
   },
   { name: 'hash maps', since: '3.19', uses: USES, attempt: () => tryMap(MapType.hash) },
   {
-    name: 'least-recently-used maps',
-    since: '4.10',
-    uses: USES,
-    attempt: () => tryMap(MapType.lruHash),
-  },
-  {
     name: 'prefix maps',
     since: '4.11',
     uses: ['packets'],

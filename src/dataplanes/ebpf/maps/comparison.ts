@@ -1,8 +1,8 @@
 import { type Forwarding, servicePortKey, servicePortName } from '../../../forwarding/model.ts';
 import type { Difference } from '../../contract.ts';
 import type { Differences } from '../../differences.ts';
+import type { Binary } from './binary.ts';
 import { frontendText } from './entry-text.ts';
-import type { Binary } from './knowledge.ts';
 import {
   bytesOf,
   CLASS_ORDER,

@@ -3,8 +3,8 @@ import { FAMILIES, type Family } from '../../../forwarding/model.ts';
 import type { BpfMap } from '../../../linux/bpf/map.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import type { Difference, NodeFacts } from '../../contract.ts';
+import type { Binary } from './binary.ts';
 import { podInterfaces } from './interfaces.ts';
-import type { Binary } from './knowledge.ts';
 import {
   ADDRESS_BYTES,
   bytesOf,

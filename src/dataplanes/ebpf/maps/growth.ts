@@ -1,3 +1,4 @@
+import { BpfError } from '../../../linux/bpf/errors.ts';
 import type { BpfMap } from '../../../linux/bpf/map.ts';
 import { createMap } from '../../../linux/bpf/map-create.ts';
 import { readFrontends } from '../inspect.ts';
@@ -7,9 +8,27 @@ import type { Shortage } from './transaction.ts';
 
 const SLOTS_AT_ONCE = 65_536;
 
-/** The next powers of two that have room; undefined: large enough already. */
-export function grownSizes(tables: Tables, { slots, frontends }: Shortage): Map<string, number> {
+/** Of the maps that grow. */
+export interface Capacities {
+  readonly slots: { readonly maxEntries: number };
+  readonly frontends: { readonly maxEntries: number };
+}
+
+/** The next powers of two that have room. Throws where slots cannot be numbered any more. */
+export function grownSizes(
+  tables: Capacities,
+  { slots, frontends }: Shortage,
+): Map<string, number> {
   const sizes = new Map<string, number>();
+  if (slots > 0 && tables.slots.maxEntries >= MOST_SLOTS) {
+    throw new BpfError(
+      'BPF_FULL',
+      `no room for ${slots} endpoints: all ${MOST_SLOTS} slots are used`,
+      {
+        next: 'use mode nftables, which has no such limit',
+      },
+    );
+  }
   if (slots > 0) sizes.set('slots', Math.min(doubled(tables.slots.maxEntries, slots), MOST_SLOTS));
   if (frontends > 0) sizes.set('frontends', doubled(tables.frontends.maxEntries, frontends));
   return sizes;

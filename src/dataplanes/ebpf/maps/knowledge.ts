@@ -1,10 +1,9 @@
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { NodeFacts } from '../../contract.ts';
+import type { Binary } from './binary.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { type SlotRange, SlotSpace } from './slot-space.ts';
-
-/** Bytes of a key, a character each: buffers cannot be looked up. */
-export type Binary = string;
+import { StickyPorts } from './sticky-ports.ts';
 
 /**
  * What the plane knows of the maps without reading them: where each row has its endpoints, and by
@@ -17,6 +16,8 @@ export class Knowledge {
   readonly lists = new Map<ServicePortKey, SlotRange>();
   /** Frontends that the kernel has of rows that an inspection did not find right. */
   readonly present = new Map<ServicePortKey, readonly Binary[]>();
+  /** Replaced as a whole by an inspection: a sweep must not see half of it. */
+  sticky = new StickyPorts();
   space = new SlotSpace({ capacity: 0 });
   frontendCount = 0;
   frontendSum = 0;

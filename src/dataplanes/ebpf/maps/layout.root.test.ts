@@ -6,6 +6,11 @@ import { BtfKind } from '../../../linux/bpf/btf.ts';
 import { compiledObject } from '../testing/place.ts';
 import {
   ADDRESS_BYTES,
+  AFFINITY,
+  AFFINITY_COUNT_KEY,
+  AFFINITY_KEY,
+  AFFINITY_SHARE,
+  AffinityCounter,
   CLASS_ORDER,
   ENDED_KEY,
   FRONTEND,
@@ -50,6 +55,9 @@ const STRUCTS = {
   network: NETWORK,
   peer: PEER,
   ended_key: ENDED_KEY,
+  affinity_key: AFFINITY_KEY,
+  affinity: AFFINITY,
+  affinity_count_key: AFFINITY_COUNT_KEY,
   address: { bytes: ADDRESS_BYTES },
 };
 
@@ -76,6 +84,9 @@ test('flags, classes and the version have the same numbers on both sides', () =>
     assert.equal(named(`INTERFACE_PODS_${family.toUpperCase()}`), value, family);
   }
   assert.equal(named('LAYOUT_VERSION'), LAYOUT_VERSION);
+  assert.equal(named('AFFINITY_SHARE'), AFFINITY_SHARE);
+  const counters = Object.keys(AffinityCounter).map((name) => `AFFINITY_${name.toUpperCase()}`);
+  assert.ok(header.includes(`enum affinity_counter { ${counters.join(', ')} }`));
   const classes = CLASS_ORDER.map((name) => `CLASS_${name.toUpperCase()}`).join(', ');
   assert.ok(header.includes(`enum source_class { ${classes}, CLASSES }`));
 });

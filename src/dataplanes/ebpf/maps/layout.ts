@@ -17,6 +17,18 @@ export const FRONTEND = { bytes: 40, outcomes: 0, service: 24, affinitySeconds: 
 
 export const SLOT = { bytes: 32, address: 0, port: 16, connections: 24 } as const;
 
+export const AFFINITY_KEY = { bytes: 24, service: 0, client: 8 } as const;
+
+export const AFFINITY = { bytes: 32, seenNs: 0 } as const;
+
+export const AFFINITY_COUNT_KEY = { bytes: 16, service: 0, counter: 8 } as const;
+
+/** Programs count what they add, the writer what it removes. */
+export const AffinityCounter = { added: 0, removed: 1 } as const;
+
+/** One Service may have this part of what is free. */
+export const AFFINITY_SHARE = 8;
+
 export const SETTINGS = {
   bytes: 80,
   hostCookie: 0,

@@ -5,6 +5,7 @@ export const MAP_NAMES: readonly string[] = [
   'node_addresses',
   'interfaces',
   'affinities',
+  'affinity_counts',
   'settings',
   'connected',
   'sent',

@@ -6,6 +6,7 @@ import {
   bytesOf,
   FRONTEND,
   FRONTEND_KEY,
+  MOST_ENDPOINTS,
   OutcomeFlag,
   readAddress,
   readOutcome,
@@ -148,4 +149,52 @@ test('an address is read as it was written', () => {
     writeAddress(words, 0, text);
     assert.equal(readAddress(bytesOf(words), 0), text);
   }
+});
+
+test('a list that an outcome cannot count is left to the plane behind, whole', () => {
+  const most = Array.from({ length: MOST_ENDPOINTS }, () => endpoint(1));
+  const frontends = [frontend({ outcomes: { pod: CLUSTER, host: MASQUERADED, outside: LOCAL } })];
+  const flagsOf = (of: Forwarding): number[] => {
+    const sequence = sequenceOf(of, of.frontends, undefined);
+    const value = frontendValueOf({
+      row: of,
+      frontend: frontends[0] as Frontend,
+      sequence,
+      first: 5,
+    });
+    const words = [0, 8, 16].map((at) => readOutcome(value, FRONTEND.outcomes + at));
+    const isLong = sequence.isTooLong;
+    assert.deepEqual(
+      words.map(({ first, count }) => [first, count]),
+      isLong
+        ? [
+            [0, 0],
+            [0, 0],
+            [0, 0],
+          ]
+        : [
+            [5, most.length],
+            [5, most.length],
+            [0, 0],
+          ],
+    );
+    return words.map(({ flags }) => flags & OutcomeFlag.pass);
+  };
+  const { pass } = OutcomeFlag;
+  const none: Endpoint[] = [];
+  assert.deepEqual(
+    flagsOf(row({ frontends, clusterEndpoints: most, localEndpoints: none })),
+    [0, 0, 0],
+  );
+  const more = [...most, endpoint(2)];
+  assert.deepEqual(flagsOf(row({ frontends, clusterEndpoints: more, localEndpoints: none })), [
+    pass,
+    pass,
+    pass,
+  ]);
+  assert.deepEqual(flagsOf(row({ frontends, clusterEndpoints: none, localEndpoints: more })), [
+    pass,
+    pass,
+    pass,
+  ]);
 });

@@ -5,6 +5,7 @@ import {
   type Forwarding,
   type Frontend,
   type Outcome,
+  type ServicePortKey,
   servicePortKey,
 } from '../../../forwarding/model.ts';
 import {
@@ -35,6 +36,8 @@ export interface Sequence {
   >;
   /** Some endpoint is outside the pods' network; false where nobody needs to know. */
   readonly isBeyond: boolean;
+  /** A list has more endpoints than an outcome can count: the plane behind serves the row. */
+  readonly isTooLong: boolean;
 }
 
 const NO_LIST = { offset: 0, count: 0 } as const;
@@ -42,7 +45,9 @@ const EMPTY: Sequence = {
   endpoints: [],
   lists: { cluster: NO_LIST, local: NO_LIST },
   isBeyond: false,
+  isTooLong: false,
 };
+const TOO_LONG: Sequence = { ...EMPTY, isTooLong: true };
 
 /** Frontends that the maps have. SCTP has no socket hooks; what another Service has is its own. */
 export function servedFrontends(row: Forwarding | undefined): readonly Frontend[] {
@@ -63,16 +68,18 @@ export function sequenceOf(
 ): Sequence {
   const cluster = isUsed('cluster', frontends) ? row.clusterEndpoints : [];
   const local = isUsed('local', frontends) ? row.localEndpoints : [];
+  if (Math.max(cluster.length, local.length) > MOST_ENDPOINTS) return TOO_LONG;
   if (local.length === 0) {
     if (cluster.length === 0) return EMPTY;
     return {
       endpoints: cluster,
       lists: { cluster: { offset: 0, count: cluster.length }, local: NO_LIST },
       isBeyond: isAnyOutside(network, cluster),
+      isTooLong: false,
     };
   }
   const both = interleaved(cluster, local);
-  return { ...both, isBeyond: isAnyOutside(network, both.endpoints) };
+  return { ...both, isBeyond: isAnyOutside(network, both.endpoints), isTooLong: false };
 }
 
 function isAnyOutside(network: PodNetwork | undefined, endpoints: readonly Endpoint[]): boolean {
@@ -90,7 +97,7 @@ function isUsed(list: EndpointList, frontends: readonly Frontend[]): boolean {
 function interleaved(
   cluster: readonly Endpoint[],
   local: readonly Endpoint[],
-): Omit<Sequence, 'isBeyond'> {
+): Pick<Sequence, 'endpoints' | 'lists'> {
   const localNames = new Set(local.map(nameOf));
   const clusterNames = new Set(cluster.map(nameOf));
   const onlyLocal = local.filter((each) => !clusterNames.has(nameOf(each)));
@@ -147,7 +154,8 @@ export function writeFrontend(
   const flags =
     (row.affinitySeconds > 0 ? OutcomeFlag.affinity : 0) |
     (frontend.allowedSources === undefined ? 0 : OutcomeFlag.ranges) |
-    (sequence.isBeyond ? OutcomeFlag.beyond : 0);
+    (sequence.isBeyond ? OutcomeFlag.beyond : 0) |
+    (sequence.isTooLong ? OutcomeFlag.pass : 0);
   const { pod, host, outside } = frontend.outcomes;
   const common = { sequence, first, flags, tag };
   writeOne(target, at, { outcome: pod, ...common });
@@ -170,7 +178,7 @@ function writeOne(
   const { offset, count } = sequence.lists[outcome.list];
   writeOutcome(target, at, {
     first: count === 0 ? 0 : first + offset,
-    count: Math.min(count, MOST_ENDPOINTS),
+    count,
     flags: flags | (outcome.masquerade ? OutcomeFlag.masquerade : 0),
     tag,
   });
@@ -184,9 +192,14 @@ function writeService(target: Words, at: number, row: Forwarding): void {
   target[at + AFFINITY_SECONDS] = affinitySeconds;
   target[at + AFFINITY_SECONDS + 1] = 0;
   if (affinitySeconds === 0) return;
-  const name = hash('sha1', servicePortKey(row.id), 'buffer');
+  const name = affinityName(servicePortKey(row.id));
   target[at + SERVICE] = name.readInt32LE(0);
   target[at + SERVICE + 1] = name.readInt32LE(4);
+}
+
+/** Eight bytes that stand for a service port in the maps, the same after every restart. */
+export function affinityName(key: ServicePortKey): Buffer {
+  return hash('sha1', key, 'buffer').subarray(0, 8);
 }
 
 export function frontendKeyOf(row: Forwarding, frontend: Frontend): Buffer {

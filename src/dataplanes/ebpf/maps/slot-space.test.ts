@@ -98,3 +98,23 @@ test('of ranges that meet each other and others in use every slot is found once'
     }),
   );
 });
+
+test('gives room that short lists have left to a long one', () => {
+  let nowMs = 0;
+  const space = new SlotSpace({ capacity: 8192, nowMs: () => nowMs });
+  const short = { count: 17, taken: [] as SlotRange[] };
+  for (;;) {
+    const first = space.take(short.count);
+    if (first === undefined) break;
+    short.taken.push({ first, length: short.count });
+  }
+  assert.equal(short.taken.length, Math.floor(8192 / standardLength(short.count)));
+  const [kept, ...left] = short.taken;
+  for (const range of left) space.giveBack(range);
+  assert.equal(space.take(5000), undefined, 'it rests');
+  nowMs = 1000;
+  const first = space.take(5000);
+  assert.ok(first !== undefined && kept !== undefined);
+  assert.ok(first >= standardLength(kept.length), 'what is in use stays');
+  assert.ok(first + standardLength(5000) <= 8192);
+});

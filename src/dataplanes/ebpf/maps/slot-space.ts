@@ -17,6 +17,8 @@ export class SlotSpace {
   readonly #free = new Map<number, number[]>();
   /** Larger free stretches that nothing was cut from yet. */
   #uncut: SlotRange[];
+  /** Stretches released since neighbours were last merged: without any it would change nothing. */
+  #releasedCount = 0;
   #resting: { readonly range: SlotRange; readonly untilMs: number }[] = [];
 
   /** `used`: what must not be given out; it may overlap. */
@@ -28,9 +30,8 @@ export class SlotSpace {
     this.#capacity = of.capacity;
     this.#nowMs = of.nowMs ?? (() => performance.now());
     const gaps = gapsBetween(of.used ?? [], of.capacity);
-    this.#uncut = gaps.filter(({ length }) => length > MOST_EXACT);
-    // Of these there may be thousands, and looking for room must not walk over them.
-    for (const gap of gaps) if (gap.length <= MOST_EXACT) this.#release(gap);
+    this.#uncut = [];
+    this.#offer(gaps);
   }
 
   get capacity(): number {
@@ -54,7 +55,12 @@ export class SlotSpace {
   take(count: number): number | undefined {
     const length = standardLength(count);
     this.#wake();
-    return this.#free.get(length)?.pop() ?? this.#cut(length) ?? this.#split(length);
+    return (
+      this.#free.get(length)?.pop() ??
+      this.#cut(length) ??
+      this.#split(length) ??
+      this.#cutMerged(length)
+    );
   }
 
   giveBack({ first, length: count }: SlotRange): void {
@@ -76,10 +82,18 @@ export class SlotSpace {
     for (const { range } of this.#resting.splice(0, count)) this.#release(range);
   }
 
+  /** Of short stretches there may be thousands, and looking for room must not walk over them. */
+  #offer(gaps: readonly SlotRange[]): void {
+    this.#uncut = gaps.filter(({ length }) => length > MOST_EXACT);
+    for (const gap of gaps) if (gap.length <= MOST_EXACT) this.#release(gap);
+    this.#releasedCount = 0;
+  }
+
   #release({ first, length }: SlotRange): void {
     const starts = this.#free.get(length) ?? [];
     this.#free.set(length, starts);
     starts.push(first);
+    this.#releasedCount += 1;
   }
 
   #cut(length: number): number | undefined {
@@ -92,7 +106,22 @@ export class SlotSpace {
     return range.first;
   }
 
-  /** The last resort before more slots are needed: of the longer stretches, the shortest. */
+  /**
+   * The last resort before more slots are needed: what lies side by side becomes one stretch again.
+   * Without it lists of ever other lengths would make the map grow though little of it is used.
+   */
+  #cutMerged(length: number): number | undefined {
+    if (this.#releasedCount === 0) return undefined;
+    const free = [...this.#free].flatMap(([each, starts]) =>
+      starts.map((first) => ({ first, length: each })),
+    );
+    const gaps = merged([...free, ...this.#uncut]);
+    this.#free.clear();
+    this.#offer(gaps);
+    return this.#cut(length);
+  }
+
+  /** Of the longer stretches, the shortest. */
   #split(length: number): number | undefined {
     const longer = [...this.#free].filter(([each, starts]) => each > length && starts.length > 0);
     const [from, starts] = longer.sort(([a], [b]) => a - b)[0] ?? [];
@@ -110,6 +139,17 @@ export class SlotSpace {
 }
 
 const MOST_EXACT = 16;
+
+/** Neighbours as one. */
+function merged(ranges: readonly SlotRange[]): SlotRange[] {
+  const found: { first: number; length: number }[] = [];
+  for (const { first, length } of ranges.toSorted((a, b) => a.first - b.first)) {
+    const last = found.at(-1);
+    if (last && last.first + last.length === first) last.length += length;
+    else found.push({ first, length });
+  }
+  return found;
+}
 
 /** Exact for short lists, then in steps of an eighth: at most that much lies idle in a list. */
 export function standardLength(count: number): number {

@@ -1,7 +1,6 @@
 import type { BpfMap } from '../../../linux/bpf/map.ts';
 import { readRange } from '../../../linux/bpf/map-range.ts';
 import type { FrontendBatch } from './frontend-batch.ts';
-import type { Binary } from './knowledge.ts';
 import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT, type Words, wordsIn } from './layout.ts';
 import type { SlotRange } from './slot-space.ts';
 
@@ -15,6 +14,8 @@ export class Tables {
   readonly nodeAddresses: BpfMap;
   readonly settings: BpfMap;
   readonly interfaces: BpfMap;
+  readonly affinities: BpfMap;
+  readonly affinityCounts: BpfMap;
   #draft: SlotDraft = { keys: new Int32Array(0), values: new Int32Array(0) };
 
   constructor(maps: ReadonlyMap<string, BpfMap>) {
@@ -23,6 +24,8 @@ export class Tables {
     this.nodeAddresses = mapNamed(maps, 'node_addresses');
     this.settings = mapNamed(maps, 'settings');
     this.interfaces = mapNamed(maps, 'interfaces');
+    this.affinities = mapNamed(maps, 'affinities');
+    this.affinityCounts = mapNamed(maps, 'affinity_counts');
   }
 
   async writeFrontends(batch: FrontendBatch): Promise<void> {
@@ -63,16 +66,6 @@ export class Tables {
     }
   }
 
-  /** What was counted for each endpoint of a list, by its bytes. */
-  connectionsIn(range: SlotRange): ReadonlyMap<Binary, bigint> {
-    const slots = this.readSlots(range);
-    const counted = new Map<Binary, bigint>();
-    for (let at = 0; at < slots.length; at += SLOT.bytes) {
-      counted.set(endpointBytes(slots, at), slots.readBigUInt64LE(at + SLOT.connections));
-    }
-    return counted;
-  }
-
   readSlots({ first, length }: SlotRange): Buffer {
     return readRange(this.slots, { first, count: length });
   }
@@ -86,11 +79,6 @@ export class Tables {
 interface SlotDraft {
   readonly keys: Words;
   readonly values: Words;
-}
-
-/** Address and port of a slot: a name for the endpoint that needs no text. */
-export function endpointBytes(slots: Buffer, at: number): Binary {
-  return slots.toString('latin1', at + SLOT.address, at + SLOT.port + 2);
 }
 
 /** What was read of the slots is a buffer of its own, so its words begin where it does. */

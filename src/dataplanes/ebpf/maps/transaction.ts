@@ -1,19 +1,20 @@
-import type { Endpoint, Forwarding, Frontend, ServicePortKey } from '../../../forwarding/model.ts';
+import {
+  type Endpoint,
+  type Forwarding,
+  type ServicePortKey,
+  servicePortKey,
+} from '../../../forwarding/model.ts';
 import type { Change } from '../../../forwarding/table.ts';
+import type { Binary } from './binary.ts';
+import { CountedSlots } from './counted-slots.ts';
 import { entryPrint, frontendPrint, slotPrint } from './fingerprint.ts';
 import { FrontendBatch } from './frontend-batch.ts';
-import type { Binary, Knowledge } from './knowledge.ts';
-import { bytesOf, SLOT, wordsIn } from './layout.ts';
-import {
-  type EntrySource,
-  frontendKeyOf,
-  frontendValueOf,
-  sequenceOf,
-  servedFrontends,
-  writeSlot,
-} from './row.ts';
+import type { Knowledge } from './knowledge.ts';
+import { SLOT, wordsIn } from './layout.ts';
+import { frontendKeyOf, sequenceOf, servedFrontends, writeSlot } from './row.ts';
 import type { SlotRange } from './slot-space.ts';
-import { endpointBytes, type Tables } from './tables.ts';
+import { type Tables, wordsOfSlots } from './tables.ts';
+import { frontendName, UnchangedFrontends, type WrittenRow } from './unchanged-frontends.ts';
 
 interface MovedList {
   readonly key: ServicePortKey;
@@ -24,11 +25,6 @@ interface MovedList {
 }
 
 const SLOT_WORDS = wordsIn(SLOT);
-
-/** What a row was before, where its endpoints stay where they are. */
-interface Then extends Omit<EntrySource, 'frontend'> {
-  readonly served: readonly Frontend[];
-}
 
 interface Undo {
   readonly key: Buffer;
@@ -104,16 +100,14 @@ export class Transaction {
   }
 
   /** Gives how many slots are missing. */
-  #planRow({ key, before, after }: Change): number {
-    const { lists, present, space, podNetwork } = this.#knowledge;
-    const served = servedFrontends(after);
-    const sequence = after && sequenceOf(after, served, podNetwork);
+  #planRow(change: Change): number {
+    const { key, before, after } = change;
+    const { lists, present, space } = this.#knowledge;
+    const now = this.#entriesOf(after);
+    const then = this.#entriesOf(before);
     const old = lists.get(key);
-    this.#planDeletions(before, present.get(key) ?? []);
-    const known = before && old && { row: before, served: servedFrontends(before) };
-    const sequenceBefore = known && sequenceOf(known.row, known.served, podNetwork);
-    const endpoints = sequence?.endpoints ?? [];
-    const stays = sequenceBefore && haveSameEndpoints(sequenceBefore.endpoints, endpoints);
+    const endpoints = now?.sequence.endpoints ?? [];
+    const stays = then && old && haveSameEndpoints(then.sequence.endpoints, endpoints);
     let first = old?.first ?? 0;
     if (!stays) {
       const fresh = endpoints.length === 0 ? undefined : space.take(endpoints.length);
@@ -122,34 +116,42 @@ export class Transaction {
       const range = fresh === undefined ? undefined : { first, length: endpoints.length };
       if (old || range) this.#moved.push({ key, old, fresh: range, endpoints });
     }
-    if (!after || !sequence) return 0;
-    const mayExist = before !== undefined || present.has(key);
-    const then = stays && known ? { ...known, sequence: sequenceBefore, first } : undefined;
-    for (const frontend of served) {
-      const entry = { row: after, frontend, sequence, first };
-      if (then === undefined || !this.#isThere(entry, then)) this.#written.add(entry, mayExist);
-    }
+    for (const id of present.get(key) ?? []) this.#deleted.set(id, Buffer.from(id, 'latin1'));
+    this.#planFrontends({ then, now, first, stays: stays === true });
     return 0;
   }
 
-  /** Whether the frontend was the same before; then it is not deleted either. */
-  #isThere(entry: EntrySource, then: Then): boolean {
-    const { address, port } = entry.frontend;
-    const frontend = then.served.find((each) => each.address === address && each.port === port);
-    if (frontend === undefined) return false;
-    if (!frontendValueOf({ ...then, frontend }).equals(frontendValueOf(entry))) return false;
-    const key = frontendKeyOf(entry.row, entry.frontend);
-    return this.#deleted.delete(key.toString('latin1'));
+  #planFrontends(of: {
+    readonly then: WrittenRow | undefined;
+    readonly now: WrittenRow | undefined;
+    readonly first: number;
+    readonly stays: boolean;
+  }): void {
+    const { then, now, first, stays } = of;
+    if (then !== undefined && then.served !== now?.served) this.#planDeletions(then, now);
+    if (now === undefined) return;
+    const { row, sequence } = now;
+    const isPresent = this.#knowledge.present.has(servicePortKey(row.id));
+    const unchanged = stays && then && !isPresent ? new UnchangedFrontends(then, now) : undefined;
+    for (const frontend of now.served) {
+      if (unchanged?.has(frontend)) continue;
+      this.#written.add({ row, frontend, sequence, first }, isPresent || then !== undefined);
+    }
   }
 
-  #planDeletions(before: Forwarding | undefined, present: readonly Binary[]): void {
-    if (before) {
-      for (const frontend of servedFrontends(before)) {
-        const key = frontendKeyOf(before, frontend);
-        this.#deleted.set(key.toString('latin1'), key);
-      }
+  #planDeletions({ row, served }: WrittenRow, now: WrittenRow | undefined): void {
+    const kept = new Set(now?.served.map(frontendName));
+    for (const frontend of served) {
+      if (kept.has(frontendName(frontend))) continue;
+      const key = frontendKeyOf(row, frontend);
+      this.#deleted.set(key.toString('latin1'), key);
     }
-    for (const id of present) this.#deleted.set(id, Buffer.from(id, 'latin1'));
+  }
+
+  #entriesOf(row: Forwarding | undefined): WrittenRow | undefined {
+    if (row === undefined) return undefined;
+    const served = servedFrontends(row);
+    return { row, served, sequence: sequenceOf(row, served, this.#knowledge.podNetwork) };
   }
 
   async #writeSlots(): Promise<void> {
@@ -158,22 +160,23 @@ export class Transaction {
     if (count === 0) return;
     const draft = this.#tables.slotDraft(count);
     const { keys, values } = draft;
-    const bytes = bytesOf(values);
+    const prints = new Uint32Array(count);
     let at = 0;
     for (const { fresh: range, old, endpoints } of fresh) {
-      const counted = old && this.#tables.connectionsIn(old);
+      const counted = old && new CountedSlots(wordsOfSlots(this.#tables.readSlots(old)));
       for (let index = 0; index < endpoints.length; index++) {
         keys[at] = (range?.first ?? 0) + index;
         writeSlot(values, at * SLOT_WORDS, endpoints[index] as Endpoint);
-        const connections = counted?.get(endpointBytes(bytes, at * SLOT.bytes));
-        if (connections) bytes.writeBigUInt64LE(connections, at * SLOT.bytes + SLOT.connections);
+        const print = slotPrint(values, at * SLOT_WORDS);
+        prints[at] = print;
+        counted?.copyTo(values, at * SLOT_WORDS, print);
         at += 1;
       }
     }
     await this.#tables.writeSlots(draft, count);
     const { slotPrints } = this.#knowledge;
     for (let index = 0; index < count; index++) {
-      slotPrints[keys[index] as number] = slotPrint(values, index * SLOT_WORDS);
+      slotPrints[keys[index] as number] = prints[index] as number;
     }
   }
 

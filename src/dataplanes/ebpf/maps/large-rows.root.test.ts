@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, test } from 'node:test';
+import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
+import { loadObject } from '../../../linux/bpf/load.ts';
+import { testPlace } from '../testing/place.ts';
+import { change, clusterIp, FACTS, rowOf } from '../testing/rows.ts';
+import { Knowledge } from './knowledge.ts';
+import { SlotSpace } from './slot-space.ts';
+import { Tables } from './tables.ts';
+import { Transaction } from './transaction.ts';
+
+const place = testPlace('large-rows');
+const SLOTS = 65_536;
+const TRIES = 5;
+
+afterEach(() => place.newPlane().remove());
+after(() => place.leave());
+
+function addresses(network: number, count: number): string[] {
+  return Array.from(
+    { length: count },
+    (_, n) => `10.${network + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`,
+  );
+}
+
+function rowWith(of: { readonly frontends: number; readonly endpoints: number }): Forwarding {
+  return rowOf('large', {
+    frontends: addresses(96, of.frontends).map((address) => clusterIp(address)),
+    endpoints: addresses(244, of.endpoints).map((address) => `${address}:80`),
+  });
+}
+
+test('plans a change of one frontend with a few reads of each', () => {
+  const loaded = loadObject(place.object, { programs: [] });
+  const knowledge = new Knowledge();
+  knowledge.space = new SlotSpace({ capacity: SLOTS });
+  const count = 3000;
+  let reads = 0;
+  const large = rowWith({ frontends: count, endpoints: 5 });
+  const frontends = large.frontends.map((frontend) => {
+    const { address } = frontend;
+    const get = (): string => {
+      reads += 1;
+      return address;
+    };
+    return Object.defineProperty({ ...frontend }, 'address', { get });
+  });
+  const all = { ...large, frontends };
+  knowledge.lists.set(servicePortKey(all.id), { first: 0, length: 5 });
+  const less = { ...all, frontends: frontends.slice(1) };
+  new Transaction(knowledge, new Tables(loaded.maps)).plan([change(all, less)]);
+  loaded.close();
+  assert.ok(reads < count * 10, `${reads} reads of ${count} addresses`);
+});
+
+/** The shortest time of an inspection that finds every frontend leading to endpoints that are wrong. */
+async function inspectionMs(endpoints: number): Promise<number> {
+  const plane = place.newPlane();
+  const row = rowWith({ frontends: 3000, endpoints });
+  const other = { ...row, clusterEndpoints: row.clusterEndpoints.toReversed() };
+  await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+  await plane.apply([change(undefined, row)]);
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < TRIES; round++) {
+    const beganMs = performance.now();
+    await plane.inspect({ facts: FACTS, rows: [other] }, 'everything');
+    shortestMs = Math.min(shortestMs, performance.now() - beganMs);
+  }
+  await plane.remove();
+  return shortestMs;
+}
+
+test('inspects in time proportional to frontends and endpoints, not to their product', async (t) => {
+  const few = await inspectionMs(8);
+  const many = await inspectionMs(8000);
+  t.diagnostic(`3,000 x 8: ${few.toFixed(1)} ms, 3,000 x 8,000: ${many.toFixed(1)} ms`);
+  assert.ok(many < few * 10);
+});
+
+test('serves and inspects a row with as many frontends as one Service can name', async () => {
+  const plane = place.newPlane();
+  const row = rowWith({ frontends: 100_000, endpoints: 2 });
+  const key = servicePortKey(row.id);
+  await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+  await plane.apply([change(undefined, row)]);
+  assert.equal((await plane.frontends()).length, 100_000);
+  const other = { ...row, clusterEndpoints: row.clusterEndpoints.toReversed() };
+  const wrong = await plane.inspect({ facts: FACTS, rows: [other] }, 'everything');
+  assert.ok(!wrong.right.has(key));
+  await plane.apply([change(undefined, other)]);
+  const right = await plane.inspect({ facts: FACTS, rows: [other] }, 'everything');
+  assert.ok(right.right.has(key));
+});
