@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import { ip } from '../../linux/netlink/testing/own-namespace.ts';
+import { ManyClients } from '../../linux/testing/packets/many-clients.ts';
 import { openTun, type Tun } from '../../linux/testing/packets/tun.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { openMaps } from './maps/map-set.ts';
@@ -9,7 +10,6 @@ import { StickyPorts } from './maps/sticky-ports.ts';
 import { Tables } from './maps/tables.ts';
 import { Pins } from './pins.ts';
 import type { HooksPlane } from './plane.ts';
-import { ManyClients } from './testing/affinity-clients.ts';
 import { untilSo } from './testing/ingress-links.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, packetPlane, pinFolderOf } from './testing/packet-plane.ts';
@@ -54,10 +54,11 @@ after(async () => {
 });
 
 /** Connections that each endpoint of a Service has got, in the order of the endpoints. */
-async function connectionsAt(service: string): Promise<number[]> {
+async function connectionsAt(address: string): Promise<number[]> {
+  const row = address === FLOODED ? FLOODED_ROW : QUIET_ROW;
   const counts = await plane.counters();
   return counts
-    .filter(({ frontend }) => frontend === `[${service}]:80`)
+    .filter(({ service }) => service === servicePortKey(row.id))
     .map(({ connections }) => connections);
 }
 

@@ -38,7 +38,7 @@ export async function readCounters(connection: NftConnection): Promise<readonly 
 }
 
 /** Service ports by the numbers of their rows. */
-async function ownersOf(
+export async function ownersOf(
   connection: NftConnection,
   family: TableFamily,
 ): Promise<ReadonlyMap<number, string>> {

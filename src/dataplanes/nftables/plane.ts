@@ -2,6 +2,7 @@ import type { Change } from '../../forwarding/table.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type {
+  AffinityFill,
   DataPlane,
   Desired,
   Difference,
@@ -11,6 +12,7 @@ import type {
   KernelFrontend,
   NodeFacts,
 } from '../contract.ts';
+import { readAffinityFill } from './affinity-fill.ts';
 import { TABLE_FAMILIES } from './chains.ts';
 import { readCounters, readFrontends } from './counters.ts';
 import { diffTables } from './diff.ts';
@@ -170,6 +172,11 @@ export class NftablesPlane implements DataPlane {
   async counters(): Promise<readonly EndpointCount[]> {
     using connection = this.#anotherConnection();
     return await readCounters(connection);
+  }
+
+  async affinityFill(): Promise<AffinityFill> {
+    using connection = this.#anotherConnection();
+    return await readAffinityFill(connection);
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

@@ -33,6 +33,8 @@ export interface StoredSet {
   readonly dataType: number;
   readonly dataLength: number;
   readonly userdata: Binary;
+  /** How many elements it has; undefined where the kernel does not tell. */
+  readonly count?: number;
 }
 
 export function decodeChain(message: Buffer, table: TableRef): StoredChain | undefined {
@@ -77,7 +79,9 @@ export function decodeSet(message: Buffer, table: TableRef): StoredSet | undefin
   const body = bodyOf(message, { table, nameAttribute: SET.table });
   if (!body) return undefined;
   const number = (type: number) => unsigned32(body.get(type)) ?? 0;
+  const count = unsigned32(body.get(SET.count));
   return {
+    ...(count === undefined ? {} : { count }),
     name: textOf(body.get(SET.name)),
     flags: number(SET.flags),
     keyType: number(SET.keyType),

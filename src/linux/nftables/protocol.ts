@@ -81,6 +81,8 @@ export const SET = {
   id: 10,
   userdata: 13,
   expression: 17,
+  /** Linux 6.16 and later. */
+  count: 20,
 } as const;
 export const SET_FLAG = {
   anonymous: 1,

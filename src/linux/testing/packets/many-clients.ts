@@ -1,5 +1,5 @@
-import { ipv6Packet, PROTOCOL, udpDatagram } from '../../../linux/testing/packets/build.ts';
-import type { Tun } from '../../../linux/testing/packets/tun.ts';
+import { ipv6Packet, PROTOCOL, udpDatagram } from './build.ts';
+import type { Tun } from './tun.ts';
 
 const SOURCE_END = 24;
 const PAYLOAD = 48;
