@@ -1,5 +1,5 @@
 import type { Frontend, ServicePortId } from './model.ts';
-import type { ServicePort } from './service-ports.ts';
+import type { ReachablePort } from './service-ports.ts';
 
 /** Who wants which addresses. Of several, the oldest has one; the name settles a tie. */
 export interface Claimant {
@@ -20,24 +20,26 @@ export class Claims {
   /** The others, with all who make them, the oldest first. */
   readonly #disputed = new Map<string, readonly Claimant[]>();
 
-  /** Gives the other Services whose standing may have changed. */
-  enter(claimant: Claimant): string[] {
-    const affected: string[] = [];
+  /** Gives the other Services that lose something to it, or to another than before. */
+  enter(claimant: Claimant): Set<string> {
+    const affected = new Set<string>();
     for (const claim of claimant.claims) {
       const others = this.#othersOf(claim, claimant);
-      this.#set(claim, others.concat(claimant).sort(bySeniority));
-      for (const other of others) affected.push(other.service);
+      const all = others.concat(claimant).sort(bySeniority);
+      this.#set(claim, all);
+      if (all[0] === claimant) addNames(affected, others);
     }
     return affected;
   }
 
-  /** Gives the other Services whose standing may have changed. */
-  withdraw(claimant: Claimant): string[] {
-    const affected: string[] = [];
+  /** Gives the other Services that get something from it, or lose it to another than before. */
+  withdraw(claimant: Claimant): Set<string> {
+    const affected = new Set<string>();
     for (const claim of claimant.claims) {
       const left = this.#othersOf(claim, claimant);
+      const wasFirst = this.#disputed.get(claim)?.[0] === claimant;
       this.#set(claim, left);
-      for (const other of left) affected.push(other.service);
+      if (wasFirst) addNames(affected, left);
     }
     return affected;
   }
@@ -73,11 +75,15 @@ export function claimOf(id: ServicePortId, frontend: Pick<Frontend, 'address' | 
 }
 
 /** Every address and port that a service port wants to be reached at. */
-export function claimsOfPort(port: ServicePort): string[] {
+export function claimsOfPort(port: ReachablePort): string[] {
   const addresses = [port.clusterIP, ...port.externalIPs, ...port.loadBalancerIPs];
   const claims = addresses.map((address) => claimOf(port.id, { address, port: port.port }));
   if (port.nodePort !== 0) claims.push(claimOf(port.id, { address: '', port: port.nodePort }));
   return claims;
+}
+
+function addNames(names: Set<string>, claimants: readonly Claimant[]): void {
+  for (const { service } of claimants) names.add(service);
 }
 
 function bySeniority(a: Claimant, b: Claimant): number {

@@ -19,12 +19,28 @@ export interface ServicePort {
   readonly affinitySeconds: number;
 }
 
+/** A port and where it is reached, whoever may. */
+export type ReachablePort = Omit<ServicePort, 'allowedSources'>;
+
 /** The ports that a Service has in a family; none if it is not for this proxy to serve. */
 export function servicePorts(
   service: ServiceObject,
   family: Family,
   view: NodeView,
 ): ServicePort[] {
+  const ports = reachablePorts(service, family, view);
+  const vips = ports[0]?.loadBalancerIPs;
+  if (vips === undefined) return [];
+  const allowedSources = allowedSourcesOf(service, { family, view, vips });
+  return ports.map((port) => ({ ...port, allowedSources }));
+}
+
+/** To read thousands of source ranges takes long, and not everybody asks for them. */
+export function reachablePorts(
+  service: ServiceObject,
+  family: Family,
+  view: NodeView,
+): ReachablePort[] {
   if (!isServed(service)) return [];
   const clusterIP = firstOfFamily(service.clusterIPs, family);
   if (clusterIP === undefined) return [];
@@ -36,13 +52,12 @@ export function servicePorts(
     externalLocal: isExternalLocal(service),
     affinitySeconds: service.affinitySeconds,
   };
-  const allowedSources = allowedSourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
   return uniquePorts(service.ports).flatMap((port) => {
     const protocol = knownProtocol(port.protocol);
     if (protocol === undefined) return [];
     const { namespace, name } = service;
     const id = { namespace, service: name, port: port.name, protocol, family };
-    return [{ id, ...shared, allowedSources, port: port.port, nodePort: port.nodePort }];
+    return [{ id, ...shared, port: port.port, nodePort: port.nodePort }];
   });
 }
 

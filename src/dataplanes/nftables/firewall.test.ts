@@ -105,11 +105,11 @@ describe('source ranges', () => {
   });
 
   it('cost in proportion to how many they are', () => {
-    const [few, many] = [manyRanges(3000), manyRanges(24_000)];
-    assert.equal(allowedRanges(many, 'IPv4').length, 24_000);
+    const [few, many] = [manyRanges(500), manyRanges(4000)];
+    assert.equal(allowedRanges(many, 'IPv4').length, 4000);
     const nameOf = (texts: readonly string[]) => listName(allowedRanges(texts, 'IPv4'));
-    const times = growth({ small: () => nameOf(few), large: () => nameOf(many) });
-    assert.ok(times < 24, `8 times as many ranges cost ${times.toFixed(1)} times as much`);
+    const times = growth({ small: () => nameOf(few), large: () => nameOf(many), expected: 24 });
+    assert.ok(times <= 24, `8 times as many ranges cost ${times.toFixed(1)} times as much`);
   });
 
   it('are worked out once for an array, and named in a few letters', () => {
