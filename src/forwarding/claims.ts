@@ -21,25 +21,25 @@ export class Claims {
   readonly #disputed = new Map<string, readonly Claimant[]>();
 
   /** Gives the other Services that lose something to it, or to another than before. */
-  enter(claimant: Claimant): Set<string> {
-    const affected = new Set<string>();
+  enter(claimant: Claimant): ReadonlySet<string> {
+    let affected = NOBODY;
     for (const claim of claimant.claims) {
       const others = this.#othersOf(claim, claimant);
       const all = others.concat(claimant).sort(bySeniority);
       this.#set(claim, all);
-      if (all[0] === claimant) addNames(affected, others);
+      if (all[0] === claimant) affected = withNames(affected, others);
     }
     return affected;
   }
 
   /** Gives the other Services that get something from it, or lose it to another than before. */
-  withdraw(claimant: Claimant): Set<string> {
-    const affected = new Set<string>();
+  withdraw(claimant: Claimant): ReadonlySet<string> {
+    let affected = NOBODY;
     for (const claim of claimant.claims) {
       const left = this.#othersOf(claim, claimant);
       const wasFirst = this.#disputed.get(claim)?.[0] === claimant;
       this.#set(claim, left);
-      if (wasFirst) addNames(affected, left);
+      if (wasFirst) affected = withNames(affected, left);
     }
     return affected;
   }
@@ -82,8 +82,17 @@ export function claimsOfPort(port: ReachablePort): string[] {
   return claims;
 }
 
-function addNames(names: Set<string>, claimants: readonly Claimant[]): void {
-  for (const { service } of claimants) names.add(service);
+/** Nearly every Service has no rival: it is spared a set. */
+const NOBODY: ReadonlySet<string> = new Set();
+
+function withNames(
+  names: ReadonlySet<string>,
+  claimants: readonly Claimant[],
+): ReadonlySet<string> {
+  if (claimants.length === 0) return names;
+  const all = names === NOBODY ? new Set<string>() : (names as Set<string>);
+  for (const { service } of claimants) all.add(service);
+  return all;
 }
 
 function bySeniority(a: Claimant, b: Claimant): number {

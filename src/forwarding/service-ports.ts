@@ -28,11 +28,7 @@ export function servicePorts(
   family: Family,
   view: NodeView,
 ): ServicePort[] {
-  const ports = reachablePorts(service, family, view);
-  const vips = ports[0]?.loadBalancerIPs;
-  if (vips === undefined) return [];
-  const allowedSources = allowedSourcesOf(service, { family, view, vips });
-  return ports.map((port) => ({ ...port, allowedSources }));
+  return portsOf(service, { family, view, sourcesOf: allowedSourcesOf });
 }
 
 /** To read thousands of source ranges takes long, and not everybody asks for them. */
@@ -41,6 +37,14 @@ export function reachablePorts(
   family: Family,
   view: NodeView,
 ): ReachablePort[] {
+  return portsOf(service, { family, view, sourcesOf: () => undefined });
+}
+
+function portsOf(
+  service: ServiceObject,
+  of: { family: Family; view: NodeView; sourcesOf: typeof allowedSourcesOf },
+): ServicePort[] {
+  const { family, view } = of;
   if (!isServed(service)) return [];
   const clusterIP = firstOfFamily(service.clusterIPs, family);
   if (clusterIP === undefined) return [];
@@ -52,12 +56,13 @@ export function reachablePorts(
     externalLocal: isExternalLocal(service),
     affinitySeconds: service.affinitySeconds,
   };
+  const allowedSources = of.sourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
   return uniquePorts(service.ports).flatMap((port) => {
     const protocol = knownProtocol(port.protocol);
     if (protocol === undefined) return [];
     const { namespace, name } = service;
     const id = { namespace, service: name, port: port.name, protocol, family };
-    return [{ id, ...shared, port: port.port, nodePort: port.nodePort }];
+    return [{ id, ...shared, allowedSources, port: port.port, nodePort: port.nodePort }];
   });
 }
 

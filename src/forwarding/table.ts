@@ -140,23 +140,24 @@ export class ForwardingTable {
     this.#kept.lossesChanged(entry);
     this.#stale.mark(entry, FAMILIES);
     if (entry.service && old && hasSameClaims(old, entry.service)) return;
-    for (const name of this.#claimAnew(entry)) {
+    const { lost, won } = this.#claimAnew(entry);
+    for (const name of lost.size === 0 ? won : lost.union(won)) {
       const rival = this.#register.entry(name);
       this.#kept.lossesChanged(rival);
       this.#stale.mark(rival, FAMILIES);
     }
   }
 
-  /** Gives the other Services that want what this one wants, or wanted. */
-  #claimAnew(entry: Entry): Set<string> {
+  /** Gives the other Services that want what this one wanted, and wants. */
+  #claimAnew(entry: Entry): Record<'lost' | 'won', ReadonlySet<string>> {
     const { name, service, claimant: old } = entry;
-    const rivals = old === undefined ? new Set<string>() : this.#claims.withdraw(old);
+    const lost = old === undefined ? NOBODY : this.#claims.withdraw(old);
     entry.claimant = service && {
       service: name,
       createdAtSeconds: service.createdAtSeconds,
       claims: claimsOf(service, this.#view),
     };
-    return entry.claimant ? rivals.union(this.#claims.enter(entry.claimant)) : rivals;
+    return { lost, won: entry.claimant ? this.#claims.enter(entry.claimant) : NOBODY };
   }
 
   /** Brings the rows of a Service up to date, and says how much that was. */
@@ -164,13 +165,15 @@ export class ForwardingTable {
     const old = entry.rows;
     let looked = 1;
     const rowsOf = (family: Family): readonly Forwarding[] => {
-      const before = old.filter((row) => row.id.family === family);
+      const before = old.length === 0 ? old : old.filter((row) => row.id.family === family);
       if (!families.includes(family)) return before;
-      const finder = new RowFinder(before);
-      return this.#compile(entry, family).map((row, index) => {
+      const rows = this.#compile(entry, family);
+      for (const row of rows) {
         looked += row.frontends.length + row.clusterEndpoints.length + row.localEndpoints.length;
-        return sharing(row, finder.find(row.id, index));
-      });
+      }
+      if (before.length === 0) return rows;
+      const finder = new RowFinder(before);
+      return rows.map((row, index) => sharing(row, finder.find(row.id, index)));
     };
     if (!this.#before.has(entry)) this.#before.set(entry, old);
     entry.rows = rowsOf('IPv4').concat(rowsOf('IPv6'));
@@ -226,6 +229,7 @@ function ownLosses({ id, frontends }: Forwarding, taken: Set<string>): OwnLosses
   return { port: isTaken(first), nodePort: last?.kind === 'node-port' && isTaken(last) };
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
 const NO_FAMILIES: readonly Family[] = [];
 const ONLY: Readonly<Record<Family, readonly Family[]>> = { IPv4: ['IPv4'], IPv6: ['IPv6'] };
 
