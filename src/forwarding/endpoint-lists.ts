@@ -1,6 +1,6 @@
 import type { SliceObject } from '../cluster/objects.ts';
 import {
-  compareListed,
+  compareKeys,
   type KnownEndpoint,
   type Listed,
   listedEndpoints,
@@ -82,6 +82,11 @@ function changed(
   const gone = new Set(by.gone.map(({ slice }) => slice));
   const kept = gone.size === 0 ? list.listed : list.listed.filter(({ slice }) => !gone.has(slice));
   return listOf(merged(kept, by.come));
+}
+
+/** Twins in the order of their slices, which have different names. */
+function compareListed(a: Listed, b: Listed): number {
+  return compareKeys(a, b) || (a.slice.name < b.slice.name ? -1 : Number(a.slice !== b.slice));
 }
 
 /** Two sorted lists as one. */

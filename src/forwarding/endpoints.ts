@@ -38,7 +38,7 @@ export function knownEndpoints(
   return withoutTwins(listedEndpoints(id, portsOfSlices(slices, id), view));
 }
 
-/** Sorted, twins in the order of their slices. */
+/** Sorted; the sort leaves twins in the order of their slices. */
 export function listedEndpoints(
   id: ServicePortId,
   ports: readonly PortOfSlice[],
@@ -51,14 +51,11 @@ export function listedEndpoints(
       if (known !== undefined) found.push({ key: endpointKey(known.endpoint), slice, known });
     }
   }
-  return found.sort(compareListed);
+  return found.sort(compareKeys);
 }
 
-/** Slices of one Service have different names, and come sorted by them. */
-export function compareListed(a: Listed, b: Listed): number {
-  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
-  if (a.slice === b.slice) return 0;
-  return a.slice.name < b.slice.name ? -1 : 1;
+export function compareKeys(a: Listed, b: Listed): number {
+  return a.key < b.key ? -1 : a.key === b.key ? 0 : 1;
 }
 
 /** Of sorted ones. */
