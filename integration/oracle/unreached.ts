@@ -78,8 +78,14 @@ export const UNREACHED: readonly Unreached[] = [
   },
   {
     file: 'src/forwarding/health.ts',
-    text: 'if (known === undefined) continue;',
+    text: 'if (protocol === undefined) continue;',
     block: 'continue;',
     reason: PROTOCOL,
+  },
+  {
+    file: 'src/forwarding/health.ts',
+    text: 'return normalizeIp(address)?.address ?? address;',
+    block: '?? address',
+    reason: FOREIGN_ADDRESS,
   },
 ];

@@ -28,8 +28,10 @@ export function contains(cidr: Cidr, address: IpAddress): boolean {
 }
 
 function masked(bytes: Uint8Array, prefixLength: number): Uint8Array {
-  return bytes.map((byte, index) => {
-    const bits = Math.min(8, Math.max(0, prefixLength - index * 8));
-    return byte & (0xff << (8 - bits)) & 0xff;
-  });
+  const kept = bytes.slice();
+  for (let index = prefixLength >> 3; index < bytes.length; index++) {
+    const bits = Math.max(0, prefixLength - index * 8);
+    kept[index] = (bytes[index] ?? 0) & (0xff << (8 - bits));
+  }
+  return kept;
 }

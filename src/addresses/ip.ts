@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { ipv4Number } from './ipv4-number.ts';
 
 /** An IP address as its bytes: 4 for IPv4, 16 for IPv6. */
 export interface IpAddress {
@@ -23,7 +24,8 @@ export function parseIp(text: string): IpAddress | undefined {
  * (`010.0.0.1` is 10.0.0.1), not octal as in many libraries.
  */
 export function parseIpSloppily(text: string): IpAddress | undefined {
-  if (!/^[0-9.]+$/.test(text)) return parseIp(text);
+  const strict = parseIp(text);
+  if (strict !== undefined || !/^[0-9.]+$/.test(text)) return strict;
   return parseIp(text.replace(/(^|\.)0+(?=\d)/g, '$1'));
 }
 
@@ -51,7 +53,10 @@ export function canonicalIp(text: string): string | undefined {
 }
 
 function parseIpv4(text: string): Uint8Array {
-  return Uint8Array.from(text.split('.'), Number);
+  const number = ipv4Number(text) ?? 0;
+  const bytes = new Uint8Array(4);
+  for (let i = 0; i < 4; i++) bytes[i] = number >>> (24 - 8 * i);
+  return bytes;
 }
 
 function parseIpv6(text: string): Uint8Array {

@@ -19,31 +19,39 @@ export class Holders {
   }
 
   add(entry: Entry): void {
-    if (entry.applied === undefined) return;
-    for (const claim of without(claimsOf(entry.applied), claimsOf(entry.desired))) {
+    for (const claim of claimsBeyond(entry.applied, entry.desired)) {
       this.#byClaim.set(claim, entry);
     }
   }
 
   /** Before any of the two rows of the entry changes. */
   remove(entry: Entry): void {
-    for (const claim of claimsOf(entry.applied)) {
+    if (this.isEmpty) return;
+    for (const claim of claimsBeyond(entry.applied, entry.desired)) {
       if (this.#byClaim.get(claim) === entry) this.#byClaim.delete(claim);
     }
   }
 }
 
 /** The addresses that the row does not have in the kernel yet. */
-export function wantedClaims(entry: Entry): string[] {
-  return without(claimsOf(entry.desired), claimsOf(entry.applied));
+export function wantedClaims(entry: Entry): readonly string[] {
+  return claimsBeyond(entry.desired, entry.applied);
 }
 
-function claimsOf(row: Forwarding | undefined): string[] {
-  if (row === undefined) return [];
+/** What the one row has and the other has not. Rows that differ in endpoints only share frontends. */
+function claimsBeyond(
+  row: Forwarding | undefined,
+  other: Forwarding | undefined,
+): readonly string[] {
+  if (row === undefined || row.frontends === other?.frontends) return NONE;
+  const others = new Set(claimsOf(other));
+  return claimsOf(row).filter((claim) => !others.has(claim));
+}
+
+const NONE: readonly string[] = [];
+
+function claimsOf(row: Forwarding | undefined): readonly string[] {
+  if (row === undefined) return NONE;
   const own = row.frontends.filter(({ lostTo }) => lostTo === undefined);
   return own.map((frontend) => claimOf(row.id, frontend));
-}
-
-function without(claims: readonly string[], others: readonly string[]): string[] {
-  return claims.filter((claim) => !others.includes(claim));
 }

@@ -22,7 +22,7 @@ const NO_TARGETS: Targets = new Map();
 export class FrontendIndex {
   readonly #protocols: ReadonlySet<Protocol>;
   readonly #rows = new Map<ServicePortKey, Forwarding>();
-  readonly #owners = new Map<FrontendKey, Forwarding>();
+  readonly #owners = new Map<FrontendKey, ServicePortKey>();
 
   /** Rows of other protocols are passed over. */
   constructor(protocols: ReadonlySet<Protocol>) {
@@ -31,7 +31,8 @@ export class FrontendIndex {
 
   /** Whose a frontend is; undefined: nobody's. */
   owner(key: FrontendKey): Forwarding | undefined {
-    return this.#owners.get(key);
+    const row = this.#owners.get(key);
+    return row === undefined ? undefined : this.#rows.get(row);
   }
 
   /** Takes over changes; gives the frontends that may have stale flows because of them. */
@@ -42,9 +43,15 @@ export class FrontendIndex {
       if (row === undefined || !this.#protocols.has(row.id.protocol)) return [];
       return [{ key, before: this.#rows.get(key) ?? before, after }];
     });
+    // Rows that share their frontends differ in endpoints only: nothing passes to another.
+    const moved = known.filter(
+      ({ key, before, after }) =>
+        before === undefined || before.frontends !== after?.frontends || !this.#rows.has(key),
+    );
     // A frontend may pass from one row to another: first all take their hands off.
-    for (const { key, before } of known) this.#withdraw(key, before);
-    for (const { key, after } of known) this.#enter(key, after);
+    for (const { key, before } of moved) this.#withdraw(key, before);
+    for (const { key, after } of moved) this.#enter(key, after);
+    for (const { key, after } of known) if (after !== undefined) this.#rows.set(key, after);
     for (const change of known) collectNeeds(change, needs);
     return needs;
   }
@@ -78,15 +85,14 @@ export class FrontendIndex {
   #withdraw(key: ServicePortKey, row: Forwarding | undefined): void {
     this.#rows.delete(key);
     for (const frontend of targetsOf(row).keys()) {
-      const owner = this.#owners.get(frontend);
-      if (owner && servicePortKey(owner.id) === key) this.#owners.delete(frontend);
+      if (this.#owners.get(frontend) === key) this.#owners.delete(frontend);
     }
   }
 
   #enter(key: ServicePortKey, row: Forwarding | undefined): void {
     if (row === undefined) return;
     this.#rows.set(key, row);
-    for (const frontend of targetsOf(row).keys()) this.#owners.set(frontend, row);
+    for (const frontend of targetsOf(row).keys()) this.#owners.set(frontend, key);
   }
 }
 
@@ -107,11 +113,12 @@ function targetsOf(row: Forwarding | undefined): Targets {
  * or another timeout make no flow stale.
  */
 function collectNeeds({ before, after }: Omit<Change, 'key'>, needs: Needs): void {
-  const [from, to] = [targetsOf(before), targetsOf(after)];
   const had = endpointKeys(before);
   const has = endpointKeys(after);
   const lost = had.difference(has);
   const isFirst = had.size === 0 && has.size > 0;
+  if (before?.frontends === after?.frontends && lost.size === 0 && !isFirst) return;
+  const [from, to] = [targetsOf(before), targetsOf(after)];
   const need = (targets: Targets, former: ReadonlySet<EndpointKey>) => {
     const { id } = (after ?? before) as Forwarding;
     for (const [key, target] of targets) addNeed(needs, key, { target, id, former });

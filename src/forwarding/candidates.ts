@@ -1,7 +1,7 @@
 import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
 import { type KnownEndpoint, knownEndpoints } from './endpoints.ts';
 import type { EndpointList, NodeView, ServicePortId } from './model.ts';
-import { isLastResort, type Selection, select } from './selection.ts';
+import { isLastResort, select, type Topology } from './selection.ts';
 import { servicePorts, usesClusterEndpoints, usesLocalEndpoints } from './service-ports.ts';
 
 /** An endpoint that was considered, and what became of it in each list. */
@@ -40,29 +40,38 @@ export function candidatesOf(of: {
   const need = { cluster: usesClusterEndpoints(port), local: usesLocalEndpoints(port) };
   const known = knownEndpoints(id, slices, view);
   const selection = select(known, need, view);
-  return known.map((endpoint) => ({
-    address: endpoint.address,
-    port: endpoint.port,
-    nodeName: endpoint.nodeName,
-    local: endpoint.local,
-    state: stateOf(endpoint),
+  const chosen = {
+    ...selection,
+    cluster: new Set(selection.cluster),
+    local: new Set(selection.local),
+  };
+  return known.map((candidate) => ({
+    ...candidate.endpoint,
+    nodeName: candidate.nodeName,
+    state: stateOf(candidate),
     verdicts: {
-      cluster: need.cluster ? clusterVerdict(endpoint, selection) : 'list not used',
-      local: need.local ? localVerdict(endpoint, selection) : 'list not used',
+      cluster: need.cluster ? clusterVerdict(candidate, chosen) : 'list not used',
+      local: need.local ? localVerdict(candidate, chosen) : 'list not used',
     },
   }));
 }
 
-function clusterVerdict(endpoint: KnownEndpoint, selection: Selection): Verdict {
-  if (selection.cluster.includes(endpoint)) return 'selected';
-  if (!endpoint.ready) return whyNotReady(endpoint);
-  // Ready and yet not chosen: hints are the only reason that there can be.
-  return selection.topology === 'same-node' ? 'hinted for another node' : 'hinted for another zone';
+interface Chosen {
+  readonly cluster: ReadonlySet<KnownEndpoint>;
+  readonly local: ReadonlySet<KnownEndpoint>;
+  readonly topology: Topology;
 }
 
-function localVerdict(endpoint: KnownEndpoint, selection: Selection): Verdict {
-  if (selection.local.includes(endpoint)) return 'selected';
-  if (!endpoint.local) return 'on another node';
+function clusterVerdict(endpoint: KnownEndpoint, chosen: Chosen): Verdict {
+  if (chosen.cluster.has(endpoint)) return 'selected';
+  if (!endpoint.ready) return whyNotReady(endpoint);
+  // Ready and yet not chosen: hints are the only reason that there can be.
+  return chosen.topology === 'same-node' ? 'hinted for another node' : 'hinted for another zone';
+}
+
+function localVerdict(endpoint: KnownEndpoint, chosen: Chosen): Verdict {
+  if (chosen.local.has(endpoint)) return 'selected';
+  if (!endpoint.endpoint.local) return 'on another node';
   return whyNotReady(endpoint);
 }
 

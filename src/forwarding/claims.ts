@@ -1,5 +1,5 @@
 import type { Frontend, ServicePortId } from './model.ts';
-import type { ServicePort } from './service-ports.ts';
+import type { ReachablePort } from './service-ports.ts';
 
 /** Who wants which addresses. Of several, the oldest has one; the name settles a tie. */
 export interface Claimant {
@@ -20,24 +20,26 @@ export class Claims {
   /** The others, with all who make them, the oldest first. */
   readonly #disputed = new Map<string, readonly Claimant[]>();
 
-  /** Gives the other Services whose standing may have changed. */
-  enter(claimant: Claimant): string[] {
-    const affected: string[] = [];
+  /** Gives the other Services that lose something to it, or to another than before. */
+  enter(claimant: Claimant): ReadonlySet<string> {
+    let affected = NOBODY;
     for (const claim of claimant.claims) {
       const others = this.#othersOf(claim, claimant);
-      this.#set(claim, others.concat(claimant).sort(bySeniority));
-      for (const other of others) affected.push(other.service);
+      const all = others.concat(claimant).sort(bySeniority);
+      this.#set(claim, all);
+      if (all[0] === claimant) affected = withNames(affected, others);
     }
     return affected;
   }
 
-  /** Gives the other Services whose standing may have changed. */
-  withdraw(claimant: Claimant): string[] {
-    const affected: string[] = [];
+  /** Gives the other Services that get something from it, or lose it to another than before. */
+  withdraw(claimant: Claimant): ReadonlySet<string> {
+    let affected = NOBODY;
     for (const claim of claimant.claims) {
       const left = this.#othersOf(claim, claimant);
+      const wasFirst = this.#disputed.get(claim)?.[0] === claimant;
       this.#set(claim, left);
-      for (const other of left) affected.push(other.service);
+      if (wasFirst) affected = withNames(affected, left);
     }
     return affected;
   }
@@ -73,11 +75,24 @@ export function claimOf(id: ServicePortId, frontend: Pick<Frontend, 'address' | 
 }
 
 /** Every address and port that a service port wants to be reached at. */
-export function claimsOfPort(port: ServicePort): string[] {
+export function claimsOfPort(port: ReachablePort): string[] {
   const addresses = [port.clusterIP, ...port.externalIPs, ...port.loadBalancerIPs];
   const claims = addresses.map((address) => claimOf(port.id, { address, port: port.port }));
   if (port.nodePort !== 0) claims.push(claimOf(port.id, { address: '', port: port.nodePort }));
   return claims;
+}
+
+/** Nearly every Service has no rival: it is spared a set. */
+const NOBODY: ReadonlySet<string> = new Set();
+
+function withNames(
+  names: ReadonlySet<string>,
+  claimants: readonly Claimant[],
+): ReadonlySet<string> {
+  if (claimants.length === 0) return names;
+  const all = names === NOBODY ? new Set<string>() : (names as Set<string>);
+  for (const { service } of claimants) all.add(service);
+  return all;
 }
 
 function bySeniority(a: Claimant, b: Claimant): number {

@@ -1,14 +1,16 @@
 import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
-import { type KnownEndpoint, knownEndpoints } from './endpoints.ts';
-import type { Endpoint, Family, Forwarding, NodeView } from './model.ts';
-import { frontendsOf } from './outcomes.ts';
+import { type KnownEndpoint, knownEndpoints, listedEndpoints, withoutTwins } from './endpoints.ts';
+import type { Endpoint, Family, Forwarding, Frontend, NodeView } from './model.ts';
+import { frontendsOf, type Policy, policyOf } from './outcomes.ts';
 import { select } from './selection.ts';
 import {
   healthCheckPortOf,
+  type ServicePort,
   servicePorts,
   usesClusterEndpoints,
   usesLocalEndpoints,
 } from './service-ports.ts';
+import { indexSlicePorts, portName } from './slice-ports.ts';
 
 export interface CompileInput {
   readonly service: ServiceObject;
@@ -19,25 +21,51 @@ export interface CompileInput {
 
 /** From objects to what this node should do: the whole way, for one Service and one family. */
 export function compile({ service, slices, family, view }: CompileInput): Forwarding[] {
+  const ports = servicePorts(service, family, view);
+  const known = endpointsByPort(ports, { slices, family, view });
   const healthCheckPort = healthCheckPortOf(service);
-  return servicePorts(service, family, view).map((port) => {
-    const known = knownEndpoints(port.id, slices, view);
-    const need = { cluster: usesClusterEndpoints(port), local: usesLocalEndpoints(port) };
-    const selection = select(known, need, view);
-    return {
-      id: port.id,
-      frontends: frontendsOf(port, selection, view),
-      clusterEndpoints: bareEndpoints(selection.cluster),
-      localEndpoints: bareEndpoints(selection.local),
-      affinitySeconds: port.affinitySeconds,
-      ...(healthCheckPort === 0 ? {} : { healthCheckPort }),
-    };
-  });
+  return ports.map((port) =>
+    forwardingOf(port, { known: known(port), view, healthCheckPort, frontendsOf }),
+  );
+}
+
+export interface PortInput {
+  readonly known: readonly KnownEndpoint[];
+  readonly view: NodeView;
+  /** 0: none. */
+  readonly healthCheckPort: number;
+  readonly frontendsOf: (port: ServicePort, policy: Policy) => readonly Frontend[];
+}
+
+export function forwardingOf(port: ServicePort, of: PortInput): Forwarding {
+  const { known, view, healthCheckPort } = of;
+  const need = { cluster: usesClusterEndpoints(port), local: usesLocalEndpoints(port) };
+  const selection = select(known, need, view);
+  return {
+    id: port.id,
+    frontends: of.frontendsOf(port, policyOf(port, selection, view)),
+    clusterEndpoints: bareEndpoints(selection.cluster),
+    localEndpoints: bareEndpoints(selection.local),
+    affinitySeconds: port.affinitySeconds,
+    ...(healthCheckPort === 0 ? {} : { healthCheckPort }),
+  };
+}
+
+function endpointsByPort(
+  ports: readonly ServicePort[],
+  of: Omit<CompileInput, 'service'>,
+): (port: ServicePort) => KnownEndpoint[] {
+  const { slices, family, view } = of;
+  if (ports.length < 2) return ({ id }) => knownEndpoints(id, slices, view);
+  const index = indexSlicePorts(slices, family);
+  return ({ id }) => {
+    const found = index.get(portName(id.port, id.protocol)) ?? [];
+    return withoutTwins(listedEndpoints(id, found, view));
+  };
 }
 
 const NONE: readonly Endpoint[] = [];
 
 function bareEndpoints(endpoints: readonly KnownEndpoint[]): readonly Endpoint[] {
-  if (endpoints.length === 0) return NONE;
-  return endpoints.map(({ address, port, local }) => ({ address, port, local }));
+  return endpoints.length === 0 ? NONE : endpoints.map(({ endpoint }) => endpoint);
 }

@@ -1,19 +1,26 @@
 import { normalizeIp } from '../addresses/ip.ts';
 import type { SliceEndpoint, SliceObject } from '../cluster/objects.ts';
-import type { NodeView, ServicePortId } from './model.ts';
+import type { Endpoint, NodeView, ServicePortId } from './model.ts';
 import { versionFamily } from './service-ports.ts';
+import { type PortOfSlice, portsOfSlices } from './slice-ports.ts';
 
 /** An endpoint that a service port might use: all that selection looks at. */
 export interface KnownEndpoint {
-  readonly address: string;
-  readonly port: number;
-  readonly local: boolean;
+  readonly endpoint: Endpoint;
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
   readonly nodeName: string;
   readonly zoneHints: readonly string[];
   readonly nodeHints: readonly string[];
+}
+
+/** An endpoint as one slice has it; others may have it too. */
+export interface Listed {
+  /** What it is sorted by. */
+  readonly key: string;
+  readonly slice: SliceObject;
+  readonly known: KnownEndpoint;
 }
 
 const NONE: readonly string[] = [];
@@ -28,33 +35,38 @@ export function knownEndpoints(
   slices: Iterable<SliceObject>,
   view: NodeView,
 ): KnownEndpoint[] {
-  const found: Keyed[] = [];
-  for (const slice of slices) {
-    if (slice.addressType !== id.family) continue;
-    for (const { name, protocol, port } of slice.ports) {
-      if (name !== id.port || protocol !== id.protocol || !port) continue;
-      for (const endpoint of slice.endpoints) {
-        const known = knownEndpoint({ endpoint, port, id, view });
-        if (known !== undefined) found.push({ key: endpointKey(known), known });
-      }
+  return withoutTwins(listedEndpoints(id, portsOfSlices(slices, id), view));
+}
+
+/** Sorted; the sort leaves twins in the order of their slices. */
+export function listedEndpoints(
+  id: ServicePortId,
+  ports: readonly PortOfSlice[],
+  view: NodeView,
+): Listed[] {
+  const found: Listed[] = [];
+  for (const { slice, port } of ports) {
+    for (const endpoint of slice.endpoints) {
+      const known = knownEndpoint({ endpoint, port, id, view });
+      if (known !== undefined) found.push({ key: endpointKey(known.endpoint), slice, known });
     }
   }
-  return withoutTwins(found);
+  return found.sort(compareKeys);
 }
 
-interface Keyed {
-  readonly key: string;
-  readonly known: KnownEndpoint;
+export function compareKeys(a: Listed, b: Listed): number {
+  return a.key < b.key ? -1 : a.key === b.key ? 0 : 1;
 }
 
-/** Sorts; the sort leaves twins in the order in which they came. */
-function withoutTwins(found: Keyed[]): KnownEndpoint[] {
-  found.sort((a, b) => (a.key < b.key ? -1 : a.key === b.key ? 0 : 1));
+/** Of sorted ones. */
+export function withoutTwins(sorted: readonly Listed[]): KnownEndpoint[] {
   const once: KnownEndpoint[] = [];
-  found.forEach(({ key, known }, index) => {
-    if (key !== found[index - 1]?.key) once.push(known);
+  let last = '';
+  for (const { key, known } of sorted) {
+    if (key !== last) once.push(known);
     else if (!known.terminating) once[once.length - 1] = known;
-  });
+    last = key;
+  }
   return once;
 }
 
@@ -67,10 +79,9 @@ function knownEndpoint(of: {
   const { endpoint, port, id, view } = of;
   const ip = normalizeIp(endpoint.address);
   if (ip === undefined || versionFamily(ip.version) !== id.family) return undefined;
+  const local = endpoint.nodeName !== undefined && endpoint.nodeName === view.nodeName;
   return {
-    address: ip.address,
-    port,
-    local: endpoint.nodeName !== undefined && endpoint.nodeName === view.nodeName,
+    endpoint: { address: ip.address, port, local },
     ready: endpoint.ready,
     serving: endpoint.serving,
     terminating: endpoint.terminating,

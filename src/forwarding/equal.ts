@@ -8,10 +8,32 @@ export function equalForwarding(a: Forwarding | undefined, b: Forwarding | undef
   return (
     a.affinitySeconds === b.affinitySeconds &&
     a.healthCheckPort === b.healthCheckPort &&
-    equalLists(a.clusterEndpoints, b.clusterEndpoints, equalEndpoint) &&
-    equalLists(a.localEndpoints, b.localEndpoints, equalEndpoint) &&
-    equalLists(a.frontends, b.frontends, equalFrontend)
+    equalEndpoints(a.clusterEndpoints, b.clusterEndpoints) &&
+    equalEndpoints(a.localEndpoints, b.localEndpoints) &&
+    equalFrontends(a.frontends, b.frontends)
   );
+}
+
+export function equalFrontends(a: readonly Frontend[], b: readonly Frontend[]): boolean {
+  return equalLists(a, b, equalFrontend);
+}
+
+export function equalEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
+  return equalLists(a, b, equalEndpoint);
+}
+
+export function equalTexts(a: readonly string[], b: readonly string[]): boolean {
+  return equalLists(a, b, (x, y) => x === y);
+}
+
+export function equalLists<T>(
+  a: readonly T[],
+  b: readonly T[],
+  equal: (x: T, y: T) => boolean,
+): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  return a.every((item, index) => item === b[index] || equal(item, b[index] as T));
 }
 
 function equalFrontend(a: Frontend, b: Frontend): boolean {
@@ -21,13 +43,16 @@ function equalFrontend(a: Frontend, b: Frontend): boolean {
     a.port === b.port &&
     a.lostTo === b.lostTo &&
     equalSources(a.allowedSources, b.allowedSources) &&
-    SOURCE_CLASSES.every((source) => equalOutcome(a.outcomes[source], b.outcomes[source]))
+    equalOutcomes(a.outcomes, b.outcomes)
   );
 }
 
 function equalSources(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return equalLists(a, b, (x, y) => x === y);
+  return a === undefined || b === undefined ? a === b : equalTexts(a, b);
+}
+
+export function equalOutcomes(a: Frontend['outcomes'], b: Frontend['outcomes']): boolean {
+  return a === b || SOURCE_CLASSES.every((source) => equalOutcome(a[source], b[source]));
 }
 
 function equalOutcome(a: Outcome, b: Outcome): boolean {
@@ -37,8 +62,4 @@ function equalOutcome(a: Outcome, b: Outcome): boolean {
 
 function equalEndpoint(a: Endpoint, b: Endpoint): boolean {
   return a.address === b.address && a.port === b.port && a.local === b.local;
-}
-
-function equalLists<T>(a: readonly T[], b: readonly T[], equal: (x: T, y: T) => boolean): boolean {
-  return a.length === b.length && a.every((item, index) => equal(item, b[index] as T));
 }

@@ -1,7 +1,9 @@
+import { normalizeIp } from '../addresses/ip.ts';
+import type { SliceEndpoint, SliceObject } from '../cluster/objects.ts';
 import type { CompileInput } from './compile.ts';
-import { knownEndpoints } from './endpoints.ts';
-import type { ServicePortId } from './model.ts';
+import { listedEndpoints, withoutTwins } from './endpoints.ts';
 import { healthCheckPortOf, isServed, knownProtocol } from './service-ports.ts';
+import { indexSlicePorts } from './slice-ports.ts';
 
 /** What the health port of a Service tells a load balancer about this node. */
 export interface HealthCheck {
@@ -11,27 +13,47 @@ export interface HealthCheck {
 }
 
 export function healthCheckOf(of: CompileInput): HealthCheck | undefined {
-  const { service, slices, view } = of;
-  const port = healthCheckPortOf(service);
-  if (port === 0 || !isServed(service)) return undefined;
-  const addresses = new Set<string>();
-  for (const id of portsOfSlices(of)) {
-    for (const endpoint of knownEndpoints(id, slices, view)) {
-      if (endpoint.ready && endpoint.local) addresses.add(endpoint.address);
-    }
-  }
-  return { port, localEndpoints: addresses.size };
+  const port = healthCheckPortOf(of.service);
+  if (port === 0 || !isServed(of.service)) return undefined;
+  return { port, localEndpoints: countReadyHere(of) };
 }
 
-/** Every port that the slices have, also one that the Service has not, as in kube-proxy. */
-function portsOfSlices({ service, slices, family }: CompileInput): ServicePortId[] {
-  const ids = new Map<string, ServicePortId>();
-  for (const { name, protocol } of slices.flatMap((slice) => slice.ports)) {
-    const known = knownProtocol(protocol);
-    if (known === undefined) continue;
-    const { namespace, name: serviceName } = service;
-    const id = { namespace, service: serviceName, port: name, protocol: known, family };
-    ids.set(`${name}/${protocol}`, id);
+/**
+ * Over every port that the slices have, also one that the Service has not, as in kube-proxy. Only
+ * what has an address that is ready here is looked at port by port: for most large Services little.
+ */
+function countReadyHere({ service, slices, family, view }: CompileInput): number {
+  const ofFamily = slices.filter(({ addressType }) => addressType === family);
+  const isHere = (endpoint: SliceEndpoint) => endpoint.nodeName === view.nodeName && endpoint.ready;
+  const wanted = new Set(
+    ofFamily.flatMap(({ endpoints }) => endpoints.filter(isHere).map(addressOf)),
+  );
+  const found = new Set<string>();
+  for (const [name, ports] of indexSlicePorts(withAddresses(ofFamily, wanted), family)) {
+    // What has been found for one port does not change by another.
+    if (found.size === wanted.size) break;
+    const [first = '', port = ''] = name.split(' ', 2);
+    const protocol = knownProtocol(first);
+    if (protocol === undefined) continue;
+    const id = { namespace: service.namespace, service: service.name, port, protocol, family };
+    for (const { ready, endpoint } of withoutTwins(listedEndpoints(id, ports, view))) {
+      if (ready && endpoint.local) found.add(endpoint.address);
+    }
   }
-  return [...ids.values()];
+  return found.size;
+}
+
+function withAddresses(
+  slices: readonly SliceObject[],
+  wanted: ReadonlySet<string>,
+): readonly SliceObject[] {
+  if (wanted.size === 0) return [];
+  return slices.map((slice) => ({
+    ...slice,
+    endpoints: slice.endpoints.filter((endpoint) => wanted.has(addressOf(endpoint))),
+  }));
+}
+
+function addressOf({ address }: SliceEndpoint): string {
+  return normalizeIp(address)?.address ?? address;
 }

@@ -21,9 +21,20 @@ import type { ServicePort } from './service-ports.ts';
  * Without a way to detect pods, nothing sent to a cluster IP is masqueraded (unless everything
  * shall be), and a pod counts as outside for the others.
  */
-export function frontendsOf(port: ServicePort, selection: Selection, view: NodeView): Frontend[] {
-  const internal = outcomes((source) => internalOutcome(source, { port, selection, view }));
-  const external = outcomes((source) => externalOutcome(source, { port, selection, view }));
+export function policyOf(port: ServicePort, selection: Selection, view: NodeView): Policy {
+  return {
+    internal: outcomes((source) => internalOutcome(source, { port, selection, view })),
+    external: outcomes((source) => externalOutcome(source, { port, selection, view })),
+  };
+}
+
+/** What happens at a cluster IP, and at all other frontends of a port. */
+export interface Policy {
+  readonly internal: Outcomes;
+  readonly external: Outcomes;
+}
+
+export function frontendsOf(port: ServicePort, { internal, external }: Policy): Frontend[] {
   const at = (kind: FrontendKind, address: string): Frontend => ({
     kind,
     address,
@@ -35,16 +46,20 @@ export function frontendsOf(port: ServicePort, selection: Selection, view: NodeV
   });
   // An address that is named twice is one frontend: only that of a load balancer has source
   // ranges, and a cluster IP stays one whoever else calls it theirs.
-  const balanced = port.loadBalancerIPs.filter((address) => address !== port.clusterIP);
-  const others = port.externalIPs.filter(
-    (address) => address !== port.clusterIP && !balanced.includes(address),
-  );
+  const balanced = without(port.loadBalancerIPs, [port.clusterIP]);
+  const others = without(without(port.externalIPs, [port.clusterIP]), balanced);
   return [
     at('cluster-ip', port.clusterIP),
     ...others.map((address) => at('external-ip', address)),
     ...balanced.map((address) => at('load-balancer-ip', address)),
     ...(port.nodePort === 0 ? [] : [at('node-port', '')]),
   ];
+}
+
+function without(texts: readonly string[], others: readonly string[]): readonly string[] {
+  if (texts.length === 0 || others.length === 0) return texts;
+  const left = new Set(others);
+  return texts.filter((text) => !left.has(text));
 }
 
 type Outcomes = Readonly<Record<SourceClass, Outcome>>;

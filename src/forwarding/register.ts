@@ -10,7 +10,10 @@ export interface Entry {
   /** `namespace/name`. */
   readonly name: string;
   service: ServiceObject | undefined;
-  /** Sorted by name: which of two equal endpoints counts must not depend on who came first. */
+  /**
+   * Sorted by name: which of two equal endpoints counts must not depend on who came first. A long
+   * list is changed in place, because to copy it for each of thousands of slices takes seconds.
+   */
   slices: readonly SliceObject[];
   /** What it claims, while it exists. */
   claimant: Claimant | undefined;
@@ -54,13 +57,13 @@ export class Register {
     const isServed = slice.service !== '' && !slice.headless;
     if (isServed && lost?.slice.service === slice.service) {
       const { entry } = lost;
-      entry.slices = entry.slices.map((old) => (old === lost.slice ? slice : old));
+      splice(entry, placeOf(entry, slice.name), { out: 1, in: [slice] });
       return [lost, { entry, slice }];
     }
     const moves = lost === undefined ? [] : [this.#remove(key, lost)];
     if (!isServed) return moves;
     const entry = this.entry(nameOf(slice.namespace, slice.service));
-    entry.slices = entry.slices.concat(slice).sort((a, b) => (a.name < b.name ? -1 : 1));
+    splice(entry, placeOf(entry, slice.name), { out: 0, in: [slice] });
     this.#holders.set(key, entry);
     return [...moves, { entry, slice }];
   }
@@ -78,14 +81,40 @@ export class Register {
   /** The slices of a Service are of its namespace, so their names alone tell them apart. */
   #find(key: string, name: string): SliceMove | undefined {
     const entry = this.#holders.get(key);
-    const slice = entry?.slices.find((candidate) => candidate.name === name);
-    return entry && slice && { entry, slice };
+    const slice = entry?.slices[placeOf(entry, name)];
+    return entry && slice?.name === name ? { entry, slice } : undefined;
   }
 
   #remove(key: string, lost: SliceMove): SliceMove {
     this.#holders.delete(key);
-    lost.entry.slices = lost.entry.slices.filter((slice) => slice !== lost.slice);
+    splice(lost.entry, placeOf(lost.entry, lost.slice.name), { out: 1, in: [] });
     return lost;
+  }
+}
+
+/** By bisection: the index of the slice of that name, or the one that it would have. */
+function placeOf({ slices }: Entry, name: string): number {
+  let [low, high] = [0, slices.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((slices[middle] as SliceObject).name < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const LONG = 64;
+
+/** A copy has room for its own items only, which is what tens of thousands of short lists need. */
+function splice(
+  entry: Entry,
+  at: number,
+  change: { readonly out: number; readonly in: readonly SliceObject[] },
+): void {
+  if (entry.slices.length < LONG) {
+    entry.slices = entry.slices.toSpliced(at, change.out, ...change.in);
+  } else {
+    (entry.slices as SliceObject[]).splice(at, change.out, ...change.in);
   }
 }
 

@@ -42,7 +42,7 @@ function clusterList(
 }
 
 function localList(endpoints: readonly KnownEndpoint[]): readonly KnownEndpoint[] {
-  const here = endpoints.filter((endpoint) => endpoint.local);
+  const here = endpoints.filter(({ endpoint }) => endpoint.local);
   const ready = here.filter((endpoint) => endpoint.ready);
   return ready.length > 0 ? ready : here.filter(isLastResort);
 }

@@ -19,12 +19,32 @@ export interface ServicePort {
   readonly affinitySeconds: number;
 }
 
+/** A port and where it is reached, whoever may. */
+export type ReachablePort = Omit<ServicePort, 'allowedSources'>;
+
 /** The ports that a Service has in a family; none if it is not for this proxy to serve. */
 export function servicePorts(
   service: ServiceObject,
   family: Family,
   view: NodeView,
 ): ServicePort[] {
+  return portsOf(service, { family, view, sourcesOf: allowedSourcesOf });
+}
+
+/** To read thousands of source ranges takes long, and not everybody asks for them. */
+export function reachablePorts(
+  service: ServiceObject,
+  family: Family,
+  view: NodeView,
+): ReachablePort[] {
+  return portsOf(service, { family, view, sourcesOf: () => undefined });
+}
+
+function portsOf(
+  service: ServiceObject,
+  of: { family: Family; view: NodeView; sourcesOf: typeof allowedSourcesOf },
+): ServicePort[] {
+  const { family, view } = of;
   if (!isServed(service)) return [];
   const clusterIP = firstOfFamily(service.clusterIPs, family);
   if (clusterIP === undefined) return [];
@@ -36,7 +56,7 @@ export function servicePorts(
     externalLocal: isExternalLocal(service),
     affinitySeconds: service.affinitySeconds,
   };
-  const allowedSources = allowedSourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
+  const allowedSources = of.sourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
   return uniquePorts(service.ports).flatMap((port) => {
     const protocol = knownProtocol(port.protocol);
     if (protocol === undefined) return [];

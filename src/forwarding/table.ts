@@ -1,25 +1,24 @@
 import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
+import { type Change, changesBetween, RowFinder } from './changes.ts';
 import { Claims, claimOf, claimsOfPort } from './claims.ts';
 import { compile } from './compile.ts';
-import { equalForwarding } from './equal.ts';
+import { KeptServices } from './kept-services.ts';
 import {
   FAMILIES,
   type Family,
   type Forwarding,
+  type Frontend,
   type NodeView,
-  type ServicePortId,
   type ServicePortKey,
   servicePortKey,
 } from './model.ts';
 import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
-import { servicePorts } from './service-ports.ts';
+import { hasSameClaims, isSameService } from './same-service.ts';
+import { reachablePorts } from './service-ports.ts';
+import { sharing } from './share.ts';
+import { type Stale, StaleQueue } from './stale-queue.ts';
 
-/** A service port that is not as it was: what to replace by what. */
-export interface Change {
-  readonly key: ServicePortKey;
-  readonly before: Forwarding | undefined;
-  readonly after: Forwarding | undefined;
-}
+export type { Change } from './changes.ts';
 
 /**
  * What this node should do, kept up to date object by object. A change of a slice recomputes the
@@ -30,8 +29,8 @@ export class ForwardingTable {
   #view: NodeView;
   readonly #register = new Register();
   readonly #claims = new Claims();
-  /** Whose rows are out of date, and in which families. */
-  readonly #stale = new Map<Entry, readonly Family[]>();
+  readonly #stale = new StaleQueue();
+  readonly #kept = new KeptServices();
   /** What the rows were when changes were last taken, of those that may be others now. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
 
@@ -41,15 +40,17 @@ export class ForwardingTable {
 
   putService(service: ServiceObject): void {
     const entry = this.#register.entry(nameOf(service.namespace, service.name));
+    const old = entry.service;
     entry.service = service;
-    this.#serviceChanged(entry);
+    if (old === undefined || !isSameService(old, service)) this.#serviceChanged(entry, old);
   }
 
   deleteService(name: string): void {
     const entry = this.#register.get(name);
     if (entry?.service === undefined) return;
+    const old = entry.service;
     entry.service = undefined;
-    this.#serviceChanged(entry);
+    this.#serviceChanged(entry, old);
   }
 
   putSlice(slice: SliceObject): void {
@@ -65,21 +66,35 @@ export class ForwardingTable {
   setView(view: NodeView): void {
     const onlyZone = equalButZone(this.#view, view);
     this.#view = view;
+    this.#kept.clear();
     for (const entry of this.#register.entries()) {
-      if (onlyZone ? hasHints(entry) : entry.service) this.#serviceChanged(entry);
+      if (onlyZone ? hasHints(entry) : entry.service) this.#serviceChanged(entry, undefined);
     }
   }
 
-  /** What has changed since this was last asked; a change that was undone is none. */
-  takeChanges(): Change[] {
-    for (const [entry, families] of this.#stale) this.#settle(entry, families);
-    this.#stale.clear();
+  /** Whether there is something to take. */
+  get hasChanges(): boolean {
+    return !this.#stale.isEmpty || this.#before.size > 0;
+  }
+
+  /**
+   * What has changed since this was last asked; a change that was undone is none. With a limit it
+   * compiles until it has looked at about so many frontends and endpoints, at least one Service,
+   * and leaves the rest for the next time, in an order that is fair between namespaces.
+   */
+  takeChanges(most = Number.POSITIVE_INFINITY): Change[] {
+    let left = most;
+    while (left > 0 && !this.#stale.isEmpty) {
+      left -= this.#stale.next((stale) => this.#settle(stale));
+    }
     const changes: Change[] = [];
     for (const [entry, old] of this.#before) {
+      // Its rows are about to change once more.
+      if (this.#stale.has(entry)) continue;
       for (const change of changesBetween(old, entry.rows)) changes.push(change);
       this.#register.release(entry);
+      this.#before.delete(entry);
     }
-    this.#before.clear();
     return changes;
   }
 
@@ -94,9 +109,8 @@ export class ForwardingTable {
   }
 
   #current(entry: Entry): readonly Forwarding[] {
-    const families = this.#stale.get(entry);
-    if (families) this.#settle(entry, families);
-    this.#stale.delete(entry);
+    const stale = this.#stale.withdraw(entry);
+    if (stale !== undefined) this.#settle(stale);
     return entry.rows;
   }
 
@@ -118,62 +132,77 @@ export class ForwardingTable {
   }
 
   #sliceMoved({ entry, slice: { addressType } }: SliceMove): void {
-    const families = this.#stale.get(entry) ?? NO_FAMILIES;
-    if (addressType === 'FQDN' || families.includes(addressType)) {
-      this.#stale.set(entry, families);
-    } else {
-      this.#stale.set(entry, families.length === 0 ? ONLY[addressType] : FAMILIES);
+    this.#stale.mark(entry, addressType === 'FQDN' ? NO_FAMILIES : ONLY[addressType]);
+  }
+
+  #serviceChanged(entry: Entry, old: ServiceObject | undefined): void {
+    this.#kept.serviceChanged(entry);
+    this.#kept.lossesChanged(entry);
+    this.#stale.mark(entry, FAMILIES);
+    if (entry.service && old && hasSameClaims(old, entry.service)) return;
+    const { lost, won } = this.#claimAnew(entry);
+    for (const name of lost.size === 0 ? won : lost.union(won)) {
+      const rival = this.#register.entry(name);
+      this.#kept.lossesChanged(rival);
+      this.#stale.mark(rival, FAMILIES);
     }
   }
 
-  #serviceChanged(entry: Entry): void {
-    this.#stale.set(entry, FAMILIES);
-    for (const rival of this.#claimAnew(entry)) {
-      this.#stale.set(this.#register.entry(rival), FAMILIES);
-    }
-  }
-
-  /** Gives the other Services that want what this one wants, or wanted. */
-  #claimAnew(entry: Entry): string[] {
+  /** Gives the other Services that want what this one wanted, and wants. */
+  #claimAnew(entry: Entry): Record<'lost' | 'won', ReadonlySet<string>> {
     const { name, service, claimant: old } = entry;
-    const oldRivals = old === undefined ? [] : this.#claims.withdraw(old);
+    const lost = old === undefined ? NOBODY : this.#claims.withdraw(old);
     entry.claimant = service && {
       service: name,
       createdAtSeconds: service.createdAtSeconds,
       claims: claimsOf(service, this.#view),
     };
-    return entry.claimant ? [...oldRivals, ...this.#claims.enter(entry.claimant)] : oldRivals;
+    return { lost, won: entry.claimant ? this.#claims.enter(entry.claimant) : NOBODY };
   }
 
-  /** Brings the rows of a Service up to date. */
-  #settle(entry: Entry, families: readonly Family[]): void {
+  /** Brings the rows of a Service up to date, and says how much that was. */
+  #settle({ entry, families }: Stale): number {
     const old = entry.rows;
-    const rowsOf = (family: Family): Forwarding[] =>
-      families.includes(family)
-        ? this.#compile(entry, family)
-        : old.filter((row) => row.id.family === family);
+    let looked = 1;
+    const rowsOf = (family: Family): readonly Forwarding[] => {
+      const before = old.length === 0 ? old : old.filter((row) => row.id.family === family);
+      if (!families.includes(family)) return before;
+      const rows = this.#compile(entry, family);
+      for (const row of rows) {
+        looked += row.frontends.length + row.clusterEndpoints.length + row.localEndpoints.length;
+      }
+      if (before.length === 0) return rows;
+      const finder = new RowFinder(before);
+      return rows.map((row, index) => sharing(row, finder.find(row.id, index)));
+    };
     if (!this.#before.has(entry)) this.#before.set(entry, old);
     entry.rows = rowsOf('IPv4').concat(rowsOf('IPv6'));
+    this.#kept.compiled(entry);
+    return looked;
   }
 
-  #compile({ name, service, slices }: Entry, family: Family): Forwarding[] {
+  #compile(entry: Entry, family: Family): Forwarding[] {
+    const { service, slices } = entry;
+    const kept = this.#kept.of(entry, this.#view)?.[family];
     if (!service) return [];
-    const rows = compile({ service, slices, family, view: this.#view });
+    const rows =
+      kept?.compile(service, slices) ?? compile({ service, slices, family, view: this.#view });
     // Nearly every Service has one port, and nobody who wants what it has.
     if (rows.length < 2 && !this.#claims.isDisputed) return rows;
     const taken = new Set<string>();
-    return rows.map((row) => this.#withLosses(row, { name, taken }));
+    return rows.map((row) => {
+      const own = ownLosses(row, taken);
+      const mark = () => this.#withLosses(row, { name: entry.name, own });
+      return kept?.withLosses(row, mark) ?? mark();
+    });
   }
 
   /** An address is had by the oldest Service that claims it, and there by the first of its ports. */
-  #withLosses(row: Forwarding, of: { name: string; taken: Set<string> }): Forwarding {
+  #withLosses(row: Forwarding, of: { name: string; own: OwnLosses }): Forwarding {
     const losses = row.frontends.map((frontend) => {
-      const claim = claimOf(row.id, frontend);
-      const lostTo = this.#claims.lostTo(claim, of.name);
-      if (lostTo !== undefined) return lostTo;
-      if (of.taken.has(claim)) return of.name;
-      of.taken.add(claim);
-      return undefined;
+      const lostTo = this.#claims.lostTo(claimOf(row.id, frontend), of.name);
+      const isOwn = frontend.kind === 'node-port' ? of.own.nodePort : of.own.port;
+      return lostTo ?? (isOwn ? of.name : undefined);
     });
     if (losses.every((lostTo) => lostTo === undefined)) return row;
     const frontends = row.frontends.map((frontend, index) => {
@@ -184,47 +213,34 @@ export class ForwardingTable {
   }
 }
 
+/** Whether an earlier port of the same Service has the number: all have the same addresses. */
+interface OwnLosses {
+  readonly port: boolean;
+  readonly nodePort: boolean;
+}
+
+function ownLosses({ id, frontends }: Forwarding, taken: Set<string>): OwnLosses {
+  const isTaken = (frontend: Frontend | undefined): boolean => {
+    if (frontend === undefined) return false;
+    const claim = `${frontend.kind === 'node-port'} ${id.protocol} ${frontend.port}`;
+    return taken.size === taken.add(claim).size;
+  };
+  const [first, last] = [frontends[0], frontends.at(-1)];
+  return { port: isTaken(first), nodePort: last?.kind === 'node-port' && isTaken(last) };
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
 const NO_FAMILIES: readonly Family[] = [];
 const ONLY: Readonly<Record<Family, readonly Family[]>> = { IPv4: ['IPv4'], IPv6: ['IPv6'] };
 
 function claimsOf(service: ServiceObject, view: NodeView): readonly string[] {
-  const ports = FAMILIES.flatMap((family) => servicePorts(service, family, view));
+  const ports = FAMILIES.flatMap((family) => reachablePorts(service, family, view));
   // A copy has room for its own items only; a list that was filled bit by bit has room to spare.
   return ports.flatMap(claimsOfPort).slice();
 }
 
 function hasHints({ slices }: Entry): boolean {
   return slices.some(({ endpoints }) => endpoints.some((e) => e.zoneHints ?? e.nodeHints));
-}
-
-/** First what was there, then what is new. */
-function changesBetween(old: readonly Forwarding[], rows: readonly Forwarding[]): Change[] {
-  const changes: Change[] = [];
-  old.forEach((before, index) => {
-    const after = samePort(rows, before.id, index);
-    if (!equalForwarding(before, after)) changes.push(changeOf(before, after));
-  });
-  rows.forEach((after, index) => {
-    if (!samePort(old, after.id, index)) changes.push(changeOf(undefined, after));
-  });
-  return changes;
-}
-
-function changeOf(before: Forwarding | undefined, after: Forwarding | undefined): Change {
-  const { id } = (after ?? before) as Forwarding;
-  return { key: servicePortKey(id), before, after };
-}
-
-/** The row of a port of the same Service: nearly always where it was. */
-function samePort(
-  rows: readonly Forwarding[],
-  id: ServicePortId,
-  likelyIndex: number,
-): Forwarding | undefined {
-  const isSame = (row: Forwarding): boolean =>
-    row.id.port === id.port && row.id.protocol === id.protocol && row.id.family === id.family;
-  const likely = rows[likelyIndex];
-  return likely && isSame(likely) ? likely : rows.find(isSame);
 }
 
 function equalButZone(a: NodeView, b: NodeView): boolean {

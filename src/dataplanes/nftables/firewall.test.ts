@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
-import { allowedRanges, listName } from './firewall.ts';
+import { growth } from '../../forwarding/testing/growth.ts';
+import { allowedRanges, listName, SourceLists } from './firewall.ts';
 
 const CIDR = fc
   .record({
@@ -15,6 +16,11 @@ const CIDR = fc
 const ADDRESS = fc
   .tuple(fc.constantFrom(10, 172), fc.nat(4), fc.nat(4), fc.nat(255))
   .map((bytes) => bytes.join('.'));
+
+/** So many separate ranges that nothing can be left out. */
+function manyRanges(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `20.${i >> 8}.${i & 0xff}.${(i * 7) & 0xfc}/30`);
+}
 
 function rangeOf(text: string) {
   const range = parseCidr(text);
@@ -39,7 +45,7 @@ describe('source ranges', () => {
   it('never overlap, which the kernel would refuse', () => {
     fc.assert(
       fc.property(fc.array(CIDR, { maxLength: 8 }), (texts) => {
-        const kept = allowedRanges(texts, 'IPv4').map(({ element }) => element(7));
+        const kept = allowedRanges(texts, 'IPv4').map((range) => range.element(7));
         const ordered = kept.toSorted((a, b) => (a.key < b.key ? -1 : 1));
         ordered.forEach(({ key, keyEnd = '' }, index) => {
           assert.ok(key <= keyEnd);
@@ -68,4 +74,76 @@ describe('source ranges', () => {
     assert.deepEqual(of('IPv4'), ['10.0.0.0/8', '192.0.2.1/32']);
     assert.deepEqual(of('IPv6'), ['2001:db8::1/128', 'fd00::/8']);
   });
+
+  it('are as few prefixes as can be, sorted by address', () => {
+    fc.assert(
+      fc.property(fc.array(CIDR, { maxLength: 12 }), (texts) => {
+        const kept = allowedRanges(texts, 'IPv4');
+        const intervals = joined(kept.map(({ first, last }) => [numberOf(first), numberOf(last)]));
+        const fewest = intervals.reduce((sum, [first, last]) => sum + prefixCount(first, last), 0);
+        assert.equal(kept.length, fewest);
+        const firsts = kept.map(({ first }) => numberOf(first));
+        assert.deepEqual(
+          firsts,
+          firsts.toSorted((a, b) => a - b),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('join neighbours up to everything', () => {
+    const texts = ['128.0.0.0/1', '0.0.0.0/2', '64.0.0.0/2', '10.0.0.0/8'];
+    const [all, ...more] = allowedRanges(texts, 'IPv4');
+    assert.deepEqual([all?.text, more], ['0.0.0.0/0', []]);
+    assert.deepEqual(all?.element(1).keyEnd, '\0\0\0\x01\xff\xff\xff\xff');
+    const halves = ['fd00::1/128', 'fd00::/128', 'fd00::2/127', 'fd00::4/128'];
+    assert.deepEqual(
+      allowedRanges(halves, 'IPv6').map(({ text }) => text),
+      ['fd00::/126', 'fd00::4/128'],
+    );
+  });
+
+  it('cost in proportion to how many they are', () => {
+    const [few, many] = [manyRanges(500), manyRanges(4000)];
+    assert.equal(allowedRanges(many, 'IPv4').length, 4000);
+    const nameOf = (texts: readonly string[]) => listName(allowedRanges(texts, 'IPv4'));
+    const times = growth({ small: () => nameOf(few), large: () => nameOf(many), expected: 24 });
+    assert.ok(times <= 24, `8 times as many ranges cost ${times.toFixed(1)} times as much`);
+  });
+
+  it('are worked out once for an array, and named in a few letters', () => {
+    const lists = new SourceLists();
+    const texts = manyRanges(1000);
+    const list = lists.of(texts, 'IPv4');
+    assert.equal(lists.of(texts, 'IPv4'), list);
+    assert.equal(list.name, listName(allowedRanges(texts.toReversed(), 'IPv4')));
+    assert.ok(list.name.length < 64);
+  });
 });
+
+function numberOf(bytes: string): number {
+  return Buffer.from(bytes, 'latin1').readUInt32BE();
+}
+
+/** Of sorted intervals: those that touch, as one. */
+function joined(sorted: readonly (readonly [number, number])[]): [number, number][] {
+  const found: [number, number][] = [];
+  for (const [first, last] of sorted) {
+    const before = found.at(-1);
+    if (before && before[1] + 1 === first) before[1] = last;
+    else found.push([first, last]);
+  }
+  return found;
+}
+
+/** How many prefixes an interval takes: each time the largest that begins where the rest does. */
+function prefixCount(first: number, last: number): number {
+  let count = 0;
+  for (let at = first; at <= last; count++) {
+    let size = 2 ** 32;
+    while (at % size !== 0 || at + size - 1 > last) size /= 2;
+    at += size;
+  }
+  return count;
+}

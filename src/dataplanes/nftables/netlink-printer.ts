@@ -222,7 +222,7 @@ function compareRange(text: string, is: 'equal' | 'different'): Expressions {
   return [x.bitwise(0, { mask, xor: '\0'.repeat(bytes.length) }), x.compare(0, is, base)];
 }
 
-export function prefixMask(prefixLength: number, byteLength: number): Binary {
+function prefixMask(prefixLength: number, byteLength: number): Binary {
   return binary(
     Uint8Array.from({ length: byteLength }, (_, index) => {
       const bits = Math.min(8, Math.max(0, prefixLength - index * 8));

@@ -1,0 +1,139 @@
+import type { SliceObject } from '../cluster/objects.ts';
+import {
+  compareKeys,
+  type KnownEndpoint,
+  type Listed,
+  listedEndpoints,
+  withoutTwins,
+} from './endpoints.ts';
+import type { Family, NodeView, ServicePortId } from './model.ts';
+import { indexSlicePorts, type PortOfSlice, portName, type SlicePortIndex } from './slice-ports.ts';
+
+interface List {
+  readonly listed: readonly Listed[];
+  /** Another array when it is not as it was. */
+  readonly known: readonly KnownEndpoint[];
+}
+
+/**
+ * The endpoints of the ports of a large Service in one family, kept so that a changed slice costs
+ * reading that slice and putting its endpoints in place, and not reading and sorting all.
+ */
+export class EndpointLists {
+  readonly #family: Family;
+  readonly #view: NodeView;
+  #slices: readonly SliceObject[] = [];
+  #lists: ReadonlyMap<string, List> = new Map();
+
+  constructor(family: Family, view: NodeView) {
+    this.#family = family;
+    this.#view = view;
+  }
+
+  /** How many endpoints are kept. */
+  get size(): number {
+    let size = 0;
+    for (const { listed } of this.#lists.values()) size += listed.length;
+    return size;
+  }
+
+  of(id: ServicePortId): readonly KnownEndpoint[] {
+    return this.#lists.get(portName(id.port, id.protocol))?.known ?? NONE;
+  }
+
+  /** The slices must be sorted by name. */
+  update(ids: readonly ServicePortId[], slices: readonly SliceObject[]): void {
+    const changes = difference(this.#slices, slices);
+    const gone = indexSlicePorts(changes.gone, this.#family);
+    const come = indexSlicePorts(changes.come, this.#family);
+    // Asked for only by a port that is new.
+    let all: SlicePortIndex | undefined;
+    const lists = new Map<string, List>();
+    for (const id of ids) {
+      const name = portName(id.port, id.protocol);
+      const listed = (index: SlicePortIndex): Listed[] =>
+        listedEndpoints(id, index.get(name) ?? NOWHERE, this.#view);
+      const list = this.#lists.get(name);
+      if (list === undefined) {
+        all ??= indexSlicePorts(slices, this.#family);
+        lists.set(name, listOf(listed(all)));
+      } else {
+        lists.set(name, changed(list, { gone: gone.get(name) ?? NOWHERE, come: listed(come) }));
+      }
+    }
+    this.#lists = lists;
+    // The register changes a long list in place.
+    this.#slices = slices.slice();
+  }
+}
+
+const NONE: readonly KnownEndpoint[] = [];
+const NOWHERE: readonly PortOfSlice[] = [];
+
+function listOf(listed: readonly Listed[]): List {
+  return { listed, known: withoutTwins(listed) };
+}
+
+function changed(
+  list: List,
+  by: { readonly gone: readonly PortOfSlice[]; readonly come: readonly Listed[] },
+): List {
+  if (by.gone.length === 0 && by.come.length === 0) return list;
+  const gone = new Set(by.gone.map(({ slice }) => slice));
+  const kept = gone.size === 0 ? list.listed : list.listed.filter(({ slice }) => !gone.has(slice));
+  return listOf(merged(kept, by.come));
+}
+
+/** Twins in the order of their slices, which have different names. */
+function compareListed(a: Listed, b: Listed): number {
+  return compareKeys(a, b) || (a.slice.name < b.slice.name ? -1 : Number(a.slice !== b.slice));
+}
+
+/** Two sorted lists as one. */
+function merged(many: readonly Listed[], few: readonly Listed[]): readonly Listed[] {
+  if (few.length * 4 > many.length) return many.concat(few).sort(compareListed);
+  const all: Listed[] = [];
+  let from = 0;
+  for (const item of few) {
+    const to = placeOf(item, many, from);
+    for (; from < to; from++) all.push(many[from] as Listed);
+    all.push(item);
+  }
+  for (; from < many.length; from++) all.push(many[from] as Listed);
+  return all;
+}
+
+/** By bisection: the index of the first that comes after the item. */
+function placeOf(item: Listed, sorted: readonly Listed[], from: number): number {
+  let [low, high] = [from, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareListed(sorted[middle] as Listed, item) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Of two lists sorted by name; a slice that is another object has gone and come. */
+function difference(
+  before: readonly SliceObject[],
+  after: readonly SliceObject[],
+): { gone: SliceObject[]; come: SliceObject[] } {
+  const gone: SliceObject[] = [];
+  const come: SliceObject[] = [];
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    const [old, now] = [before[i], after[j]];
+    if (old === now) {
+      i++;
+      j++;
+    } else if (old !== undefined && (now === undefined || old.name <= now.name)) {
+      gone.push(old);
+      i++;
+    } else if (now !== undefined) {
+      come.push(now);
+      j++;
+    }
+  }
+  return { gone, come };
+}

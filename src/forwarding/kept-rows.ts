@@ -1,0 +1,109 @@
+import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
+import { forwardingOf } from './compile.ts';
+import { EndpointLists } from './endpoint-lists.ts';
+import type { KnownEndpoint } from './endpoints.ts';
+import { equalOutcomes, equalTexts } from './equal.ts';
+import type { Family, Forwarding, Frontend, NodeView } from './model.ts';
+import { frontendsOf, type Policy } from './outcomes.ts';
+import { healthCheckPortOf, type ServicePort, servicePorts } from './service-ports.ts';
+
+/** What was worked out for a port, and what of. */
+interface KeptPort {
+  readonly policy: Policy;
+  readonly frontends: readonly Frontend[];
+  known?: readonly KnownEndpoint[];
+  row?: Forwarding;
+}
+
+/**
+ * The rows of a large Service in one family with all that led to them, so that a change costs what
+ * it changes: for one changed slice neither the thousands of source ranges and addresses of the
+ * Service are read again, nor its other slices. What is equal stays the same object.
+ */
+export class KeptRows {
+  readonly #family: Family;
+  readonly #view: NodeView;
+  readonly #lists: EndpointLists;
+  /** Undefined: the Service has changed. */
+  #ports: readonly ServicePort[] | undefined;
+  #allowedSources: readonly string[] | undefined;
+  #kept = new Map<ServicePort, KeptPort>();
+  #withLosses = new WeakMap<Forwarding, Forwarding>();
+
+  constructor(family: Family, view: NodeView) {
+    this.#family = family;
+    this.#view = view;
+    this.#lists = new EndpointLists(family, view);
+  }
+
+  /** How many things are kept. */
+  get size(): number {
+    return (this.#ports?.length ?? 0) + this.#lists.size;
+  }
+
+  serviceChanged(): void {
+    this.#ports = undefined;
+    this.#kept.clear();
+  }
+
+  /** Another Service that wants an address of this one has come, changed or gone. */
+  lossesChanged(): void {
+    this.#withLosses = new WeakMap();
+  }
+
+  compile(service: ServiceObject, slices: readonly SliceObject[]): Forwarding[] {
+    this.#ports ??= this.#read(service);
+    this.#lists.update(
+      this.#ports.map(({ id }) => id),
+      slices,
+    );
+    const healthCheckPort = healthCheckPortOf(service);
+    return this.#ports.map((port) => this.#row(port, healthCheckPort));
+  }
+
+  /** The row as it is once the frontends that other Services have are marked. */
+  withLosses(row: Forwarding, mark: (row: Forwarding) => Forwarding): Forwarding {
+    const known = this.#withLosses.get(row);
+    if (known !== undefined) return known;
+    const marked = mark(row);
+    this.#withLosses.set(row, marked);
+    return marked;
+  }
+
+  #read(service: ServiceObject): readonly ServicePort[] {
+    const ports = servicePorts(service, this.#family, this.#view);
+    const before = this.#allowedSources;
+    const allowedSources = ports[0]?.allowedSources;
+    this.#allowedSources = allowedSources;
+    if (!before || !allowedSources || !equalTexts(before, allowedSources)) return ports;
+    this.#allowedSources = before;
+    return ports.map((port) => ({ ...port, allowedSources: before }));
+  }
+
+  #row(port: ServicePort, healthCheckPort: number): Forwarding {
+    const view = this.#view;
+    const known = this.#lists.of(port.id);
+    const kept = this.#kept.get(port);
+    if (kept?.row && kept.known === known) return kept.row;
+    const row = forwardingOf(port, {
+      known,
+      view,
+      healthCheckPort,
+      frontendsOf: (_, policy) => this.#frontends(port, policy),
+    });
+    Object.assign(this.#kept.get(port) ?? {}, { known, row });
+    return row;
+  }
+
+  #frontends(port: ServicePort, policy: Policy): readonly Frontend[] {
+    const kept = this.#kept.get(port);
+    if (kept && isSame(kept.policy, policy)) return kept.frontends;
+    const frontends = frontendsOf(port, policy);
+    this.#kept.set(port, { policy, frontends });
+    return frontends;
+  }
+}
+
+function isSame(a: Policy, b: Policy): boolean {
+  return equalOutcomes(a.internal, b.internal) && equalOutcomes(a.external, b.external);
+}

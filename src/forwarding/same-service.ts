@@ -1,0 +1,32 @@
+import type { ServiceObject } from '../cluster/objects.ts';
+import { equalLists, equalTexts } from './equal.ts';
+
+/** Whether two versions of a Service say the same to a proxy: many updates concern others only. */
+export function isSameService(a: ServiceObject, b: ServiceObject): boolean {
+  return (
+    hasSameClaims(a, b) &&
+    a.externalTrafficPolicy === b.externalTrafficPolicy &&
+    a.internalTrafficPolicy === b.internalTrafficPolicy &&
+    a.affinitySeconds === b.affinitySeconds &&
+    a.healthCheckNodePort === b.healthCheckNodePort &&
+    equalTexts(a.loadBalancerSourceRanges, b.loadBalancerSourceRanges)
+  );
+}
+
+/** Whether the two want the same addresses, and with the same seniority. */
+export function hasSameClaims(a: ServiceObject, b: ServiceObject): boolean {
+  return (
+    a.createdAtSeconds === b.createdAtSeconds &&
+    a.labels.proxyName === b.labels.proxyName &&
+    a.type === b.type &&
+    equalTexts(a.clusterIPs, b.clusterIPs) &&
+    equalTexts(a.externalIPs, b.externalIPs) &&
+    equalLists(a.loadBalancerIPs, b.loadBalancerIPs, equalFields) &&
+    equalLists(a.ports, b.ports, equalFields)
+  );
+}
+
+/** Of flat objects with the same fields. */
+function equalFields<T extends object>(a: T, b: T): boolean {
+  return Object.entries(a).every(([name, value]) => value === b[name as keyof T]);
+}

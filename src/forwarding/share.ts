@@ -1,0 +1,23 @@
+import { equalEndpoints, equalFrontends } from './equal.ts';
+import type { Forwarding } from './model.ts';
+
+/**
+ * The row with the lists of the one before it where they are equal, or that one itself: whoever
+ * follows a row sees what is the same without looking into it.
+ */
+export function sharing(row: Forwarding, before: Forwarding | undefined): Forwarding {
+  if (before === undefined || row === before) return row;
+  const frontends = equalFrontends(row.frontends, before.frontends);
+  const cluster = equalEndpoints(row.clusterEndpoints, before.clusterEndpoints);
+  const local = equalEndpoints(row.localEndpoints, before.localEndpoints);
+  const isSame =
+    row.affinitySeconds === before.affinitySeconds &&
+    row.healthCheckPort === before.healthCheckPort;
+  if (frontends && cluster && local && isSame) return before;
+  return {
+    ...row,
+    frontends: frontends ? before.frontends : row.frontends,
+    clusterEndpoints: cluster ? before.clusterEndpoints : row.clusterEndpoints,
+    localEndpoints: local ? before.localEndpoints : row.localEndpoints,
+  };
+}

@@ -1,0 +1,141 @@
+import { Heap } from './heap.ts';
+import { FAMILIES, type Family } from './model.ts';
+import type { Entry } from './register.ts';
+
+/** A Service whose rows are out of date, and in which families. */
+export interface Stale {
+  readonly entry: Entry;
+  readonly families: readonly Family[];
+}
+
+/** What waits of one namespace. */
+interface Lane {
+  readonly namespace: string;
+  /** In the order in which they became stale. */
+  readonly entries: Set<Entry>;
+  /** Work done for the namespace, on the scale of the queue, before its next Service. */
+  start: number;
+  /** The same after its next Service, as far as can be told. */
+  finish: number;
+  /** Settles ties: who waits longer. */
+  turn: number;
+}
+
+/**
+ * The Services to compile, in an order that is fair between namespaces: next is the namespace for
+ * which the least work would have been done after it, and of it the Service that waits longest
+ * (weighted fair queuing). A namespace that asks for little never waits for one that asks for much.
+ */
+export class StaleQueue {
+  readonly #families = new Map<Entry, readonly Family[]>();
+  readonly #lanes = new Map<string, Lane>();
+  readonly #heap = new Heap<Lane>((a, b) =>
+    a.finish === b.finish ? a.turn < b.turn : a.finish < b.finish,
+  );
+  /** Of namespaces of which nothing waits, while they are ahead of the others. */
+  readonly #ahead = new Map<string, number>();
+  #now = 0;
+  #turns = 0;
+
+  get isEmpty(): boolean {
+    return this.#families.size === 0;
+  }
+
+  has(entry: Entry): boolean {
+    return this.#families.has(entry);
+  }
+
+  mark(entry: Entry, families: readonly Family[]): void {
+    const known = this.#families.get(entry);
+    this.#families.set(entry, known === undefined ? families : union(known, families));
+    if (known === undefined) this.#enter(entry);
+  }
+
+  /** For one whose rows are wanted at once. Undefined: they are up to date. */
+  withdraw(entry: Entry): Stale | undefined {
+    const families = this.#families.get(entry);
+    if (families === undefined) return undefined;
+    this.#families.delete(entry);
+    this.#lanes.get(namespaceOf(entry))?.entries.delete(entry);
+    return { entry, families };
+  }
+
+  /** Gives the next to `work`, which says how much it was, and passes that on; 0: there was none. */
+  next(work: (stale: Stale) => number): number {
+    for (let lane = this.#heap.pop(); lane !== undefined; lane = this.#heap.pop()) {
+      const [entry] = lane.entries;
+      if (entry && this.#hasGrown(lane, entry)) continue;
+      const stale = entry && this.withdraw(entry);
+      this.#now = Math.max(this.#now, lane.start);
+      const done = stale === undefined ? 0 : work(stale);
+      this.#leave(lane, lane.start + done);
+      if (done > 0) return done;
+    }
+    return 0;
+  }
+
+  /** Slices may have come since it became stale: then its turn is later. */
+  #hasGrown(lane: Lane, entry: Entry): boolean {
+    const finish = lane.start + sizeOf(entry);
+    if (finish <= lane.finish) return false;
+    lane.finish = finish;
+    this.#heap.push(lane);
+    return true;
+  }
+
+  #enter(entry: Entry): void {
+    const namespace = namespaceOf(entry);
+    const waiting = this.#lanes.get(namespace);
+    if (waiting !== undefined) {
+      waiting.entries.add(entry);
+      return;
+    }
+    const start = Math.max(this.#now, this.#ahead.get(namespace) ?? 0);
+    this.#ahead.delete(namespace);
+    const finish = start + sizeOf(entry);
+    const lane = { namespace, entries: new Set([entry]), start, finish, turn: this.#turns++ };
+    this.#lanes.set(namespace, lane);
+    this.#heap.push(lane);
+  }
+
+  #leave(lane: Lane, finish: number): void {
+    const [entry] = lane.entries;
+    if (entry === undefined) {
+      this.#lanes.delete(lane.namespace);
+      this.#remember(lane.namespace, finish);
+      return;
+    }
+    lane.start = finish;
+    lane.finish = finish + sizeOf(entry);
+    lane.turn = this.#turns++;
+    this.#heap.push(lane);
+  }
+
+  #remember(namespace: string, finish: number): void {
+    this.#ahead.set(namespace, finish);
+    if (this.#ahead.size <= MOST_AHEAD) return;
+    for (const [name, work] of this.#ahead) {
+      if (work <= this.#now || this.#ahead.size > MOST_AHEAD) this.#ahead.delete(name);
+    }
+  }
+}
+
+/** Who is forgotten is taken for one that has had nothing. */
+const MOST_AHEAD = 4096;
+
+function union(a: readonly Family[], b: readonly Family[]): readonly Family[] {
+  if (a === b || b.length === 0) return a;
+  if (a.length === 0) return b;
+  return a.length === 1 && b.length === 1 && a[0] === b[0] ? a : FAMILIES;
+}
+
+/** About as much as compiling it will be. */
+function sizeOf({ service, slices, rows }: Entry): number {
+  const ports = Math.max(service?.ports.length ?? 0, rows.length, 1);
+  const frontends = 1 + (service?.externalIPs.length ?? 0);
+  return ports * slices.reduce((sum, slice) => sum + slice.endpoints.length, frontends);
+}
+
+function namespaceOf({ name }: Entry): string {
+  return name.slice(0, name.indexOf('/'));
+}
