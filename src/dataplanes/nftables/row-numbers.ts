@@ -1,3 +1,4 @@
+import { SourceLists } from './firewall.ts';
 import { ROW_BITS } from './groups.ts';
 import { Numbers } from './numbers.ts';
 
@@ -5,8 +6,10 @@ import { Numbers } from './numbers.ts';
 export interface RowNumbers {
   readonly rows: Numbers;
   readonly sources: Numbers;
+  /** What lists are made of, kept for as long as the Service that says so. */
+  readonly sourceLists: SourceLists;
 }
 
 export function newRowNumbers(): RowNumbers {
-  return { rows: new Numbers(ROW_BITS), sources: new Numbers() };
+  return { rows: new Numbers(ROW_BITS), sources: new Numbers(), sourceLists: new SourceLists() };
 }

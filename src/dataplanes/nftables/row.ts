@@ -11,7 +11,7 @@ import { PlaneError } from '../contract.ts';
 import { type Class, classId, TREATMENT_NUMBER, type Treatment } from './classes.ts';
 import type { RowElement, SharedElement } from './elements.ts';
 import type { EndpointListParts } from './endpoint-list.ts';
-import { type AllowedRange, allowedRanges, listName } from './firewall.ts';
+import type { AllowedRange } from './firewall.ts';
 import { groupNumber, type ListOf, listNumber } from './groups.ts';
 import { addressBytes, frontendKey, hostNumber, nodePortKey } from './keys.ts';
 import type { RowNumbers } from './row-numbers.ts';
@@ -202,8 +202,7 @@ class Parts {
   }
 
   #sourceList(allowedSources: readonly string[]): SourceList {
-    const ranges = allowedRanges(allowedSources, this.#row.id.family);
-    const name = listName(ranges);
+    const { name, ranges } = this.#numbers.sourceLists.of(allowedSources, this.#row.id.family);
     return { name, number: this.#numbers.sources.of(name), ranges };
   }
 
