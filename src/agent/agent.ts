@@ -61,16 +61,17 @@ export class Agent {
   constructor(options: AgentOptions) {
     const { plane, settings, nodeName, clock, log } = options;
     const random = options.random ?? Math.random;
+    const monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#options = options;
     this.#startedAtMs = clock.nowMs();
     this.#context = {
       plane,
       intake: new Intake({ settings, nodeName }),
-      outstanding: new Outstanding(),
+      outstanding: new Outstanding(monotonicMs),
       propagations: new Propagations(this.#startedAtMs),
       observers: new Observers([this.#ownObserver(), ...(options.observers ?? [])], log),
       clock,
-      monotonicMs: options.monotonicMs ?? (() => performance.now()),
+      monotonicMs,
       random,
       log,
     };
@@ -167,15 +168,14 @@ export class Agent {
     const { plane, source } = this.#options;
     const { outstanding, clock } = this.#context;
     const { last } = this.#reconciler.inspector;
-    const failing = outstanding.failing();
     return {
       mode: plane.mode,
       node: this.table.view,
       startedAtMs: this.#startedAtMs,
       atMs: clock.nowMs(),
       rows: this.#reconciler.rowCounts(),
-      failingRows: failing.slice(0, FAILING_ROWS_SHOWN).map(failingRow),
-      failingRowCount: failing.length,
+      failingRows: outstanding.failing(FAILING_ROWS_SHOWN).map(failingRow),
+      failingRowCount: outstanding.failedCount,
       conditions: this.conditions(),
       ...(last === undefined ? {} : { lastInspection: last }),
       drifts: this.#drifts.last,

@@ -19,15 +19,14 @@ export class Holders {
   }
 
   add(entry: Entry): void {
-    if (entry.applied === undefined) return;
-    for (const claim of without(claimsOf(entry.applied), claimsOf(entry.desired))) {
+    for (const claim of without(heldClaims(entry), claimsOf(entry.desired))) {
       this.#byClaim.set(claim, entry);
     }
   }
 
   /** Before any of the two rows of the entry changes. */
   remove(entry: Entry): void {
-    for (const claim of claimsOf(entry.applied)) {
+    for (const claim of heldClaims(entry)) {
       if (this.#byClaim.get(claim) === entry) this.#byClaim.delete(claim);
     }
   }
@@ -36,6 +35,11 @@ export class Holders {
 /** The addresses that the row does not have in the kernel yet. */
 export function wantedClaims(entry: Entry): string[] {
   return without(claimsOf(entry.desired), claimsOf(entry.applied));
+}
+
+/** While a row is written in parts the kernel may already have what the last part makes complete. */
+function heldClaims({ applied, parts }: Entry): string[] {
+  return claimsOf(applied).concat(claimsOf(parts?.change.after));
 }
 
 function claimsOf(row: Forwarding | undefined): string[] {

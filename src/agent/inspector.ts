@@ -61,8 +61,10 @@ export class Inspector {
   }
 
   #failed(wanted: WantedInspection, error: unknown): void {
-    const { clock, intake, log, observers } = this.#context;
+    const { clock, intake, log, observers, outstanding } = this.#context;
     const nowMs = clock.nowMs();
+    // An inspection makes the plane forget which part is next, also one that ends half-way.
+    for (const entry of [...outstanding.inParts]) outstanding.abandonParts(entry);
     const failure = failureOf(error, nowMs);
     this.#failure = failure;
     this.#plan.failed(wanted, { nowMs, mostMs: intake.settings.syncPeriodMs });

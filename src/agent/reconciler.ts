@@ -3,6 +3,7 @@ import { Configuring } from './configuring.ts';
 import type { Context } from './context.ts';
 import { type Entry, serviceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
+import type { StepLimits } from './fair-queue.ts';
 import { HealthChecks } from './health-checks.ts';
 import { InspectionPlan, type WantedInspection } from './inspection-plan.ts';
 import { Inspector } from './inspector.ts';
@@ -82,13 +83,14 @@ export class Reconciler {
   /** What stands in the way at present. */
   get failure(): Failure | undefined {
     const ofPlane = this.inspector.failure ?? this.#writer.pause?.failure;
-    return ofPlane ?? this.#configuring.failure ?? this.#context.outstanding.failing()[0]?.last;
+    return ofPlane ?? this.#configuring.failure ?? this.#context.outstanding.failing(1)[0]?.last;
   }
 
   /** Since when the kernel has not been as it should in this family; undefined: it is. */
   pendingSinceMs(family: Family): number | undefined {
+    const { outstanding, clock } = this.#context;
     const times = [
-      this.#context.outstanding.oldestSinceMs(family),
+      outstanding.oldestSinceMs(family, clock.nowMs()),
       this.plan.wanted?.sinceMs,
       this.#inspecting?.sinceMs,
       this.#configuring.pendingSinceMs,
@@ -153,15 +155,16 @@ export class Reconciler {
   /** One batch of each sort, so that none keeps another waiting. */
   async #write(signal: AbortSignal): Promise<void> {
     const { outstanding, clock, intake } = this.#context;
+    const limits = this.#limits;
     const sorts: [() => Entry[], boolean][] = [
-      [() => outstanding.takeFresh(this.#rowsPerStep), false],
+      [() => outstanding.takeFresh(limits), false],
       [() => this.#due('plane'), false],
       [() => this.#due('row'), true],
     ];
     for (const [take, suspects] of sorts) {
       if (signal.aborted || (this.#writer.pause?.untilMs ?? 0) > clock.nowMs()) break;
       const entries = take();
-      if (entries.length > 0) await this.#writer.write(entries, { suspects, signal });
+      if (entries.length > 0) await this.#writer.write(entries, { suspects, limits, signal });
     }
     if (this.#writer.takeNeedsLook()) {
       this.plan.wantAfterFailures(clock.nowMs(), intake.settings.syncPeriodMs);
@@ -170,11 +173,13 @@ export class Reconciler {
 
   #due(scope: 'row' | 'plane'): Entry[] {
     const { outstanding, clock } = this.#context;
-    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limit: this.#rowsPerStep });
+    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limits: this.#limits });
   }
 
-  get #rowsPerStep(): number {
-    return this.#context.plane.rowsPerStep ?? ROWS_PER_STEP;
+  get #limits(): StepLimits {
+    const { rowsPerStep, objectsPerStep } = this.#context.plane;
+    const objects = objectsPerStep ?? Number.POSITIVE_INFINITY;
+    return { rows: rowsPerStep ?? ROWS_PER_STEP, objects };
   }
 
   #noteProgress(): void {
