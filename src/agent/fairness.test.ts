@@ -27,8 +27,36 @@ test('compiles a change of another namespace while one namespace has much to com
   stage.source.service(numbered('quiet', 60_000));
   await clock.until('the other row', () => stage.plane.kernel.has('quiet/s60000/TCP/IPv4'));
   assert.ok(stage.plane.kernel.size < 20, `${stage.plane.kernel.size} rows of the flood before`);
+  const { desired } = stage.agent.snapshot().rows;
+  assert.ok(desired < 40, `${desired} rows compiled before`);
+  assert.equal(stage.agent.conditions().synced.isTrue, false);
   await clock.until('all', () => stage.isEqual());
   assert.deepEqual(stage.plane.violations, []);
+  assert.equal(stage.agent.snapshot().rows.desired, 201);
+  assert.equal(stage.agent.conditions().synced.isTrue, true);
+});
+
+test('measures every change once, also when they are compiled a few at a time', async () => {
+  const clock = new VirtualClock();
+  const measured: string[] = [];
+  await using stage = await startedStage(clock, {
+    objectsPerStep: 2000,
+    observers: [
+      {
+        onAcknowledged: ({ propagations }) => {
+          measured.push(...propagations.map(({ service }) => service));
+        },
+      },
+    ],
+  });
+  const large = Array.from({ length: 60 }, (_, index) => numbered(`ns${index % 2}`, index));
+  for (const each of large) stage.source.service(each);
+  for (const each of large) stage.source.slice(endpointsOf(each, 500));
+  await clock.until('all', () => stage.isEqual());
+  assert.deepEqual(
+    measured.sort(),
+    large.map(({ namespace, name }) => `${namespace}/${name}`).sort(),
+  );
 });
 
 test('keeps a transaction within the objects that the plane allows', async () => {

@@ -14,6 +14,9 @@ import { Writer } from './writer.ts';
 /** Small enough that the kernel and the event loop are never held up, large enough to be quick. */
 const ROWS_PER_STEP = 128;
 
+/** So many objects are compiled between two steps: about a few milliseconds of the event loop. */
+const OBJECTS_PER_COMPILE = 4000;
+
 /**
  * Decides what is done next so that the kernel becomes what is desired. One thing at a time: the
  * calls of a plane never overlap. A call that hangs is not abandoned, since nobody could say what
@@ -103,8 +106,9 @@ export class Reconciler {
   nextAtMs(): number {
     if (this.#state === 'closed') return Number.POSITIVE_INFINITY;
     const { outstanding } = this.#context;
-    const inspectAtMs = this.plan.nextAtMs(!outstanding.hasFresh);
+    const inspectAtMs = this.plan.nextAtMs(this.#isIdle);
     if (this.#state === 'opening') return inspectAtMs;
+    if (this.#hasUntaken) return 0;
     const rowsAtMs = outstanding.hasFresh ? 0 : outstanding.nextRetryAtMs();
     const writeAtMs = Math.max(rowsAtMs, this.#writer.pause?.untilMs ?? 0);
     return Math.min(inspectAtMs, this.#configuring.nextAtMs(), writeAtMs);
@@ -113,9 +117,9 @@ export class Reconciler {
   /** Does the next thing, if it is time for one. */
   async advance(signal: AbortSignal): Promise<void> {
     if (this.#state === 'closed') return;
-    this.#takeChanges();
-    const { outstanding, clock } = this.#context;
-    const wanted = this.plan.take(clock.nowMs(), !outstanding.hasFresh);
+    const { clock } = this.#context;
+    this.#takeChanges(OBJECTS_PER_COMPILE);
+    const wanted = this.plan.take(clock.nowMs(), this.#isIdle);
     if (wanted !== undefined) await this.#inspect(wanted);
     else if (this.#state === 'opening') return;
     else if (this.#configuring.nextAtMs() <= clock.nowMs()) await this.#configuring.configure();
@@ -123,7 +127,18 @@ export class Reconciler {
     if (this.#state === 'open') this.#noteProgress();
   }
 
+  /** Nothing else is waiting that has not failed: a routine inspection disturbs nobody. */
+  get #isIdle(): boolean {
+    return !this.#context.outstanding.hasFresh && !this.#hasUntaken;
+  }
+
+  get #hasUntaken(): boolean {
+    return this.#context.intake.table.hasChanges;
+  }
+
   async #inspect(wanted: WantedInspection): Promise<void> {
+    // It compares the kernel with every row as it is now.
+    this.#takeChanges(Number.POSITIVE_INFINITY);
     this.#inspecting = wanted;
     const facts = await this.inspector.inspect(wanted);
     this.#inspecting = undefined;
@@ -133,12 +148,17 @@ export class Reconciler {
     this.#writer.resume();
   }
 
-  /** The table's changes become differences. */
-  #takeChanges(): void {
+  /**
+   * The table's changes become differences. Only some of them at a time: a namespace that has much
+   * to compile would otherwise keep all others from being written.
+   */
+  #takeChanges(most: number): void {
     const { intake, outstanding, propagations, clock, monotonicMs } = this.#context;
-    const changes = intake.table.takeChanges();
+    const changes = intake.table.takeChanges(most);
     const sinceMs = this.#untakenSinceMs ?? clock.nowMs();
-    this.#untakenSinceMs = undefined;
+    // What is left counts from now: it is compiled in the next steps, in turns of namespaces, and
+    // only if these do not come the kernel does not follow any more.
+    this.#untakenSinceMs = this.#hasUntaken ? clock.nowMs() : undefined;
     for (const change of changes) {
       this.#desiredCount +=
         Number(change.after !== undefined) - Number(change.before !== undefined);
@@ -148,7 +168,7 @@ export class Reconciler {
       // The first inspection says of every row whether it must be written.
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
-    propagations.resolved(changes, monotonicMs());
+    propagations.resolved(changes, { monotonicMs: monotonicMs(), isAll: !this.#hasUntaken });
     propagations.withdrawn(changes, (key) => outstanding.has(key));
   }
 
@@ -197,6 +217,7 @@ export class Reconciler {
     const isLookedAt = this.plan.wanted === undefined;
     return (
       isLookedAt &&
+      !this.#hasUntaken &&
       outstanding.waitingCount(family) === 0 &&
       this.#configuring.pendingSinceMs === undefined
     );

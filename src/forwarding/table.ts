@@ -70,10 +70,22 @@ export class ForwardingTable {
     }
   }
 
-  /** What has changed since this was last asked; a change that was undone is none. */
-  takeChanges(): Change[] {
-    for (const [entry, families] of this.#stale) this.#settle(entry, families);
-    this.#stale.clear();
+  /** Whether `takeChanges` has left something for the next call. */
+  get hasChanges(): boolean {
+    return this.#stale.size > 0;
+  }
+
+  /**
+   * What has changed since this was last asked; a change that was undone is none. Stops after about
+   * so many objects, and what is stale beyond them is left for the next call.
+   */
+  takeChanges(most: number = Number.POSITIVE_INFINITY): Change[] {
+    let objectCount = 0;
+    for (const entry of this.#inTurns(most)) {
+      if (objectCount >= most) break;
+      this.#current(entry);
+      objectCount += 1 + objectsOf(entry);
+    }
     const changes: Change[] = [];
     for (const [entry, old] of this.#before) {
       for (const change of changesBetween(old, entry.rows)) changes.push(change);
@@ -98,6 +110,16 @@ export class ForwardingTable {
     if (families) this.#settle(entry, families);
     this.#stale.delete(entry);
     return entry.rows;
+  }
+
+  /** Stale Services, one of each namespace in turn. */
+  #inTurns(most: number): Iterable<Entry> {
+    if (most === Number.POSITIVE_INFINITY) return [...this.#stale.keys()];
+    const lanes = Map.groupBy(this.#stale.keys(), ({ name }) => name.slice(0, name.indexOf('/')));
+    const longest = Math.max(0, ...[...lanes.values()].map(({ length }) => length));
+    return Array.from({ length: longest }, (_, turn) =>
+      [...lanes.values()].flatMap((lane) => lane[turn] ?? []),
+    ).flat();
   }
 
   serviceNames(): string[] {
@@ -191,6 +213,11 @@ function claimsOf(service: ServiceObject, view: NodeView): readonly string[] {
   const ports = FAMILIES.flatMap((family) => servicePorts(service, family, view));
   // A copy has room for its own items only; a list that was filled bit by bit has room to spare.
   return ports.flatMap(claimsOfPort).slice();
+}
+
+function objectsOf({ rows }: Entry): number {
+  const sizes = rows.map((row) => row.frontends.length + row.clusterEndpoints.length);
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function hasHints({ slices }: Entry): boolean {

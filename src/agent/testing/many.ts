@@ -1,5 +1,6 @@
 import type { ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import { elsewhere, service, slice } from '../../forwarding/testing/objects.ts';
+import type { AgentOptions } from '../agent.ts';
 import { Stage } from './stage.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -29,9 +30,10 @@ export function endpointsOf(
 /** An agent whose first sync is over. */
 export async function startedStage(
   clock: VirtualClock,
-  { objectsPerStep }: { objectsPerStep?: number } = {},
+  { objectsPerStep, ...more }: Partial<AgentOptions> & { objectsPerStep?: number } = {},
 ): Promise<Stage> {
-  const stage = new Stage(clock, { monotonicMs: () => clock.nowMs(), random: () => 0.5 });
+  const monotonicMs = (): number => clock.nowMs();
+  const stage = new Stage(clock, { monotonicMs, random: () => 0.5, ...more });
   if (objectsPerStep !== undefined) stage.plane.writeInParts(objectsPerStep);
   stage.start();
   await clock.settle();
