@@ -21,6 +21,8 @@ export interface Entry {
   /** When it was queued, on the monotonic clock. */
   readonly queuedAtMs: number;
   failure?: RowFailure;
+  /** Kernel objects that may be there of it although `applied` does not say so. */
+  leftoverCount?: number;
   /** It is being written in parts; what is desired meanwhile waits until they are finished. */
   parts?: Parts;
 }

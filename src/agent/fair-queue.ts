@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../forwarding/model.ts';
-import { changeOf, type Entry } from './entry.ts';
-import { weightOf } from './weight.ts';
+import type { Entry } from './entry.ts';
+import { entryWeight } from './weight.ts';
 
 /** The rows of one namespace, in the order in which they came. */
 export interface Lane {
@@ -149,7 +149,7 @@ class Step {
   take(entry: Entry): number | undefined {
     const { rows, objects } = this.#limits;
     // Of a row that is larger than a step one part is written.
-    const weight = Math.min(weightOf(changeOf(entry)), objects);
+    const weight = Math.min(entryWeight(entry), objects);
     if (this.taken.length > 0 && this.#objectCount + weight > objects) {
       this.isFull = true;
       return undefined;

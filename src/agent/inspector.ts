@@ -4,8 +4,9 @@ import type { ForwardingTable } from '../forwarding/table.ts';
 import type { Context } from './context.ts';
 import { type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
-import type { Depth, InspectionPlan, WantedInspection } from './inspection-plan.ts';
+import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
 import type { InspectionReport } from './observer.ts';
+import { weightOf } from './weight.ts';
 
 /** Compares the kernel with what is desired, and corrects what is believed to be applied. */
 export class Inspector {
@@ -47,7 +48,7 @@ export class Inspector {
       this.#failed(wanted, error);
       return undefined;
     }
-    const wrong = this.#correct(rows, inspection, depth);
+    const wrong = this.#correct(rows, inspection, { ...wanted, depth });
     const nowMs = clock.nowMs();
     this.#plan.done(depth, { startedAtMs, nowMs, routineMs: this.#routineMs });
     this.#failure = undefined;
@@ -74,7 +75,11 @@ export class Inspector {
   }
 
   /** Gives how many rows were not right. */
-  #correct(rows: readonly Forwarding[], { right }: Inspection, depth: Depth): number {
+  #correct(
+    rows: readonly Forwarding[],
+    { right }: Inspection,
+    { depth, reason }: WantedInspection,
+  ): number {
     const { outstanding, clock, monotonicMs, propagations } = this.#context;
     const nowMs = clock.nowMs();
     const settled = depth === 'everything' ? [...outstanding.entries()].filter(isRemoval) : [];
@@ -87,7 +92,12 @@ export class Inspector {
     }
     for (const entry of settled) outstanding.acknowledge(entry);
     propagations.acknowledged(settled, { monotonicMs: monotonicMs(), wallMs: nowMs });
-    for (const row of urgentFirst(wrong)) outstanding.distrust(row, nowMs);
+    for (const row of urgentFirst(wrong)) {
+      const change = { key: servicePortKey(row.id), before: row, after: undefined };
+      // At the start there is nearly always nothing of them.
+      const leftoverCount = reason === 'start' ? 0 : weightOf(change);
+      outstanding.distrust(row, { nowMs, leftoverCount });
+    }
     return wrong.length;
   }
 

@@ -6,7 +6,7 @@ import {
   servicePortKey,
 } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
-import { type Entry, type FailureScope, isRemoval, type Refused } from './entry.ts';
+import { type Entry, type FailureScope, isRemoval, type Parts, type Refused } from './entry.ts';
 import { FairQueue, type Lane, type StepLimits } from './fair-queue.ts';
 import { Holders } from './holders.ts';
 import { type FailingRow, Retries } from './retries.ts';
@@ -15,7 +15,12 @@ import { weightOf } from './weight.ts';
 /** An eighth of a transaction of the nftables plane: at least so many namespaces have a part of it. */
 const OBJECTS_PER_TURN = 256;
 
-type Difference = Pick<Entry, 'key' | 'id' | 'desired' | 'applied' | 'isCertain' | 'sinceMs'>;
+type Difference = Omit<Entry, 'queuedAtMs'>;
+
+interface Distrust {
+  readonly nowMs: number;
+  readonly leftoverCount: number;
+}
 
 /**
  * The difference between what is desired and what the kernel has acknowledged. A row without an
@@ -150,10 +155,11 @@ export class Outstanding {
   }
 
   /** The change is too large for one transaction: it is written in parts from now on. */
-  beginParts(entry: Entry, change: Change): void {
+  beginParts(entry: Entry, begun: Pick<Parts, 'change' | 'objectCount'>): void {
+    const { change, objectCount } = begun;
     const lastAtMs = this.#monotonicMs();
     this.#desire(entry, () => {
-      entry.parts = { change, objectCount: weightOf(change), writtenCount: 0, lastAtMs };
+      entry.parts = { change, objectCount, writtenCount: 0, lastAtMs };
     });
     this.#inParts.add(entry);
   }
@@ -180,6 +186,9 @@ export class Outstanding {
   /** What is there of a row that was written in parts only the plane knows, or an inspection finds out. */
   abandonParts(entry: Entry): void {
     this.#desire(entry, () => {
+      const { key, applied, parts } = entry;
+      const left = weightOf({ key, before: applied, after: parts?.change.after });
+      entry.leftoverCount = Math.max(left, entry.leftoverCount ?? 0);
       entry.applied = undefined;
       entry.isCertain = false;
       delete entry.parts;
@@ -187,13 +196,16 @@ export class Outstanding {
     this.#inParts.delete(entry);
   }
 
-  /** An inspection did not find the row right: what is there of it only the plane knows. */
-  distrust(row: Forwarding, nowMs: number): void {
+  /**
+   * An inspection did not find the row right: what is there of it only the plane knows.
+   * `leftoverCount`: the kernel objects that may be there of it.
+   */
+  distrust(row: Forwarding, { nowMs, leftoverCount }: Distrust): void {
     const key = servicePortKey(row.id);
     const known = this.get(key);
     if (known === undefined) {
       const { id } = row;
-      const unknown = { desired: row, applied: undefined, isCertain: false };
+      const unknown = { desired: row, applied: undefined, isCertain: false, leftoverCount };
       this.#put({ key, id, sinceMs: nowMs, ...unknown });
       return;
     }
@@ -201,6 +213,7 @@ export class Outstanding {
       known.desired = row;
     });
     this.abandonParts(known);
+    known.leftoverCount = Math.max(leftoverCount, known.leftoverCount ?? 0);
   }
 
   get(key: ServicePortKey): Entry | undefined {

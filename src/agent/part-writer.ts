@@ -1,7 +1,6 @@
 import type { Context } from './context.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
-import { weightOf } from './weight.ts';
 import type { PartTask } from './write-plan.ts';
 
 export type PartResult =
@@ -19,9 +18,9 @@ export class PartWriter {
   /** A row of which a part was refused is left uncertain; to refuse it is the caller's. */
   async write(task: PartTask, { objects }: StepLimits): Promise<PartResult> {
     const { outstanding, clock, monotonicMs } = this.#context;
-    const { entry, change } = task;
-    const isLarge = weightOf(change) > objects;
-    if (isLarge && entry.parts === undefined) outstanding.beginParts(entry, change);
+    const { entry, objectCount } = task;
+    const isLarge = objectCount > objects;
+    if (isLarge && entry.parts === undefined) outstanding.beginParts(entry, task);
     const begunMs = monotonicMs();
     try {
       const state = await this.#apply(task, isLarge);

@@ -1,5 +1,6 @@
 import type { Forwarding } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
+import { changeOf, type Entry } from './entry.ts';
 
 /**
  * Upper bound of the kernel objects that a change touches: what is there of the row may have to be
@@ -7,6 +8,11 @@ import type { Change } from '../forwarding/table.ts';
  */
 export function weightOf({ before, after }: Change): number {
   return rowWeight(before) + rowWeight(after);
+}
+
+/** The same of what is to be written of a row, with what the plane may have to delete beside it. */
+export function entryWeight(entry: Entry): number {
+  return weightOf(changeOf(entry)) + (entry.leftoverCount ?? 0);
 }
 
 function rowWeight(row: Forwarding | undefined): number {

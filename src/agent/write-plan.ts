@@ -2,12 +2,13 @@ import type { Change } from '../forwarding/table.ts';
 import { changeOf, type Entry } from './entry.ts';
 import type { StepLimits } from './fair-queue.ts';
 import { type HolderOf, holdersFor, lightestInCircle, type Unit, unitsOf } from './units.ts';
-import { weightOf } from './weight.ts';
+import { entryWeight, weightOf } from './weight.ts';
 
 /** A change that is written by itself, because it is too large to share a transaction. */
 export interface PartTask {
   readonly entry: Entry;
   readonly change: Change;
+  readonly objectCount: number;
 }
 
 /** What one step does about the rows that it was given. */
@@ -58,7 +59,7 @@ class Planning {
   }
 
   add(unit: Unit): void {
-    const objectCount = unit.reduce((sum, entry) => sum + weightOf(changeOf(entry)), 0);
+    const objectCount = unit.reduce((sum, entry) => sum + entryWeight(entry), 0);
     const isLarge = this.#options.hasParts && objectCount > this.#options.limits.objects;
     if (this.#waits(unit)) this.#postpone(unit);
     else if (isLarge) this.#writeApart(unit);
@@ -91,10 +92,14 @@ class Planning {
 
   #taskOf(unit: Unit): PartTask | undefined {
     const [only] = unit;
-    if (unit.length === 1 && only !== undefined) return { entry: only, change: changeOf(only) };
+    if (unit.length === 1 && only !== undefined) {
+      return { entry: only, change: changeOf(only), objectCount: entryWeight(only) };
+    }
     const { holderOf } = this.#options;
     const entry = holderOf && lightestInCircle(unit, holderOf);
-    return entry && { entry, change: { ...changeOf(entry), after: undefined } };
+    if (entry === undefined) return undefined;
+    const change = { ...changeOf(entry), after: undefined };
+    return { entry, change, objectCount: weightOf(change) };
   }
 
   #postpone(unit: Unit): void {
