@@ -21,8 +21,8 @@ export interface Entry {
   /** When it was queued, on the monotonic clock. */
   readonly queuedAtMs: number;
   failure?: RowFailure;
-  /** Kernel objects that may be there of it although `applied` does not say so. */
-  leftoverCount?: number;
+  /** While it is not certain: rows of which something may still be in the kernel. */
+  leftovers?: readonly Forwarding[];
   /** It is being written in parts; what is desired meanwhile waits until they are finished. */
   parts?: Parts;
 }
@@ -34,6 +34,8 @@ export interface Parts {
   /** Kernel objects that it may touch altogether. */
   readonly objectCount: number;
   writtenCount: number;
+  /** On the monotonic clock. */
+  readonly begunAtMs: number;
   /** When the kernel took the last part, on the monotonic clock; first of all, when it was begun. */
   lastAtMs: number;
 }

@@ -68,14 +68,10 @@ export class FairQueue {
     if (lane.rows.size === 0) this.#lanes.delete(namespace);
   }
 
-  /** A part of the row was written: the other rows of its namespace come before the next part. */
+  /** A part of the row was written. It stays the first of its namespace until all of it is. */
   partWritten({ key, id: { namespace } }: Entry, atMs: number): void {
     const lane = this.#lanes.get(namespace);
-    const entry = lane?.rows.get(key);
-    if (lane === undefined || entry === undefined) return;
-    lane.lastPartAtMs = atMs;
-    lane.rows.delete(key);
-    lane.rows.set(key, entry);
+    if (lane?.rows.has(key)) lane.lastPartAtMs = atMs;
   }
 
   lanes(): Iterable<readonly [string, Lane]> {

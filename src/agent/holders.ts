@@ -20,7 +20,8 @@ export class Holders {
 
   add(entry: Entry): void {
     for (const claim of without(heldClaims(entry), claimsOf(entry.desired))) {
-      this.#byClaim.set(claim, entry);
+      // What is known weighs more than what may be.
+      if (entry.isCertain || !this.#byClaim.has(claim)) this.#byClaim.set(claim, entry);
     }
   }
 
@@ -37,9 +38,13 @@ export function wantedClaims(entry: Entry): string[] {
   return without(claimsOf(entry.desired), claimsOf(entry.applied));
 }
 
-/** While a row is written in parts the kernel may already have what the last part makes complete. */
-function heldClaims({ applied, parts }: Entry): string[] {
-  return claimsOf(applied).concat(claimsOf(parts?.change.after));
+/**
+ * While a row is written in parts the kernel may already have what the last part makes complete; and
+ * of a row that is not certain, what was there before. Two such rows that want each other's addresses
+ * could otherwise never be written, unless they happen to be in one transaction.
+ */
+function heldClaims({ applied, parts, leftovers = [] }: Entry): string[] {
+  return [applied, parts?.change.after, ...leftovers].flatMap(claimsOf);
 }
 
 function claimsOf(row: Forwarding | undefined): string[] {

@@ -6,7 +6,6 @@ import { type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
 import type { InspectionReport } from './observer.ts';
-import { weightOf } from './weight.ts';
 
 /** Compares the kernel with what is desired, and corrects what is believed to be applied. */
 export class Inspector {
@@ -93,10 +92,8 @@ export class Inspector {
     for (const entry of settled) outstanding.acknowledge(entry);
     propagations.acknowledged(settled, { monotonicMs: monotonicMs(), wallMs: nowMs });
     for (const row of urgentFirst(wrong)) {
-      const change = { key: servicePortKey(row.id), before: row, after: undefined };
       // At the start there is nearly always nothing of them.
-      const leftoverCount = reason === 'start' ? 0 : weightOf(change);
-      outstanding.distrust(row, { nowMs, leftoverCount });
+      outstanding.distrust(row, { nowMs, leftovers: reason === 'start' ? [] : [row] });
     }
     return wrong.length;
   }

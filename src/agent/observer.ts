@@ -55,6 +55,8 @@ export interface PartReport {
   readonly writtenCount: number;
   /** Kernel objects that all parts touch together, at most. */
   readonly objectCount: number;
+  /** Since the first part was begun. */
+  readonly elapsedMs: number;
   readonly isFinished: boolean;
 }
 

@@ -23,7 +23,7 @@ function put(outstanding: Outstanding, namespace: string, service: string): void
 }
 
 function flooded(count: number): Outstanding {
-  const outstanding = new Outstanding(() => 0);
+  const outstanding = new Outstanding({ monotonicMs: () => 0 });
   for (let index = 0; index < count; index++) put(outstanding, 'flood', `s${index}`);
   put(outstanding, 'quiet', 'only');
   return outstanding;

@@ -2,6 +2,7 @@ import { equalForwarding } from '../forwarding/equal.ts';
 import {
   type Family,
   type Forwarding,
+  type ServicePortId,
   type ServicePortKey,
   servicePortKey,
 } from '../forwarding/model.ts';
@@ -10,16 +11,21 @@ import { type Entry, type FailureScope, isRemoval, type Parts, type Refused } fr
 import { FairQueue, type Lane, type StepLimits } from './fair-queue.ts';
 import { Holders } from './holders.ts';
 import { type FailingRow, Retries } from './retries.ts';
-import { weightOf } from './weight.ts';
 
 /** An eighth of a transaction of the nftables plane: at least so many namespaces have a part of it. */
 const OBJECTS_PER_TURN = 256;
 
 type Difference = Omit<Entry, 'queuedAtMs'>;
 
+interface OutstandingOptions {
+  readonly monotonicMs?: () => number;
+  /** The kernel has a row as it is desired. */
+  readonly onSettled?: (id: ServicePortId) => void;
+}
+
 interface Distrust {
   readonly nowMs: number;
-  readonly leftoverCount: number;
+  readonly leftovers: readonly Forwarding[];
 }
 
 /**
@@ -36,10 +42,12 @@ export class Outstanding {
   readonly #holders = new Holders();
   readonly #counts: Record<Family, number> = { IPv4: 0, IPv6: 0 };
   readonly #monotonicMs: () => number;
+  readonly #onSettled: (id: ServicePortId) => void;
   #removalCount = 0;
 
-  constructor(monotonicMs: () => number = () => performance.now()) {
-    this.#monotonicMs = monotonicMs;
+  constructor({ monotonicMs, onSettled }: OutstandingOptions = {}) {
+    this.#monotonicMs = monotonicMs ?? (() => performance.now());
+    this.#onSettled = onSettled ?? (() => undefined);
   }
 
   get size(): number {
@@ -159,7 +167,7 @@ export class Outstanding {
     const { change, objectCount } = begun;
     const lastAtMs = this.#monotonicMs();
     this.#desire(entry, () => {
-      entry.parts = { change, objectCount, writtenCount: 0, lastAtMs };
+      entry.parts = { change, objectCount, writtenCount: 0, begunAtMs: lastAtMs, lastAtMs };
     });
     this.#inParts.add(entry);
   }
@@ -186,9 +194,7 @@ export class Outstanding {
   /** What is there of a row that was written in parts only the plane knows, or an inspection finds out. */
   abandonParts(entry: Entry): void {
     this.#desire(entry, () => {
-      const { key, applied, parts } = entry;
-      const left = weightOf({ key, before: applied, after: parts?.change.after });
-      entry.leftoverCount = Math.max(left, entry.leftoverCount ?? 0);
+      entry.leftovers = leftoversOf(entry);
       entry.applied = undefined;
       entry.isCertain = false;
       delete entry.parts;
@@ -198,22 +204,22 @@ export class Outstanding {
 
   /**
    * An inspection did not find the row right: what is there of it only the plane knows.
-   * `leftoverCount`: the kernel objects that may be there of it.
+   * `leftovers`: rows of which something may be there.
    */
-  distrust(row: Forwarding, { nowMs, leftoverCount }: Distrust): void {
+  distrust(row: Forwarding, { nowMs, leftovers }: Distrust): void {
     const key = servicePortKey(row.id);
     const known = this.get(key);
     if (known === undefined) {
       const { id } = row;
-      const unknown = { desired: row, applied: undefined, isCertain: false, leftoverCount };
+      const unknown = { desired: row, applied: undefined, isCertain: false, leftovers };
       this.#put({ key, id, sinceMs: nowMs, ...unknown });
       return;
     }
     this.#desire(known, () => {
       known.desired = row;
+      known.leftovers = [...leftovers, ...(known.leftovers ?? [])];
     });
     this.abandonParts(known);
-    known.leftoverCount = Math.max(leftoverCount, known.leftoverCount ?? 0);
   }
 
   get(key: ServicePortKey): Entry | undefined {
@@ -267,7 +273,16 @@ export class Outstanding {
     this.#fresh.delete(entry);
     this.#retries.delete(entry);
     this.#inParts.delete(entry);
+    this.#onSettled(entry.id);
   }
+}
+
+/** The newest: what an older attempt left a newer one has mostly replaced. */
+const MOST_LEFTOVERS = 4;
+
+function leftoversOf({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
+  const all = [parts?.change.after, applied, ...leftovers].filter((row) => row !== undefined);
+  return [...new Set(all)].slice(0, MOST_LEFTOVERS);
 }
 
 /** A time of the monotonic clock in milliseconds since 1970. */

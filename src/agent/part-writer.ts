@@ -45,8 +45,10 @@ export class PartWriter {
     outstanding.partWritten(entry);
     const { parts, id } = entry;
     if (parts === undefined) return;
-    const { writtenCount, objectCount } = parts;
-    const report = { id, writtenCount, objectCount, isFinished: state === 'finished' };
+    const { writtenCount, objectCount, begunAtMs, lastAtMs } = parts;
+    const elapsedMs = lastAtMs - begunAtMs;
+    const isFinished = state === 'finished';
+    const report = { id, writtenCount, objectCount, elapsedMs, isFinished };
     observers.tell((observer) => observer.onPart?.(report));
   }
 

@@ -164,10 +164,11 @@ export class Reconciler {
         Number(change.after !== undefined) - Number(change.before !== undefined);
       this.noLocal.change(change);
       const id = (change.after ?? change.before)?.id;
-      if (id !== undefined) this.healthChecks.serviceChanged(serviceOf(id));
+      if (id !== undefined) this.healthChecks.serviceTaken(serviceOf(id));
       // The first inspection says of every row whether it must be written.
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
+    if (!this.#hasUntaken) this.healthChecks.allTaken();
     propagations.resolved(changes, { monotonicMs: monotonicMs(), isAll: !this.#hasUntaken });
     propagations.withdrawn(changes, (key) => outstanding.has(key));
   }

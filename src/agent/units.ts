@@ -1,6 +1,6 @@
-import { changeOf, type Entry } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { wantedClaims } from './holders.ts';
-import { weightOf } from './weight.ts';
+import { removalWeight } from './weight.ts';
 
 /** Rows that the kernel must take in one transaction: nearly always a single one. */
 export type Unit = readonly Entry[];
@@ -35,8 +35,7 @@ export function lightestInCircle(unit: Unit, holderOf: HolderOf): Entry | undefi
   const root = unit.at(-1);
   if (root === undefined) return undefined;
   const { circle } = chainOf(root, holderOf, new Set());
-  const weight = (entry: Entry): number => weightOf({ ...changeOf(entry), after: undefined });
-  const weights = circle.map((entry) => [entry, weight(entry)] as const);
+  const weights = circle.map((entry) => [entry, removalWeight(entry)] as const);
   return weights.sort(([, a], [, b]) => a - b)[0]?.[0];
 }
 

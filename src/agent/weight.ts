@@ -12,7 +12,16 @@ export function weightOf({ before, after }: Change): number {
 
 /** The same of what is to be written of a row, with what the plane may have to delete beside it. */
 export function entryWeight(entry: Entry): number {
-  return weightOf(changeOf(entry)) + (entry.leftoverCount ?? 0);
+  return weightOf(changeOf(entry)) + leftoverWeight(entry);
+}
+
+/** The same when all of the row is removed. */
+export function removalWeight(entry: Entry): number {
+  return weightOf({ ...changeOf(entry), after: undefined }) + leftoverWeight(entry);
+}
+
+function leftoverWeight({ leftovers = [] }: Entry): number {
+  return leftovers.reduce((most, row) => Math.max(most, rowWeight(row)), 0);
 }
 
 function rowWeight(row: Forwarding | undefined): number {

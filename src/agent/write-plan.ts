@@ -2,7 +2,7 @@ import type { Change } from '../forwarding/table.ts';
 import { changeOf, type Entry } from './entry.ts';
 import type { StepLimits } from './fair-queue.ts';
 import { type HolderOf, holdersFor, lightestInCircle, type Unit, unitsOf } from './units.ts';
-import { entryWeight, weightOf } from './weight.ts';
+import { entryWeight, removalWeight } from './weight.ts';
 
 /** A change that is written by itself, because it is too large to share a transaction. */
 export interface PartTask {
@@ -99,7 +99,7 @@ class Planning {
     const entry = holderOf && lightestInCircle(unit, holderOf);
     if (entry === undefined) return undefined;
     const change = { ...changeOf(entry), after: undefined };
-    return { entry, change, objectCount: weightOf(change) };
+    return { entry, change, objectCount: removalWeight(entry) };
   }
 
   #postpone(unit: Unit): void {

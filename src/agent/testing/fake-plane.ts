@@ -48,6 +48,10 @@ export class FakePlane implements DataPlane {
   }
 
   async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+    // Also one that fails forgets which part is next, and remembers that something is there.
+    const halfWritten = new Set(this.#parts.keys());
+    for (const key of halfWritten) this.#remembered.add(key);
+    this.#parts.clear();
     return await this.#alone(`inspect ${depth}`, [], () => {
       const rows = new Map(Array.from(desired.rows, (row) => [servicePortKey(row.id), row]));
       const isLookedAt = (key: string): boolean =>
@@ -56,11 +60,10 @@ export class FakePlane implements DataPlane {
       for (const key of foreign) this.kernel.delete(key);
       const isWrong = (key: string): boolean =>
         (isLookedAt(key) && !equalForwarding(this.kernel.get(key), rows.get(key))) ||
-        this.#parts.has(key);
+        halfWritten.has(key);
       const wrong = [...rows.keys()].filter(isWrong);
       for (const key of wrong) this.#remembered.add(key);
       this.#suspects.clear();
-      this.#parts.clear();
       this.facts = desired.facts;
       return {
         right: new Set([...rows.keys()].filter((key) => !wrong.includes(key))),
