@@ -7,6 +7,7 @@ import { nodeIndexes } from '../../lab/network/topology.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
 
 const NAMESPACE = 'barrier';
+const NAME = 'conformance-barrier';
 const BASE_PORT = 9000;
 /** A SYN that leaves before the rule exists is lost: better a new one than to wait for it. */
 const ATTEMPT_DEADLINE_MS = 400;
@@ -18,25 +19,44 @@ const ATTEMPT_DEADLINE_MS = 400;
  * scenario. When the new port answers on every node in both families, the proxies have read both
  * watches past that point and written the result; a question that expects *nothing to happen*
  * can then be asked without guessing how long to wait.
+ *
+ * The Service is in the namespace whose changes are waited for: a proxy may be fair between
+ * namespaces, and would let one of another namespace overtake them.
  */
 export class Barrier {
   readonly #lab: Lab;
   readonly #deadlineMs: number;
-  #generation = 0;
-  #sides: readonly Pod[] = [];
-  #service: Service | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #waiting: Promise<void> | undefined;
+  readonly #gates = new Map<string, Gate>();
+  #sides: Promise<readonly Pod[]> | undefined;
 
   constructor(lab: Lab, deadlineMs: number) {
     this.#lab = lab;
     this.#deadlineMs = deadlineMs;
   }
 
-  async #open(): Promise<void> {
+  /** Resolves when all that was in the API of this namespace when this was called is in every kernel. */
+  async pass(namespace: string = NAMESPACE): Promise<void> {
+    this.#sides ??= this.#open();
+    const sides = await this.#sides;
+    const known = this.#gates.get(namespace);
+    const gate =
+      known ?? new Gate({ lab: this.#lab, deadlineMs: this.#deadlineMs, namespace, sides });
+    this.#gates.set(namespace, gate);
+    await gate.pass();
+  }
+
+  /** Nobody waits for this namespace any more. */
+  async leave(namespace: string): Promise<void> {
+    const gate = this.#gates.get(namespace);
+    this.#gates.delete(namespace);
+    await gate?.remove();
+  }
+
+  /** The endpoints of all of them: slices name addresses, wherever the pods are. */
+  async #open(): Promise<readonly Pod[]> {
     const { api, pods } = this.#lab;
     await api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
-    this.#sides = await Promise.all(
+    return await Promise.all(
       [0, 1].map((side) =>
         pods.run({
           namespace: NAMESPACE,
@@ -50,16 +70,28 @@ export class Barrier {
         }),
       ),
     );
-    this.#service = await api.create<Service>(paths.services(NAMESPACE), {
-      metadata: { name: 'barrier' },
-      spec: { ipFamilyPolicy: 'RequireDualStack', ports: [{ port: BASE_PORT }] },
-    });
-    for (const family of FAMILIES) {
-      await api.create(paths.slices(NAMESPACE), { ...sliceHead(family), ...this.#content(family) });
-    }
+  }
+}
+
+interface GateOptions {
+  readonly lab: Lab;
+  readonly deadlineMs: number;
+  readonly namespace: string;
+  readonly sides: readonly Pod[];
+}
+
+/** The barrier of one namespace. */
+class Gate {
+  readonly #options: GateOptions;
+  #generation = 0;
+  #service: Service | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #waiting: Promise<void> | undefined;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
   }
 
-  /** Resolves when all that was in the API when this was called is in every kernel. */
   pass(): Promise<void> {
     // Whoever comes while a round is under way needs the next one: this one may be too old.
     this.#waiting ??= this.#running
@@ -72,9 +104,16 @@ export class Barrier {
     return this.#waiting;
   }
 
+  async remove(): Promise<void> {
+    const { lab, namespace } = this.#options;
+    if (this.#service === undefined) return;
+    await lab.api.delete(paths.service(namespace, NAME));
+    for (const family of FAMILIES) await lab.api.delete(paths.slice(namespace, sliceName(family)));
+  }
+
   async #round(): Promise<void> {
-    const { api } = this.#lab;
-    if (!this.#service) await this.#open();
+    const { lab, namespace } = this.#options;
+    if (!this.#service) await this.#create();
     // Only from a common side is the other one news: a round that failed may have left a proxy
     // behind, and its old state would pass for the next.
     await this.#reachedEverywhere();
@@ -82,16 +121,28 @@ export class Barrier {
     const ports = [{ port: BASE_PORT + this.#side, protocol: 'TCP' }];
     await Promise.all(
       FAMILIES.map((family) =>
-        api.patch(paths.slice(NAMESPACE, `barrier-${family}`), this.#content(family)),
+        lab.api.patch(paths.slice(namespace, sliceName(family)), this.#content(family)),
       ),
     );
-    await api.patch(paths.service(NAMESPACE, 'barrier'), { spec: { ports } });
+    await lab.api.patch(paths.service(namespace, NAME), { spec: { ports } });
     await this.#reachedEverywhere();
+  }
+
+  async #create(): Promise<void> {
+    const { lab, namespace } = this.#options;
+    this.#service = await lab.api.create<Service>(paths.services(namespace), {
+      metadata: { name: NAME },
+      spec: { ipFamilyPolicy: 'RequireDualStack', ports: [{ port: BASE_PORT }] },
+    });
+    for (const family of FAMILIES) {
+      const slice = { ...sliceHead(family), ...this.#content(family) };
+      await lab.api.create(paths.slices(namespace), slice);
+    }
   }
 
   async #reachedEverywhere(): Promise<void> {
     await Promise.all(
-      nodeIndexes(this.#lab).flatMap((index) =>
+      nodeIndexes(this.#options.lab).flatMap((index) =>
         (this.#service?.spec.clusterIPs ?? []).map((address) =>
           this.#reached({ node: nodeName(index), address, side: this.#side }),
         ),
@@ -100,7 +151,7 @@ export class Barrier {
   }
 
   async #reached(question: { node: string; address: string; side: number }): Promise<void> {
-    const origin = { namespace: this.#lab.namespacePath(question.node) };
+    const origin = { namespace: this.#options.lab.namespacePath(question.node) };
     const to = {
       address: question.address,
       port: BASE_PORT + question.side,
@@ -114,7 +165,7 @@ export class Barrier {
       },
       {
         what: `the proxy of ${question.node} to apply the latest change (${question.address})`,
-        deadlineMs: this.#deadlineMs,
+        deadlineMs: this.#options.deadlineMs,
       },
     );
   }
@@ -125,7 +176,7 @@ export class Barrier {
 
   /** The part of the slice that changes with each round. */
   #content(family: Family): object {
-    const address = this.#sides[this.#side]?.address[family];
+    const address = this.#options.sides[this.#side]?.address[family];
     return {
       ports: [{ name: '', port: BASE_PORT + this.#side, protocol: 'TCP' }],
       endpoints: [{ addresses: [address], conditions: { ready: true } }],
@@ -137,7 +188,11 @@ function sliceHead(family: Family): object {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name: `barrier-${family}`, labels: { 'kubernetes.io/service-name': 'barrier' } },
+    metadata: { name: sliceName(family), labels: { 'kubernetes.io/service-name': NAME } },
     addressType: family === 'ipv4' ? 'IPv4' : 'IPv6',
   };
+}
+
+function sliceName(family: Family): string {
+  return `${NAME}-${family}`;
 }

@@ -60,8 +60,19 @@ async function attempt(
 ): Promise<string | undefined> {
   const world = new World(bench.lab, namespaceOf(scenario, serial), bench.addresses);
   using flows = new HeldFlows();
-  await build(world, scenario);
-  await settle(bench, world);
+  try {
+    await build(world, scenario);
+    await settle(bench, world);
+    return await takeSteps({ bench, world, flows }, scenario);
+  } finally {
+    await bench.barrier.leave(world.namespace);
+  }
+}
+
+async function takeSteps(
+  { bench, world, flows }: Pick<StepContext, 'bench' | 'world' | 'flows'>,
+  scenario: Scenario,
+): Promise<string | undefined> {
   await bench.beforeSteps?.(world);
   const families = scenario.families ?? FAMILIES;
   for (const [index, step] of scenario.steps.entries()) {
@@ -97,7 +108,7 @@ async function settle(bench: Bench, world: World): Promise<void> {
     what: 'to reflect the pods',
     holds: (slices) => slicesReflect(world, slices),
   });
-  await bench.barrier.pass();
+  await bench.barrier.pass(world.namespace);
 }
 
 interface StepContext {

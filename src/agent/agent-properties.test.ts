@@ -195,7 +195,14 @@ async function comesRight(stage: Stage, clock: VirtualClock): Promise<void> {
   assert.equal(rows.desired, stage.plane.kernel.size);
 }
 
-test('whatever happens, in the end the kernel is what the cluster wants', async () => {
+for (const objectsPerStep of [undefined, 6]) {
+  const how = objectsPerStep === undefined ? '' : ', also when it takes few objects at a time';
+  test(`whatever happens, in the end the kernel is what the cluster wants${how}`, async () => {
+    await comesRightWhateverHappens(objectsPerStep);
+  });
+}
+
+async function comesRightWhateverHappens(objectsPerStep: number | undefined): Promise<void> {
   const actions = fc.array(fc.oneof({ weight: 3, arbitrary: clusterActions }, troubleActions), {
     maxLength: 40,
     size: 'max',
@@ -204,6 +211,7 @@ test('whatever happens, in the end the kernel is what the cluster wants', async 
     fc.asyncProperty(actions, async (script) => {
       const clock = new VirtualClock();
       await using stage = new Stage(clock);
+      if (objectsPerStep !== undefined) stage.plane.writeInParts(objectsPerStep);
       stage.start();
       await clock.settle();
       stage.complete();
@@ -212,7 +220,7 @@ test('whatever happens, in the end the kernel is what the cluster wants', async 
     }),
     { numRuns: RUNS },
   );
-});
+}
 
 test('nothing is touched before the first complete lists, whatever the kernel already has', async () => {
   const script = fc.record({

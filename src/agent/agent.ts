@@ -16,6 +16,7 @@ import type { NoLocalCount } from './no-local.ts';
 import type { AgentObserver } from './observer.ts';
 import { Observers } from './observers.ts';
 import { Outstanding } from './outstanding.ts';
+import { type Pace, paceOf } from './pace.ts';
 import { PlaneWatch } from './plane-watch.ts';
 import { Propagations } from './propagation.ts';
 import { RecentValues } from './quantiles.ts';
@@ -61,16 +62,20 @@ export class Agent {
   constructor(options: AgentOptions) {
     const { plane, settings, nodeName, clock, log } = options;
     const random = options.random ?? Math.random;
+    const monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#options = options;
     this.#startedAtMs = clock.nowMs();
     this.#context = {
       plane,
       intake: new Intake({ settings, nodeName }),
-      outstanding: new Outstanding(),
+      outstanding: new Outstanding({
+        monotonicMs,
+        onSettled: (id) => this.#reconciler.healthChecks.rowSettled(id),
+      }),
       propagations: new Propagations(this.#startedAtMs),
       observers: new Observers([this.#ownObserver(), ...(options.observers ?? [])], log),
       clock,
-      monotonicMs: options.monotonicMs ?? (() => performance.now()),
+      monotonicMs,
       random,
       log,
     };
@@ -158,6 +163,7 @@ export class Agent {
       failure: reconciler.failure,
       lastDrift: this.#drifts.last.at(-1),
       interruption: this.#watch.interruption,
+      pace: this.#pace(),
       expectsNode: intake.settings.nodeObject === 'expected',
       node: intake.node,
     });
@@ -167,15 +173,15 @@ export class Agent {
     const { plane, source } = this.#options;
     const { outstanding, clock } = this.#context;
     const { last } = this.#reconciler.inspector;
-    const failing = outstanding.failing();
     return {
       mode: plane.mode,
       node: this.table.view,
       startedAtMs: this.#startedAtMs,
       atMs: clock.nowMs(),
       rows: this.#reconciler.rowCounts(),
-      failingRows: failing.slice(0, FAILING_ROWS_SHOWN).map(failingRow),
-      failingRowCount: failing.length,
+      failingRows: outstanding.failing(FAILING_ROWS_SHOWN).map(failingRow),
+      failingRowCount: outstanding.failedCount,
+      pace: this.#pace(),
       conditions: this.conditions(),
       ...(last === undefined ? {} : { lastInspection: last }),
       drifts: this.#drifts.last,
@@ -186,6 +192,12 @@ export class Agent {
       },
       sources: source.health(),
     };
+  }
+
+  #pace(): Pace {
+    const { outstanding, plane, monotonicMs } = this.#context;
+    const { objectsPerStep = Number.POSITIVE_INFINITY } = plane;
+    return paceOf(outstanding, { monotonicMs: monotonicMs(), objectsPerStep });
   }
 
   async #loop(signal: AbortSignal): Promise<void> {

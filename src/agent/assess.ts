@@ -5,6 +5,7 @@ import type { Family } from '../forwarding/model.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
 import type { Failure } from './failure.ts';
 import type { KnownNode } from './intake.ts';
+import { describePace, type Pace } from './pace.ts';
 
 const DISTURBED_FOR_MS = 600_000;
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
@@ -24,6 +25,7 @@ export interface Assessed {
   readonly failure: Failure | undefined;
   readonly lastDrift: Drift | undefined;
   readonly interruption: Failure | undefined;
+  readonly pace: Pace;
   readonly expectsNode: boolean;
   readonly node: KnownNode;
 }
@@ -61,8 +63,13 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
       about.interruption === undefined,
       whyOf(about.interruption, 'changes by others are told'),
     ),
+    unpaced: say('unpaced', isUnpaced(about.pace), describePace(about.pace)),
     nodeEligible: say('nodeEligible', node.isTrue, node.why),
   };
+}
+
+function isUnpaced({ rowCount, namespaceCount }: Pace): boolean {
+  return rowCount === 0 && namespaceCount === 0;
 }
 
 type Say = (name: string, isTrue: boolean, why: string) => Condition;

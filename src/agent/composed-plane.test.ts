@@ -72,11 +72,19 @@ function isRight(plane: FakePlane, { stage }: Scene): boolean {
   return isThere && plane.kernel.size === wanted.length && plane.facts === facts;
 }
 
-test('whatever happens to one of two planes, in the end both are what the cluster wants', async () => {
+for (const objectsPerStep of [undefined, 4]) {
+  const how = objectsPerStep === undefined ? '' : ', also when rows are written in parts';
+  test(`whatever happens to one of two planes, in the end both are right${how}`, async () => {
+    await comesRightWhateverHappens(objectsPerStep);
+  });
+}
+
+async function comesRightWhateverHappens(objectsPerStep: number | undefined): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(actions, { maxLength: 40, size: 'max' }), async (script) => {
       const clock = new VirtualClock();
       const [front, behind] = [new FakePlane(), new FakePlane()];
+      if (objectsPerStep !== undefined) behind.writeInParts(objectsPerStep);
       const sleep = (ms: number, signal: AbortSignal) => clock.sleep(ms, signal);
       const plane = new ComposedPlane({ mode: 'both', front, behind, sleep });
       await using stage = new Stage(clock, { plane });
@@ -98,4 +106,4 @@ test('whatever happens to one of two planes, in the end both are what the cluste
     }),
     { numRuns: RUNS },
   );
-});
+}

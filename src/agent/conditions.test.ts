@@ -17,6 +17,7 @@ const WELL: Assessed = {
   failure: undefined,
   lastDrift: undefined,
   interruption: undefined,
+  pace: { rows: [], rowCount: 0, namespaces: [], namespaceCount: 0, longestWaitMs: 0 },
   expectsNode: true,
   node: { state: 'present', object: NODE },
 };

@@ -37,6 +37,8 @@ export interface Conditions {
   readonly undisturbed: Condition;
   /** We would be told if somebody touched what is ours. */
   readonly watching: Condition;
+  /** No row is written in parts, and no namespace waits for its turn for more than a second. */
+  readonly unpaced: Condition;
   /** Load balancers may send traffic to this node. */
   readonly nodeEligible: Condition;
 }

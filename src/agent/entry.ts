@@ -18,15 +18,36 @@ export interface Entry {
   isCertain: boolean;
   /** Milliseconds since 1970 since when it differs. */
   readonly sinceMs: number;
+  /** When it was queued, on the monotonic clock. */
+  readonly queuedAtMs: number;
   failure?: RowFailure;
+  /** While it is not certain: rows of which something may still be in the kernel. */
+  leftovers?: readonly Forwarding[];
+  /** It is being written in parts; what is desired meanwhile waits until they are finished. */
+  parts?: Parts;
+}
+
+/** A change that is too large for one transaction, while it is written. */
+export interface Parts {
+  /** The one it was begun with: the plane must be called with the same until it is finished. */
+  readonly change: Change;
+  /** Kernel objects that it may touch altogether. */
+  readonly objectCount: number;
+  writtenCount: number;
+  /** On the monotonic clock. */
+  readonly begunAtMs: number;
+  /** When the kernel took the last part, on the monotonic clock; first of all, when it was begun. */
+  lastAtMs: number;
 }
 
 export interface Refused {
   /** `row`: it failed by itself. `plane`: it was among rows of which none could be written. */
-  readonly scope: 'row' | 'plane';
+  readonly scope: FailureScope;
   readonly retryAtMs: number;
   readonly last: Failure;
 }
+
+export type FailureScope = 'row' | 'plane';
 
 export interface RowFailure extends Refused {
   readonly attempts: number;
@@ -37,8 +58,9 @@ export function isRemoval(entry: Entry): boolean {
   return entry.desired === undefined;
 }
 
-export function changeOf({ key, applied, desired }: Entry): Change {
-  return { key, before: applied, after: desired };
+/** What to ask of the plane next. */
+export function changeOf({ key, applied, desired, parts }: Entry): Change {
+  return parts?.change ?? { key, before: applied, after: desired };
 }
 
 /** `namespace/name`. */

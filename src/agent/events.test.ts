@@ -46,6 +46,19 @@ function stage(t: TestContext, post?: EventPost): Stage {
 }
 
 describe('events', () => {
+  it('name a Service that is written in parts once in an hour, whatever they say', async (t) => {
+    const scene = stage(t);
+    const service = { namespace: 'ns', name: 'huge' };
+    for (const note of ['1 of 3', '2 of 3']) scene.events.servicePaced(service, note);
+    scene.events.servicePaced({ ...service, name: 'other' }, '1 of 2');
+    await until('both', () => scene.posted.length === 2);
+    scene.nowMs += 3_600_000;
+    scene.events.servicePaced(service, '3 of 3');
+    await until('the next', () => scene.posted.length === 3);
+    const notes = scene.posted.map(({ body }) => (body as { note: string }).note);
+    assert.deepEqual(notes, ['1 of 3', '1 of 2', '3 of 3']);
+  });
+
   it('on the Node have the reason and action of kube-proxy', async (t) => {
     const { events, posted } = stage(t);
     events.starting('mode nftables');

@@ -16,6 +16,8 @@ export interface EventsOptions {
 const QUEUE_LENGTH = 32;
 const POST_DEADLINE_MS = 10_000;
 const REPEAT_AFTER_MS = 600_000;
+/** What it says changes all the time, so the same Service is named once in an hour whatever it is. */
+const REPEAT_PACED_AFTER_MS = 3_600_000;
 const REMEMBERED_COUNT = 256;
 const BURST = 10;
 const REFILL_EVERY_MS = 5_000;
@@ -63,6 +65,13 @@ export class Events {
     this.#say({ type: 'Warning', reason, action: 'Listen', note, service });
   }
 
+  /** A Service is too large for one transaction, and is written in parts. */
+  servicePaced(service: { namespace: string; name: string }, note: string): void {
+    const reason = 'WrittenInParts';
+    const repeat = { words: [reason, service], afterMs: REPEAT_PACED_AFTER_MS };
+    this.#say({ type: 'Normal', reason, action: 'WriteInParts', note, service }, repeat);
+  }
+
   /** Sends what is said, until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#wake.resolve();
@@ -85,9 +94,9 @@ export class Events {
     over.abort();
   }
 
-  #say(notice: Omit<Notice, 'atMs' | 'sequence'>): void {
+  #say(notice: Omit<Notice, 'atMs' | 'sequence'>, repeat: Repeat = sameWords(notice)): void {
     const atMs = this.#options.nowMs?.() ?? Date.now();
-    if (this.#wasSaid(notice, atMs)) return;
+    if (this.#wasSaid(repeat, atMs)) return;
     if (this.#queue.length >= QUEUE_LENGTH) {
       this.#droppedCount++;
       return;
@@ -97,10 +106,10 @@ export class Events {
     this.#wake.resolve();
   }
 
-  #wasSaid({ reason, note, service }: Omit<Notice, 'atMs' | 'sequence'>, atMs: number): boolean {
-    const words = JSON.stringify([reason, note, service]);
+  #wasSaid({ words: said, afterMs }: Repeat, atMs: number): boolean {
+    const words = JSON.stringify(said);
     const beforeMs = this.#saidAtMs.get(words);
-    if (beforeMs !== undefined && atMs - beforeMs < REPEAT_AFTER_MS) return true;
+    if (beforeMs !== undefined && atMs - beforeMs < afterMs) return true;
     this.#saidAtMs.delete(words);
     this.#saidAtMs.set(words, atMs);
     const [oldest] = this.#saidAtMs.keys();
@@ -145,4 +154,14 @@ export class Events {
     this.#queue.shift();
     if (this.#queue.length === 0) this.#idle.resolve();
   }
+}
+
+/** What makes two Events the same, and how long the second is left out. */
+interface Repeat {
+  readonly words: readonly unknown[];
+  readonly afterMs: number;
+}
+
+function sameWords({ reason, note, service }: Omit<Notice, 'atMs' | 'sequence'>): Repeat {
+  return { words: [reason, note, service], afterMs: REPEAT_AFTER_MS };
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ServiceObject } from '../cluster/objects.ts';
 import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
 import { refusal } from './testing/fake-plane.ts';
+import { endpointsOf, numbered, startedStage } from './testing/many.ts';
 import { Stage } from './testing/stage.ts';
 import { VirtualClock } from './testing/virtual-clock.ts';
 
@@ -74,4 +76,45 @@ test('good news waits for the kernel, bad news does not', async () => {
   stage.plane.fault = () => undefined;
   await clock.until('good news', () => count() === 1);
   assert.ok(stage.isEqual());
+});
+
+function balanced(index: number): ServiceObject {
+  const { type, externalTrafficPolicy, healthCheckNodePort } = BALANCED;
+  return numbered('ns', index, { type, externalTrafficPolicy, healthCheckNodePort });
+}
+
+test('counts the endpoints of a Service once for each change, however long it waits', async () => {
+  const clock = new VirtualClock();
+  await using stage = await startedStage(clock);
+  const slicesOf = stage.agent.table.slicesOf.bind(stage.agent.table);
+  let count = 0;
+  stage.agent.table.slicesOf = (name) => {
+    count++;
+    return slicesOf(name);
+  };
+  for (let index = 0; index < 1000; index++) {
+    stage.source.service(balanced(index));
+  }
+  await clock.until('all', () => stage.isEqual());
+  assert.equal(stage.plane.count('apply'), 8);
+  assert.equal(stage.agent.healthChecks.size, 1000);
+  assert.ok(count <= 2000, `${count} counts of 1000 Services`);
+});
+
+test('tells no good news of a Service whose rows are not compiled yet', async () => {
+  const clock = new VirtualClock();
+  const early: string[] = [];
+  const onHealthCheck = (name: string, check: ServiceHealthCheck | undefined): void => {
+    const isThere = stage.plane.kernel.get(`${name}/TCP/IPv4`)?.clusterEndpoints.length;
+    if ((check?.localEndpoints.IPv4 ?? 0) > 0 && !isThere) early.push(name);
+  };
+  await using stage = await startedStage(clock, { observers: [{ onHealthCheck }] });
+  for (let index = 0; index < 40; index++) {
+    stage.source.service(balanced(index));
+    const all = endpointsOf(balanced(index), 1000);
+    stage.source.slice({ ...all, endpoints: [endpoint('10.0.0.1'), ...all.endpoints] });
+  }
+  await clock.until('all', () => stage.isEqual());
+  assert.equal(stage.agent.healthChecks.get('ns/s00039')?.localEndpoints.IPv4, 1);
+  assert.deepEqual(early, []);
 });

@@ -1,6 +1,12 @@
 import { healthCheckOf } from '../forwarding/health.ts';
-import { type Family, type ServicePortKey, servicePortKey } from '../forwarding/model.ts';
+import {
+  type Family,
+  type ServicePortId,
+  type ServicePortKey,
+  servicePortKey,
+} from '../forwarding/model.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
+import { serviceOf } from './entry.ts';
 
 export interface ServiceHealthCheck {
   readonly namespace: string;
@@ -24,7 +30,13 @@ export interface HealthChecksOptions {
 export class HealthChecks {
   readonly #options: HealthChecksOptions;
   readonly #checks = new Map<string, ServiceHealthCheck>();
+  /** The cluster changed something of them, and their rows may not have been compiled since. */
+  readonly #received = new Set<string>();
   readonly #touched = new Set<string>();
+  /** Better news that is told when the kernel has the rows, as it was counted. */
+  readonly #waiting = new Map<string, ServiceHealthCheck>();
+  /** Of those that wait, the ones of which the kernel has taken a row since. */
+  readonly #settled = new Set<string>();
   /** Slices that were counted, and the Service they were counted for. */
   readonly #countedFor = new Map<string, string>();
 
@@ -38,29 +50,58 @@ export class HealthChecks {
   }
 
   serviceChanged(service: string): void {
-    const has = this.#options.table.service(service)?.healthCheckNodePort ?? 0;
-    if (has !== 0 || this.#checks.has(service)) this.#touched.add(service);
+    if (this.#isRelevant(service)) this.#received.add(service);
   }
 
   sliceChanged(key: string): void {
     const service = this.#countedFor.get(key);
     this.#countedFor.delete(key);
-    if (service !== undefined) this.#touched.add(service);
+    if (service !== undefined) this.#received.add(service);
   }
 
-  /** Counts again where something changed. */
+  /** The rows of the Service are compiled: whether the kernel has them can be told from now on. */
+  serviceTaken(service: string): void {
+    this.#received.delete(service);
+    if (this.#isRelevant(service)) this.#touched.add(service);
+  }
+
+  /** Those of every Service are. */
+  allTaken(): void {
+    for (const service of this.#received) this.#touched.add(service);
+    this.#received.clear();
+  }
+
+  /** The kernel has a row as it is desired. */
+  rowSettled(id: ServicePortId): void {
+    if (this.#waiting.size > 0 && this.#waiting.has(serviceOf(id)))
+      this.#settled.add(serviceOf(id));
+  }
+
+  /** Counts again where something changed, and only there: many may wait for many steps. */
   refresh(): void {
-    for (const service of [...this.#touched].sort()) {
-      const counted = this.#count(service);
-      const before = this.#checks.get(service);
-      const waits = counted !== undefined && this.#isOutstanding(service);
-      if (!waits) this.#touched.delete(service);
-      const check = counted && waits ? worseOf(counted, before) : counted;
-      if (JSON.stringify(check) === JSON.stringify(before)) continue;
-      if (check === undefined) this.#checks.delete(service);
-      else this.#checks.set(service, check);
-      this.#options.onChange(service, check);
+    for (const service of [...this.#touched].sort()) this.#tell(service, this.#count(service));
+    for (const service of [...this.#settled].sort()) {
+      if (!this.#touched.has(service)) this.#tell(service, this.#waiting.get(service));
     }
+    this.#touched.clear();
+    this.#settled.clear();
+  }
+
+  #tell(service: string, counted: ServiceHealthCheck | undefined): void {
+    const before = this.#checks.get(service);
+    const waits = counted !== undefined && this.#isOutstanding(service);
+    if (waits) this.#waiting.set(service, counted);
+    else this.#waiting.delete(service);
+    const check = counted && waits ? worseOf(counted, before) : counted;
+    if (JSON.stringify(check) === JSON.stringify(before)) return;
+    if (check === undefined) this.#checks.delete(service);
+    else this.#checks.set(service, check);
+    this.#options.onChange(service, check);
+  }
+
+  #isRelevant(service: string): boolean {
+    const port = this.#options.table.service(service)?.healthCheckNodePort ?? 0;
+    return port !== 0 || this.#checks.has(service);
   }
 
   #count(name: string): ServiceHealthCheck | undefined {

@@ -24,7 +24,15 @@ function row(frontends: readonly Frontend[]): Forwarding {
 }
 
 function entry(applied: Forwarding | undefined, desired: Forwarding | undefined): Entry {
-  return { key: 'ns/web', id: row([]).id, applied, desired, isCertain: true, sinceMs: 0 };
+  return {
+    key: 'ns/web',
+    id: row([]).id,
+    applied,
+    desired,
+    isCertain: true,
+    sinceMs: 0,
+    queuedAtMs: 0,
+  };
 }
 
 function addresses(count: number, from = 0): Frontend[] {

@@ -19,15 +19,18 @@ export class Holders {
   }
 
   add(entry: Entry): void {
-    for (const claim of claimsBeyond(entry.applied, entry.desired)) {
-      this.#byClaim.set(claim, entry);
+    for (const row of heldRows(entry)) {
+      for (const claim of claimsBeyond(row, entry.desired)) {
+        // What is known weighs more than what may be.
+        if (entry.isCertain || !this.#byClaim.has(claim)) this.#byClaim.set(claim, entry);
+      }
     }
   }
 
-  /** Before any of the two rows of the entry changes. */
+  /** Before anything of the entry changes. */
   remove(entry: Entry): void {
     if (this.isEmpty) return;
-    for (const claim of claimsBeyond(entry.applied, entry.desired)) {
+    for (const claim of heldRows(entry).flatMap(claimsOf)) {
       if (this.#byClaim.get(claim) === entry) this.#byClaim.delete(claim);
     }
   }
@@ -36,6 +39,15 @@ export class Holders {
 /** The addresses that the row does not have in the kernel yet. */
 export function wantedClaims(entry: Entry): readonly string[] {
   return claimsBeyond(entry.desired, entry.applied);
+}
+
+/**
+ * While a row is written in parts the kernel may already have what the last part makes complete; and
+ * of a row that is not certain, what was there before. Two such rows that want each other's addresses
+ * could otherwise never be written, unless they happen to be in one transaction.
+ */
+function heldRows({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
+  return [applied, parts?.change.after, ...leftovers].filter((row) => row !== undefined);
 }
 
 /** What the one row has and the other has not. Rows that differ in endpoints only share frontends. */

@@ -4,7 +4,7 @@ import type { ForwardingTable } from '../forwarding/table.ts';
 import type { Context } from './context.ts';
 import { type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
-import type { Depth, InspectionPlan, WantedInspection } from './inspection-plan.ts';
+import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
 import type { InspectionReport } from './observer.ts';
 
 /** Compares the kernel with what is desired, and corrects what is believed to be applied. */
@@ -47,7 +47,7 @@ export class Inspector {
       this.#failed(wanted, error);
       return undefined;
     }
-    const wrong = this.#correct(rows, inspection, depth);
+    const wrong = this.#correct(rows, inspection, { ...wanted, depth });
     const nowMs = clock.nowMs();
     this.#plan.done(depth, { startedAtMs, nowMs, routineMs: this.#routineMs });
     this.#failure = undefined;
@@ -61,8 +61,10 @@ export class Inspector {
   }
 
   #failed(wanted: WantedInspection, error: unknown): void {
-    const { clock, intake, log, observers } = this.#context;
+    const { clock, intake, log, observers, outstanding } = this.#context;
     const nowMs = clock.nowMs();
+    // An inspection makes the plane forget which part is next, also one that ends half-way.
+    for (const entry of [...outstanding.inParts]) outstanding.abandonParts(entry);
     const failure = failureOf(error, nowMs);
     this.#failure = failure;
     this.#plan.failed(wanted, { nowMs, mostMs: intake.settings.syncPeriodMs });
@@ -72,7 +74,11 @@ export class Inspector {
   }
 
   /** Gives how many rows were not right. */
-  #correct(rows: readonly Forwarding[], { right }: Inspection, depth: Depth): number {
+  #correct(
+    rows: readonly Forwarding[],
+    { right }: Inspection,
+    { depth, reason }: WantedInspection,
+  ): number {
     const { outstanding, clock, monotonicMs, propagations } = this.#context;
     const nowMs = clock.nowMs();
     const settled = depth === 'everything' ? [...outstanding.entries()].filter(isRemoval) : [];
@@ -85,7 +91,10 @@ export class Inspector {
     }
     for (const entry of settled) outstanding.acknowledge(entry);
     propagations.acknowledged(settled, { monotonicMs: monotonicMs(), wallMs: nowMs });
-    for (const row of urgentFirst(wrong)) outstanding.distrust(row, nowMs);
+    for (const row of urgentFirst(wrong)) {
+      // At the start there is nearly always nothing of them.
+      outstanding.distrust(row, { nowMs, leftovers: reason === 'start' ? [] : [row] });
+    }
     return wrong.length;
   }
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../cluster/kinds.ts';
 import type { Drift, Inspection, NodeFacts } from '../dataplanes/contract.ts';
-import type { Family } from '../forwarding/model.ts';
+import type { Family, ServicePortId } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import type { Failure } from './failure.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
@@ -48,6 +48,18 @@ export interface StepReport {
   readonly pendingCount: number;
 }
 
+/** One part of a row that is too large for one transaction is in the kernel. */
+export interface PartReport {
+  readonly id: ServicePortId;
+  /** Of this row so far, with this one. */
+  readonly writtenCount: number;
+  /** Kernel objects that all parts touch together, at most. */
+  readonly objectCount: number;
+  /** Since the first part was begun. */
+  readonly elapsedMs: number;
+  readonly isFinished: boolean;
+}
+
 /** Rows that the kernel did not take; they will be tried again. */
 export interface StepFailure extends Failure {
   readonly families: readonly Family[];
@@ -79,6 +91,7 @@ export interface AgentObserver {
   onReceived?(received: Received): void;
   onAcknowledged?(acknowledged: Acknowledged): void;
   onStep?(report: StepReport): void;
+  onPart?(part: PartReport): void;
   onStepFailed?(failure: StepFailure): void;
   onDrift?(drift: Drift): void;
   onInspected?(report: InspectionReport): void;

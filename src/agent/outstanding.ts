@@ -2,12 +2,31 @@ import { equalForwarding } from '../forwarding/equal.ts';
 import {
   type Family,
   type Forwarding,
+  type ServicePortId,
   type ServicePortKey,
   servicePortKey,
 } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
-import { type Entry, isRemoval, type Refused, type RowFailure } from './entry.ts';
+import { type Entry, type FailureScope, isRemoval, type Parts, type Refused } from './entry.ts';
+import { FairQueue, type Lane, type StepLimits } from './fair-queue.ts';
 import { Holders } from './holders.ts';
+import { type FailingRow, Retries } from './retries.ts';
+
+/** An eighth of a transaction of the nftables plane: at least so many namespaces have a part of it. */
+const OBJECTS_PER_TURN = 256;
+
+type Difference = Omit<Entry, 'queuedAtMs'>;
+
+interface OutstandingOptions {
+  readonly monotonicMs?: () => number;
+  /** The kernel has a row as it is desired. */
+  readonly onSettled?: (id: ServicePortId) => void;
+}
+
+interface Distrust {
+  readonly nowMs: number;
+  readonly leftovers: readonly Forwarding[];
+}
 
 /**
  * The difference between what is desired and what the kernel has acknowledged. A row without an
@@ -15,19 +34,28 @@ import { Holders } from './holders.ts';
  * laid over it; a copy of fifty thousand rows that say the same is never held.
  */
 export class Outstanding {
-  /** Never refused by the kernel as they are now, in the order in which they came. */
-  readonly #fresh = new Map<ServicePortKey, Entry>();
+  /** Never refused by the kernel as they are now. */
+  readonly #fresh = new FairQueue(OBJECTS_PER_TURN);
   /** Refused at least once. Kept apart so that those who never failed need not be told from them. */
-  readonly #failed = new Map<ServicePortKey, Entry>();
+  readonly #retries = new Retries();
+  readonly #inParts = new Set<Entry>();
   readonly #holders = new Holders();
   readonly #counts: Record<Family, number> = { IPv4: 0, IPv6: 0 };
+  readonly #monotonicMs: () => number;
+  readonly #onSettled: (id: ServicePortId) => void;
+  #removalCount = 0;
+
+  constructor({ monotonicMs, onSettled }: OutstandingOptions = {}) {
+    this.#monotonicMs = monotonicMs ?? (() => performance.now());
+    this.#onSettled = onSettled ?? (() => undefined);
+  }
 
   get size(): number {
-    return this.#fresh.size + this.#failed.size;
+    return this.#fresh.size + this.#retries.size;
   }
 
   get failedCount(): number {
-    return this.#failed.size;
+    return this.#retries.size;
   }
 
   get hasFresh(): boolean {
@@ -36,11 +64,7 @@ export class Outstanding {
 
   /** Without those that the kernel refuses for themselves. */
   waitingCount(family: Family): number {
-    let count = this.#counts[family];
-    for (const { id, failure } of this.#failed.values()) {
-      if (id.family === family && failure?.scope === 'row') count--;
-    }
-    return count;
+    return this.#counts[family] - this.#retries.rowScopeCount(family);
   }
 
   has(key: ServicePortKey): boolean {
@@ -48,35 +72,52 @@ export class Outstanding {
   }
 
   *entries(): Generator<Entry> {
-    yield* this.#failed.values();
-    yield* this.#fresh.values();
+    yield* this.#retries.entries();
+    yield* this.#fresh.rows();
   }
 
   /** The rows that the kernel refused, the one first refused first. */
-  failing(): (RowFailure & { readonly key: ServicePortKey })[] {
-    const failing = [...this.#failed.values()].flatMap(({ key, failure }) =>
-      failure === undefined ? [] : [{ key, ...failure }],
-    );
-    return failing.sort((a, b) => a.firstAtMs - b.firstAtMs || (a.key < b.key ? -1 : 1));
+  failing(most: number): FailingRow[] {
+    return this.#retries.failing(most);
+  }
+
+  /** Rows that are being written in parts, the one first begun first. */
+  get inParts(): ReadonlySet<Entry> {
+    return this.#inParts;
+  }
+
+  /** Rows that were never refused, by namespace. */
+  lanes(): Iterable<readonly [string, Lane]> {
+    return this.#fresh.lanes();
   }
 
   /**
    * Of the rows of this family, since when the longest waiting one waits. One that the kernel
    * refuses for itself does not count: no restart helps it, and to take every node of a cluster
    * out of service for one odd Service would be the larger fault. It is told as what it is.
+   *
+   * A row that is written in parts, and those of its namespace that wait for their turn behind it,
+   * count from the last part that the kernel took: while parts are taken a restart would only
+   * delay them, and when none is taken any more they grow old like all others.
    */
-  oldestSinceMs(family: Family): number | undefined {
+  oldestSinceMs(family: Family, nowMs: number): number | undefined {
     if (this.#counts[family] === 0) return undefined;
-    let oldest: number | undefined;
-    for (const { id, sinceMs, failure } of this.#failed.values()) {
-      if (id.family !== family || failure?.scope === 'row') continue;
-      if (sinceMs < (oldest ?? Number.POSITIVE_INFINITY)) oldest = sinceMs;
+    const now = { nowMs, monotonicMs: this.#monotonicMs() };
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const { id, sinceMs, failure } of this.#retries.entries()) {
+      if (id.family === family && failure?.scope !== 'row') oldest = Math.min(oldest, sinceMs);
     }
-    // They are in the order in which they came: at a first start tens of thousands, asked every second.
-    const fresh = this.#fresh.values().find(({ id }) => id.family === family);
-    return fresh !== undefined && fresh.sinceMs < (oldest ?? Number.POSITIVE_INFINITY)
-      ? fresh.sinceMs
-      : oldest;
+    for (const { id, failure, parts } of this.#inParts) {
+      if (id.family !== family || failure !== undefined) continue;
+      oldest = Math.min(oldest, inWallTime(parts?.lastAtMs, now));
+    }
+    for (const [, { rows, lastPartAtMs }] of this.#fresh.lanes()) {
+      // They are in the order in which they came: at a first start tens of thousands, asked every second.
+      const first = rows.values().find(({ id, parts }) => id.family === family && !parts);
+      if (first === undefined) continue;
+      oldest = Math.min(oldest, Math.max(first.sinceMs, inWallTime(lastPartAtMs, now)));
+    }
+    return oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
   }
 
   /** The Service that now holds in the kernel what another wants, and is about to give it up. */
@@ -98,15 +139,14 @@ export class Outstanding {
       this.#put({ key, id, desired: after, applied: before, isCertain: true, sinceMs: nowMs });
       return;
     }
-    this.#holders.remove(known);
-    known.desired = after;
-    if (known.isCertain && equalForwarding(known.applied, after)) {
-      this.#drop(known);
-      return;
-    }
-    this.#holders.add(known);
+    this.#desire(known, () => {
+      known.desired = after;
+    });
+    // What is written in parts is neither the old nor the new until the last one.
+    const isDone = known.isCertain && known.parts === undefined;
+    if (isDone && equalForwarding(known.applied, after)) this.acknowledge(known);
     // What was refused is not what is asked for now.
-    if (known.failure !== undefined) known.failure = { ...known.failure, retryAtMs: nowMs };
+    else this.#retries.hasten(known, nowMs);
   }
 
   /** The kernel has it. */
@@ -118,75 +158,134 @@ export class Outstanding {
   /** The kernel refused it. */
   refuse(entry: Entry, refused: Refused): void {
     const { attempts = 0, firstAtMs = refused.last.atMs } = entry.failure ?? {};
-    entry.failure = { ...refused, attempts: attempts + 1, firstAtMs };
-    this.#fresh.delete(entry.key);
-    this.#failed.set(entry.key, entry);
+    this.#fresh.delete(entry);
+    this.#retries.refuse(entry, { ...refused, attempts: attempts + 1, firstAtMs });
   }
 
-  /** An inspection did not find the row right: what is there of it only the plane knows. */
-  distrust(row: Forwarding, nowMs: number): void {
+  /** The change is too large for one transaction: it is written in parts from now on. */
+  beginParts(entry: Entry, begun: Pick<Parts, 'change' | 'objectCount'>): void {
+    const { change, objectCount } = begun;
+    const lastAtMs = this.#monotonicMs();
+    this.#desire(entry, () => {
+      entry.parts = { change, objectCount, writtenCount: 0, begunAtMs: lastAtMs, lastAtMs };
+    });
+    this.#inParts.add(entry);
+  }
+
+  /** The kernel has one more part of it; its namespace waits for its next turn. */
+  partWritten(entry: Entry): void {
+    if (entry.parts === undefined) return;
+    const atMs = this.#monotonicMs();
+    entry.parts.writtenCount++;
+    entry.parts.lastAtMs = atMs;
+    this.#fresh.partWritten(entry, atMs);
+    this.#retries.partWritten(entry, atMs);
+  }
+
+  /** The kernel has this of the row now. Gives whether it is what is desired. */
+  written(entry: Entry, applied: Forwarding | undefined, nowMs: number): boolean {
+    this.acknowledge(entry);
+    const { key, id, desired } = entry;
+    if (equalForwarding(applied, desired)) return true;
+    this.#put({ key, id, desired, applied, isCertain: true, sinceMs: nowMs });
+    return false;
+  }
+
+  /** What is there of a row that was written in parts only the plane knows, or an inspection finds out. */
+  abandonParts(entry: Entry): void {
+    this.#desire(entry, () => {
+      entry.leftovers = leftoversOf(entry);
+      entry.applied = undefined;
+      entry.isCertain = false;
+      delete entry.parts;
+    });
+    this.#inParts.delete(entry);
+  }
+
+  /**
+   * An inspection did not find the row right: what is there of it only the plane knows.
+   * `leftovers`: rows of which something may be there.
+   */
+  distrust(row: Forwarding, { nowMs, leftovers }: Distrust): void {
     const key = servicePortKey(row.id);
     const known = this.get(key);
     if (known === undefined) {
       const { id } = row;
-      const unknown = { desired: row, applied: undefined, isCertain: false };
+      const unknown = { desired: row, applied: undefined, isCertain: false, leftovers };
       this.#put({ key, id, sinceMs: nowMs, ...unknown });
       return;
     }
-    this.#holders.remove(known);
-    known.desired = row;
-    known.applied = undefined;
-    known.isCertain = false;
-    this.#holders.add(known);
+    this.#desire(known, () => {
+      known.desired = row;
+      known.leftovers = [...leftovers, ...(known.leftovers ?? [])];
+    });
+    this.abandonParts(known);
   }
 
   get(key: ServicePortKey): Entry | undefined {
-    return this.#fresh.get(key) ?? this.#failed.get(key);
+    return this.#fresh.get(key) ?? this.#retries.get(key);
   }
 
   /** Desired rows that the kernel has not got as they are desired. */
   unwrittenCount(): number {
-    let count = 0;
-    // Not `entries`: whoever looks on while a start writes asks it of fifty thousand, often.
-    for (const entry of this.#failed.values()) if (!isRemoval(entry)) count++;
-    for (const entry of this.#fresh.values()) if (!isRemoval(entry)) count++;
-    return count;
+    return this.size - this.#removalCount;
   }
 
   /** Whatever made rows fail may have been put right. */
   retryAll(nowMs: number): void {
-    for (const entry of this.#failed.values()) {
-      if (entry.failure !== undefined) entry.failure = { ...entry.failure, retryAtMs: nowMs };
-    }
+    this.#retries.hastenAll(nowMs);
   }
 
-  takeFresh(limit: number): Entry[] {
-    return [...this.#fresh.values().take(limit)];
+  takeFresh(limits: StepLimits): Entry[] {
+    return this.#fresh.take(limits);
   }
 
   /** Those refused whose time has come, either for themselves or together with everything else. */
-  takeDue(scope: 'row' | 'plane', { nowMs, limit }: { nowMs: number; limit: number }): Entry[] {
-    const isDue = ({ failure }: Entry): boolean =>
-      failure !== undefined && failure.scope === scope && failure.retryAtMs <= nowMs;
-    return [...this.#failed.values().filter(isDue).take(limit)];
+  takeDue(scope: FailureScope, { nowMs, limits }: { nowMs: number; limits: StepLimits }): Entry[] {
+    return this.#retries.takeDue(scope, nowMs, limits);
   }
 
   /** When the next refused row should be tried again. */
   nextRetryAtMs(): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const { failure } of this.#failed.values()) next = Math.min(next, failure?.retryAtMs ?? 0);
-    return next;
+    return this.#retries.nextAtMs();
   }
 
-  #put(entry: Entry): void {
-    this.#fresh.set(entry.key, entry);
+  /** Keeps what is counted and looked up by the two rows of an entry true while they change. */
+  #desire(entry: Entry, change: () => void): void {
+    this.#holders.remove(entry);
+    if (isRemoval(entry)) this.#removalCount--;
+    change();
+    if (isRemoval(entry)) this.#removalCount++;
+    this.#holders.add(entry);
+  }
+
+  #put(difference: Difference): void {
+    const entry = { ...difference, queuedAtMs: this.#monotonicMs() };
+    this.#fresh.add(entry);
     this.#holders.add(entry);
     this.#counts[entry.id.family]++;
+    if (isRemoval(entry)) this.#removalCount++;
   }
 
   #drop(entry: Entry): void {
     this.#counts[entry.id.family]--;
-    this.#fresh.delete(entry.key);
-    this.#failed.delete(entry.key);
+    if (isRemoval(entry)) this.#removalCount--;
+    this.#fresh.delete(entry);
+    this.#retries.delete(entry);
+    this.#inParts.delete(entry);
+    this.#onSettled(entry.id);
   }
+}
+
+/** The newest: what an older attempt left a newer one has mostly replaced. */
+const MOST_LEFTOVERS = 4;
+
+function leftoversOf({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
+  const all = [parts?.change.after, applied, ...leftovers].filter((row) => row !== undefined);
+  return [...new Set(all)].slice(0, MOST_LEFTOVERS);
+}
+
+/** A time of the monotonic clock in milliseconds since 1970. */
+function inWallTime(atMs: number | undefined, now: { nowMs: number; monotonicMs: number }): number {
+  return atMs === undefined ? Number.NEGATIVE_INFINITY : now.nowMs - (now.monotonicMs - atMs);
 }

@@ -59,15 +59,23 @@ export class Propagations {
     this.#arrived.set(service, arrival);
   }
 
-  /** What was received has become rows, or nothing. */
-  resolved(changes: readonly Change[], monotonicMs: number): void {
+  /** What was received has become rows, or nothing; `isAll`: of every Service that was received. */
+  resolved(
+    changes: readonly Change[],
+    { monotonicMs, isAll }: { readonly monotonicMs: number; readonly isAll: boolean },
+  ): void {
+    const resolved = new Set<string>();
     for (const { key, before, after } of changes) {
       const id = (after ?? before)?.id;
-      const journey = id && this.#journeyOf(serviceOf(id), monotonicMs);
+      if (id === undefined) continue;
+      const service = serviceOf(id);
+      const journey = this.#journeyOf(service, monotonicMs);
       journey?.keys.add(key);
-      if (id !== undefined) journey?.families.add(id.family);
+      journey?.families.add(id.family);
+      resolved.add(service);
     }
-    this.forgetArrivals();
+    for (const service of resolved) this.#arrived.delete(service);
+    if (isAll) this.forgetArrivals();
   }
 
   /** What the first lists brought is no change. */

@@ -3,6 +3,7 @@ import { Configuring } from './configuring.ts';
 import type { Context } from './context.ts';
 import { type Entry, serviceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
+import type { StepLimits } from './fair-queue.ts';
 import { HealthChecks } from './health-checks.ts';
 import { InspectionPlan, type WantedInspection } from './inspection-plan.ts';
 import { Inspector } from './inspector.ts';
@@ -12,6 +13,9 @@ import { Writer } from './writer.ts';
 
 /** Small enough that the kernel and the event loop are never held up, large enough to be quick. */
 const ROWS_PER_STEP = 128;
+
+/** So many objects are compiled between two steps: about a few milliseconds of the event loop. */
+const OBJECTS_PER_COMPILE = 4000;
 
 /**
  * Decides what is done next so that the kernel becomes what is desired. One thing at a time: the
@@ -82,13 +86,14 @@ export class Reconciler {
   /** What stands in the way at present. */
   get failure(): Failure | undefined {
     const ofPlane = this.inspector.failure ?? this.#writer.pause?.failure;
-    return ofPlane ?? this.#configuring.failure ?? this.#context.outstanding.failing()[0]?.last;
+    return ofPlane ?? this.#configuring.failure ?? this.#context.outstanding.failing(1)[0]?.last;
   }
 
   /** Since when the kernel has not been as it should in this family; undefined: it is. */
   pendingSinceMs(family: Family): number | undefined {
+    const { outstanding, clock } = this.#context;
     const times = [
-      this.#context.outstanding.oldestSinceMs(family),
+      outstanding.oldestSinceMs(family, clock.nowMs()),
       this.plan.wanted?.sinceMs,
       this.#inspecting?.sinceMs,
       this.#configuring.pendingSinceMs,
@@ -101,8 +106,9 @@ export class Reconciler {
   nextAtMs(): number {
     if (this.#state === 'closed') return Number.POSITIVE_INFINITY;
     const { outstanding } = this.#context;
-    const inspectAtMs = this.plan.nextAtMs(!outstanding.hasFresh);
+    const inspectAtMs = this.plan.nextAtMs(this.#isIdle);
     if (this.#state === 'opening') return inspectAtMs;
+    if (this.#hasUntaken) return 0;
     const rowsAtMs = outstanding.hasFresh ? 0 : outstanding.nextRetryAtMs();
     const writeAtMs = Math.max(rowsAtMs, this.#writer.pause?.untilMs ?? 0);
     return Math.min(inspectAtMs, this.#configuring.nextAtMs(), writeAtMs);
@@ -111,9 +117,9 @@ export class Reconciler {
   /** Does the next thing, if it is time for one. */
   async advance(signal: AbortSignal): Promise<void> {
     if (this.#state === 'closed') return;
-    this.#takeChanges();
-    const { outstanding, clock } = this.#context;
-    const wanted = this.plan.take(clock.nowMs(), !outstanding.hasFresh);
+    const { clock } = this.#context;
+    this.#takeChanges(OBJECTS_PER_COMPILE);
+    const wanted = this.plan.take(clock.nowMs(), this.#isIdle);
     if (wanted !== undefined) await this.#inspect(wanted);
     else if (this.#state === 'opening') return;
     else if (this.#configuring.nextAtMs() <= clock.nowMs()) await this.#configuring.configure();
@@ -121,7 +127,18 @@ export class Reconciler {
     if (this.#state === 'open') this.#noteProgress();
   }
 
+  /** Nothing else is waiting that has not failed: a routine inspection disturbs nobody. */
+  get #isIdle(): boolean {
+    return !this.#context.outstanding.hasFresh && !this.#hasUntaken;
+  }
+
+  get #hasUntaken(): boolean {
+    return this.#context.intake.table.hasChanges;
+  }
+
   async #inspect(wanted: WantedInspection): Promise<void> {
+    // It compares the kernel with every row as it is now.
+    this.#takeChanges(Number.POSITIVE_INFINITY);
     this.#inspecting = wanted;
     const facts = await this.inspector.inspect(wanted);
     this.#inspecting = undefined;
@@ -131,37 +148,44 @@ export class Reconciler {
     this.#writer.resume();
   }
 
-  /** The table's changes become differences. */
-  #takeChanges(): void {
+  /**
+   * The table's changes become differences. Only some of them at a time: a namespace that has much
+   * to compile would otherwise keep all others from being written.
+   */
+  #takeChanges(most: number): void {
     const { intake, outstanding, propagations, clock, monotonicMs } = this.#context;
-    const changes = intake.table.takeChanges();
+    const changes = intake.table.takeChanges(most);
     const sinceMs = this.#untakenSinceMs ?? clock.nowMs();
-    this.#untakenSinceMs = undefined;
+    // What is left counts from now: it is compiled in the next steps, in turns of namespaces, and
+    // only if these do not come the kernel does not follow any more.
+    this.#untakenSinceMs = this.#hasUntaken ? clock.nowMs() : undefined;
     for (const change of changes) {
       this.#desiredCount +=
         Number(change.after !== undefined) - Number(change.before !== undefined);
       this.noLocal.change(change);
       const id = (change.after ?? change.before)?.id;
-      if (id !== undefined) this.healthChecks.serviceChanged(serviceOf(id));
+      if (id !== undefined) this.healthChecks.serviceTaken(serviceOf(id));
       // The first inspection says of every row whether it must be written.
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
-    propagations.resolved(changes, monotonicMs());
+    if (!this.#hasUntaken) this.healthChecks.allTaken();
+    propagations.resolved(changes, { monotonicMs: monotonicMs(), isAll: !this.#hasUntaken });
     propagations.withdrawn(changes, (key) => outstanding.has(key));
   }
 
   /** One batch of each sort, so that none keeps another waiting. */
   async #write(signal: AbortSignal): Promise<void> {
     const { outstanding, clock, intake } = this.#context;
+    const limits = this.#limits;
     const sorts: [() => Entry[], boolean][] = [
-      [() => outstanding.takeFresh(this.#rowsPerStep), false],
+      [() => outstanding.takeFresh(limits), false],
       [() => this.#due('plane'), false],
       [() => this.#due('row'), true],
     ];
     for (const [take, suspects] of sorts) {
       if (signal.aborted || (this.#writer.pause?.untilMs ?? 0) > clock.nowMs()) break;
       const entries = take();
-      if (entries.length > 0) await this.#writer.write(entries, { suspects, signal });
+      if (entries.length > 0) await this.#writer.write(entries, { suspects, limits, signal });
     }
     if (this.#writer.takeNeedsLook()) {
       this.plan.wantAfterFailures(clock.nowMs(), intake.settings.syncPeriodMs);
@@ -170,11 +194,13 @@ export class Reconciler {
 
   #due(scope: 'row' | 'plane'): Entry[] {
     const { outstanding, clock } = this.#context;
-    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limit: this.#rowsPerStep });
+    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limits: this.#limits });
   }
 
-  get #rowsPerStep(): number {
-    return this.#context.plane.rowsPerStep ?? ROWS_PER_STEP;
+  get #limits(): StepLimits {
+    const { rowsPerStep, objectsPerStep } = this.#context.plane;
+    const objects = objectsPerStep ?? Number.POSITIVE_INFINITY;
+    return { rows: rowsPerStep ?? ROWS_PER_STEP, objects };
   }
 
   #noteProgress(): void {
@@ -192,6 +218,7 @@ export class Reconciler {
     const isLookedAt = this.plan.wanted === undefined;
     return (
       isLookedAt &&
+      !this.#hasUntaken &&
       outstanding.waitingCount(family) === 0 &&
       this.#configuring.pendingSinceMs === undefined
     );

@@ -5,6 +5,7 @@ import type { Conditions } from './conditions.ts';
 import type { RowFailure } from './entry.ts';
 import type { Failure } from './failure.ts';
 import type { InspectionReport } from './observer.ts';
+import type { Pace } from './pace.ts';
 
 /** Everything that is known about the agent at one moment, as plain data. Times are milliseconds since 1970. */
 export interface AgentSnapshot {
@@ -16,6 +17,7 @@ export interface AgentSnapshot {
   /** Rows that the kernel refused, the longest waiting first, at most twenty. */
   readonly failingRows: readonly FailingRow[];
   readonly failingRowCount: number;
+  readonly pace: Pace;
   readonly conditions: Conditions;
   readonly lastInspection?: InspectionReport;
   /** The last ten, the newest last. */

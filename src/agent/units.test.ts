@@ -23,7 +23,9 @@ function units(moves: Moves, take = Object.keys(moves).length): string[][] {
     const after = to === '' ? undefined : row(name, `10.96.0.${to}`);
     outstanding.change({ key: `ns/${name}/TCP/IPv4`, before, after }, 0);
   }
-  const found = unitsOf(outstanding.takeFresh(take), (claim) => outstanding.holderOf(claim));
+  const found = unitsOf(outstanding.takeFresh({ rows: take, objects: 10_000 }), (claim) =>
+    outstanding.holderOf(claim),
+  );
   return found.map((unit) => unit.map(({ id }) => id.service));
 }
 

@@ -1,48 +1,73 @@
 import type { Entry } from './entry.ts';
 import { wantedClaims } from './holders.ts';
+import { removalWeight } from './weight.ts';
 
 /** Rows that the kernel must take in one transaction: nearly always a single one. */
 export type Unit = readonly Entry[];
+
+export type HolderOf = (claim: string) => Entry | undefined;
 
 /**
  * Orders rows so that who gives up an address comes before who wants it, and brings the former in
  * where it was not asked for. Rows that wait for each other, such as two Services that exchange
  * their node ports, are one unit: apart, neither could ever be written.
  */
-export function unitsOf(
-  entries: readonly Entry[],
-  holderOf: (claim: string) => Entry | undefined,
-): Unit[] {
+export function unitsOf(entries: readonly Entry[], holderOf: HolderOf): Unit[] {
   const done = new Set<Entry>();
   return entries.flatMap((entry) => {
-    const chain = new Chain(holderOf, done);
-    chain.follow(entry);
-    return chain.isCircle ? [chain.rows] : chain.rows.map((row) => [row]);
+    const { rows, circle } = chainOf(entry, holderOf, done);
+    return circle.length > 0 ? [rows] : rows.map((row) => [row]);
   });
 }
 
-class Chain {
-  readonly rows: Entry[] = [];
-  isCircle = false;
-  readonly #holderOf: (claim: string) => Entry | undefined;
-  readonly #done: Set<Entry>;
-  readonly #open = new Set<Entry>();
+/** Those that hold in the kernel what the row wants, each once. */
+export function holdersFor(entry: Entry, holderOf: HolderOf): Entry[] {
+  // One that is written in parts got what it wanted before its first part.
+  if (entry.parts !== undefined) return [];
+  const holders = new Set(wantedClaims(entry).map(holderOf));
+  holders.delete(entry);
+  holders.delete(undefined);
+  return [...holders] as Entry[];
+}
 
-  constructor(holderOf: (claim: string) => Entry | undefined, done: Set<Entry>) {
-    this.#holderOf = holderOf;
-    this.#done = done;
-  }
+/** Of rows that wait for each other, the one whose removal costs least and lets another go on. */
+export function lightestInCircle(unit: Unit, holderOf: HolderOf): Entry | undefined {
+  const root = unit.at(-1);
+  if (root === undefined) return undefined;
+  const { circle } = chainOf(root, holderOf, new Set());
+  const weights = circle.map((entry) => [entry, removalWeight(entry)] as const);
+  return weights.sort(([, a], [, b]) => a - b)[0]?.[0];
+}
 
-  follow(entry: Entry): void {
-    if (this.#open.has(entry)) this.isCircle = true;
-    if (this.#done.has(entry)) return;
-    this.#done.add(entry);
-    this.#open.add(entry);
-    for (const claim of wantedClaims(entry)) {
-      const holder = this.#holderOf(claim);
-      if (holder !== undefined && holder !== entry) this.follow(holder);
+interface Chain {
+  readonly rows: readonly Entry[];
+  /** Rows of it of which each waits for the next, and the last for the first. */
+  readonly circle: readonly Entry[];
+}
+
+/** Not by recursion: a chain of Services that hand over addresses may be longer than the stack. */
+function chainOf(root: Entry, holderOf: HolderOf, done: Set<Entry>): Chain {
+  const rows: Entry[] = [];
+  let circle: readonly Entry[] = [];
+  const open = new Map<Entry, Entry[]>();
+  const path: Entry[] = [];
+  const enter = (entry: Entry): void => {
+    if (open.has(entry) && circle.length === 0) circle = path.slice(path.indexOf(entry));
+    if (done.has(entry)) return;
+    done.add(entry);
+    open.set(entry, holdersFor(entry, holderOf).reverse());
+    path.push(entry);
+  };
+  enter(root);
+  for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
+    const next = open.get(last)?.pop();
+    if (next !== undefined) {
+      enter(next);
+      continue;
     }
-    this.#open.delete(entry);
-    this.rows.push(entry);
+    open.delete(last);
+    path.pop();
+    rows.push(last);
   }
+  return { rows, circle };
 }

@@ -3,13 +3,23 @@ import { PlaneError } from '../dataplanes/contract.ts';
 import type { Context } from './context.ts';
 import { changeOf, type Entry, familiesOf } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
+import type { StepLimits } from './fair-queue.ts';
+import { PartWriter } from './part-writer.ts';
 import { retryDelayMs } from './retry.ts';
 import { splitUntilDone } from './split.ts';
-import { type Unit, unitsOf } from './units.ts';
+import { holdersFor, type Unit } from './units.ts';
+import { type PartTask, planWrite } from './write-plan.ts';
 
 interface Refusal {
   readonly error: unknown;
   readonly failure: Failure;
+}
+
+export interface WriteOptions {
+  /** Each has failed for itself before, so that all fail says nothing about the plane. */
+  readonly suspects: boolean;
+  readonly limits: StepLimits;
+  readonly signal: AbortSignal;
 }
 
 /** Everything fails: the plane is left alone for a while. */
@@ -22,6 +32,8 @@ export interface Pause {
 interface Tally {
   transactionCount: number;
   acknowledgedCount: number;
+  /** The last one, of a row or of everything. */
+  failure?: Failure;
 }
 
 /** Of a plane that took everything last time more is tried than of one that took nothing. */
@@ -34,11 +46,13 @@ const ATTEMPTS_BEFORE_A_LOOK = 3;
 /** Brings rows into the kernel, and finds those that it does not take. */
 export class Writer {
   readonly #context: Context;
+  readonly #partWriter: PartWriter;
   #pause: Pause | undefined;
   #needsLook = false;
 
   constructor(context: Context) {
     this.#context = context;
+    this.#partWriter = new PartWriter(context);
   }
 
   get pause(): Pause | undefined {
@@ -58,31 +72,72 @@ export class Writer {
     this.#context.outstanding.retryAll(this.#context.clock.nowMs());
   }
 
-  /** `suspects`: each has failed for itself before, so that all fail says nothing about the plane. */
-  async write(
-    entries: readonly Entry[],
-    { suspects, signal }: { suspects: boolean; signal: AbortSignal },
-  ): Promise<void> {
-    const { clock, monotonicMs, outstanding, observers } = this.#context;
+  async write(entries: readonly Entry[], options: WriteOptions): Promise<void> {
+    const { plane, clock, monotonicMs, outstanding, observers } = this.#context;
     const startedAtMs = clock.nowMs();
     const begunMs = monotonicMs();
     const tally: Tally = { transactionCount: 0, acknowledgedCount: 0 };
-    const units = outstanding.hasHolders
-      ? unitsOf(entries, (claim) => outstanding.holderOf(claim))
-      : entries.map((entry) => [entry]);
-    const total = await splitUntilDone(units, {
-      attempt: (part) => this.#attempt(part.flat(), tally),
-      culpritOf,
-      refuse: (unit, refusal) => this.#refuse(unit, refusal),
-      patience: this.#pause === undefined ? PATIENCE : PATIENCE_WHILE_ALL_FAILS,
-      signal,
+    const { transactions, part, postponed } = planWrite(entries, {
+      holderOf: outstanding.hasHolders ? (claim) => outstanding.holderOf(claim) : undefined,
+      limits: options.limits,
+      hasParts: plane.applyPart !== undefined,
     });
-    if (total !== undefined) this.#refuseRest(total.rest.flat(), total.refusal, suspects);
+    const isTaken = await this.#writeAll(transactions, { ...options, tally });
+    if (isTaken && part !== undefined) await this.#writePart(part, options.limits, tally);
+    // Otherwise they would be tried at once, and with them again and again what they wait for.
+    if (tally.failure !== undefined) this.#refuse(postponed, tally.failure);
+    const { transactionCount, acknowledgedCount } = tally;
     const durationMs = monotonicMs() - begunMs;
     const families = familiesOf(entries);
     const pendingCount = outstanding.size;
-    const report = { ...tally, startedAtMs, durationMs, families, pendingCount };
-    observers.tell((observer) => observer.onStep?.(report));
+    const counts = { transactionCount, acknowledgedCount, pendingCount };
+    observers.tell((o) => o.onStep?.({ ...counts, startedAtMs, durationMs, families }));
+  }
+
+  /** Gives whether the plane takes anything, and nobody has told us to stop. */
+  async #writeAll(
+    transactions: readonly (readonly Unit[])[],
+    { suspects, signal, tally }: WriteOptions & { readonly tally: Tally },
+  ): Promise<boolean> {
+    for (const units of transactions) {
+      const total = await splitUntilDone(units, {
+        attempt: (some) => this.#attempt(some.flat(), tally),
+        culpritOf,
+        refuse: (unit, { failure }) => {
+          tally.failure = failure;
+          this.#refuse(unit, failure);
+        },
+        patience: this.#pause === undefined ? PATIENCE : PATIENCE_WHILE_ALL_FAILS,
+        signal,
+      });
+      if (total === undefined) continue;
+      tally.failure = total.refusal.failure;
+      this.#refuseRest(total.rest.flat(), total.refusal, suspects);
+      return false;
+    }
+    return !signal.aborted;
+  }
+
+  async #writePart(task: PartTask, limits: StepLimits, tally: Tally): Promise<void> {
+    const { outstanding } = this.#context;
+    const { entry } = task;
+    const [holder] = holdersFor(entry, (claim) => outstanding.holderOf(claim));
+    const isRemoval = task.change.after === undefined;
+    if (holder?.failure !== undefined && !isRemoval) {
+      // It still has what this row wants, and the kernel would refuse the two.
+      this.#refuse([entry], holder.failure.last);
+      return;
+    }
+    if (tally.transactionCount > 0) await turn();
+    tally.transactionCount++;
+    const result = await this.#partWriter.write(task, limits);
+    if (result.state === 'failed') {
+      tally.failure = result.failure;
+      this.#refuse([entry], result.failure);
+      return;
+    }
+    if (result.state === 'finished') tally.acknowledgedCount++;
+    if (this.#pause !== undefined) this.resume();
   }
 
   async #attempt(entries: readonly Entry[], tally: Tally): Promise<Refusal | undefined> {
@@ -107,8 +162,9 @@ export class Writer {
     return undefined;
   }
 
-  #refuse(unit: Unit, { failure }: Refusal): void {
+  #refuse(unit: Unit, failure: Failure): void {
     const { outstanding, observers, clock, log } = this.#context;
+    if (unit.length === 0) return;
     for (const entry of unit) {
       const attempts = (entry.failure?.attempts ?? 0) + 1;
       const retryAtMs = clock.nowMs() + this.#delayMs(attempts);

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../forwarding/model.ts';
+import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
+import { goingFirst, type HalfKnown, rowsOf, undone, withKnown } from './composed-changes.ts';
+import { ComposedParts } from './composed-parts.ts';
 import {
   type DataPlane,
   type Desired,
@@ -34,15 +36,16 @@ const TRY_FRONT_EVERY_MS = 20_000;
 export class ComposedPlane implements DataPlane {
   readonly mode: string;
   readonly rowsPerStep?: number;
+  readonly objectsPerStep?: number;
+  readonly applyPart?: (change: Change) => Promise<'unfinished' | 'finished'>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Why the front has nothing and is told nothing. It costs speed and no connection. */
   #frontLost: unknown;
-  /** What only one of them has as it should be. The agent must write these rows, so it names no `before`. */
-  #onlyInFront: Rows = new Map();
-  #onlyBehind: Rows = new Map();
+  readonly #halfKnown: HalfKnown = { onlyInFront: new Map(), onlyBehind: new Map() };
+  readonly #parts: ComposedParts;
   /** A change could not be taken back: what the planes have only a look can tell. */
   #isUncertain = false;
   #onDrift: ((drift: Drift) => void) | undefined;
@@ -54,8 +57,15 @@ export class ComposedPlane implements DataPlane {
     this.#behind = behind;
     this.#onFrontLost = parts.onFrontLost ?? (() => undefined);
     this.#sleep = parts.sleep ?? sleep;
-    const limit = behind.rowsPerStep;
-    if (limit !== undefined) this.rowsPerStep = limit;
+    this.#parts = new ComposedParts({
+      front,
+      behind,
+      halfKnown: this.#halfKnown,
+      rollBack: (plane, changes) => this.#takeBack({ plane, changes }),
+    });
+    if (behind.rowsPerStep !== undefined) this.rowsPerStep = behind.rowsPerStep;
+    if (behind.objectsPerStep !== undefined) this.objectsPerStep = behind.objectsPerStep;
+    if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
   }
 
   async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
@@ -63,11 +73,12 @@ export class ComposedPlane implements DataPlane {
     const rows = [...desired.rows];
     const again = { facts: desired.facts, rows };
     const needed = this.#isUncertain ? 'everything' : depth;
+    this.#parts.forget();
     const behind = await this.#behind.inspect(again, needed);
     const front = await this.#inspectFront(again, needed);
     this.#isUncertain = false;
-    this.#onlyInFront = rowsOf(rows, front.right.difference(behind.right));
-    this.#onlyBehind = rowsOf(rows, behind.right.difference(front.right));
+    this.#halfKnown.onlyInFront = rowsOf(rows, front.right.difference(behind.right));
+    this.#halfKnown.onlyBehind = rowsOf(rows, behind.right.difference(front.right));
     return {
       right: behind.right.intersection(front.right),
       differences: [...behind.differences, ...front.differences],
@@ -84,18 +95,24 @@ export class ComposedPlane implements DataPlane {
   /** What one of them refuses is taken back from the other: it is one transaction, or none. */
   async apply(changes: readonly Change[]): Promise<void> {
     if (this.#isUncertain) throw uncertain();
+    const { onlyInFront, onlyBehind } = this.#halfKnown;
     const isLost = this.#frontLost !== undefined;
-    const front = isLost ? [] : withKnown(changes, this.#onlyInFront);
+    const front = isLost ? [] : withKnown(changes, onlyInFront);
     const first = new Set(goingFirst(front));
     await this.#inTurn([
       { plane: this.#front, changes: [...first] },
-      { plane: this.#behind, changes: withKnown(changes, this.#onlyBehind) },
+      { plane: this.#behind, changes: withKnown(changes, onlyBehind) },
       { plane: this.#front, changes: front.filter((change) => !first.has(change)) },
     ]);
     for (const { key } of changes) {
-      this.#onlyBehind.delete(key);
-      this.#onlyInFront.delete(key);
+      onlyBehind.delete(key);
+      onlyInFront.delete(key);
     }
+  }
+
+  async #applyPart(change: Change): Promise<'unfinished' | 'finished'> {
+    if (this.#isUncertain) throw uncertain();
+    return await this.#parts.apply(change, this.#frontLost === undefined ? 'there' : 'lost');
   }
 
   async diff(desired: Desired): Promise<readonly Difference[]> {
@@ -214,52 +231,6 @@ export class ComposedPlane implements DataPlane {
 interface Step {
   readonly plane: DataPlane;
   readonly changes: readonly Change[];
-}
-
-/**
- * Each plane remembers for itself who stays with which endpoint. A client that met a new Service
- * behind, in the moment before it was in front, would be sent elsewhere the next time.
- */
-/**
- * An address that one row gives up and another takes, as when a port is renamed, is handed over in one
- * transaction: taken in an earlier one, it would be removed by the later.
- */
-function goingFirst(changes: readonly Change[]): readonly Change[] {
-  const fresh = changes.filter(isNewWithAffinity);
-  if (fresh.length === 0) return fresh;
-  const held = new Set(changes.flatMap(({ before }) => (before ? addressesOf(before) : [])));
-  return fresh.filter(({ after }) => !after || addressesOf(after).every((each) => !held.has(each)));
-}
-
-function addressesOf({ id: { family, protocol }, frontends }: Forwarding): string[] {
-  return frontends.map(({ address, port }) => `${family} ${protocol} ${address ?? ''} ${port}`);
-}
-
-function isNewWithAffinity({ before, after }: Change): boolean {
-  return before === undefined && after !== undefined && after.affinitySeconds > 0;
-}
-
-type Rows = Map<ServicePortKey, Forwarding>;
-
-function rowsOf(rows: readonly Forwarding[], keys: ReadonlySet<ServicePortKey>): Rows {
-  const found: Rows = new Map();
-  if (keys.size === 0) return found;
-  for (const row of rows) {
-    const key = servicePortKey(row.id);
-    if (keys.has(key)) found.set(key, row);
-  }
-  return found;
-}
-
-/** For a plane that has found these rows right, and so does not remember what is there of them. */
-function withKnown(changes: readonly Change[], known: Rows): readonly Change[] {
-  if (known.size === 0) return changes;
-  return changes.map((change) => ({ ...change, before: change.before ?? known.get(change.key) }));
-}
-
-/** A row of which was not known what it was is taken away: it is still to be written. */
-function undone({ key, before, after }: Change): Change {
-  return { key, before: after, after: before };
 }
 
 function missing({ mode }: DataPlane, error: unknown): Difference {

@@ -30,6 +30,10 @@ export class OwnMetrics implements AgentObserver {
     this.#metrics.transactions.add(transactionCount);
   }
 
+  onPart(): void {
+    this.#metrics.parts.add(1);
+  }
+
   onStepFailed({ scope }: StepFailure): void {
     this.#metrics.writeFailures.add(1, scope);
   }
@@ -49,12 +53,15 @@ export class OwnMetrics implements AgentObserver {
     this.#metrics.readyz.add(1, String(status));
   }
 
-  take({ rows, failingRowCount, conditions, driftCount, sources, atMs }: AgentSnapshot): void {
+  take(snapshot: AgentSnapshot): void {
+    const { rows, failingRowCount, pace, conditions, driftCount, sources, atMs } = snapshot;
     const metrics = this.#metrics;
     metrics.desiredRows.set(rows.desired);
     metrics.appliedRows.set(rows.applied);
     metrics.pendingRows.set(rows.pending);
     metrics.failingRows.set(failingRowCount);
+    metrics.rowsInParts.set(pace.rowCount);
+    metrics.longestWait.set(pace.longestWaitMs / MS);
     metrics.drifts.replace(driftCount);
     for (const family of FAMILIES) {
       const { oldestPendingAtMs = atMs } = conditions.timely[family];
@@ -105,6 +112,12 @@ function define(set: MetricSet) {
       buckets: PROPAGATION_SECONDS,
     }),
     transactions: counter('transactions_total', 'Transactions that were tried'),
+    parts: counter('parts_total', 'Parts of rows that are too large for one transaction'),
+    rowsInParts: gauge('rows_in_parts', 'Service ports that are being written in parts'),
+    longestWait: gauge(
+      'longest_queue_wait_seconds',
+      'How long the first row of the namespace that waits longest has waited for its turn',
+    ),
     inspections: counter('inspections_total', 'Comparisons with the kernel', ['reason']),
     inspectionFailures: counter('inspection_failures_total', 'Comparisons that failed'),
     drifts: counter('drifts_total', 'Changes of ours by somebody else'),

@@ -11,8 +11,9 @@ import { claimOf } from '../../forwarding/claims.ts';
 import { equalForwarding } from '../../forwarding/equal.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
+import { weightOf } from '../weight.ts';
 
-export type Call = 'inspect everything' | 'inspect suspects' | 'configure' | 'apply';
+export type Call = 'inspect everything' | 'inspect suspects' | 'configure' | 'apply' | 'part';
 
 /**
  * A plane as the contract describes it, over a kernel in memory that fails on demand. It holds the
@@ -21,6 +22,9 @@ export type Call = 'inspect everything' | 'inspect suspects' | 'configure' | 'ap
 export class FakePlane implements DataPlane {
   readonly mode = 'fake';
   readonly kernel = new Map<ServicePortKey, Forwarding>();
+  /** Beyond it a transaction violates the contract, and a change must come in parts. */
+  objectsPerStep?: number;
+  applyPart?: (change: Change) => Promise<'unfinished' | 'finished'>;
   facts: NodeFacts | undefined;
   readonly calls: Call[] = [];
   readonly applied: (readonly Change[])[] = [];
@@ -34,8 +38,20 @@ export class FakePlane implements DataPlane {
   readonly #suspects = new Set<ServicePortKey>();
   /** Rows that an inspection did not find right. */
   readonly #remembered = new Set<ServicePortKey>();
+  /** Rows of which the kernel has some parts, and how many objects are still to be written. */
+  readonly #parts = new Map<ServicePortKey, { readonly change: Change; left: number }>();
+
+  /** From now on it writes large rows in parts, and nothing larger than this. */
+  writeInParts(objectsPerStep: number): void {
+    this.objectsPerStep = objectsPerStep;
+    this.applyPart = (change) => this.#applyPart(change, objectsPerStep);
+  }
 
   async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+    // Also one that fails forgets which part is next, and remembers that something is there.
+    const halfWritten = new Set(this.#parts.keys());
+    for (const key of halfWritten) this.#remembered.add(key);
+    this.#parts.clear();
     return await this.#alone(`inspect ${depth}`, [], () => {
       const rows = new Map(Array.from(desired.rows, (row) => [servicePortKey(row.id), row]));
       const isLookedAt = (key: string): boolean =>
@@ -43,7 +59,8 @@ export class FakePlane implements DataPlane {
       const foreign = [...this.kernel.keys()].filter((key) => !rows.has(key) && isLookedAt(key));
       for (const key of foreign) this.kernel.delete(key);
       const isWrong = (key: string): boolean =>
-        isLookedAt(key) && !equalForwarding(this.kernel.get(key), rows.get(key));
+        (isLookedAt(key) && !equalForwarding(this.kernel.get(key), rows.get(key))) ||
+        halfWritten.has(key);
       const wrong = [...rows.keys()].filter(isWrong);
       for (const key of wrong) this.#remembered.add(key);
       this.#suspects.clear();
@@ -65,23 +82,70 @@ export class FakePlane implements DataPlane {
 
   async apply(changes: readonly Change[]): Promise<void> {
     await this.#alone('apply', changes, () => {
-      for (const change of changes) this.#checkBefore(change);
-      const next = new Map(this.kernel);
-      for (const { key } of changes) next.delete(key);
-      const taken = new Set([...next.values()].flatMap(claimsOf));
-      for (const { key, after } of changes) {
-        if (after === undefined) continue;
-        for (const claim of claimsOf(after)) {
-          if (taken.has(claim)) throw refusal('EXISTS', `${claim} is there already`);
-          taken.add(claim);
-        }
-        next.set(key, after);
+      const objectCount = changes.reduce((sum, change) => sum + weightOf(change), 0);
+      if (objectCount > (this.objectsPerStep ?? objectCount)) {
+        this.violations.push(`${objectCount} objects in one transaction`);
       }
-      this.kernel.clear();
-      for (const [key, row] of next) this.kernel.set(key, row);
-      for (const { key } of changes) this.#remembered.delete(key);
-      this.applied.push(changes);
+      for (const { key } of changes) {
+        if (this.#parts.has(key)) this.violations.push(`${key}: is being written in parts`);
+      }
+      this.#write(changes);
     });
+  }
+
+  #write(changes: readonly Change[]): void {
+    for (const change of changes) this.#checkBefore(change);
+    const next = new Map(this.kernel);
+    for (const { key } of changes) next.delete(key);
+    const taken = this.#takenBut(changes.map(({ key }) => key));
+    for (const { key, after } of changes) {
+      if (after === undefined) continue;
+      for (const claim of claimsOf(after)) {
+        if (taken.has(claim)) throw refusal('EXISTS', `${claim} is there already`);
+        taken.add(claim);
+      }
+      next.set(key, after);
+    }
+    this.kernel.clear();
+    for (const [key, row] of next) this.kernel.set(key, row);
+    for (const { key } of changes) this.#remembered.delete(key);
+    this.applied.push(changes);
+  }
+
+  async #applyPart(change: Change, objectsPerStep: number): Promise<'unfinished' | 'finished'> {
+    const { key, after } = change;
+    try {
+      return await this.#alone('part', [change], () => {
+        const known = this.#parts.get(key);
+        if (known !== undefined && known.change !== change) {
+          this.violations.push(`${key}: another change than the one that was begun`);
+        }
+        const part = known ?? { change, left: weightOf(change) };
+        if (known === undefined) this.#checkBefore(change);
+        this.#parts.set(key, part);
+        const taken = this.#takenBut([key]);
+        const conflict = after && claimsOf(after).find((claim) => taken.has(claim));
+        if (conflict !== undefined) throw refusal('EXISTS', `${conflict} is there already`);
+        part.left -= objectsPerStep;
+        if (part.left > 0) return 'unfinished';
+        this.#parts.delete(key);
+        this.#write([change]);
+        return 'finished';
+      });
+    } catch (error) {
+      this.#parts.delete(key);
+      this.#remembered.add(key);
+      throw error;
+    }
+  }
+
+  /** Addresses that other rows have, also of those that are only partly written. */
+  #takenBut(keys: readonly ServicePortKey[]): Set<string> {
+    const own = new Set(keys);
+    const written = [...this.kernel].filter(([key]) => !own.has(key)).map(([, row]) => row);
+    const parts = [...this.#parts].filter(([key]) => !own.has(key));
+    const halfWritten = parts.flatMap(([, { change }]) => change.after ?? []);
+    return new Set([...written, ...halfWritten].flatMap(claimsOf));
   }
 
   async diff(): Promise<readonly never[]> {

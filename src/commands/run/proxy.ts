@@ -4,6 +4,7 @@ import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import { pacedEvents } from '../../agent/paced-events.ts';
 import { runTogether } from '../../agent/run-together.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
 import { systemClock } from '../../cluster/clock.ts';
@@ -80,6 +81,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       serviceHealth,
       flows.observer,
       logObserver(log),
+      pacedEvents(parts.events),
       { onFirstSync: () => manager.ready(`${settings.mode} on ${hostname()}`) },
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { type Condition, readyz } from '../../agent/conditions.ts';
+import { describePace } from '../../agent/pace.ts';
 import type { AgentSnapshot, Quantiles } from '../../agent/snapshot.ts';
 import type { EndpointCount } from '../../dataplanes/contract.ts';
 import { formatTextTable } from '../text-table.ts';
@@ -18,6 +19,7 @@ export function statusView(snapshot: AgentSnapshot): string {
     headline(snapshot),
     conditionsTable(snapshot),
     propagationTable(snapshot),
+    paced(snapshot),
     failing(snapshot),
     drifts(snapshot),
   ];
@@ -69,6 +71,11 @@ function propagationTable({ propagation }: AgentSnapshot): string {
     line('received to kernel', propagation.received),
     line('triggered to kernel', propagation.triggered),
   ]);
+}
+
+function paced({ pace }: AgentSnapshot): string {
+  if (pace.rowCount === 0 && pace.namespaceCount === 0) return '';
+  return `${colour('bold', 'PACED')}  ${colour('yellow', describePace(pace))}`;
 }
 
 function failing({ failingRows, failingRowCount, atMs }: AgentSnapshot): string {

@@ -22,6 +22,7 @@ export function conditionsWith(more: Partial<Conditions> = {}): Conditions {
     errorFree: good,
     undisturbed: good,
     watching: good,
+    unpaced: good,
     nodeEligible: good,
     ...more,
   };
@@ -44,6 +45,7 @@ export function snapshotWith(more: Partial<AgentSnapshot> = {}): AgentSnapshot {
     rows: { desired: 0, applied: 0, pending: 0 },
     failingRows: [],
     failingRowCount: 0,
+    pace: { rows: [], rowCount: 0, namespaces: [], namespaceCount: 0, longestWaitMs: 0 },
     conditions: conditionsWith(),
     drifts: [],
     driftCount: 0,

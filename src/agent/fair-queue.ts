@@ -1,0 +1,158 @@
+import type { ServicePortKey } from '../forwarding/model.ts';
+import type { Entry } from './entry.ts';
+import { entryWeight } from './weight.ts';
+
+/** The rows of one namespace, in the order in which they came. */
+export interface Lane {
+  readonly rows: ReadonlyMap<ServicePortKey, Entry>;
+  /** When the kernel last took a part of one of them, on the monotonic clock. */
+  readonly lastPartAtMs: number | undefined;
+}
+
+interface OwnLane extends Lane {
+  readonly rows: Map<ServicePortKey, Entry>;
+  /** What it may still take in its turn, in kernel objects; below zero it has had more than its share. */
+  credit: number;
+  lastPartAtMs: number | undefined;
+}
+
+/** What one step may hold. */
+export interface StepLimits {
+  readonly rows: number;
+  /** Kernel objects. A row that alone has more makes a step of its own. */
+  readonly objects: number;
+}
+
+/** What a row costs beside its objects, so that many small rows use up a turn too. */
+const OBJECTS_PER_ROW = 16;
+
+/**
+ * Rows that wait, fair between namespaces: round robin over them, each turn worth about the same
+ * number of kernel objects, and first in first out within one. A namespace that floods the queue
+ * delays the first row of another by one turn, not by its whole backlog.
+ */
+export class FairQueue {
+  /** The namespace whose turn is next comes first. */
+  readonly #lanes = new Map<string, OwnLane>();
+  readonly #objectsPerTurn: number;
+  #size = 0;
+
+  constructor(objectsPerTurn: number) {
+    this.#objectsPerTurn = objectsPerTurn;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: ServicePortKey): Entry | undefined {
+    // Taken out of the key, so that no second map of all rows is needed.
+    return this.#lanes.get(key.slice(0, key.indexOf('/')))?.rows.get(key);
+  }
+
+  add(entry: Entry): void {
+    const { namespace } = entry.id;
+    let lane = this.#lanes.get(namespace);
+    if (lane === undefined) {
+      lane = { rows: new Map(), credit: 0, lastPartAtMs: undefined };
+      this.#lanes.set(namespace, lane);
+    }
+    if (!lane.rows.has(entry.key)) this.#size++;
+    lane.rows.set(entry.key, entry);
+  }
+
+  delete({ key, id: { namespace } }: Entry): void {
+    const lane = this.#lanes.get(namespace);
+    if (lane?.rows.delete(key) !== true) return;
+    this.#size--;
+    if (lane.rows.size === 0) this.#lanes.delete(namespace);
+  }
+
+  /** A part of the row was written. It stays the first of its namespace until all of it is. */
+  partWritten({ key, id: { namespace } }: Entry, atMs: number): void {
+    const lane = this.#lanes.get(namespace);
+    if (lane?.rows.has(key)) lane.lastPartAtMs = atMs;
+  }
+
+  lanes(): Iterable<readonly [string, Lane]> {
+    return this.#lanes;
+  }
+
+  *rows(): Generator<Entry> {
+    for (const { rows } of this.#lanes.values()) yield* rows.values();
+  }
+
+  /** The rows for the next step. They stay in the queue until they are deleted. */
+  take(limits: StepLimits): Entry[] {
+    const step = new Step(limits);
+    const cursors = new Map<OwnLane, Cursor>();
+    // A lane that had its turn goes to the end of the map, where this loop meets it again.
+    for (const [namespace, lane] of this.#lanes) {
+      const cursor = cursors.get(lane) ?? new Cursor(lane.rows);
+      if (cursor.head === undefined) continue;
+      cursors.set(lane, cursor);
+      lane.credit = Math.min(lane.credit, 0) + this.#objectsPerTurn;
+      const before = step.taken.length;
+      takeTurn(lane, cursor, step);
+      // A row that does not fit any more must be the first of the next step, or it might never fit.
+      if (!step.isFull || step.taken.length > before) {
+        this.#lanes.delete(namespace);
+        this.#lanes.set(namespace, lane);
+      }
+      if (step.isFull) break;
+    }
+    return step.taken;
+  }
+}
+
+function takeTurn(lane: OwnLane, cursor: Cursor, step: Step): void {
+  while (cursor.head !== undefined && lane.credit > 0) {
+    const cost = step.take(cursor.head);
+    if (cost === undefined) return;
+    lane.credit -= cost;
+    cursor.advance();
+    if (step.isFull) return;
+  }
+  // Whoever has nothing left saves nothing for later.
+  if (cursor.head === undefined) lane.credit = Math.min(lane.credit, 0);
+}
+
+class Cursor {
+  readonly #rows: Iterator<Entry, undefined>;
+  head: Entry | undefined;
+
+  constructor(rows: ReadonlyMap<ServicePortKey, Entry>) {
+    this.#rows = rows.values();
+    this.head = this.#rows.next().value;
+  }
+
+  advance(): void {
+    this.head = this.#rows.next().value;
+  }
+}
+
+class Step {
+  readonly taken: Entry[] = [];
+  isFull = false;
+  readonly #limits: StepLimits;
+  #objectCount = 0;
+
+  constructor(limits: StepLimits) {
+    this.#limits = limits;
+  }
+
+  /** Gives what it costs; undefined: it does not fit. */
+  take(entry: Entry): number | undefined {
+    const { rows, objects } = this.#limits;
+    // Of a row that is larger than a step one part is written.
+    const weight = Math.min(entryWeight(entry), objects);
+    if (this.taken.length > 0 && this.#objectCount + weight > objects) {
+      this.isFull = true;
+      return undefined;
+    }
+    this.taken.push(entry);
+    this.#objectCount += weight;
+    this.isFull = this.taken.length >= rows || this.#objectCount >= objects;
+    return weight + OBJECTS_PER_ROW;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Context } from './context.ts';
+import { type Failure, failureOf } from './failure.ts';
+import type { StepLimits } from './fair-queue.ts';
+import type { PartTask } from './write-plan.ts';
+
+export type PartResult =
+  | { readonly state: 'unfinished' | 'finished' }
+  | { readonly state: 'failed'; readonly failure: Failure };
+
+/** Writes changes that are too large to share a transaction, one part in each call. */
+export class PartWriter {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** A row of which a part was refused is left uncertain; to refuse it is the caller's. */
+  async write(task: PartTask, { objects }: StepLimits): Promise<PartResult> {
+    const { outstanding, clock, monotonicMs } = this.#context;
+    const { entry, objectCount } = task;
+    const isLarge = objectCount > objects;
+    if (isLarge && entry.parts === undefined) outstanding.beginParts(entry, task);
+    const begunMs = monotonicMs();
+    try {
+      const state = await this.#apply(task, isLarge);
+      if (isLarge) this.#partWritten(task, state);
+      if (state === 'finished') this.#finished(task, monotonicMs() - begunMs);
+      return { state };
+    } catch (error) {
+      if (isLarge) outstanding.abandonParts(entry);
+      return { state: 'failed', failure: failureOf(error, clock.nowMs()) };
+    }
+  }
+
+  async #apply({ change }: PartTask, isLarge: boolean): Promise<'unfinished' | 'finished'> {
+    const { plane } = this.#context;
+    if (isLarge && plane.applyPart !== undefined) return await plane.applyPart(change);
+    await plane.apply([change]);
+    return 'finished';
+  }
+
+  #partWritten({ entry }: PartTask, state: 'unfinished' | 'finished'): void {
+    const { outstanding, observers } = this.#context;
+    outstanding.partWritten(entry);
+    const { parts, id } = entry;
+    if (parts === undefined) return;
+    const { writtenCount, objectCount, begunAtMs, lastAtMs } = parts;
+    const elapsedMs = lastAtMs - begunAtMs;
+    const isFinished = state === 'finished';
+    const report = { id, writtenCount, objectCount, elapsedMs, isFinished };
+    observers.tell((observer) => observer.onPart?.(report));
+  }
+
+  /** The change that was begun is in the kernel; what is desired may be another one by now. */
+  #finished({ entry, change }: PartTask, durationMs: number): void {
+    const { outstanding, propagations, observers, clock, monotonicMs } = this.#context;
+    const atMs = clock.nowMs();
+    const isDesired = outstanding.written(entry, change.after, atMs);
+    const instant = { monotonicMs: monotonicMs(), wallMs: atMs };
+    const ended = isDesired ? propagations.acknowledged([entry], instant) : [];
+    const acknowledged = { changes: [change], atMs, durationMs, propagations: ended };
+    observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
+  }
+}

@@ -1,0 +1,114 @@
+import type { Family, ServicePortKey } from '../forwarding/model.ts';
+import { DeadlineHeap } from './deadline-heap.ts';
+import type { Entry, FailureScope, RowFailure } from './entry.ts';
+import { FairQueue, type StepLimits } from './fair-queue.ts';
+
+/** About a row: who fails with thousands of rows must not be tried alone before all others. */
+const OBJECTS_PER_TURN = 32;
+
+export type FailingRow = RowFailure & { readonly key: ServicePortKey };
+
+interface Backoff {
+  readonly entry: Entry;
+  /** As it was when the time was set: another one has another time. */
+  readonly failure: RowFailure;
+}
+
+/** Rows that the kernel refused at least once, and when each is tried again. */
+export class Retries {
+  /** The one first refused first. */
+  readonly #failed = new Map<ServicePortKey, Entry>();
+  readonly #backingOff = new DeadlineHeap<Backoff>();
+  readonly #due: Record<FailureScope, FairQueue> = {
+    row: new FairQueue(OBJECTS_PER_TURN),
+    plane: new FairQueue(OBJECTS_PER_TURN),
+  };
+  readonly #rowScopeCounts: Record<Family, number> = { IPv4: 0, IPv6: 0 };
+
+  get size(): number {
+    return this.#failed.size;
+  }
+
+  get(key: ServicePortKey): Entry | undefined {
+    return this.#failed.get(key);
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#failed.values();
+  }
+
+  /** Those that the kernel refuses for themselves. */
+  rowScopeCount(family: Family): number {
+    return this.#rowScopeCounts[family];
+  }
+
+  /** It failed, for the first time or again. */
+  refuse(entry: Entry, failure: RowFailure): void {
+    this.#forget(entry);
+    entry.failure = failure;
+    this.#failed.set(entry.key, entry);
+    if (failure.scope === 'row') this.#rowScopeCounts[entry.id.family]++;
+    this.#backingOff.push(failure.retryAtMs, { entry, failure });
+  }
+
+  delete(entry: Entry): void {
+    this.#forget(entry);
+    this.#failed.delete(entry.key);
+  }
+
+  /** What was refused is not what is asked for now, or what made it fail may have been put right. */
+  hasten(entry: Entry, nowMs: number): void {
+    if (entry.failure === undefined) return;
+    entry.failure = { ...entry.failure, retryAtMs: nowMs };
+    this.#due[entry.failure.scope].add(entry);
+  }
+
+  hastenAll(nowMs: number): void {
+    for (const entry of this.#failed.values()) this.hasten(entry, nowMs);
+  }
+
+  partWritten(entry: Entry, atMs: number): void {
+    for (const queue of Object.values(this.#due)) queue.partWritten(entry, atMs);
+  }
+
+  /** Those whose time has come, either for themselves or together with everything else. */
+  takeDue(scope: FailureScope, nowMs: number, limits: StepLimits): Entry[] {
+    for (let next = this.#next(); next && next.atMs <= nowMs; next = this.#next()) {
+      const { entry, failure } = next.what;
+      this.#backingOff.shift();
+      this.#due[failure.scope].add(entry);
+    }
+    return this.#due[scope].take(limits);
+  }
+
+  /** When the next one should be tried again. */
+  nextAtMs(): number {
+    if (this.#due.row.size + this.#due.plane.size > 0) return 0;
+    return this.#next()?.atMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The ones first refused. */
+  failing(most: number): FailingRow[] {
+    return [...this.#failed.values().take(most)].flatMap(({ key, failure }) =>
+      failure === undefined ? [] : [{ key, ...failure }],
+    );
+  }
+
+  #next(): DeadlineHeap<Backoff>['first'] {
+    for (;;) {
+      const next = this.#backingOff.first;
+      if (next === undefined || this.#isBackingOff(next.what)) return next;
+      this.#backingOff.shift();
+    }
+  }
+
+  #isBackingOff({ entry, failure }: Backoff): boolean {
+    return entry.failure === failure && this.#failed.get(entry.key) === entry;
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#failed.get(entry.key) !== entry) return;
+    for (const queue of Object.values(this.#due)) queue.delete(entry);
+    if (entry.failure?.scope === 'row') this.#rowScopeCounts[entry.id.family]--;
+  }
+}

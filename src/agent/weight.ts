@@ -1,0 +1,42 @@
+import type { Forwarding } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import { changeOf, type Entry } from './entry.ts';
+
+/**
+ * Upper bound of the kernel objects that a change touches: what is there of the row may have to be
+ * deleted, and what is wanted of it added. Looks at lengths only, never at endpoints.
+ */
+export function weightOf({ before, after }: Change): number {
+  return rowWeight(before) + rowWeight(after);
+}
+
+/** The same of what is to be written of a row, with what the plane may have to delete beside it. */
+export function entryWeight(entry: Entry): number {
+  return weightOf(changeOf(entry)) + leftoverWeight(entry);
+}
+
+/** The same when all of the row is removed. */
+export function removalWeight(entry: Entry): number {
+  return weightOf({ ...changeOf(entry), after: undefined }) + leftoverWeight(entry);
+}
+
+function leftoverWeight({ leftovers = [] }: Entry): number {
+  return leftovers.reduce((most, row) => Math.max(most, rowWeight(row)), 0);
+}
+
+function rowWeight(row: Forwarding | undefined): number {
+  if (row === undefined) return 0;
+  const { frontends, clusterEndpoints, localEndpoints } = row;
+  let weight = frontends.length + clusterEndpoints.length + localEndpoints.length;
+  // Frontends of one row nearly always share one list of ranges, which a plane writes once.
+  const counted = new Set<readonly string[]>();
+  let last: readonly string[] | undefined;
+  for (const { allowedSources } of frontends) {
+    if (allowedSources === undefined || allowedSources === last) continue;
+    last = allowedSources;
+    if (counted.has(allowedSources)) continue;
+    counted.add(allowedSources);
+    weight += allowedSources.length;
+  }
+  return weight;
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Forwarding } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
+import { ComposedPlane } from './composition.ts';
+import { type DataPlane, type NodeFacts, PlaneError } from './contract.ts';
+
+const FACTS: NodeFacts = {
+  podDetection: { IPv4: undefined, IPv6: undefined },
+  nodePortAddresses: { IPv4: 'all', IPv6: 'all' },
+  serviceRanges: [],
+  masqueradeMark: 1,
+};
+const REFUSAL = new PlaneError('full', { code: 'FULL', next: '' });
+
+function row(service: string, affinitySeconds = 0): Forwarding {
+  return {
+    id: { namespace: 'ns', service, port: '', protocol: 'TCP', family: 'IPv4' },
+    frontends: [],
+    clusterEndpoints: [],
+    localEndpoints: [],
+    affinitySeconds,
+  };
+}
+
+function text({ before, after }: Change): string {
+  return `${before?.id.service ?? '-'}>${after?.id.service ?? '-'}`;
+}
+
+/** Two planes of which the one behind writes in three parts; `faults` are the calls that fail. */
+class Pair {
+  readonly calls: string[] = [];
+  readonly faults = new Set<string>();
+  readonly plane: DataPlane;
+  #partCount = 0;
+
+  constructor() {
+    const behind: DataPlane = {
+      ...this.#half('behind'),
+      objectsPerStep: 10,
+      applyPart: async (change) => {
+        this.#call(`behind part ${text(change)}`);
+        this.#partCount++;
+        return this.#partCount % 3 === 0 ? 'finished' : 'unfinished';
+      },
+    };
+    this.plane = new ComposedPlane({ mode: 'both', front: this.#half('front'), behind });
+  }
+
+  async write(change: Change): Promise<void> {
+    while ((await this.plane.applyPart?.(change)) === 'unfinished');
+  }
+
+  #call(what: string): void {
+    this.calls.push(what);
+    if (this.faults.has(what)) throw REFUSAL;
+  }
+
+  #half(name: string): DataPlane {
+    const nothing = {
+      right: new Set<string>(),
+      differences: [],
+      differenceCount: 0,
+      writeCount: 0,
+    };
+    return {
+      mode: name,
+      inspect: async () => {
+        this.#call(`${name} inspect`);
+        return nothing;
+      },
+      configure: async () => undefined,
+      apply: async (changes) => this.#call(`${name} apply ${changes.map(text).join()}`),
+      diff: async () => [],
+      watch: async () => undefined,
+      counters: async () => [],
+      frontends: async () => [],
+      remove: async () => undefined,
+    };
+  }
+}
+
+test('has parts if the plane behind has them', () => {
+  assert.equal(new Pair().plane.objectsPerStep, 10);
+  const behind = { ...new Pair().plane };
+  const whole = new ComposedPlane({ mode: 'both', front: behind, behind: { ...behind } });
+  assert.equal(typeof whole.applyPart, 'function');
+  const { applyPart: _, ...without } = behind;
+  const plane = new ComposedPlane({ mode: 'both', front: without, behind: without });
+  assert.equal(plane.applyPart, undefined);
+});
+
+test('tells the front of a large row when all its parts are behind', async () => {
+  const pair = new Pair();
+  await pair.write({ key: 'k', before: row('a'), after: row('b') });
+  const part = 'behind part a>b';
+  assert.deepEqual(pair.calls, [part, part, part, 'front apply a>b']);
+});
+
+test('tells the front of a new large row with affinity before its first part', async () => {
+  const pair = new Pair();
+  await pair.write({ key: 'k', before: undefined, after: row('s', 10) });
+  const part = 'behind part ->s';
+  assert.deepEqual(pair.calls, ['front apply ->s', part, part, part]);
+});
+
+test('rolls the front back when the plane behind rejects a part', async () => {
+  const pair = new Pair();
+  pair.faults.add('behind part ->s');
+  await assert.rejects(pair.write({ key: 'k', before: undefined, after: row('s', 10) }), REFUSAL);
+  assert.deepEqual(pair.calls, ['front apply ->s', 'behind part ->s', 'front apply s>-']);
+});
+
+test('knows what the front has after the plane behind rejected a part', async () => {
+  const pair = new Pair();
+  pair.faults.add('behind part a>b');
+  await assert.rejects(pair.write({ key: 'k', before: row('a'), after: row('b') }), REFUSAL);
+  await pair.plane.apply([{ key: 'k', before: undefined, after: row('c') }]);
+  assert.deepEqual(pair.calls.slice(1), ['behind apply ->c', 'front apply a>c']);
+});
+
+test('knows what both have after the front rejected a row that is behind', async () => {
+  const pair = new Pair();
+  pair.faults.add('front apply a>b');
+  await assert.rejects(pair.write({ key: 'k', before: row('a'), after: row('b') }), REFUSAL);
+  await pair.plane.apply([{ key: 'k', before: undefined, after: row('c') }]);
+  assert.deepEqual(pair.calls.slice(4), ['behind apply b>c', 'front apply a>c']);
+});
+
+test('knows what the front has after an inspection that failed between two parts', async () => {
+  const pair = new Pair();
+  const change = { key: 'k', before: row('a'), after: row('b') };
+  assert.equal(await pair.plane.applyPart?.(change), 'unfinished');
+  pair.faults.add('behind inspect');
+  await assert.rejects(pair.plane.inspect({ facts: FACTS, rows: [] }, 'everything'), REFUSAL);
+  await pair.plane.apply([{ key: 'k', before: undefined, after: row('c') }]);
+  assert.deepEqual(pair.calls.slice(2), ['behind apply ->c', 'front apply a>c']);
+});
