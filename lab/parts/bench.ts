@@ -18,6 +18,7 @@ export async function provideBench(context: GoBuildContext): Promise<string> {
         'copy.go',
         'objects.go',
         'netlink.go',
+        'watch.go',
       ],
     },
     context,

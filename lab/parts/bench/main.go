@@ -1,5 +1,6 @@
-// What the benchmark needs close to the kernel: a server, a client that counts, and a program that
-// writes the rules of one network namespace into another and does nothing else.
+// What the benchmark needs close to the kernel: a server, a client that counts, a program that
+// writes the rules of one network namespace into another and does nothing else, and one that tells
+// when the kernel has taken rules with an address in them.
 package main
 
 import (
@@ -17,7 +18,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench serve | ask | copy")
+		return fmt.Errorf("usage: bench serve | ask | copy | watch")
 	}
 	switch args[0] {
 	case "serve":
@@ -26,8 +27,10 @@ func run(args []string) error {
 		return ask(args[1:])
 	case "copy":
 		return copyRules(args[1:])
+	case "watch":
+		return watch(args[1:])
 	}
-	return fmt.Errorf("%q is none of serve, ask, copy", args[0])
+	return fmt.Errorf("%q is none of serve, ask, copy, watch", args[0])
 }
 
 func printJSON(value any) error {
