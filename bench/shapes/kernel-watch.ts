@@ -1,4 +1,5 @@
 import { type Dialogue, startDialogue } from '../../lab/host/dialogue.ts';
+import { enterNamespace } from '../../lab/host/namespaces.ts';
 
 /** When the kernel announced rules with an address in them; milliseconds of the monotonic clock. */
 export interface Sight {
@@ -8,6 +9,15 @@ export interface Sight {
   readonly count: number;
   /** Announcements were lost. */
   readonly isOverrun: boolean;
+  /** When the API server sent it to somebody who only listens; 0: not seen, or not asked for. */
+  readonly toldMs: number;
+}
+
+/** Where the slices are watched as well, beside the proxy. */
+export interface WatchedApi {
+  readonly server: string;
+  readonly tokenFile: string;
+  readonly authorityFile: string;
 }
 
 /**
@@ -18,8 +28,22 @@ export interface Sight {
 export class KernelWatch implements Disposable {
   readonly #dialogue: Dialogue;
 
-  constructor(of: { readonly tool: string; readonly namespacePath: string }) {
-    this.#dialogue = startDialogue([of.tool, 'watch', `--namespace=${of.namespacePath}`]);
+  constructor(of: {
+    readonly tool: string;
+    readonly namespacePath: string;
+    readonly api?: WatchedApi;
+  }) {
+    const { tool, namespacePath, api } = of;
+    const toApi =
+      api === undefined
+        ? []
+        : [
+            `--server=${api.server}`,
+            `--token-file=${api.tokenFile}`,
+            `--authority-file=${api.authorityFile}`,
+          ];
+    const argv = [tool, 'watch', `--namespace=${namespacePath}`, ...toApi] as const;
+    this.#dialogue = startDialogue(enterNamespace(namespacePath, [...argv]));
   }
 
   async expect(address: string): Promise<void> {

@@ -5,7 +5,9 @@ export const NOW = 0;
 export const LOWEST = 1;
 export const RISE = 2;
 export const SAMPLES = 3;
-export const CELLS = 4;
+/** The highest sample since it was taken away. */
+export const HIGHEST = 4;
+export const CELLS = 5;
 
 /**
  * Takes one sample. The rise is counted from the lowest sample before it: the kernel gives back what
@@ -16,6 +18,7 @@ export function sample(cells: Int32Array, kib: number): void {
   const lowest = Math.min(Atomics.load(cells, LOWEST), kib);
   Atomics.store(cells, LOWEST, lowest);
   if (kib - lowest > Atomics.load(cells, RISE)) Atomics.store(cells, RISE, kib - lowest);
+  if (kib > Atomics.load(cells, HIGHEST)) Atomics.store(cells, HIGHEST, kib);
   Atomics.add(cells, SAMPLES, 1);
 }
 

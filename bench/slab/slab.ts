@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { until } from '../../lab/host/until.ts';
-import { CELLS, EVERY_MS, LOWEST, NOW, RISE, restart, SAMPLES } from './meminfo.ts';
+import { CELLS, EVERY_MS, HIGHEST, LOWEST, NOW, RISE, restart, SAMPLES } from './meminfo.ts';
 
 const KIB = 1024;
 const CALM_KIB = 2 * 1024;
@@ -35,6 +35,13 @@ export class Slab implements AsyncDisposable {
 
   get peakAboveBytes(): number {
     return Atomics.load(this.#cells, RISE) * KIB;
+  }
+
+  /** The highest since the last call, above the lowest since the mark. */
+  takeHighestBytes(): number {
+    const now = Atomics.load(this.#cells, NOW);
+    const highest = Math.max(now, Atomics.exchange(this.#cells, HIGHEST, 0));
+    return (highest - Atomics.load(this.#cells, LOWEST)) * KIB;
   }
 
   /** Until the kernel has given back what others left; at the deadline it counts as calm. */

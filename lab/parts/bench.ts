@@ -19,6 +19,8 @@ export async function provideBench(context: GoBuildContext): Promise<string> {
         'objects.go',
         'netlink.go',
         'watch.go',
+        'stream.go',
+        'flood.go',
       ],
     },
     context,

@@ -1,6 +1,7 @@
 // What the benchmark needs close to the kernel: a server, a client that counts, a program that
-// writes the rules of one network namespace into another and does nothing else, and one that tells
-// when the kernel has taken rules with an address in them.
+// writes the rules of one network namespace into another and does nothing else, one that tells
+// when the kernel has taken rules with an address in them, and one that floods a Service with
+// datagrams from many addresses.
 package main
 
 import (
@@ -18,7 +19,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench serve | ask | copy | watch")
+		return fmt.Errorf("usage: bench serve | ask | copy | watch | flood")
 	}
 	switch args[0] {
 	case "serve":
@@ -29,8 +30,10 @@ func run(args []string) error {
 		return copyRules(args[1:])
 	case "watch":
 		return watch(args[1:])
+	case "flood":
+		return flood(args[1:])
 	}
-	return fmt.Errorf("%q is none of serve, ask, copy, watch", args[0])
+	return fmt.Errorf("%q is none of serve, ask, copy, watch, flood", args[0])
 }
 
 func printJSON(value any) error {

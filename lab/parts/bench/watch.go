@@ -32,22 +32,29 @@ type sight struct {
 	LastMs    float64 `json:"lastMs"`
 	Count     int     `json:"count"`
 	IsOverrun bool    `json:"isOverrun"`
+	// When the API server sent it to somebody who does nothing but listen. 0: not seen.
+	ToldMs float64 `json:"toldMs"`
 }
 
 type watcher struct {
 	lock    sync.Mutex
 	pattern []byte
-	seen    sight
+	// The address as JSON has it, in quotes.
+	text []byte
+	seen sight
 }
 
 // watch listens to the nftables notifications of a namespace, which the kernel sends when it has
-// committed a transaction. It answers each line of its input with one line:
+// committed a transaction, and if asked to, to the endpoint slices of an API server. It answers each line of its input with one line:
 //
 //	expect ADDRESS             forgets what was seen before, and looks for this address from now on
 //	wait QUIET_MS DEADLINE_MS  the sight, once nothing was seen for so long after something was
 func watch(args []string) error {
 	flags := flag.NewFlagSet("watch", flag.ContinueOnError)
 	namespace := flags.String("namespace", "", "path of the namespace to listen in")
+	server := flags.String("server", "", "of the API whose slices are watched as well")
+	tokenFile := flags.String("token-file", "", "for the API")
+	authorityFile := flags.String("authority-file", "", "certificate that signs the API server")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -60,8 +67,15 @@ func watch(args []string) error {
 		return err
 	}
 	state := &watcher{}
-	failed := make(chan error, 1)
+	failed := make(chan error, 2)
 	go func() { failed <- state.read(socket) }()
+	if *server != "" {
+		stream, err := openStream(*server, *tokenFile, *authorityFile)
+		if err != nil {
+			return err
+		}
+		go func() { failed <- state.readStream(stream) }()
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		select {
@@ -131,6 +145,7 @@ func (watcher *watcher) answer(words []string) error {
 		}
 		watcher.lock.Lock()
 		watcher.pattern, watcher.seen = address, sight{}
+		watcher.text = []byte(strconv.Quote(words[1]))
 		watcher.lock.Unlock()
 		return printJSON(words[1])
 	case len(words) == 3 && words[0] == "wait":
