@@ -8,8 +8,8 @@ export const SERVICE_PORT = 80;
 export const FLOOD_PORT = 5_353;
 
 /** Sources of datagrams, all of them local to the pod of the hostile user. */
-export const FLOOD_CIDR = '10.200.0.0/14';
-export const FLOOD_FROM = '10.200.0.0';
+export const FLOOD_CIDR = '10.192.0.0/13';
+export const FLOOD_FROM = '10.192.0.0';
 /** Clients of the victim's sticky Service, all of them local to the pod that asks. */
 export const CLIENT_CIDR = '10.204.0.0/16';
 
@@ -31,7 +31,8 @@ export const LIMITS: Limits = {
   wideSlices: 100,
   sourceRanges: 12_000,
   stickyServices: 4_000,
-  floodSources: 150_000,
+  /** More than a family's set of remembered clients holds. */
+  floodSources: 300_000,
 };
 
 /** For code that holds memory for each externalIP x endpoint, and compares ranges each with each. */

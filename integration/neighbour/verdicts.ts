@@ -13,12 +13,12 @@ export interface Verdict {
 const MOST_HELD_MS = 100;
 const MOST_LIVEZ_MS = 1_000;
 const MOST_RESIDENT_BYTES = 500 * 1024 ** 2;
-/** Of it 64 MB are the flows of the flood of datagrams, whichever proxy there is. */
+/** Of it up to 100 MB are flows of the flood of datagrams, whichever proxy there is, and 60 MB its clients. */
 const MOST_SLAB_BYTES = 300 * 1024 ** 2;
 const MOST_LEFT_BYTES = 100 * 1024 ** 2;
-/** Of three endpoints: an honest share is a third, and of hundreds of clients never so much. */
-const MOST_SHARE = 0.5;
-const LEAST_CLIENTS = 30;
+/** Of three endpoints each has a third of 60 clients that come one after the other, give or take a fifth. */
+const CLIENTS_TOGETHER = 60;
+const MOST_SHARE = 0.65;
 const HTTP_OK = 200;
 
 /** What must hold for a neighbour, whatever the hostile user does. */
@@ -92,10 +92,8 @@ function connectionsVerdict({ connections }: NeighbourResult): Verdict {
 function affinityVerdicts(clients: readonly StickyClient[]): Verdict[] {
   const answered = clients.filter(({ first, again }) => first !== undefined && again !== undefined);
   const strayed = answered.filter(({ first, again }) => first !== again).length;
-  const counts = new Map<string, number>();
-  for (const { first = '' } of answered) counts.set(first, (counts.get(first) ?? 0) + 1);
-  const share = Math.max(0, ...counts.values()) / answered.length;
-  const isEnough = answered.length >= LEAST_CLIENTS;
+  const isEnough = answered.length >= CLIENTS_TOGETHER;
+  const share = largestShare(answered.map(({ first = '' }) => first));
   return [
     {
       what: "victim's sticky clients that strayed",
@@ -110,6 +108,19 @@ function affinityVerdicts(clients: readonly StickyClient[]): Verdict[] {
       isKept: isEnough && share <= MOST_SHARE,
     },
   ];
+}
+
+/** Of so many that came one after the other, the most that one endpoint had. */
+function largestShare(endpoints: readonly string[]): number {
+  let largest = 0;
+  for (let from = 0; from + CLIENTS_TOGETHER <= endpoints.length; from += CLIENTS_TOGETHER / 4) {
+    const counts = new Map<string, number>();
+    for (const name of endpoints.slice(from, from + CLIENTS_TOGETHER)) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    largest = Math.max(largest, ...counts.values());
+  }
+  return largest / CLIENTS_TOGETHER;
 }
 
 function aftermathVerdicts({ aftermath }: NeighbourResult): Verdict[] {

@@ -13,12 +13,14 @@ const CLUSTER_IP = '10.110.0.53';
 
 /** Datagrams from many addresses to a sticky Service of its own, from a pod of the hostile user. */
 export function floodAttack(of: { tool: string; podPath: string }): Attack {
+  let target: Promise<void> | undefined;
   return {
     name: 'UDP flood',
-    what: 'datagrams from 150,000 addresses to a sticky UDP Service of its own',
+    what: 'datagrams from 300,000 addresses to a sticky UDP Service of its own',
     // It ends by itself, after seconds: who ends it would not learn how many were sent.
     run: async (on) => {
-      await createTarget(on);
+      target ??= createTarget(on);
+      await target;
       const argv = [
         of.tool,
         'flood',
