@@ -42,7 +42,9 @@ export class KernelWatch implements Disposable {
             `--token-file=${api.tokenFile}`,
             `--authority-file=${api.authorityFile}`,
           ];
-    const argv = [tool, 'watch', `--namespace=${namespacePath}`, ...toApi] as const;
+    // It reads two sources and tells the time between them: one that waits for a CPU would tell its own.
+    const first = ['nice', '-n', '-10'] as const;
+    const argv = [...first, tool, 'watch', `--namespace=${namespacePath}`, ...toApi] as const;
     this.#dialogue = startDialogue(enterNamespace(namespacePath, [...argv]));
   }
 

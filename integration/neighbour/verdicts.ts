@@ -57,7 +57,7 @@ function livezVerdict({ probes }: NeighbourResult): Verdict {
   return {
     what: '/livez, the slowest answer',
     bound: '<= 1 s, 200',
-    figure: `${milliseconds(slowest)}, ${sick} of ${probes.length} bad`,
+    figure: `${milliseconds(slowest)}, ${sick}/${probes.length} bad`,
     isKept: slowest <= MOST_LIVEZ_MS && sick === 0,
   };
 }
@@ -127,7 +127,7 @@ function aftermathVerdicts({ aftermath }: NeighbourResult): Verdict[] {
   const { convergedSeconds, emptiedSeconds, slabBytes, difference } = aftermath;
   const verdicts: Verdict[] = [];
   for (const [what, took] of [
-    ['the storm over: `fairlead diff` is empty', convergedSeconds],
+    ['then: `fairlead diff` is empty', convergedSeconds],
     ['namespace deleted: it is empty', emptiedSeconds],
   ] as const) {
     if (took === undefined) continue;
