@@ -6,7 +6,7 @@ import { run } from '../../lab/host/run.ts';
 import { ClientPorts, Hammer } from '../faults/plane/connections.ts';
 import { findAftermath } from './aftermath.ts';
 import type { AttackReport, HostileOrder } from './hostile/process.ts';
-import { GENTLE_LIMITS, LIMITS } from './names.ts';
+import { GENTLE_LIMITS, LIMITS, NODE_INDEX } from './names.ts';
 import { LivezProbe, MemoryProbe } from './probes.ts';
 import type { NeighbourResult } from './result.ts';
 import { MOVING, type NeighbourScene, watchNode } from './scene.ts';
@@ -52,13 +52,11 @@ export async function runNeighbour(options: NeighbourOptions): Promise<Neighbour
   const calm = changes.made.splice(0);
   const cachesBefore = await readCaches();
   slab.mark();
-  const hammer = new Hammer(
-    { namespace: scene.asker.namespacePath, ...scene.stable },
-    new ClientPorts(),
-  );
+  const from = { namespace: scene.asker.namespacePath, group: lab.socketGroup(NODE_INDEX) };
+  const hammer = new Hammer({ ...from, ...scene.stable }, new ClientPorts());
   const livez = new LivezProbe(scene.moving.waiting.origin.namespace);
   const memory = new MemoryProbe({ pid: proxy.daemon.pid, slab });
-  const clients = new StickyClients({ namespace: scene.asker.namespacePath, to: scene.sticky });
+  const clients = new StickyClients(from, scene.sticky);
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
   let ended: string | undefined;

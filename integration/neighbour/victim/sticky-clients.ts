@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Destination, dialTcp } from '../../../lab/host/sockets.ts';
+import { type Destination, dialTcp, type Origin } from '../../../lab/host/sockets.ts';
 
 const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
 const DEADLINE_MS = 5_000;
@@ -16,13 +16,13 @@ export interface StickyClient {
 /** New clients of a sticky Service all the time, each from an address of its own, each coming twice. */
 export class StickyClients {
   readonly asked: StickyClient[] = [];
-  readonly #namespace: string;
+  readonly #from: Origin;
   readonly #to: Destination;
   #next = 1;
 
-  constructor(of: { namespace: string; to: Destination }) {
-    this.#namespace = of.namespace;
-    this.#to = of.to;
+  constructor(from: Origin, to: Destination) {
+    this.#from = from;
+    this.#to = to;
   }
 
   async goOn(signal: AbortSignal): Promise<void> {
@@ -41,7 +41,7 @@ export class StickyClients {
   }
 
   async #ask(sourceAddress: string): Promise<string | undefined> {
-    const socket = dialTcp({ namespace: this.#namespace, sourceAddress }, this.#to);
+    const socket = dialTcp({ ...this.#from, sourceAddress }, this.#to);
     try {
       return await new Promise<string | undefined>((resolve) => {
         const nobody = (): void => resolve(undefined);
