@@ -17,6 +17,7 @@ import { writeDocument } from './report/document.ts';
 import { goalsOf } from './report/goals.ts';
 import { terminalReport } from './report/terminal.ts';
 import { runPlan } from './run-plan.ts';
+import { shapesCommand } from './shapes/command.ts';
 import { PUBLISHED_SIZES, parseSizes } from './sizes.ts';
 
 interface Options {
@@ -57,7 +58,10 @@ const program = new Command('bench')
       FAULT_NAMES,
     ),
   )
-  .action(bench);
+  .action(bench)
+  // Or an option of the same name would be taken for one of this command.
+  .enablePositionalOptions()
+  .addCommand(shapesCommand());
 
 async function bench(options: Options): Promise<void> {
   const run = options.from === undefined ? await measured(options) : await existing(options.from);

@@ -1,9 +1,9 @@
 import { formatTable } from '../../lab/host/table.ts';
 import { spreadText } from './section.ts';
 import type { Spread } from './statistics.ts';
-import { count, milliseconds, share, times } from './units.ts';
+import { count, megabytes, milliseconds, share, times } from './units.ts';
 
-const TEXTS = { ms: milliseconds, times, share } as const;
+const TEXTS = { ms: milliseconds, times, share, megabytes } as const;
 
 /** A figure and what it may be. NaN: it was not measured. */
 export interface Bound {

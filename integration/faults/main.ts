@@ -22,6 +22,7 @@ interface Options {
   readonly docs?: string;
   readonly proxy: PlaneProxy;
   readonly times: number;
+  readonly earlier?: string;
 }
 
 interface Watch {
@@ -43,6 +44,7 @@ const program = new Command('faults')
       .default(FIRST_PROXY),
   )
   .option('--times <count>', 'how often the process of a node is killed', positiveCount, 100)
+  .option('--earlier <commit>', 'whose layout of the rules is taken over and handed back')
   .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(runAll);
 
@@ -56,10 +58,11 @@ function positiveCount(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0.');
 }
 
-async function runAll({ only, docs, proxy, times }: Options): Promise<void> {
+async function runAll({ only, docs, proxy, times, earlier }: Options): Promise<void> {
   const isWanted = ({ name }: { name: string }): boolean => only === undefined || only.test(name);
   const isFirst = proxy === FIRST_PROXY;
-  const known = { cluster: isFirst ? FAULTS : [], plane: planeFaults(proxy, times) };
+  const choices = { kills: times, ...(earlier === undefined ? {} : { earlierCommit: earlier }) };
+  const known = { cluster: isFirst ? FAULTS : [], plane: planeFaults(proxy, choices) };
   const faults = known.cluster.filter(isWanted);
   const ofPlane = known.plane.filter(isWanted);
   if (faults.length + ofPlane.length === 0) {

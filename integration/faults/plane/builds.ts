@@ -2,10 +2,14 @@ import { copyFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../../lab/host/run.ts';
 
-/** Of the same sources: as it is shipped, and with programs compiled for an older kernel. */
+/**
+ * Of the same sources: as it is shipped, and with programs compiled for an older kernel. The earlier
+ * one is of the sources of another commit.
+ */
 export const BUNDLES = {
   usual: inTree('dist/fairlead.mjs'),
   other: inTree('dist/other-build/fairlead.mjs'),
+  earlier: inTree('dist/earlier-build/fairlead.mjs'),
 } as const;
 
 export type Build = keyof typeof BUNDLES;

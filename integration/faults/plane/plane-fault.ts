@@ -6,6 +6,8 @@ export interface PlaneOutcome {
   readonly rightAfter: string;
   /** What was lost: nothing, and what was looked at to say so. */
   readonly lost: string;
+  /** Why nothing was done: neither right nor wrong. */
+  readonly skipped?: string;
 }
 
 /** Something that happens to a node that serves. */

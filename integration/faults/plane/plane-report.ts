@@ -17,6 +17,7 @@ export function planeMarkdown(results: readonly PlaneResult[]): string {
 }
 
 function figuresOf({ outcome, failure }: PlaneResult): string[] {
-  const result = outcome === undefined ? `FAIL: ${failure}` : 'right';
-  return [outcome?.rightAfter ?? '', outcome?.lost ?? '', result];
+  if (outcome === undefined) return ['', '', `FAIL: ${failure}`];
+  const result = outcome.skipped === undefined ? 'right' : `skipped: ${outcome.skipped}`;
+  return [outcome.rightAfter, outcome.lost, result];
 }

@@ -7,6 +7,7 @@ import { CLEANUP_FAULT } from './cleanup-fault.ts';
 import { FLIPS_FAULT } from './flips-fault.ts';
 import { FLOWS_FAULT } from './flows-fault.ts';
 import { HOOK_FAULTS } from './hook-faults.ts';
+import { EARLIER_COMMIT, layoutFault } from './layout-fault.ts';
 import { MAP_FAULT } from './map-faults.ts';
 import { NETLINK_FAULT } from './netlink-fault.ts';
 import { type PlaneFault, type PlaneResult, runPlaneFault } from './plane-fault.ts';
@@ -16,12 +17,21 @@ import { processFaults } from './process-faults.ts';
 import { SWITCH_FAULT } from './switch-fault.ts';
 import { TOUCH_FAULTS } from './touch-faults.ts';
 
-/** What can happen to a node with this proxy. `kills`: how often its process dies. */
-export function planeFaults(proxy: PlaneProxy, kills: number): readonly PlaneFault[] {
-  const faults = processFaults(kills);
-  if (hasPrograms(proxy)) return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT];
+export interface FaultChoices {
+  /** How often the process of the node dies. */
+  readonly kills: number;
+  /** The commit whose layout of the rules is taken over, and handed back. */
+  readonly earlierCommit?: string;
+}
+
+/** What can happen to a node with this proxy. */
+export function planeFaults(proxy: PlaneProxy, choices: FaultChoices): readonly PlaneFault[] {
+  const faults = processFaults(choices.kills);
+  const layout = layoutFault(choices.earlierCommit ?? EARLIER_COMMIT);
+  if (hasPrograms(proxy)) return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
   // The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows.
-  return [...faults, ...TOUCH_FAULTS, CLEANUP_FAULT, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
+  const others = [...TOUCH_FAULTS, CLEANUP_FAULT, layout];
+  return [...faults, ...others, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
 }
 
 /** Lets them happen to a node of a lab of their own. */

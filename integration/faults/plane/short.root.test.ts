@@ -11,7 +11,7 @@ const WANTED = [`${KILLS} x kill -9`, 'programs replaced under connections', 'wr
 
 test('a node in mode socket-ebpf survives some of its faults', async (t) => {
   const proxy = 'fairlead-socket-ebpf';
-  const faults = planeFaults(proxy, KILLS).filter(({ name }) => WANTED.includes(name));
+  const faults = planeFaults(proxy, { kills: KILLS }).filter(({ name }) => WANTED.includes(name));
   assert.equal(faults.length, WANTED.length);
   const signal = AbortSignal.any([t.signal, AbortSignal.timeout(MOST_MS)]);
   const results = await runPlaneFaults(faults, { proxy, progress: silentProgress, signal });

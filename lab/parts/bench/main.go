@@ -1,5 +1,7 @@
-// What the benchmark needs close to the kernel: a server, a client that counts, and a program that
-// writes the rules of one network namespace into another and does nothing else.
+// What the benchmark needs close to the kernel: a server, a client that counts, a program that
+// writes the rules of one network namespace into another and does nothing else, one that tells
+// when the kernel has taken rules with an address in them, and one that floods a Service with
+// datagrams from many addresses.
 package main
 
 import (
@@ -17,7 +19,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench serve | ask | copy")
+		return fmt.Errorf("usage: bench serve | ask | copy | watch | flood")
 	}
 	switch args[0] {
 	case "serve":
@@ -26,8 +28,12 @@ func run(args []string) error {
 		return ask(args[1:])
 	case "copy":
 		return copyRules(args[1:])
+	case "watch":
+		return watch(args[1:])
+	case "flood":
+		return flood(args[1:])
 	}
-	return fmt.Errorf("%q is none of serve, ask, copy", args[0])
+	return fmt.Errorf("%q is none of serve, ask, copy, watch, flood", args[0])
 }
 
 func printJSON(value any) error {
