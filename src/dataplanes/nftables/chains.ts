@@ -146,7 +146,7 @@ function clusterIpCheckRules(facts: NodeFacts, family: TableFamily): readonly Ru
   const ranges = facts.serviceRanges.filter((cidr) => parseCidr(cidr)?.base.version === version);
   return [
     {
-      statements: [{ do: 'match-address', set: 'cluster-ips' }, goto('refuse')],
+      statements: [{ do: 'match-address', set: 'service-ips' }, goto('refuse')],
       comment: 'a port that the Service does not have',
     },
     ...ranges.map(

@@ -157,7 +157,7 @@ const CHANGES: readonly Foreign[] = [
   {
     what: 'deletes a set',
     script: `flush chain ip fairlead cluster-ip-check
-      delete set ip fairlead cluster-ips`,
+      delete set ip fairlead service-ips`,
     told: 'cluster-ip-check of ip fairlead',
   },
   {

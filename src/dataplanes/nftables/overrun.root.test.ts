@@ -41,11 +41,11 @@ describe('events that the kernel could not tell', () => {
       await plane.apply(rows.map((each) => change(each, undefined)));
       await letRead();
     }
-    nft('add element ip fairlead cluster-ips { 10.96.7.7 }');
+    nft('add element ip fairlead service-ips { 10.96.7.7 }');
     await until(() => told.length > 0);
-    assert.match(told[0] ?? '', /added ip fairlead set cluster-ips/, 'nothing was told before it');
+    assert.match(told[0] ?? '', /added ip fairlead set service-ips/, 'nothing was told before it');
     const many = Array.from({ length: 4000 }, (_, i) => `198.51.${i >> 8}.${i & 255}`);
-    nft(`add element ip fairlead cluster-ips { ${many.join(', ')} }`);
+    nft(`add element ip fairlead service-ips { ${many.join(', ')} }`);
     await until(() => told.length > 1);
     assert.match(told[1] ?? '', /more changed at once/);
     stop.abort();

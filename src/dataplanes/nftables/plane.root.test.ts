@@ -139,7 +139,7 @@ describe('the nftables plane', () => {
       assert.deepEqual([error.code, error.culprit], ['NFT_EEXIST', 'ns/service-3/TCP/IPv4']);
       return true;
     });
-    assert.equal(run(['nft', 'list', 'set', 'ip', 'fairlead', 'cluster-ips']).includes('='), false);
+    assert.equal(run(['nft', 'list', 'set', 'ip', 'fairlead', 'service-ips']).includes('='), false);
     const others = changes.filter(({ key }) => key !== 'ns/service-3/TCP/IPv4');
     await plane.apply(others);
     await bring(plane, { facts: FACTS, rows });

@@ -119,7 +119,7 @@ class Parts {
     }
     this.#refuse(frontend, where, key);
     if (frontend.kind === 'cluster-ip') {
-      this.#shared.push({ set: 'cluster-ips', key: addressBytes(frontend.address) });
+      this.#shared.push({ set: 'service-ips', key: addressBytes(frontend.address) });
     }
     if (frontend.allowedSources) this.#limit(frontend.allowedSources, key);
   }

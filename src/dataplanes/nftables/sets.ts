@@ -37,7 +37,7 @@ export const ROW_SETS = [
 ] as const;
 
 /** Elements of these may be wanted by several rows at once. */
-export const SHARED_SETS = ['cluster-ips', 'hairpin', 'allowed-sources'] as const;
+export const SHARED_SETS = ['service-ips', 'hairpin', 'allowed-sources'] as const;
 
 export const CLASS_SETS = [
   'class-chains',
@@ -116,7 +116,7 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
       value: target,
       hasCounters: true,
     },
-    'cluster-ips': { comment: 'every cluster IP', key: [destinationAddress(family)] },
+    'service-ips': { comment: 'every cluster IP', key: [destinationAddress(family)] },
     hairpin: {
       comment: 'endpoints of this node',
       key: [sourceAddress(family), destinationAddress(family)],
