@@ -19,6 +19,7 @@ export class Holders {
   }
 
   add(entry: Entry): void {
+    if (!mayHold(entry)) return;
     for (const claim of without(heldClaims(entry), claimsOf(entry.desired))) {
       // What is known weighs more than what may be.
       if (entry.isCertain || !this.#byClaim.has(claim)) this.#byClaim.set(claim, entry);
@@ -27,6 +28,7 @@ export class Holders {
 
   /** Before any of the two rows of the entry changes. */
   remove(entry: Entry): void {
+    if (!mayHold(entry)) return;
     for (const claim of heldClaims(entry)) {
       if (this.#byClaim.get(claim) === entry) this.#byClaim.delete(claim);
     }
@@ -36,6 +38,11 @@ export class Holders {
 /** The addresses that the row does not have in the kernel yet. */
 export function wantedClaims(entry: Entry): string[] {
   return without(claimsOf(entry.desired), claimsOf(entry.applied));
+}
+
+/** At a first start no row does, and there are tens of thousands. */
+function mayHold({ applied, parts, leftovers }: Entry): boolean {
+  return applied !== undefined || parts !== undefined || leftovers !== undefined;
 }
 
 /**
