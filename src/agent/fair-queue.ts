@@ -45,9 +45,9 @@ export class FairQueue {
     return this.#size;
   }
 
-  get(key: ServicePortKey): Entry | undefined {
-    // Taken out of the key, so that no second map of all rows is needed.
-    return this.#lanes.get(key.slice(0, key.indexOf('/')))?.rows.get(key);
+  /** Without the namespace it is taken out of the key, so that no second map of all rows is needed. */
+  get(key: ServicePortKey, namespace = key.slice(0, key.indexOf('/'))): Entry | undefined {
+    return this.#lanes.get(namespace)?.rows.get(key);
   }
 
   add(entry: Entry): void {

@@ -19,6 +19,7 @@ export class Holders {
   }
 
   add(entry: Entry): void {
+    if (!mayHold(entry)) return;
     for (const row of heldRows(entry)) {
       for (const claim of claimsBeyond(row, entry.desired)) {
         // What is known weighs more than what may be.
@@ -29,7 +30,7 @@ export class Holders {
 
   /** Before anything of the entry changes. */
   remove(entry: Entry): void {
-    if (this.isEmpty) return;
+    if (this.isEmpty || !mayHold(entry)) return;
     for (const claim of heldRows(entry).flatMap(claimsOf)) {
       if (this.#byClaim.get(claim) === entry) this.#byClaim.delete(claim);
     }
@@ -39,6 +40,11 @@ export class Holders {
 /** The addresses that the row does not have in the kernel yet. */
 export function wantedClaims(entry: Entry): readonly string[] {
   return claimsBeyond(entry.desired, entry.applied);
+}
+
+/** At a first start no row does, and there are tens of thousands. */
+function mayHold({ applied, parts, leftovers }: Entry): boolean {
+  return applied !== undefined || parts !== undefined || leftovers !== undefined;
 }
 
 /**

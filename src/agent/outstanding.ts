@@ -25,7 +25,7 @@ interface OutstandingOptions {
 
 interface Distrust {
   readonly nowMs: number;
-  readonly leftovers: readonly Forwarding[];
+  readonly leftovers?: readonly Forwarding[];
 }
 
 /**
@@ -132,9 +132,9 @@ export class Outstanding {
 
   /** The cluster changed. A change that undoes what the kernel has not got yet leaves nothing to do. */
   change({ key, before, after }: Change, nowMs: number): void {
-    const known = this.get(key);
+    const id = after?.id ?? before?.id;
+    const known = this.get(key, id?.namespace);
     if (known === undefined) {
-      const id = after?.id ?? before?.id;
       if (id === undefined) return;
       this.#put({ key, id, desired: after, applied: before, isCertain: true, sinceMs: nowMs });
       return;
@@ -206,13 +206,14 @@ export class Outstanding {
    * An inspection did not find the row right: what is there of it only the plane knows.
    * `leftovers`: rows of which something may be there.
    */
-  distrust(row: Forwarding, { nowMs, leftovers }: Distrust): void {
-    const key = servicePortKey(row.id);
-    const known = this.get(key);
+  distrust(row: Forwarding, { nowMs, leftovers = [] }: Distrust): void {
+    const { id } = row;
+    const key = servicePortKey(id);
+    const known = this.get(key, id.namespace);
     if (known === undefined) {
-      const { id } = row;
-      const unknown = { desired: row, applied: undefined, isCertain: false, leftovers };
-      this.#put({ key, id, sinceMs: nowMs, ...unknown });
+      const unknown = { desired: row, applied: undefined, isCertain: false };
+      const more = leftovers.length === 0 ? unknown : { ...unknown, leftovers };
+      this.#put({ key, id, sinceMs: nowMs, ...more });
       return;
     }
     this.#desire(known, () => {
@@ -222,8 +223,8 @@ export class Outstanding {
     this.abandonParts(known);
   }
 
-  get(key: ServicePortKey): Entry | undefined {
-    return this.#fresh.get(key) ?? this.#retries.get(key);
+  get(key: ServicePortKey, namespace?: string): Entry | undefined {
+    return this.#fresh.get(key, namespace) ?? this.#retries.get(key);
   }
 
   /** Desired rows that the kernel has not got as they are desired. */

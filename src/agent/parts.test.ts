@@ -147,6 +147,26 @@ test('takes large rows that exchange addresses apart', async () => {
   assert.equal(stage.agent.snapshot().failingRowCount, 0);
 });
 
+test('takes large rows that exchange addresses apart also when parts of them are refused', async () => {
+  const clock = new VirtualClock();
+  await using stage = await startedStage(clock, { objectsPerStep: OBJECTS_PER_STEP });
+  const [a, b] = [numbered('ns', 1), numbered('ns', 2)];
+  for (const each of [a, b]) stage.source.slice(endpointsOf(each, 5000));
+  for (const each of [a, b]) stage.source.service(each);
+  await clock.until('both', () => stage.isEqual());
+  stage.plane.fault = (call) => {
+    if (call === 'part') throw refusal('NOMEM', 'out of memory');
+  };
+  stage.source.service({ ...a, clusterIPs: b.clusterIPs });
+  stage.source.service({ ...b, clusterIPs: a.clusterIPs });
+  await clock.pass(5000);
+  stage.plane.fault = () => undefined;
+  const healedAtMs = clock.nowMs();
+  await clock.until('all', () => stage.isEqual());
+  assert.ok(clock.nowMs() - healedAtMs < 60_000, `${clock.nowMs() - healedAtMs} ms`);
+  assert.deepEqual(stage.plane.violations, []);
+});
+
 test('frees an address before a large row takes it, and after a large row gave it up', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock, { objectsPerStep: OBJECTS_PER_STEP });

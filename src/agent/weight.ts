@@ -20,7 +20,8 @@ export function removalWeight(entry: Entry): number {
   return weightOf({ ...changeOf(entry), after: undefined }) + leftoverWeight(entry);
 }
 
-function leftoverWeight({ leftovers = [] }: Entry): number {
+function leftoverWeight({ leftovers }: Entry): number {
+  if (leftovers === undefined) return 0;
   return leftovers.reduce((most, row) => Math.max(most, rowWeight(row)), 0);
 }
 
@@ -28,13 +29,11 @@ function rowWeight(row: Forwarding | undefined): number {
   if (row === undefined) return 0;
   const { frontends, clusterEndpoints, localEndpoints } = row;
   let weight = frontends.length + clusterEndpoints.length + localEndpoints.length;
-  // Frontends of one row nearly always share one list of ranges, which a plane writes once.
-  const counted = new Set<readonly string[]>();
-  let last: readonly string[] | undefined;
+  let counted: Set<readonly string[]> | undefined;
   for (const { allowedSources } of frontends) {
-    if (allowedSources === undefined || allowedSources === last) continue;
-    last = allowedSources;
-    if (counted.has(allowedSources)) continue;
+    if (allowedSources === undefined || counted?.has(allowedSources)) continue;
+    // Frontends of one row nearly always share one list of ranges, which a plane writes once.
+    counted ??= new Set();
     counted.add(allowedSources);
     weight += allowedSources.length;
   }
