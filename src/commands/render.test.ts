@@ -35,12 +35,13 @@ test('a page says what is done, what is in the kernel for it, and what the rules
     out,
     /198\.18\.0\.1:80 +load-balancer-ip +one of 2 +one of 2, masqueraded +the only one here/,
   );
-  assert.match(out, /map +services +10\.96\.0\.10 \. tcp \. 80 : 0x01000002 +to chain cluster-2/);
+  assert.match(out, /map +frontends +10\.96\.0\.10 \. tcp \. 80 : 0x20da030b/);
+  assert.match(out, /map +groups +0x20da030b : 0x01000002 +to chain cluster\/2/);
   assert.match(
     out,
-    /10\.96\.0\.10:80 +nat-prerouting > services > cluster-2 > pick-2 > nat-postrouting/,
+    /10\.96\.0\.10:80 +nat-prerouting > dispatch > cluster\/2 > pick\/2 > nat-postrouting/,
   );
-  assert.match(out, /# sends it to one of 2 endpoints, drawn at random/);
+  assert.match(out, /# sends it to the endpoint in a slot drawn at random from 0 to 1/);
   assert.ok(!out.includes('\x1b'), 'no colours where nobody sees them');
 });
 
@@ -52,7 +53,7 @@ test('in socket-ebpf the entries of the hooks come before those of the rules beh
     out,
     /ebpf +frontends +10\.96\.0\.10 tcp 80 from pod : slots \S+ +the socket gets one of 2 endpoints/,
   );
-  assert.match(out, /10\.96\.0\.10:80 +socket hooks > nat-prerouting > services/);
+  assert.match(out, /10\.96\.0\.10:80 +socket hooks > nat-prerouting > dispatch/);
   const raw = await run(
     context,
     'shop/web:http',
@@ -81,7 +82,7 @@ test('--raw is a listing of nft, of one family if asked', async (context) => {
   assert.equal(code, 0);
   assert.match(out, /^table ip fairlead \{\n\tcomment /);
   assert.ok(out.endsWith('\t}\n}\n'));
-  assert.match(out, /10\.96\.0\.10 \. tcp \. 80 comment "shop\/web:http" : 0x01000002/);
+  assert.match(out, /10\.96\.0\.10 \. tcp \. 80 comment "shop\/web:http" : 0x20da030b/);
   assert.match(out, /ip saddr != 10\.1\.0\.0\/16/);
   const both = await run(context, '--raw');
   assert.deepEqual(both.out.match(/^table \S+/gm), ['table ip', 'table ip6']);
@@ -104,7 +105,7 @@ test('for programs the same is JSON', async (context) => {
   const { out } = await run(context, '-o', 'json', 'shop/web');
   const [page] = JSON.parse(out) as { key: string; chains: { name: string }[] }[];
   assert.equal(page?.key, 'shop/web:http/TCP/IPv4');
-  assert.ok(page.chains.some(({ name }) => name === 'local-1'));
+  assert.ok(page.chains.some(({ name }) => name === 'local/1'));
 });
 
 test('a Service that is not there is an error that says what to do', async (context) => {

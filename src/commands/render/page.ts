@@ -9,6 +9,7 @@ import { newRowNumbers } from '../../dataplanes/nftables/row-numbers.ts';
 import { allElements } from '../../dataplanes/nftables/row-plan.ts';
 import { ruleSentences } from '../../dataplanes/nftables/sentences.ts';
 import { CLASS_SETS, setSpecs, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import { rangeElements } from '../../dataplanes/nftables/source-ranges.ts';
 import type { Where } from '../../dataplanes/nftables/statements.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
@@ -79,7 +80,7 @@ function pageFrontend(
 ): PageFrontend {
   const { sources } = parts;
   const where: Where = frontend.kind === 'node-port' ? 'nodeport' : 'service';
-  const ranges = sources?.ranges.map((range) => range.element(sources.number)) ?? [];
+  const ranges = sources ? rangeElements(sources) : [];
   const all: readonly (RowElement | SharedElement)[] = [
     ...allElements(parts, new Map()),
     ...parts.shared,

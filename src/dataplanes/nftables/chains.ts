@@ -5,6 +5,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../contract.ts';
 import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
 import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
+import { prefixLevels } from './source-ranges.ts';
 import type { Rule, Statement, Way } from './statements.ts';
 
 export interface Chain {
@@ -37,7 +38,8 @@ export function fixedChains(facts: NodeFacts, family: TableFamily): readonly Cha
     { name: 'refuse', rules: rejectRules() },
     { name: 'dispatch', rules: dispatchRules(facts, family) },
     { name: 'masquerading', rules: masqueradingRules(facts.masqueradeMark) },
-    { name: 'firewall', rules: firewallRules() },
+    { name: 'source-check', rules: sourceRules(family) },
+    { name: 'firewall-check', rules: [when({ do: 'match-limited' }, goto('source-check'))] },
     { name: 'service-check', rules: checkRules('service') },
     { name: 'nodeport-check', rules: nodePortCheckRules(facts, family) },
     { name: 'cluster-ip-check', rules: clusterIpCheckRules(facts, family) },
@@ -62,7 +64,7 @@ function baseChains(): readonly Chain[] {
     priority,
   });
   const serviceChecks = [when(NEW, jump('service-check')), when(NEW, jump('cluster-ip-check'))];
-  const firewall = [when(NEW, jump('firewall'))];
+  const firewall = [when(NEW, jump('firewall-check'))];
   const dispatch = [when(jump('dispatch'))];
   return [
     base('filter-prerouting', filter('prerouting', BEFORE_TRANSLATION), firewall),
@@ -118,13 +120,13 @@ function rejectRules(): readonly Rule[] {
   return [when({ do: 'reset' }), when({ do: 'reject' })];
 }
 
-function firewallRules(): readonly Rule[] {
-  const notAllowed: Statement = {
-    do: 'match-not-allowed',
-    lists: 'firewall-lists',
-    ranges: 'allowed-sources',
-  };
-  return [{ statements: [notAllowed, { do: 'drop' }], comment: 'outside of its source ranges' }];
+function sourceRules(family: TableFamily): readonly Rule[] {
+  return [
+    ...prefixLevels(family).map((prefixLength) =>
+      when({ do: 'match-source', prefixLength }, { do: 'leave' }),
+    ),
+    { statements: [{ do: 'drop' }], comment: 'outside of its source ranges' },
+  ];
 }
 
 function checkRules(where: 'service' | 'nodeport', first: readonly Statement[] = []): Rule[] {

@@ -19,6 +19,7 @@ import { frontendKey, nodePortKey } from './keys.ts';
 import { partsOf, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { allElements, type Present } from './row-plan.ts';
+import { rangeElements } from './source-ranges.ts';
 
 /** A row compared with what the kernel has of it. */
 export interface ComparedRow {
@@ -140,12 +141,11 @@ export class Comparison {
   }
 
   /** Ranges of a list are looked at once, for the first row that uses it. */
-  #compareRanges({ number, ranges }: SourceList, row: Forwarding): ReadonlySet<Binary> {
-    const known = this.#missingRanges.get(number);
+  #compareRanges(sources: SourceList, row: Forwarding): ReadonlySet<Binary> {
+    const known = this.#missingRanges.get(sources.number);
     if (known) return known;
-    const elements = ranges.map((range) => range.element(number));
-    const missing = new Set([...this.#missing(elements, row)].map(placeId));
-    this.#missingRanges.set(number, missing);
+    const missing = new Set([...this.#missing(rangeElements(sources), row)].map(placeId));
+    this.#missingRanges.set(sources.number, missing);
     return missing;
   }
 

@@ -201,12 +201,12 @@ describe('a change by somebody else', () => {
     await assertIs(watching.plane, DESIRED);
   });
 
-  it('that makes a range shorter is told, and undone', async () => {
+  it('that moves a range is told, and undone', async () => {
     await using watching = await new Watching().start();
-    const listing = run(['nft', 'list', 'set', 'ip', 'fairlead', 'allowed-sources']);
+    const listing = run(['nft', 'list', 'set', 'ip', 'fairlead', 'source-ranges']);
     const list = /(0x[0-9a-f]+) \. 172\.16/.exec(listing)?.[1];
-    nft(`delete element ip fairlead allowed-sources { ${list} . 172.16.0.0/12 }
-      add element ip fairlead allowed-sources { ${list} . 172.16.0.0/16 }`);
+    nft(`delete element ip fairlead source-ranges { ${list} . 172.16.0.0 }
+      add element ip fairlead source-ranges { ${list} . 172.17.0.0 }`);
     await watching.heard(1);
     await watching.repair();
     await assertIs(watching.plane, DESIRED);

@@ -5,6 +5,9 @@ import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { growth } from '../../forwarding/testing/growth.ts';
 import { allowedRanges, listName, SourceLists } from './firewall.ts';
+import { hostNumber } from './keys.ts';
+import { binary, prefixMask } from './prefix.ts';
+import { levelBits, levelOf, prefixLevels, rangeElements } from './source-ranges.ts';
 
 const CIDR = fc
   .record({
@@ -42,19 +45,53 @@ describe('source ranges', () => {
     );
   });
 
-  it('never overlap, which the kernel would refuse', () => {
+  it('never overlap', () => {
     fc.assert(
       fc.property(fc.array(CIDR, { maxLength: 8 }), (texts) => {
-        const kept = allowedRanges(texts, 'IPv4').map((range) => range.element(7));
-        const ordered = kept.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-        ordered.forEach(({ key, keyEnd = '' }, index) => {
-          assert.ok(key <= keyEnd);
-          const next = ordered[index + 1];
-          if (next) assert.ok(keyEnd < next.key);
+        const kept = allowedRanges(texts, 'IPv4');
+        kept.forEach(({ first, last }, index) => {
+          assert.ok(first <= last);
+          const next = kept[index + 1];
+          if (next) assert.ok(last < next.first);
         });
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('are found by one lookup for each prefix length that has a rule', () => {
+    fc.assert(
+      fc.property(fc.array(CIDR, { maxLength: 8 }), ADDRESS, (texts, address) => {
+        const ip = parseIp(address);
+        assert.ok(ip);
+        const ranges = allowedRanges(texts, 'IPv4');
+        const elements = new Set(rangeElements({ number: 7, ranges }).map(({ key }) => key));
+        const isFound = prefixLevels('ip').some((level) => {
+          const mask = prefixMask(level, 4);
+          const masked = binary(ip.bytes.map((byte, i) => byte & mask.charCodeAt(i)));
+          return elements.has(hostNumber((7 | levelBits(level)) >>> 0) + masked);
+        });
+        assert.equal(
+          isFound,
+          texts.some((text) => contains(rangeOf(text), ip)),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('have a rule for every prefix length that a range is split into', () => {
+    for (const [family, width] of [
+      ['ip', 32],
+      ['ip6', 128],
+    ] as const) {
+      const levels = prefixLevels(family);
+      assert.equal(new Set(levels).size, levels.length);
+      for (let length = 0; length <= width; length++) {
+        const level = levelOf(length, family);
+        assert.ok(levels.includes(level) && level >= length && level - length < 5, `${length}`);
+      }
+    }
   });
 
   it('are one list however they are ordered, and another when they differ', () => {
@@ -96,7 +133,6 @@ describe('source ranges', () => {
     const texts = ['128.0.0.0/1', '0.0.0.0/2', '64.0.0.0/2', '10.0.0.0/8'];
     const [all, ...more] = allowedRanges(texts, 'IPv4');
     assert.deepEqual([all?.text, more], ['0.0.0.0/0', []]);
-    assert.deepEqual(all?.element(1).keyEnd, '\0\0\0\x01\xff\xff\xff\xff');
     const halves = ['fd00::1/128', 'fd00::/128', 'fd00::2/127', 'fd00::4/128'];
     assert.deepEqual(
       allowedRanges(halves, 'IPv6').map(({ text }) => text),

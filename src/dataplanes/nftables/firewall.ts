@@ -2,31 +2,25 @@ import { hash } from 'node:crypto';
 import { type Cidr, formatCidr, parseCidr } from '../../addresses/cidr.ts';
 import type { Family } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import type { SharedElement } from './elements.ts';
 import { networkNumber } from './keys.ts';
-import { binary } from './netlink-printer.ts';
+import { binary } from './prefix.ts';
 
-/** A range of a list, which becomes an element once the number of the list is known. */
+/** A range of a list. */
 export class AllowedRange {
   readonly first: Binary;
   readonly last: Binary;
-  readonly #prefixLength: number;
+  readonly prefixLength: number;
 
   constructor(prefix: Prefix) {
     this.first = prefix.first;
     this.last = lastOf(prefix);
-    this.#prefixLength = prefix.length;
+    this.prefixLength = prefix.length;
   }
 
   get text(): string {
     const bytes = Uint8Array.from(this.first, (letter) => letter.charCodeAt(0));
     const version = bytes.length === 4 ? 4 : 6;
-    return formatCidr({ base: { version, bytes }, prefixLength: this.#prefixLength });
-  }
-
-  element(list: number): SharedElement {
-    const number = networkNumber(list);
-    return { set: 'allowed-sources', key: number + this.first, keyEnd: number + this.last };
+    return formatCidr({ base: { version, bytes }, prefixLength: this.prefixLength });
   }
 }
 
@@ -52,8 +46,7 @@ export class SourceLists {
 }
 
 /**
- * The fewest prefixes of a family that hold the same addresses, sorted. They never overlap, which
- * the kernel would reject.
+ * The fewest prefixes of a family that hold the same addresses, sorted. They never overlap.
  */
 export function allowedRanges(texts: readonly string[], family: Family): readonly AllowedRange[] {
   const version = family === 'IPv4' ? 4 : 6;

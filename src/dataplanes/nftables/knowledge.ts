@@ -8,6 +8,7 @@ import type { SlotOrders } from './endpoint-list.ts';
 import type { SourceList } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import type { Present } from './row-plan.ts';
+import { rangeElements } from './source-ranges.ts';
 import { byName, count, emptyState, type TableState } from './state.ts';
 import { Takeover } from './takeover.ts';
 
@@ -69,12 +70,12 @@ export class Knowledge {
 
   #noteRanges(
     family: TableFamily,
-    { ranges, number }: SourceList,
+    sources: SourceList,
     missing: ReadonlySet<string> | undefined,
   ): void {
-    const wanted = this.#states[family].wanted['allowed-sources'];
-    for (const range of ranges) {
-      const id = placeId(range.element(number));
+    const wanted = this.#states[family].wanted['source-ranges'];
+    for (const element of rangeElements(sources)) {
+      const id = placeId(element);
       if (missing?.has(id)) wanted.delete(id);
       else wanted.set(id, 1);
     }

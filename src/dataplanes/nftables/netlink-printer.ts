@@ -1,13 +1,14 @@
 import { parseCidr } from '../../addresses/cidr.ts';
 import * as x from '../../linux/nftables/expressions.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { PodDetection } from '../contract.ts';
 import { groupChange } from './classes.ts';
 import { LIST_MASK } from './groups.ts';
 import { hostNumber } from './keys.ts';
+import { binary, prefixMask } from './prefix.ts';
 import { clientLimit } from './quota.ts';
 import type { SetName } from './sets.ts';
+import { levelBits, SOURCE_LIST_BITS } from './source-ranges.ts';
 import type { Rule, Statement, Way, Where } from './statements.ts';
 
 type Expressions = readonly x.Expression[];
@@ -66,15 +67,19 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
     x.loadDestinationAddress(family, addressWords(family)),
     x.lookup(set, 0),
   ],
-  'match-not-allowed': ({ lists, ranges }, family) => {
+  'match-limited': (_, family) => {
+    const { load, next } = loadFrontend('service', family);
+    return [...load, x.lookup('source-lists', 0, next), ...named(next, [])];
+  },
+  'match-source': ({ prefixLength }, family) => {
     const { load, next } = loadFrontend('service', family);
     return [
       ...load,
-      x.lookup(lists, 0, next),
-      ...named(next, [0]),
-      x.toNetworkOrder(0),
+      x.lookup('source-lists', 0, next),
+      ...named(next, [0], { mask: 2 ** SOURCE_LIST_BITS - 1, xor: levelBits(prefixLength) }),
       x.loadSourceAddress(family, 1),
-      x.lookupAbsent(ranges, 0),
+      ...maskAddress(1, prefixLength, family),
+      x.lookup('source-ranges', 0),
     ];
   },
   'set-mark': ({ mark }) => changeMark({ mask: ~mark, xor: mark }),
@@ -83,6 +88,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   reset: () => [x.loadL4Protocol(0), x.compare(0, 'equal', TCP), x.rejectWithReset()],
   reject: (_, family) => [x.rejectWithPortUnreachable(family)],
   drop: () => [x.verdict('drop')],
+  leave: () => [x.verdict('return')],
   jump: ({ chain }) => [x.verdict('jump', chain)],
   goto: ({ chain }) => [x.verdict('goto', chain)],
   classify: ({ where, as, classes }, family) => {
@@ -222,17 +228,12 @@ function compareRange(text: string, is: 'equal' | 'different'): Expressions {
   return [x.bitwise(0, { mask, xor: '\0'.repeat(bytes.length) }), x.compare(0, is, base)];
 }
 
-function prefixMask(prefixLength: number, byteLength: number): Binary {
-  return binary(
-    Uint8Array.from({ length: byteLength }, (_, index) => {
-      const bits = Math.min(8, Math.max(0, prefixLength - index * 8));
-      return (0xff << (8 - bits)) & 0xff;
-    }),
-  );
-}
-
-export function binary(bytes: Uint8Array): Binary {
-  return String.fromCharCode(...bytes);
+function maskAddress(at: number, prefixLength: number, family: TableFamily): Expressions {
+  const byteLength = addressWords(family) * 4;
+  if (prefixLength === byteLength * 8) return [];
+  return [
+    x.bitwise(at, { mask: prefixMask(prefixLength, byteLength), xor: '\0'.repeat(byteLength) }),
+  ];
 }
 
 function addressWords(family: TableFamily): number {

@@ -49,7 +49,7 @@ export class PlanProgress {
         const id = element.set + element.key;
         if (step.do === 'delete') elements.delete(id);
         else if (step.do === 'unwant') shared.delete(id);
-        else if (element.set === 'allowed-sources') continue;
+        else if (element.set === 'source-ranges') continue;
         else if (step.do === 'want') shared.set(id, element as (typeof before.shared)[number]);
         else elements.set(id, element as (typeof before.elements)[number]);
       }

@@ -1,6 +1,7 @@
 import { SourceLists } from './firewall.ts';
 import { ROW_BITS } from './groups.ts';
 import { Numbers } from './numbers.ts';
+import { SOURCE_LIST_BITS } from './source-ranges.ts';
 
 /** Numbers of what rows are made of: of service ports, and of lists of source ranges. */
 export interface RowNumbers {
@@ -11,5 +12,9 @@ export interface RowNumbers {
 }
 
 export function newRowNumbers(): RowNumbers {
-  return { rows: new Numbers(ROW_BITS), sources: new Numbers(), sourceLists: new SourceLists() };
+  return {
+    rows: new Numbers(ROW_BITS),
+    sources: new Numbers(SOURCE_LIST_BITS),
+    sourceLists: new SourceLists(),
+  };
 }

@@ -12,6 +12,7 @@ import {
 import { endpointPartsOf, partsOf, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { ROW_SETS, type RowSet } from './sets.ts';
+import { rangeElements } from './source-ranges.ts';
 import type { TableState } from './state.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -118,8 +119,8 @@ function planOf(of: {
   const shared = sharedBetween(of.shared.before, of.shared.after);
   const users = (list: SourceList) => state.sourceLists.get(list.number) ?? 0;
   const { held, released } = sources;
-  const newRanges = held && users(held) === 0 ? rangesOf(held) : [];
-  const oldRanges = released && users(released) <= 1 ? rangesOf(released) : [];
+  const newRanges = held && users(held) === 0 ? rangeElements(held) : [];
+  const oldRanges = released && users(released) <= 1 ? rangeElements(released) : [];
   const steps: Step[] = [
     { do: 'need', classes },
     { do: 'want', elements: shared.added },
@@ -174,10 +175,6 @@ function sourcesBetween(
     ...(after === undefined ? {} : { held: after }),
     ...(before === undefined ? {} : { released: before }),
   };
-}
-
-function rangesOf({ ranges, number }: SourceList): SharedElement[] {
-  return ranges.map((range) => range.element(number));
 }
 
 function sharedBetween(

@@ -198,7 +198,7 @@ class Parts {
   #limit(allowedSources: readonly string[], key: Binary): void {
     this.#sources ??= this.#sourceList(allowedSources);
     const value = hostNumber(this.#sources.number);
-    this.#put({ set: 'firewall-lists', key, value, comment: this.#comment });
+    this.#put({ set: 'source-lists', key, value, comment: this.#comment });
   }
 
   #sourceList(allowedSources: readonly string[]): SourceList {

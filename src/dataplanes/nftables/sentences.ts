@@ -48,16 +48,16 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
   'match-frontend': ({ where, set }) => when(`its ${frontendText(where)} is in @${set}`),
   'match-address': ({ set }) => when(`the address it is for is in @${set}`),
   'match-hairpin': ({ set }) => when(`an endpoint of this node (@${set}) reaches itself`),
-  'match-not-allowed': ({ lists, ranges }) =>
-    when(
-      `@${lists} has a list for its address and port, which does not hold its source (@${ranges})`,
-    ),
+  'match-limited': () => when('@source-lists has a list of sources for its address and port'),
+  'match-source': ({ prefixLength }) =>
+    when(`its source lies in a /${prefixLength} of that list (@source-ranges)`),
   'set-mark': () => does('marks it for masquerading'),
   'clear-mark': () => does('takes the mark off'),
   masquerade: () =>
     does('gives it an address of this node as its source, so that the answer comes back'),
   reset: () => does('refuses it with a TCP reset, if it is TCP'),
   reject: () => does('refuses it with an ICMP message'),
+  leave: () => does('lets it pass'),
   drop: () => does('drops it, and nobody is told'),
   jump: ({ chain }) => does(`goes through chain ${chain}`),
   goto: ({ chain }) => does(`goes on in chain ${chain}`),

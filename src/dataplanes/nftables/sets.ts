@@ -25,7 +25,7 @@ export const TABLES: Readonly<Record<TableFamily, TableRef>> = {
 export const ROW_SETS = [
   'frontends',
   'node-ports',
-  'firewall-lists',
+  'source-lists',
   'reject-services',
   'reject-nodeports',
   'drop-services',
@@ -37,7 +37,7 @@ export const ROW_SETS = [
 ] as const;
 
 /** Elements of these may be wanted by several rows at once. */
-export const SHARED_SETS = ['service-ips', 'hairpin', 'allowed-sources'] as const;
+export const SHARED_SETS = ['service-ips', 'hairpin', 'source-ranges'] as const;
 
 export const CLASS_SETS = [
   'class-chains',
@@ -97,7 +97,7 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
   return {
     frontends: { comment: 'Service address -> group', key: service, value: mark },
     'node-ports': { comment: 'node port -> group', key: nodePort, value: mark },
-    'firewall-lists': { comment: 'with source ranges -> list', key: service, value: mark },
+    'source-lists': { comment: 'with source ranges -> list', key: service, value: mark },
     'reject-services': { comment: 'no endpoint anywhere', key: service },
     'reject-nodeports': { comment: 'no endpoint anywhere', key: nodePort },
     'drop-services': { comment: 'no endpoint here', key: service },
@@ -121,10 +121,9 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
       comment: 'endpoints of this node',
       key: [sourceAddress(family), destinationAddress(family)],
     },
-    'allowed-sources': {
-      comment: 'list, range that may ask',
+    'source-ranges': {
+      comment: 'prefix length and list, prefix that may ask',
       key: [MARK, sourceAddress(family)],
-      isInterval: true,
     },
     'nodeport-ips': { comment: 'node ports are served on', key: [destinationAddress(family)] },
     'class-chains': { comment: 'class -> what is done', ...chains },

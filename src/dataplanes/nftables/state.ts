@@ -48,7 +48,7 @@ export function count<K>(wanted: Map<K, number>, key: K, by: number): void {
 
 /** How many want a shared element after a change. Ranges belong to their list: they are there or not. */
 export function wantedAfter(set: SharedSet, before: number, by: number): number {
-  if (set !== 'allowed-sources' || by === 0) return Math.max(0, before + by);
+  if (set !== 'source-ranges' || by === 0) return Math.max(0, before + by);
   return by > 0 ? 1 : 0;
 }
 

@@ -26,13 +26,17 @@ export type Statement =
   | { readonly do: 'match-frontend'; readonly where: Where; readonly set: SetName }
   | { readonly do: 'match-address'; readonly set: SetName }
   | { readonly do: 'match-hairpin'; readonly set: SetName }
-  | { readonly do: 'match-not-allowed'; readonly lists: SetName; readonly ranges: SetName }
+  /** Goes on only for frontends that some sources may ask. */
+  | { readonly do: 'match-limited' }
+  /** Goes on only if the source lies in a range of the list of its frontend, of this length. */
+  | { readonly do: 'match-source'; readonly prefixLength: number }
   | { readonly do: 'set-mark'; readonly mark: number }
   | { readonly do: 'clear-mark'; readonly mark: number }
   | { readonly do: 'masquerade' }
   | { readonly do: 'reset' }
   | { readonly do: 'reject' }
   | { readonly do: 'drop' }
+  | { readonly do: 'leave' }
   | { readonly do: 'jump' | 'goto'; readonly chain: string }
   /**
    * Looks up the group of a frontend and the class of the group, and goes to the chain of the class.

@@ -8,6 +8,7 @@ import { partsOf } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { allElements } from './row-plan.ts';
 import { CLASS_SETS, type SetName } from './sets.ts';
+import { rangeElements } from './source-ranges.ts';
 import { classElement } from './transaction.ts';
 
 /** Everything that a table holds, as data: what the kernel gets, and what `render` prints. */
@@ -39,8 +40,8 @@ export function tableContent(
     if (TABLE_OF_FAMILY[row.id.family] !== family) continue;
     for (const element of allElements(parts, new Map())) put(element.set, element);
     for (const element of parts.shared) put(element.set, element);
-    for (const range of parts.sources?.ranges ?? []) {
-      put('allowed-sources', range.element(parts.sources?.number ?? 0));
+    for (const element of parts.sources ? rangeElements(parts.sources) : []) {
+      put(element.set, element);
     }
     ofRows.push(...parts.classes);
   }

@@ -5,8 +5,10 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { PodDetection } from '../contract.ts';
 import { groupChange } from './classes.ts';
 import { LIST_MASK } from './groups.ts';
+import { prefixMask } from './prefix.ts';
 import { clientLimit } from './quota.ts';
 import { frontendFields, NODE_PORT_FIELDS } from './sets.ts';
+import { levelBits, SOURCE_LIST_BITS } from './source-ranges.ts';
 import type { Rule, Statement, Way, Where } from './statements.ts';
 
 type Do = Statement['do'];
@@ -41,15 +43,23 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   'match-address': ({ set }, family) => `${destinationAddress(family).text} @${set}`,
   'match-hairpin': ({ set }, family) =>
     `${keyText([sourceAddress(family), destinationAddress(family)])} @${set}`,
-  'match-not-allowed': ({ lists, ranges }, family) =>
-    `meta mark set ${frontendText('service', family)} map @${lists} ${RESTORED} ` +
-    `meta mark . ${sourceAddress(family).text} != @${ranges}`,
+  'match-limited': (_, family) =>
+    `meta mark set ${frontendText('service', family)} map @source-lists ${RESTORED}`,
+  'match-source': ({ prefixLength }, family) => {
+    const bits = { mask: 2 ** SOURCE_LIST_BITS - 1, xor: levelBits(prefixLength) };
+    return [
+      `meta mark set ${frontendText('service', family)} map @source-lists`,
+      `${bitsText(bits)} ${RESTORED}`,
+      `meta mark . ${maskedText(prefixLength, family)} @source-ranges`,
+    ].join(' ');
+  },
   'set-mark': ({ mark }) => `meta mark set meta mark | ${markText(mark)}`,
   'clear-mark': ({ mark }) => `meta mark set meta mark ^ ${markText(mark)}`,
   masquerade: () => 'masquerade fully-random',
   reset: () => 'reject with tcp reset',
   reject: () => 'reject',
   drop: () => 'drop',
+  leave: () => 'return',
   jump: ({ chain }) => `jump ${chain}`,
   goto: ({ chain }) => `goto ${chain}`,
   classify: ({ where, as, classes }, family) => {
@@ -129,6 +139,14 @@ function podText(...[by, is, family]: [PodDetection, boolean, TableFamily]): str
   if (by.by === 'cidr') return `${sourceAddress(family).text} ${not}${rangeText(by.cidr)}`;
   const name = by.by === 'interface' ? by.name : `${by.prefix}*`;
   return `iifname ${not}"${name}"`;
+}
+
+function maskedText(prefixLength: number, family: TableFamily): string {
+  const { text, byteLength } = sourceAddress(family);
+  if (prefixLength === byteLength * 8) return text;
+  const mask = prefixMask(prefixLength, byteLength);
+  const bytes = Uint8Array.from(mask, (letter) => letter.charCodeAt(0));
+  return `${text} & ${formatIp({ version: byteLength === 4 ? 4 : 6, bytes })}`;
 }
 
 /** A range as `nft` lists it: a single address without its length. */

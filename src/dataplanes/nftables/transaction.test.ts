@@ -15,6 +15,7 @@ import { planRow, settleRow } from './planned-row.ts';
 import { partsOf, type RowParts } from './row.ts';
 import { allElements, perform } from './row-plan.ts';
 import { CLASS_SETS, SHARED_SETS } from './sets.ts';
+import { rangeElements } from './source-ranges.ts';
 import { count } from './state.ts';
 import { FACTS, PLAIN_RECIPE, type RowRecipe, row, rowOf, SHAPES } from './testing/rows.ts';
 import { placeText, SimulatedTable } from './testing/simulated-table.ts';
@@ -49,8 +50,7 @@ function wantedElements(rows: Iterable<Forwarding>, of: Knowledge): Map<string, 
 }
 
 function sharedOf({ shared, sources }: RowParts): SharedElement[] {
-  const ranges = sources?.ranges.map((range) => range.element(sources.number)) ?? [];
-  return [...shared, ...ranges];
+  return [...shared, ...(sources ? rangeElements(sources) : [])];
 }
 
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -197,7 +197,7 @@ function assertCounted(knowledge: Knowledge, rows: Iterable<Forwarding>): void {
     const parts = partsOf(each, knowledge.numbers);
     for (const element of sharedOf(parts)) {
       const place = placeText(element.set, placeId(element));
-      const isRange = element.set === 'allowed-sources';
+      const isRange = element.set === 'source-ranges';
       wanted.set(place, isRange ? 1 : (wanted.get(place) ?? 0) + 1);
     }
     if (parts.sources) count(lists, parts.sources.number, 1);

@@ -31,7 +31,7 @@ describe('the way of a packet', () => {
     const [, balancer] = pathsOf({ shape: 'local', allowedSources: ['10.0.0.0/8'] });
     assert.equal(
       balancer,
-      'filter-prerouting firewall nat-prerouting dispatch local/1 short/4 pick/1 nat-postrouting masquerading',
+      'filter-prerouting firewall-check source-check nat-prerouting dispatch local/1 short/4 pick/1 nat-postrouting masquerading',
     );
   });
 

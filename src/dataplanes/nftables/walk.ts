@@ -7,6 +7,7 @@ import { hostNumber } from './keys.ts';
 import { partsOf, type RowParts } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import type { SetName } from './sets.ts';
+import { levelOf } from './source-ranges.ts';
 import type { Rule, Statement } from './statements.ts';
 import type { TableContent } from './table-content.ts';
 
@@ -51,6 +52,7 @@ class Walk {
   readonly #elements: ReadonlyMap<SetName, readonly RowElement[]>;
   readonly #chains: ReadonlyMap<string, Chain>;
   readonly #isForwarding: boolean;
+  readonly #sourceLevels: ReadonlySet<number>;
   readonly #visits = new Map<string, ChainVisit>();
   #stage = 0;
 
@@ -62,6 +64,10 @@ class Walk {
     this.#elements = Map.groupBy(of.parts.elements, ({ set }) => set);
     this.#chains = new Map(of.content.chains.map((chain) => [chain.name, chain]));
     this.#isForwarding = of.parts.classes.length > 0;
+    const ranges = of.parts.sources?.ranges ?? [];
+    this.#sourceLevels = new Set(
+      ranges.map(({ prefixLength }) => levelOf(prefixLength, of.content.family)),
+    );
   }
 
   visits(): ChainVisit[] {
@@ -94,8 +100,10 @@ class Walk {
     switch (statement.do) {
       case 'match-frontend':
         return this.#elements.has(statement.set);
-      case 'match-not-allowed':
-        return this.#elements.has(statement.lists);
+      case 'match-limited':
+        return this.#elements.has('source-lists');
+      case 'match-source':
+        return this.#sourceLevels.has(statement.prefixLength);
       case 'match-address':
         return isNodePort && statement.set === 'nodeport-ips';
       case 'match-local':

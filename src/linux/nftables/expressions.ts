@@ -30,9 +30,7 @@ const DYNSET = { update: 1, delete: 2 } as const;
 const DYNSET_EXPRESSION = 7;
 const LIMIT_PACKETS = 0;
 const SECONDS_PER_DAY = 86_400n;
-const HOST_TO_NETWORK = 1;
 const NUMGEN_RANDOM = 1;
-const LOOKUP_INVERTED = 1;
 const REJECT = { icmp: 0, tcpReset: 1 } as const;
 
 export const loadMark = (to: number) => meta(to, META.mark);
@@ -88,17 +86,6 @@ export function bitwise(at: number, of: { mask: Binary; xor: Binary }): Expressi
   });
 }
 
-/** An interval is compared byte by byte: a number in it must have its largest byte first. */
-export function toNetworkOrder(at: number): Expression {
-  return expression('byteorder', (w) => {
-    w.u32be(1, register(at));
-    w.u32be(2, register(at));
-    w.u32be(3, HOST_TO_NETWORK);
-    w.u32be(4, 4);
-    w.u32be(5, 4);
-  });
-}
-
 export function randomNumber(to: number, of: { modulus: number; offset: number }): Expression {
   return expression('numgen', (w) => {
     w.u32be(1, register(to));
@@ -124,15 +111,6 @@ export function lookupVerdict(map: string, key: number): Expression {
     w.u32be(2, register(key));
     w.u32be(3, VERDICT_REGISTER);
     w.u32be(5, 0);
-  });
-}
-
-/** Goes on only if the key is not there. */
-export function lookupAbsent(set: string, key: number): Expression {
-  return expression('lookup', (w) => {
-    w.text(1, set);
-    w.u32be(2, register(key));
-    w.u32be(5, LOOKUP_INVERTED);
   });
 }
 
