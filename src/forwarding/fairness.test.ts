@@ -49,6 +49,14 @@ describe('takeChanges() with a limit', () => {
     assert.deepEqual(services(table.takeChanges(10)), ['a/next']);
   });
 
+  it('does not keep what is compiled waiting for a large Service behind it', () => {
+    const table = new ForwardingTable(view());
+    put(table, 'quiet/web');
+    put(table, 'flood/huge', 900);
+    assert.deepEqual(services(table.takeChanges(100)), ['quiet/web']);
+    assert.deepEqual(services(table.takeChanges(100)), ['flood/huge']);
+  });
+
   it('gives a namespace that asks for little its turn in the next call', () => {
     const table = flooded(1000);
     table.takeChanges(50);

@@ -60,11 +60,18 @@ export class StaleQueue {
     return { entry, families };
   }
 
-  /** Gives the next to `work`, which says how much it was, and passes that on; 0: there was none. */
-  next(work: (stale: Stale) => number): number {
+  /**
+   * Gives the next to `work`, which says how much it was, and passes that on; 0: there was none, or
+   * it is about more than `most`.
+   */
+  next(work: (stale: Stale) => number, most = Number.POSITIVE_INFINITY): number {
     for (let lane = this.#heap.pop(); lane !== undefined; lane = this.#heap.pop()) {
       const [entry] = lane.entries;
       if (entry && this.#hasGrown(lane, entry)) continue;
+      if (entry && sizeOf(entry) > most) {
+        this.#heap.push(lane);
+        return 0;
+      }
       const stale = entry && this.withdraw(entry);
       this.#now = Math.max(this.#now, lane.start);
       const done = stale === undefined ? 0 : work(stale);
