@@ -4,6 +4,7 @@ import type { Clock } from '../cluster/clock.ts';
 import type { Source, SourceEvent } from '../cluster/source.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
+import { AffinityWatch } from './affinity-watch.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { ConditionBook } from './condition-book.ts';
 import type { Conditions } from './conditions.ts';
@@ -56,6 +57,7 @@ export class Agent {
   readonly #wake = new Wake();
   readonly #drifts = new DriftLog();
   readonly #book: ConditionBook;
+  readonly #affinity: AffinityWatch;
   readonly #received = new RecentValues();
   readonly #triggered = new RecentValues();
 
@@ -81,6 +83,7 @@ export class Agent {
     };
     this.#reconciler = new Reconciler(this.#context, options.readBackMs ?? READ_BACK_MS);
     this.#book = new ConditionBook(log);
+    this.#affinity = new AffinityWatch(this.#context);
     this.#watch = new PlaneWatch({
       plane,
       clock,
@@ -101,6 +104,7 @@ export class Agent {
         (stop) => addresses.run((all) => this.#takeAddresses(all), stop),
         (stop) => this.#loop(stop),
         (stop) => this.#tick(stop),
+        (stop) => this.#affinity.run(stop),
       ],
       signal,
     );
@@ -164,6 +168,7 @@ export class Agent {
       lastDrift: this.#drifts.last.at(-1),
       interruption: this.#watch.interruption,
       pace: this.#pace(),
+      affinityFill: this.#affinity.fill,
       expectsNode: intake.settings.nodeObject === 'expected',
       node: intake.node,
     });
@@ -182,6 +187,7 @@ export class Agent {
       failingRows: outstanding.failing(FAILING_ROWS_SHOWN).map(failingRow),
       failingRowCount: outstanding.failedCount,
       pace: this.#pace(),
+      ...(this.#affinity.fill === undefined ? {} : { affinityFill: this.#affinity.fill }),
       conditions: this.conditions(),
       ...(last === undefined ? {} : { lastInspection: last }),
       drifts: this.#drifts.last,

@@ -1,7 +1,8 @@
 import type { Kind } from '../cluster/kinds.ts';
 import type { SourceHealth } from '../cluster/source.ts';
-import type { Drift } from '../dataplanes/contract.ts';
+import type { AffinityFill, Drift } from '../dataplanes/contract.ts';
 import type { Family } from '../forwarding/model.ts';
+import { describeAffinity, hasAffinityRoom } from './affinity-watch.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
 import type { Failure } from './failure.ts';
 import type { KnownNode } from './intake.ts';
@@ -26,6 +27,7 @@ export interface Assessed {
   readonly lastDrift: Drift | undefined;
   readonly interruption: Failure | undefined;
   readonly pace: Pace;
+  readonly affinityFill: AffinityFill | undefined;
   readonly expectsNode: boolean;
   readonly node: KnownNode;
 }
@@ -64,6 +66,11 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
       whyOf(about.interruption, 'changes by others are told'),
     ),
     unpaced: say('unpaced', isUnpaced(about.pace), describePace(about.pace)),
+    affinityRoom: say(
+      'affinityRoom',
+      hasAffinityRoom(about.affinityFill),
+      describeAffinity(about.affinityFill),
+    ),
     nodeEligible: say('nodeEligible', node.isTrue, node.why),
   };
 }

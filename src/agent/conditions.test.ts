@@ -18,6 +18,7 @@ const WELL: Assessed = {
   lastDrift: undefined,
   interruption: undefined,
   pace: { rows: [], rowCount: 0, namespaces: [], namespaceCount: 0, longestWaitMs: 0 },
+  affinityFill: undefined,
   expectsNode: true,
   node: { state: 'present', object: NODE },
 };

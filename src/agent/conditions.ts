@@ -39,6 +39,8 @@ export interface Conditions {
   readonly watching: Condition;
   /** No row is written in parts, and no namespace waits for its turn for more than a second. */
   readonly unpaced: Condition;
+  /** No Service has so many affinity clients that new ones are not remembered. */
+  readonly affinityRoom: Condition;
   /** Load balancers may send traffic to this node. */
   readonly nodeEligible: Condition;
 }

@@ -1,5 +1,5 @@
 import type { SourceHealth } from '../cluster/source.ts';
-import type { Drift } from '../dataplanes/contract.ts';
+import type { AffinityFill, Drift } from '../dataplanes/contract.ts';
 import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
 import type { Conditions } from './conditions.ts';
 import type { RowFailure } from './entry.ts';
@@ -18,6 +18,8 @@ export interface AgentSnapshot {
   readonly failingRows: readonly FailingRow[];
   readonly failingRowCount: number;
   readonly pace: Pace;
+  /** Undefined: the mode has no limit of its own, or it was not asked yet. */
+  readonly affinityFill?: AffinityFill;
   readonly conditions: Conditions;
   readonly lastInspection?: InspectionReport;
   /** The last ten, the newest last. */

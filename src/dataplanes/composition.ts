@@ -4,6 +4,7 @@ import type { Change } from '../forwarding/table.ts';
 import { goingFirst, type HalfKnown, rowsOf, undone, withKnown } from './composed-changes.ts';
 import { ComposedParts } from './composed-parts.ts';
 import {
+  type AffinityFill,
   type DataPlane,
   type Desired,
   type Difference,
@@ -150,6 +151,20 @@ export class ComposedPlane implements DataPlane {
       }
     }
     return [...sums.values()];
+  }
+
+  /** A client is remembered where it was translated. */
+  async affinityFill(): Promise<AffinityFill> {
+    const fills = [await this.#behind.affinityFill?.(), await this.#front.affinityFill?.()];
+    const known = fills.filter((fill) => fill !== undefined);
+    const sum = (of: (fill: AffinityFill) => number) =>
+      known.reduce((total, fill) => total + of(fill), 0);
+    const full = new Set(known.flatMap((fill) => fill.full));
+    return {
+      remembered: sum(({ remembered }) => remembered),
+      room: sum(({ room }) => room),
+      full: [...full].sort(),
+    };
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

@@ -54,7 +54,8 @@ export class OwnMetrics implements AgentObserver {
   }
 
   take(snapshot: AgentSnapshot): void {
-    const { rows, failingRowCount, pace, conditions, driftCount, sources, atMs } = snapshot;
+    const { rows, failingRowCount, pace, affinityFill, conditions, driftCount, sources, atMs } =
+      snapshot;
     const metrics = this.#metrics;
     metrics.desiredRows.set(rows.desired);
     metrics.appliedRows.set(rows.applied);
@@ -62,6 +63,11 @@ export class OwnMetrics implements AgentObserver {
     metrics.failingRows.set(failingRowCount);
     metrics.rowsInParts.set(pace.rowCount);
     metrics.longestWait.set(pace.longestWaitMs / MS);
+    if (affinityFill) {
+      metrics.affinityClients.set(affinityFill.remembered);
+      metrics.affinityRoom.set(affinityFill.room);
+      metrics.affinityFull.set(affinityFill.full.length);
+    }
     metrics.drifts.replace(driftCount);
     for (const family of FAMILIES) {
       const { oldestPendingAtMs = atMs } = conditions.timely[family];
@@ -117,6 +123,12 @@ function define(set: MetricSet) {
     longestWait: gauge(
       'longest_queue_wait_seconds',
       'How long the first row of the namespace that waits longest has waited for its turn',
+    ),
+    affinityClients: gauge('affinity_clients', 'Clients with session affinity that are remembered'),
+    affinityRoom: gauge('affinity_clients_room', 'Clients that could be remembered'),
+    affinityFull: gauge(
+      'affinity_services_full',
+      'Service ports with so many clients that new ones are not remembered',
     ),
     inspections: counter('inspections_total', 'Comparisons with the kernel', ['reason']),
     inspectionFailures: counter('inspection_failures_total', 'Comparisons that failed'),

@@ -23,6 +23,7 @@ export function conditionsWith(more: Partial<Conditions> = {}): Conditions {
     undisturbed: good,
     watching: good,
     unpaced: good,
+    affinityRoom: good,
     nodeEligible: good,
     ...more,
   };

@@ -1,0 +1,64 @@
+import type { AffinityFill, DataPlane } from '../dataplanes/contract.ts';
+import type { Context } from './context.ts';
+import { failureOf } from './failure.ts';
+
+/** Reading it may take half a second of the kernel when very many clients are remembered. */
+const ASK_EVERY_MS = 30_000;
+
+/** Keeps how many affinity clients the kernel remembers, for conditions and metrics. */
+export class AffinityWatch {
+  readonly #context: Pick<Context, 'plane' | 'clock' | 'log'>;
+  #fill: AffinityFill | undefined;
+
+  constructor(context: Pick<Context, 'plane' | 'clock' | 'log'>) {
+    this.#context = context;
+  }
+
+  /** Undefined: the mode has no limit of its own, or it was not asked yet. */
+  get fill(): AffinityFill | undefined {
+    return this.#fill;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { plane, clock } = this.#context;
+    while (!signal.aborted && plane.affinityFill) {
+      await clock.sleep(ASK_EVERY_MS, signal);
+      if (!signal.aborted) await this.#ask(plane);
+    }
+  }
+
+  /** What is not known is not shown; the next answer is half a minute away. */
+  async #ask(plane: DataPlane): Promise<void> {
+    const { clock, log } = this.#context;
+    try {
+      this.#fill = await plane.affinityFill?.();
+    } catch (error) {
+      this.#fill = undefined;
+      const { code, message } = failureOf(error, clock.nowMs());
+      log.debug({ code }, `affinity clients not counted: ${message}`);
+    }
+  }
+}
+
+const NEARLY_FULL = 0.9;
+const MOST_NAMED = 3;
+
+/** Whether every new client of every Service is remembered. */
+export function hasAffinityRoom(fill: AffinityFill | undefined): boolean {
+  if (fill === undefined) return true;
+  return fill.full.length === 0 && fill.remembered < fill.room * NEARLY_FULL;
+}
+
+export function describeAffinity(fill: AffinityFill | undefined): string {
+  if (fill === undefined) return 'not asked yet, or without a limit in this mode';
+  const { remembered, room, full } = fill;
+  const counts = `${count(remembered)} of ${count(room)} affinity clients are remembered`;
+  if (full.length === 0) return counts;
+  const named = full.slice(0, MOST_NAMED).join(', ');
+  const more = full.length > MOST_NAMED ? ` and ${full.length - MOST_NAMED} more` : '';
+  return `${counts}; new ones of ${named}${more} are balanced at random`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}
