@@ -100,15 +100,19 @@ async function setRight(
     return new Comparison({ family, view: views[family], numbers, orders, differences });
   });
   const right = new Set<ServicePortKey>();
+  const names = { rows: new Set<string>(), sources: new Set<string>() };
   for (const row of rows) {
     const family = TABLE_OF_FAMILY[row.id.family];
     const compared = comparisons[family].compare(row);
     const key = servicePortKey(row.id);
+    names.rows.add(key);
+    if (compared.parts.sources) names.sources.add(compared.parts.sources.name);
     if (isFirst) knowledge.noteFirst(key, row.id, compared);
     else knowledge.noteTouched(key, row.id, compared);
     if (compared.present === undefined) right.add(key);
     else if (beside.includes(family)) knowledge.takeover.wait(family, key);
   }
+  if (isFirst) knowledge.keepNumbers(names);
   const writtenBefore = connection.writtenCount;
   knowledge.facts ??= facts;
   for (const family of TABLE_FAMILIES) {

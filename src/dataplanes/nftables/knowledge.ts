@@ -39,6 +39,12 @@ export class Knowledge {
     this.orders.clear();
   }
 
+  /** All of the kernel was compared with these: nothing else has a number in it. */
+  keepNumbers(names: { rows: ReadonlySet<string>; sources: ReadonlySet<string> }): void {
+    this.numbers.rows.keepOnly(names.rows);
+    this.numbers.sources.keepOnly(names.sources);
+  }
+
   /** Nothing was known before: all that the kernel has of the row counts. */
   noteFirst(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
     const family = TABLE_OF_FAMILY[id.family];

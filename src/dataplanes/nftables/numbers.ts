@@ -40,6 +40,11 @@ export class Numbers {
     this.#taken.delete(number);
   }
 
+  /** Forgets all other names: whatever they meant is not in the kernel any more. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#numbers.keys()) if (!names.has(name)) this.release(name);
+  }
+
   get size(): number {
     return this.#numbers.size;
   }

@@ -89,6 +89,26 @@ describe('a row', () => {
     assert.deepEqual(partsOf(lost, newRowNumbers()), partsOf(without, newRowNumbers()));
   });
 
+  it('gives its number back, and the number is free for another then', () => {
+    const numbers = new Numbers(4);
+    for (let round = 0; round < 100; round++) {
+      const name = `row ${round}`;
+      assert.ok(numbers.of(name) < 16);
+      if (round % 2 === 0) numbers.release(name);
+      else numbers.keepOnly(new Set());
+      assert.equal(numbers.size, 0);
+    }
+  });
+
+  it('keeps the number that the kernel has for it, unless another has it', () => {
+    const numbers = new Numbers();
+    numbers.adopt('a', 7);
+    numbers.adopt('b', 7);
+    numbers.adopt('a', 8);
+    assert.equal(numbers.of('a'), 7);
+    assert.notEqual(numbers.of('b'), 7);
+  });
+
   it('has the same numbers after a restart, and as many as there are names', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string(), { maxLength: 50 }), (names) => {
