@@ -165,7 +165,6 @@ for (const backend of BACKENDS) {
       const [count] = await plane.counters();
       assert.deepEqual(count, {
         service: 't/web1/TCP/IPv4',
-        frontend: '10.96.1.1:80',
         endpoint: '10.1.0.1:80',
         connections: 0,
         bytes: 0,
