@@ -66,6 +66,7 @@ export class Comparison {
     for (const each of parts.classes) {
       this.#classes.set(`${classSetOf(each)} ${classId(each)}`, each);
     }
+    if (this.#view.isEmpty) return this.#missingRow(parts, row);
     this.#adoptOrders(parts);
     const all = allElements(parts, this.#orders);
     const elements = this.#compareElements(all, row);
@@ -76,6 +77,20 @@ export class Comparison {
     const sources = isListed && parts.sources ? { sources: parts.sources } : {};
     const present = { elements: elements ?? all, shared: shared ?? parts.shared, ...sources };
     return { parts, present, ...(missingRanges === undefined ? {} : { missingRanges }) };
+  }
+
+  /** Nothing is there: what is missing is counted, and described only while somebody may read it. */
+  #missingRow(parts: RowParts, row: Forwarding): ComparedRow {
+    const missing = parts.sources && new Set(rangeElements(parts.sources).map(placeId));
+    if (this.#differences.isFull) {
+      this.#differences.count += elementCount(parts) + parts.shared.length + (missing?.size ?? 0);
+    } else {
+      const ranges = parts.sources ? rangeElements(parts.sources) : [];
+      const all = [...allElements(parts, this.#orders), ...parts.shared, ...ranges];
+      for (const element of all) this.#differ('missing', element, row);
+    }
+    const present = { elements: [], shared: [] };
+    return { parts, present, ...(missing === undefined ? {} : { missingRanges: missing }) };
   }
 
   /** An earlier process may have met two names with one number in another order. */
@@ -174,6 +189,13 @@ export class Comparison {
       ...(row === undefined ? {} : { service: servicePortName(row.id) }),
     }));
   }
+}
+
+/** Of a list with affinity each endpoint has three. */
+function elementCount({ elements, lists }: RowParts): number {
+  const count = (sum: number, { endpoints, isSticky }: RowParts['lists'][number]) =>
+    sum + endpoints.length * (isSticky ? 3 : 1);
+  return lists.reduce(count, elements.length);
 }
 
 function isSame(held: Held | 'assumed' | undefined, value: Binary | undefined): boolean {

@@ -13,6 +13,8 @@ export interface ElementView {
   value(set: ManagedSet, key: Binary): Binary | undefined;
   /** Whether it knows everything, and not only what was touched. */
   readonly isWhole: boolean;
+  /** Whether there is nothing at all: a first start has hundreds of thousands of elements to ask for. */
+  readonly isEmpty: boolean;
   /** Elements that nobody asked for; call it when everybody has. */
   leftovers(): Iterable<Place & { readonly set: ManagedSet }>;
 }
@@ -31,6 +33,10 @@ export async function readView(
 
 export function emptyView(): ElementView {
   return new MapView(new Map());
+}
+
+function hasNone(found: ReadonlyMap<ManagedSet, Map<Binary, Held>>): boolean {
+  return found.values().every((elements) => elements.size === 0);
 }
 
 async function readSet(
@@ -56,11 +62,13 @@ function heldOf({ value, keyEnd }: Held): Held {
 
 class MapView implements ElementView {
   readonly isWhole = true;
+  readonly isEmpty: boolean;
   readonly #found: ReadonlyMap<ManagedSet, Map<Binary, Held>>;
   readonly #asked = new Map<SharedSet, Set<Binary>>();
 
   constructor(found: ReadonlyMap<ManagedSet, Map<Binary, Held>>) {
     this.#found = found;
+    this.isEmpty = hasNone(found);
     for (const set of SHARED_SETS) this.#asked.set(set, new Set());
   }
 
@@ -95,6 +103,7 @@ class MapView implements ElementView {
 /** Only what somebody else touched, as far as the kernel told. */
 export class SuspectView implements ElementView {
   readonly isWhole = false;
+  readonly isEmpty = false;
   readonly #suspects: Suspects;
   readonly #family: TableFamily;
   readonly #asked = new Set<string>();

@@ -2,7 +2,7 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { RowElement } from './elements.ts';
-import { hostNumber } from './keys.ts';
+import { endpointValue, hostNumber } from './keys.ts';
 import {
   LONGEST_SORTED_LIST,
   type Member,
@@ -33,8 +33,19 @@ export interface ListChange {
 
 /** Everything that the kernel should have of a list. */
 export function listElements(list: EndpointListParts, order?: SlotOrder): RowElement[] {
+  if (!order && !list.isSticky) return plainElements(list);
   const members = order?.members ?? sortedMembers(list.endpoints, list.isSticky);
   return memberElements(list, members.entries());
+}
+
+/** Nearly every list: no more objects than elements. */
+function plainElements({ number, endpoints }: EndpointListParts): RowElement[] {
+  const list = hostNumber(number);
+  return endpoints.map((endpoint, slot) => ({
+    set: 'slots',
+    key: list + hostNumber(slot),
+    value: endpointValue(endpoint),
+  }));
 }
 
 function memberElements(

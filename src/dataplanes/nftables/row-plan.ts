@@ -133,6 +133,7 @@ function planOf(of: {
 }
 
 function elementSteps(changes: readonly Omit<ListChange, 'settle'>[]): Step[] {
+  if (isSmallAndNew(changes)) return newRowSteps(changes);
   const added = bySet(changes, 'added');
   const replaced = bySet(changes, 'replaced');
   const deleted = bySet(changes, 'deleted');
@@ -145,6 +146,27 @@ function elementSteps(changes: readonly Omit<ListChange, 'settle'>[]): Step[] {
   for (const set of ROW_SETS) {
     const old = deleted.get(set);
     if (old) steps.push({ do: 'delete', elements: old });
+  }
+  return steps;
+}
+
+/** Never more than one transaction has, so that the order of its elements means nothing. */
+const SMALL_ROW = 1000;
+
+function isSmallAndNew(changes: readonly Omit<ListChange, 'settle'>[]): boolean {
+  let count = 0;
+  for (const { added, replaced, deleted } of changes) {
+    if (replaced.length + deleted.length > 0) return false;
+    count += added.length;
+  }
+  return count <= SMALL_ROW;
+}
+
+/** Nearly every row of a first start: no lists by set. */
+function newRowSteps(changes: readonly Omit<ListChange, 'settle'>[]): Step[] {
+  const steps: Step[] = [];
+  for (const { added } of changes.toReversed()) {
+    if (added.length > 0) steps.push({ do: 'add', elements: added });
   }
   return steps;
 }

@@ -11,9 +11,10 @@ import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './se
 import { addClass, count, hasClass, type TableState, wantedAfter } from './state.ts';
 import { writeChain, writeRules } from './structure.ts';
 
-interface OwnedElement {
-  readonly owner: string;
-  readonly element: SetElement;
+/** Elements of one set, and whose they are; side by side, because a start has very many. */
+interface OwnedElements {
+  readonly owners: string[];
+  readonly elements: RowElement[];
 }
 
 interface SharedChange {
@@ -30,8 +31,8 @@ interface SharedChange {
 export class Transaction {
   readonly #state: TableState;
   // A change touches two or three of the sets: the others get no list.
-  readonly #deleted = new Map<RowSet, OwnedElement[]>();
-  readonly #added = new Map<RowSet, OwnedElement[]>();
+  readonly #deleted = new Map<RowSet, OwnedElements>();
+  readonly #added = new Map<RowSet, OwnedElements>();
   readonly #shared = new Map<SharedSet, Map<Binary, SharedChange>>();
   readonly #newClasses = new Map<string, { owner: string; class: Class }>();
 
@@ -40,11 +41,11 @@ export class Transaction {
   }
 
   add(owner: string, elements: readonly RowElement[]): void {
-    for (const element of elements) listOf(this.#added, element.set).push({ owner, element });
+    for (const element of elements) put(this.#added, owner, element);
   }
 
   delete(owner: string, elements: readonly RowElement[]): void {
-    for (const element of elements) listOf(this.#deleted, element.set).push({ owner, element });
+    for (const element of elements) put(this.#deleted, owner, element);
   }
 
   /** Elements whose keys are there with other values. */
@@ -77,17 +78,17 @@ export class Transaction {
     this.#writeClasses(batch, facts);
     const table = TABLES[this.#state.family];
     for (const set of ROW_SETS) {
-      for (const { owner, element } of this.#deleted.get(set) ?? []) {
+      forEach(this.#deleted.get(set), (owner, element) => {
         batch.own(owner);
         batch.deleteElement(table, set, element);
-      }
+      });
     }
     for (const set of SHARED_SETS) this.#writeShared(batch, set);
     for (const set of ROW_SETS) {
-      for (const { owner, element } of this.#added.get(set) ?? []) {
+      forEach(this.#added.get(set), (owner, element) => {
         batch.own(owner);
         batch.addElement(table, set, element);
-      }
+      });
     }
   }
 
@@ -107,8 +108,8 @@ export class Transaction {
   *touched(): Generator<Place & { family: TableFamily; set: RowSet | SharedSet }> {
     const { family } = this.#state;
     for (const set of ROW_SETS) {
-      for (const list of [this.#deleted.get(set) ?? [], this.#added.get(set) ?? []]) {
-        for (const { element } of list) yield { family, ...element, set };
+      for (const list of [this.#deleted.get(set), this.#added.get(set)]) {
+        for (const element of list?.elements ?? []) yield { family, ...element };
       }
     }
     for (const set of SHARED_SETS) {
@@ -148,12 +149,24 @@ export class Transaction {
   }
 }
 
-function listOf<K, T>(lists: Map<K, T[]>, key: K): T[] {
-  const known = lists.get(key);
-  if (known) return known;
-  const list: T[] = [];
-  lists.set(key, list);
-  return list;
+function put(lists: Map<RowSet, OwnedElements>, owner: string, element: RowElement): void {
+  let list = lists.get(element.set);
+  if (list === undefined) {
+    list = { owners: [], elements: [] };
+    lists.set(element.set, list);
+  }
+  list.owners.push(owner);
+  list.elements.push(element);
+}
+
+function forEach(
+  list: OwnedElements | undefined,
+  visit: (owner: string, element: RowElement) => void,
+): void {
+  if (list === undefined) return;
+  for (let index = 0; index < list.elements.length; index++) {
+    visit(list.owners[index] as string, list.elements[index] as RowElement);
+  }
 }
 
 /** A chain that chooses comes back: what it chose is used by the rule behind. */
