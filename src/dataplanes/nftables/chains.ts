@@ -162,18 +162,14 @@ function clusterIpCheckRules(facts: NodeFacts, family: TableFamily): readonly Ru
 
 /**
  * Chains that draw from so many slots are made before there are any: a rule that is bound to a full
- * map makes the kernel walk the map, which takes 18 to 63 ms with a quarter of a million.
+ * map makes the kernel walk the map, which takes 18 to 63 ms with a quarter of a million. But not all
+ * of them: with every element of a map the kernel goes through all rules that are bound to it.
  */
-const LARGEST_PREPARED_SIZE = 4096;
-const PREPARED_WAYS: readonly Way[] = [
-  { where: 'service', listOf: 'own' },
-  { where: 'nodeport', listOf: 'own' },
-];
+const LARGEST_PREPARED_SIZE = 64;
+const PREPARED_WAY: Way = { where: 'service', listOf: 'own' };
 
 export function preparedChains(): readonly Chain[] {
-  return PREPARED_WAYS.flatMap((way) =>
-    sizesUpTo(LARGEST_PREPARED_SIZE).map((size) => pick(way, size)),
-  );
+  return sizesUpTo(LARGEST_PREPARED_SIZE).map((size) => pick(PREPARED_WAY, size));
 }
 
 /** The chains of a class: the one it leads to last, after those that it leads on to. */
