@@ -54,7 +54,19 @@ func dial(kind int, to *syscall.SockaddrInet4) (int, error) {
 			return fd, err
 		}
 	}
-	return fd, syscall.Connect(fd, to)
+	_, err = uninterrupted(func() (int, error) { return 0, syscall.Connect(fd, to) })
+	return fd, err
+}
+
+// The runtime interrupts threads, and a call with a time-out is not begun again by the kernel. A
+// second connect waits for the first.
+func uninterrupted(call func() (int, error)) (int, error) {
+	for {
+		count, err := call()
+		if !errors.Is(err, syscall.EINTR) {
+			return count, err
+		}
+	}
 }
 
 // One connection after the other. It ends each with a reset: ports in TIME_WAIT would run out.
@@ -98,10 +110,10 @@ func (requester *requester) settle() {}
 func (requester *requester) close()  { syscall.Close(requester.fd) }
 
 func exchange(fd int, message []byte) (int64, error) {
-	if _, err := syscall.Write(fd, message); err != nil {
+	if _, err := uninterrupted(func() (int, error) { return syscall.Write(fd, message) }); err != nil {
 		return 0, err
 	}
-	count, err := syscall.Read(fd, message)
+	count, err := uninterrupted(func() (int, error) { return syscall.Read(fd, message) })
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +137,7 @@ type sender struct {
 }
 
 func (sender *sender) step() (int64, error) {
-	count, err := syscall.Write(sender.fd, sender.bytes)
+	count, err := uninterrupted(func() (int, error) { return syscall.Write(sender.fd, sender.bytes) })
 	return int64(max(count, 0)), err
 }
 
