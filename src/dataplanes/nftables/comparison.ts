@@ -26,7 +26,10 @@ export interface ComparedRow {
   readonly parts: RowParts;
   /** Set when something is not as it should be: what the kernel has of the row. */
   readonly present?: Present;
-  /** Source ranges that are not there, as `placeId` writes them. */
+  /**
+   * Source ranges that are not there, as `placeId` writes them. Only of the first row that uses the
+   * list: a Service with many ports has one list for all of them.
+   */
   readonly missingRanges?: ReadonlySet<Binary>;
 }
 
@@ -38,8 +41,8 @@ export class Comparison {
   readonly #orders: SlotOrders;
   readonly #differences: Differences;
   readonly #classes = new Map<string, Class>();
-  /** Of each list of source ranges, what is missing: many rows may use it. */
-  readonly #missingRanges = new Map<number, ReadonlySet<Binary>>();
+  /** Of each list of source ranges, whether all of it is there: many rows may use it. */
+  readonly #isListed = new Map<number, boolean>();
 
   constructor(of: {
     readonly family: TableFamily;
@@ -71,26 +74,24 @@ export class Comparison {
     const all = allElements(parts, this.#orders);
     const elements = this.#compareElements(all, row);
     const shared = this.#compareShared(parts, row);
-    const missingRanges = parts.sources && this.#compareRanges(parts.sources, row);
-    const isListed = missingRanges === undefined || missingRanges.size === 0;
-    if (!elements && !shared && isListed) return { parts };
+    const { isListed, ...ranges } = this.#compareRanges(parts.sources, row);
+    if (!elements && !shared && isListed) return { parts, ...ranges };
     const sources = isListed && parts.sources ? { sources: parts.sources } : {};
     const present = { elements: elements ?? all, shared: shared ?? parts.shared, ...sources };
-    return { parts, present, ...(missingRanges === undefined ? {} : { missingRanges }) };
+    return { parts, present, ...ranges };
   }
 
   /** Nothing is there: what is missing is counted, and described only while somebody may read it. */
   #missingRow(parts: RowParts, row: Forwarding): ComparedRow {
-    const missing = parts.sources && new Set(rangeElements(parts.sources).map(placeId));
     if (this.#differences.isFull) {
-      this.#differences.count += elementCount(parts) + parts.shared.length + (missing?.size ?? 0);
+      this.#differences.count += elementCount(parts) + parts.shared.length;
     } else {
-      const ranges = parts.sources ? rangeElements(parts.sources) : [];
-      const all = [...allElements(parts, this.#orders), ...parts.shared, ...ranges];
+      const all = [...allElements(parts, this.#orders), ...parts.shared];
       for (const element of all) this.#differ('missing', element, row);
     }
-    const present = { elements: [], shared: [] };
-    return { parts, present, ...(missing === undefined ? {} : { missingRanges: missing }) };
+    const { isListed, ...ranges } = this.#compareRanges(parts.sources, row);
+    const sources = isListed && parts.sources ? { sources: parts.sources } : {};
+    return { parts, present: { elements: [], shared: [], ...sources }, ...ranges };
   }
 
   /** An earlier process may have met two names with one number in another order. */
@@ -156,12 +157,17 @@ export class Comparison {
   }
 
   /** Ranges of a list are looked at once, for the first row that uses it. */
-  #compareRanges(sources: SourceList, row: Forwarding): ReadonlySet<Binary> {
-    const known = this.#missingRanges.get(sources.number);
-    if (known) return known;
-    const missing = new Set([...this.#missing(rangeElements(sources), row)].map(placeId));
-    this.#missingRanges.set(sources.number, missing);
-    return missing;
+  #compareRanges(
+    sources: SourceList | undefined,
+    row: Forwarding,
+  ): Pick<ComparedRow, 'missingRanges'> & { readonly isListed: boolean } {
+    if (sources === undefined) return { isListed: true };
+    const known = this.#isListed.get(sources.number);
+    if (known !== undefined) return { isListed: known };
+    const missingRanges = new Set([...this.#missing(rangeElements(sources), row)].map(placeId));
+    const isListed = missingRanges.size === 0;
+    this.#isListed.set(sources.number, isListed);
+    return { isListed, missingRanges };
   }
 
   #missing(elements: readonly SharedElement[], row: Forwarding): Set<SharedElement> {

@@ -50,7 +50,7 @@ export class Knowledge {
     const family = TABLE_OF_FAMILY[id.family];
     const there = row.present ?? row.parts;
     this.#countShared(family, there.shared, 1);
-    if (row.parts.sources) this.#noteRanges(family, row.parts.sources, row.missingRanges);
+    this.#noteRanges(family, row);
     if (there.sources) this.countSources(family, there.sources, 1);
     if (row.present) this.present.set(key, { family: id.family, ...row.present });
   }
@@ -65,7 +65,7 @@ export class Knowledge {
     const missing = parts.shared.filter((element) => !left.has(element));
     this.#countShared(family, missing, -1);
     if (!parts.sources || present.sources) return;
-    this.#noteRanges(family, parts.sources, row.missingRanges);
+    this.#noteRanges(family, row);
     this.countSources(family, parts.sources, -1);
   }
 
@@ -74,15 +74,12 @@ export class Knowledge {
     count(this.#states[family].sourceLists, number, by);
   }
 
-  #noteRanges(
-    family: TableFamily,
-    sources: SourceList,
-    missing: ReadonlySet<string> | undefined,
-  ): void {
+  #noteRanges(family: TableFamily, { parts: { sources }, missingRanges }: ComparedRow): void {
+    if (!sources || !missingRanges) return;
     const wanted = this.#states[family].wanted['source-ranges'];
     for (const element of rangeElements(sources)) {
       const id = placeId(element);
-      if (missing?.has(id)) wanted.delete(id);
+      if (missingRanges.has(id)) wanted.delete(id);
       else wanted.set(id, 1);
     }
   }
