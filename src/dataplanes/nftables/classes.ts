@@ -1,4 +1,4 @@
-import { LIST_MASK, type ListOf } from './groups.ts';
+import { groupNumber, LIST_MASK, type ListOf } from './groups.ts';
 import type { ClassSet } from './sets.ts';
 import type { Way, Where } from './statements.ts';
 
@@ -66,9 +66,13 @@ export function classOfId(id: number, set: ClassSet): Class | undefined {
   const way = wayOfClassSet(set);
   const amounts = { size: isSticky ? 0 : low, stickySeconds: isSticky ? low : 0 };
   const of: Class = { ...way, treatment, ...amounts };
-  const isDraw = treatment === 'pick' || treatment === 'choose';
-  const isOfWay = isDraw || (treatment === 'short') === (way.listOf === 'cluster');
+  const isOfWay = isDraw(treatment) || (treatment === 'short') === (way.listOf === 'cluster');
   return isOfWay && classSetOf(of) === set ? of : undefined;
+}
+
+/** Where an endpoint is drawn, and nothing else is done. */
+function isDraw(treatment: Treatment): boolean {
+  return treatment === 'pick' || treatment === 'choose';
 }
 
 function treatmentOfNumber(number: number): Treatment | undefined {
@@ -81,10 +85,14 @@ function treatmentOfNumber(number: number): Treatment | undefined {
  * takes a map that leads back to a chain which uses it for a loop.
  */
 export function classSetOf({ where, treatment, listOf }: Class): ClassSet {
-  const isDraw = treatment === 'pick' || treatment === 'choose';
-  const kind = isDraw ? 'draw-chains' : 'class-chains';
+  const kind = isDraw(treatment) ? 'draw-chains' : 'class-chains';
   const short = listOf === 'cluster' ? 'short-' : '';
   return `${where === 'nodeport' ? 'nodeport-' : ''}${short}${kind}`;
+}
+
+/** Names a class among all of a table. */
+export function classPlace(of: Class): string {
+  return `${classSetOf(of)} ${classId(of)}`;
 }
 
 export function wayOfClassSet(set: ClassSet): Way {
@@ -121,9 +129,7 @@ function prefixOf({ where, listOf }: Way): string {
 
 export function classChainNames(of: Class): readonly string[] {
   const own = classChain(of);
-  if (of.treatment === 'pick' || of.treatment === 'choose' || of.treatment === 'short') {
-    return [own];
-  }
+  if (isDraw(of.treatment) || of.treatment === 'short') return [own];
   if (of.stickySeconds > 0) return [stickyChain(of, of.stickySeconds), own];
   return of.size === 0 ? [own] : [pickChain(of, of.size), own];
 }
@@ -133,5 +139,5 @@ export function groupChange(
   treatment: 'short' | 'pick' | 'choose',
   listOf: ListOf,
 ): { readonly mask: number; readonly xor: number } {
-  return { mask: LIST_MASK[listOf], xor: (TREATMENT_NUMBER[treatment] << 29) >>> 0 };
+  return { mask: LIST_MASK[listOf], xor: groupNumber(TREATMENT_NUMBER[treatment], 0) };
 }

@@ -3,7 +3,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference } from '../contract.ts';
 import type { Differences } from '../differences.ts';
-import { type Class, classId, classSetOf } from './classes.ts';
+import { type Class, classPlace } from './classes.ts';
 import { elementName, hostNumberOf } from './element-text.ts';
 import type { ElementView } from './element-view.ts';
 import {
@@ -19,6 +19,7 @@ import { frontendKey, nodePortKey } from './keys.ts';
 import { partsOf, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { allElements, type Present } from './row-plan.ts';
+import { frontendMap } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
 
 /** A row compared with what the kernel has of it. */
@@ -67,7 +68,7 @@ export class Comparison {
     this.#adoptNumber(row);
     const parts = partsOf(row, this.#numbers);
     for (const each of parts.classes) {
-      this.#classes.set(`${classSetOf(each)} ${classId(each)}`, each);
+      this.#classes.set(classPlace(each), each);
     }
     if (this.#view.isEmpty) return this.#missingRow(parts, row);
     this.#adoptOrders(parts);
@@ -103,7 +104,7 @@ export class Comparison {
       const isNodePort = kind === 'node-port';
       const { protocol } = row.id;
       const key = isNodePort ? nodePortKey(protocol, port) : frontendKey(address, protocol, port);
-      const group = this.#view.value(isNodePort ? 'node-ports' : 'frontends', key);
+      const group = this.#view.value(frontendMap(isNodePort ? 'nodeport' : 'service'), key);
       if (group === undefined) continue;
       this.#numbers.rows.adopt(name, rowOfGroup(hostNumberOf(group)));
       return;

@@ -5,7 +5,14 @@ import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference, NodeFacts } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { type Chain, classChains, FAMILY_OF_TABLE, fixedChains, preparedChains } from './chains.ts';
-import { type Class, classChainNames, classId, classOfId, classSetOf } from './classes.ts';
+import {
+  type Class,
+  classChainNames,
+  classId,
+  classOfId,
+  classPlace,
+  classSetOf,
+} from './classes.ts';
 import { elementName, hostNumberOf } from './element-text.ts';
 import { addressBytes, hostNumber } from './keys.ts';
 import {
@@ -128,10 +135,6 @@ export function collectClasses(
     sets,
   };
   return { ...stored, structure, classes };
-}
-
-function classPlace(of: Class): string {
-  return `${classSetOf(of)} ${classId(of)}`;
 }
 
 /** Every chain that should be there, each once, those that are led to before those that lead. */

@@ -7,7 +7,7 @@ import { LIST_MASK } from './groups.ts';
 import { hostNumber } from './keys.ts';
 import { binary, prefixMask } from './prefix.ts';
 import { clientLimit } from './quota.ts';
-import type { SetName } from './sets.ts';
+import { frontendMap } from './sets.ts';
 import { levelBits, SOURCE_LIST_BITS } from './source-ranges.ts';
 import type { Rule, Statement, Way, Where } from './statements.ts';
 
@@ -144,10 +144,6 @@ const ENDPOINT_ID = 9;
 const FOUND = 10;
 /** The rule that follows gives the client its time-out; this is for the case that it is never met. */
 const UNTIL_RETURN_MS = 60_000;
-
-function frontendMap(where: Where): SetName {
-  return where === 'service' ? 'frontends' : 'node-ports';
-}
 
 /** The number of the list that the packet goes to, in these registers. */
 function loadList(way: Way, family: TableFamily, to: readonly number[]): Expressions {

@@ -15,6 +15,7 @@ import type { AllowedRange } from './firewall.ts';
 import { groupNumber, type ListOf, listNumber } from './groups.ts';
 import { addressBytes, frontendKey, hostNumber, nodePortKey } from './keys.ts';
 import type { RowNumbers } from './row-numbers.ts';
+import { frontendMap } from './sets.ts';
 import { sizeFor } from './sizes.ts';
 import type { Where } from './statements.ts';
 import { timeOutStep } from './time-outs.ts';
@@ -114,8 +115,7 @@ class Parts {
         : frontendKey(frontend.address, protocol, frontend.port);
     const group = this.addGroup(frontend);
     if (group !== undefined) {
-      const set = where === 'service' ? 'frontends' : 'node-ports';
-      this.#put({ set, key, value: hostNumber(group), comment: this.#comment });
+      this.#put({ set: frontendMap(where), key, value: hostNumber(group), comment: this.#comment });
     }
     this.#refuse(frontend, where, key);
     if (frontend.kind === 'cluster-ip') {

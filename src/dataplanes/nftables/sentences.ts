@@ -1,4 +1,5 @@
 import type { PodDetection } from '../contract.ts';
+import { frontendMap } from './sets.ts';
 import type { Rule, Statement } from './statements.ts';
 import { durationText } from './text-printer.ts';
 
@@ -85,10 +86,6 @@ const CLASSIFIED = {
 function drawnText(slotCount: number): string {
   if (slotCount === 1) return 'the endpoint in slot 0';
   return `the endpoint in a slot drawn at random from 0 to ${slotCount - 1}`;
-}
-
-function frontendMap(where: 'service' | 'nodeport'): string {
-  return where === 'service' ? 'frontends' : 'node-ports';
 }
 
 function frontendText(where: 'service' | 'nodeport'): string {

@@ -80,6 +80,11 @@ export function frontendFields(family: TableFamily): readonly Field[] {
 
 export const NODE_PORT_FIELDS: readonly Field[] = [L4_PROTOCOL, DESTINATION_PORT];
 
+/** Which map leads from a packet to its group. */
+export function frontendMap(where: 'service' | 'nodeport'): 'frontends' | 'node-ports' {
+  return where === 'service' ? 'frontends' : 'node-ports';
+}
+
 export function setSpecs(family: TableFamily): readonly SetSpec[] {
   return SET_NAMES.map((name) => ({ name, ...DEFINITIONS[family][name] }));
 }

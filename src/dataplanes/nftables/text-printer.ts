@@ -7,7 +7,7 @@ import { groupChange } from './classes.ts';
 import { LIST_MASK } from './groups.ts';
 import { prefixMask } from './prefix.ts';
 import { clientLimit } from './quota.ts';
-import { frontendFields, NODE_PORT_FIELDS } from './sets.ts';
+import { frontendFields, frontendMap, NODE_PORT_FIELDS } from './sets.ts';
 import { levelBits, SOURCE_LIST_BITS } from './source-ranges.ts';
 import type { Rule, Statement, Way, Where } from './statements.ts';
 
@@ -112,10 +112,6 @@ function listText(way: Way, family: TableFamily): string {
   const mask = bitsText({ mask: LIST_MASK[way.listOf], xor: 0 });
   const frontend = frontendText(way.where, family);
   return `meta mark set ${frontend} map @${frontendMap(way.where)} ${mask} ${RESTORED}`;
-}
-
-function frontendMap(where: Where): string {
-  return where === 'service' ? 'frontends' : 'node-ports';
 }
 
 /** (mark & mask) ^ xor, as `nft` prints it where no bit is in both. */

@@ -4,7 +4,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { NodeFacts } from '../contract.ts';
 import { classChains } from './chains.ts';
-import { type Class, classChain, classId, classSetOf } from './classes.ts';
+import { type Class, classChain, classId, classPlace, classSetOf } from './classes.ts';
 import { type Place, placeId, type RowElement, type SharedElement } from './elements.ts';
 import { hostNumber } from './keys.ts';
 import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
@@ -69,7 +69,7 @@ export class Transaction {
   need(owner: string, classes: readonly Class[]): void {
     for (const each of classes) {
       if (hasClass(this.#state, each)) continue;
-      const id = `${classSetOf(each)} ${classId(each)}`;
+      const id = classPlace(each);
       if (!this.#newClasses.has(id)) this.#newClasses.set(id, { owner, class: each });
     }
   }

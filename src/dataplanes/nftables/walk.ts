@@ -6,7 +6,7 @@ import type { RowElement } from './elements.ts';
 import { hostNumber } from './keys.ts';
 import { partsOf, type RowParts } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
-import type { SetName } from './sets.ts';
+import { frontendMap, type SetName } from './sets.ts';
 import { levelOf } from './source-ranges.ts';
 import type { Rule, Statement } from './statements.ts';
 import type { TableContent } from './table-content.ts';
@@ -124,7 +124,7 @@ class Walk {
   }
 
   #visitClass({ where, as, classes }: Extract<Statement, { do: 'classify' }>): boolean {
-    const [frontend] = this.#elements.get(where === 'service' ? 'frontends' : 'node-ports') ?? [];
+    const [frontend] = this.#elements.get(frontendMap(where)) ?? [];
     if (frontend?.value === undefined) return false;
     const own = hostNumberOf(frontend.value);
     const change = as && groupChange(as.treatment, as.listOf);
