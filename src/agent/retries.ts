@@ -1,5 +1,5 @@
+import { Heap } from '../forwarding/heap.ts';
 import type { Family, ServicePortKey } from '../forwarding/model.ts';
-import { DeadlineHeap } from './deadline-heap.ts';
 import type { Entry, FailureScope, RowFailure } from './entry.ts';
 import { FairQueue, type StepLimits } from './fair-queue.ts';
 
@@ -18,7 +18,7 @@ interface Backoff {
 export class Retries {
   /** The one first refused first. */
   readonly #failed = new Map<ServicePortKey, Entry>();
-  readonly #backingOff = new DeadlineHeap<Backoff>();
+  readonly #backingOff = new Heap<Backoff>((a, b) => a.failure.retryAtMs < b.failure.retryAtMs);
   readonly #due: Record<FailureScope, FairQueue> = {
     row: new FairQueue(OBJECTS_PER_TURN),
     plane: new FairQueue(OBJECTS_PER_TURN),
@@ -48,7 +48,7 @@ export class Retries {
     entry.failure = failure;
     this.#failed.set(entry.key, entry);
     if (failure.scope === 'row') this.#rowScopeCounts[entry.id.family]++;
-    this.#backingOff.push(failure.retryAtMs, { entry, failure });
+    this.#backingOff.push({ entry, failure });
   }
 
   delete(entry: Entry): void {
@@ -73,9 +73,10 @@ export class Retries {
 
   /** Those whose time has come, either for themselves or together with everything else. */
   takeDue(scope: FailureScope, nowMs: number, limits: StepLimits): Entry[] {
-    for (let next = this.#next(); next && next.atMs <= nowMs; next = this.#next()) {
-      const { entry, failure } = next.what;
-      this.#backingOff.shift();
+    for (let next = this.#next(); next; next = this.#next()) {
+      const { entry, failure } = next;
+      if (failure.retryAtMs > nowMs) break;
+      this.#backingOff.pop();
       this.#due[failure.scope].add(entry);
     }
     return this.#due[scope].take(limits);
@@ -84,7 +85,7 @@ export class Retries {
   /** When the next one should be tried again. */
   nextAtMs(): number {
     if (this.#due.row.size + this.#due.plane.size > 0) return 0;
-    return this.#next()?.atMs ?? Number.POSITIVE_INFINITY;
+    return this.#next()?.failure.retryAtMs ?? Number.POSITIVE_INFINITY;
   }
 
   /** The ones first refused. */
@@ -94,11 +95,11 @@ export class Retries {
     );
   }
 
-  #next(): DeadlineHeap<Backoff>['first'] {
+  #next(): Backoff | undefined {
     for (;;) {
       const next = this.#backingOff.first;
-      if (next === undefined || this.#isBackingOff(next.what)) return next;
-      this.#backingOff.shift();
+      if (next === undefined || this.#isBackingOff(next)) return next;
+      this.#backingOff.pop();
     }
   }
 

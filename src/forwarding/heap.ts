@@ -7,8 +7,9 @@ export class Heap<T> {
     this.#isBefore = isBefore;
   }
 
-  get size(): number {
-    return this.#items.length;
+  /** The least, which stays. */
+  get first(): T | undefined {
+    return this.#items[0];
   }
 
   push(item: T): void {
