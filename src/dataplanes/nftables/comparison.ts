@@ -6,13 +6,7 @@ import type { Differences } from '../differences.ts';
 import { type Class, classPlace } from './classes.ts';
 import { elementName, hostNumberOf } from './element-text.ts';
 import type { ElementView } from './element-view.ts';
-import {
-  type Held,
-  type ManagedSet,
-  placeId,
-  type RowElement,
-  type SharedElement,
-} from './elements.ts';
+import type { Held, ManagedSet, RowElement, SharedElement } from './elements.ts';
 import { adoptOrder, type SlotOrders } from './endpoint-list.ts';
 import { rowOfGroup } from './groups.ts';
 import { frontendKey, nodePortKey } from './keys.ts';
@@ -28,7 +22,7 @@ export interface ComparedRow {
   /** Set when something is not as it should be: what the kernel has of the row. */
   readonly present?: Present;
   /**
-   * Source ranges that are not there, as `placeId` writes them. Only of the first row that uses the
+   * Source ranges that are not there, by their keys. Only of the first row that uses the
    * list: a Service with many ports has one list for all of them.
    */
   readonly missingRanges?: ReadonlySet<Binary>;
@@ -165,7 +159,9 @@ export class Comparison {
     if (sources === undefined) return { isListed: true };
     const known = this.#isListed.get(sources.number);
     if (known !== undefined) return { isListed: known };
-    const missingRanges = new Set([...this.#missing(rangeElements(sources), row)].map(placeId));
+    const missingRanges = new Set(
+      [...this.#missing(rangeElements(sources), row)].map(({ key }) => key),
+    );
     const isListed = missingRanges.size === 0;
     this.#isListed.set(sources.number, isListed);
     return { isListed, missingRanges };

@@ -3,7 +3,6 @@ import { type Field, keyLength, paddedLength } from '../../linux/nftables/fields
 import type { SetSpec } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { prefixLengthBetween } from './prefix.ts';
 import { type SetName, setSpec, TABLES } from './sets.ts';
 import { markText } from './text-printer.ts';
 
@@ -17,28 +16,14 @@ export function elementName(family: TableFamily, set: SetName, key: Binary): str
 }
 
 /** A key as `nft` prints it. */
-export function keyTextOf(spec: SetSpec, key: Binary, keyEnd?: Binary): string {
-  const parts = split(spec.key, key);
-  const ends = keyEnd === undefined ? parts : split(spec.key, keyEnd);
-  return spec.key
-    .map((field, index) =>
-      rangedText(field, { first: parts[index] ?? '', last: ends[index] ?? '', spec }),
-    )
-    .join(' . ');
+export function keyTextOf(spec: SetSpec, key: Binary): string {
+  return valueTextOf(spec.key, key);
 }
 
 /** A value as `nft` prints it. */
 export function valueTextOf(fields: readonly Field[], value: Binary): string {
   const parts = split(fields, value);
   return fields.map((field, index) => fieldText(field, parts[index] ?? '')).join(' . ');
-}
-
-function rangedText(field: Field, of: { first: Binary; last: Binary; spec: SetSpec }): string {
-  // In an interval numbers have their largest byte first.
-  const bytes = of.spec.isInterval && field.byteOrder === 'host' ? reversed(of.first) : of.first;
-  const text = fieldText(field, bytes);
-  if (of.first === of.last) return text;
-  return `${text}/${prefixLengthBetween(of.first, of.last)}`;
 }
 
 function fieldText(field: Field, bytes: Binary): string {
@@ -77,8 +62,4 @@ export function split(fields: readonly Field[], bytes: Binary): Binary[] {
     at += paddedLength(field);
     return part;
   });
-}
-
-function reversed(bytes: Binary): Binary {
-  return [...bytes].reverse().join('');
 }

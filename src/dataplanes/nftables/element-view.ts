@@ -1,7 +1,7 @@
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { type Held, MANAGED_SETS, type ManagedSet, type Place, placeId } from './elements.ts';
+import { type Held, MANAGED_SETS, type ManagedSet, type Place } from './elements.ts';
 import { SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
 import type { Suspects } from './suspects.ts';
 
@@ -47,7 +47,7 @@ async function readSet(
   for (let attempt = 1; ; attempt++) {
     const held = new Map<Binary, Held>();
     const { consistent } = await connection.elements(TABLES[family], set, (element) => {
-      held.set(placeId(element), heldOf(element));
+      held.set(element.key, heldOf(element));
     });
     if (consistent || attempt === MOST_ATTEMPTS) return held;
   }
@@ -55,9 +55,8 @@ async function readSet(
 
 const NOTHING_BUT_ITS_KEY: Held = {};
 
-function heldOf({ value, keyEnd }: Held): Held {
-  if (keyEnd === undefined) return value === undefined ? NOTHING_BUT_ITS_KEY : { value };
-  return value === undefined ? { keyEnd } : { value, keyEnd };
+function heldOf({ value }: Held): Held {
+  return value === undefined ? NOTHING_BUT_ITS_KEY : { value };
 }
 
 class MapView implements ElementView {
@@ -72,15 +71,14 @@ class MapView implements ElementView {
     for (const set of SHARED_SETS) this.#asked.set(set, new Set());
   }
 
-  held(set: ManagedSet, place: Place): Held | undefined {
+  held(set: ManagedSet, { key }: Place): Held | undefined {
     const elements = this.#found.get(set);
-    const id = placeId(place);
-    const held = elements?.get(id);
+    const held = elements?.get(key);
     if (!held) return undefined;
     const asked = this.#asked.get(set as SharedSet);
     // An element of a single row is asked for once, and need not be kept for longer.
-    if (asked) asked.add(id);
-    else elements?.delete(id);
+    if (asked) asked.add(key);
+    else elements?.delete(key);
     return held;
   }
 
@@ -91,11 +89,7 @@ class MapView implements ElementView {
   *leftovers(): Generator<Place & { readonly set: ManagedSet }> {
     for (const [set, elements] of this.#found) {
       const asked = this.#asked.get(set as SharedSet);
-      for (const [id, { keyEnd }] of elements) {
-        if (asked?.has(id)) continue;
-        if (keyEnd === undefined) yield { set, key: id };
-        else yield { set, key: id.slice(0, -keyEnd.length), keyEnd };
-      }
+      for (const key of elements.keys()) if (!asked?.has(key)) yield { set, key };
     }
   }
 }
@@ -116,7 +110,7 @@ export class SuspectView implements ElementView {
   held(set: ManagedSet, place: Place): Held | 'assumed' | undefined {
     const known = this.#suspects.element({ family: this.#family, set, ...place });
     if (known === undefined) return 'assumed';
-    this.#asked.add(set + placeId(place));
+    this.#asked.add(set + place.key);
     return known === 'absent' ? undefined : known;
   }
 
@@ -126,7 +120,7 @@ export class SuspectView implements ElementView {
 
   *leftovers(): Generator<Place & { readonly set: ManagedSet }> {
     for (const { held, ...place } of this.#suspects.elements(this.#family)) {
-      if (held === 'absent' || this.#asked.has(place.set + placeId(place))) continue;
+      if (held === 'absent' || this.#asked.has(place.set + place.key)) continue;
       yield place;
     }
   }

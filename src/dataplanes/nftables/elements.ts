@@ -13,7 +13,6 @@ export interface RowElement {
 export interface SharedElement {
   readonly set: SharedSet;
   readonly key: Binary;
-  readonly keyEnd?: Binary;
 }
 
 /** The sets whose elements follow from rows. */
@@ -21,20 +20,13 @@ export type ManagedSet = RowSet | SharedSet;
 
 export const MANAGED_SETS: readonly ManagedSet[] = [...ROW_SETS, ...SHARED_SETS];
 
-/** Where an element is: an interval is another one when it ends elsewhere. */
+/** Where an element is. */
 export interface Place {
   readonly key: Binary;
-  readonly keyEnd?: Binary;
-}
-
-/** Keys of a set are all of one length, so that no two places have the same text. */
-export function placeId({ key, keyEnd }: Place): Binary {
-  return keyEnd === undefined ? key : key + keyEnd;
 }
 
 /** What the kernel has under a key. */
 export interface Held {
   /** Undefined for a set, which has no values. */
   readonly value?: Binary;
-  readonly keyEnd?: Binary;
 }

@@ -3,7 +3,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../contract.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import type { ComparedRow } from './comparison.ts';
-import { placeId, type SharedElement } from './elements.ts';
+import type { SharedElement } from './elements.ts';
 import type { SlotOrders } from './endpoint-list.ts';
 import type { SourceList } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';
@@ -78,7 +78,7 @@ export class Knowledge {
     if (!sources || !missingRanges) return;
     const wanted = this.#states[family].wanted['source-ranges'];
     for (const element of rangeElements(sources)) {
-      const id = placeId(element);
+      const id = element.key;
       if (missingRanges.has(id)) wanted.delete(id);
       else wanted.set(id, 1);
     }
@@ -86,7 +86,7 @@ export class Knowledge {
 
   #countShared(family: TableFamily, shared: readonly SharedElement[], by: number): void {
     const { wanted } = this.#states[family];
-    for (const element of shared) count(wanted[element.set], placeId(element), by);
+    for (const element of shared) count(wanted[element.set], element.key, by);
   }
 }
 

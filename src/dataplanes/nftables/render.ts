@@ -44,7 +44,7 @@ export function elementText(spec: SetSpec, element: SetElement): string {
   const counter = spec.hasCounters ? ' counter packets 0 bytes 0' : '';
   const comment = element.comment === undefined ? '' : ` comment "${shortened(element.comment)}"`;
   const value = elementValueText(spec, element);
-  const key = keyTextOf(spec, element.key, element.keyEnd);
+  const key = keyTextOf(spec, element.key);
   return `${key}${counter}${comment}${value === undefined ? '' : ` : ${value}`}`;
 }
 
@@ -65,10 +65,7 @@ function valueType(value: NonNullable<SetSpec['value']>): string {
 }
 
 function flagsText(spec: SetSpec): string[] {
-  const flags = [
-    ...(spec.isInterval ? ['interval'] : []),
-    ...(spec.dynamicSize === undefined ? [] : ['dynamic', 'timeout']),
-  ];
+  const flags = [...(spec.dynamicSize === undefined ? [] : ['dynamic', 'timeout'])];
   return flags.length === 0 ? [] : [`flags ${flags.join(',')}`];
 }
 
@@ -92,11 +89,9 @@ function elementsPerLine({ key }: SetSpec): number {
 
 /**
  * `nft` sorts by the number that a key is: one field by its value, several by their bytes as a
- * little-endian machine reads them, so that the last byte counts most. Intervals of several fields
- * it leaves as the kernel has them, which is in the order in which they came.
+ * little-endian machine reads them, so that the last byte counts most.
  */
 function sorted(spec: SetSpec, elements: readonly SetElement[]): readonly SetElement[] {
-  if (spec.isInterval) return elements;
   const [first] = spec.key;
   const isBigEndian = spec.key.length === 1 && first?.byteOrder === 'big';
   const weight = ({ key }: SetElement): Binary => (isBigEndian ? key : [...key].reverse().join(''));

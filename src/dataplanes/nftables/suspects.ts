@@ -1,7 +1,7 @@
 import type { NftEvent } from '../../linux/nftables/events.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { type Held, MANAGED_SETS, type ManagedSet, type Place, placeId } from './elements.ts';
+import { type Held, MANAGED_SETS, type ManagedSet, type Place } from './elements.ts';
 
 interface SuspectPlace extends Place {
   readonly family: TableFamily;
@@ -41,7 +41,7 @@ export class Suspects {
 
   /** Written by ourselves since: it is what we wrote. */
   clearElement(place: SuspectPlace): void {
-    this.#elements.get(`${place.family} ${place.set}`)?.delete(placeId(place));
+    this.#elements.get(`${place.family} ${place.set}`)?.delete(place.key);
   }
 
   get hasElements(): boolean {
@@ -49,7 +49,7 @@ export class Suspects {
   }
 
   element(place: SuspectPlace): Held | 'absent' | undefined {
-    return this.#elements.get(`${place.family} ${place.set}`)?.get(placeId(place))?.held;
+    return this.#elements.get(`${place.family} ${place.set}`)?.get(place.key)?.held;
   }
 
   *elements(family: TableFamily): Generator<Suspect & { readonly set: ManagedSet }> {
@@ -64,11 +64,9 @@ export class Suspects {
     const name = `${event.family} ${set}`;
     const elements = this.#elements.get(name) ?? new Map<Binary, Suspect>();
     this.#elements.set(name, elements);
-    for (const { key, value, keyEnd } of event.elements) {
-      const end = keyEnd === undefined ? {} : { keyEnd };
-      const held: Held = { ...(value === undefined ? {} : { value }), ...end };
-      const place = { key, ...end };
-      elements.set(placeId(place), { ...place, held: event.change === 'new' ? held : 'absent' });
+    for (const { key, value } of event.elements) {
+      const held: Held = value === undefined ? {} : { value };
+      elements.set(key, { key, held: event.change === 'new' ? held : 'absent' });
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   servicePortKey,
 } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
-import { placeId, type SharedElement } from './elements.ts';
+import type { SharedElement } from './elements.ts';
 import { Knowledge } from './knowledge.ts';
 import { PlanProgress } from './plan-progress.ts';
 import { planRow, settleRow } from './planned-row.ts';
@@ -196,7 +196,7 @@ function assertCounted(knowledge: Knowledge, rows: Iterable<Forwarding>): void {
   for (const each of rows) {
     const parts = partsOf(each, knowledge.numbers);
     for (const element of sharedOf(parts)) {
-      const place = placeText(element.set, placeId(element));
+      const place = placeText(element.set, element.key);
       const isRange = element.set === 'source-ranges';
       wanted.set(place, isRange ? 1 : (wanted.get(place) ?? 0) + 1);
     }

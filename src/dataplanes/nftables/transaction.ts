@@ -5,7 +5,7 @@ import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { NodeFacts } from '../contract.ts';
 import { classChains } from './chains.ts';
 import { type Class, classChain, classId, classPlace, classSetOf } from './classes.ts';
-import { type Place, placeId, type RowElement, type SharedElement } from './elements.ts';
+import type { Place, RowElement, SharedElement } from './elements.ts';
 import { hostNumber } from './keys.ts';
 import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
 import { addClass, count, hasClass, type TableState, wantedAfter } from './state.ts';
@@ -59,7 +59,7 @@ export class Transaction {
     for (const element of elements) {
       const changes = this.#shared.get(element.set) ?? new Map<Binary, SharedChange>();
       this.#shared.set(element.set, changes);
-      const id = placeId(element);
+      const id = element.key;
       const known = changes.get(id);
       if (known) known.by += by;
       else changes.set(id, { owner, element, by, isWritten: false });
