@@ -19,7 +19,7 @@ export interface PlannedRow {
 export function planRow(knowledge: Knowledge, change: Change): PlannedRow | undefined {
   const { key, before, after } = change;
   const found = knowledge.present.get(key);
-  // A row of which something was found, and that nobody wants any more, has neither.
+  // A removal of a row that an inspection found has neither `before` nor `after`.
   const id = (after ?? before)?.id;
   const modelFamily = id?.family ?? found?.family;
   if (modelFamily === undefined) return undefined;

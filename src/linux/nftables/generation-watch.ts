@@ -10,8 +10,8 @@ export interface GenerationSources {
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Tells whether events that were lost were all our own. The kernel counts transactions: if it has
- * counted as many as we have made and have heard of from others, nobody else has done anything.
+ * Tells whether lost events were all our own. The kernel's generation number rises by one with every
+ * transaction: if it has risen by our commits and those of others that were told, no other is missing.
  */
 export class GenerationWatch {
   readonly #sources: GenerationSources;
