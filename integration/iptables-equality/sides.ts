@@ -32,7 +32,7 @@ export function startOnNode(lab: Lab, node: number, variant: ProxyVariant): Prom
     nodeName: nodeName(node),
     parts: lab.parts,
     credentials: lab.credentials,
-    settings: {},
+    settings: { addressRules: 'kube-proxy' },
     variant,
   });
 }

@@ -30,7 +30,8 @@ export function askOurs(state: ClusterState): Answer {
   // Its addresses stay unknown, so that no range of a generated Service holds the node.
   const { nodeName, zone, masqueradeAll } = state;
   const detectsPods = { IPv4: state.detectsPods, IPv6: state.detectsPods };
-  const view = { ...unknownNode(nodeName), zone, masqueradeAll, detectsPods };
+  const addressRules = 'kube-proxy' as const;
+  const view = { ...unknownNode(nodeName), zone, masqueradeAll, detectsPods, addressRules };
   const table = new ForwardingTable(view);
   const interner = new Interner();
   for (const raw of state.services) {

@@ -13,6 +13,7 @@ const SETTINGS: AgentSettings = {
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.128.0.0/9', 'fd00:128::/32'] },
   podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],
+  addressRules: 'strict',
   nodePorts: { addresses: 'all', onLocalhost: false },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,

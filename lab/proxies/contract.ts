@@ -7,6 +7,8 @@ export interface ProxySettings {
   readonly masqueradeAll?: boolean;
   readonly nodePortAddresses?: readonly string[];
   readonly localhostNodePorts?: boolean;
+  /** Of Fairlead only; strict when not given. */
+  readonly addressRules?: 'strict' | 'kube-proxy';
 }
 
 export interface ProxyPlace {

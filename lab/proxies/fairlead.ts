@@ -80,10 +80,13 @@ function configuration(mode: FairleadMode, place: ProxyPlace): object {
   const { cgroupPath, pinFolder } = place.sockets ?? {};
   // Known to other modes too: they take away what is there of this one.
   const sockets = place.sockets ? { cgroup: cgroupPath, pinFolder } : {};
+  const { addressRules } = place.settings;
+  const own = { ...sockets, ...(addressRules ? { addressRules } : {}) };
   if (mode === 'nftables' || mode === 'iptables') {
-    return { ...proxyConfiguration(mode, place), ...(place.sockets ? { fairlead: sockets } : {}) };
+    const isUsed = Object.keys(own).length > 0;
+    return { ...proxyConfiguration(mode, place), ...(isUsed ? { fairlead: own } : {}) };
   }
-  return { ...proxyConfiguration('nftables', place), fairlead: { mode, ...sockets } };
+  return { ...proxyConfiguration('nftables', place), fairlead: { mode, ...own } };
 }
 
 /** Neither the backend that the machine would choose nor its lock: nodes share its files. */

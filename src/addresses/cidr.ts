@@ -27,6 +27,19 @@ export function contains(cidr: Cidr, address: IpAddress): boolean {
   return network.every((byte, index) => byte === cidr.base.bytes[index]);
 }
 
+/** Those of the texts that are ranges. */
+export function parseCidrs(texts: readonly string[]): Cidr[] {
+  return texts.map(parseCidr).filter((range) => range !== undefined);
+}
+
+/** A range inside another is left out: a kernel set of ranges refuses those that overlap. Sorted. */
+export function unionOf(texts: readonly string[]): string[] {
+  const ranges = parseCidrs(texts);
+  const isInside = (range: Cidr): boolean =>
+    ranges.some((o) => o.prefixLength < range.prefixLength && contains(o, range.base));
+  return [...new Set(ranges.filter((range) => !isInside(range)).map(formatCidr))].sort();
+}
+
 function masked(bytes: Uint8Array, prefixLength: number): Uint8Array {
   const kept = bytes.slice();
   for (let index = prefixLength >> 3; index < bytes.length; index++) {

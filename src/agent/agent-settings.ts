@@ -8,6 +8,7 @@ export type AgentSettings = Pick<
   | 'localTraffic'
   | 'podNetworks'
   | 'nodePorts'
+  | 'addressRules'
   | 'masquerade'
   | 'syncPeriodMs'
   | 'features'

@@ -4,6 +4,7 @@ import type { Clock } from '../cluster/clock.ts';
 import type { Source, SourceEvent } from '../cluster/source.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
+import { AddressWatch } from './address-watch.ts';
 import { AffinityWatch } from './affinity-watch.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { ConditionBook } from './condition-book.ts';
@@ -11,6 +12,7 @@ import type { Conditions } from './conditions.ts';
 import type { Context } from './context.ts';
 import { DriftLog } from './drift-log.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
+import type { HeldPort, HostSockets } from './host-sockets.ts';
 import { Intake } from './intake.ts';
 import type { MachineAddresses } from './machine-addresses.ts';
 import type { NoLocalCount } from './no-local.ts';
@@ -31,11 +33,14 @@ const READ_BACK_MS = 600_000;
 /** So often conditions that nobody announces are looked at. */
 const TICK_MS = 1000;
 const FAILING_ROWS_SHOWN = 20;
+const NOT_SERVED_SHOWN = 20;
 
 export interface AgentOptions {
   readonly plane: DataPlane;
   readonly source: Source;
   readonly addresses: MachineAddresses;
+  /** Undefined: ports that processes hold are not known, and nothing waits for them. */
+  readonly hostSockets?: HostSockets;
   readonly settings: AgentSettings;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -58,6 +63,7 @@ export class Agent {
   readonly #drifts = new DriftLog();
   readonly #book: ConditionBook;
   readonly #affinity: AffinityWatch;
+  readonly #addressWatch: AddressWatch;
   readonly #received = new RecentValues();
   readonly #triggered = new RecentValues();
 
@@ -69,7 +75,11 @@ export class Agent {
     this.#startedAtMs = clock.nowMs();
     this.#context = {
       plane,
-      intake: new Intake({ settings, nodeName }),
+      intake: new Intake({
+        settings,
+        nodeName,
+        expectsHostSockets: options.hostSockets !== undefined,
+      }),
       outstanding: new Outstanding({
         monotonicMs,
         onSettled: (id) => this.#reconciler.healthChecks.rowSettled(id),
@@ -84,6 +94,7 @@ export class Agent {
     this.#reconciler = new Reconciler(this.#context, options.readBackMs ?? READ_BACK_MS);
     this.#book = new ConditionBook(log);
     this.#affinity = new AffinityWatch(this.#context);
+    this.#addressWatch = new AddressWatch(this.#context, options.hostSockets);
     this.#watch = new PlaneWatch({
       plane,
       clock,
@@ -96,7 +107,7 @@ export class Agent {
 
   /** Works until the signal is aborted, and leaves the kernel as it is then. */
   async run(signal: AbortSignal): Promise<void> {
-    const { source, addresses } = this.#options;
+    const { source, addresses, hostSockets } = this.#options;
     await runTogether(
       [
         (stop) => this.#watch.run(stop),
@@ -105,6 +116,10 @@ export class Agent {
         (stop) => this.#loop(stop),
         (stop) => this.#tick(stop),
         (stop) => this.#affinity.run(stop),
+        (stop) => this.#addressWatch.run(stop),
+        ...(hostSockets
+          ? [(stop: AbortSignal) => hostSockets.run((all) => this.#takeHostSockets(all), stop)]
+          : []),
       ],
       signal,
     );
@@ -169,6 +184,7 @@ export class Agent {
       interruption: this.#watch.interruption,
       pace: this.#pace(),
       affinityFill: this.#affinity.fill,
+      addresses: this.#addressWatch.report(),
       expectsNode: intake.settings.nodeObject === 'expected',
       node: intake.node,
     });
@@ -188,6 +204,8 @@ export class Agent {
       failingRowCount: outstanding.failedCount,
       pace: this.#pace(),
       ...(this.#affinity.fill === undefined ? {} : { affinityFill: this.#affinity.fill }),
+      addresses: this.#addressWatch.report(),
+      notServed: this.#addressWatch.notServed(NOT_SERVED_SHOWN),
       conditions: this.conditions(),
       ...(last === undefined ? {} : { lastInspection: last }),
       drifts: this.#drifts.last,
@@ -241,6 +259,11 @@ export class Agent {
 
   #takeAddresses(addresses: readonly string[]): void {
     this.#context.intake.takeMachineAddresses(addresses);
+    this.#changed();
+  }
+
+  #takeHostSockets(sockets: readonly HeldPort[]): void {
+    this.#context.intake.takeHostSockets(sockets);
     this.#changed();
   }
 

@@ -2,10 +2,12 @@ import type { Kind } from '../cluster/kinds.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill, Drift } from '../dataplanes/contract.ts';
 import type { Family } from '../forwarding/model.ts';
+import type { AddressReport } from './address-report.ts';
 import { describeAffinity, hasAffinityRoom } from './affinity-watch.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
 import type { Failure } from './failure.ts';
 import type { KnownNode } from './intake.ts';
+import { conflictText } from './node-port-conflicts.ts';
 import { describePace, type Pace } from './pace.ts';
 
 const DISTURBED_FOR_MS = 600_000;
@@ -28,6 +30,7 @@ export interface Assessed {
   readonly interruption: Failure | undefined;
   readonly pace: Pace;
   readonly affinityFill: AffinityFill | undefined;
+  readonly addresses: AddressReport;
   readonly expectsNode: boolean;
   readonly node: KnownNode;
 }
@@ -71,8 +74,22 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
       hasAffinityRoom(about.affinityFill),
       describeAffinity(about.affinityFill),
     ),
+    addressesServed: say('addressesServed', ...addressesServed(about.addresses)),
+    nodePortsFree: say('nodePortsFree', ...nodePortsFree(about.addresses)),
     nodeEligible: say('nodeEligible', node.isTrue, node.why),
   };
+}
+
+function addressesServed({ notServed }: AddressReport): [boolean, string] {
+  const count = Object.values(notServed).reduce((sum, each) => sum + each, 0);
+  if (count === 0) return [true, 'every address of every Service is served'];
+  return [false, `${count} addresses are not served: fairlead services says why`];
+}
+
+function nodePortsFree({ conflicts }: AddressReport): [boolean, string] {
+  const [first, ...more] = conflicts;
+  if (first === undefined) return [true, 'no process holds the number of a node port'];
+  return [false, `${conflictText(first)}${more.length > 0 ? `, and ${more.length} more` : ''}`];
 }
 
 function isUnpaced({ rowCount, namespaceCount }: Pace): boolean {

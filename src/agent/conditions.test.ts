@@ -19,6 +19,10 @@ const WELL: Assessed = {
   interruption: undefined,
   pace: { rows: [], rowCount: 0, namespaces: [], namespaceCount: 0, longestWaitMs: 0 },
   affinityFill: undefined,
+  addresses: {
+    notServed: { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 },
+    conflicts: [],
+  },
   expectsNode: true,
   node: { state: 'present', object: NODE },
 };

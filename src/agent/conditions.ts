@@ -41,6 +41,10 @@ export interface Conditions {
   readonly unpaced: Condition;
   /** No Service has so many affinity clients that new ones are not remembered. */
   readonly affinityRoom: Condition;
+  /** Every address and port that a Service claims is served. */
+  readonly addressesServed: Condition;
+  /** No process of the machine loses its clients to a node port. */
+  readonly nodePortsFree: Condition;
   /** Load balancers may send traffic to this node. */
   readonly nodeEligible: Condition;
 }

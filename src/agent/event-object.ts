@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { microTime } from './servers/go-time.ts';
 
 /** Who speaks. */
@@ -15,6 +16,8 @@ export interface Notice {
   readonly note: string;
   /** What it is about, when not the Node. */
   readonly service?: { readonly namespace: string; readonly name: string };
+  /** Every node of the cluster says the same: the Event has the same name, and exists once. */
+  readonly isOfCluster?: boolean;
   /** Milliseconds since 1970. */
   readonly atMs: number;
   /** Tells Events of the same millisecond apart. */
@@ -38,7 +41,12 @@ export function eventObject(notice: Notice, about: EventAbout): { path: string; 
       ? // `kubectl describe node` looks for Events whose UID is the name, as the kubelet writes it.
         { apiVersion: 'v1', kind: 'Node', name, uid: name }
       : { apiVersion: 'v1', kind: 'Service', namespace, name };
-  const unique = (BigInt(atMs) * NANOSECONDS + BigInt(sequence)).toString(16);
+  const unique = notice.isOfCluster
+    ? createHash('sha256')
+        .update(JSON.stringify([reason, note]))
+        .digest('hex')
+        .slice(0, 16)
+    : (BigInt(atMs) * NANOSECONDS + BigInt(sequence)).toString(16);
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',

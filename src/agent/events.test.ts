@@ -59,6 +59,20 @@ describe('events', () => {
     assert.deepEqual(notes, ['1 of 3', '1 of 2', '3 of 3']);
   });
 
+  it('that every node would write alike have one name in the cluster', async (t) => {
+    const name = async (nowMs: number, isOfCluster: boolean): Promise<unknown> => {
+      const scene = stage(t);
+      scene.nowMs = nowMs;
+      const service = { namespace: 'ns', name: 'web' };
+      scene.events.addressNotServed(service, { note: 'external-ip 10.96.7.7:80', isOfCluster });
+      await until('the Event', () => scene.posted.length === 1);
+      const [posted] = scene.posted;
+      return (posted?.body as { metadata?: { name: string } } | undefined)?.metadata?.name;
+    };
+    assert.equal(await name(NOW_MS, true), await name(NOW_MS + 1, true));
+    assert.notEqual(await name(NOW_MS, false), await name(NOW_MS + 1, false));
+  });
+
   it('on the Node have the reason and action of kube-proxy', async (t) => {
     const { events, posted } = stage(t);
     events.starting('mode nftables');

@@ -72,6 +72,20 @@ export class Events {
     this.#say({ type: 'Normal', reason, action: 'WriteInParts', note, service }, repeat);
   }
 
+  /** An address that a Service claims is not served. Where every node finds the same, one says it. */
+  addressNotServed(
+    service: { namespace: string; name: string },
+    { note, isOfCluster }: { note: string; isOfCluster: boolean },
+  ): void {
+    const reason = 'AddressNotServed';
+    this.#say({ type: 'Warning', reason, action: 'Program', note, service, isOfCluster });
+  }
+
+  /** A process of the node holds the number of a node port. */
+  nodePortHeld(service: { namespace: string; name: string }, note: string): void {
+    this.#say({ type: 'Warning', reason: 'NodePortHeld', action: 'Program', note, service });
+  }
+
   /** Sends what is said, until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#wake.resolve();

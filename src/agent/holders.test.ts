@@ -54,7 +54,9 @@ describe('Holders', () => {
   });
 
   it('count a frontend that another Service has as not had', () => {
-    const lost = row([frontend('198.18.0.1', { lostTo: 'ns/old' })]);
+    const lost = row([
+      frontend('198.18.0.1', { notServed: { reason: 'other-service', service: 'ns/old' } }),
+    ]);
     const had = row([frontend('198.18.0.1')]);
     const holders = new Holders();
     holders.add(entry(had, lost));

@@ -70,6 +70,6 @@ const NONE: readonly string[] = [];
 
 function claimsOf(row: Forwarding | undefined): readonly string[] {
   if (row === undefined) return NONE;
-  const own = row.frontends.filter(({ lostTo }) => lostTo === undefined);
+  const own = row.frontends.filter(({ notServed }) => notServed === undefined);
   return own.map((frontend) => claimOf(row.id, frontend));
 }

@@ -5,6 +5,7 @@ import type { SourceEvent } from '../cluster/source.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
+import type { HeldPort } from './host-sockets.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
 /** What an event was about, for those who measure. */
@@ -21,6 +22,13 @@ export type KnownNode =
   | { readonly state: 'unknown' }
   | { readonly state: 'present' | 'deleted'; readonly object: NodeObject };
 
+export interface IntakeOptions {
+  readonly settings: AgentSettings;
+  readonly nodeName: string;
+  /** Whether somebody tells the ports that processes of the machine hold. */
+  readonly expectsHostSockets?: boolean;
+}
+
 /** Everything the agent is told, brought together into what this node should do. */
 export class Intake {
   readonly table: ForwardingTable;
@@ -28,12 +36,18 @@ export class Intake {
   #settings: AgentSettings;
   #node: KnownNode = { state: 'unknown' };
   #machineAddresses: readonly string[] | undefined;
+  readonly #expectsHostSockets: boolean;
+  /** Undefined: to be told yet. */
+  #hostSockets: readonly HeldPort[] | undefined;
   readonly #serviceRanges = new Map<string, readonly string[]>();
   readonly #listed = new Set<Kind>();
   #facts: NodeFacts;
 
-  constructor({ settings, nodeName }: { settings: AgentSettings; nodeName: string }) {
+  constructor(of: IntakeOptions) {
+    const { settings, nodeName } = of;
     this.#settings = settings;
+    this.#expectsHostSockets = of.expectsHostSockets === true;
+    this.#hostSockets = this.#expectsHostSockets ? undefined : [];
     this.#nodeName = nodeName;
     this.#facts = nodeFacts(this.#input());
     this.table = new ForwardingTable(nodeView(this.#input()));
@@ -54,18 +68,22 @@ export class Intake {
   /** Whether everything has been told once; asked with each of a hundred thousand events of a start. */
   get isComplete(): boolean {
     const isListed = expectedKinds(this.#settings).every((kind) => this.#listed.has(kind));
-    return isListed && !this.#isWaitingForAddresses;
+    return isListed && !this.#isWaitingForAddresses && this.#hostSockets !== undefined;
   }
 
   /** What has not been told completely yet, in words. Nothing may be written before it has. */
   missing(): string[] {
     const kinds = expectedKinds(this.#settings).filter((kind) => !this.#listed.has(kind));
-    return this.#isWaitingForAddresses ? [...kinds, 'machine addresses'] : kinds;
+    return [
+      ...kinds,
+      ...(this.#isWaitingForAddresses ? ['machine addresses'] : []),
+      ...(this.#hostSockets === undefined ? ['sockets of the machine'] : []),
+    ];
   }
 
   get #isWaitingForAddresses(): boolean {
-    const needsAddresses = Array.isArray(this.#settings.nodePorts.addresses);
-    return needsAddresses && this.#machineAddresses === undefined;
+    if (this.#machineAddresses !== undefined) return false;
+    return this.#expectsHostSockets || Array.isArray(this.#settings.nodePorts.addresses);
   }
 
   take(event: SourceEvent): Touched {
@@ -92,6 +110,16 @@ export class Intake {
   takeMachineAddresses(addresses: readonly string[]): void {
     this.#machineAddresses = addresses;
     this.#nodeChanged();
+    this.#hostChanged();
+  }
+
+  takeHostSockets(sockets: readonly HeldPort[]): void {
+    this.#hostSockets = sockets;
+    this.#hostChanged();
+  }
+
+  get hostSockets(): readonly HeldPort[] {
+    return this.#hostSockets ?? [];
   }
 
   takeSettings(settings: AgentSettings): void {
@@ -123,6 +151,10 @@ export class Intake {
       this.#node = { state: 'deleted', object: this.#node.object };
     }
     this.#nodeChanged();
+  }
+
+  #hostChanged(): void {
+    this.table.setHost({ addresses: this.#machineAddresses ?? [], sockets: this.hostSockets });
   }
 
   #nodeChanged(): void {

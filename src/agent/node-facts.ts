@@ -1,5 +1,6 @@
-import { type Cidr, contains, formatCidr, parseCidr } from '../addresses/cidr.ts';
-import { canonicalIp, type IpAddress, parseIp } from '../addresses/ip.ts';
+import { type Cidr, contains, formatCidr, parseCidrs, unionOf } from '../addresses/cidr.ts';
+import { canonicalIp, parseIp } from '../addresses/ip.ts';
+import { isLoopbackAddress, isLoopbackIp } from '../addresses/loopback.ts';
 import type { NodeObject } from '../cluster/objects.ts';
 import type { NodeFacts, PodDetection } from '../dataplanes/contract.ts';
 import type { Family, NodeView } from '../forwarding/model.ts';
@@ -40,6 +41,8 @@ export function nodeView(input: NodeInput): NodeView {
     detectsPods: byFamily((family) => podDetection(input, family) !== undefined),
     masqueradeAll: settings.masquerade.all,
     allowExternalIPs: settings.features.serviceExternalIps,
+    addressRules: settings.addressRules,
+    serviceRanges: unionOf(input.serviceRanges),
   };
 }
 
@@ -79,7 +82,7 @@ function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly s
   const { addresses, onLocalhost } = input.settings.nodePorts;
   if (addresses === 'all') return 'all';
   if (addresses === 'primary') {
-    const own = nodeIps(input).filter((ip) => familyOf(ip) === family && !isLoopback(ip));
+    const own = nodeIps(input).filter((ip) => familyOf(ip) === family && !isLoopbackIp(ip));
     return own.length === 0 ? 'all' : own;
   }
   const ranges = rangesOf(addresses, family);
@@ -98,33 +101,11 @@ function isServed(text: string, ranges: readonly Cidr[], onLocalhost: boolean): 
 
 function rangesOf(texts: readonly string[], family: Family): Cidr[] {
   const version = family === 'IPv4' ? 4 : 6;
-  return parsed(texts).filter(({ base }) => base.version === version);
-}
-
-/** A range inside another is left out: a kernel set of ranges refuses those that overlap. */
-function unionOf(texts: readonly string[]): string[] {
-  const ranges = parsed(texts);
-  const isInside = (range: Cidr): boolean =>
-    ranges.some((o) => o.prefixLength < range.prefixLength && contains(o, range.base));
-  return [...new Set(ranges.filter((range) => !isInside(range)).map(formatCidr))].sort();
-}
-
-function parsed(texts: readonly string[]): Cidr[] {
-  return texts.map(parseCidr).filter((range) => range !== undefined);
+  return parseCidrs(texts).filter(({ base }) => base.version === version);
 }
 
 function familyOf(ip: string): Family {
   return ip.includes(':') ? 'IPv6' : 'IPv4';
-}
-
-function isLoopback(text: string): boolean {
-  const address = parseIp(text);
-  return address !== undefined && isLoopbackAddress(address);
-}
-
-function isLoopbackAddress({ version, bytes }: IpAddress): boolean {
-  if (version === 4) return bytes[0] === 127;
-  return bytes.every((byte, index) => byte === (index === 15 ? 1 : 0));
 }
 
 function byFamily<T>(of: (family: Family) => T): Record<Family, T> {

@@ -1,9 +1,11 @@
 import type { Kind } from '../cluster/kinds.ts';
 import type { Drift, Inspection, NodeFacts } from '../dataplanes/contract.ts';
 import type { Family, ServicePortId } from '../forwarding/model.ts';
+import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import type { Change } from '../forwarding/table.ts';
 import type { Failure } from './failure.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
+import type { NodePortConflict } from './node-port-conflicts.ts';
 
 /** An object came, changed or went. */
 export interface Received {
@@ -99,6 +101,10 @@ export interface AgentObserver {
   onConfigured?(facts: NodeFacts): void;
   /** Everything that was wanted is in the kernel, for the first time. */
   onFirstSync?(): void;
+  /** An address that a Service claims is not served, for the first time or for a new reason. */
+  onNotServed?(frontend: NotServedFrontend): void;
+  /** A process holds the number of a node port, and loses its clients to the Service. */
+  onNodePortConflict?(conflict: NodePortConflict): void;
   /** The health check of a Service changed; undefined: it has none any more. */
   onHealthCheck?(service: string, check: ServiceHealthCheck | undefined): void;
 }

@@ -1,6 +1,7 @@
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill, Drift } from '../dataplanes/contract.ts';
 import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
+import type { AddressReport, NotServedAddress } from './address-report.ts';
 import type { Conditions } from './conditions.ts';
 import type { RowFailure } from './entry.ts';
 import type { Failure } from './failure.ts';
@@ -20,6 +21,10 @@ export interface AgentSnapshot {
   readonly pace: Pace;
   /** Undefined: the mode has no limit of its own, or it was not asked yet. */
   readonly affinityFill?: AffinityFill;
+  /** Addresses that are not served, and node ports that a process holds. */
+  readonly addresses: AddressReport;
+  /** The first of what is not served, at most twenty. */
+  readonly notServed: readonly NotServedAddress[];
   readonly conditions: Conditions;
   readonly lastInspection?: InspectionReport;
   /** The last ten, the newest last. */

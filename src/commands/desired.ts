@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { HeldPort } from '../agent/host-sockets.ts';
 import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -16,21 +17,32 @@ export function nodeNameOf({ settings }: LoadedConfig): string {
   return settings.nodeName ?? hostname().toLowerCase();
 }
 
+/** The machine that it is about, or a node that is only imagined. */
+export interface ObservedMachine {
+  readonly addresses: MachineAddresses;
+  /** Undefined: nobody knows which ports its processes hold. */
+  readonly listSockets?: () => Promise<readonly HeldPort[]>;
+}
+
 /**
  * Asks the cluster, or reads manifests, once and completely: what `fairlead run` with the same
- * configuration would want the kernel to have. `addresses`: of the machine, or of a node that is
- * only imagined.
+ * configuration would want the kernel to have.
  */
 export async function readDesired(
   config: LoadedConfig,
   from: SourceOptions,
-  addresses: MachineAddresses,
+  { addresses, listSockets }: ObservedMachine,
 ): Promise<ObservedDesired> {
   const { settings } = config;
   const nodeName = nodeNameOf(config);
   const watched = settings.nodeObject === 'none' ? undefined : nodeName;
   const source = await openSource(from, watched);
-  const intake = new Intake({ settings, nodeName });
+  const intake = new Intake({
+    settings,
+    nodeName,
+    expectsHostSockets: listSockets !== undefined,
+  });
+  if (listSockets) intake.takeHostSockets(await listSockets());
   const complete = Promise.withResolvers<void>();
   const check = (): void => {
     if (intake.missing().length === 0) complete.resolve();

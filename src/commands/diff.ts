@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Difference } from '../dataplanes/contract.ts';
+import { listHostSockets } from '../linux/host-sockets/watch-host-sockets.ts';
 import { readDesired } from './desired.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { knownAddresses } from './run/known-addresses.ts';
@@ -56,7 +57,10 @@ async function compare(
     ...(serverUrl === undefined ? {} : { serverUrl }),
     ...(accept === undefined ? {} : { accept }),
   };
-  const desired = await readDesired(config, from, knownAddresses());
+  const desired = await readDesired(config, from, {
+    addresses: knownAddresses(),
+    listSockets: listHostSockets,
+  });
   const { mode, ebpf } = config.settings;
   return await openPlane(mode, { ebpf }).diff(desired);
 }

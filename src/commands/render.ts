@@ -123,7 +123,7 @@ async function readNode(
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
     ...(serverUrl === undefined ? {} : { serverUrl }),
   };
-  const { intake } = await readDesired(config, from, NO_ADDRESSES);
+  const { intake } = await readDesired(config, from, { addresses: NO_ADDRESSES });
   if (intake.node.state === 'unknown') {
     console.error(`warning: there is no Node ${nodeNameOf(config)}; its addresses are not known`);
   } else intake.takeMachineAddresses(intake.node.object.addresses);

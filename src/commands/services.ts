@@ -1,7 +1,10 @@
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { canonicalIp } from '../addresses/ip.ts';
+import type { HostState } from '../forwarding/host-ports.ts';
 import { unknownNode } from '../forwarding/unknown-node.ts';
+import { listHostSockets } from '../linux/host-sockets/watch-host-sockets.ts';
 import { CommandError } from './command-error.ts';
 import { servicesData } from './services/data-view.ts';
 import { Observation } from './services/observe.ts';
@@ -39,7 +42,7 @@ export function servicesCommand(): Command {
 
 async function show(service: string | undefined, options: ServicesOptions): Promise<void> {
   const wish = parseWish(service);
-  const observation = new Observation(unknownNode(options.node));
+  const observation = new Observation(unknownNode(options.node), await hostOf(options));
   const source = await openSource(options, options.node);
   const lifetime = new AbortController();
   const following = observation.follow(source, lifetime.signal);
@@ -54,6 +57,14 @@ async function show(service: string | undefined, options: ServicesOptions): Prom
     lifetime.abort();
     await following;
   }
+}
+
+/** Ports that processes hold are known of this machine only. */
+async function hostOf({ node, filename }: ServicesOptions): Promise<HostState | undefined> {
+  if (filename !== undefined || node !== hostname().toLowerCase()) return undefined;
+  const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const addresses = interfaces.flatMap(({ address }) => canonicalIp(address) ?? []);
+  return { addresses: [...new Set(addresses)], sockets: await listHostSockets() };
 }
 
 function print(observation: Observation, how: { wish: Wish; output: Output }): void {

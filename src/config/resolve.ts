@@ -48,6 +48,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     localTraffic: localTraffic(fields),
     podNetworks: clusterCidrs(fields),
     nodePorts: nodePorts(fields, mode),
+    addressRules: fields['fairlead.addressRules'].value === 'kube-proxy' ? 'kube-proxy' : 'strict',
     masquerade: {
       all: fields[`${block}.masqueradeAll`].value,
       markBit: fields[`${block}.masqueradeBit`].value,

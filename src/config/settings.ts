@@ -18,6 +18,8 @@ export interface Settings {
   /** Where pods of the whole cluster have their addresses; empty: not known. */
   readonly podNetworks: readonly string[];
   readonly nodePorts: NodePortSettings;
+  /** Who has an address that several want, and what an external IP may take. */
+  readonly addressRules: 'strict' | 'kube-proxy';
   readonly masquerade: { readonly all: boolean; readonly markBit: number };
   /** Longest wait before a failed change is tried again; a change that waits twice as long is a fault. */
   readonly syncPeriodMs: number;

@@ -58,15 +58,18 @@ function begins(before: Forwarding | undefined, after: Forwarding): boolean {
   return frontends !== after.frontends && after.frontends.some((one) => isNewTo(frontends, one));
 }
 
-function isNewTo(known: readonly Frontend[], { kind, address, port, lostTo }: Frontend): boolean {
+function isNewTo(
+  known: readonly Frontend[],
+  { kind, address, port, notServed }: Frontend,
+): boolean {
   return (
-    lostTo === undefined &&
+    notServed === undefined &&
     !known.some(
       (one) =>
         one.kind === kind &&
         one.address === address &&
         one.port === port &&
-        one.lostTo === undefined,
+        one.notServed === undefined,
     )
   );
 }
@@ -110,8 +113,8 @@ export class BegunFrontends {
 function ownersOf(rows: Iterable<Forwarding>): Owners {
   const owners: Owners = new Map();
   for (const row of rows) {
-    for (const { kind, address, port, lostTo } of row.frontends) {
-      if (lostTo !== undefined) continue;
+    for (const { kind, address, port, notServed } of row.frontends) {
+      if (notServed !== undefined) continue;
       let atPort = owners.get(port);
       if (atPort === undefined) {
         atPort = new Map();

@@ -101,7 +101,7 @@ function targetsOf(row: Forwarding | undefined): Targets {
   if (row === undefined) return NO_TARGETS;
   const targets = new Map<FrontendKey, FlowTarget>();
   for (const frontend of row.frontends) {
-    const target = frontend.lostTo === undefined ? targetOf(row, frontend) : undefined;
+    const target = frontend.notServed === undefined ? targetOf(row, frontend) : undefined;
     if (target) targets.set(targetKey(target), target);
   }
   return targets;

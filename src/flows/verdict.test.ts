@@ -57,8 +57,8 @@ class Reference {
 
 function serves({ id, frontends }: Forwarding, { version, protocol, original }: Flow): boolean {
   const destination = addressText(original.destination);
-  const isServedAt = ({ kind, address, port, lostTo }: Frontend): boolean =>
-    lostTo === undefined &&
+  const isServedAt = ({ kind, address, port, notServed }: Frontend): boolean =>
+    notServed === undefined &&
     port === original.destinationPort &&
     (kind === 'node-port' ? NODE_ADDRESSES.includes(destination) : address === destination);
   return (
@@ -108,7 +108,7 @@ const anyState = fc
       frontends: one.frontends.map((frontend) => {
         const { family: of, protocol } = one.id;
         const claim = [of, protocol, frontend.kind, frontend.address, frontend.port].join();
-        if (taken.has(claim)) return { ...frontend, lostTo: 'x' };
+        if (taken.has(claim)) return { ...frontend, notServed: { reason: 'host-socket' as const } };
         taken.add(claim);
         return frontend;
       }),

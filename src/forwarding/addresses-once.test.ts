@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { notServedText } from './not-served-text.ts';
 import { ForwardingTable } from './table.ts';
 import { service, view } from './testing/objects.ts';
 
@@ -11,8 +12,11 @@ function frontends(more: Parameters<typeof service>[0]): string[] {
     .ofService('ns/web')
     .filter(({ id }) => id.family === 'IPv4')
     .flatMap((row) => row.frontends)
-    .map(({ kind, address, port, lostTo }) =>
-      [`${kind} ${address}:${port}`, ...(lostTo ? [`lost to ${lostTo}`] : [])].join(' '),
+    .map(({ kind, address, port, notServed }) =>
+      [
+        `${kind} ${address}:${port}`,
+        ...(notServed ? [`not served: ${notServedText(notServed)}`] : []),
+      ].join(' '),
     );
 }
 
@@ -39,6 +43,9 @@ describe('an address that a Service names twice', () => {
         { ...port, name: 'b' },
       ],
     });
-    assert.deepEqual(found, ['cluster-ip 10.96.0.1:80', 'cluster-ip 10.96.0.1:80 lost to ns/web']);
+    assert.deepEqual(found, [
+      'cluster-ip 10.96.0.1:80',
+      'cluster-ip 10.96.0.1:80 not served: ns/web has this address and port',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Endpoint, Forwarding, Frontend, Outcome } from './model.ts';
+import type { Endpoint, Forwarding, Frontend, NotServed, Outcome } from './model.ts';
 import { SOURCE_CLASSES } from './model.ts';
 
 /** Whether two rows mean the same to a data plane. */
@@ -41,10 +41,18 @@ function equalFrontend(a: Frontend, b: Frontend): boolean {
     a.kind === b.kind &&
     a.address === b.address &&
     a.port === b.port &&
-    a.lostTo === b.lostTo &&
+    equalNotServed(a.notServed, b.notServed) &&
     equalSources(a.allowedSources, b.allowedSources) &&
     equalOutcomes(a.outcomes, b.outcomes)
   );
+}
+
+function equalNotServed(a: NotServed | undefined, b: NotServed | undefined): boolean {
+  if (a === b) return true;
+  if (a?.reason === 'other-service' && b?.reason === 'other-service')
+    return a.service === b.service;
+  if (a?.reason === 'service-range' && b?.reason === 'service-range') return a.range === b.range;
+  return a?.reason === b?.reason;
 }
 
 function equalSources(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {

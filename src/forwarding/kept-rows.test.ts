@@ -77,7 +77,7 @@ describe('KeptServices', () => {
       name: `ns/${name}`,
       service: service({ name }),
       slices,
-      claimant: undefined,
+      claimants: [],
       rows: [],
     };
   };

@@ -100,8 +100,8 @@ describe('a large Service', () => {
   it('tells each frontend that an earlier of its ports has, also after another slice', () => {
     const twice = [...ports(20), { name: 'again', protocol: 'TCP', port: 1003, nodePort: 0 }];
     const table = loaded({ ports: twice }, []);
-    const losses = () => table.ofService('ns/web').map((row) => row.frontends[0]?.lostTo);
-    const expected = [...Array(20).fill(undefined), 'ns/web'];
+    const losses = () => table.ofService('ns/web').map((row) => row.frontends[0]?.notServed);
+    const expected = [...Array(20).fill(undefined), { reason: 'other-service', service: 'ns/web' }];
     assert.deepEqual(losses(), expected);
     table.putSlice(slice(pods(1), { ports: [{ name: 'again', protocol: 'TCP', port: 1 }] }));
     assert.deepEqual(losses(), expected);

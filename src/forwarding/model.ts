@@ -56,9 +56,20 @@ export interface Frontend {
   readonly outcomes: Readonly<Record<SourceClass, Outcome>>;
   /** Ranges that may ask; undefined: everybody; empty: nobody. Others are dropped. */
   readonly allowedSources?: readonly string[];
-  /** Set when an older Service has this address and port: then nothing is programmed for it. */
-  readonly lostTo?: string;
+  /** Set when nothing is programmed for it. */
+  readonly notServed?: NotServed;
 }
+
+/** Why an address and port that a Service claims is not served for it. */
+export type NotServed =
+  /** Another Service has it, or an earlier port of the same one. */
+  | { readonly reason: 'other-service'; readonly service: string }
+  /** An external IP inside a range from which the API server assigns cluster IPs. */
+  | { readonly reason: 'service-range'; readonly range: string }
+  /** An external IP and port at which the API server listens. */
+  | { readonly reason: 'api-server' }
+  /** An external IP of this machine, and a port that one of its processes holds. */
+  | { readonly reason: 'host-socket' };
 
 export interface Endpoint {
   readonly address: string;
@@ -80,6 +91,13 @@ export interface Forwarding {
   readonly healthCheckPort?: number;
 }
 
+/**
+ * Who has an address that several want. `strict`: a cluster IP comes before a load balancer's
+ * address before an external IP, and an external IP takes nothing from the cluster or the machine.
+ * `kube-proxy`: the older Service has it, whatever kind of address it is.
+ */
+export type AddressRules = 'strict' | 'kube-proxy';
+
 /** What the model must know of the node it is made for. */
 export interface NodeView {
   readonly nodeName: string;
@@ -92,4 +110,7 @@ export interface NodeView {
   readonly masqueradeAll: boolean;
   /** Gate AllowServiceExternalIPs. */
   readonly allowExternalIPs: boolean;
+  readonly addressRules: AddressRules;
+  /** Canonical. */
+  readonly serviceRanges: readonly string[];
 }

@@ -16,7 +16,7 @@ export interface Entry {
    */
   slices: readonly SliceObject[];
   /** What it claims, while it exists. */
-  claimant: Claimant | undefined;
+  claimants: readonly Claimant[];
   /** In the order of its ports, IPv4 first. */
   rows: readonly Forwarding[];
 }
@@ -41,7 +41,7 @@ export class Register {
   entry(name: string): Entry {
     const known = this.#entries.get(name);
     if (known !== undefined) return known;
-    const entry: Entry = { name, service: undefined, slices: [], claimant: undefined, rows: [] };
+    const entry: Entry = { name, service: undefined, slices: [], claimants: [], rows: [] };
     this.#entries.set(name, entry);
     return entry;
   }

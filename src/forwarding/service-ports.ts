@@ -66,6 +66,12 @@ function portsOf(
   });
 }
 
+/** Canonical, of both families; none where the node serves none. */
+export function externalIpsOf(service: ServiceObject, view: NodeView): readonly string[] {
+  if (!view.allowExternalIPs || service.externalIPs.length === 0 || !isServed(service)) return NONE;
+  return [...ofFamily(service.externalIPs, 'IPv4'), ...ofFamily(service.externalIPs, 'IPv6')];
+}
+
 export function isServed(service: ServiceObject): boolean {
   return service.type !== 'ExternalName' && service.labels.proxyName === undefined;
 }

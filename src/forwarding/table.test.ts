@@ -15,7 +15,10 @@ function addresses(of: ForwardingTable, key = KEY): string[] | undefined {
 }
 
 function lostTo(of: ForwardingTable, name: string): (string | undefined)[] {
-  return of.ofService(`ns/${name}`).flatMap((row) => row.frontends.map((f) => f.lostTo));
+  const frontends = of.ofService(`ns/${name}`).flatMap((row) => row.frontends);
+  return frontends.map(({ notServed }) =>
+    notServed?.reason === 'other-service' ? notServed.service : undefined,
+  );
 }
 
 describe('ForwardingTable', () => {

@@ -1,20 +1,23 @@
 import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
+import { API_SERVER, apiServerAddresses } from './api-servers.ts';
 import { type Change, changesBetween, RowFinder } from './changes.ts';
-import { Claims, claimOf, claimsOfPort } from './claims.ts';
+import { ASSIGNED, Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
+import { ExternalIps } from './external-ips.ts';
+import { HostPorts, type HostSocket, type HostState } from './host-ports.ts';
 import { KeptServices } from './kept-services.ts';
 import {
   FAMILIES,
   type Family,
   type Forwarding,
-  type Frontend,
   type NodeView,
   type ServicePortKey,
   servicePortKey,
 } from './model.ts';
+import { NotServedRows } from './not-served.ts';
 import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
 import { hasSameClaims, isSameService } from './same-service.ts';
-import { reachablePorts } from './service-ports.ts';
+import { claimantsOf } from './service-claims.ts';
 import { sharing } from './share.ts';
 import { type Stale, StaleQueue } from './stale-queue.ts';
 
@@ -29,6 +32,8 @@ export class ForwardingTable {
   #view: NodeView;
   readonly #register = new Register();
   readonly #claims = new Claims();
+  readonly #externalIps = new ExternalIps();
+  readonly #notServed = new NotServedRows(this.#claims, this.#externalIps);
   readonly #stale = new StaleQueue();
   readonly #kept = new KeptServices();
   /** What the rows were when changes were last taken, of those that may be others now. */
@@ -36,6 +41,7 @@ export class ForwardingTable {
 
   constructor(view: NodeView) {
     this.#view = view;
+    this.#externalIps.setView(view);
   }
 
   putService(service: ServiceObject): void {
@@ -66,10 +72,33 @@ export class ForwardingTable {
   setView(view: NodeView): void {
     const onlyZone = equalButZone(this.#view, view);
     this.#view = view;
+    if (!onlyZone) this.#externalIps.setView(view);
     this.#kept.clear();
     for (const entry of this.#register.entries()) {
       if (onlyZone ? hasHints(entry) : entry.service) this.#serviceChanged(entry, undefined);
     }
+  }
+
+  /** The machine has other addresses, or its processes other ports. */
+  setHost(state: HostState): void {
+    for (const entry of this.#externalIps.setHost(new HostPorts(state))) {
+      this.#serviceChanged(entry, undefined);
+    }
+  }
+
+  /** Addresses that Services claim and this node does not serve. */
+  get notServed(): Pick<NotServedRows, 'counts' | 'first'> {
+    return this.#notServed;
+  }
+
+  /** The Service that has a node port; undefined: none. */
+  nodePortOwner({
+    family,
+    protocol,
+    port,
+  }: Pick<HostSocket, 'family' | 'protocol' | 'port'>): string | undefined {
+    const winner = this.#claims.winner(nodePortClaim({ family, protocol }, port));
+    return winner?.rank === ASSIGNED ? winner.service : undefined;
   }
 
   /** Whether there is something to take. */
@@ -135,7 +164,15 @@ export class ForwardingTable {
   }
 
   #sliceMoved({ entry, slice: { addressType } }: SliceMove): void {
+    if (entry.name === API_SERVER) this.#apiServersChanged(entry.slices);
     this.#stale.mark(entry, addressType === 'FQDN' ? NO_FAMILIES : ONLY[addressType]);
+  }
+
+  #apiServersChanged(slices: readonly SliceObject[]): void {
+    for (const entry of this.#externalIps.setApiServers(apiServerAddresses(slices))) {
+      this.#kept.lossesChanged(entry);
+      this.#stale.mark(entry, FAMILIES);
+    }
   }
 
   #serviceChanged(entry: Entry, old: ServiceObject | undefined): void {
@@ -143,6 +180,7 @@ export class ForwardingTable {
     this.#kept.lossesChanged(entry);
     this.#stale.mark(entry, FAMILIES);
     if (entry.service && old && hasSameClaims(old, entry.service)) return;
+    this.#externalIps.put(entry, this.#view);
     const { lost, won } = this.#claimAnew(entry);
     for (const name of lost.size === 0 ? won : lost.union(won)) {
       const rival = this.#register.entry(name);
@@ -153,14 +191,11 @@ export class ForwardingTable {
 
   /** Gives the other Services that want what this one wanted, and wants. */
   #claimAnew(entry: Entry): Record<'lost' | 'won', ReadonlySet<string>> {
-    const { name, service, claimant: old } = entry;
-    const lost = old === undefined ? NOBODY : this.#claims.withdraw(old);
-    entry.claimant = service && {
-      service: name,
-      createdAtSeconds: service.createdAtSeconds,
-      claims: claimsOf(service, this.#view),
-    };
-    return { lost, won: entry.claimant ? this.#claims.enter(entry.claimant) : NOBODY };
+    const { name, service } = entry;
+    const lost = this.#claims.withdraw(entry.claimants);
+    const of = { name, view: this.#view, host: this.#externalIps.host };
+    entry.claimants = service === undefined ? [] : claimantsOf(service, of);
+    return { lost, won: this.#claims.enter(entry.claimants) };
   }
 
   /** Brings the rows of a Service up to date, and says how much that was. */
@@ -184,63 +219,18 @@ export class ForwardingTable {
     return looked;
   }
 
-  #compile(entry: Entry, family: Family): Forwarding[] {
+  #compile(entry: Entry, family: Family): readonly Forwarding[] {
     const { service, slices } = entry;
     const kept = this.#kept.of(entry, this.#view)?.[family];
-    if (!service) return [];
-    const rows =
-      kept?.compile(service, slices) ?? compile({ service, slices, family, view: this.#view });
-    // Nearly every Service has one port, and nobody who wants what it has.
-    if (rows.length < 2 && !this.#claims.isDisputed) return rows;
-    const taken = new Set<string>();
-    return rows.map((row) => {
-      const own = ownLosses(row, taken);
-      const mark = () => this.#withLosses(row, { name: entry.name, own });
-      return kept?.withLosses(row, mark) ?? mark();
-    });
-  }
-
-  /** An address is had by the oldest Service that claims it, and there by the first of its ports. */
-  #withLosses(row: Forwarding, of: { name: string; own: OwnLosses }): Forwarding {
-    const losses = row.frontends.map((frontend) => {
-      const lostTo = this.#claims.lostTo(claimOf(row.id, frontend), of.name);
-      const isOwn = frontend.kind === 'node-port' ? of.own.nodePort : of.own.port;
-      return lostTo ?? (isOwn ? of.name : undefined);
-    });
-    if (losses.every((lostTo) => lostTo === undefined)) return row;
-    const frontends = row.frontends.map((frontend, index) => {
-      const lostTo = losses[index];
-      return lostTo === undefined ? frontend : { ...frontend, lostTo };
-    });
-    return { ...row, frontends };
+    const rows = service
+      ? (kept?.compile(service, slices) ?? compile({ service, slices, family, view: this.#view }))
+      : [];
+    return this.#notServed.mark(rows, { entry, family }, kept);
   }
 }
 
-/** Whether an earlier port of the same Service has the number: all have the same addresses. */
-interface OwnLosses {
-  readonly port: boolean;
-  readonly nodePort: boolean;
-}
-
-function ownLosses({ id, frontends }: Forwarding, taken: Set<string>): OwnLosses {
-  const isTaken = (frontend: Frontend | undefined): boolean => {
-    if (frontend === undefined) return false;
-    const claim = `${frontend.kind === 'node-port'} ${id.protocol} ${frontend.port}`;
-    return taken.size === taken.add(claim).size;
-  };
-  const [first, last] = [frontends[0], frontends.at(-1)];
-  return { port: isTaken(first), nodePort: last?.kind === 'node-port' && isTaken(last) };
-}
-
-const NOBODY: ReadonlySet<string> = new Set();
 const NO_FAMILIES: readonly Family[] = [];
 const ONLY: Readonly<Record<Family, readonly Family[]>> = { IPv4: ['IPv4'], IPv6: ['IPv6'] };
-
-function claimsOf(service: ServiceObject, view: NodeView): readonly string[] {
-  const ports = FAMILIES.flatMap((family) => reachablePorts(service, family, view));
-  // A copy has room for its own items only; a list that was filled bit by bit has room to spare.
-  return ports.flatMap(claimsOfPort).slice();
-}
 
 function hasHints({ slices }: Entry): boolean {
   return slices.some(({ endpoints }) => endpoints.some((e) => e.zoneHints ?? e.nodeHints));

@@ -9,5 +9,7 @@ export function unknownNode(nodeName: string): NodeView {
     detectsPods: { IPv4: true, IPv6: true },
     masqueradeAll: false,
     allowExternalIPs: true,
+    addressRules: 'strict',
+    serviceRanges: [],
   };
 }

@@ -79,7 +79,7 @@ class Inside {
   async #readDesired(): Promise<ObservedDesired> {
     const { kubeconfigPath } = this.#config.settings.api;
     const from = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
-    return await readDesired(this.#config, from, knownAddresses());
+    return await readDesired(this.#config, from, { addresses: knownAddresses() });
   }
 
   async #diff(): Promise<string[]> {

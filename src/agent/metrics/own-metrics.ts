@@ -1,5 +1,6 @@
 import type { Kind } from '../../cluster/kinds.ts';
 import { FAMILIES } from '../../forwarding/model.ts';
+import { NOT_SERVED_REASONS } from '../../forwarding/not-served.ts';
 import type { Condition, Conditions } from '../conditions.ts';
 import type { MetricSet } from '../metrics.ts';
 import type {
@@ -68,6 +69,10 @@ export class OwnMetrics implements AgentObserver {
       metrics.affinityRoom.set(affinityFill.room);
       metrics.affinityFull.set(affinityFill.full.length);
     }
+    for (const reason of NOT_SERVED_REASONS) {
+      metrics.notServed.set(snapshot.addresses.notServed[reason], reason);
+    }
+    metrics.nodePortsHeld.set(snapshot.addresses.conflicts.length);
     metrics.drifts.replace(driftCount);
     for (const family of FAMILIES) {
       const { oldestPendingAtMs = atMs } = conditions.timely[family];
@@ -130,6 +135,10 @@ function define(set: MetricSet) {
       'affinity_services_full',
       'Service ports with so many clients that new ones are not remembered',
     ),
+    notServed: gauge('addresses_not_served', 'Addresses that a Service claims and does not get', [
+      'reason',
+    ]),
+    nodePortsHeld: gauge('node_ports_held', 'Node ports whose number a process listens on'),
     inspections: counter('inspections_total', 'Comparisons with the kernel', ['reason']),
     inspectionFailures: counter('inspection_failures_total', 'Comparisons that failed'),
     drifts: counter('drifts_total', 'Changes of ours by somebody else'),

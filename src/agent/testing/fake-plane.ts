@@ -225,6 +225,6 @@ export function refusal(code: string, message: string, culprit?: ServicePortKey)
 }
 
 function claimsOf(row: Forwarding): string[] {
-  const own = row.frontends.filter(({ lostTo }) => lostTo === undefined);
+  const own = row.frontends.filter(({ notServed }) => notServed === undefined);
   return own.map((frontend) => claimOf(row.id, frontend));
 }

@@ -16,6 +16,7 @@ export const SETTINGS: AgentSettings = {
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8', 'fd00::/16'] },
   podNetworks: ['10.0.0.0/8', 'fd00::/16'],
+  addressRules: 'strict',
   nodePorts: { addresses: 'all', onLocalhost: false },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,

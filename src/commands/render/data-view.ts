@@ -14,7 +14,7 @@ export function renderData(pages: readonly Page[]): object[] {
     frontends: frontends.map(({ frontend, elements, path }) => ({
       kind: frontend.kind,
       at: frontendText(frontend),
-      ...(frontend.lostTo === undefined ? {} : { lostTo: frontend.lostTo }),
+      ...(frontend.notServed ? { notServed: frontend.notServed } : {}),
       ...(frontend.allowedSources ? { allowedSources: frontend.allowedSources } : {}),
       outcomes: Object.fromEntries(SOURCE_CLASSES.map((s) => [s, frontend.outcomes[s]])),
       path,

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint, Forwarding, Outcome } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES, servicePortName } from '../../forwarding/model.ts';
+import { notServedText } from '../../forwarding/not-served-text.ts';
 import { frontendText } from '../services/rows.ts';
 import { formatTextTable } from '../text-table.ts';
 import type { Page, PageChain, PageFrontend } from './page.ts';
@@ -38,9 +39,9 @@ function outcomes({ forwarding, frontends }: Page): string {
     frontendText(frontend),
     frontend.kind,
     ...SOURCE_CLASSES.map((source) => outcomeWords(frontend.outcomes[source], forwarding)),
-    frontend.lostTo === undefined
+    frontend.notServed === undefined
       ? (frontend.allowedSources?.join(', ') ?? '')
-      : `not served: ${frontend.lostTo} has this address`,
+      : `not served: ${notServedText(frontend.notServed)}`,
   ]);
   return formatTextTable([titles.map(bold), ...rows]);
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { addressEvents } from '../../agent/address-events.ts';
 import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
@@ -13,6 +14,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { followFlows } from './flows.ts';
+import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { logObserver } from './log-observer.ts';
 import { packetCountsOf } from './plane.ts';
@@ -72,6 +74,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     plane,
     source,
     addresses,
+    hostSockets: hostSockets(log),
     settings,
     nodeName,
     clock: systemClock,
@@ -82,6 +85,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       flows.observer,
       logObserver(log),
       pacedEvents(parts.events),
+      addressEvents(parts.events, nodeName),
       { onFirstSync: () => manager.ready(`${settings.mode} on ${hostname()}`) },
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],

@@ -13,7 +13,7 @@ export function servicesData(rows: readonly Row[]): object[] {
       ...(frontend.address === '' ? {} : { address: frontend.address }),
       port: frontend.port,
       ...(frontend.allowedSources ? { allowedSources: frontend.allowedSources } : {}),
-      ...(frontend.lostTo === undefined ? {} : { lostTo: frontend.lostTo }),
+      ...(frontend.notServed ? { notServed: frontend.notServed } : {}),
       outcomes: Object.fromEntries(SOURCE_CLASSES.map((s) => [s, frontend.outcomes[s]])),
     })),
     clusterEndpoints: forwarding.clusterEndpoints,

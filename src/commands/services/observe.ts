@@ -1,6 +1,8 @@
+import { unionOf } from '../../addresses/cidr.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import type { NodeObject } from '../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../cluster/source.ts';
+import type { HostState } from '../../forwarding/host-ports.ts';
 import type { NodeView } from '../../forwarding/model.ts';
 import { ForwardingTable } from '../../forwarding/table.ts';
 
@@ -10,10 +12,15 @@ export class Observation {
   /** Called after each event, for whoever wants to see changes as they come. */
   onChange: (() => void) | undefined;
   readonly #missing = new Set<Kind>(['service', 'slice', 'node', 'serviceCidr']);
+  readonly #host: HostState | undefined;
+  readonly #serviceRanges = new Map<string, readonly string[]>();
   readonly #complete = Promise.withResolvers<void>();
 
-  constructor(view: NodeView) {
+  /** `host`: of this machine, where that is the node; of another only the Node object is known. */
+  constructor(view: NodeView, host?: HostState) {
     this.table = new ForwardingTable(view);
+    this.#host = host;
+    if (host) this.table.setHost(host);
   }
 
   /** Resolves when every kind has been told completely once. */
@@ -39,8 +46,13 @@ export class Observation {
     } else if (event.kind === 'slice') {
       if (event.type === 'put') this.table.putSlice(event.object);
       else this.table.deleteSlice(event.key);
-    } else if (event.kind === 'node' && event.type === 'put') {
-      this.#takeNode(event.object);
+    } else if (event.kind === 'node') {
+      if (event.type === 'put') this.#takeNode(event.object);
+    } else {
+      if (event.type === 'put') this.#serviceRanges.set(event.key, event.object.cidrs);
+      else this.#serviceRanges.delete(event.key);
+      const serviceRanges = unionOf([...this.#serviceRanges.values()].flat());
+      this.table.setView({ ...this.table.view, serviceRanges });
     }
   }
 
@@ -48,5 +60,6 @@ export class Observation {
     const { view } = this.table;
     if (node.name !== view.nodeName) return;
     this.table.setView({ ...view, zone: node.zone, nodeIPs: node.addresses });
+    if (this.#host === undefined) this.table.setHost({ addresses: node.addresses, sockets: [] });
   }
 }

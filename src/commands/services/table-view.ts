@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Frontend, Outcome } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
+import { notServedText } from '../../forwarding/not-served-text.ts';
 import { formatTextTable } from '../text-table.ts';
 import { frontendText, outcomeText, portText, type Row } from './rows.ts';
 
@@ -37,7 +38,7 @@ function linesOf(row: Row): string[][] {
 
 function notes(frontend: Frontend, affinitySeconds: number): string {
   const found: string[] = [];
-  if (frontend.lostTo !== undefined) found.push(`not served: ${frontend.lostTo} has this address`);
+  if (frontend.notServed) found.push(`not served: ${notServedText(frontend.notServed)}`);
   const { allowedSources } = frontend;
   if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'nobody'}`);
   if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);

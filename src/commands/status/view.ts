@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { type Condition, readyz } from '../../agent/conditions.ts';
+import { conflictText } from '../../agent/node-port-conflicts.ts';
 import { describePace } from '../../agent/pace.ts';
 import type { AgentSnapshot, Quantiles } from '../../agent/snapshot.ts';
 import type { EndpointCount } from '../../dataplanes/contract.ts';
@@ -21,6 +22,8 @@ export function statusView(snapshot: AgentSnapshot): string {
     propagationTable(snapshot),
     paced(snapshot),
     failing(snapshot),
+    notServed(snapshot),
+    conflicts(snapshot),
     drifts(snapshot),
   ];
   return sections.filter((text) => text !== '').join('\n\n');
@@ -89,6 +92,22 @@ function failing({ failingRows, failingRowCount, atMs }: AgentSnapshot): string 
   const head = ['NOT IN THE KERNEL', 'TRIED', 'FOR', 'BECAUSE'].map((h) => colour('bold', h));
   const more = failingRowCount - failingRows.length;
   return `${formatTextTable([head, ...rows])}${more > 0 ? `\nand ${more} more` : ''}`;
+}
+
+function notServed({ notServed: first, addresses }: AgentSnapshot): string {
+  if (first.length === 0) return '';
+  const head = ['NOT SERVED', 'OF', 'BECAUSE'].map((h) => colour('bold', h));
+  const rows = first.map(({ service, address, why }) => [address, service, colour('yellow', why)]);
+  const count = Object.values(addresses.notServed).reduce((sum, each) => sum + each, 0);
+  const more = count - first.length;
+  return `${formatTextTable([head, ...rows])}${more > 0 ? `\nand ${more} more` : ''}`;
+}
+
+function conflicts({ addresses }: AgentSnapshot): string {
+  if (addresses.conflicts.length === 0) return '';
+  const lines = addresses.conflicts.map((each) => colour('yellow', conflictText(each)));
+  const title = colour('bold', 'PROCESSES THAT LOSE CLIENTS TO A NODE PORT');
+  return [title, ...lines].join('\n');
 }
 
 function drifts({ drifts: last, driftCount, atMs }: AgentSnapshot): string {

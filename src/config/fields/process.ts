@@ -17,6 +17,15 @@ export const PROCESS_FIELDS = {
     zeroIsUnset: true,
     change: 'restart',
   },
+  'fairlead.addressRules': {
+    kind: 'text',
+    about:
+      'who has an address that several want. "strict": a cluster IP before a load balancer\'s address before an external IP, and no external IP that is in a Service range, is the API server\'s, or hides a port of this machine. "kube-proxy": the older Service has it',
+    kubeProxyDefault: 'strict',
+    choices: ['strict', 'kube-proxy'],
+    zeroIsUnset: true,
+    change: 'live',
+  },
   hostnameOverride: {
     kind: 'text',
     about: "the name of this machine's Node object; empty: the host name",

@@ -17,6 +17,7 @@ test('only fields of our own block are unknown to kube-proxy', () => {
       'fairlead.pinFolder',
       'fairlead.interfaces',
       'fairlead.nodeObject',
+      'fairlead.addressRules',
     ],
   );
 });

@@ -61,7 +61,9 @@ test('what a socket cannot do is said to pass, and why', () => {
 });
 
 test('what another Service has is in no map', () => {
-  const lost = clusterIp('10.96.0.1', { lostTo: 'ns/older' });
+  const lost = clusterIp('10.96.0.1', {
+    notServed: { reason: 'other-service', service: 'ns/older' },
+  });
   const row = rowOf('web', { frontends: [lost], endpoints: [] });
   assert.deepEqual(renderedEntries(row, lost, AT_SOCKETS), []);
 });

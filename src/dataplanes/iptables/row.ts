@@ -66,7 +66,7 @@ class Rules {
   }
 
   all(): RowRules {
-    const frontends = this.#row.frontends.filter(({ lostTo }) => lostTo === undefined);
+    const frontends = this.#row.frontends.filter(({ notServed }) => notServed === undefined);
     const internal = frontends.find(({ kind }) => kind === 'cluster-ip');
     const external = frontends.filter(({ kind }) => kind !== 'cluster-ip');
     if (internal) this.#addInternal(internal);

@@ -93,8 +93,8 @@ export class Comparison {
   #adoptNumber(row: Forwarding): void {
     const name = servicePortKey(row.id);
     if (this.#numbers.rows.has(name)) return;
-    for (const { kind, address, port, lostTo } of row.frontends) {
-      if (lostTo !== undefined) continue;
+    for (const { kind, address, port, notServed } of row.frontends) {
+      if (notServed !== undefined) continue;
       const isNodePort = kind === 'node-port';
       const { protocol } = row.id;
       const key = isNodePort ? nodePortKey(protocol, port) : frontendKey(address, protocol, port);

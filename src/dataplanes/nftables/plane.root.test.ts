@@ -260,9 +260,9 @@ describe('any sequence of changes', () => {
     await bring(plane, DESIRED);
     const counted = new Set((await plane.counters()).map(({ service }) => service));
     const forwarding = ROWS.filter(({ frontends }) =>
-      frontends.some(({ outcomes, lostTo }) => {
+      frontends.some(({ outcomes, notServed }) => {
         const isForwarded = Object.values(outcomes).some(({ action }) => action === 'forward');
-        return isForwarded && lostTo === undefined;
+        return isForwarded && notServed === undefined;
       }),
     );
     assert.deepEqual([...counted].sort(), forwarding.map(({ id }) => servicePortKey(id)).sort());

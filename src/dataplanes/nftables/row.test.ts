@@ -84,7 +84,13 @@ describe('a row', () => {
   it('has nothing in the kernel for an address that it lost', () => {
     const [first, ...rest] = row().frontends;
     assert.ok(first);
-    const lost = { ...row(), frontends: [{ ...first, lostTo: 'ns/older' }, ...rest] };
+    const lost = {
+      ...row(),
+      frontends: [
+        { ...first, notServed: { reason: 'other-service' as const, service: 'ns/older' } },
+        ...rest,
+      ],
+    };
     const without = { ...row(), frontends: rest };
     assert.deepEqual(partsOf(lost, newRowNumbers()), partsOf(without, newRowNumbers()));
   });

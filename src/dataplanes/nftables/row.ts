@@ -43,7 +43,7 @@ export function partsOf(row: Forwarding | undefined, numbers: RowNumbers): RowPa
   if (!row) return NO_PARTS;
   const parts = new Parts(row, numbers);
   for (const frontend of row.frontends) {
-    if (frontend.lostTo === undefined) parts.add(frontend);
+    if (frontend.notServed === undefined) parts.add(frontend);
   }
   return parts.finish();
 }
@@ -55,7 +55,7 @@ export function partsOf(row: Forwarding | undefined, numbers: RowNumbers): RowPa
 export function endpointPartsOf(row: Forwarding, numbers: RowNumbers): RowParts {
   const parts = new Parts(row, numbers);
   for (const frontend of row.frontends) {
-    if (frontend.lostTo === undefined) parts.addGroup(frontend);
+    if (frontend.notServed === undefined) parts.addGroup(frontend);
   }
   return parts.finish();
 }

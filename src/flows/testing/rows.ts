@@ -48,7 +48,9 @@ function frontend(text: string): Frontend {
     address: isNodePort ? '' : where,
     port: Number(port),
     outcomes: OUTCOMES,
-    ...(lost === undefined ? {} : { lostTo: 'default/older' }),
+    ...(lost === undefined
+      ? {}
+      : { notServed: { reason: 'other-service' as const, service: 'default/older' } }),
   };
 }
 

@@ -107,7 +107,9 @@ test('source ranges and affinity are flags of every class', () => {
 });
 
 test('what another Service has and what has no hooks is not in the maps', () => {
-  const lost = row({ frontends: [frontend({ lostTo: 'ns/older' })] });
+  const lost = row({
+    frontends: [frontend({ notServed: { reason: 'other-service', service: 'ns/older' } })],
+  });
   const sctp = row({ id: { ...row().id, protocol: 'SCTP' } });
   assert.deepEqual([servedFrontends(lost), servedFrontends(sctp)], [[], []]);
 });

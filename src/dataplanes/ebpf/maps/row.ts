@@ -56,8 +56,8 @@ export function servedFrontends(row: Forwarding | undefined): readonly Frontend[
   return frontends.every(isServed) ? frontends : frontends.filter(isServed);
 }
 
-function isServed({ lostTo }: Frontend): boolean {
-  return lostTo === undefined;
+function isServed({ notServed }: Frontend): boolean {
+  return notServed === undefined;
 }
 
 /** `network`: of the pods, where an endpoint outside of it must be known. */

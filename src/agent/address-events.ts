@@ -1,0 +1,33 @@
+import type { ServicePortId } from '../forwarding/model.ts';
+import type { Events } from './events.ts';
+import { notServedLine } from './not-served-line.ts';
+import type { AgentObserver } from './observer.ts';
+
+/**
+ * Tells the owner of a Service that an address of it is not served, or that it took clients from a
+ * process. Who that process is stays with the node: the owner may be anybody.
+ */
+export function addressEvents(
+  events: Pick<Events, 'addressNotServed' | 'nodePortHeld'>,
+  nodeName: string,
+): AgentObserver {
+  return {
+    onNotServed: (frontend) => {
+      const line = notServedLine(frontend);
+      const isOfNode = frontend.notServed.reason === 'host-socket';
+      const note = isOfNode ? `${line} (node ${nodeName})` : line;
+      events.addressNotServed(serviceOf(frontend.row.id), { note, isOfCluster: !isOfNode });
+    },
+    onNodePortConflict: ({ service, socket }) => {
+      const [namespace = '', name = ''] = service.split('/', 2);
+      const note =
+        `node port ${socket.port}/${socket.protocol} is also held by a process of node ` +
+        `${nodeName}: its clients reach this Service instead`;
+      events.nodePortHeld({ namespace, name }, note);
+    },
+  };
+}
+
+function serviceOf({ namespace, service }: ServicePortId): { namespace: string; name: string } {
+  return { namespace, name: service };
+}

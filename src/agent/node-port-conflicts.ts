@@ -1,0 +1,46 @@
+import { isLoopbackIp } from '../addresses/loopback.ts';
+import type { NodeFacts } from '../dataplanes/contract.ts';
+import type { ForwardingTable } from '../forwarding/table.ts';
+import type { HeldPort, SocketOwner } from './host-sockets.ts';
+
+/** A node port whose number a process of the machine listens on: its clients reach the Service. */
+export interface NodePortConflict {
+  /** `namespace/name`. */
+  readonly service: string;
+  readonly socket: HeldPort;
+  /** Undefined: not known, or not to be seen from here. */
+  readonly owner?: SocketOwner;
+}
+
+/** Costs as much as there are sockets, however many Services there are. */
+export function nodePortConflicts(of: {
+  readonly table: ForwardingTable;
+  readonly facts: NodeFacts;
+  readonly sockets: readonly HeldPort[];
+}): NodePortConflict[] {
+  const { table, facts, sockets } = of;
+  return sockets.flatMap((socket) => {
+    if (!isCovered(socket, facts)) return [];
+    const service = table.nodePortOwner(socket);
+    return service === undefined ? [] : [{ service, socket }];
+  });
+}
+
+/** Whether node ports are served at an address that the process listens on. */
+function isCovered({ family, address }: HeldPort, facts: NodeFacts): boolean {
+  const served = facts.nodePortAddresses[family];
+  if (isLoopbackIp(address)) return family === 'IPv4' && facts.nodePortsOnLocalhost === true;
+  if (served === 'all') return true;
+  return address === '' ? served.length > 0 : served.includes(address);
+}
+
+export function conflictKey({ service, socket }: NodePortConflict): string {
+  const { family, protocol, address, port } = socket;
+  return [service, family, protocol, address, port].join(' ');
+}
+
+/** `node port 30080/TCP of shop/web is held by nginx (pid 812)`. */
+export function conflictText({ service, socket, owner }: NodePortConflict): string {
+  const holder = owner ? `${owner.program} (pid ${owner.pid})` : 'a process of this machine';
+  return `node port ${socket.port}/${socket.protocol} of ${service} is held by ${holder}`;
+}

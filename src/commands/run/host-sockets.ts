@@ -1,0 +1,18 @@
+import type { Logger } from 'pino';
+import type { HostSockets } from '../../agent/host-sockets.ts';
+import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
+import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
+
+/** The ports that processes of this machine hold, from the kernel. */
+export function hostSockets(log: Logger): HostSockets {
+  let told = '';
+  const onProblem = (error: unknown): void => {
+    const message = `ports that processes hold are not known: ${String(error)}`;
+    if (message !== told) log.warn(message);
+    told = message;
+  };
+  return {
+    run: (onChange, signal) => watchHostSockets(onChange, signal, { onProblem }),
+    owners: socketOwners,
+  };
+}

@@ -1,0 +1,143 @@
+import { type Claims, claimOf } from './claims.ts';
+import type { ExternalIps } from './external-ips.ts';
+import type { KeptRows } from './kept-rows.ts';
+import { FAMILIES, type Family, type Forwarding, type Frontend, type NotServed } from './model.ts';
+import type { Entry } from './register.ts';
+
+export type NotServedReason = NotServed['reason'];
+
+export const NOT_SERVED_REASONS: readonly NotServedReason[] = [
+  'other-service',
+  'service-range',
+  'api-server',
+  'host-socket',
+];
+
+/** An address that a Service claims and this node does not serve. */
+export interface NotServedFrontend {
+  readonly row: Forwarding;
+  readonly frontend: Frontend;
+  readonly notServed: NotServed;
+}
+
+type Counts = Readonly<Record<NotServedReason, number>>;
+
+const NONE: Counts = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };
+
+/** Marks the frontends of rows that are not served, and keeps which Services have any. */
+export class NotServedRows {
+  readonly #claims: Claims;
+  readonly #externalIps: ExternalIps;
+  /** By the frontends of a row: a row that differs in endpoints only shares them. */
+  readonly #countsOf = new WeakMap<readonly Frontend[], Counts>();
+  readonly #entries: Record<Family, Map<Entry, Counts>> = { IPv4: new Map(), IPv6: new Map() };
+
+  constructor(claims: Claims, externalIps: ExternalIps) {
+    this.#claims = claims;
+    this.#externalIps = externalIps;
+  }
+
+  /** How many addresses are not served, by reason. */
+  counts(): Counts {
+    return FAMILIES.flatMap((family) => [...this.#entries[family].values()]).reduce(sum, NONE);
+  }
+
+  /** The first of them, by the name of the Service. */
+  first(most: number): readonly NotServedFrontend[] {
+    const entries = new Set(FAMILIES.flatMap((family) => [...this.#entries[family].keys()]));
+    const found: NotServedFrontend[] = [];
+    for (const { rows } of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      for (const row of rows) {
+        for (const frontend of this.#countsOf.has(row.frontends) ? row.frontends : []) {
+          const { notServed } = frontend;
+          if (found.length === most) return found;
+          if (notServed) found.push({ row, frontend, notServed });
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The rows of one family of a Service, with what is not served marked. */
+  mark(
+    rows: readonly Forwarding[],
+    of: { readonly entry: Entry; readonly family: Family },
+    kept?: KeptRows,
+  ): readonly Forwarding[] {
+    const { entry, family } = of;
+    const isConcerned = this.#externalIps.concerns(entry);
+    // Nearly every Service has one port, and nobody who wants what it has.
+    if (rows.length < 2 && !this.#claims.isDisputed && !isConcerned) {
+      this.#entries[family].delete(entry);
+      return rows;
+    }
+    const taken = new Set<string>();
+    const marked = rows.map((row) => {
+      const own = ownLosses(row, taken);
+      const mark = () => this.#marked(row, { name: entry.name, own, isConcerned });
+      return kept?.withLosses(row, mark) ?? mark();
+    });
+    const counts = marked.map((row) => this.#countsOf.get(row.frontends) ?? NONE).reduce(sum, NONE);
+    if (counts === NONE) this.#entries[family].delete(entry);
+    else this.#entries[family].set(entry, counts);
+    return marked;
+  }
+
+  #marked(
+    row: Forwarding,
+    of: { readonly name: string; readonly own: OwnLosses; readonly isConcerned: boolean },
+  ): Forwarding {
+    const why = row.frontends.map((frontend) => this.#why(row, frontend, of));
+    if (why.every((notServed) => notServed === undefined)) return row;
+    const frontends = row.frontends.map((frontend, index) => {
+      const notServed = why[index];
+      return notServed === undefined ? frontend : { ...frontend, notServed };
+    });
+    this.#countsOf.set(frontends, countsOf(why));
+    return { ...row, frontends };
+  }
+
+  /** An address is had by the first Service in line, and there by the first of its ports. */
+  #why(
+    { id }: Forwarding,
+    frontend: Frontend,
+    of: { readonly name: string; readonly own: OwnLosses; readonly isConcerned: boolean },
+  ): NotServed | undefined {
+    const winner = this.#claims.lostTo(claimOf(id, frontend), of.name);
+    if (winner !== undefined) return { reason: 'other-service', service: winner.service };
+    const isOwn = frontend.kind === 'node-port' ? of.own.nodePort : of.own.port;
+    if (isOwn) return { reason: 'other-service', service: of.name };
+    if (!of.isConcerned || frontend.kind !== 'external-ip') return undefined;
+    return this.#externalIps.refusal({ id, frontend }, this.#claims);
+  }
+}
+
+/** Whether an earlier port of the same Service has the number: all have the same addresses. */
+interface OwnLosses {
+  readonly port: boolean;
+  readonly nodePort: boolean;
+}
+
+function ownLosses({ id, frontends }: Forwarding, taken: Set<string>): OwnLosses {
+  const isTaken = (frontend: Frontend | undefined): boolean => {
+    if (frontend === undefined) return false;
+    const claim = `${frontend.kind === 'node-port'} ${id.protocol} ${frontend.port}`;
+    return taken.size === taken.add(claim).size;
+  };
+  const [first, last] = [frontends[0], frontends.at(-1)];
+  return { port: isTaken(first), nodePort: last?.kind === 'node-port' && isTaken(last) };
+}
+
+function countsOf(why: readonly (NotServed | undefined)[]): Counts {
+  const counts: Record<NotServedReason, number> = { ...NONE };
+  for (const notServed of why) if (notServed) counts[notServed.reason]++;
+  return counts;
+}
+
+function sum(a: Counts, b: Counts): Counts {
+  if (a === NONE) return b;
+  if (b === NONE) return a;
+  const counts: Record<NotServedReason, number> = { ...NONE };
+  for (const reason of NOT_SERVED_REASONS) counts[reason] = a[reason] + b[reason];
+  return counts;
+}

@@ -1,0 +1,58 @@
+import type { ServiceObject } from '../cluster/objects.ts';
+import {
+  ASSIGNED,
+  assignedClaims,
+  BY_LOAD_BALANCER,
+  BY_OWNER,
+  type Claimant,
+  claimsAt,
+  nodePortClaim,
+} from './claims.ts';
+import type { HostPorts } from './host-ports.ts';
+import { FAMILIES, type NodeView } from './model.ts';
+import { type ReachablePort, reachablePorts } from './service-ports.ts';
+
+/** Everything that a Service wants to be reached at, by rank; without strict rules all is alike. */
+export function claimantsOf(
+  service: ServiceObject,
+  of: { readonly name: string; readonly view: NodeView; readonly host: HostPorts },
+): readonly Claimant[] {
+  const { name, view, host } = of;
+  const ports = FAMILIES.flatMap((family) => reachablePorts(service, family, view));
+  const { createdAtSeconds } = service;
+  const claimant = (rank: Claimant['rank'], claims: string[]): Claimant => {
+    // A copy has room for its own items only; a list that was filled bit by bit has room to spare.
+    return { service: name, createdAtSeconds, rank, claims: claims.slice() };
+  };
+  const assigned = ports.flatMap(assignedClaims);
+  if (!ports.some(hasMoreAddresses)) return [claimant(ASSIGNED, assigned)];
+  const balanced = ports.flatMap((port) => claimsAt(port.loadBalancerIPs, port));
+  const external = ports.flatMap((port) => claimsAt(port.externalIPs, port));
+  if (view.addressRules === 'kube-proxy') {
+    return [claimant(ASSIGNED, [...assigned, ...external, ...balanced])];
+  }
+  // An address that is named twice counts once, with the higher rank.
+  const seen = new Set(assigned);
+  const unseen = (claims: string[]): string[] => claims.filter((claim) => isNewTo(seen, claim));
+  return [
+    claimant(ASSIGNED, assigned),
+    claimant(BY_LOAD_BALANCER, unseen(balanced)),
+    claimant(
+      BY_OWNER,
+      unseen([...external, ...ports.flatMap((port) => hiddenNodePorts(port, host))]),
+    ),
+  ].filter(({ claims }) => claims.length > 0);
+}
+
+function hasMoreAddresses({ externalIPs, loadBalancerIPs }: ReachablePort): boolean {
+  return externalIPs.length > 0 || loadBalancerIPs.length > 0;
+}
+
+/** An external IP of this machine would hide the node port of the same number there. */
+function hiddenNodePorts({ id, port, externalIPs }: ReachablePort, host: HostPorts): string[] {
+  return externalIPs.some((address) => host.has(address)) ? [nodePortClaim(id, port)] : [];
+}
+
+function isNewTo(seen: Set<string>, claim: string): boolean {
+  return seen.size !== seen.add(claim).size;
+}

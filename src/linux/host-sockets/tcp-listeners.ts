@@ -1,0 +1,64 @@
+import { dump } from '../netlink/exchange.ts';
+import { findAttribute, type NetlinkMessage } from '../netlink/reader.ts';
+import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { NetlinkWriter } from '../netlink/writer.ts';
+import { type BoundSocket, boundSockets } from './bound-socket.ts';
+
+const NETLINK_SOCK_DIAG = 4;
+const SOCK_DIAG_BY_FAMILY = 20;
+const NLM_F_REQUEST = 0x1;
+const NLM_F_DUMP = 0x300;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const IPPROTO_TCP = 6;
+const TCP_LISTEN = 10;
+const REQUEST_BYTES = 56;
+/** struct inet_diag_msg: four bytes, the socket's id, then five numbers. */
+const ANSWER_BYTES = 72;
+const SOURCE_PORT_AT = 4;
+const SOURCE_ADDRESS_AT = 8;
+const INODE_AT = 68;
+const INET_DIAG_SKV6ONLY = 11;
+
+/** Every TCP socket that listens in the network namespace of the process. */
+export async function tcpListeners(
+  open: (options: { protocol: number }) => Netlink = openNetlink,
+): Promise<BoundSocket[]> {
+  const found: BoundSocket[] = [];
+  using netlink = open({ protocol: NETLINK_SOCK_DIAG });
+  let sequence = 0;
+  for (const family of [AF_INET, AF_INET6]) {
+    const bytes = question(family, ++sequence);
+    await dump(netlink, { bytes, what: 'list the TCP sockets that listen' }, (message) =>
+      found.push(...readListener(message)),
+    );
+  }
+  return found;
+}
+
+function question(family: number, sequence: number): Buffer {
+  const writer = new NetlinkWriter();
+  const flags = NLM_F_REQUEST | NLM_F_DUMP;
+  const message = writer.beginMessage({ type: SOCK_DIAG_BY_FAMILY, flags, sequence });
+  const request = Buffer.alloc(REQUEST_BYTES);
+  request.writeUInt8(family, 0);
+  request.writeUInt8(IPPROTO_TCP, 1);
+  // Only those that listen: a busy node has a hundred thousand others.
+  request.writeUInt32LE(1 << TCP_LISTEN, 4);
+  writer.raw(request);
+  writer.endMessage(message);
+  return Buffer.from(writer.bytes);
+}
+
+function readListener({ body }: NetlinkMessage): BoundSocket[] {
+  if (body.length < ANSWER_BYTES) return [];
+  const end = SOURCE_ADDRESS_AT + (body.readUInt8(0) === AF_INET ? 4 : 16);
+  const ipv6Only = findAttribute(body.subarray(ANSWER_BYTES), INET_DIAG_SKV6ONLY)?.[0] === 1;
+  return boundSockets({
+    protocol: 'TCP',
+    address: Uint8Array.from(body.subarray(SOURCE_ADDRESS_AT, end)),
+    port: body.readUInt16BE(SOURCE_PORT_AT),
+    inode: body.readUInt32LE(INODE_AT),
+    ipv6Only,
+  });
+}

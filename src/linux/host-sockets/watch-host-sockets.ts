@@ -1,0 +1,64 @@
+import { pause } from '../pause.ts';
+import type { BoundSocket } from './bound-socket.ts';
+import { tcpListeners } from './tcp-listeners.ts';
+import { udpSockets } from './udp-sockets.ts';
+
+/** The kernel tells of no socket that is bound, so they are listed again and again. */
+const POLL_EVERY_MS = 10_000;
+
+export interface HostSocketOptions {
+  readonly pollEveryMs?: number;
+  readonly list?: () => Promise<readonly BoundSocket[]>;
+  /** They could not be listed: what was told last stands. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/**
+ * Tells the ports that processes of this network namespace hold, sorted, and again all of them when
+ * they have changed. A UDP socket that comes later counts from the second time that it is seen:
+ * resolvers open one for each question.
+ */
+export async function watchHostSockets(
+  onChange: (sockets: readonly BoundSocket[]) => void,
+  signal: AbortSignal,
+  options: HostSocketOptions,
+): Promise<void> {
+  const { pollEveryMs = POLL_EVERY_MS, list = listHostSockets, onProblem } = options;
+  let told: string | undefined;
+  let before: ReadonlySet<string> | undefined;
+  while (!signal.aborted) {
+    let found: readonly BoundSocket[] | undefined;
+    try {
+      found = await list();
+    } catch (error) {
+      onProblem(error);
+    }
+    const sockets = found ?? (told === undefined ? [] : undefined);
+    if (signal.aborted) return;
+    if (sockets !== undefined) {
+      const seen = before;
+      const lasting = sockets.filter((each) => isLasting(each, seen));
+      const text = JSON.stringify(lasting);
+      if (text !== told) onChange(lasting);
+      told = text;
+      before = new Set(sockets.map(keyOf));
+    }
+    await pause(pollEveryMs, signal);
+  }
+}
+
+export async function listHostSockets(): Promise<BoundSocket[]> {
+  const sockets = [...(await tcpListeners()), ...(await udpSockets())];
+  return sockets
+    .map((socket) => ({ socket, key: keyOf(socket) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ socket }) => socket);
+}
+
+function isLasting(socket: BoundSocket, before: ReadonlySet<string> | undefined): boolean {
+  return socket.protocol === 'TCP' || before === undefined || before.has(keyOf(socket));
+}
+
+function keyOf({ family, protocol, address, port, inode }: BoundSocket): string {
+  return [family, protocol, address, String(port).padStart(5, '0'), inode].join(' ');
+}
