@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.ts';
+import { addressRuleScenarios } from './scenarios/address-rules.ts';
 import { affinityScenarios } from './scenarios/affinity.ts';
 import { clusterIpScenarios } from './scenarios/cluster-ip.ts';
 import { clusterIpPortScenarios } from './scenarios/cluster-ip-ports.ts';
@@ -50,4 +51,5 @@ export const CORPUS: readonly Scenario[] = [
   ...flowScenarios,
   ...nodePortAddressScenarios,
   ...conflictScenarios,
+  ...addressRuleScenarios,
 ];

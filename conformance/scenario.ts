@@ -67,6 +67,8 @@ export interface ServicePortDeclaration {
   readonly protocol?: Protocol;
   /** Name of a number to use as NodePort; the same name is the same number. */
   readonly nodePort?: string;
+  /** Have the number of that name as `port`, whatever `port` says. */
+  readonly numberOf?: string;
 }
 
 export type Protocol = 'TCP' | 'UDP';

@@ -1,7 +1,7 @@
 import type { Service, ServicePort } from '../lab/api/objects.ts';
 import type { Pod } from '../lab/kubelet/pods.ts';
 import type { Lab } from '../lab/lab.ts';
-import { type AddressPair, externalAddress } from '../lab/network/plan.ts';
+import { type AddressPair, externalAddress, nodeAddress } from '../lab/network/plan.ts';
 import type { ServiceDeclaration } from './scenario.ts';
 
 /** Addresses that scenarios of one lab take turns in drawing, so that none meets another's. */
@@ -50,8 +50,14 @@ export class World {
     this.#pool = pool;
   }
 
-  /** The address that the scenario calls by this name; drawn when first named. */
+  /**
+   * The address that the scenario calls by this name; drawn when first named. `cluster-ip:NAME` is
+   * what a Service of that name gets with `fixedClusterIPs`, `node:N` a node's own.
+   */
   address(name: string): AddressPair {
+    const [kind, of] = name.split(':', 2);
+    if (kind === 'cluster-ip' && of !== undefined) return this.fixedClusterIp(of);
+    if (kind === 'node' && of !== undefined) return nodeAddress(Number(of));
     return this.#draw(name, () => this.#pool.external());
   }
 

@@ -71,8 +71,9 @@ function fixedClusterIps(world: World, name: string): object {
 }
 
 export function expandPorts(world: World, ports: readonly ServicePortDeclaration[]): object[] {
-  return ports.map(({ nodePort, ...port }) => ({
+  return ports.map(({ nodePort, numberOf, ...port }) => ({
     ...port,
+    ...(numberOf === undefined ? {} : { port: world.nodePort(numberOf) }),
     ...(nodePort === undefined ? {} : { nodePort: world.nodePort(nodePort) }),
   }));
 }

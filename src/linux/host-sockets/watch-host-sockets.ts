@@ -4,7 +4,9 @@ import { tcpListeners } from './tcp-listeners.ts';
 import { udpSockets } from './udp-sockets.ts';
 
 /** The kernel tells of no socket that is bound, so they are listed again and again. */
-const POLL_EVERY_MS = 10_000;
+const POLL_EVERY_MS = 1000;
+/** Of the time, at most a hundredth is spent on listing. */
+const REST_PER_WORK = 100;
 
 export interface HostSocketOptions {
   readonly pollEveryMs?: number;
@@ -28,11 +30,13 @@ export async function watchHostSockets(
   let before: ReadonlySet<string> | undefined;
   while (!signal.aborted) {
     let found: readonly BoundSocket[] | undefined;
+    const startedAtMs = performance.now();
     try {
       found = await list();
     } catch (error) {
       onProblem(error);
     }
+    const workMs = performance.now() - startedAtMs;
     const sockets = found ?? (told === undefined ? [] : undefined);
     if (signal.aborted) return;
     if (sockets !== undefined) {
@@ -43,7 +47,7 @@ export async function watchHostSockets(
       told = text;
       before = new Set(sockets.map(keyOf));
     }
-    await pause(pollEveryMs, signal);
+    await pause(Math.max(pollEveryMs, workMs * REST_PER_WORK), signal);
   }
 }
 
