@@ -1,11 +1,13 @@
 import type { ServicePortId } from '../forwarding/model.ts';
+import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import type { Events } from './events.ts';
 import { notServedLine } from './not-served-line.ts';
 import type { AgentObserver } from './observer.ts';
 
 /**
  * Tells the owner of a Service that an address of it is not served, or that it took clients from a
- * process. Who that process is stays with the node: the owner may be anybody.
+ * process. Neither that process nor a Service of another namespace is named: the reader may be
+ * somebody who may see neither.
  */
 export function addressEvents(
   events: Pick<Events, 'addressNotServed' | 'nodePortHeld'>,
@@ -13,7 +15,7 @@ export function addressEvents(
 ): AgentObserver {
   return {
     onNotServed: (frontend) => {
-      const line = notServedLine(frontend);
+      const line = notServedLine(withoutForeignNames(frontend));
       const isOfNode = frontend.notServed.reason === 'host-socket';
       const note = isOfNode ? `${line} (node ${nodeName})` : line;
       events.addressNotServed(serviceOf(frontend.row.id), { note, isOfCluster: !isOfNode });
@@ -26,6 +28,13 @@ export function addressEvents(
       events.nodePortHeld({ namespace, name }, note);
     },
   };
+}
+
+function withoutForeignNames(of: NotServedFrontend): NotServedFrontend {
+  const { row, notServed } = of;
+  if (notServed.reason !== 'other-service') return of;
+  if (notServed.service.startsWith(`${row.id.namespace}/`)) return of;
+  return { ...of, notServed: { ...notServed, service: 'a Service of another namespace' } };
 }
 
 function serviceOf({ namespace, service }: ServicePortId): { namespace: string; name: string } {
