@@ -29,6 +29,7 @@ import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { VERSION } from './run/version.ts';
 import { openSource, type SourceOptions } from './source.ts';
+import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
   readonly filename?: readonly string[];
@@ -55,7 +56,7 @@ export function runCommand(): Command {
 /** What kube-proxy does instead of running when it is asked to; whether it was. */
 async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promise<boolean> {
   const { version, writeConfigToPath, cleanup } = config.wishes;
-  if (version) console.log(`fairlead ${VERSION}`);
+  if (version) printPage(`fairlead ${VERSION}`);
   else if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
   } else if (cleanup) {

@@ -78,7 +78,13 @@ function readObjects(
     for (const { kind, raw } of objectsOf(document.value)) {
       const item = narrow(kind, raw, interner);
       if (item === undefined) {
-        problems.push(broken(file, document.line, `a ${kind} without address type, or without a name that the API accepts`));
+        problems.push(
+          broken(
+            file,
+            document.line,
+            `a ${kind} without address type, or without a name that the API accepts`,
+          ),
+        );
       } else if (kind !== 'node' || nodeName === undefined || item.key === nodeName) {
         const { key, object } = item;
         objects.set(idOf(kind, key), { kind, type: 'put', key, object } as PutEvent);
