@@ -5,9 +5,9 @@ import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { configurationJsonSchema } from '../config/schema.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import { configJson, configReference, configTable } from './config-views.ts';
+import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { printData, printPage, printWarning } from './terminal/print.ts';
+import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 interface ConfigOptions {
   readonly output: 'table' | 'yaml' | 'json';
@@ -27,7 +27,7 @@ export function configCommand(): Command {
     .option('--schema', 'print the JSON schema of the configuration file, for editors')
     .option('--reference', 'print all fields with their defaults, as a table in Markdown');
   return addKubeProxyFlags(command).action(async (options: ConfigOptions) => {
-    if (options.schema) printData(JSON.stringify(configurationJsonSchema(), null, 2));
+    if (options.schema) printJson(configurationJsonSchema());
     else if (options.reference) printPage(configReference());
     else await printConfig(command, options);
   });
@@ -40,7 +40,7 @@ async function printConfig(command: Command, { output }: ConfigOptions): Promise
   const { writeConfigToPath } = config.wishes;
   if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
-  } else if (output === 'json') printData(configJson(config));
+  } else if (output === 'json') printJson(configData(config));
   else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
   else printPage(configTable(config));
 }

@@ -8,7 +8,7 @@ import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { knownAddresses } from './run/known-addresses.ts';
 import { openPlane } from './run/plane.ts';
 import type { SourceOptions } from './source.ts';
-import { printData, printNote, printPage } from './terminal/print.ts';
+import { printJson, printNote, printPage } from './terminal/print.ts';
 
 interface DiffOptions {
   readonly filename?: readonly string[];
@@ -71,7 +71,7 @@ const COLOURS = { missing: 'red', foreign: 'green', different: 'yellow' } as con
 
 function print(differences: readonly Difference[], output: DiffOptions['output']): void {
   if (output === 'json') {
-    printData(JSON.stringify(differences, null, 2));
+    printJson(differences);
     return;
   }
   for (const { kind, object, service } of differences) {

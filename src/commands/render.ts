@@ -19,7 +19,7 @@ import { pagesOf } from './render/page.ts';
 import { renderText } from './render/text-view.ts';
 import { isWanted, parseWish } from './services/rows.ts';
 import type { SourceOptions } from './source.ts';
-import { printData, printPage, printWarning } from './terminal/print.ts';
+import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 const MODES = ['nftables', 'iptables', ...EBPF_MODES] as const;
 
@@ -86,7 +86,7 @@ async function render(
     printData(tables.join('').trimEnd());
   } else {
     const pages = PAGES[options.mode]({ facts, rows }, isShown);
-    if (options.output === 'json') printData(JSON.stringify(renderData(pages), null, 2));
+    if (options.output === 'json') printJson(renderData(pages));
     else printPage(renderText(pages));
   }
 }

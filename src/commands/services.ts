@@ -9,7 +9,7 @@ import { patiently } from './services/patience.ts';
 import { isWanted, parseWish, type Row, rowsOf, viewText, type Wish } from './services/rows.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
 import { openSource, type SourceOptions } from './source.ts';
-import { printData, printNote, printPage } from './terminal/print.ts';
+import { printData, printJson, printNote, printPage } from './terminal/print.ts';
 
 type Output = 'table' | 'wide' | 'json' | 'yaml';
 
@@ -71,7 +71,7 @@ function print(observation: Observation, how: { wish: Wish; output: Output }): v
 }
 
 function printRows(rows: readonly Row[], output: Output): void {
-  if (output === 'json') printData(JSON.stringify(servicesData(rows), null, 2));
+  if (output === 'json') printJson(servicesData(rows));
   else if (output === 'yaml') printData(stringify(servicesData(rows)).trimEnd());
   else printPage(output === 'wide' ? servicesWide(rows) : servicesTable(rows));
 }

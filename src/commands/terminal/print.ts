@@ -1,4 +1,4 @@
-import { visible, visiblePage } from './visible.ts';
+import { visible, visibleJson, visiblePage } from './visible.ts';
 
 /** The only way to standard output and error for commands: a check holds all others off `console`. */
 
@@ -7,7 +7,12 @@ export function printPage(text: string): void {
   console.log(visiblePage(text));
 }
 
-/** For a program, exactly: JSON, YAML, or input for nft and iptables-restore. */
+/** JSON of a value: exactly that value for a program, and harmless where a person reads it. */
+export function printJson(value: unknown): void {
+  console.log(visibleJson(JSON.stringify(value, null, 2)));
+}
+
+/** For a program, exactly: YAML, or input for nft and iptables-restore. */
 export function printData(text: string): void {
   console.log(text);
 }

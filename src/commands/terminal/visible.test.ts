@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { styleText } from 'node:util';
 import fc from 'fast-check';
-import { visible, visibleButStyles, visiblePage } from './visible.ts';
+import { visible, visibleButStyles, visibleJson, visiblePage } from './visible.ts';
 
 /** Whatever a terminal acts on, or does not show where it stands. */
 const ACTS = /[\p{Cc}\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
@@ -43,5 +43,17 @@ describe('text of others on a terminal', () => {
       unit: fc.oneof(fc.constantFrom('\x1b', '[', 'm', '\n'), fc.string()),
     });
     fc.assert(fc.property(text, (any) => assert.doesNotMatch(visible(any), ACTS)));
+  });
+
+  it('is the same value in JSON, and does not act there either', () => {
+    const text = fc.string({ unit: 'binary' });
+    const some = { 'a\x9b\u202e\u{e0041}': '\x7f\u2028\x1b[2J\n' };
+    fc.assert(
+      fc.property(fc.oneof(fc.constant(some), fc.array(text)), (value) => {
+        const json = visibleJson(JSON.stringify(value, null, 2));
+        assert.deepEqual(JSON.parse(json), value);
+        assert.doesNotMatch(json.replaceAll('\n', ''), ACTS);
+      }),
+    );
   });
 });

@@ -33,6 +33,16 @@ export function visiblePage(text: string): string {
   });
 }
 
+/** JSON that reads as the same value: of what acts on a terminal, `stringify` escapes C0 alone. */
+export function visibleJson(json: string): string {
+  return json.replace(UNSEEN, (found) => (found === '\n' ? found : jsonEscaped(found)));
+}
+
+function jsonEscaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
 function isStyle(found: string): boolean {
   return found.endsWith('m');
 }
