@@ -37,6 +37,9 @@ interface Container {
   readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly port: number } };
   readonly securityContext: {
     readonly privileged?: boolean;
+    readonly allowPrivilegeEscalation?: boolean;
+    readonly readOnlyRootFilesystem?: boolean;
+    readonly seccompProfile?: { readonly type: string };
     readonly capabilities?: { readonly drop: string[]; readonly add: string[] };
   };
 }
@@ -90,7 +93,13 @@ describe('the DaemonSet', () => {
   it('gives the proxy itself one capability; only what ends at once is privileged', () => {
     assert.deepEqual(main.securityContext.capabilities, { drop: ['ALL'], add: ['NET_ADMIN'] });
     assert.equal(main.securityContext.privileged, undefined);
+    assert.equal(main.securityContext.allowPrivilegeEscalation, false);
+    assert.deepEqual(main.securityContext.seccompProfile, { type: 'RuntimeDefault' });
+    for (const { securityContext } of [main, init]) {
+      assert.equal(securityContext.readOnlyRootFilesystem, true);
+    }
     assert.ok(init.args.includes('--init-only'));
+    assert.deepEqual([pod.containers.length, pod.initContainers.length], [1, 1]);
   });
 
   it('is found by the label of kube-proxy, and selects no pod of it', () => {
@@ -149,7 +158,8 @@ describe('the overlay for programs in the kernel', () => {
 
 describe('the rights', () => {
   it('are those of kube-proxy, for the account of the pods', () => {
-    const [account, binding] = documents('manifests/service-account.yaml');
+    const [account, binding, ...more] = documents('manifests/service-account.yaml');
+    assert.deepEqual(more, [], 'no role of our own');
     assert.equal(account.metadata.name, pod.serviceAccountName);
     assert.equal(binding.roleRef.name, 'system:node-proxier');
     assert.deepEqual(binding.subjects, [

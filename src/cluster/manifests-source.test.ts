@@ -84,6 +84,18 @@ describe('read once', () => {
     assert.equal(source.health()[0]?.skippedCount, 2);
   });
 
+  it('names an object that no API server would accept, and reads the others', async (t) => {
+    const file = join(await folderFor(t), 'a.json');
+    const named = (name: unknown) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name } });
+    const items = [named('a" -j ACCEPT\nCOMMIT'), named(undefined), named('b')];
+    await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    const { told, problems, done } = start(t, { paths: [file], isWatching: false });
+    await done;
+    assert.deepEqual(told, ['put default/b', ...SYNCED]);
+    assert.match(problems[0] ?? '', /service "a\\" -j ACCEPT\\nCOMMIT": .*does not accept/);
+    assert.match(problems[1] ?? '', /a service without name$/);
+  });
+
   it('takes the standard input', async (t) => {
     async function* input() {
       yield Buffer.from(service('a', '1'));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { removeTranslated } from '../flows/remove-translated.ts';
@@ -10,6 +11,7 @@ import { DEFAULT_EBPF } from './run/ebpf.ts';
 import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
 import { BUILT_MODES, openPart } from './run/plane.ts';
 import { removePlane } from './run/remove-plane.ts';
+import { assertOwnFolder } from './run/run-folder.ts';
 
 const FLOWS_DEADLINE_MS = 60_000;
 
@@ -51,6 +53,9 @@ export async function cleanUp(options: CleanupOptions): Promise<void> {
         nodePortAddresses: await nodePortAddresses(),
         signal: AbortSignal.timeout(FLOWS_DEADLINE_MS),
       }),
-    restoreSettings: () => restoreSysctls(kernelSysctls(), join(options.runFolder, SYSCTL_STATE)),
+    restoreSettings: async () => {
+      if (existsSync(options.runFolder)) await assertOwnFolder(options.runFolder);
+      return await restoreSysctls(kernelSysctls(), join(options.runFolder, SYSCTL_STATE));
+    },
   });
 }

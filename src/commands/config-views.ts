@@ -23,7 +23,7 @@ export function configTable(config: LoadedConfig): string {
 }
 
 /** For a program. Settings in the words of the program, fields in those of the file. */
-export function configJson(config: LoadedConfig): string {
+export function configData(config: LoadedConfig): object {
   const fields = Object.fromEntries(
     FIELD_PATHS.map((path) => {
       const { value, origin } = config.fields[path];
@@ -31,7 +31,7 @@ export function configJson(config: LoadedConfig): string {
     }),
   );
   const { settings, warnings } = config;
-  return JSON.stringify({ settings, fields, warnings }, null, 2);
+  return { settings, fields, warnings };
 }
 
 /** The table of docs/configuration.md, which a test compares with this. */

@@ -5,8 +5,9 @@ import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { configurationJsonSchema } from '../config/schema.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import { configJson, configReference, configTable } from './config-views.ts';
+import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 interface ConfigOptions {
   readonly output: 'table' | 'yaml' | 'json';
@@ -26,22 +27,22 @@ export function configCommand(): Command {
     .option('--schema', 'print the JSON schema of the configuration file, for editors')
     .option('--reference', 'print all fields with their defaults, as a table in Markdown');
   return addKubeProxyFlags(command).action(async (options: ConfigOptions) => {
-    if (options.schema) console.log(JSON.stringify(configurationJsonSchema(), null, 2));
-    else if (options.reference) console.log(configReference());
+    if (options.schema) printJson(configurationJsonSchema());
+    else if (options.reference) printPage(configReference());
     else await printConfig(command, options);
   });
 }
 
 async function printConfig(command: Command, { output }: ConfigOptions): Promise<void> {
   const config = await loadConfig(givenFlags(command));
-  for (const warning of config.warnings) console.error(`warning: ${formatProblem(warning)}`);
-  for (const warning of actionsOfOtherCommands(config.wishes)) console.error(`warning: ${warning}`);
+  for (const warning of config.warnings) printWarning(formatProblem(warning));
+  for (const warning of actionsOfOtherCommands(config.wishes)) printWarning(warning);
   const { writeConfigToPath } = config.wishes;
   if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
-  } else if (output === 'json') console.log(configJson(config));
-  else if (output === 'yaml') console.log(toConfigurationYaml(config.fields).trimEnd());
-  else console.log(configTable(config));
+  } else if (output === 'json') printJson(configData(config));
+  else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
+  else printPage(configTable(config));
 }
 
 function actionsOfOtherCommands({ cleanup, initOnly, version }: StartWishes): readonly string[] {

@@ -9,6 +9,7 @@ import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { knownAddresses } from './run/known-addresses.ts';
 import { openPlane } from './run/plane.ts';
 import type { SourceOptions } from './source.ts';
+import { printJson, printNote, printPage } from './terminal/print.ts';
 
 interface DiffOptions {
   readonly filename?: readonly string[];
@@ -74,15 +75,15 @@ const COLOURS = { missing: 'red', foreign: 'green', different: 'yellow' } as con
 
 function print(differences: readonly Difference[], output: DiffOptions['output']): void {
   if (output === 'json') {
-    console.log(JSON.stringify(differences, null, 2));
+    printJson(differences);
     return;
   }
   for (const { kind, object, service } of differences) {
     const line = `${SIGNS[kind]} ${object}${service === undefined ? '' : `  (${service})`}`;
-    console.log(styleText(COLOURS[kind], line, { stream: process.stdout }));
+    printPage(styleText(COLOURS[kind], line, { stream: process.stdout }));
   }
   const count = differences.length;
-  console.error(
+  printNote(
     count === 0
       ? 'the kernel has what the cluster wants'
       : `${count} differences: - missing in the kernel, + not wanted, ~ different`,

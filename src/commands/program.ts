@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { normalizeArguments } from './kube-proxy-flags.ts';
+import { printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;
 const FAILED = 1;
@@ -16,8 +17,8 @@ export async function runProgram(
     )
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => console.log(text.trimEnd()),
-      writeErr: (text) => console.error(text.trimEnd()),
+      writeOut: (text) => printPage(text.trimEnd()),
+      writeErr: (text) => printNote(text.trimEnd()),
     });
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {
@@ -26,7 +27,7 @@ export async function runProgram(
     return typeof process.exitCode === 'number' ? process.exitCode : OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE;
-    console.error(describe(error));
+    printNote(describe(error));
     return FAILED;
   }
 }

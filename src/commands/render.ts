@@ -19,6 +19,7 @@ import { pagesOf } from './render/page.ts';
 import { renderText } from './render/text-view.ts';
 import { isWanted, parseWish } from './services/rows.ts';
 import type { SourceOptions } from './source.ts';
+import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 const MODES = ['nftables', 'iptables', ...EBPF_MODES] as const;
 
@@ -52,7 +53,7 @@ export function renderCommand(): Command {
       // Some fields have a value for each mode; which one counts the mode decides.
       if (!flags.has('proxy-mode')) flags.set('proxy-mode', [options.mode]);
       const config = await loadConfig(flags);
-      for (const warning of config.warnings) console.error(`warning: ${formatProblem(warning)}`);
+      for (const warning of config.warnings) printWarning(formatProblem(warning));
       await render(seenFrom(config, options.node), service, options);
     },
   );
@@ -82,11 +83,11 @@ async function render(
   if (options.raw) {
     const desired = { facts, rows: rows.filter(isShown) };
     const tables = families.map((family) => rawTables(desired, family, options.mode));
-    console.log(tables.join('').trimEnd());
+    printData(tables.join('').trimEnd());
   } else {
     const pages = PAGES[options.mode]({ facts, rows }, isShown);
-    const isJson = options.output === 'json';
-    console.log(isJson ? JSON.stringify(renderData(pages), null, 2) : renderText(pages));
+    if (options.output === 'json') printJson(renderData(pages));
+    else printPage(renderText(pages));
   }
 }
 
@@ -125,7 +126,7 @@ async function readNode(
   };
   const { intake } = await readDesired(config, from, { addresses: NO_ADDRESSES });
   if (intake.node.state === 'unknown') {
-    console.error(`warning: there is no Node ${nodeNameOf(config)}; its addresses are not known`);
+    printWarning(`there is no Node ${nodeNameOf(config)}; its addresses are not known`);
   } else intake.takeMachineAddresses(intake.node.object.addresses);
   const { table, facts } = intake;
   return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };

@@ -24,11 +24,14 @@ import {
   localhostServer,
   prepareMachine,
 } from './run/machine.ts';
+import { openNoDebugger } from './run/no-debugger.ts';
 import { removeOtherModes } from './run/other-modes.ts';
 import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
+import { makeRunFolder } from './run/run-folder.ts';
 import { VERSION } from './run/version.ts';
 import { openSource, type SourceOptions } from './source.ts';
+import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
   readonly filename?: readonly string[];
@@ -55,7 +58,7 @@ export function runCommand(): Command {
 /** What kube-proxy does instead of running when it is asked to; whether it was. */
 async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promise<boolean> {
   const { version, writeConfigToPath, cleanup } = config.wishes;
-  if (version) console.log(`fairlead ${VERSION}`);
+  if (version) printPage(`fairlead ${VERSION}`);
   else if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
   } else if (cleanup) {
@@ -74,6 +77,7 @@ interface Start {
 async function run({ config, load, options }: Start): Promise<void> {
   const { settings } = config;
   const log = openLog(settings.log);
+  openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
   const lifetime = new AbortController();
@@ -84,6 +88,7 @@ async function run({ config, load, options }: Start): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   const machine = { log, runFolder: options.runFolder };
+  await makeRunFolder(options.runFolder);
   const serveLocalhost = localhostServer(machine);
   await prepareMachine(settings, machine);
   if (config.wishes.initOnly) {

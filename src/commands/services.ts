@@ -12,6 +12,7 @@ import { patiently } from './services/patience.ts';
 import { isWanted, parseWish, type Row, rowsOf, viewText, type Wish } from './services/rows.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
 import { openSource, type SourceOptions } from './source.ts';
+import { printData, printJson, printNote, printPage } from './terminal/print.ts';
 
 type Output = 'table' | 'wide' | 'json' | 'yaml';
 
@@ -75,15 +76,15 @@ function print(observation: Observation, how: { wish: Wish; output: Output }): v
       next: "without a name, all are listed; headless and ExternalName ones are nobody's to serve",
     });
   }
-  console.log(render(rows, how.output));
+  printRows(rows, how.output);
   if (how.output !== 'table') return;
-  console.error(`\n${rows.length} ports, ${viewText(observation.table.view)}; -o wide says why`);
+  printNote(`\n${rows.length} ports, ${viewText(observation.table.view)}; -o wide says why`);
 }
 
-function render(rows: readonly Row[], output: Output): string {
-  if (output === 'json') return JSON.stringify(servicesData(rows), null, 2);
-  if (output === 'yaml') return stringify(servicesData(rows)).trimEnd();
-  return output === 'wide' ? servicesWide(rows) : servicesTable(rows);
+function printRows(rows: readonly Row[], output: Output): void {
+  if (output === 'json') printJson(servicesData(rows));
+  else if (output === 'yaml') printData(stringify(servicesData(rows)).trimEnd());
+  else printPage(output === 'wide' ? servicesWide(rows) : servicesTable(rows));
 }
 
 function printChanges({ table }: Observation, wish: Wish): void {
@@ -91,6 +92,6 @@ function printChanges({ table }: Observation, wish: Wish): void {
   for (const { key, before, after } of table.takeChanges()) {
     if (!isWanted(wish, after ?? before)) continue;
     const text = after ? servicesTable([{ forwarding: after, candidates: [] }]) : `${key} is gone`;
-    console.log(`\n${at}\n${text}`);
+    printPage(`\n${at}\n${text}`);
   }
 }

@@ -3,6 +3,7 @@ import { type ClusterSize, mapSizes } from '../dataplanes/ebpf/maps/map-sizes.ts
 import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
 import { readObject, SOCKET_PROGRAMS } from './run/ebpf.ts';
 import { sizeTable } from './size/table-view.ts';
+import { printJson, printPage } from './terminal/print.ts';
 
 /** Modes that keep maps. They are the same in both; the programs at sockets declare all of them. */
 const SIZED_MODES = ['socket-ebpf', 'tc-ebpf'] as const;
@@ -59,7 +60,8 @@ function show(options: SizeOptions): void {
   const maps = mapSizes(readObject(SOCKET_PROGRAMS).maps, cluster);
   const totalBytes = maps.reduce((sum, { bytes }) => sum + bytes, 0);
   const found = { mode, ...cluster, maps, totalBytes };
-  console.log(output === 'json' ? JSON.stringify(found, null, 2) : sizeTable(maps));
+  if (output === 'json') printJson(found);
+  else printPage(sizeTable(maps));
 }
 
 function count(text: string): number {

@@ -6,6 +6,7 @@ import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
+import { printWarning } from './terminal/print.ts';
 
 /** Where a person wants the objects from. */
 export interface SourceOptions {
@@ -25,7 +26,7 @@ export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
 ): Promise<Source> {
-  const onProblem: ProblemListener = (problem) => console.error(`warning: ${problem.message}`);
+  const onProblem: ProblemListener = (problem) => printWarning(problem.message);
   const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;

@@ -5,6 +5,7 @@ import type { AgentSnapshot } from '../agent/snapshot.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
 import { RUN_FOLDER, STATUS_SOCKET } from './run/folder.ts';
 import { countersView, isWell, statusView } from './status/view.ts';
+import { printJson, printPage } from './terminal/print.ts';
 
 interface StatusOptions {
   readonly runFolder: string;
@@ -30,10 +31,12 @@ async function show(options: StatusOptions): Promise<void> {
   const socketPath = join(options.runFolder, STATUS_SOCKET);
   if (options.counters) {
     const counts = (await readCounters({ socketPath })) as EndpointCount[];
-    console.log(options.output === 'json' ? JSON.stringify(counts, null, 2) : countersView(counts));
+    if (options.output === 'json') printJson(counts);
+    else printPage(countersView(counts));
     return;
   }
   const snapshot = (await readStatus({ socketPath })) as AgentSnapshot;
-  console.log(options.output === 'json' ? JSON.stringify(snapshot, null, 2) : statusView(snapshot));
+  if (options.output === 'json') printJson(snapshot);
+  else printPage(statusView(snapshot));
   if (!isWell(snapshot)) process.exitCode = NOT_WELL;
 }

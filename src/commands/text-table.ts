@@ -1,7 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
+import { visibleButStyles } from './terminal/visible.ts';
 
-/** Aligned columns for a person, by what is visible of each cell; the first row is the head. */
-export function formatTextTable(rows: readonly (readonly string[])[]): string {
+/**
+ * Aligned columns for a person, by what is visible of each cell; the first row is the head. A cell
+ * is one line: a line end within it would make a row that nobody wrote.
+ */
+export function formatTextTable(given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map(visibleButStyles));
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {

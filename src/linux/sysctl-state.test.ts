@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -123,5 +132,28 @@ describe('to restore settings', () => {
     const { problems } = await restoreSysctls(sysctls, path);
     assert.deepEqual(problems.map(({ code }) => code).sort(), ['SYSCTL_FAILED', 'SYSCTL_MISSING']);
     assert.deepEqual([...(await readSysctlState(path)).keys()], ['net/unreadable']);
+  });
+});
+
+describe('a file that another user could have prepared', () => {
+  it('restores nothing when it names a setting that Fairlead never sets', async () => {
+    const sysctls = settings({ 'net/a': '2', core_pattern: 'core' });
+    const prepared = state({
+      'net/a': { before: '1', after: '2' },
+      core_pattern: { before: '|/tmp/x', after: 'core' },
+    });
+    await writeSysctlState(path, prepared);
+    await assert.rejects(restoreSysctls(sysctls, path), { code: 'SYSCTL_STATE' });
+    assert.deepEqual([sysctls.read('net/a'), sysctls.read('core_pattern')], ['2', 'core']);
+  });
+
+  it('is not written through a link', async () => {
+    const target = join(folder, 'shadow');
+    writeFileSync(target, 'kept');
+    mkdirSync(join(folder, 'run'));
+    symlinkSync(target, `${path}.${process.pid}`);
+    await writeSysctlState(path, state({ 'net/a': { before: '1', after: '2' } }));
+    assert.equal(readFileSync(target, 'utf8'), 'kept');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 });

@@ -4,6 +4,8 @@ import type { SysctlChange, Sysctls } from './sysctl.ts';
 import { SysctlError, systemCode } from './sysctl-error.ts';
 
 const VERSION = 1;
+/** Everything that Fairlead sets is below. Others, such as kernel/core_pattern, name programs to run. */
+const OUR_SETTINGS = 'net/';
 
 /** Settings that we changed, by name: the last value that was not ours, and ours. */
 export type SysctlState = ReadonlyMap<string, { readonly before: string; readonly after: string }>;
@@ -42,7 +44,10 @@ export async function writeSysctlState(path: string, state: SysctlState): Promis
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
     const settings = Object.fromEntries([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
     const temporary = `${path}.${process.pid}`;
-    await writeFile(temporary, `${JSON.stringify({ version: VERSION, settings }, null, 2)}\n`);
+    await rm(temporary, { force: true });
+    // Exclusively: a link that lies there must not be followed.
+    const text = `${JSON.stringify({ version: VERSION, settings }, null, 2)}\n`;
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 });
     await rename(temporary, path);
   } catch (error) {
     throw stateError(`cannot write ${path}`, error);
@@ -59,6 +64,9 @@ export interface Restored {
 /** Goes back to the earlier values and forgets them, but for those that could not be set. */
 export async function restoreSysctls(sysctls: Sysctls, path: string): Promise<Restored> {
   const state = await readSysctlState(path);
+  const foreign = [...state.keys()].find((name) => !name.startsWith(OUR_SETTINGS));
+  if (foreign !== undefined)
+    throw stateError(`${path} names ${foreign}, which Fairlead never sets`);
   const changes: SysctlChange[] = [];
   const leftAlone: string[] = [];
   const problems: SysctlError[] = [];

@@ -1,4 +1,5 @@
 import { ClusterError } from '../errors.ts';
+import { type JsonRecord, recordAt, textAt } from '../json.ts';
 import type { Kind, ObjectKey } from '../kinds.ts';
 import type { Interner } from '../narrow/interner.ts';
 import { narrow } from '../narrow/narrow.ts';
@@ -78,7 +79,7 @@ function readObjects(
     for (const { kind, raw } of objectsOf(document.value)) {
       const item = narrow(kind, raw, interner);
       if (item === undefined) {
-        problems.push(broken(file, document.line, `a ${kind} without name or address type`));
+        problems.push(broken(file, document.line, whyUnreadable(kind, raw)));
       } else if (kind !== 'node' || nodeName === undefined || item.key === nodeName) {
         const { key, object } = item;
         objects.set(idOf(kind, key), { kind, type: 'put', key, object } as PutEvent);
@@ -86,6 +87,16 @@ function readObjects(
     }
   }
   return { text, objects, problems };
+}
+
+/** Long enough to find it by. */
+const MOST_OF_A_NAME = 80;
+
+function whyUnreadable(kind: Kind, raw: JsonRecord): string {
+  const name = textAt(recordAt(raw, 'metadata'), 'name');
+  if (name === '') return `a ${kind} without name`;
+  const quoted = JSON.stringify(name.slice(0, MOST_OF_A_NAME));
+  return `${kind} ${quoted}: it has no address type, or names that the API does not accept`;
 }
 
 interface Merged {

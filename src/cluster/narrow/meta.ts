@@ -20,18 +20,25 @@ export interface Narrowed<T> {
   readonly object: T;
 }
 
+/** Names of the API are DNS names; none is longer. */
+const LONGEST_NAME = 253;
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
+
 /**
- * What stands between the parts of a key, here and in keys of service ports. The API admits
- * neither in a name; with one in it, `a/b` in `c` and `b` in `c/a` could not be told apart.
+ * Whether the API server would accept it as a name. Manifests come without that check, and names
+ * end up in keys (`a/b` in `c` must differ from `b` in `c/a`), in quoted comments of rules that
+ * iptables-restore reads, in URLs, and on terminals.
  */
-const SEPARATOR = /[/:]/;
+export function isName(text: string): boolean {
+  return text.length <= LONGEST_NAME && NAME.test(text);
+}
 
 export function readNamed(raw: unknown, interner: Interner): Named | undefined {
   if (!isRecord(raw)) return undefined;
   const metadata = recordAt(raw, 'metadata');
   const name = textAt(metadata, 'name');
   const namespace = textAt(metadata, 'namespace');
-  if (name === '' || SEPARATOR.test(name) || SEPARATOR.test(namespace)) return undefined;
+  if (!isName(name) || (namespace !== '' && !isName(namespace))) return undefined;
   return {
     raw,
     metadata,

@@ -217,6 +217,42 @@ it('refuses a name that another object could have the key of', () => {
   }
 });
 
+describe('a name that no API server accepts', () => {
+  const REJECTED: Readonly<Record<string, string>> = {
+    'a quote that would end the comment of a rule': 'a" -j ACCEPT',
+    'a line of its own in a log or in the input of iptables-restore': 'a\nCOMMIT',
+    'an escape sequence for a terminal': 'a\x1b[2J',
+    'a C1 control character': 'a\x9b2J',
+    'text that is shown backwards': 'a\u202eb',
+    'a character of no width': 'a\u200bb',
+    'a line separator': 'a\u2028b',
+    'half a character': 'a\ud800',
+    'letters wider than one column': '宽宽宽',
+    'the name of a prototype': '__proto__',
+    'another path of the API': '..',
+    'more letters than any name has': 'a'.repeat(254),
+  };
+  for (const [what, text] of Object.entries(REJECTED)) {
+    it(`is rejected as name, namespace and port name: ${what}`, () => {
+      const ofName = { metadata: { name: text, namespace: 'a' }, addressType: 'IPv4' };
+      const ofNamespace = { metadata: { name: 'a', namespace: text }, addressType: 'IPv4' };
+      for (const kind of KINDS) assert.equal(objectOf(kind, ofName), undefined, kind);
+      for (const kind of KINDS) assert.equal(objectOf(kind, ofNamespace), undefined, kind);
+      const ports = [{ name: text, port: 80 }];
+      const ofPort = { metadata: { name: 'a', namespace: 'a' }, spec: { ports } };
+      assert.equal(objectOf('service', ofPort), undefined);
+    });
+  }
+
+  it('is no name that an object of the API can have', () => {
+    for (const name of ['a', 'constructor', 'web-1', 'node1.example.com', `a${'b'.repeat(252)}`]) {
+      const ports = [{ name, port: 80 }];
+      const raw = { metadata: { name, namespace: name }, spec: { ports } };
+      assert.equal(objectOf('service', raw)?.ports[0]?.name, name);
+    }
+  });
+});
+
 it('keeps one copy of what is repeated', () => {
   const interner = new Interner();
   const [first, second] = [1, 2].map(

@@ -14,7 +14,7 @@ import type {
   ServicePortObject,
 } from '../objects.ts';
 import { compact, type Interner } from './interner.ts';
-import type { Named } from './meta.ts';
+import { isName, type Named } from './meta.ts';
 import { PORT_BOUNDS, textsAt } from './parts.ts';
 
 const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
@@ -29,6 +29,8 @@ export function narrowService(named: Named, interner: Interner): ServiceObject |
   if (named.namespace === '') return undefined;
   const { spec, metadata } = named;
   const affinity = textAt(spec, 'sessionAffinity') === 'ClientIP';
+  const ports = readPorts(spec, interner);
+  if (!ports.every(({ name }) => name === '' || isName(name))) return undefined;
   return {
     namespace: named.namespace,
     name: named.name,
@@ -39,7 +41,7 @@ export function narrowService(named: Named, interner: Interner): ServiceObject |
     externalIPs: textsAt(spec, 'externalIPs'),
     loadBalancerIPs: readIngress(named.raw),
     loadBalancerSourceRanges: interner.list(textsAt(spec, 'loadBalancerSourceRanges')),
-    ports: readPorts(spec, interner),
+    ports,
     externalTrafficPolicy: policyAt(spec, 'externalTrafficPolicy'),
     internalTrafficPolicy: policyAt(spec, 'internalTrafficPolicy'),
     affinitySeconds: affinity ? affinitySeconds(spec) : 0,

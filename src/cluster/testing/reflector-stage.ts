@@ -21,6 +21,7 @@ interface Stage {
   readonly reflector: Reflector<'service' | 'serviceCidr'>;
   readonly clock: FakeClock;
   readonly problems: ClusterError[];
+  readonly events: readonly SourceEvent[];
   /** The events so far, a word each. */
   told(): string[];
   /** Waits until the events are these. */
@@ -78,6 +79,7 @@ export async function stage(
     reflector,
     clock,
     problems,
+    events,
     told,
     async tells(...expected) {
       await until(

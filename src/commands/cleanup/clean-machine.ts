@@ -3,6 +3,7 @@ import { type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
 import type { Restored } from '../../linux/sysctl-state.ts';
 import { CommandError } from '../command-error.ts';
 import { PLANE_PARTS, type PlanePart, partsOfMode } from '../run/plane.ts';
+import { printPage, printWarning } from '../terminal/print.ts';
 
 export interface WhatToClean {
   readonly keepFlows?: true;
@@ -32,7 +33,7 @@ export async function cleanMachine(
       await work();
     } catch (error) {
       failures.push(error);
-      console.error(`warning: ${what}: ${describe(error)}`);
+      printWarning(`${what}: ${describe(error)}`);
     }
   };
   const frontends: KernelFrontend[] = [];
@@ -40,15 +41,15 @@ export async function cleanMachine(
     await attempt(part, async () => {
       const removed = await machine.removePart(part);
       frontends.push(...(removed ?? []));
-      console.log(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
+      printPage(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
     });
   }
   // Whoever takes over wants the same settings, found them as they are, and so never set them.
   if (keepFlows || mode !== undefined) {
-    console.log('tracked connections, kernel settings: left to the proxy that takes over');
+    printPage('tracked connections, kernel settings: left to the proxy that takes over');
   } else {
     await attempt('tracked connections', async () => {
-      console.log(`tracked connections: ${await machine.removeFlows(frontends)} deleted`);
+      printPage(`tracked connections: ${await machine.removeFlows(frontends)} deleted`);
     });
     await attempt('kernel settings', () => restore(machine));
   }
@@ -57,9 +58,9 @@ export async function cleanMachine(
 
 async function restore(machine: CleanableMachine): Promise<void> {
   const { changes, leftAlone, problems } = await machine.restoreSettings();
-  for (const { name, before, after } of changes) console.log(`${name}: ${before} -> ${after}`);
-  for (const name of leftAlone) console.log(`${name}: changed by somebody else, left alone`);
-  for (const problem of problems) console.error(`warning: ${problem.message}`);
+  for (const { name, before, after } of changes) printPage(`${name}: ${before} -> ${after}`);
+  for (const name of leftAlone) printPage(`${name}: changed by somebody else, left alone`);
+  for (const problem of problems) printWarning(problem.message);
   const what = `${problems.length} could not be put back`;
   if (problems.length > 0) throw new AggregateError(problems, what);
 }

@@ -12,3 +12,11 @@ test('what is no text is written as JSON', () => {
   const json = JSON.stringify({ level: 30, time: 0, by: { pid: 1 }, msg: 'x' });
   assert.equal(textLine(json), 'I0101 00:00:00.000 x by={"pid":1}');
 });
+
+test('text of others makes no line of its own, and does not act on a terminal', () => {
+  const hostile = 'a\x1b[2J\nE0101 00:00:00.000 forged\r\x9b8m\u202e\u2028';
+  const told = { level: 40, time: 0, service: hostile, bare: '\x1b[8m\u202e', msg: hostile };
+  const line = textLine(JSON.stringify({ ...told, of: { name: hostile } }));
+  assert.doesNotMatch(line, /[\p{Cc}\u2028-\u202e]/u);
+  assert.match(line, /^W0101 00:00:00\.000 a\\x1b\[2J\\nE0101 .* bare=\\x1b\[8m\\u202e of=\{/);
+});

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { visible } from '../terminal/visible.ts';
 
 export interface LogSettings {
   readonly format: 'text' | 'json';
@@ -30,7 +31,8 @@ export function textLine(json: string): string {
   const at = new Date(Number(time)).toISOString();
   const stamp = `${letter}${at.slice(5, 7)}${at.slice(8, 10)} ${at.slice(11, 23)}`;
   const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${fieldText(value)}`);
-  return `${stamp} ${String(msg ?? '')}${pairs.join('')}`;
+  // A line end in a message would make a line of the log that nobody wrote.
+  return visible(`${stamp} ${String(msg ?? '')}${pairs.join('')}`);
 }
 
 function fieldText(value: unknown): string {

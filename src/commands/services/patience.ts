@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Source } from '../../cluster/source.ts';
 import { CommandError } from '../command-error.ts';
+import { printNote } from '../terminal/print.ts';
 
 const SPEAK_AFTER_MS = 2_000;
 const GIVE_UP_AFTER_MS = 60_000;
@@ -10,7 +11,7 @@ export async function patiently(work: Promise<void>, source: Source): Promise<vo
   const over = new AbortController();
   const after = <T>(ms: number, then: () => T): Promise<T> =>
     delay(ms, undefined, { signal: over.signal }).then(then);
-  const speaking = after(SPEAK_AFTER_MS, () => console.error(`waiting for ${stateOf(source)}`));
+  const speaking = after(SPEAK_AFTER_MS, () => printNote(`waiting for ${stateOf(source)}`));
   const givingUp = after(GIVE_UP_AFTER_MS, () => {
     throw new CommandError(`the cluster was not told within ${GIVE_UP_AFTER_MS} ms`, {
       code: 'SOURCE_INCOMPLETE',
