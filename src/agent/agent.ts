@@ -9,6 +9,7 @@ import type { AgentSettings } from './agent-settings.ts';
 import { ConditionBook } from './condition-book.ts';
 import type { Conditions } from './conditions.ts';
 import type { Context } from './context.ts';
+import { datedConditions, datedSnapshot, datesBy } from './dates.ts';
 import { DriftLog } from './drift-log.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
 import { Intake } from './intake.ts';
@@ -44,7 +45,6 @@ export interface AgentOptions {
   /** How often all of the kernel is read back when nobody has touched it. */
   readonly readBackMs?: number;
   readonly random?: Random;
-  readonly monotonicMs?: () => number;
 }
 
 /** Makes the kernel do what the cluster wants of this node, and keeps it so. */
@@ -64,20 +64,18 @@ export class Agent {
   constructor(options: AgentOptions) {
     const { plane, settings, nodeName, clock, log } = options;
     const random = options.random ?? Math.random;
-    const monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#options = options;
-    this.#startedAtMs = clock.nowMs();
+    this.#startedAtMs = clock.monotonicMs();
     this.#context = {
       plane,
       intake: new Intake({ settings, nodeName }),
       outstanding: new Outstanding({
-        monotonicMs,
+        monotonicMs: () => clock.monotonicMs(),
         onSettled: (id) => this.#reconciler.healthChecks.rowSettled(id),
       }),
       propagations: new Propagations(this.#startedAtMs),
       observers: new Observers([this.#ownObserver(), ...(options.observers ?? [])], log),
       clock,
-      monotonicMs,
       random,
       log,
     };
@@ -149,10 +147,15 @@ export class Agent {
   }
 
   conditions(): Conditions {
+    return datedConditions(this.#assess(), datesBy(this.#context.clock));
+  }
+
+  /** With times of the monotonic clock. */
+  #assess(): Conditions {
     const { intake, outstanding, clock } = this.#context;
     const reconciler = this.#reconciler;
     return this.#book.conditions({
-      nowMs: clock.nowMs(),
+      nowMs: clock.monotonicMs(),
       startedAtMs: this.#startedAtMs,
       syncPeriodMs: intake.settings.syncPeriodMs,
       sources: this.#options.source.health(),
@@ -178,17 +181,17 @@ export class Agent {
     const { plane, source } = this.#options;
     const { outstanding, clock } = this.#context;
     const { last } = this.#reconciler.inspector;
-    return {
+    const snapshot: AgentSnapshot = {
       mode: plane.mode,
       node: this.table.view,
       startedAtMs: this.#startedAtMs,
-      atMs: clock.nowMs(),
+      atMs: clock.monotonicMs(),
       rows: this.#reconciler.rowCounts(),
       failingRows: outstanding.failing(FAILING_ROWS_SHOWN).map(failingRow),
       failingRowCount: outstanding.failedCount,
       pace: this.#pace(),
       ...(this.#affinity.fill === undefined ? {} : { affinityFill: this.#affinity.fill }),
-      conditions: this.conditions(),
+      conditions: this.#assess(),
       ...(last === undefined ? {} : { lastInspection: last }),
       drifts: this.#drifts.last,
       driftCount: this.#drifts.count,
@@ -198,12 +201,13 @@ export class Agent {
       },
       sources: source.health(),
     };
+    return datedSnapshot(snapshot, datesBy(clock));
   }
 
   #pace(): Pace {
-    const { outstanding, plane, monotonicMs } = this.#context;
+    const { outstanding, plane, clock } = this.#context;
     const { objectsPerStep = Number.POSITIVE_INFINITY } = plane;
-    return paceOf(outstanding, { monotonicMs: monotonicMs(), objectsPerStep });
+    return paceOf(outstanding, { nowMs: clock.monotonicMs(), objectsPerStep });
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
@@ -212,29 +216,29 @@ export class Agent {
       // Whatever else this turn of the event loop brings goes into the same step.
       await turn();
       await this.#reconciler.advance(signal);
-      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.nowMs(), { clock, signal });
+      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.monotonicMs(), { clock, signal });
     }
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.conditions();
+      this.#assess();
       await this.#context.clock.sleep(TICK_MS, signal);
     }
   }
 
   #takeEvent(event: SourceEvent): void {
-    const { intake, propagations, observers, clock, monotonicMs } = this.#context;
-    const atMs = monotonicMs();
+    const { intake, propagations, observers, clock } = this.#context;
+    const atMs = clock.monotonicMs();
     const { service, slice, triggeredAtMs } = intake.take(event);
     if (event.type !== 'synced') {
       const { kind, type } = event;
-      observers.tell((observer) => observer.onReceived?.({ kind, type, atMs: clock.nowMs() }));
+      observers.tell((observer) => observer.onReceived?.({ kind, type, atMs }));
     }
     if (service !== undefined) this.#reconciler.healthChecks.serviceChanged(service);
     if (slice !== undefined) this.#reconciler.healthChecks.sliceChanged(slice);
     if (this.#reconciler.isOpen && (service ?? slice) !== undefined) {
-      propagations.received({ service, atMs, triggeredAtMs });
+      propagations.received({ service, atMs, wallMs: clock.wallMs(), triggeredAtMs });
     }
     this.#changed();
   }
@@ -246,19 +250,20 @@ export class Agent {
 
   #takeDrift(drift: Drift): void {
     const { log, observers, clock } = this.#context;
-    this.#drifts.note(drift);
+    const atMs = clock.monotonicMs();
+    this.#drifts.note({ ...drift, atMs });
     const isFirst = this.#reconciler.plan.wanted === undefined;
     log[isFirst ? 'warn' : 'debug']({ by: drift.by }, `somebody else: ${drift.what}`);
     observers.tell((observer) => observer.onDrift?.(drift));
     if (!this.#reconciler.isOpen) return;
-    this.#reconciler.plan.wantAfterDrift(clock.nowMs());
+    this.#reconciler.plan.wantAfterDrift(atMs);
     this.#wake.call();
   }
 
   #wantInspection(): void {
     if (!this.#reconciler.isOpen) return;
     const { clock } = this.#context;
-    this.#reconciler.plan.wantEverything('watch was interrupted', clock.nowMs());
+    this.#reconciler.plan.wantEverything('watch was interrupted', clock.monotonicMs());
     this.#wake.call();
   }
 
