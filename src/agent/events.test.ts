@@ -152,6 +152,26 @@ describe('events', () => {
     assert.equal(posted.length, 2);
   });
 
+  it('say the same again after ten minutes and not before, wherever the wall clock is set', async (t) => {
+    const scene = stage(t);
+    const { events, posted, clock } = scene;
+    const service = { namespace: 'shop', name: 'web' };
+    const say = async (): Promise<void> => {
+      events.serviceHealthFailed(service, 'taken');
+      await events.flush(10_000);
+    };
+    await say();
+    clock.jumpWall(24 * 3_600_000);
+    await say();
+    assert.equal(posted.length, 1);
+    clock.jumpWall(-48 * 3_600_000);
+    await clock.pass(600_000);
+    await say();
+    assert.equal(posted.length, 2);
+    const { eventTime } = (posted[1]?.body ?? {}) as { eventTime: string };
+    assert.equal(Date.parse(eventTime), clock.wallMs(), 'the date is that of the wall clock');
+  });
+
   it('are left out when there are too many', async (t) => {
     const { events, posted } = stage(t);
     for (let index = 0; index < 100; index++) events.starting(`note ${index}`);

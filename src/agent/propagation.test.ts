@@ -66,6 +66,23 @@ test('a change is measured once, from its receipt and from its trigger, until it
   assert.equal(stage.agent.snapshot().propagation.received.count, 1);
 });
 
+test('a trigger is measured when the wall clock is set, before its receipt and after', async () => {
+  const clock = new VirtualClock();
+  const measured = new Measured();
+  await using stage = await started(clock, measured);
+  // What was an hour ahead is put right.
+  clock.jumpWall(-3_600_000);
+  const triggeredAtMs = clock.wallMs();
+  await clock.pass(100);
+  stage.plane.fault = () => {
+    clock.jumpWall(24 * 3_600_000);
+    stage.plane.fault = () => undefined;
+  };
+  stage.source.slice(slice([endpoint('10.0.0.2')], { triggeredAtMs }));
+  await clock.until('the change', () => measured.all.length > 0);
+  assert.deepEqual(measured.all[0]?.sinceTriggeredMs, [100]);
+});
+
 test('a deleted slice and a change that was taken back', async () => {
   const clock = new VirtualClock();
   const measured = new Measured();
