@@ -73,7 +73,7 @@ export class Agent {
         monotonicMs: () => clock.monotonicMs(),
         onSettled: (id) => this.#reconciler.healthChecks.rowSettled(id),
       }),
-      propagations: new Propagations(this.#startedAtMs),
+      propagations: new Propagations(this.#startedAtMs, clock),
       observers: new Observers([this.#ownObserver(), ...(options.observers ?? [])], log),
       clock,
       random,
@@ -238,7 +238,7 @@ export class Agent {
     if (service !== undefined) this.#reconciler.healthChecks.serviceChanged(service);
     if (slice !== undefined) this.#reconciler.healthChecks.sliceChanged(slice);
     if (this.#reconciler.isOpen && (service ?? slice) !== undefined) {
-      propagations.received({ service, atMs, wallMs: clock.wallMs(), triggeredAtMs });
+      propagations.received({ service, atMs, triggeredAtMs });
     }
     this.#changed();
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../cluster/clock.ts';
 import { FAMILIES, type Family, type ServicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import { type Entry, serviceOf } from './entry.ts';
@@ -25,8 +26,6 @@ export interface ReceivedChange {
   /** `namespace/name`; undefined: the change does not say. */
   readonly service: string | undefined;
   readonly atMs: number;
-  /** Milliseconds since 1970 at the receipt. */
-  readonly wallMs: number;
   /** Milliseconds since 1970, by the clocks of the control plane. */
   readonly triggeredAtMs: number | undefined;
 }
@@ -37,24 +36,26 @@ export interface ReceivedChange {
  */
 export class Propagations {
   readonly #startedAtMs: number;
+  readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #arrived = new Map<string, Arrival>();
   /** Of changes that do not name their Service, such as a deleted slice. */
   #unnamedAtMs: number | undefined;
   readonly #underWay = new Map<string, Journey>();
 
   /** Triggers before this time say nothing about us. */
-  constructor(startedAtMs: number) {
+  constructor(startedAtMs: number, clock: Pick<Clock, 'wallMs'>) {
     this.#startedAtMs = startedAtMs;
+    this.#clock = clock;
   }
 
-  received({ service, atMs, wallMs, triggeredAtMs }: ReceivedChange): void {
+  received({ service, atMs, triggeredAtMs }: ReceivedChange): void {
     if (service === undefined) {
       this.#unnamedAtMs ??= atMs;
       return;
     }
     const arrival = this.#arrived.get(service) ?? { receivedAtMs: atMs, triggers: new Map() };
     if (triggeredAtMs !== undefined) {
-      const triggerMs = atMs - (wallMs - triggeredAtMs);
+      const triggerMs = atMs - (this.#clock.wallMs() - triggeredAtMs);
       if (triggerMs >= this.#startedAtMs) noteTriggers(arrival, [[triggeredAtMs, triggerMs]]);
     }
     this.#arrived.set(service, arrival);
