@@ -106,7 +106,7 @@ export class AddressWatch {
     try {
       return await this.#hostSockets.owners(new Set(sockets.map(({ inode }) => inode)));
     } catch (error) {
-      const { code, message } = failureOf(error, this.#context.clock.nowMs());
+      const { code, message } = failureOf(error, this.#context.clock.monotonicMs());
       this.#context.log.debug({ code }, `owners of sockets not found: ${message}`);
       return new Map();
     }

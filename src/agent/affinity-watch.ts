@@ -34,7 +34,7 @@ export class AffinityWatch {
       this.#fill = await plane.affinityFill?.();
     } catch (error) {
       this.#fill = undefined;
-      const { code, message } = failureOf(error, clock.nowMs());
+      const { code, message } = failureOf(error, clock.monotonicMs());
       log.debug({ code }, `affinity clients not counted: ${message}`);
     }
   }

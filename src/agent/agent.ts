@@ -10,6 +10,7 @@ import type { AgentSettings } from './agent-settings.ts';
 import { ConditionBook } from './condition-book.ts';
 import type { Conditions } from './conditions.ts';
 import type { Context } from './context.ts';
+import { datedConditions, datedSnapshot, datesBy } from './dates.ts';
 import { DriftLog } from './drift-log.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
 import type { HeldPort, HostSockets } from './host-sockets.ts';
@@ -49,7 +50,6 @@ export interface AgentOptions {
   /** How often all of the kernel is read back when nobody has touched it. */
   readonly readBackMs?: number;
   readonly random?: Random;
-  readonly monotonicMs?: () => number;
 }
 
 /** Makes the kernel do what the cluster wants of this node, and keeps it so. */
@@ -70,9 +70,8 @@ export class Agent {
   constructor(options: AgentOptions) {
     const { plane, settings, nodeName, clock, log } = options;
     const random = options.random ?? Math.random;
-    const monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#options = options;
-    this.#startedAtMs = clock.nowMs();
+    this.#startedAtMs = clock.monotonicMs();
     this.#context = {
       plane,
       intake: new Intake({
@@ -81,13 +80,12 @@ export class Agent {
         expectsHostSockets: options.hostSockets !== undefined,
       }),
       outstanding: new Outstanding({
-        monotonicMs,
+        monotonicMs: () => clock.monotonicMs(),
         onSettled: (id) => this.#reconciler.healthChecks.rowSettled(id),
       }),
-      propagations: new Propagations(this.#startedAtMs),
+      propagations: new Propagations(this.#startedAtMs, clock),
       observers: new Observers([this.#ownObserver(), ...(options.observers ?? [])], log),
       clock,
-      monotonicMs,
       random,
       log,
     };
@@ -164,10 +162,15 @@ export class Agent {
   }
 
   conditions(): Conditions {
+    return datedConditions(this.#assess(), datesBy(this.#context.clock));
+  }
+
+  /** With times of the monotonic clock. */
+  #assess(): Conditions {
     const { intake, outstanding, clock } = this.#context;
     const reconciler = this.#reconciler;
     return this.#book.conditions({
-      nowMs: clock.nowMs(),
+      nowMs: clock.monotonicMs(),
       startedAtMs: this.#startedAtMs,
       syncPeriodMs: intake.settings.syncPeriodMs,
       sources: this.#options.source.health(),
@@ -194,11 +197,11 @@ export class Agent {
     const { plane, source } = this.#options;
     const { outstanding, clock } = this.#context;
     const { last } = this.#reconciler.inspector;
-    return {
+    const snapshot: AgentSnapshot = {
       mode: plane.mode,
       node: this.table.view,
       startedAtMs: this.#startedAtMs,
-      atMs: clock.nowMs(),
+      atMs: clock.monotonicMs(),
       rows: this.#reconciler.rowCounts(),
       failingRows: outstanding.failing(FAILING_ROWS_SHOWN).map(failingRow),
       failingRowCount: outstanding.failedCount,
@@ -206,7 +209,7 @@ export class Agent {
       ...(this.#affinity.fill === undefined ? {} : { affinityFill: this.#affinity.fill }),
       addresses: this.#addressWatch.report(),
       notServed: this.#addressWatch.notServed(NOT_SERVED_SHOWN),
-      conditions: this.conditions(),
+      conditions: this.#assess(),
       ...(last === undefined ? {} : { lastInspection: last }),
       drifts: this.#drifts.last,
       driftCount: this.#drifts.count,
@@ -216,12 +219,13 @@ export class Agent {
       },
       sources: source.health(),
     };
+    return datedSnapshot(snapshot, datesBy(clock));
   }
 
   #pace(): Pace {
-    const { outstanding, plane, monotonicMs } = this.#context;
+    const { outstanding, plane, clock } = this.#context;
     const { objectsPerStep = Number.POSITIVE_INFINITY } = plane;
-    return paceOf(outstanding, { monotonicMs: monotonicMs(), objectsPerStep });
+    return paceOf(outstanding, { nowMs: clock.monotonicMs(), objectsPerStep });
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
@@ -230,24 +234,24 @@ export class Agent {
       // Whatever else this turn of the event loop brings goes into the same step.
       await turn();
       await this.#reconciler.advance(signal);
-      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.nowMs(), { clock, signal });
+      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.monotonicMs(), { clock, signal });
     }
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.conditions();
+      this.#assess();
       await this.#context.clock.sleep(TICK_MS, signal);
     }
   }
 
   #takeEvent(event: SourceEvent): void {
-    const { intake, propagations, observers, clock, monotonicMs } = this.#context;
-    const atMs = monotonicMs();
+    const { intake, propagations, observers, clock } = this.#context;
+    const atMs = clock.monotonicMs();
     const { service, slice, triggeredAtMs } = intake.take(event);
     if (event.type !== 'synced') {
       const { kind, type } = event;
-      observers.tell((observer) => observer.onReceived?.({ kind, type, atMs: clock.nowMs() }));
+      observers.tell((observer) => observer.onReceived?.({ kind, type, atMs }));
     }
     if (service !== undefined) this.#reconciler.healthChecks.serviceChanged(service);
     if (slice !== undefined) this.#reconciler.healthChecks.sliceChanged(slice);
@@ -269,19 +273,20 @@ export class Agent {
 
   #takeDrift(drift: Drift): void {
     const { log, observers, clock } = this.#context;
-    this.#drifts.note(drift);
+    const atMs = clock.monotonicMs();
+    this.#drifts.note({ ...drift, atMs });
     const isFirst = this.#reconciler.plan.wanted === undefined;
     log[isFirst ? 'warn' : 'debug']({ by: drift.by }, `somebody else: ${drift.what}`);
     observers.tell((observer) => observer.onDrift?.(drift));
     if (!this.#reconciler.isOpen) return;
-    this.#reconciler.plan.wantAfterDrift(clock.nowMs());
+    this.#reconciler.plan.wantAfterDrift(atMs);
     this.#wake.call();
   }
 
   #wantInspection(): void {
     if (!this.#reconciler.isOpen) return;
     const { clock } = this.#context;
-    this.#reconciler.plan.wantEverything('watch was interrupted', clock.nowMs());
+    this.#reconciler.plan.wantEverything('watch was interrupted', clock.monotonicMs());
     this.#wake.call();
   }
 

@@ -1,10 +1,11 @@
 import type { Kind } from '../cluster/kinds.ts';
 import type { SourceHealth } from '../cluster/source.ts';
-import type { AffinityFill, Drift } from '../dataplanes/contract.ts';
+import type { AffinityFill } from '../dataplanes/contract.ts';
 import type { Family } from '../forwarding/model.ts';
 import type { AddressReport } from './address-report.ts';
 import { describeAffinity, hasAffinityRoom } from './affinity-watch.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
+import type { SeenDrift } from './drift-log.ts';
 import type { Failure } from './failure.ts';
 import type { KnownNode } from './intake.ts';
 import { conflictText } from './node-port-conflicts.ts';
@@ -13,7 +14,7 @@ import { describePace, type Pace } from './pace.ts';
 const DISTURBED_FOR_MS = 600_000;
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
-/** All that the conditions follow from. Times are milliseconds since 1970. */
+/** All that the conditions follow from. Times are on the monotonic clock. */
 export interface Assessed {
   readonly nowMs: number;
   readonly startedAtMs: number;
@@ -26,7 +27,7 @@ export interface Assessed {
   readonly pendingSinceMs: Readonly<Record<Family, number | undefined>>;
   readonly lastSyncedAtMs: Readonly<Partial<Record<Family, number>>>;
   readonly failure: Failure | undefined;
-  readonly lastDrift: Drift | undefined;
+  readonly lastDrift: SeenDrift | undefined;
   readonly interruption: Failure | undefined;
   readonly pace: Pace;
   readonly affinityFill: AffinityFill | undefined;

@@ -4,7 +4,7 @@ import type { Family } from '../forwarding/model.ts';
 /** One named statement about the agent. Every condition is put so that true is good. */
 export interface Condition {
   readonly isTrue: boolean;
-  /** Milliseconds since 1970 since when it has been so. */
+  /** Since when it has been so, in milliseconds since 1970 by the wall clock as it is now. */
   readonly sinceMs: number;
   /** One sentence for people: why it is so. */
   readonly why: string;

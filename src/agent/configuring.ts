@@ -27,7 +27,7 @@ export class Configuring {
 
   /** Since when the plane has other facts than it should. */
   get pendingSinceMs(): number | undefined {
-    return this.#isPending() ? (this.#sinceMs ?? this.#context.clock.nowMs()) : undefined;
+    return this.#isPending() ? (this.#sinceMs ?? this.#context.clock.monotonicMs()) : undefined;
   }
 
   nextAtMs(): number {
@@ -37,14 +37,14 @@ export class Configuring {
   async configure(): Promise<void> {
     const { plane, intake, clock, random, log, observers } = this.#context;
     const { facts, settings } = intake;
-    this.#sinceMs ??= clock.nowMs();
+    this.#sinceMs ??= clock.monotonicMs();
     try {
       await plane.configure(facts);
     } catch (error) {
-      const failure = failureOf(error, clock.nowMs());
+      const failure = failureOf(error, clock.monotonicMs());
       const attempts = (this.#failing?.attempts ?? 0) + 1;
       const delayMs = retryDelayMs(attempts, { mostMs: settings.syncPeriodMs, random });
-      this.#failing = { attempts, failure, retryAtMs: clock.nowMs() + delayMs };
+      this.#failing = { attempts, failure, retryAtMs: clock.monotonicMs() + delayMs };
       const { code, message } = failure;
       log.error({ code, attempts }, `cannot tell the kernel about the node: ${message}`);
       return;

@@ -15,8 +15,6 @@ export interface Context {
   readonly propagations: Propagations;
   readonly observers: Observers;
   readonly clock: Clock;
-  /** For durations: never set back. */
-  readonly monotonicMs: () => number;
   readonly random: Random;
   readonly log: Logger;
 }

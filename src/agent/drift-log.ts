@@ -2,12 +2,17 @@ import type { Drift } from '../dataplanes/contract.ts';
 
 const KEPT = 10;
 
+export interface SeenDrift extends Drift {
+  /** On the monotonic clock; in a snapshot, milliseconds since 1970. */
+  readonly atMs: number;
+}
+
 /** What others did to what is ours. */
 export class DriftLog {
-  readonly #last: Drift[] = [];
+  readonly #last: SeenDrift[] = [];
   #count = 0;
 
-  note(drift: Drift): void {
+  note(drift: SeenDrift): void {
     this.#count++;
     this.#last.push(drift);
     if (this.#last.length > KEPT) this.#last.shift();
@@ -18,7 +23,7 @@ export class DriftLog {
   }
 
   /** The last ten, the newest last. */
-  get last(): readonly Drift[] {
+  get last(): readonly SeenDrift[] {
     return [...this.#last];
   }
 }

@@ -8,7 +8,7 @@ import {
 import type { Change } from '../forwarding/table.ts';
 import type { Failure } from './failure.ts';
 
-/** One row that the kernel has not got as it is desired. */
+/** One row that the kernel has not got as it is desired. All times are on the monotonic clock. */
 export interface Entry {
   readonly key: ServicePortKey;
   readonly id: ServicePortId;
@@ -16,9 +16,9 @@ export interface Entry {
   applied: Forwarding | undefined;
   /** False: an inspection found something else than `applied`, and the plane remembers what. */
   isCertain: boolean;
-  /** Milliseconds since 1970 since when it differs. */
+  /** Since when it differs. */
   readonly sinceMs: number;
-  /** When it was queued, on the monotonic clock. */
+  /** When it was queued. */
   readonly queuedAtMs: number;
   failure?: RowFailure;
   /** While it is not certain: rows of which something may still be in the kernel. */

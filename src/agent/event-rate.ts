@@ -14,15 +14,13 @@ export class TokenBucket {
     this.#tokens = options.burst;
   }
 
-  /** 0: go ahead. Otherwise so long to wait before asking again. */
+  /** At a time of the monotonic clock. 0: go ahead. Otherwise so long to wait before asking again. */
   take(nowMs: number): number {
     const { burst, refillEveryMs } = this.#options;
     this.#countedAtMs ??= nowMs;
-    const refillCount = Math.max(0, Math.floor((nowMs - this.#countedAtMs) / refillEveryMs));
+    const refillCount = Math.floor((nowMs - this.#countedAtMs) / refillEveryMs);
     this.#tokens = Math.min(burst, this.#tokens + refillCount);
-    // What the clock has been turned back by must not be waited for.
-    this.#countedAtMs =
-      nowMs < this.#countedAtMs ? nowMs : this.#countedAtMs + refillCount * refillEveryMs;
+    this.#countedAtMs += refillCount * refillEveryMs;
     if (this.#tokens > 0) {
       this.#tokens--;
       return 0;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../cluster/clock.ts';
 import { type EventAbout, eventObject, type Notice } from './event-object.ts';
 import { TokenBucket } from './event-rate.ts';
 
@@ -10,7 +11,7 @@ export interface EventsOptions {
   readonly post: EventPost;
   /** An Event was not written, for logs; nothing else comes of it. */
   readonly onProblem: (error: unknown) => void;
-  readonly nowMs?: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
 }
 
 const QUEUE_LENGTH = 32;
@@ -109,14 +110,14 @@ export class Events {
   }
 
   #say(notice: Omit<Notice, 'atMs' | 'sequence'>, repeat: Repeat = sameWords(notice)): void {
-    const atMs = this.#options.nowMs?.() ?? Date.now();
-    if (this.#wasSaid(repeat, atMs)) return;
+    const { clock } = this.#options;
+    if (this.#wasSaid(repeat, clock.monotonicMs())) return;
     if (this.#queue.length >= QUEUE_LENGTH) {
       this.#droppedCount++;
       return;
     }
     if (this.#queue.length === 0) this.#idle = Promise.withResolvers();
-    this.#queue.push({ ...notice, atMs, sequence: this.#sequence++ });
+    this.#queue.push({ ...notice, atMs: clock.wallMs(), sequence: this.#sequence++ });
     this.#wake.resolve();
   }
 
@@ -140,7 +141,7 @@ export class Events {
 
   /** Waits for a turn; false: told to stop meanwhile. */
   async #admitted(signal: AbortSignal): Promise<boolean> {
-    const waitMs = this.#bucket.take(this.#options.nowMs?.() ?? Date.now());
+    const waitMs = this.#bucket.take(this.#options.clock.monotonicMs());
     if (waitMs === 0) return true;
     try {
       await delay(waitMs, undefined, { signal });

@@ -6,7 +6,7 @@ export interface Failure {
   readonly message: string;
   /** What a person can do about it. */
   readonly next: string;
-  /** Milliseconds since 1970. */
+  /** On the monotonic clock; in a snapshot, milliseconds since 1970. */
   readonly atMs: number;
 }
 

@@ -32,14 +32,13 @@ export class Inspector {
 
   /** Gives the facts that the plane has now, or nothing if it failed. Changes must have been taken from the table just before. */
   async inspect(wanted: WantedInspection): Promise<NodeFacts | undefined> {
-    const { plane, intake, outstanding, clock, monotonicMs } = this.#context;
+    const { plane, intake, outstanding, clock } = this.#context;
     const { facts } = intake;
     const rows = rowsOf(intake.table);
     // Of suspects a plane believes all that it is not told of to be as desired, which is not true
     // of rows that are still to be written.
     const depth = outstanding.size > 0 ? 'everything' : wanted.depth;
-    const startedAtMs = clock.nowMs();
-    const begunMs = monotonicMs();
+    const startedAtMs = clock.monotonicMs();
     let inspection: Inspection;
     try {
       inspection = await plane.inspect({ facts, rows }, depth);
@@ -48,11 +47,11 @@ export class Inspector {
       return undefined;
     }
     const wrong = this.#correct(rows, inspection, { ...wanted, depth });
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     this.#plan.done(depth, { startedAtMs, nowMs, routineMs: this.#routineMs });
     this.#failure = undefined;
     const { reason } = wanted;
-    const durationMs = monotonicMs() - begunMs;
+    const durationMs = nowMs - startedAtMs;
     const { writeCount, differenceCount, differences } = inspection;
     const found = { writeCount, differenceCount, differences };
     const counts = { rowCount: rows.length, wrongCount: wrong };
@@ -62,7 +61,7 @@ export class Inspector {
 
   #failed(wanted: WantedInspection, error: unknown): void {
     const { clock, intake, log, observers, outstanding } = this.#context;
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     // An inspection makes the plane forget which part is next, also one that ends half-way.
     for (const entry of [...outstanding.inParts]) outstanding.abandonParts(entry);
     const failure = failureOf(error, nowMs);
@@ -79,8 +78,8 @@ export class Inspector {
     { right }: Inspection,
     { depth, reason }: WantedInspection,
   ): number {
-    const { outstanding, clock, monotonicMs, propagations } = this.#context;
-    const nowMs = clock.nowMs();
+    const { outstanding, clock, propagations } = this.#context;
+    const nowMs = clock.monotonicMs();
     const settled = depth === 'everything' ? [...outstanding.entries()].filter(isRemoval) : [];
     const wrong: Forwarding[] = [];
     for (const row of rows) {
@@ -90,7 +89,7 @@ export class Inspector {
       else if (depth === 'everything') settled.push(...entryOf(outstanding.get(key)));
     }
     for (const entry of settled) outstanding.acknowledge(entry);
-    propagations.acknowledged(settled, { monotonicMs: monotonicMs(), wallMs: nowMs });
+    propagations.acknowledged(settled, nowMs);
     for (const row of urgentFirst(wrong)) {
       // At the start there is nearly always nothing of them.
       outstanding.distrust(row, { nowMs, leftovers: reason === 'start' ? [] : [row] });

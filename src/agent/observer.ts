@@ -11,14 +11,14 @@ import type { NodePortConflict } from './node-port-conflicts.ts';
 export interface Received {
   readonly kind: Kind;
   readonly type: 'put' | 'delete';
-  /** Milliseconds since 1970. */
+  /** On the monotonic clock. */
   readonly atMs: number;
 }
 
 /** One transaction that the kernel has acknowledged. */
 export interface Acknowledged {
   readonly changes: readonly Change[];
-  /** Milliseconds since 1970. */
+  /** On the monotonic clock. */
   readonly atMs: number;
   readonly durationMs: number;
   /** Changes of the API that are in the kernel with it, completely. */
@@ -40,7 +40,7 @@ export interface Propagation {
 
 /** A batch of rows has been tried: one transaction, or several to tell bad rows from good ones. */
 export interface StepReport {
-  /** Milliseconds since 1970. */
+  /** On the monotonic clock. */
   readonly startedAtMs: number;
   readonly durationMs: number;
   readonly transactionCount: number;
@@ -73,7 +73,7 @@ export interface StepFailure extends Failure {
 export interface InspectionReport {
   readonly depth: 'everything' | 'suspects';
   readonly reason: InspectionReason;
-  /** Milliseconds since 1970, of the end. */
+  /** Of the end, on the monotonic clock; in a snapshot, milliseconds since 1970. */
   readonly atMs: number;
   readonly durationMs: number;
   readonly rowCount: number;

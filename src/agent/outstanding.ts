@@ -100,22 +100,21 @@ export class Outstanding {
    * count from the last part that the kernel took: while parts are taken a restart would only
    * delay them, and when none is taken any more they grow old like all others.
    */
-  oldestSinceMs(family: Family, nowMs: number): number | undefined {
+  oldestSinceMs(family: Family): number | undefined {
     if (this.#counts[family] === 0) return undefined;
-    const now = { nowMs, monotonicMs: this.#monotonicMs() };
     let oldest = Number.POSITIVE_INFINITY;
     for (const { id, sinceMs, failure } of this.#retries.entries()) {
       if (id.family === family && failure?.scope !== 'row') oldest = Math.min(oldest, sinceMs);
     }
     for (const { id, failure, parts } of this.#inParts) {
       if (id.family !== family || failure !== undefined) continue;
-      oldest = Math.min(oldest, inWallTime(parts?.lastAtMs, now));
+      oldest = Math.min(oldest, parts?.lastAtMs ?? Number.NEGATIVE_INFINITY);
     }
     for (const [, { rows, lastPartAtMs }] of this.#fresh.lanes()) {
       // They are in the order in which they came: at a first start tens of thousands, asked every second.
       const first = rows.values().find(({ id, parts }) => id.family === family && !parts);
       if (first === undefined) continue;
-      oldest = Math.min(oldest, Math.max(first.sinceMs, inWallTime(lastPartAtMs, now)));
+      oldest = Math.min(oldest, Math.max(first.sinceMs, lastPartAtMs ?? Number.NEGATIVE_INFINITY));
     }
     return oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
   }
@@ -284,9 +283,4 @@ const MOST_LEFTOVERS = 4;
 function leftoversOf({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
   const all = [parts?.change.after, applied, ...leftovers].filter((row) => row !== undefined);
   return [...new Set(all)].slice(0, MOST_LEFTOVERS);
-}
-
-/** A time of the monotonic clock in milliseconds since 1970. */
-function inWallTime(atMs: number | undefined, now: { nowMs: number; monotonicMs: number }): number {
-  return atMs === undefined ? Number.NEGATIVE_INFINITY : now.nowMs - (now.monotonicMs - atMs);
 }

@@ -34,14 +34,14 @@ const LONG_WAIT_MS = 1000;
 
 export function paceOf(
   outstanding: Outstanding,
-  { monotonicMs, objectsPerStep }: { monotonicMs: number; objectsPerStep: number },
+  { nowMs, objectsPerStep }: { nowMs: number; objectsPerStep: number },
 ): Pace {
   const { inParts } = outstanding;
   const waits: WaitingNamespace[] = [];
   let longestWaitMs = 0;
   for (const [namespace, { rows }] of outstanding.lanes()) {
     const [first] = rows.values();
-    const waitMs = first === undefined ? 0 : monotonicMs - first.queuedAtMs;
+    const waitMs = first === undefined ? 0 : nowMs - first.queuedAtMs;
     longestWaitMs = Math.max(longestWaitMs, waitMs);
     if (waitMs > LONG_WAIT_MS) waits.push({ namespace, rowCount: rows.size, waitMs });
   }

@@ -17,19 +17,19 @@ export class PartWriter {
 
   /** A row of which a part was refused is left uncertain; to refuse it is the caller's. */
   async write(task: PartTask, { objects }: StepLimits): Promise<PartResult> {
-    const { outstanding, clock, monotonicMs } = this.#context;
+    const { outstanding, clock } = this.#context;
     const { entry, objectCount } = task;
     const isLarge = objectCount > objects;
     if (isLarge && entry.parts === undefined) outstanding.beginParts(entry, task);
-    const begunMs = monotonicMs();
+    const begunMs = clock.monotonicMs();
     try {
       const state = await this.#apply(task, isLarge);
       if (isLarge) this.#partWritten(task, state);
-      if (state === 'finished') this.#finished(task, monotonicMs() - begunMs);
+      if (state === 'finished') this.#finished(task, clock.monotonicMs() - begunMs);
       return { state };
     } catch (error) {
       if (isLarge) outstanding.abandonParts(entry);
-      return { state: 'failed', failure: failureOf(error, clock.nowMs()) };
+      return { state: 'failed', failure: failureOf(error, clock.monotonicMs()) };
     }
   }
 
@@ -54,11 +54,10 @@ export class PartWriter {
 
   /** The change that was begun is in the kernel; what is desired may be another one by now. */
   #finished({ entry, change }: PartTask, durationMs: number): void {
-    const { outstanding, propagations, observers, clock, monotonicMs } = this.#context;
-    const atMs = clock.nowMs();
+    const { outstanding, propagations, observers, clock } = this.#context;
+    const atMs = clock.monotonicMs();
     const isDesired = outstanding.written(entry, change.after, atMs);
-    const instant = { monotonicMs: monotonicMs(), wallMs: atMs };
-    const ended = isDesired ? propagations.acknowledged([entry], instant) : [];
+    const ended = isDesired ? propagations.acknowledged([entry], atMs) : [];
     const acknowledged = { changes: [change], atMs, durationMs, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
   }

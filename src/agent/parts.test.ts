@@ -108,7 +108,7 @@ test('begins anew after an inspection that came between two parts', async () => 
   slowDown(stage, clock, 10);
   stage.source.service(numbered('quiet', 7));
   await partsWritten(clock, stage, 3);
-  stage.plane.lose('quiet/s00007/TCP/IPv4', clock.nowMs());
+  stage.plane.lose('quiet/s00007/TCP/IPv4');
   await clock.until('all', () => stage.isEqual());
   assert.equal(stage.plane.count('inspect everything'), 2);
   assert.ok(stage.plane.count('part') > 11, 'more parts than the row has');
@@ -124,7 +124,7 @@ test('begins anew after an inspection that failed between two parts', async () =
   stage.plane.fault = (call) => {
     if (call.startsWith('inspect')) throw refusal('GONE', 'cannot be read');
   };
-  stage.plane.lose('quiet/s00007/TCP/IPv4', clock.nowMs());
+  stage.plane.lose('quiet/s00007/TCP/IPv4');
   await clock.pass(1000);
   stage.plane.fault = () => undefined;
   await clock.until('all', () => stage.isEqual());
@@ -161,9 +161,9 @@ test('takes large rows that exchange addresses apart also when parts of them are
   stage.source.service({ ...b, clusterIPs: a.clusterIPs });
   await clock.pass(5000);
   stage.plane.fault = () => undefined;
-  const healedAtMs = clock.nowMs();
+  const healedAtMs = clock.monotonicMs();
   await clock.until('all', () => stage.isEqual());
-  assert.ok(clock.nowMs() - healedAtMs < 60_000, `${clock.nowMs() - healedAtMs} ms`);
+  assert.ok(clock.monotonicMs() - healedAtMs < 60_000, `${clock.monotonicMs() - healedAtMs} ms`);
   assert.deepEqual(stage.plane.violations, []);
 });
 

@@ -35,14 +35,14 @@ export class PlaneWatch {
     const { clock, random, onResumed, onInterrupted } = this.#options;
     let attempts = 0;
     while (!signal.aborted) {
-      const begunAtMs = clock.nowMs();
+      const begunAtMs = clock.monotonicMs();
       if (this.#interruption !== undefined) onResumed();
       this.#interruption = undefined;
       const failure = await this.#watchOnce(signal);
       if (signal.aborted) return;
       this.#interruption = failure;
       onInterrupted(failure);
-      attempts = clock.nowMs() - begunAtMs >= STEADY_MS ? 1 : attempts + 1;
+      attempts = clock.monotonicMs() - begunAtMs >= STEADY_MS ? 1 : attempts + 1;
       await clock.sleep(retryDelayMs(attempts, { mostMs: LONGEST_AWAY_MS, random }), signal);
     }
   }
@@ -53,10 +53,10 @@ export class PlaneWatch {
     try {
       await plane.watch(onDrift, signal);
     } catch (error) {
-      return failureOf(error, clock.nowMs());
+      return failureOf(error, clock.monotonicMs());
     }
     const message = 'the watch of the kernel ended by itself';
     const next = 'nothing: it is started again';
-    return { code: 'PLANE_WATCH_ENDED', message, next, atMs: clock.nowMs() };
+    return { code: 'PLANE_WATCH_ENDED', message, next, atMs: clock.monotonicMs() };
   }
 }

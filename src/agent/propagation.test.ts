@@ -16,11 +16,10 @@ class Measured {
 }
 
 async function started(clock: VirtualClock, measured: Measured): Promise<Stage> {
-  const monotonicMs = (): number => clock.nowMs() - 1_000_000;
-  const stage = new Stage(clock, { observers: [measured], monotonicMs }).start();
+  const stage = new Stage(clock, { observers: [measured] }).start();
   await clock.settle();
   stage.source.service(service({ healthCheckNodePort: 0 }));
-  stage.source.slice(slice([endpoint('10.0.0.1')], { triggeredAtMs: clock.nowMs() }));
+  stage.source.slice(slice([endpoint('10.0.0.1')], { triggeredAtMs: clock.wallMs() }));
   stage.complete();
   await clock.until('the first sync', () => stage.isEqual());
   return stage;
@@ -40,16 +39,17 @@ test('a change is measured once, from its receipt and from its trigger, until it
   stage.plane.fault = () => {
     if (!isOpen) throw refusal('BUSY', 'not now');
   };
-  const triggeredAtMs = clock.nowMs() - 2000;
+  const triggeredAtMs = clock.wallMs() - 2000;
   await clock.pass(5000);
-  const receivedAtMs = clock.nowMs();
+  const receivedAtMs = clock.monotonicMs();
+  const triggeredAgainAtMs = clock.wallMs();
   stage.source.slice(slice([endpoint('10.0.0.2')], { triggeredAtMs }));
   await clock.pass(1000);
-  stage.source.slice(slice([endpoint('10.0.0.3')], { triggeredAtMs: receivedAtMs }));
+  stage.source.slice(slice([endpoint('10.0.0.3')], { triggeredAtMs: triggeredAgainAtMs }));
   await clock.pass(50);
   isOpen = true;
   await clock.until('the change', () => measured.all.length > 0);
-  const waitedMs = clock.nowMs() - receivedAtMs;
+  const waitedMs = clock.monotonicMs() - receivedAtMs;
   assert.ok(waitedMs >= 1000);
   // The first trigger was before the start of the process: it says nothing about us.
   const [{ service: name, totalMs, sinceTriggeredMs, families } = assert.fail()] = measured.all;
@@ -64,6 +64,23 @@ test('a change is measured once, from its receipt and from its trigger, until it
   );
   assert.equal(measured.all.length, 1);
   assert.equal(stage.agent.snapshot().propagation.received.count, 1);
+});
+
+test('a trigger is measured when the wall clock is set, before its receipt and after', async () => {
+  const clock = new VirtualClock();
+  const measured = new Measured();
+  await using stage = await started(clock, measured);
+  // What was an hour ahead is put right.
+  clock.jumpWall(-3_600_000);
+  const triggeredAtMs = clock.wallMs();
+  await clock.pass(100);
+  stage.plane.fault = () => {
+    clock.jumpWall(24 * 3_600_000);
+    stage.plane.fault = () => undefined;
+  };
+  stage.source.slice(slice([endpoint('10.0.0.2')], { triggeredAtMs }));
+  await clock.until('the change', () => measured.all.length > 0);
+  assert.deepEqual(measured.all[0]?.sinceTriggeredMs, [100]);
 });
 
 test('a deleted slice and a change that was taken back', async () => {
@@ -88,7 +105,8 @@ test('a deleted slice and a change that was taken back', async () => {
 /** The median of three hundred changes. */
 async function medianMs(): Promise<number> {
   const clock: Clock = {
-    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
     sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => assert.ok(signal.aborted)),
   };
   const measured = new Measured();

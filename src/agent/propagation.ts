@@ -1,3 +1,4 @@
+import type { Clock } from '../cluster/clock.ts';
 import { FAMILIES, type Family, type ServicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import { type Entry, serviceOf } from './entry.ts';
@@ -7,10 +8,12 @@ import type { Propagation } from './observer.ts';
 const MOST_TRIGGERS = 32;
 
 interface Arrival {
-  /** On the monotonic clock. */
   readonly receivedAtMs: number;
-  /** Milliseconds since 1970, by the clocks of the control plane. */
-  readonly triggersMs: number[];
+  /**
+   * By their dates, when they were on our clock. The same trigger may be noted in several slices,
+   * and our wall clock may have been set between two of them.
+   */
+  readonly triggers: Map<number, number>;
 }
 
 interface Journey extends Arrival {
@@ -22,29 +25,27 @@ interface Journey extends Arrival {
 export interface ReceivedChange {
   /** `namespace/name`; undefined: the change does not say. */
   readonly service: string | undefined;
-  /** On the monotonic clock. */
   readonly atMs: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clocks of the control plane. */
   readonly triggeredAtMs: number | undefined;
 }
 
-export interface Instant {
-  readonly monotonicMs: number;
-  /** Milliseconds since 1970. */
-  readonly wallMs: number;
-}
-
-/** Measures how long changes take from the API into the kernel, each until it is there. */
+/**
+ * Measures how long changes take from the API into the kernel, each until it is there. Times are
+ * on the monotonic clock; the date of a trigger is brought to it at the receipt.
+ */
 export class Propagations {
   readonly #startedAtMs: number;
+  readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #arrived = new Map<string, Arrival>();
   /** Of changes that do not name their Service, such as a deleted slice. */
   #unnamedAtMs: number | undefined;
   readonly #underWay = new Map<string, Journey>();
 
-  /** Triggers before this time, in milliseconds since 1970, say nothing about us. */
-  constructor(startedAtMs: number) {
+  /** Triggers before this time say nothing about us. */
+  constructor(startedAtMs: number, clock: Pick<Clock, 'wallMs'>) {
     this.#startedAtMs = startedAtMs;
+    this.#clock = clock;
   }
 
   received({ service, atMs, triggeredAtMs }: ReceivedChange): void {
@@ -52,9 +53,10 @@ export class Propagations {
       this.#unnamedAtMs ??= atMs;
       return;
     }
-    const arrival = this.#arrived.get(service) ?? { receivedAtMs: atMs, triggersMs: [] };
-    if (triggeredAtMs !== undefined && triggeredAtMs >= this.#startedAtMs) {
-      noteTriggers(arrival, [triggeredAtMs]);
+    const arrival = this.#arrived.get(service) ?? { receivedAtMs: atMs, triggers: new Map() };
+    if (triggeredAtMs !== undefined) {
+      const triggerMs = atMs - (this.#clock.wallMs() - triggeredAtMs);
+      if (triggerMs >= this.#startedAtMs) noteTriggers(arrival, [[triggeredAtMs, triggerMs]]);
     }
     this.#arrived.set(service, arrival);
   }
@@ -62,14 +64,14 @@ export class Propagations {
   /** What was received has become rows, or nothing; `isAll`: of every Service that was received. */
   resolved(
     changes: readonly Change[],
-    { monotonicMs, isAll }: { readonly monotonicMs: number; readonly isAll: boolean },
+    { nowMs, isAll }: { readonly nowMs: number; readonly isAll: boolean },
   ): void {
     const resolved = new Set<string>();
     for (const { key, before, after } of changes) {
       const id = (after ?? before)?.id;
       if (id === undefined) continue;
       const service = serviceOf(id);
-      const journey = this.#journeyOf(service, monotonicMs);
+      const journey = this.#journeyOf(service, nowMs);
       journey?.keys.add(key);
       journey?.families.add(id.family);
       resolved.add(service);
@@ -85,7 +87,7 @@ export class Propagations {
   }
 
   /** Gives the journeys that end with these rows. */
-  acknowledged(entries: readonly Entry[], { monotonicMs, wallMs }: Instant): Propagation[] {
+  acknowledged(entries: readonly Entry[], nowMs: number): Propagation[] {
     const ended: Propagation[] = [];
     for (const { key, id } of entries) {
       const service = serviceOf(id);
@@ -96,8 +98,8 @@ export class Propagations {
         service,
         families: FAMILIES.filter((family) => journey.families.has(family)),
         resolveMs: journey.resolvedAtMs - journey.receivedAtMs,
-        totalMs: monotonicMs - journey.receivedAtMs,
-        sinceTriggeredMs: journey.triggersMs.map((at) => Math.max(0, wallMs - at)),
+        totalMs: nowMs - journey.receivedAtMs,
+        sinceTriggeredMs: [...journey.triggers.values()].map((at) => Math.max(0, nowMs - at)),
       });
     }
     return ended;
@@ -115,18 +117,18 @@ export class Propagations {
     }
   }
 
-  #journeyOf(service: string, monotonicMs: number): Journey | undefined {
+  #journeyOf(service: string, nowMs: number): Journey | undefined {
     const known = this.#underWay.get(service);
     const arrival = this.#arrived.get(service) ?? this.#unnamedArrival();
     if (arrival === undefined) return undefined;
     if (known !== undefined) {
-      noteTriggers(known, arrival.triggersMs);
+      noteTriggers(known, arrival.triggers);
       return known;
     }
     const journey = {
       receivedAtMs: arrival.receivedAtMs,
-      triggersMs: [...arrival.triggersMs],
-      resolvedAtMs: monotonicMs,
+      triggers: new Map(arrival.triggers),
+      resolvedAtMs: nowMs,
       keys: new Set<ServicePortKey>(),
       families: new Set<Family>(),
     };
@@ -136,14 +138,14 @@ export class Propagations {
 
   #unnamedArrival(): Arrival | undefined {
     if (this.#unnamedAtMs === undefined) return undefined;
-    return { receivedAtMs: this.#unnamedAtMs, triggersMs: [] };
+    return { receivedAtMs: this.#unnamedAtMs, triggers: new Map() };
   }
 }
 
-function noteTriggers({ triggersMs }: Arrival, more: readonly number[]): void {
-  for (const trigger of more) {
-    if (triggersMs.length < MOST_TRIGGERS && !triggersMs.includes(trigger)) {
-      triggersMs.push(trigger);
+function noteTriggers({ triggers }: Arrival, more: Iterable<readonly [number, number]>): void {
+  for (const [triggeredAtMs, atMs] of more) {
+    if (triggers.size < MOST_TRIGGERS && !triggers.has(triggeredAtMs)) {
+      triggers.set(triggeredAtMs, atMs);
     }
   }
 }

@@ -56,7 +56,7 @@ export class Reconciler {
     if (this.#state !== 'closed') return;
     this.#state = 'opening';
     this.#context.propagations.forgetArrivals();
-    this.plan.wantEverything('start', this.#context.clock.nowMs());
+    this.plan.wantEverything('start', this.#context.clock.monotonicMs());
   }
 
   get isOpen(): boolean {
@@ -65,7 +65,7 @@ export class Reconciler {
 
   /** Something may have changed that has not been looked at yet. */
   noteUntaken(): void {
-    if (this.isOpen) this.#untakenSinceMs ??= this.#context.clock.nowMs();
+    if (this.isOpen) this.#untakenSinceMs ??= this.#context.clock.monotonicMs();
   }
 
   get firstSyncAtMs(): number | undefined {
@@ -91,9 +91,9 @@ export class Reconciler {
 
   /** Since when the kernel has not been as it should in this family; undefined: it is. */
   pendingSinceMs(family: Family): number | undefined {
-    const { outstanding, clock } = this.#context;
+    const { outstanding } = this.#context;
     const times = [
-      outstanding.oldestSinceMs(family, clock.nowMs()),
+      outstanding.oldestSinceMs(family),
       this.plan.wanted?.sinceMs,
       this.#inspecting?.sinceMs,
       this.#configuring.pendingSinceMs,
@@ -119,11 +119,12 @@ export class Reconciler {
     if (this.#state === 'closed') return;
     const { clock } = this.#context;
     this.#takeChanges(OBJECTS_PER_COMPILE);
-    const wanted = this.plan.take(clock.nowMs(), this.#isIdle);
+    const wanted = this.plan.take(clock.monotonicMs(), this.#isIdle);
     if (wanted !== undefined) await this.#inspect(wanted);
     else if (this.#state === 'opening') return;
-    else if (this.#configuring.nextAtMs() <= clock.nowMs()) await this.#configuring.configure();
-    else if ((this.#writer.pause?.untilMs ?? 0) <= clock.nowMs()) await this.#write(signal);
+    else if (this.#configuring.nextAtMs() <= clock.monotonicMs())
+      await this.#configuring.configure();
+    else if ((this.#writer.pause?.untilMs ?? 0) <= clock.monotonicMs()) await this.#write(signal);
     if (this.#state === 'open') this.#noteProgress();
   }
 
@@ -153,12 +154,12 @@ export class Reconciler {
    * to compile would otherwise keep all others from being written.
    */
   #takeChanges(most: number): void {
-    const { intake, outstanding, propagations, clock, monotonicMs } = this.#context;
+    const { intake, outstanding, propagations, clock } = this.#context;
     const changes = intake.table.takeChanges(most);
-    const sinceMs = this.#untakenSinceMs ?? clock.nowMs();
+    const sinceMs = this.#untakenSinceMs ?? clock.monotonicMs();
     // What is left counts from now: it is compiled in the next steps, in turns of namespaces, and
     // only if these do not come the kernel does not follow any more.
-    this.#untakenSinceMs = this.#hasUntaken ? clock.nowMs() : undefined;
+    this.#untakenSinceMs = this.#hasUntaken ? clock.monotonicMs() : undefined;
     for (const change of changes) {
       this.#desiredCount +=
         Number(change.after !== undefined) - Number(change.before !== undefined);
@@ -169,7 +170,7 @@ export class Reconciler {
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
     if (!this.#hasUntaken) this.healthChecks.allTaken();
-    propagations.resolved(changes, { monotonicMs: monotonicMs(), isAll: !this.#hasUntaken });
+    propagations.resolved(changes, { nowMs: clock.monotonicMs(), isAll: !this.#hasUntaken });
     propagations.withdrawn(changes, (key) => outstanding.has(key));
   }
 
@@ -183,18 +184,18 @@ export class Reconciler {
       [() => this.#due('row'), true],
     ];
     for (const [take, suspects] of sorts) {
-      if (signal.aborted || (this.#writer.pause?.untilMs ?? 0) > clock.nowMs()) break;
+      if (signal.aborted || (this.#writer.pause?.untilMs ?? 0) > clock.monotonicMs()) break;
       const entries = take();
       if (entries.length > 0) await this.#writer.write(entries, { suspects, limits, signal });
     }
     if (this.#writer.takeNeedsLook()) {
-      this.plan.wantAfterFailures(clock.nowMs(), intake.settings.syncPeriodMs);
+      this.plan.wantAfterFailures(clock.monotonicMs(), intake.settings.syncPeriodMs);
     }
   }
 
   #due(scope: 'row' | 'plane'): Entry[] {
     const { outstanding, clock } = this.#context;
-    return outstanding.takeDue(scope, { nowMs: clock.nowMs(), limits: this.#limits });
+    return outstanding.takeDue(scope, { nowMs: clock.monotonicMs(), limits: this.#limits });
   }
 
   get #limits(): StepLimits {
@@ -207,9 +208,9 @@ export class Reconciler {
     const { clock, observers } = this.#context;
     this.healthChecks.refresh();
     const settled = FAMILIES.filter((family) => this.#isSettled(family));
-    for (const family of settled) this.#lastSyncedAtMs[family] = clock.nowMs();
+    for (const family of settled) this.#lastSyncedAtMs[family] = clock.monotonicMs();
     if (settled.length < FAMILIES.length || this.#firstSyncAtMs !== undefined) return;
-    this.#firstSyncAtMs = clock.nowMs();
+    this.#firstSyncAtMs = clock.monotonicMs();
     observers.tell((observer) => observer.onFirstSync?.());
   }
 

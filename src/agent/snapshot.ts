@@ -1,14 +1,15 @@
 import type { SourceHealth } from '../cluster/source.ts';
-import type { AffinityFill, Drift } from '../dataplanes/contract.ts';
+import type { AffinityFill } from '../dataplanes/contract.ts';
 import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
 import type { AddressReport, NotServedAddress } from './address-report.ts';
 import type { Conditions } from './conditions.ts';
+import type { SeenDrift } from './drift-log.ts';
 import type { RowFailure } from './entry.ts';
 import type { Failure } from './failure.ts';
 import type { InspectionReport } from './observer.ts';
 import type { Pace } from './pace.ts';
 
-/** Everything that is known about the agent at one moment, as plain data. Times are milliseconds since 1970. */
+/** Everything that is known about the agent at one moment, as plain data. Times are milliseconds since 1970, by the wall clock as it is at `atMs`. */
 export interface AgentSnapshot {
   readonly mode: string;
   readonly node: NodeView;
@@ -28,7 +29,7 @@ export interface AgentSnapshot {
   readonly conditions: Conditions;
   readonly lastInspection?: InspectionReport;
   /** The last ten, the newest last. */
-  readonly drifts: readonly Drift[];
+  readonly drifts: readonly SeenDrift[];
   readonly driftCount: number;
   readonly propagation: PropagationSummary;
   readonly sources: readonly SourceHealth[];

@@ -8,7 +8,11 @@ class HeldTimers implements Clock {
   readonly ends: (() => void)[] = [];
   runningCount = 0;
 
-  nowMs(): number {
+  monotonicMs(): number {
+    return 0;
+  }
+
+  wallMs(): number {
     return 0;
   }
 

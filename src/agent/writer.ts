@@ -69,13 +69,12 @@ export class Writer {
   /** What made everything fail may have been put right. */
   resume(): void {
     this.#pause = undefined;
-    this.#context.outstanding.retryAll(this.#context.clock.nowMs());
+    this.#context.outstanding.retryAll(this.#context.clock.monotonicMs());
   }
 
   async write(entries: readonly Entry[], options: WriteOptions): Promise<void> {
-    const { plane, clock, monotonicMs, outstanding, observers } = this.#context;
-    const startedAtMs = clock.nowMs();
-    const begunMs = monotonicMs();
+    const { plane, clock, outstanding, observers } = this.#context;
+    const startedAtMs = clock.monotonicMs();
     const tally: Tally = { transactionCount: 0, acknowledgedCount: 0 };
     const { transactions, part, postponed } = planWrite(entries, {
       holderOf: outstanding.hasHolders ? (claim) => outstanding.holderOf(claim) : undefined,
@@ -87,7 +86,7 @@ export class Writer {
     // Otherwise they would be tried at once, and with them again and again what they wait for.
     if (tally.failure !== undefined) this.#refuse(postponed, tally.failure);
     const { transactionCount, acknowledgedCount } = tally;
-    const durationMs = monotonicMs() - begunMs;
+    const durationMs = clock.monotonicMs() - startedAtMs;
     const families = familiesOf(entries);
     const pendingCount = outstanding.size;
     const counts = { transactionCount, acknowledgedCount, pendingCount };
@@ -141,23 +140,22 @@ export class Writer {
   }
 
   async #attempt(entries: readonly Entry[], tally: Tally): Promise<Refusal | undefined> {
-    const { plane, clock, monotonicMs, outstanding, propagations, observers } = this.#context;
+    const { plane, clock, outstanding, propagations, observers } = this.#context;
     if (tally.transactionCount > 0) await turn();
     tally.transactionCount++;
     const changes = entries.map(changeOf);
-    const begunMs = monotonicMs();
+    const begunMs = clock.monotonicMs();
     try {
       await plane.apply(changes);
     } catch (error) {
-      return { error, failure: failureOf(error, clock.nowMs()) };
+      return { error, failure: failureOf(error, clock.monotonicMs()) };
     }
-    const nowMs = monotonicMs();
-    const atMs = clock.nowMs();
+    const atMs = clock.monotonicMs();
     for (const entry of entries) outstanding.acknowledge(entry);
     tally.acknowledgedCount += entries.length;
     if (this.#pause !== undefined) this.resume();
-    const ended = propagations.acknowledged(entries, { monotonicMs: nowMs, wallMs: atMs });
-    const acknowledged = { changes, atMs, durationMs: nowMs - begunMs, propagations: ended };
+    const ended = propagations.acknowledged(entries, atMs);
+    const acknowledged = { changes, atMs, durationMs: atMs - begunMs, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
     return undefined;
   }
@@ -167,7 +165,7 @@ export class Writer {
     if (unit.length === 0) return;
     for (const entry of unit) {
       const attempts = (entry.failure?.attempts ?? 0) + 1;
-      const retryAtMs = clock.nowMs() + this.#delayMs(attempts);
+      const retryAtMs = clock.monotonicMs() + this.#delayMs(attempts);
       if (attempts === ATTEMPTS_BEFORE_A_LOOK) this.#needsLook = true;
       outstanding.refuse(entry, { scope: 'row', retryAtMs, last: failure });
       const { key } = entry;
@@ -181,13 +179,13 @@ export class Writer {
     const { outstanding, observers, clock, log } = this.#context;
     const scope = suspects ? 'row' : 'plane';
     const attempts = (this.#pause?.attempts ?? 0) + 1;
-    const untilMs = clock.nowMs() + this.#delayMs(attempts);
+    const untilMs = clock.monotonicMs() + this.#delayMs(attempts);
     if (!suspects) {
       this.#pause = { attempts, untilMs, failure };
       this.#needsLook = true;
     }
     for (const entry of entries) {
-      const ownMs = clock.nowMs() + this.#delayMs((entry.failure?.attempts ?? 0) + 1);
+      const ownMs = clock.monotonicMs() + this.#delayMs((entry.failure?.attempts ?? 0) + 1);
       outstanding.refuse(entry, { scope, retryAtMs: suspects ? ownMs : untilMs, last: failure });
     }
     const about = { families: familiesOf(entries), rowCount: entries.length, scope } as const;

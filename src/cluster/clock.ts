@@ -2,17 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Time, as a parameter: what waits can be tested without waiting. */
 export interface Clock {
-  /** Milliseconds since 1970. */
-  nowMs(): number;
+  /**
+   * Milliseconds since some moment: for every wait, deadline and age. It never jumps, and does not
+   * count the time in which the machine was suspended.
+   */
+  monotonicMs(): number;
+  /** Milliseconds since 1970: for dates that a person or the API reads. It may be set at any time. */
+  wallMs(): number;
   /** Resolves after the time, or at once when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
-  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
   async sleep(ms, signal) {
     try {
-      await delay(ms, undefined, { signal });
+      // A timer leaves out fractions, and would end just before the moment that is waited for.
+      await delay(Math.ceil(ms), undefined, { signal });
     } catch (error) {
       if (!signal.aborted) throw error;
     }

@@ -40,7 +40,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /** Milliseconds since 1970 at which the server last showed that it is there; 0: never. */
+  /** When the server last showed that it is there, on the monotonic clock; 0: never. */
   get lastHeardAtMs(): number {
     return this.#session?.keepAlive.lastHeardAtMs ?? 0;
   }

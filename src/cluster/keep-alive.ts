@@ -18,8 +18,7 @@ export const DEFAULT_KEEP_ALIVE: KeepAliveOptions = { quietMs: 10_000, answerMs:
 export class KeepAlive {
   readonly #session: ClientHttp2Session;
   readonly #options: KeepAliveOptions;
-  #heardAt = performance.now();
-  #lastHeardAtMs = Date.now();
+  #heardAtMs = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(session: ClientHttp2Session, options: KeepAliveOptions) {
@@ -27,8 +26,9 @@ export class KeepAlive {
     this.#options = options;
   }
 
+  /** On the monotonic clock. */
   get lastHeardAtMs(): number {
-    return this.#lastHeardAtMs;
+    return this.#heardAtMs;
   }
 
   start(): void {
@@ -37,29 +37,28 @@ export class KeepAlive {
   }
 
   heard(): void {
-    this.#heardAt = performance.now();
-    this.#lastHeardAtMs = Date.now();
+    this.#heardAtMs = performance.now();
   }
 
   #askWhenQuiet(): void {
-    const quietForMs = performance.now() - this.#heardAt;
+    const quietForMs = performance.now() - this.#heardAtMs;
     if (quietForMs < this.#options.quietMs) {
       this.#arm(this.#options.quietMs - quietForMs, () => this.#askWhenQuiet());
       return;
     }
     if (this.#session.destroyed) return;
-    const askedAt = performance.now();
+    const askedAtMs = performance.now();
     this.#session.ping((error) => {
       if (error === null) this.heard();
     });
     // When this process itself stood still, the answer waits in the socket and is read before an
     // immediate runs, but after a timer.
-    this.#arm(this.#options.answerMs, () => setImmediate(() => this.#judge(askedAt)));
+    this.#arm(this.#options.answerMs, () => setImmediate(() => this.#judge(askedAtMs)));
   }
 
-  #judge(askedAt: number): void {
+  #judge(askedAtMs: number): void {
     if (this.#session.destroyed) return;
-    if (this.#heardAt >= askedAt) {
+    if (this.#heardAtMs >= askedAtMs) {
       this.#askWhenQuiet();
       return;
     }

@@ -86,7 +86,7 @@ export class ManifestsSource implements Source {
   }
 
   #note(problems: readonly ClusterError[]): void {
-    this.#lastReadAtMs = Date.now();
+    this.#lastReadAtMs = performance.now();
     const known = new Set(this.#problems.map(({ message }) => message));
     const fresh = problems.filter(({ message }) => !known.has(message));
     this.#problems = problems;

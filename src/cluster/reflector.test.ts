@@ -248,6 +248,42 @@ describe('a version that the server no longer has', () => {
   });
 });
 
+describe('a wall clock that jumps', () => {
+  const DAY_MS = 86_400_000;
+
+  for (const byMs of [-DAY_MS, DAY_MS]) {
+    const direction = byMs < 0 ? 'back' : 'forward';
+    it(`${direction} by a day changes no wait after failures, and no age of the last news`, async (t) => {
+      const fails: Step = (x) => {
+        clock.jumpWall(byMs);
+        x.refuse(500);
+      };
+      const { tells, clock, reflector } = await stage(t, [
+        ...Array.from({ length: 4 }, () => fails),
+        (x) => x.watch(initialEnd(7)),
+      ]);
+      await tells('synced');
+      assert.deepEqual(clock.sleptMs, [800, 1_600, 3_200, 6_400]);
+      clock.jumpWall(byMs);
+      clock.advance(5_000);
+      assert.equal(clock.monotonicMs() - reflector.health().lastHeardAtMs, 5_000);
+    });
+  }
+
+  it('makes a watch that ended at once no long one', async (t) => {
+    const { tells, clock } = await stage(t, [
+      (x) => {
+        x.watch(initialEnd(7));
+        clock.jumpWall(DAY_MS);
+        x.end();
+      },
+      (x) => x.watch(added('a', 8)),
+    ]);
+    await tells('synced', `put ${A}`);
+    assert.deepEqual(clock.sleptMs, [800]);
+  });
+});
+
 describe('a server that refuses', () => {
   it('is asked again later and later, up to half a minute', async (t) => {
     const fails: Step = (x) => x.refuse(500);

@@ -88,12 +88,12 @@ export class Reflector<K extends Kind> {
   /** Resolves when the signal aborts; rejects only when whoever is told events throws. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const begunAtMs = this.#options.clock.nowMs();
+      const begunAtMs = this.#options.clock.monotonicMs();
       // The line may have been a change of which nobody will tell again.
       if (this.#hasMissedLine) this.#relist();
       try {
         await this.#follow(signal);
-        this.#assertLasted(this.#options.clock.nowMs() - begunAtMs);
+        this.#assertLasted(this.#options.clock.monotonicMs() - begunAtMs);
       } catch (error) {
         if (signal.aborted && (error === signal.reason || error instanceof ClusterError)) return;
         if (!(error instanceof ClusterError)) throw error;
@@ -180,15 +180,19 @@ export class Reflector<K extends Kind> {
   }
 
   #heard(): void {
-    this.#lastHeardAtMs = this.#options.clock.nowMs();
+    this.#lastHeardAtMs = this.#options.clock.monotonicMs();
   }
 
   /** A server that ends each watch at once must not be asked again at once. */
   #assertLasted(ms: number): void {
     if (ms >= HEALTHY_MS) return;
-    throw new ClusterError('CLUSTER_CONNECTION_LOST', `the server ended the watch after ${ms} ms`, {
-      next: 'nothing: it is tried again; the API server may be restarting',
-    });
+    throw new ClusterError(
+      'CLUSTER_CONNECTION_LOST',
+      `the server ended the watch after ${Math.round(ms)} ms`,
+      {
+        next: 'nothing: it is tried again; the API server may be restarting',
+      },
+    );
   }
 
   /** Decides how to go on after a failure, and how long to wait before. */
@@ -205,7 +209,7 @@ export class Reflector<K extends Kind> {
     }
     if (this.#changeOfWays(error)) return 0;
     const toldMs = Math.min(error.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-    return toldMs + this.#backoff.afterFailure(clock.nowMs());
+    return toldMs + this.#backoff.afterFailure(clock.monotonicMs());
   }
 
   /** What not every cluster has does not keep the others waiting. */

@@ -19,7 +19,7 @@ export type SourceEvent = {
 export interface SourceHealth {
   readonly kind: Kind;
   readonly connected: boolean;
-  /** Milliseconds since 1970 of the last sign of life of the watch. */
+  /** When the watch last gave a sign of life, on the monotonic clock; 0: never. */
   readonly lastHeardAtMs: number;
   /** What stands in the way at present; nothing while all is well. */
   readonly lastError?: string;

@@ -106,6 +106,7 @@ async function run({ config, load, options }: Start): Promise<void> {
     about: { nodeName, hostName: hostname() },
     post: (path, body, signal) => postTo(source, { path, body }, signal),
     onProblem: (error) => log.debug(`event: ${String(error)}`),
+    clock: systemClock,
   });
   const plane = openPlane(settings.mode, {
     ebpf: settings.ebpf,

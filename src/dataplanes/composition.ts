@@ -205,7 +205,7 @@ export class ComposedPlane implements DataPlane {
     while (!signal.aborted) {
       await this.#sleep(TRY_FRONT_EVERY_MS, signal);
       if (signal.aborted || this.#frontLost === undefined) continue;
-      onDrift({ atMs: Date.now(), what: `${this.#front.mode} is not there, and is tried again` });
+      onDrift({ what: `${this.#front.mode} is not there, and is tried again` });
     }
   }
 
@@ -238,7 +238,7 @@ export class ComposedPlane implements DataPlane {
     } catch (error) {
       this.#isUncertain = true;
       const what = `a change of mode ${this.mode} was not taken back: ${String(error)}`;
-      this.#onDrift?.({ atMs: Date.now(), what });
+      this.#onDrift?.({ what });
     }
   }
 }

@@ -50,7 +50,6 @@ export interface Inspection {
 
 /** Somebody else changed what is ours. */
 export interface Drift {
-  readonly atMs: number;
   /** What happened, in words for people. */
   readonly what: string;
   /** Who did it, where the kernel says. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Events } from '../../../src/agent/events.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
+import { systemClock } from '../../../src/cluster/clock.ts';
 import { nodeNameOf } from '../../../src/commands/desired.ts';
 import { hooksPlane, podsMetIn } from '../../../src/commands/run/ebpf.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
@@ -60,6 +61,7 @@ export class OwnProxy {
         about: { nodeName, hostName: nodeName },
         post: async () => undefined,
         onProblem: () => undefined,
+        clock: systemClock,
       }),
       log,
       runFolder,

@@ -113,6 +113,17 @@ describe('metrics with the names of kube-proxy', () => {
     assert.equal(sampleOf(await metrics.render(), series), 0);
   });
 
+  it('date the last change by the wall clock as it is when they are asked', async () => {
+    let wallMs = 1_000_000;
+    const clock = { monotonicMs: () => 500_000, wallMs: () => wallMs };
+    const metrics = metricsOf({ clock });
+    tell(metrics, 'onReceived', { kind: 'slice', type: 'put', atMs: 499_000 });
+    const series = 'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}';
+    assert.equal(sampleOf(await metrics.render(), series), 999);
+    wallMs += 3_600_000;
+    assert.equal(sampleOf(await metrics.render(), series), 999 + 3_600);
+  });
+
   it('leave out triggers from before the start', async () => {
     const metrics = metricsOf();
     const atMs = STARTED_AT_MS + 1_000;

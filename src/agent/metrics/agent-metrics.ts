@@ -1,3 +1,4 @@
+import type { Clock } from '../../cluster/clock.ts';
 import type { PacketCounts } from '../../dataplanes/contract.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -13,6 +14,8 @@ import { ProcessMetrics } from './process-metrics.ts';
 export interface AgentMetricsOptions {
   readonly mode: string;
   readonly version: string;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
+  /** On the monotonic clock. */
   readonly startedAtMs: number;
   /** Asked for once for each scrape. */
   readonly snapshot: () => AgentSnapshot;

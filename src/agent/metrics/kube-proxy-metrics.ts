@@ -1,4 +1,6 @@
+import type { Clock } from '../../cluster/clock.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
+import { datesBy } from '../dates.ts';
 import type { MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
 import type {
@@ -15,6 +17,7 @@ import { NETWORK_PROGRAMMING_SECONDS, SYNC_SECONDS } from './buckets.ts';
 export interface KubeProxyMetricsOptions {
   readonly set: MetricSet;
   readonly mode: string;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
   /** Triggers from before it are of a time when nobody was here to act on them. */
   readonly startedAtMs: number;
   /** Asked for once for each scrape. */
@@ -104,11 +107,12 @@ export class KubeProxyMetrics implements AgentObserver {
     if (rows.pending === 0) this.#pending = { service: 0, slice: 0 };
     this.#metrics.pending.service.set(this.#pending.service);
     this.#metrics.pending.slice.set(this.#pending.slice);
+    const dateOf = datesBy(this.#options.clock);
     for (const family of FAMILIES) {
       const { lastSyncedAtMs } = conditions.timely[family];
       if (lastSyncedAtMs !== undefined) this.#metrics.lastSync.set(lastSyncedAtMs / 1000, family);
       if (this.#lastQueuedAtMs !== undefined) {
-        this.#metrics.lastQueued.set(this.#lastQueuedAtMs / 1000, family);
+        this.#metrics.lastQueued.set(dateOf(this.#lastQueuedAtMs) / 1000, family);
       }
     }
     for (const { family, policy, count } of this.#options.noLocal?.() ?? []) {

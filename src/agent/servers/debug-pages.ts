@@ -1,10 +1,13 @@
+import type { Clock } from '../../cluster/clock.ts';
+import { datesBy } from '../dates.ts';
 import { type Reply, textReply } from './http.ts';
 
 /** What `/statusz` says of the process. */
 export interface ComponentPage {
   readonly version: string;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
+  /** On the monotonic clock. */
   readonly startedAtMs: number;
-  readonly nowMs?: () => number;
 }
 
 const WARNING =
@@ -20,11 +23,12 @@ export function flagzReply(flags: Readonly<Record<string, string>>): Reply {
 }
 
 export function statuszReply(about: ComponentPage, paths: readonly string[]): Reply {
-  const upSeconds = Math.floor(((about.nowMs?.() ?? Date.now()) - about.startedAtMs) / 1000);
+  const { clock, startedAtMs } = about;
+  const upSeconds = Math.floor((clock.monotonicMs() - startedAtMs) / 1000);
   return page('statusz', [
     WARNING,
     '',
-    `Started  ${new Date(about.startedAtMs).toUTCString()}`,
+    `Started  ${new Date(datesBy(clock)(startedAtMs)).toUTCString()}`,
     `Up  ${spanText(upSeconds)}`,
     `Node version  ${process.version}`,
     `Binary version  ${about.version}`,

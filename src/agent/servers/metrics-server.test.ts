@@ -52,9 +52,12 @@ it('has the debugging pages only where they are switched on', async (t) => {
   assert.equal((await ask(`${without}/statusz`)).status, 404);
 
   const flags = (): Record<string, string> => ({ v: '2', 'bind-address': '0.0.0.0' });
-  const startedAtMs = Date.UTC(2026, 10, 15, 9, 28, 6);
-  const nowMs = (): number => startedAtMs + 3_723_999;
-  const statusz = { version: '1.2.3', startedAtMs, nowMs };
+  const upMs = 3_723_999;
+  const clock = {
+    monotonicMs: (): number => 5_000 + upMs,
+    wallMs: (): number => Date.UTC(2026, 10, 15, 9, 28, 6) + upMs,
+  };
+  const statusz = { version: '1.2.3', startedAtMs: 5_000, clock };
   const url = await started(t, { flagz: { flags }, statusz });
   const flagz = await ask(`${url}/flagz`);
   assert.match(flagz.body, /^\nfairlead flagz\nWarning: .*\nbind-address: 0\.0\.0\.0\nv: 2\n$/);

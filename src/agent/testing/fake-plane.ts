@@ -178,19 +178,19 @@ export class FakePlane implements DataPlane {
   }
 
   /** Somebody else takes a row out of the kernel. */
-  lose(key: ServicePortKey, atMs: number): void {
+  lose(key: ServicePortKey): void {
     if (!this.kernel.delete(key)) return;
     this.#suspects.add(key);
-    this.#onDrift?.({ atMs, what: `${key} deleted`, by: { pid: 7, program: 'nft' } });
+    this.#onDrift?.({ what: `${key} deleted`, by: { pid: 7, program: 'nft' } });
   }
 
   /** Somebody else takes a part of a row out of the kernel. */
-  spoil(key: ServicePortKey, atMs: number): void {
+  spoil(key: ServicePortKey): void {
     const row = this.kernel.get(key);
     if (row === undefined) return;
     this.kernel.set(key, { ...row, affinitySeconds: row.affinitySeconds + 1 });
     this.#suspects.add(key);
-    this.#onDrift?.({ atMs, what: `${key} changed` });
+    this.#onDrift?.({ what: `${key} changed` });
   }
 
   count(call: Call): number {

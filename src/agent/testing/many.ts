@@ -32,8 +32,7 @@ export async function startedStage(
   clock: VirtualClock,
   { objectsPerStep, ...more }: Partial<AgentOptions> & { objectsPerStep?: number } = {},
 ): Promise<Stage> {
-  const monotonicMs = (): number => clock.nowMs();
-  const stage = new Stage(clock, { monotonicMs, random: () => 0.5, ...more });
+  const stage = new Stage(clock, { random: () => 0.5, ...more });
   if (objectsPerStep !== undefined) stage.plane.writeInParts(objectsPerStep);
   stage.start();
   await clock.settle();

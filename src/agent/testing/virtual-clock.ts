@@ -12,17 +12,27 @@ const MOST_TURNS = 1_000_000;
 
 /** Time that passes when nothing else happens, and then at once. */
 export class VirtualClock implements Clock {
-  #nowMs = 1_700_000_000_000;
+  #monotonicMs = 1_000_000;
+  #wallAheadMs = 1_700_000_000_000;
   readonly #sleepers = new Set<Sleeper>();
 
-  nowMs(): number {
-    return this.#nowMs;
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  wallMs(): number {
+    return this.#monotonicMs + this.#wallAheadMs;
+  }
+
+  /** Sets the wall clock; no time passes. */
+  jumpWall(byMs: number): void {
+    this.#wallAheadMs += byMs;
   }
 
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const sleeper = { untilMs: this.#nowMs + ms, wake: () => resolve() };
+    const sleeper = { untilMs: this.#monotonicMs + ms, wake: () => resolve() };
     this.#sleepers.add(sleeper);
     signal.addEventListener('abort', sleeper.wake, { once: true });
     await promise;
@@ -37,7 +47,7 @@ export class VirtualClock implements Clock {
 
   /** Lets so much time pass, and everything happen in it. */
   async pass(ms: number): Promise<void> {
-    const endMs = this.#nowMs + ms;
+    const endMs = this.#monotonicMs + ms;
     await this.settle();
     for (
       let next = this.#next();
@@ -47,7 +57,7 @@ export class VirtualClock implements Clock {
       this.#jumpTo(next);
       await this.settle();
     }
-    this.#nowMs = endMs;
+    this.#monotonicMs = endMs;
   }
 
   /** Lets time pass until the condition holds; fails with its name when it never does. */
@@ -65,7 +75,7 @@ export class VirtualClock implements Clock {
   }
 
   #jumpTo({ untilMs, wake }: Sleeper): void {
-    this.#nowMs = Math.max(this.#nowMs, untilMs);
+    this.#monotonicMs = Math.max(this.#monotonicMs, untilMs);
     wake();
   }
 }

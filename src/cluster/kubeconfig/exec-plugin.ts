@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Clock } from '../clock.ts';
 import { ClusterError, systemCode } from '../errors.ts';
 import { arrayAt, isRecord, recordAt, textAt } from '../json.ts';
 import type { Secret } from '../secret.ts';
@@ -19,38 +20,48 @@ export interface ExecPluginOptions {
   readonly user: Entry;
   readonly cluster: ClusterInfo;
   readonly runPlugin: RunPlugin;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
 }
 
 const TIMEOUT_MS = 60_000;
 
+interface Held {
+  readonly credential: ExecCredential;
+  /** When it expires, on the monotonic clock. */
+  readonly staleAtMs: number;
+}
+
 /** A program that gives credentials: run when they are needed, once for all who wait. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
-  #held: ExecCredential | undefined;
-  #running: Promise<ExecCredential> | undefined;
+  #held: Held | undefined;
+  #running: Promise<Held> | undefined;
 
   constructor(options: ExecPluginOptions) {
     this.#options = options;
   }
 
   async credential(): Promise<ExecCredential> {
-    if (this.#held !== undefined && this.#options.nowMs() < this.#held.expiresAtMs) {
-      return this.#held;
-    }
+    if (this.#held !== undefined && this.#isFresh(this.#held)) return this.#held.credential;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
     this.#held = await this.#running;
-    return this.#held;
+    return this.#held.credential;
   }
 
   /** Only what was rejected: by now another request may have fetched a newer one. */
   forget(token: Secret | undefined): void {
-    if (this.#held?.token === token) this.#held = undefined;
+    if (this.#held?.credential.token === token) this.#held = undefined;
   }
 
-  async #run(): Promise<ExecCredential> {
+  /** By either clock: the wall clock may have been wrong when it was fetched, or be set back since. */
+  #isFresh({ credential, staleAtMs }: Held): boolean {
+    const { clock } = this.#options;
+    return clock.wallMs() < credential.expiresAtMs && clock.monotonicMs() < staleAtMs;
+  }
+
+  async #run(): Promise<Held> {
     const exec = recordAt(this.#options.user.value, 'exec');
     const apiVersion = textAt(exec, 'apiVersion');
     assertKnownVersion(apiVersion);
@@ -61,7 +72,9 @@ export class ExecPlugin {
     }
     const credential = readExecCredential(result.stdout, apiVersion);
     if (typeof credential === 'string') throw this.#failure(call, credential);
-    return credential;
+    const { clock } = this.#options;
+    const leftMs = credential.expiresAtMs - clock.wallMs();
+    return { credential, staleAtMs: clock.monotonicMs() + leftMs };
   }
 
   #call(apiVersion: string): PluginCall {

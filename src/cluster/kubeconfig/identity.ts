@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.ts';
 import { ClusterError } from '../errors.ts';
 import { isRecord, textAt } from '../json.ts';
 import { Secret } from '../secret.ts';
@@ -63,7 +64,7 @@ function pluginIdentity(user: Entry, { cluster, runPlugin }: IdentityOptions): I
   if (runPlugin === undefined) {
     throw unsupported('credential plugins (exec) cannot be run here');
   }
-  const plugin = new ExecPlugin({ user, cluster, runPlugin, nowMs: () => Date.now() });
+  const plugin = new ExecPlugin({ user, cluster, runPlugin, clock: systemClock });
   return {
     token: async () => (await plugin.credential()).token,
     clientCertificate: async () => (await plugin.credential()).clientCertificate,

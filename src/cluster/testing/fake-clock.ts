@@ -6,14 +6,24 @@ export class FakeClock implements Clock {
   readonly sleptMs: number[] = [];
   /** From now on who sleeps does so until it is aborted. */
   isHeld = false;
-  #nowMs = 1_000_000;
+  #monotonicMs = 1_000_000;
+  #wallAheadMs = 1_700_000_000_000;
 
-  nowMs(): number {
-    return this.#nowMs;
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  wallMs(): number {
+    return this.#monotonicMs + this.#wallAheadMs;
+  }
+
+  /** Sets the wall clock; no time passes. */
+  jumpWall(byMs: number): void {
+    this.#wallAheadMs += byMs;
   }
 
   advance(ms: number): void {
-    this.#nowMs += ms;
+    this.#monotonicMs += ms;
   }
 
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -22,7 +32,7 @@ export class FakeClock implements Clock {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
       return;
     }
-    this.#nowMs += ms;
+    this.#monotonicMs += ms;
     await turn();
   }
 }

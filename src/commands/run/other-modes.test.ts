@@ -50,7 +50,8 @@ test('it is tried at least once a minute, and no more when the proxy ends', asyn
   const { options, clock, calls } = stage({ iptables: Array(20).fill('locked') });
   const lifetime = new AbortController();
   const clockThatEnds = {
-    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    wallMs: () => clock.wallMs(),
     sleep: async (ms: number, signal: AbortSignal) => {
       await clock.sleep(ms, signal);
       if (clock.sleptMs.length === 11) lifetime.abort();

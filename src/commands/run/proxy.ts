@@ -43,7 +43,7 @@ export interface AssembledProxy {
 export function assembleProxy(parts: ProxyParts): AssembledProxy {
   const { config, plane, source, nodeName, log } = parts;
   const { settings } = config;
-  const startedAtMs = Date.now();
+  const startedAtMs = systemClock.monotonicMs();
   const addresses = knownAddresses();
   const manager = new ServiceManager({
     env: process.env,
@@ -56,6 +56,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     ...(packetCounts ? { packetCounts } : {}),
     mode: settings.mode,
     version: VERSION,
+    clock: systemClock,
     startedAtMs,
     snapshot: () => agentOf().snapshot(),
     noLocal: () => agentOf().noLocal(),

@@ -7,6 +7,7 @@ import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
+import { systemClock } from '../../cluster/clock.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
@@ -55,7 +56,9 @@ export function serverTasks(of: {
           mode: settings.mode,
           metrics,
           configuration: () => parse(toConfigurationYaml(fields)) as unknown,
-          ...(features.statuszPage ? { statusz: { version: VERSION, startedAtMs } } : {}),
+          ...(features.statuszPage
+            ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
+            : {}),
           onProblem,
         },
         signal,

@@ -146,7 +146,7 @@ export class HooksPlane implements DataPlane {
 
   /** Each for itself: a look at large maps must not keep a lost hook waiting. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
-    const tell = (what: string) => onDrift({ atMs: Date.now(), what });
+    const tell = (what: string) => onDrift({ what });
     this.#tell = tell;
     await Promise.all([
       lookSparingly(new LookPace(AT_HOOKS), async () => this.#lookAtHooks(tell), signal),

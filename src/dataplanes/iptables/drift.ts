@@ -41,12 +41,12 @@ export async function watchEvents(
       const what = describe(events);
       events = [];
       const by = { pid: commit.processId, program: commit.processName };
-      onDrift({ atMs: Date.now(), what, by });
+      onDrift({ what, by });
     },
     onOverrun() {
       events = [];
       of.suspects().noteEverything();
-      onDrift({ atMs: Date.now(), what: 'more changed at once than the kernel could tell' });
+      onDrift({ what: 'more changed at once than the kernel could tell' });
     },
   };
   await listenToNftables(netlink, listener, signal);

@@ -39,7 +39,7 @@ export async function pollTables(
     const begunMs = performance.now();
     for (const family of FAMILIES) {
       const what = await lookAt(family, of, seen);
-      if (what !== undefined) onDrift({ atMs: Date.now(), what });
+      if (what !== undefined) onDrift({ what });
     }
     waitMs = Math.max(of.periodMs, (performance.now() - begunMs) / MOST_SHARE);
   }

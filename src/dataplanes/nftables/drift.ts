@@ -40,7 +40,7 @@ export async function watchDrift(
       const what = describe(events);
       events = [];
       const by = { pid: commit.processId, program: commit.processName };
-      onDrift({ atMs: Date.now(), what, by });
+      onDrift({ what, by });
     },
     onOverrun() {
       events = [];
@@ -50,7 +50,7 @@ export async function watchDrift(
   const tellLoss = async () => {
     if (await generations.wasOnlyOurs()) return;
     of.suspects().noteEverything();
-    onDrift({ atMs: Date.now(), what: 'more changed at once than the kernel could tell' });
+    onDrift({ what: 'more changed at once than the kernel could tell' });
   };
   const lost: Promise<void>[] = [generations.begin()];
   await listenToNftables(netlink, listener, signal);

@@ -220,7 +220,7 @@ export class NftablesPlane implements DataPlane {
     if (!this.#knowledge.takeover.written(row.key)) return;
     this.#suspects.noteEverything();
     const what = 'rules of an earlier version are there; every row is in place, and they go';
-    this.#onDrift?.({ atMs: Date.now(), what });
+    this.#onDrift?.({ what });
   }
 
   #settle(transaction: Transaction): void {

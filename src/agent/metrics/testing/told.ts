@@ -8,6 +8,7 @@ export function metricsOf(more: Partial<AgentMetricsOptions> = {}): AgentMetrics
   return new AgentMetrics({
     mode: 'nftables',
     version: '0.1.0',
+    clock: { monotonicMs: () => 0, wallMs: () => 0 },
     startedAtMs: STARTED_AT_MS,
     snapshot: () => snapshotWith(),
     ...more,

@@ -1,0 +1,12 @@
+/** Files of `src` that may read the wall clock, and the date that each of them tells. */
+export const READERS: Readonly<Record<string, string>> = {
+  'src/cluster/clock.ts': 'the clock that all others are given',
+  'src/cluster/kubeconfig/exec-plugin.ts': 'the expiry of a credential is a date',
+  'src/agent/propagation.ts': 'the trigger of an EndpointSlice is a date',
+  'src/agent/dates.ts': 'dates in conditions and snapshots, from ages',
+  'src/agent/events.ts': 'eventTime of an Event',
+  'src/agent/metrics/process-metrics.ts': 'process_start_time_seconds, from the age of the process',
+  'src/agent/servers/health-server.ts': 'currentTime in the body of a probe',
+  'src/commands/run/logger.ts': 'the time of a log line',
+  'src/commands/services.ts': 'the date above a list that is watched',
+};
