@@ -5,7 +5,7 @@ import type { SourceEvent } from '../cluster/source.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
+import { hasHooks, type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
 /** What an event was about, for those who measure. */
 export interface Touched {
@@ -64,7 +64,8 @@ export class Intake {
   }
 
   get #isWaitingForAddresses(): boolean {
-    const needsAddresses = Array.isArray(this.#settings.nodePorts.addresses);
+    const needsAddresses =
+      hasHooks(this.#settings) || Array.isArray(this.#settings.nodePorts.addresses);
     return needsAddresses && this.#machineAddresses === undefined;
   }
 

@@ -24,9 +24,11 @@ export function packetPagesOf(desired: DesiredRows, isWanted: IsWanted): Page[] 
   return hookPagesOf('tc-ebpf', desired, isWanted);
 }
 
-function placeOf(mode: EbpfMode, { podNetworks = [] }: NodeFacts): RenderedPlace {
-  if (mode === 'socket-ebpf') return { podsMet: 'at sockets' };
-  return { podsMet: 'as packets', podNetwork: new PodNetwork(podNetworks) };
+function placeOf(mode: EbpfMode, facts: NodeFacts): RenderedPlace {
+  const ownAddresses = new Set(facts.ownAddresses);
+  if (mode === 'socket-ebpf') return { podsMet: 'at sockets', ownAddresses };
+  const podNetwork = new PodNetwork(facts.podNetworks ?? []);
+  return { podsMet: 'as packets', podNetwork, ownAddresses };
 }
 
 /** What the rules behind have, with the entries of the hooks in front. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -51,12 +52,18 @@ export function followFlows(of: {
       },
     },
   });
+  // Of the facts about the node, only these decide about a flow.
+  let judgedWith: NodeFacts['nodePortAddresses'] | undefined;
   return {
     run: (signal) => reconciler.run(signal),
     observer: {
       onAcknowledged: ({ changes }) => reconciler.acknowledged(changes),
       onFirstSync: () => reconciler.adopt(agent().desired().rows),
-      onConfigured: () => reconciler.reconsiderAll(),
+      onConfigured: ({ nodePortAddresses }) => {
+        if (isDeepStrictEqual(nodePortAddresses, judgedWith)) return;
+        judgedWith = nodePortAddresses;
+        reconciler.reconsiderAll();
+      },
     },
   };
 }

@@ -97,6 +97,18 @@ test('a restart finds everything right, writes nothing, and goes on from there',
   assert.deepEqual([...new Set((await ask('10.96.0.1', 60)).by)].sort(), ADDRESSES);
 });
 
+test('a socket passes at an address that the node has, until the node has it no more', async () => {
+  const plane = place.newPlane();
+  const frontends = [clusterIp('127.0.0.99')];
+  await bring(plane, [rowOf('cache', { frontends, endpoints: ENDPOINTS })]);
+  const own = { ...FACTS, ownAddresses: ['127.0.0.99'] };
+  const by = async () => [...new Set((await ask('127.0.0.99', 10)).by)].sort().join();
+  await plane.configure(own);
+  assert.equal(await by(), 'ECONNREFUSED');
+  await plane.configure(FACTS);
+  assert.equal((await by()).includes('ECONNREFUSED'), false);
+});
+
 test('with affinity a client stays, until its endpoint is gone', async () => {
   const plane = place.newPlane();
   const of = { frontends: [clusterIp('10.96.0.2')], affinitySeconds: 60 };
