@@ -15,6 +15,7 @@ import { leftAloneScenarios } from './scenarios/left-alone.ts';
 import { loadBalancerScenarios } from './scenarios/load-balancer.ts';
 import { masqueradeScenarios } from './scenarios/masquerade.ts';
 import { noEndpointsScenarios } from './scenarios/no-endpoints.ts';
+import { nodeCacheScenarios } from './scenarios/node-cache.ts';
 import { nodePortScenarios } from './scenarios/node-port.ts';
 import { nodePortAddressScenarios } from './scenarios/node-port-addresses.ts';
 import { serviceChangeScenarios } from './scenarios/service-changes.ts';
@@ -43,6 +44,7 @@ export const CORPUS: readonly Scenario[] = [
   ...masqueradeScenarios,
   ...noEndpointsScenarios,
   ...leftAloneScenarios,
+  ...nodeCacheScenarios,
   ...serviceChangeScenarios,
   ...serviceLifecycleScenarios,
   ...endpointChangeScenarios,
