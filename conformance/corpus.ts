@@ -24,6 +24,7 @@ import { sliceScenarios } from './scenarios/slices.ts';
 import { sourceRangeScenarios } from './scenarios/source-ranges.ts';
 import { terminatingScenarios } from './scenarios/terminating.ts';
 import { topologyScenarios } from './scenarios/topology.ts';
+import { withoutEbpfScenarios } from './scenarios/without-ebpf.ts';
 
 /** Every scenario, in the order of the table. Names are unique; a test holds that. */
 export const CORPUS: readonly Scenario[] = [
@@ -45,6 +46,7 @@ export const CORPUS: readonly Scenario[] = [
   ...noEndpointsScenarios,
   ...leftAloneScenarios,
   ...nodeCacheScenarios,
+  ...withoutEbpfScenarios,
   ...serviceChangeScenarios,
   ...serviceLifecycleScenarios,
   ...endpointChangeScenarios,

@@ -185,6 +185,12 @@ export class ForwardingTable {
   }
 
   #compile(entry: Entry, family: Family): Forwarding[] {
+    const rows = this.#compileServed(entry, family);
+    if (entry.service?.labels.ebpf !== 'off') return rows;
+    return rows.map((row) => ({ ...row, onlyPackets: true }));
+  }
+
+  #compileServed(entry: Entry, family: Family): Forwarding[] {
     const { service, slices } = entry;
     const kept = this.#kept.of(entry, this.#view)?.[family];
     if (!service) return [];

@@ -36,7 +36,7 @@ function hookPagesOf(mode: EbpfMode, desired: DesiredRows, isWanted: IsWanted): 
   const place = placeOf(mode, desired.facts);
   return pagesOf(desired, isWanted).map((page) => ({
     ...page,
-    table: `${page.table}, behind ${HOOKS_OF[mode]}`,
+    table: `${page.table}, ${page.forwarding.onlyPackets ? 'without' : 'behind'} ${HOOKS_OF[mode]}`,
     frontends: page.frontends.map(({ frontend, elements = [], path }) => ({
       frontend,
       elements: [
@@ -48,7 +48,7 @@ function hookPagesOf(mode: EbpfMode, desired: DesiredRows, isWanted: IsWanted): 
         })),
         ...elements,
       ],
-      path: [HOOKS_OF[mode], ...path],
+      path: page.forwarding.onlyPackets ? path : [HOOKS_OF[mode], ...path],
     })),
   }));
 }
