@@ -4,17 +4,20 @@ import { Claims, claimOf, claimsOfPort } from './claims.ts';
 import { compile } from './compile.ts';
 import { KeptServices } from './kept-services.ts';
 import {
+  type Endpoint,
   FAMILIES,
   type Family,
   type Forwarding,
   type Frontend,
   type NodeView,
+  type ServicePortId,
   type ServicePortKey,
   servicePortKey,
 } from './model.ts';
 import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
 import { hasSameClaims, isSameService } from './same-service.ts';
 import { reachablePorts } from './service-ports.ts';
+import { ServingEndpoints } from './serving.ts';
 import { sharing } from './share.ts';
 import { type Stale, StaleQueue } from './stale-queue.ts';
 
@@ -31,6 +34,7 @@ export class ForwardingTable {
   readonly #claims = new Claims();
   readonly #stale = new StaleQueue();
   readonly #kept = new KeptServices();
+  readonly #serving = new ServingEndpoints();
   /** What the rows were when changes were last taken, of those that may be others now. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
 
@@ -130,11 +134,21 @@ export class ForwardingTable {
     return this.#register.get(name)?.slices ?? [];
   }
 
+  /**
+   * Whether an endpoint says that it serves, also one that new flows do not go to any more. Its
+   * address is in canonical spelling.
+   */
+  isServing(id: ServicePortId, endpoint: Pick<Endpoint, 'address' | 'port'>): boolean {
+    const slices = () => this.slicesOf(nameOf(id.namespace, id.service));
+    return this.#serving.has(id, endpoint, { slices, view: this.#view });
+  }
+
   get view(): NodeView {
     return this.#view;
   }
 
   #sliceMoved({ entry, slice: { addressType } }: SliceMove): void {
+    this.#serving.forget(entry.name);
     this.#stale.mark(entry, addressType === 'FQDN' ? NO_FAMILIES : ONLY[addressType]);
   }
 
