@@ -24,8 +24,9 @@ export async function startNodeCache(world: World, start: Start): Promise<void> 
     const inNode = async (...argv: [string, ...string[]]): Promise<void> => {
       await run(enterNamespace(namespacePath, argv));
     };
-    // The kernel of the lab has no dummy devices.
-    await inNode('ip', 'address', 'add', address, 'dev', 'lo');
+    // The kernel of the lab has no dummy devices. Without nodad it may be too early to bind to it.
+    const nodad = family === 'ipv6' ? ['nodad'] : [];
+    await inNode('ip', 'address', 'add', address, 'dev', 'lo', ...nodad);
     stack.defer(() => inNode('ip', 'address', 'delete', address, 'dev', 'lo'));
     const ports = [
       { port: PORT, protocol: 'TCP' },
