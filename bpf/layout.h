@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Another number: maps that an older Fairlead has pinned are made anew. */
-#define LAYOUT_VERSION 2
+#define LAYOUT_VERSION 3
 
 enum source_class { CLASS_POD, CLASS_HOST, CLASS_OUTSIDE, CLASSES };
 
@@ -30,6 +30,12 @@ enum outcome_flag {
 enum setting_flag {
 	SETTING_LOOPBACK_NODE_PORTS = 1,
 	SETTING_ONLY_HOST_SOCKETS = 2, /* those of pods are met as packets */
+};
+
+/* Why an address is in the map of node addresses. */
+enum address_flag {
+	ADDRESS_NODE_PORTS = 1, /* node ports are served on it */
+	ADDRESS_OWN = 2, /* the node has it itself */
 };
 
 /* What comes in by this interface comes from a pod of this node. */

@@ -24,11 +24,13 @@ struct {
 	__type(value, struct slot);
 } slots SEC(".maps");
 
-/* Addresses that node ports are served on. */
+/*
+ * Addresses of the node, with flags. A machine that IPVS has served has the address of every Service.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 65536);
 	__type(key, struct address);
 	__type(value, __u32);
 } node_addresses SEC(".maps");

@@ -80,14 +80,25 @@ static __always_inline int look_up_surely(const struct frontend_key *key, __u32 
 	return result > 0;
 }
 
+static __always_inline __u32 address_flags(const struct address *a)
+{
+	__u32 *flags = bpf_map_lookup_elem(&node_addresses, a);
+
+	return flags ? *flags : 0;
+}
+
 static __always_inline int serves_node_ports(const struct address *a, const struct settings *s,
 					     __u32 class)
 {
 	if (is_loopback(a)) return class == CLASS_HOST && s->flags & SETTING_LOOPBACK_NODE_PORTS;
-	return bpf_map_lookup_elem(&node_addresses, a) != 0;
+	return address_flags(a) & ADDRESS_NODE_PORTS;
 }
 
-/* The address itself, and where it is the node's, the node port. */
+/*
+ * The address itself, and where it is the node's, the node port. A Service address that the node has
+ * itself is left to packets: a process may serve it there, exempt from tracking and so from every rule
+ * that translates, as NodeLocal DNSCache does.
+ */
 static __always_inline int decide(const struct frontend_key *key, const struct settings *s,
 				  __u32 class, struct decision *d)
 {
@@ -95,7 +106,7 @@ static __always_inline int decide(const struct frontend_key *key, const struct s
 
 	/* Connecting to 0.0.0.0 means this host, and node ports are kept under that address. */
 	if (is_unspecified(&key->address)) return 0;
-	if (look_up_surely(key, class, d)) return 1;
+	if (look_up_surely(key, class, d)) return !(address_flags(&key->address) & ADDRESS_OWN);
 	if (!serves_node_ports(&key->address, s, class)) return 0;
 	node_port = *key;
 	node_port.address.words[0] = 0;

@@ -152,8 +152,7 @@ static __always_inline int source_for(struct __sk_buff *skb, const struct packet
 	result = bpf_fib_lookup(skb, &route, sizeof(route),
 				FIB_LOOKUP_SKIP_NEIGHBOUR | FIB_LOOKUP_SOURCE);
 	/* That is also the answer where there is no route at all. */
-	if (result == BPF_FIB_LKUP_RET_NOT_FWDED &&
-	    bpf_map_lookup_elem(&node_addresses, &c->address)) {
+	if (result == BPF_FIB_LKUP_RET_NOT_FWDED && address_flags(&c->address)) {
 		write_address(p, &p->source, to);
 		return 1;
 	}

@@ -16,6 +16,7 @@ import { leftAloneScenarios } from './scenarios/left-alone.ts';
 import { loadBalancerScenarios } from './scenarios/load-balancer.ts';
 import { masqueradeScenarios } from './scenarios/masquerade.ts';
 import { noEndpointsScenarios } from './scenarios/no-endpoints.ts';
+import { nodeCacheScenarios } from './scenarios/node-cache.ts';
 import { nodePortScenarios } from './scenarios/node-port.ts';
 import { nodePortAddressScenarios } from './scenarios/node-port-addresses.ts';
 import { serviceChangeScenarios } from './scenarios/service-changes.ts';
@@ -24,6 +25,7 @@ import { sliceScenarios } from './scenarios/slices.ts';
 import { sourceRangeScenarios } from './scenarios/source-ranges.ts';
 import { terminatingScenarios } from './scenarios/terminating.ts';
 import { topologyScenarios } from './scenarios/topology.ts';
+import { withoutEbpfScenarios } from './scenarios/without-ebpf.ts';
 
 /** Every scenario, in the order of the table. Names are unique; a test holds that. */
 export const CORPUS: readonly Scenario[] = [
@@ -44,6 +46,8 @@ export const CORPUS: readonly Scenario[] = [
   ...masqueradeScenarios,
   ...noEndpointsScenarios,
   ...leftAloneScenarios,
+  ...nodeCacheScenarios,
+  ...withoutEbpfScenarios,
   ...serviceChangeScenarios,
   ...serviceLifecycleScenarios,
   ...endpointChangeScenarios,

@@ -109,6 +109,12 @@ export type Change =
   | { readonly createService: string; readonly service: ServiceDeclaration }
   | { readonly writeSlice: string; readonly slice: SliceDeclaration }
   | { readonly deleteSlice: string }
+  /**
+   * A process of the node, known by this name to answers, takes the Service's cluster IPs as NodeLocal
+   * DNSCache does: the addresses on the node's loopback, and rules that exempt them from tracking.
+   */
+  | { readonly startNodeCache: string; readonly node: number; readonly service: string }
+  | { readonly stopNodeCache: string }
   /** All taints of the node, by key. Nodes are shared by scenarios: put back what was there. */
   | { readonly taintNode: number; readonly keys: readonly string[] };
 

@@ -30,7 +30,7 @@ export class AddressPool {
 }
 
 /** The part of a lab that one scenario lives in: a Kubernetes namespace and what is in it. */
-export class World {
+export class World implements AsyncDisposable {
   readonly lab: Lab;
   readonly namespace: string;
   readonly pods = new Map<string, Pod>();
@@ -39,6 +39,8 @@ export class World {
   readonly notReady = new Set<string>();
   readonly declarations = new Map<string, ServiceDeclaration>();
   readonly services = new Map<string, Service>();
+  /** What the scenario has started on nodes, by name. */
+  readonly #started = new Map<string, AsyncDisposable>();
   readonly #deleted = new Map<string, Service>();
   readonly #pool: AddressPool;
   readonly #addresses = new Map<string, AddressPair>();
@@ -93,6 +95,21 @@ export class World {
   forget(name: string): void {
     this.#deleted.set(name, this.service(name));
     this.services.delete(name);
+  }
+
+  note(name: string, started: AsyncDisposable): void {
+    this.#started.set(name, started);
+  }
+
+  async stop(name: string): Promise<void> {
+    const started = known(this.#started.get(name), `process '${name}'`);
+    this.#started.delete(name);
+    await started[Symbol.asyncDispose]();
+  }
+
+  /** Stops what a scenario has left running on nodes, which other scenarios use too. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const name of [...this.#started.keys()]) await this.stop(name);
   }
 
   #draw(name: string, draw: () => AddressPair): AddressPair {

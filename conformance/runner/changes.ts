@@ -11,6 +11,7 @@ import {
   setLoadBalancer,
   writeSlices,
 } from './declare.ts';
+import { startNodeCache } from './node-cache.ts';
 
 /** Long enough that a terminating pod stays until the scenario removes it. */
 const TERMINATION_GRACE_SECONDS = 600;
@@ -35,6 +36,8 @@ export async function applyChange(world: World, change: Change): Promise<void> {
     return await createService(world, change.createService, change.service);
   }
   if ('writeSlice' in change) return await writeSlices(world, change.writeSlice, change.slice);
+  if ('startNodeCache' in change) return await startNodeCache(world, change);
+  if ('stopNodeCache' in change) return await world.stop(change.stopNodeCache);
   if ('deleteSlice' in change) return await deleteSlices(world, change.deleteSlice);
   const taints = change.keys.map((key) => ({ key, effect: 'NoSchedule' }));
   await world.lab.api.patch(paths.node(nodeName(change.taintNode)), { spec: { taints } });

@@ -58,7 +58,7 @@ async function attempt(
   scenario: Scenario,
   serial: number,
 ): Promise<string | undefined> {
-  const world = new World(bench.lab, namespaceOf(scenario, serial), bench.addresses);
+  await using world = new World(bench.lab, namespaceOf(scenario, serial), bench.addresses);
   using flows = new HeldFlows();
   try {
     await build(world, scenario);

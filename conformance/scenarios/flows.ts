@@ -217,13 +217,23 @@ export const flowScenarios: readonly Scenario[] = [
   {
     name: 'flows/udp-survives-termination',
     title: 'A UDP flow goes on while its pod terminates, and moves when the pod is gone',
-    pods: { a: on(2), ...ASKERS },
-    services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' } } },
+    pods: { a: on(2), old: on(2, { app: 'witness' }), ...ASKERS },
+    services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' } }, witness: UDP_ONLY },
     steps: [
       hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
       hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('a') }),
+      hold({
+        name: 'witness',
+        from: 'client@node1',
+        to: clusterIP('witness'),
+        expect: answeredBy('old'),
+      }),
       { change: [{ addPod: 'b', pod: on(1) }, { terminate: 'a' }] },
       { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('b') }] },
+      // Flows are judged some time after the rules are there, all at once: when this one has been
+      // moved, those that were to stay have been judged too.
+      { change: [{ removePod: 'old' }, { addPod: 'new', pod: on(2, { app: 'witness' }) }] },
+      still('witness', 'new'),
       still('pod', 'a'),
       still('port', 'a'),
       { change: [{ removePod: 'a' }] },

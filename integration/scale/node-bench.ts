@@ -10,6 +10,7 @@ import { ToldSource } from './told-source.ts';
 import { type SendWatch, watchedSockets } from './watched-netlink.ts';
 
 const SETTINGS: AgentSettings = {
+  mode: 'nftables',
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.128.0.0/9', 'fd00:128::/32'] },
   podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],

@@ -72,15 +72,17 @@ export function openSocket(request: SocketRequest): number {
   });
 }
 
-/** A socket bound to a port on every IPv4 and IPv6 address of the namespace. */
+/** A socket bound to a port on one address, or on every IPv4 and IPv6 address of the namespace. */
 export function openBoundSocket(
-  request: Omit<SocketRequest, 'version'> & { readonly port: number },
+  request: Omit<SocketRequest, 'version'> & { readonly address?: string; readonly port: number },
 ): number {
-  const fd = openSocket({ ...request, version: 6 });
+  const { address = '::', port } = request;
+  const version = address.includes(':') ? 6 : 4;
+  const fd = openSocket({ ...request, version });
   return closeOnError(fd, () => {
-    setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
+    if (version === 6) setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
     if (request.kind === 'tcp') setOption(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
-    bindSocket(fd, socketAddress({ address: '::', port: request.port }));
+    bindSocket(fd, socketAddress({ address, port }));
     if (request.kind === 'tcp') check(listen(fd, LISTEN_BACKLOG), 'listen');
   });
 }

@@ -50,15 +50,22 @@ export async function dialUdp(origin: Origin, to: Destination): Promise<dgram.So
   return socket;
 }
 
+/** Where a server listens: on a port of one address, or of every address of a namespace. */
+export interface ListenPlace {
+  readonly namespace: string;
+  readonly address?: string;
+  readonly port: number;
+}
+
 /**
- * A TCP server on a port of every address of another namespace.
+ * A TCP server in another namespace.
  *
  * Node accepts one connection at a server in each turn of its loop, and one process is every pod and
  * every client: with 240 clients at one pod and turns of 42 ms on a busy machine, the last one would
  * be connected and wait for ten seconds. So all that wait are accepted along with the first.
  */
 export async function listenTcp(
-  place: { namespace: string; port: number },
+  place: ListenPlace,
   onConnection: (socket: net.Socket) => void,
 ): Promise<net.Server> {
   const listener = openBoundSocket({ ...place, kind: 'tcp' });
@@ -77,9 +84,9 @@ export async function listenTcp(
   return server;
 }
 
-/** A UDP server on a port of every address of another namespace. */
-export async function bindUdp(place: { namespace: string; port: number }): Promise<dgram.Socket> {
-  const socket = dgram.createSocket('udp6');
+/** A UDP server in another namespace. */
+export async function bindUdp(place: ListenPlace): Promise<dgram.Socket> {
+  const socket = dgram.createSocket(versionOf(place.address ?? '::') === 4 ? 'udp4' : 'udp6');
   const listening = once(socket, 'listening');
   socket.bind({ fd: openBoundSocket({ ...place, kind: 'udp' }) });
   await listening;

@@ -1,7 +1,7 @@
 import type dgram from 'node:dgram';
 import type net from 'node:net';
 import { canonicalIp } from '../../src/addresses/ip.ts';
-import { bindUdp, listenTcp } from '../host/sockets.ts';
+import { bindUdp, type ListenPlace, listenTcp } from '../host/sockets.ts';
 
 export interface ServedPort {
   readonly port: number;
@@ -10,6 +10,8 @@ export interface ServedPort {
 
 export interface NetexecOptions {
   readonly namespacePath: string;
+  /** The only address it listens on; every one of the namespace when not given. */
+  readonly address?: string;
   readonly hostname: string;
   readonly ports: readonly ServedPort[];
 }
@@ -22,7 +24,8 @@ export interface NetexecOptions {
 export async function startNetexec(options: NetexecOptions): Promise<AsyncDisposable> {
   const servers = await Promise.all(
     options.ports.map(({ port, protocol }) => {
-      const place = { namespace: options.namespacePath, port };
+      const { namespacePath: namespace, address } = options;
+      const place = { namespace, port, ...(address === undefined ? {} : { address }) };
       return protocol === 'TCP'
         ? serveTcp(place, options.hostname)
         : serveUdp(place, options.hostname);
@@ -35,9 +38,7 @@ export async function startNetexec(options: NetexecOptions): Promise<AsyncDispos
   };
 }
 
-type Place = { namespace: string; port: number };
-
-async function serveTcp(place: Place, hostname: string): Promise<AsyncDisposable> {
+async function serveTcp(place: ListenPlace, hostname: string): Promise<AsyncDisposable> {
   const open = new Set<net.Socket>();
   const server = await listenTcp(place, (socket) => {
     open.add(socket);
@@ -76,7 +77,7 @@ function response(body: string): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-async function serveUdp(place: Place, hostname: string): Promise<AsyncDisposable> {
+async function serveUdp(place: ListenPlace, hostname: string): Promise<AsyncDisposable> {
   const socket = await bindUdp(place);
   socket.on('message', (message, peer: dgram.RemoteInfo) => {
     const word = message.toString().trim();

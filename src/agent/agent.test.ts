@@ -74,6 +74,26 @@ test('machine addresses are waited for where node ports depend on them', async (
   assert.deepEqual(stage.plane.facts?.nodePortAddresses.IPv4, ['192.0.2.8']);
 });
 
+test('hooks wait for machine addresses, and follow them', async () => {
+  const clock = new VirtualClock();
+  await using stage = new Stage(clock, { settings: { ...SETTINGS, mode: 'socket-ebpf' } });
+  stage.start();
+  await clock.settle();
+  stage.complete();
+  await clock.pass(5000);
+  assert.deepEqual(stage.plane.calls, []);
+  stage.addresses.tell(['192.0.2.7']);
+  await clock.until('facts', () => stage.plane.facts !== undefined);
+  assert.deepEqual(stage.plane.facts?.ownAddresses, ['192.0.2.7']);
+  stage.addresses.tell(['10.96.0.10', '192.0.2.7', 'fe80::1']);
+  await clock.settle();
+  const { facts } = stage.plane;
+  assert.deepEqual(facts?.ownAddresses, ['10.96.0.10', '192.0.2.7']);
+  stage.addresses.tell(['10.96.0.10', '192.0.2.7', 'fe80::1', 'fe80::2']);
+  await clock.settle();
+  assert.equal(stage.plane.facts, facts);
+});
+
 test('rows that a restart finds right are not written', async () => {
   const clock = new VirtualClock();
   await using first = new Stage(clock);

@@ -125,10 +125,11 @@ export class Agent {
 
   /** Follows new settings; what cannot change while running stays as it was. */
   reconfigure(settings: AgentSettings): void {
-    const { nodeObject, masquerade } = this.#context.intake.settings;
+    const { mode, nodeObject, masquerade } = this.#context.intake.settings;
     const { markBit } = masquerade;
     this.#context.intake.takeSettings({
       ...settings,
+      mode,
       nodeObject,
       masquerade: { ...settings.masquerade, markBit },
     });

@@ -6,7 +6,7 @@ import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { HeldPort } from './host-sockets.ts';
-import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
+import { hasHooks, type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
 /** What an event was about, for those who measure. */
 export interface Touched {
@@ -83,7 +83,9 @@ export class Intake {
 
   get #isWaitingForAddresses(): boolean {
     if (this.#machineAddresses !== undefined) return false;
-    return this.#expectsHostSockets || Array.isArray(this.#settings.nodePorts.addresses);
+    const { nodePorts } = this.#settings;
+    const isListed = Array.isArray(nodePorts.addresses);
+    return isListed || this.#expectsHostSockets || hasHooks(this.#settings);
   }
 
   take(event: SourceEvent): Touched {

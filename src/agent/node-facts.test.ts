@@ -24,6 +24,15 @@ test('pods are told by the first range of each family', () => {
   });
 });
 
+test('hooks are told which addresses the machine has, but for link-local ones of IPv6', () => {
+  const machineAddresses = ['fe80::1', '10.96.0.10', '169.254.20.10', '127.0.0.1', 'fd00:0:0::a'];
+  const facts = (mode: AgentSettings['mode']) => nodeFacts(input({ mode }, { machineAddresses }));
+  const own = ['10.96.0.10', '127.0.0.1', '169.254.20.10', 'fd00::a'];
+  assert.deepEqual(facts('socket-ebpf').ownAddresses, own);
+  assert.deepEqual(facts('tc-ebpf').ownAddresses, own);
+  assert.equal(facts('nftables').ownAddresses, undefined);
+});
+
 test('a family without a range cannot tell pods', () => {
   const of = input({ localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8'] } });
   assert.equal(nodeFacts(of).podDetection.IPv6, undefined);

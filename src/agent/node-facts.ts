@@ -1,5 +1,5 @@
 import { type Cidr, contains, formatCidr, parseCidrs, unionOf } from '../addresses/cidr.ts';
-import { canonicalIp, parseIp } from '../addresses/ip.ts';
+import { canonicalIp, formatIp, type IpAddress, parseIp } from '../addresses/ip.ts';
 import { isLoopbackAddress, isLoopbackIp } from '../addresses/loopback.ts';
 import type { NodeObject } from '../cluster/objects.ts';
 import type { NodeFacts, PodDetection } from '../dataplanes/contract.ts';
@@ -18,11 +18,17 @@ export interface NodeInput {
   readonly serviceRanges: readonly string[];
 }
 
+/** Hooks act before there is a packet, so they must know which addresses are not for them. */
+export function hasHooks({ mode }: AgentSettings): boolean {
+  return mode === 'socket-ebpf' || mode === 'tc-ebpf';
+}
+
 /** What a data plane must know of this node. */
 export function nodeFacts(input: NodeInput): NodeFacts {
   return {
     podDetection: byFamily((family) => podDetection(input, family)),
     nodePortAddresses: byFamily((family) => nodePortAddresses(input, family)),
+    ...(hasHooks(input.settings) ? { ownAddresses: ownAddresses(input) } : {}),
     ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
     serviceRanges: unionOf(input.serviceRanges),
     podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
@@ -89,6 +95,16 @@ function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly s
   if (ranges.length === 0 || ranges.some(({ prefixLength }) => prefixLength === 0)) return 'all';
   const within = input.machineAddresses.filter((text) => isServed(text, ranges, onLocalhost));
   return [...new Set(within.map((text) => canonicalIp(text) ?? text))].sort();
+}
+
+/** Without link-local ones of IPv6: every pod brings an interface with one, and no Service has one. */
+function ownAddresses({ machineAddresses }: NodeInput): readonly string[] {
+  const own = machineAddresses.map(parseIp).filter((ip) => ip !== undefined);
+  return [...new Set(own.filter((ip) => !isLinkLocal(ip)).map(formatIp))].sort();
+}
+
+function isLinkLocal({ version, bytes }: IpAddress): boolean {
+  return version === 6 && bytes[0] === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80;
 }
 
 function isServed(text: string, ranges: readonly Cidr[], onLocalhost: boolean): boolean {

@@ -28,7 +28,11 @@ export interface ServiceObject {
 export interface ServiceLabels {
   /** Value of `service.kubernetes.io/service-proxy-name`: another proxy's Service. */
   readonly proxyName?: string;
+  /** Value of `fairlead.dev/ebpf`: whether programs in the kernel may serve it. */
+  readonly ebpf?: EbpfChoice;
 }
+
+export type EbpfChoice = 'on' | 'off';
 
 export interface LoadBalancerIp {
   readonly ip: string;

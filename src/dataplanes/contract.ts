@@ -13,6 +13,11 @@ export interface NodeFacts {
   readonly podDetection: Readonly<Record<Family, PodDetection | undefined>>;
   /** Addresses that node ports are served on; `all`: every one of the machine but loopback. */
   readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
+  /**
+   * Addresses of the machine, sorted, where the mode must know them: a Service address that is one of
+   * them is left to packets, for a process may serve it on the node. Undefined: it need not.
+   */
+  readonly ownAddresses?: readonly string[];
   /** IPv4 loopback too; only some modes can. */
   readonly nodePortsOnLocalhost?: boolean;
   /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */

@@ -8,6 +8,7 @@ export function equalForwarding(a: Forwarding | undefined, b: Forwarding | undef
   return (
     a.affinitySeconds === b.affinitySeconds &&
     a.healthCheckPort === b.healthCheckPort &&
+    a.onlyPackets === b.onlyPackets &&
     equalEndpoints(a.clusterEndpoints, b.clusterEndpoints) &&
     equalEndpoints(a.localEndpoints, b.localEndpoints) &&
     equalFrontends(a.frontends, b.frontends)

@@ -87,6 +87,8 @@ export interface Forwarding {
   readonly localEndpoints: readonly Endpoint[];
   /** 0: none. */
   readonly affinitySeconds: number;
+  /** Connections must be met as packets only: programs at sockets and interfaces leave them alone. */
+  readonly onlyPackets?: true;
   /** Where load balancers ask whether this node serves: a firewall must let them. */
   readonly healthCheckPort?: number;
 }

@@ -5,6 +5,7 @@ import { equalLists, equalTexts } from './equal.ts';
 export function isSameService(a: ServiceObject, b: ServiceObject): boolean {
   return (
     hasSameClaims(a, b) &&
+    a.labels.ebpf === b.labels.ebpf &&
     a.externalTrafficPolicy === b.externalTrafficPolicy &&
     a.internalTrafficPolicy === b.internalTrafficPolicy &&
     a.affinitySeconds === b.affinitySeconds &&

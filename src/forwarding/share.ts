@@ -12,7 +12,8 @@ export function sharing(row: Forwarding, before: Forwarding | undefined): Forwar
   const local = equalEndpoints(row.localEndpoints, before.localEndpoints);
   const isSame =
     row.affinitySeconds === before.affinitySeconds &&
-    row.healthCheckPort === before.healthCheckPort;
+    row.healthCheckPort === before.healthCheckPort &&
+    row.onlyPackets === before.onlyPackets;
   if (frontends && cluster && local && isSame) return before;
   return {
     ...row,

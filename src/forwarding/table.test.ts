@@ -33,6 +33,27 @@ describe('ForwardingTable', () => {
     assert.deepEqual(first.get(KEY), second.get(KEY));
   });
 
+  it('follows a label that leaves a Service to packets, whatever else the Service says', () => {
+    const of = table();
+    of.putSlice(slice([endpoint('10.0.0.1')]));
+    of.putService(service());
+    of.takeChanges();
+    const before = of.get(KEY);
+    of.putService(service({ labels: { ebpf: 'off' } }));
+    assert.deepEqual(of.takeChanges().find(({ key }) => key === KEY)?.after, {
+      ...before,
+      onlyPackets: true,
+    });
+    of.putSlice(slice([endpoint('10.0.0.1'), endpoint('10.0.0.2')]));
+    assert.equal(of.get(KEY)?.onlyPackets, true);
+    of.takeChanges();
+    of.putService(service({ labels: { ebpf: 'on' } }));
+    assert.deepEqual(
+      of.takeChanges().map(({ after }) => after?.onlyPackets),
+      [undefined, undefined],
+    );
+  });
+
   it('gives rows as they are now, and still tells of the changes afterwards', () => {
     const first = table();
     first.putService(service());

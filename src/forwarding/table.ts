@@ -7,10 +7,12 @@ import { ExternalIps } from './external-ips.ts';
 import { HostPorts, type HostSocket, type HostState } from './host-ports.ts';
 import { KeptServices } from './kept-services.ts';
 import {
+  type Endpoint,
   FAMILIES,
   type Family,
   type Forwarding,
   type NodeView,
+  type ServicePortId,
   type ServicePortKey,
   servicePortKey,
 } from './model.ts';
@@ -18,6 +20,7 @@ import { NotServedRows } from './not-served.ts';
 import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
 import { hasSameClaims, isSameService } from './same-service.ts';
 import { claimantsOf } from './service-claims.ts';
+import { ServingEndpoints } from './serving.ts';
 import { sharing } from './share.ts';
 import { type Stale, StaleQueue } from './stale-queue.ts';
 
@@ -36,6 +39,7 @@ export class ForwardingTable {
   readonly #notServed = new NotServedRows(this.#claims, this.#externalIps);
   readonly #stale = new StaleQueue();
   readonly #kept = new KeptServices();
+  readonly #serving = new ServingEndpoints();
   /** What the rows were when changes were last taken, of those that may be others now. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
 
@@ -159,12 +163,22 @@ export class ForwardingTable {
     return this.#register.get(name)?.slices ?? [];
   }
 
+  /**
+   * Whether an endpoint says that it serves, also one that new flows do not go to any more. Its
+   * address is in canonical spelling.
+   */
+  isServing(id: ServicePortId, endpoint: Pick<Endpoint, 'address' | 'port'>): boolean {
+    const slices = () => this.slicesOf(nameOf(id.namespace, id.service));
+    return this.#serving.has(id, endpoint, { slices, view: this.#view });
+  }
+
   get view(): NodeView {
     return this.#view;
   }
 
   #sliceMoved({ entry, slice: { addressType } }: SliceMove): void {
     if (entry.name === API_SERVER) this.#apiServersChanged(entry.slices);
+    this.#serving.forget(entry.name);
     this.#stale.mark(entry, addressType === 'FQDN' ? NO_FAMILIES : ONLY[addressType]);
   }
 
@@ -220,6 +234,12 @@ export class ForwardingTable {
   }
 
   #compile(entry: Entry, family: Family): readonly Forwarding[] {
+    const rows = this.#compileServed(entry, family);
+    if (entry.service?.labels.ebpf !== 'off') return rows;
+    return rows.map((row) => ({ ...row, onlyPackets: true }));
+  }
+
+  #compileServed(entry: Entry, family: Family): readonly Forwarding[] {
     const { service, slices } = entry;
     const kept = this.#kept.of(entry, this.#view)?.[family];
     const rows = service

@@ -13,6 +13,7 @@ import { FakePlane } from './fake-plane.ts';
 export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 
 export const SETTINGS: AgentSettings = {
+  mode: 'nftables',
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8', 'fd00::/16'] },
   podNetworks: ['10.0.0.0/8', 'fd00::/16'],

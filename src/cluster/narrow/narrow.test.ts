@@ -22,7 +22,11 @@ const SERVICE = {
     uid: '3a4b',
     resourceVersion: '4711',
     creationTimestamp: '2026-01-02T03:04:05Z',
-    labels: { app: 'web', 'service.kubernetes.io/service-proxy-name': 'other' },
+    labels: {
+      app: 'web',
+      'fairlead.dev/ebpf': 'off',
+      'service.kubernetes.io/service-proxy-name': 'other',
+    },
     managedFields: [{ manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:spec': {} } }],
   },
   spec: {
@@ -100,7 +104,7 @@ describe('what is kept', () => {
         namespace: 'shop',
         name: 'web',
         createdAtSeconds: Date.UTC(2026, 0, 2, 3, 4, 5) / 1000,
-        labels: { proxyName: 'other' },
+        labels: { proxyName: 'other', ebpf: 'off' },
         type: 'LoadBalancer',
         clusterIPs: ['10.96.0.10', 'fd00:96::10'],
         externalIPs: ['198.18.0.1'],

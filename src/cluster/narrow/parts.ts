@@ -1,4 +1,5 @@
 import { arrayAt, isRecord, type JsonRecord, textAt } from '../json.ts';
+import type { EbpfChoice } from '../objects.ts';
 import { compact, NONE } from './interner.ts';
 
 export const PORT_BOUNDS = { min: 1, max: 65_535 } as const;
@@ -9,6 +10,14 @@ export function textsAt(parent: JsonRecord, name: string): readonly string[] {
   if (list.length === 0) return NONE;
   const found = list.filter((item) => typeof item === 'string' && item !== '');
   return compact(found as string[]);
+}
+
+const EBPF_LABEL = 'fairlead.dev/ebpf';
+
+/** Undefined: the label is not there, or says neither. */
+export function readEbpfChoice(labels: JsonRecord): EbpfChoice | undefined {
+  const choice = labels[EBPF_LABEL];
+  return choice === 'on' || choice === 'off' ? choice : undefined;
 }
 
 /** One text of each object in a list, such as the names of zones. */

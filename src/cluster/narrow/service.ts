@@ -15,7 +15,7 @@ import type {
 } from '../objects.ts';
 import { compact, type Interner } from './interner.ts';
 import { isName, type Named } from './meta.ts';
-import { PORT_BOUNDS, textsAt } from './parts.ts';
+import { PORT_BOUNDS, readEbpfChoice, textsAt } from './parts.ts';
 
 const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 const HEADLESS = 'None';
@@ -51,8 +51,13 @@ export function narrowService(named: Named, interner: Interner): ServiceObject |
 
 function readLabels(labels: JsonRecord, interner: Interner): ServiceLabels {
   const proxyName = labels[PROXY_NAME_LABEL];
-  // The label alone makes it another proxy's, also with an empty value.
-  return typeof proxyName === 'string' ? { proxyName: interner.text(proxyName) } : NO_LABELS;
+  const ebpf = readEbpfChoice(labels);
+  if (typeof proxyName !== 'string' && ebpf === undefined) return NO_LABELS;
+  return {
+    // The label alone makes it another proxy's, also with an empty value.
+    ...(typeof proxyName === 'string' ? { proxyName: interner.text(proxyName) } : {}),
+    ...(ebpf === undefined ? {} : { ebpf }),
+  };
 }
 
 function readClusterIps(spec: JsonRecord): readonly string[] {

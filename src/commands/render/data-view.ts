@@ -9,6 +9,7 @@ export function renderData(pages: readonly Page[]): object[] {
     ...forwarding.id,
     table,
     affinitySeconds: forwarding.affinitySeconds,
+    ...(forwarding.onlyPackets ? { onlyPackets: true } : {}),
     clusterEndpoints: forwarding.clusterEndpoints,
     localEndpoints: forwarding.localEndpoints,
     frontends: frontends.map(({ frontend, elements, path }) => ({

@@ -24,9 +24,11 @@ export function packetPagesOf(desired: DesiredRows, isWanted: IsWanted): Page[] 
   return hookPagesOf('tc-ebpf', desired, isWanted);
 }
 
-function placeOf(mode: EbpfMode, { podNetworks = [] }: NodeFacts): RenderedPlace {
-  if (mode === 'socket-ebpf') return { podsMet: 'at sockets' };
-  return { podsMet: 'as packets', podNetwork: new PodNetwork(podNetworks) };
+function placeOf(mode: EbpfMode, facts: NodeFacts): RenderedPlace {
+  const ownAddresses = new Set(facts.ownAddresses);
+  if (mode === 'socket-ebpf') return { podsMet: 'at sockets', ownAddresses };
+  const podNetwork = new PodNetwork(facts.podNetworks ?? []);
+  return { podsMet: 'as packets', podNetwork, ownAddresses };
 }
 
 /** What the rules behind have, with the entries of the hooks in front. */
@@ -34,7 +36,7 @@ function hookPagesOf(mode: EbpfMode, desired: DesiredRows, isWanted: IsWanted): 
   const place = placeOf(mode, desired.facts);
   return pagesOf(desired, isWanted).map((page) => ({
     ...page,
-    table: `${page.table}, behind ${HOOKS_OF[mode]}`,
+    table: `${page.table}, ${page.forwarding.onlyPackets ? 'without' : 'behind'} ${HOOKS_OF[mode]}`,
     frontends: page.frontends.map(({ frontend, elements = [], path }) => ({
       frontend,
       elements: [
@@ -46,7 +48,7 @@ function hookPagesOf(mode: EbpfMode, desired: DesiredRows, isWanted: IsWanted): 
         })),
         ...elements,
       ],
-      path: [HOOKS_OF[mode], ...path],
+      path: page.forwarding.onlyPackets ? path : [HOOKS_OF[mode], ...path],
     })),
   }));
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -5,9 +6,8 @@ import type { AgentObserver } from '../../agent/observer.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { JoinedFlows } from '../../flows/joined.ts';
-import { FlowReconciler, type IsServing } from '../../flows/reconciler.ts';
+import { FlowReconciler } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
-import type { ForwardingTable } from '../../forwarding/table.ts';
 import { BpfError } from '../../linux/bpf/errors.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { socketFlows } from './ebpf.ts';
@@ -31,7 +31,7 @@ export function followFlows(of: {
   const reconciler = new FlowReconciler({
     conntrack: rememberedFlows(settings, log),
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
-    options: { isServing: (id, endpoint) => isServing(agent().table, id, endpoint) },
+    options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },
     observer: {
       onDeleted: ({ service, reason, endpoint, count }) =>
         log.info(
@@ -51,12 +51,18 @@ export function followFlows(of: {
       },
     },
   });
+  // Of the facts about the node, only these decide about a flow.
+  let judgedWith: NodeFacts['nodePortAddresses'] | undefined;
   return {
     run: (signal) => reconciler.run(signal),
     observer: {
       onAcknowledged: ({ changes }) => reconciler.acknowledged(changes),
       onFirstSync: () => reconciler.adopt(agent().desired().rows),
-      onConfigured: () => reconciler.reconsiderAll(),
+      onConfigured: ({ nodePortAddresses }) => {
+        if (isDeepStrictEqual(nodePortAddresses, judgedWith)) return;
+        judgedWith = nodePortAddresses;
+        reconciler.reconsiderAll();
+      },
     },
   };
 }
@@ -78,16 +84,4 @@ function servedAddresses(facts: NodeFacts, machine: readonly string[]): readonly
     const isV6 = family === 'IPv6';
     return served === 'all' ? machine.filter((text) => text.includes(':') === isV6) : served;
   });
-}
-
-/** Whoever says in a slice that it still serves keeps the flows that it has. */
-function isServing(table: ForwardingTable, ...[id, endpoint]: Parameters<IsServing>): boolean {
-  return table
-    .slicesOf(`${id.namespace}/${id.service}`)
-    .some(
-      (slice) =>
-        slice.addressType === id.family &&
-        slice.ports.some((port) => port.name === id.port && port.port === endpoint.port) &&
-        slice.endpoints.some((each) => each.serving && each.address === endpoint.address),
-    );
 }

@@ -7,6 +7,7 @@ export function servicesData(rows: readonly Row[]): object[] {
     key: servicePortKey(forwarding.id),
     ...forwarding.id,
     affinitySeconds: forwarding.affinitySeconds,
+    ...(forwarding.onlyPackets ? { onlyPackets: true } : {}),
     frontends: forwarding.frontends.map((frontend) => ({
       kind: frontend.kind,
       at: frontendText(frontend),

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { endpointKey } from '../../forwarding/endpoints.ts';
-import type { Frontend, Outcome } from '../../forwarding/model.ts';
+import type { Forwarding, Frontend, Outcome } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { formatTextTable } from '../text-table.ts';
@@ -32,16 +32,17 @@ function linesOf(row: Row): string[][] {
       const outcome = frontend.outcomes[source];
       return coloured(outcome, outcomeText(outcome, forwarding));
     }),
-    notes(frontend, forwarding.affinitySeconds),
+    notes(frontend, forwarding),
   ]);
 }
 
-function notes(frontend: Frontend, affinitySeconds: number): string {
+function notes(frontend: Frontend, { affinitySeconds, onlyPackets }: Forwarding): string {
   const found: string[] = [];
   if (frontend.notServed) found.push(`not served: ${notServedText(frontend.notServed)}`);
   const { allowedSources } = frontend;
   if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'nobody'}`);
   if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);
+  if (onlyPackets) found.push('no eBPF by label');
   return found.join('; ');
 }
 

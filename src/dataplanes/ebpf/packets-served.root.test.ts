@@ -5,6 +5,7 @@ import type { Answer, Question } from '../../linux/testing/hosts/messages.ts';
 import type { HooksPlane } from './plane.ts';
 import {
   addNatChains,
+  NODE_FACTS,
   NODE_IPV4,
   NODE_IPV6,
   type NodeNetwork,
@@ -121,6 +122,28 @@ for (const { family, virtual, other, node } of FAMILIES) {
     const answers = await askCounted(network.client, question);
     assert.deepEqual(distinct(answers, 'by'), ['client']);
     assert.deepEqual(distinct(answers, 'saw'), [network.client[family].replace(/10$/, '1')]);
+  });
+
+  test(`${family}: leaves an address that the node has to packets, and serves it again`, async () => {
+    const endpoints = network.endpoints.map((host) => host[family]);
+    const nodePort = frontendAt('', { kind: 'node-port', port: 30_080 });
+    await bring(plane, [
+      serviceOf('web', { frontends: [frontendAt(virtual), nodePort], endpoints }),
+    ]);
+    const question = { transport: 'TCP', address: virtual, port: 80 } as const;
+    const onLoopback = `${virtual}/${family === 'ipv4' ? 32 : 128} dev lo`;
+    ip(`addr add ${onLoopback}`);
+    await plane.configure({ ...NODE_FACTS, ownAddresses: [node, virtual] });
+    const before = await connectionsOf(plane);
+    const [left] = await network.client.ask(question);
+    assert.equal(left?.by, 'ECONNREFUSED');
+    assert.equal(await connectionsOf(plane), before);
+    // Node ports are on addresses of the node by nature.
+    const atNode = { ...question, address: node, port: 30_080 };
+    assert.match((await askCounted(network.client, atNode))[0]?.by ?? '', /^e/);
+    ip(`addr del ${onLoopback}`);
+    await plane.configure(NODE_FACTS);
+    assert.match((await askCounted(network.client, question))[0]?.by ?? '', /^e/);
   });
 
   test(`${family}: with affinity a client stays, until its endpoint is gone`, async () => {

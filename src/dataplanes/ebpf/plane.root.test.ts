@@ -97,6 +97,34 @@ test('a restart finds everything right, writes nothing, and goes on from there',
   assert.deepEqual([...new Set((await ask('10.96.0.1', 60)).by)].sort(), ADDRESSES);
 });
 
+test('a socket passes at an address that the node has, until the node has it no more', async () => {
+  const plane = place.newPlane();
+  const frontends = [clusterIp('127.0.0.99')];
+  await bring(plane, [rowOf('cache', { frontends, endpoints: ENDPOINTS })]);
+  const own = { ...FACTS, ownAddresses: ['127.0.0.99'] };
+  const by = async () => [...new Set((await ask('127.0.0.99', 10)).by)].sort().join();
+  await plane.configure(own);
+  assert.equal(await by(), 'ECONNREFUSED');
+  await plane.configure(FACTS);
+  assert.equal((await by()).includes('ECONNREFUSED'), false);
+});
+
+test('a row that is left to packets has nothing in the maps', async () => {
+  const plane = place.newPlane();
+  const web = rowOf('web', { frontends: [clusterIp('127.0.0.98')], endpoints: ENDPOINTS });
+  const left: Forwarding = { ...web, onlyPackets: true };
+  await bring(plane, [web]);
+  assert.equal((await plane.frontends()).length, 1);
+  await plane.apply([change(web, left)]);
+  assert.deepEqual(await plane.frontends(), []);
+  assert.deepEqual((await ask('127.0.0.98')).by, ['ECONNREFUSED']);
+  assert.deepEqual(await plane.diff({ facts: FACTS, rows: [left] }), []);
+  assert.equal(await bring(place.newPlane(), [left]), 0);
+  await plane.apply([change(left, web)]);
+  assert.deepEqual(await plane.diff({ facts: FACTS, rows: [web] }), []);
+  assert.notDeepEqual((await ask('127.0.0.98')).by, ['ECONNREFUSED']);
+});
+
 test('with affinity a client stays, until its endpoint is gone', async () => {
   const plane = place.newPlane();
   const of = { frontends: [clusterIp('10.96.0.2')], affinitySeconds: 60 };

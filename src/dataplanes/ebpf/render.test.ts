@@ -89,3 +89,14 @@ test('packets from outside are met too, and what leaves the network of the pods 
     'the connection gets one of 2 endpoints',
   ]);
 });
+
+test('an address that the node has itself is said to pass', () => {
+  const [own, other] = [clusterIp('10.96.0.10'), clusterIp('10.96.0.11')];
+  const row = rowOf('dns', { frontends: [own, other], endpoints: ['10.244.0.1:80'] });
+  for (const place of [AT_SOCKETS, AS_PACKETS]) {
+    const told = { ...place, ownAddresses: new Set(['10.96.0.10']) };
+    const [passes] = renderedEntries(row, own, told);
+    assert.equal(passes?.does, 'passes the hook: the node has this address itself');
+    assert.match(renderedEntries(row, other, told)[0]?.does ?? '', /gets the only endpoint/);
+  }
+});

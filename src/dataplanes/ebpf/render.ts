@@ -15,9 +15,13 @@ export interface RenderedEntry {
  * Where pods are met: at their sockets, or by the packets that come in, as everybody outside is; then
  * the network of the pods matters.
  */
-export type RenderedPlace =
+export type RenderedPlace = {
+  /** Addresses that the node has itself. */
+  readonly ownAddresses?: ReadonlySet<string>;
+} & (
   | { readonly podsMet: 'at sockets' }
-  | { readonly podsMet: 'as packets'; readonly podNetwork: PodNetwork };
+  | { readonly podsMet: 'as packets'; readonly podNetwork: PodNetwork }
+);
 
 /**
  * The entries of one frontend. Where in the map its endpoints are is decided when they are written,
@@ -40,11 +44,11 @@ export function renderedEntries(
       outcome.action === 'forward' ? lists[outcome.list] : { offset: 0, count: 0 };
     const slots = count === 0 ? '' : ` slots +${offset}..+${offset + count - 1}`;
     const by = source === 'host' || place.podsMet === 'at sockets' ? 'socket' : 'packet';
-    const reason = isTooLong
-      ? `it has more than ${MOST_ENDPOINTS} endpoints`
-      : by === 'socket'
+    const reason =
+      whyLeftByBoth(frontend, place, isTooLong) ??
+      (by === 'socket'
         ? whyLeftAtSockets(frontend, source)
-        : whyLeftAsPackets(frontend, source, isBeyond);
+        : whyLeftAsPackets(frontend, source, isBeyond));
     return {
       map: 'frontends',
       text: `${keyText(row, frontend)} from ${source} :${slots || ` ${outcome.action}`}`,
@@ -61,6 +65,16 @@ export function renderedEntries(
 
 function keyText(row: Forwarding, frontend: Frontend): string {
   return frontendText(frontendKeyOf(row, frontend)).replace(/^ebpf frontends \{ (.*) \}$/, '$1');
+}
+
+/** As decide in bpf/pick.h does, and what no outcome can count. */
+function whyLeftByBoth(
+  { address }: Frontend,
+  { ownAddresses }: RenderedPlace,
+  isTooLong: boolean,
+): string | undefined {
+  if (ownAddresses?.has(address)) return 'the node has this address itself';
+  return isTooLong ? `it has more than ${MOST_ENDPOINTS} endpoints` : undefined;
 }
 
 /** As is_for_sockets in bpf/sock.bpf.c decides; undefined: the hook serves it. */

@@ -25,6 +25,7 @@ const OBJECT_META = shapeOf({
   8: time('creationTimestamp'),
   9: time('deletionTimestamp'),
   11: texts('labels', [
+    'fairlead.dev/ebpf',
     'kubernetes.io/service-name',
     'service.kubernetes.io/headless',
     'service.kubernetes.io/service-proxy-name',

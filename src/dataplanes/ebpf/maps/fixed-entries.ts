@@ -7,6 +7,7 @@ import type { Binary } from './binary.ts';
 import { podInterfaces } from './interfaces.ts';
 import {
   ADDRESS_BYTES,
+  AddressFlag,
   bytesOf,
   LAYOUT_VERSION,
   NETWORK,
@@ -17,8 +18,6 @@ import {
 } from './layout.ts';
 import { ONLY } from './map-set.ts';
 import type { Tables } from './tables.ts';
-
-const SERVED = numberBytes(1).toString('latin1');
 
 /** What is the same for every look at one node. */
 export interface NodeAbout {
@@ -44,19 +43,27 @@ type Entries = ReadonlyMap<Binary, Binary>;
  */
 export function nodeEntries(facts: NodeFacts, { hostCookie, links: read }: NodeAbout): NodeEntries {
   const links = read();
-  const listed = FAMILIES.map((family) => facts.nodePortAddresses[family]);
-  const addresses = listed.flatMap((served) => (served === 'all' ? [] : served));
   const flagged = [...podInterfaces(links ?? [], facts.podDetection)];
   return {
     settings: settingsOf(facts, { hostCookie, meetsPackets: links !== undefined }),
-    nodeAddresses: new Map(addresses.map((address) => [addressKey(address), SERVED])),
-    interfaces: new Map(
-      flagged.map(([index, flags]) => [
-        numberBytes(index).toString('latin1'),
-        numberBytes(flags).toString('latin1'),
-      ]),
+    nodeAddresses: new Map(
+      [...addressFlags(facts)].map(([address, flags]) => [addressKey(address), binary(flags)]),
     ),
+    interfaces: new Map(flagged.map(([index, flags]) => [binary(index), binary(flags)])),
   };
+}
+
+function addressFlags({ nodePortAddresses, ownAddresses = [] }: NodeFacts): Map<string, number> {
+  const flags = new Map<string, number>();
+  for (const address of ownAddresses) flags.set(address, AddressFlag.own);
+  for (const family of FAMILIES) {
+    const served = nodePortAddresses[family];
+    if (served === 'all') continue;
+    for (const address of served) {
+      flags.set(address, (flags.get(address) ?? 0) | AddressFlag.nodePorts);
+    }
+  }
+  return flags;
 }
 
 function settingsOf(
@@ -180,6 +187,10 @@ function addressKey(text: string): Binary {
   const words = new Int32Array(ADDRESS_BYTES / 4);
   writeAddress(words, 0, text);
   return bytesOf(words).toString('latin1');
+}
+
+function binary(number: number): Binary {
+  return numberBytes(number).toString('latin1');
 }
 
 function numberBytes(number: number): Buffer {

@@ -6,6 +6,7 @@ import { BtfKind } from '../../../linux/bpf/btf.ts';
 import { compiledObject } from '../testing/place.ts';
 import {
   ADDRESS_BYTES,
+  AddressFlag,
   AFFINITY,
   AFFINITY_COUNT_KEY,
   AFFINITY_KEY,
@@ -80,6 +81,8 @@ test('flags, classes and the version have the same numbers on both sides', () =>
   }
   assert.equal(named('SETTING_LOOPBACK_NODE_PORTS'), SettingFlag.loopbackNodePorts);
   assert.equal(named('SETTING_ONLY_HOST_SOCKETS'), SettingFlag.onlyHostSockets);
+  assert.equal(named('ADDRESS_NODE_PORTS'), AddressFlag.nodePorts);
+  assert.equal(named('ADDRESS_OWN'), AddressFlag.own);
   for (const [family, value] of Object.entries(InterfaceFlag)) {
     assert.equal(named(`INTERFACE_PODS_${family.toUpperCase()}`), value, family);
   }

@@ -7,7 +7,7 @@ import type { Family, Protocol, SourceClass } from '../../../forwarding/model.ts
  * types in the compiled object. Numbers are as the machine keeps them, ports as the network does.
  */
 
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 export const ADDRESS_BYTES = 16;
 
@@ -65,6 +65,9 @@ export const OutcomeFlag = {
 } as const;
 
 export const SettingFlag = { loopbackNodePorts: 1, onlyHostSockets: 2 } as const;
+
+/** Why an address is in the map of node addresses. */
+export const AddressFlag = { nodePorts: 1, own: 2 } as const;
 
 /** What comes in by an interface comes from a pod of this node. */
 export const InterfaceFlag: Readonly<Record<Family, number>> = { IPv4: 1, IPv6: 2 };

@@ -49,9 +49,11 @@ const EMPTY: Sequence = {
 };
 const TOO_LONG: Sequence = { ...EMPTY, isTooLong: true };
 
+const NONE: readonly Frontend[] = [];
+
 /** Frontends that the maps have. SCTP has no socket hooks; what another Service has is its own. */
 export function servedFrontends(row: Forwarding | undefined): readonly Frontend[] {
-  if (row === undefined || row.id.protocol === 'SCTP') return [];
+  if (row === undefined || row.onlyPackets || row.id.protocol === 'SCTP') return NONE;
   const { frontends } = row;
   return frontends.every(isServed) ? frontends : frontends.filter(isServed);
 }

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { Agent } from '../../agent/agent.ts';
+import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import { runTogether } from '../../agent/run-together.ts';
+import { systemClock } from '../../cluster/clock.ts';
+import type { Kind } from '../../cluster/kinds.ts';
+import type { SliceEndpoint } from '../../cluster/objects.ts';
+import type { Source, SourceEvent } from '../../cluster/source.ts';
+import { buildConfig } from '../../config/load.ts';
+import { type NodeNetwork, nodeNetwork } from '../../dataplanes/ebpf/testing/node-network.ts';
+import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
+import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
+import { followFlows } from './flows.ts';
+import { knownAddresses } from './known-addresses.ts';
+import { openPlane } from './plane.ts';
+
+const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
+const PORT = { name: 'dns', protocol: 'UDP', port: 80, nodePort: 0 };
+const MOVED_WITHIN_MS = 20_000;
+
+/** An API server of old, which admits addresses in any spelling; those of today do not. */
+class ToldSource implements Source {
+  #onEvent: (event: SourceEvent) => void = () => undefined;
+
+  async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
+    this.#onEvent = onEvent;
+    this.service('dns', 'fd96::1');
+    this.service('witness', 'fd96::2');
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+
+  health(): [] {
+    return [];
+  }
+
+  service(name: string, address: string): void {
+    const object = service({ name, clusterIPs: [address], ports: [PORT] });
+    this.#onEvent({ kind: 'service', type: 'put', key: `ns/${name}`, object });
+  }
+
+  endpoints(name: string, ...endpoints: SliceEndpoint[]): void {
+    const ports = [{ name: 'dns', protocol: 'UDP', port: SERVED_PORT }];
+    const object = slice(endpoints, { name, service: name, addressType: 'IPv6', ports });
+    this.#onEvent({ kind: 'slice', type: 'put', key: `ns/${name}`, object });
+  }
+
+  synced(): void {
+    for (const kind of KINDS) this.#onEvent({ kind, type: 'synced' });
+  }
+}
+
+/** The parts of `fairlead run` that flows depend on, from events to the kernel. */
+async function whileRunning(source: ToldSource, work: () => Promise<void>): Promise<void> {
+  const { settings } = buildConfig(new Map([['proxy-mode', ['nftables']]]), undefined);
+  const log = pino({ enabled: false });
+  const addresses = knownAddresses();
+  const plane = openPlane('nftables');
+  const agentOf = (): Agent => agent;
+  const snapshot = () => agentOf().snapshot();
+  const clock = systemClock;
+  const metrics = new AgentMetrics({
+    mode: 'nftables',
+    version: '',
+    startedAtMs: 0,
+    snapshot,
+    clock,
+  });
+  const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
+  const synced = Promise.withResolvers<void>();
+  const agent = new Agent({
+    plane,
+    source,
+    addresses,
+    settings,
+    nodeName: 'here',
+    clock: systemClock,
+    log,
+    observers: [flows.observer, { onFirstSync: () => synced.resolve() }],
+  });
+  const stop = new AbortController();
+  const running = runTogether([(end) => agent.run(end), (end) => flows.run(end)], stop.signal);
+  try {
+    source.synced();
+    await Promise.race([synced.promise, running]);
+    await work();
+  } finally {
+    stop.abort();
+    await running;
+    await plane.remove();
+  }
+}
+
+function ready(network: NodeNetwork, index: number): SliceEndpoint {
+  return endpoint(network.endpoints[index]?.ipv6 ?? '');
+}
+
+async function untilAnsweredBy(name: string, ask: () => Promise<{ by: string }>): Promise<void> {
+  const giveUpAtMs = performance.now() + MOVED_WITHIN_MS;
+  for (;;) {
+    const { by } = await ask();
+    if (by === name) return;
+    assert.ok(performance.now() < giveUpAtMs, `${by} answers, and not ${name}`);
+  }
+}
+
+test('a UDP flow stays with an endpoint that terminates and serves, however its slice spells it', async () => {
+  const network = await nodeNetwork('draining-flows');
+  const source = new ToldSource();
+  const spelledOut = endpoint(ready(network, 0).address.replace('::', ':0:0:0:0:0:'));
+  assert.match(spelledOut.address, /^(\w+:){7}\w+$/);
+  try {
+    await whileRunning(source, async () => {
+      source.endpoints('dns', spelledOut);
+      source.endpoints('witness', ready(network, 1));
+      const peer = { transport: 'UDP', port: 80, timeoutMs: 1000 } as const;
+      const held = await network.client.hold({ ...peer, address: 'fd96::1' });
+      const witness = await network.client.hold({ ...peer, address: 'fd96::2' });
+      await untilAnsweredBy('e1', () => held.speak());
+      await untilAnsweredBy('e2', () => witness.speak());
+
+      source.endpoints('dns', { ...spelledOut, ...TERMINATING }, ready(network, 2));
+      source.endpoints('witness', ready(network, 2));
+      // Flows are judged all at once: when this one has been moved, the other has been judged.
+      await untilAnsweredBy('e3', () => witness.speak());
+      assert.equal((await held.speak()).by, 'e1');
+
+      source.endpoints('dns', ready(network, 2));
+      await untilAnsweredBy('e3', () => held.speak());
+    });
+  } finally {
+    network.leave();
+  }
+});
