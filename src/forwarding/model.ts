@@ -92,4 +92,6 @@ export interface NodeView {
   readonly masqueradeAll: boolean;
   /** Gate AllowServiceExternalIPs. */
   readonly allowExternalIPs: boolean;
+  /** Kinds of addresses that are left alone here, whatever Services have them; undefined: none. */
+  readonly unserved?: readonly FrontendKind[];
 }
