@@ -24,9 +24,13 @@ export function packetPagesOf(desired: DesiredRows, isWanted: IsWanted): Page[] 
   return hookPagesOf('tc-ebpf', desired, isWanted);
 }
 
-function placeOf(mode: EbpfMode, { podNetworks = [] }: NodeFacts): RenderedPlace {
-  if (mode === 'socket-ebpf') return { podsMet: 'at sockets' };
-  return { podsMet: 'as packets', podNetwork: new PodNetwork(podNetworks) };
+function placeOf(mode: EbpfMode, { podNetworks = [], clientInterfaces }: NodeFacts): RenderedPlace {
+  // Whose socket another one is, no hook knows; whose packet, the interface tells.
+  if (mode === 'socket-ebpf') {
+    return { podsMet: 'at sockets', onlyOwnSockets: clientInterfaces !== undefined };
+  }
+  const onlyOwnSockets = clientInterfaces?.length === 0;
+  return { podsMet: 'as packets', podNetwork: new PodNetwork(podNetworks), onlyOwnSockets };
 }
 
 /** What the rules behind have, with the entries of the hooks in front. */

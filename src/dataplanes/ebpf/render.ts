@@ -15,9 +15,13 @@ export interface RenderedEntry {
  * Where pods are met: at their sockets, or by the packets that come in, as everybody outside is; then
  * the network of the pods matters.
  */
-export type RenderedPlace =
+export type RenderedPlace = (
   | { readonly podsMet: 'at sockets' }
-  | { readonly podsMet: 'as packets'; readonly podNetwork: PodNetwork };
+  | { readonly podsMet: 'as packets'; readonly podNetwork: PodNetwork }
+) & {
+  /** Nobody but the node itself is met by the hooks. */
+  readonly onlyOwnSockets: boolean;
+};
 
 /**
  * The entries of one frontend. Where in the map its endpoints are is decided when they are written,
@@ -33,7 +37,8 @@ export function renderedEntries(
   const network = place.podsMet === 'as packets' ? place.podNetwork : undefined;
   const { endpoints, lists, isBeyond, isTooLong } = sequenceOf(row, served, network);
   const isMet = (source: SourceClass): boolean =>
-    source !== 'outside' || place.podsMet === 'as packets';
+    source === 'host' ||
+    (!place.onlyOwnSockets && (source === 'pod' || place.podsMet === 'as packets'));
   const entries = CLASS_ORDER.filter(isMet).map((source) => {
     const outcome = frontend.outcomes[source];
     const { offset, count } =
