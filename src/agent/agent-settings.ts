@@ -8,6 +8,8 @@ export type AgentSettings = Pick<
   | 'localTraffic'
   | 'podNetworks'
   | 'nodePorts'
+  | 'clients'
+  | 'servedAddresses'
   | 'masquerade'
   | 'syncPeriodMs'
   | 'features'

@@ -178,9 +178,11 @@ export class Agent {
     const { plane, source } = this.#options;
     const { outstanding, clock } = this.#context;
     const { last } = this.#reconciler.inspector;
+    const { clientInterfaces } = this.facts;
     return {
       mode: plane.mode,
       node: this.table.view,
+      ...(clientInterfaces === undefined ? {} : { clientInterfaces }),
       startedAtMs: this.#startedAtMs,
       atMs: clock.nowMs(),
       rows: this.#reconciler.rowCounts(),

@@ -124,9 +124,11 @@ async function readNode(
     ...(serverUrl === undefined ? {} : { serverUrl }),
   };
   const { intake } = await readDesired(config, from, NO_ADDRESSES);
-  if (intake.node.state === 'unknown') {
+  if (intake.node.state !== 'unknown') {
+    intake.takeMachineAddresses(intake.node.object.addresses);
+  } else if (config.settings.nodeObject === 'expected') {
     console.error(`warning: there is no Node ${nodeNameOf(config)}; its addresses are not known`);
-  } else intake.takeMachineAddresses(intake.node.object.addresses);
+  }
   const { table, facts } = intake;
   return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
 }

@@ -1,12 +1,25 @@
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { nodeView } from '../agent/node-facts.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Settings } from '../config/settings.ts';
+import type { NodeView } from '../forwarding/model.ts';
 import { unknownNode } from '../forwarding/unknown-node.ts';
 import { CommandError } from './command-error.ts';
 import { servicesData } from './services/data-view.ts';
 import { Observation } from './services/observe.ts';
 import { patiently } from './services/patience.ts';
-import { isWanted, parseWish, type Row, rowsOf, viewText, type Wish } from './services/rows.ts';
+import {
+  clientsText,
+  isWanted,
+  parseWish,
+  type Row,
+  rowsOf,
+  viewText,
+  type Wish,
+} from './services/rows.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
 import { openSource, type SourceOptions } from './source.ts';
 
@@ -14,6 +27,7 @@ type Output = 'table' | 'wide' | 'json' | 'yaml';
 
 interface ServicesOptions extends SourceOptions {
   readonly node: string;
+  readonly config?: string;
   readonly output: Output;
 }
 
@@ -25,6 +39,10 @@ export function servicesCommand(): Command {
     )
     .argument('[service]', 'namespace/name, or namespace/name:port; all when not given')
     .option('-f, --filename <paths...>', 'manifests: files, folders, or - for standard input')
+    .option(
+      '--config <file>',
+      'the configuration of the machine to see with; else that of any node',
+    )
     .option('--kubeconfig <file>', 'the cluster to ask; else $KUBECONFIG, else the one it runs in')
     .option('--context <name>', 'another context of the kubeconfig than the current one')
     .option('--node <name>', 'the node to see with', hostname().toLowerCase())
@@ -39,13 +57,17 @@ export function servicesCommand(): Command {
 
 async function show(service: string | undefined, options: ServicesOptions): Promise<void> {
   const wish = parseWish(service);
-  const observation = new Observation(unknownNode(options.node));
-  const source = await openSource(options, options.node);
+  const { view, nodeObject, clients, kubeconfig } = await seenFrom(options);
+  const observation = new Observation(view, nodeObject);
+  const source = await openSource(
+    { ...kubeconfig, ...options },
+    nodeObject === 'none' ? undefined : view.nodeName,
+  );
   const lifetime = new AbortController();
   const following = observation.follow(source, lifetime.signal);
   try {
     await patiently(observation.complete, source);
-    print(observation, { wish, output: options.output });
+    print(observation, { wish, output: options.output, clients });
     if (!options.watch) return;
     observation.table.takeChanges();
     observation.onChange = () => printChanges(observation, wish);
@@ -56,7 +78,41 @@ async function show(service: string | undefined, options: ServicesOptions): Prom
   }
 }
 
-function print(observation: Observation, how: { wish: Wish; output: Output }): void {
+interface SeenFrom {
+  readonly view: NodeView;
+  readonly nodeObject: Settings['nodeObject'];
+  readonly clients: readonly string[] | undefined;
+  readonly kubeconfig: Pick<SourceOptions, 'kubeconfig'>;
+}
+
+/** What is served depends on the machine, and a machine without a Node object serves less. */
+async function seenFrom({ node, config: path }: ServicesOptions): Promise<SeenFrom> {
+  if (path === undefined) {
+    const view = unknownNode(node);
+    return { view, nodeObject: 'expected', clients: undefined, kubeconfig: {} };
+  }
+  const { settings, warnings } = await loadConfig(new Map([['config', [path]]]));
+  for (const warning of warnings) console.error(`warning: ${formatProblem(warning)}`);
+  const { nodeName = node, nodeObject } = settings;
+  const { kubeconfigPath } = settings.api;
+  return {
+    view: nodeView({
+      settings,
+      nodeName,
+      node: undefined,
+      machineAddresses: [],
+      serviceRanges: [],
+    }),
+    nodeObject,
+    clients: settings.clients === 'everybody' ? undefined : settings.clients,
+    kubeconfig: kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath },
+  };
+}
+
+function print(
+  observation: Observation,
+  how: { wish: Wish; output: Output; clients: SeenFrom['clients'] },
+): void {
   const rows = rowsOf(observation.table, how.wish);
   if (rows.length === 0 && how.wish.service !== undefined) {
     throw new CommandError(`there is no Service ${how.wish.service} that a proxy would serve`, {
@@ -66,7 +122,8 @@ function print(observation: Observation, how: { wish: Wish; output: Output }): v
   }
   console.log(render(rows, how.output));
   if (how.output !== 'table') return;
-  console.error(`\n${rows.length} ports, ${viewText(observation.table.view)}; -o wide says why`);
+  const seen = [viewText(observation.table.view), clientsText(how.clients)].filter(Boolean);
+  console.error(`\n${rows.length} ports, ${seen.join('; ')}; -o wide says why`);
 }
 
 function render(rows: readonly Row[], output: Output): string {

@@ -76,6 +76,8 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
     localTraffic: { by: 'ClusterCIDR', cidrs: ['10.244.0.0/16'] },
     podNetworks: ['10.244.0.0/16'],
     nodePorts: { addresses: 'all', onLocalhost: false },
+    clients: 'everybody',
+    servedAddresses: { externalIPs: true, loadBalancerIPs: true },
     masquerade: { all: false, markBit: 14 },
     syncPeriodMs: 30_000,
     conntrack: {

@@ -12,8 +12,9 @@ export class Observation {
   readonly #missing = new Set<Kind>(['service', 'slice', 'node', 'serviceCidr']);
   readonly #complete = Promise.withResolvers<void>();
 
-  constructor(view: NodeView) {
+  constructor(view: NodeView, nodeObject: 'expected' | 'none' = 'expected') {
     this.table = new ForwardingTable(view);
+    if (nodeObject === 'none') this.#missing.delete('node');
   }
 
   /** Resolves when every kind has been told completely once. */

@@ -17,6 +17,8 @@ test('only fields of our own block are unknown to kube-proxy', () => {
       'fairlead.pinFolder',
       'fairlead.interfaces',
       'fairlead.nodeObject',
+      'fairlead.clients',
+      'fairlead.servedAddresses',
     ],
   );
 });
