@@ -190,6 +190,15 @@ describe('the configurations', () => {
     assert.deepEqual(set, [undefined, undefined, undefined]);
   });
 
+  it('outside of the cluster nothing is offered to others', () => {
+    const { nodePorts, clients, servedAddresses, healthServer } =
+      configOf('systemd/config.conf').settings;
+    assert.equal(nodePorts.addresses, 'none');
+    assert.deepEqual(clients, []);
+    assert.deepEqual(servedAddresses, { externalIPs: false, loadBalancerIPs: false });
+    assert.equal(healthServer?.ip, '127.0.0.1');
+  });
+
   it('all other files can be read', () => {
     for (const path of [
       'manifests/kubeconfig.conf',

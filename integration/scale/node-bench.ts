@@ -16,6 +16,8 @@ const SETTINGS: AgentSettings = {
   podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],
   addressRules: 'strict',
   nodePorts: { addresses: 'all', onLocalhost: false },
+  clients: 'everybody',
+  servedAddresses: { externalIPs: true, loadBalancerIPs: true },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,
   features: { serviceExternalIps: true, flagzPage: false, statuszPage: false },

@@ -10,6 +10,8 @@ export type AgentSettings = Pick<
   | 'podNetworks'
   | 'nodePorts'
   | 'addressRules'
+  | 'clients'
+  | 'servedAddresses'
   | 'masquerade'
   | 'syncPeriodMs'
   | 'features'

@@ -198,9 +198,11 @@ export class Agent {
     const { plane, source } = this.#options;
     const { outstanding, clock } = this.#context;
     const { last } = this.#reconciler.inspector;
+    const { clientInterfaces } = this.facts;
     const snapshot: AgentSnapshot = {
       mode: plane.mode,
       node: this.table.view,
+      ...(clientInterfaces === undefined ? {} : { clientInterfaces }),
       startedAtMs: this.#startedAtMs,
       atMs: clock.monotonicMs(),
       rows: this.#reconciler.rowCounts(),

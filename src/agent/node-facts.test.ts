@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodePortSettings } from '../config/settings.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 import { NODE, SETTINGS } from './testing/stage.ts';
@@ -109,4 +110,46 @@ test('the mark is one bit, also the highest', () => {
     nodeFacts(input({ masquerade: { all: false, markBit } })).masqueradeMark;
   assert.equal(mark(14), 0x4000);
   assert.equal(mark(31), 0x80000000);
+});
+
+test('without a Node object node ports are served only where it is said', () => {
+  const addressesFor = (
+    addresses: NodePortSettings['addresses'],
+    more: Partial<AgentSettings> = {},
+  ) =>
+    nodeFacts(
+      input(
+        { nodeObject: 'none', nodePorts: { addresses, onLocalhost: false }, ...more },
+        { node: undefined, machineAddresses: ['192.0.2.9', 'fd00::9'] },
+      ),
+    ).nodePortAddresses;
+  assert.deepEqual(addressesFor('none'), { IPv4: [], IPv6: [] });
+  assert.deepEqual(addressesFor('primary'), { IPv4: [], IPv6: [] });
+  assert.deepEqual(addressesFor('primary', { nodeAddress: '192.0.2.9' }), {
+    IPv4: ['192.0.2.9'],
+    IPv6: [],
+  });
+  assert.deepEqual(addressesFor(['192.0.2.0/24']), { IPv4: ['192.0.2.9'], IPv6: [] });
+  assert.deepEqual(addressesFor(['0.0.0.0/0']), { IPv4: 'all', IPv6: [] });
+});
+
+test('kinds of addresses that are not to be served are told to the model', () => {
+  assert.equal(nodeView(input()).unserved, undefined);
+  const view = nodeView(
+    input({
+      nodePorts: { addresses: 'none', onLocalhost: false },
+      servedAddresses: { externalIPs: false, loadBalancerIPs: false },
+    }),
+  );
+  assert.equal(view.allowExternalIPs, false);
+  assert.deepEqual(view.unserved, ['external-ip', 'load-balancer-ip', 'node-port']);
+});
+
+test('client interfaces are sorted and each is there once; everybody needs none', () => {
+  assert.equal(nodeFacts(input()).clientInterfaces, undefined);
+  assert.deepEqual(nodeFacts(input({ clients: [] })).clientInterfaces, []);
+  assert.deepEqual(nodeFacts(input({ clients: ['docker0', 'br-*', 'docker0'] })).clientInterfaces, [
+    'br-*',
+    'docker0',
+  ]);
 });

@@ -3,7 +3,7 @@ import { canonicalIp, formatIp, type IpAddress, parseIp } from '../addresses/ip.
 import { isLoopbackAddress, isLoopbackIp } from '../addresses/loopback.ts';
 import type { NodeObject } from '../cluster/objects.ts';
 import type { NodeFacts, PodDetection } from '../dataplanes/contract.ts';
-import type { Family, NodeView } from '../forwarding/model.ts';
+import type { Family, FrontendKind, NodeView } from '../forwarding/model.ts';
 import type { AgentSettings } from './agent-settings.ts';
 
 /** Everything that decides how this node differs from all others. */
@@ -30,6 +30,7 @@ export function nodeFacts(input: NodeInput): NodeFacts {
     nodePortAddresses: byFamily((family) => nodePortAddresses(input, family)),
     ...(hasHooks(input.settings) ? { ownAddresses: ownAddresses(input) } : {}),
     ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
+    ...clientInterfaces(input.settings),
     serviceRanges: unionOf(input.serviceRanges),
     podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
     // Not a shift: bit 31 would come out negative.
@@ -46,10 +47,23 @@ export function nodeView(input: NodeInput): NodeView {
     nodeIPs: nodeIps(input),
     detectsPods: byFamily((family) => podDetection(input, family) !== undefined),
     masqueradeAll: settings.masquerade.all,
-    allowExternalIPs: settings.features.serviceExternalIps,
+    allowExternalIPs: settings.features.serviceExternalIps && settings.servedAddresses.externalIPs,
+    ...unserved(settings),
     addressRules: settings.addressRules,
     serviceRanges: unionOf(input.serviceRanges),
   };
+}
+
+function clientInterfaces({ clients }: AgentSettings): Pick<NodeFacts, 'clientInterfaces'> {
+  return clients === 'everybody' ? {} : { clientInterfaces: [...new Set(clients)].sort() };
+}
+
+function unserved({ nodePorts, servedAddresses }: AgentSettings): Pick<NodeView, 'unserved'> {
+  const kinds: FrontendKind[] = [];
+  if (!servedAddresses.externalIPs) kinds.push('external-ip');
+  if (!servedAddresses.loadBalancerIPs) kinds.push('load-balancer-ip');
+  if (nodePorts.addresses === 'none') kinds.push('node-port');
+  return kinds.length === 0 ? {} : { unserved: kinds };
 }
 
 /**
@@ -87,12 +101,16 @@ function firstRange(texts: readonly string[], family: Family): PodDetection | un
 function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly string[] {
   const { addresses, onLocalhost } = input.settings.nodePorts;
   if (addresses === 'all') return 'all';
+  if (addresses === 'none') return [];
+  // A machine that is no node opens only what was named.
+  const otherwise = input.settings.nodeObject === 'none' ? [] : 'all';
   if (addresses === 'primary') {
     const own = nodeIps(input).filter((ip) => familyOf(ip) === family && !isLoopbackIp(ip));
-    return own.length === 0 ? 'all' : own;
+    return own.length === 0 ? otherwise : own;
   }
   const ranges = rangesOf(addresses, family);
-  if (ranges.length === 0 || ranges.some(({ prefixLength }) => prefixLength === 0)) return 'all';
+  if (ranges.length === 0) return otherwise;
+  if (ranges.some(({ prefixLength }) => prefixLength === 0)) return 'all';
   const within = input.machineAddresses.filter((text) => isServed(text, ranges, onLocalhost));
   return [...new Set(within.map((text) => canonicalIp(text) ?? text))].sort();
 }

@@ -13,6 +13,8 @@ import type { Pace } from './pace.ts';
 export interface AgentSnapshot {
   readonly mode: string;
   readonly node: NodeView;
+  /** Interfaces whose packets are served beside own sockets; undefined: all. */
+  readonly clientInterfaces?: readonly string[];
   readonly startedAtMs: number;
   readonly atMs: number;
   readonly rows: RowCounts;

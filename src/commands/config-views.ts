@@ -52,7 +52,10 @@ function referenceRow(path: FieldPath, row: FieldRow): readonly string[] {
     row.noEffect === undefined ? '' : `**No effect.** ${row.noEffect}`,
   ]);
   const change = row.noEffect === undefined ? row.change : '';
-  if (path.startsWith('fairlead.')) return [`\`${path}\``, about, 'not known there', own, change];
+  if (path.startsWith('fairlead.')) {
+    const ours = [own, row.defaultFollows ?? ''].filter((part) => part !== '').join('; ');
+    return [`\`${path}\``, about, 'not known there', ours, change];
+  }
   const theirs = [code(path, row.kubeProxyDefault), row.defaultFollows ?? ''];
   const ours = sentences([row.ownDefault === undefined ? 'the same' : own, row.why ?? '']);
   return [`\`${path}\``, about, theirs.filter((part) => part !== '').join('; '), ours, change];
@@ -71,10 +74,20 @@ function isWorthShowing(path: FieldPath, { fields, settings }: LoadedConfig): bo
   return row.noEffect === undefined && isReadIn(settings.mode, row);
 }
 
+const EMPTY_MEANS: Partial<Record<FieldPath, string>> = {
+  'fairlead.clients': "the machine's own sockets only",
+  'fairlead.servedAddresses': 'ClusterIPs and node ports only',
+};
+
 function remark(path: FieldPath, { fields, settings }: LoadedConfig): string {
   const row = FIELDS[path];
   if (row.noEffect !== undefined) return 'no effect';
   if (!isReadIn(settings.mode, row)) return `not read in mode ${settings.mode}`;
+  if (path === 'nodePortAddresses' && settings.nodePorts.addresses === 'none')
+    return 'no node ports';
+  const value = fields[path].value;
+  if (path in EMPTY_MEANS && Array.isArray(value) && value.length === 0)
+    return EMPTY_MEANS[path] ?? '';
   const isOwnDefault = row.ownDefault !== undefined && fields[path].origin.from === 'default';
   return isOwnDefault
     ? `differs from kube-proxy: ${formatValue(writtenValue(path, row.kubeProxyDefault))}`

@@ -116,3 +116,22 @@ test('underscores in names of flags are hyphens, and values stay as they are', (
     ['--proxy-mode=a_b', '-v2', 'a_b', '--x-y', '--', '--x_y'],
   );
 });
+
+test('without a Node object the table says what follows from it', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-config-'));
+  try {
+    const file = join(folder, 'config.yaml');
+    const head = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+    await writeFile(file, `${head}mode: nftables\nfairlead: {nodeObject: none}\n`);
+    const { out } = await run(context, '--config', file);
+    const from = 'default \\(fairlead\\.nodeObject\\)';
+    const says = (field: string, text: string): void =>
+      assert.match(line(out, field) ?? '', new RegExp(text), field);
+    says('nodePortAddresses', `${from} +no node ports$`);
+    says('fairlead.clients', `${from} +the machine's own sockets only$`);
+    says('fairlead.servedAddresses', `${from} +ClusterIPs and node ports only$`);
+    says('healthzBindAddress', `127\\.0\\.0\\.1:10256 +${from}$`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -125,9 +125,11 @@ async function readNode(
     ...(serverUrl === undefined ? {} : { serverUrl }),
   };
   const { intake } = await readDesired(config, from, { addresses: NO_ADDRESSES });
-  if (intake.node.state === 'unknown') {
+  if (intake.node.state !== 'unknown') {
+    intake.takeMachineAddresses(intake.node.object.addresses);
+  } else if (config.settings.nodeObject === 'expected') {
     printWarning(`there is no Node ${nodeNameOf(config)}; its addresses are not known`);
-  } else intake.takeMachineAddresses(intake.node.object.addresses);
+  }
   const { table, facts } = intake;
   return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
 }

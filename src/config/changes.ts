@@ -25,23 +25,30 @@ export function compareFields(
 ): readonly FieldChange[] {
   const mode = modeOf(after);
   const isOtherMode = mode !== modeOf(before);
+  const isOtherMachine = before['fairlead.nodeObject'].value !== after['fairlead.nodeObject'].value;
   return FIELD_PATHS.filter(
     (path) => !isDeepStrictEqual(before[path].value, after[path].value),
   ).map((path) => ({
     path,
     before: writtenValue(path, before[path].value),
     after: writtenValue(path, after[path].value),
-    effect: effectOf(path, { mode, isOtherMode }),
+    effect: effectOf(path, { mode, isOtherMode, isOtherMachine }),
   }));
 }
 
 function effectOf(
   path: FieldPath,
-  { mode, isOtherMode }: { mode: Mode; isOtherMode: boolean },
+  {
+    mode,
+    isOtherMode,
+    isOtherMachine,
+  }: { mode: Mode; isOtherMode: boolean; isOtherMachine: boolean },
 ): ChangeEffect {
   const row = FIELDS[path];
   if (row.noEffect !== undefined || !isReadIn(mode, row)) return 'none';
   if (path === 'mode' || path === 'fairlead.mode') return isOtherMode ? 'restart' : 'none';
+  // A default that was chosen for a machine without a Node object means something else on a node.
+  if (isOtherMachine && row.defaultFollows !== undefined) return 'restart';
   return isOtherMode && isTiedToMode(row) ? 'restart' : row.change;
 }
 

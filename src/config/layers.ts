@@ -3,7 +3,8 @@ import type { Place } from './problem.ts';
 
 /** Where a value came from. */
 export type Origin =
-  | { readonly from: 'default' }
+  /** `via`: the field that the default follows, where it is not the usual one. */
+  | { readonly from: 'default'; readonly via?: FieldPath }
   | { readonly from: 'file'; readonly place: Place; readonly via?: FieldPath }
   | { readonly from: 'flag'; readonly flag: string; readonly via?: FieldPath };
 
@@ -19,7 +20,11 @@ export type ResolvedFields = { readonly [P in FieldPath]: Resolved<FieldValues[P
 export type Layer = ReadonlyMap<FieldPath, Resolved<FieldValue>>;
 
 export function formatOrigin(origin: Origin): string {
-  if (origin.from === 'default') return 'default';
-  const source = origin.from === 'flag' ? `--${origin.flag}` : `file line ${origin.place.line}`;
+  const source = sourceOf(origin);
   return origin.via === undefined ? source : `${source} (${origin.via})`;
+}
+
+function sourceOf(origin: Origin): string {
+  if (origin.from === 'default') return 'default';
+  return origin.from === 'flag' ? `--${origin.flag}` : `file line ${origin.place.line}`;
 }

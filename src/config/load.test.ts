@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConfigError } from './errors.ts';
 import type { FlagName } from './flags/table.ts';
+import { formatOrigin } from './layers.ts';
 import { buildConfig, type LoadedConfig, loadConfig } from './load.ts';
+import { toConfigurationYaml } from './write.ts';
 
 const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 
@@ -161,7 +163,7 @@ test('our own block names a mode that kube-proxy does not have', () => {
   assert.equal(settings.mode, 'tc-ebpf');
   assert.equal(settings.nodeObject, 'none');
   assert.equal(settings.masquerade.all, true);
-  assert.equal(settings.nodePorts.addresses, 'primary');
+  assert.equal(load('fairlead: {mode: tc-ebpf}').settings.nodePorts.addresses, 'primary');
   assert.equal(faults('fairlead: {mode: ebpf}').length, 1);
   assert.equal(load(undefined, { 'proxy-mode': 'userspace' }).settings.mode, 'userspace');
 });
@@ -342,4 +344,71 @@ test('a mutilated file is read or refused, and never anything else', () => {
     }),
     { numRuns: 400 },
   );
+});
+
+test('without a Node object nothing is offered to others by default', () => {
+  const none = 'fairlead: {nodeObject: none}';
+  for (const mode of ['', 'mode: nftables\n', 'mode: iptables\n']) {
+    const { settings, fields } = load(mode + none);
+    assert.deepEqual(settings.nodePorts, { addresses: 'none', onLocalhost: false });
+    assert.deepEqual(settings.clients, []);
+    assert.deepEqual(settings.servedAddresses, { externalIPs: false, loadBalancerIPs: false });
+    assert.equal(fields.healthzBindAddress.value, '127.0.0.1:10256');
+    assert.equal(fields.metricsBindAddress.value, '127.0.0.1:10249');
+    for (const path of ['nodePortAddresses', 'fairlead.clients', 'healthzBindAddress'] as const) {
+      assert.equal(formatOrigin(fields[path].origin), 'default (fairlead.nodeObject)', path);
+    }
+  }
+  const ipv6 = load(`bindAddress: "::"\n${none}`);
+  assert.equal(ipv6.fields.healthzBindAddress.value, '[::1]:10256');
+});
+
+test('with a Node object everybody is served, whatever the mode', () => {
+  for (const mode of ['', 'mode: nftables', 'mode: iptables']) {
+    const { settings } = load(mode);
+    assert.equal(settings.clients, 'everybody');
+    assert.deepEqual(settings.servedAddresses, { externalIPs: true, loadBalancerIPs: true });
+    assert.notEqual(settings.nodePorts.addresses, 'none');
+  }
+});
+
+test('what is written wins over the defaults of a machine without a Node object', () => {
+  const { settings, fields } = load(
+    [
+      'mode: nftables',
+      'nodePortAddresses: [192.0.2.0/24]',
+      'healthzBindAddress: 0.0.0.0',
+      'fairlead: {nodeObject: none, clients: [docker0, br-*], servedAddresses: [loadBalancerIPs]}',
+    ].join('\n'),
+  );
+  assert.deepEqual(settings.nodePorts.addresses, ['192.0.2.0/24']);
+  assert.equal(fields.healthzBindAddress.value, '0.0.0.0:10256');
+  assert.deepEqual(settings.clients, ['docker0', 'br-*']);
+  assert.deepEqual(settings.servedAddresses, { externalIPs: false, loadBalancerIPs: true });
+});
+
+test('the file that is written of a machine without a Node object gives the same again', () => {
+  const config = load('mode: iptables\nfairlead: {nodeObject: none}');
+  const [, , ...body] = toConfigurationYaml(config.fields).split('\n');
+  const text = body.filter((line) => !/^(apiVersion|kind):/.test(line)).join('\n');
+  assert.deepEqual(load(text).settings, config.settings);
+});
+
+test('clients are interfaces or everybody', () => {
+  for (const clients of [
+    '[everybody, docker0]',
+    '["*"]',
+    '["a*b"]',
+    '["a b"]',
+    '[""]',
+    '[sixteen-letters-]',
+  ]) {
+    const [fault = ''] = faults(`fairlead: {clients: ${clients}}`);
+    assert.match(fault, /fairlead\.clients: /, clients);
+  }
+  assert.match(
+    faults('fairlead: {servedAddresses: [clusterIPs]}')[0] ?? '',
+    /servedAddresses: must hold/,
+  );
+  assert.deepEqual(faults('fairlead: {clients: [docker0, "br-*"]}'), []);
 });

@@ -31,6 +31,7 @@ export function mergeLayers(file: Layer, flags: Layer): ResolvedFields {
   joinFilePatterns(draft, { file, flags });
   followBindAddress(draft, file);
   followMode(draft);
+  followNodeObject(draft);
   // Every path has been set above, from a source that checked the kind of its value.
   return Object.freeze(Object.fromEntries(draft)) as ResolvedFields;
 }
@@ -68,6 +69,27 @@ function setAddress(
   if (current === undefined) return;
   const text = current.origin.from === 'default' && ip !== undefined ? ip : String(current.value);
   draft.set(path, { ...current, value: withPort(text, port) });
+}
+
+/** What a node must offer, and a machine without a Node object must not. */
+const WITHOUT_NODE: readonly FieldPath[] = [
+  'nodePortAddresses',
+  'fairlead.clients',
+  'fairlead.servedAddresses',
+];
+const FROM_NODE_OBJECT: Origin = { from: 'default', via: 'fairlead.nodeObject' };
+
+function followNodeObject(draft: Draft): void {
+  if (draft.get('fairlead.nodeObject')?.value !== 'none') return;
+  for (const path of WITHOUT_NODE) {
+    if (draft.get(path)?.origin.from === 'default') {
+      draft.set(path, { value: [], origin: FROM_NODE_OBJECT });
+    }
+  }
+  const health = draft.get('healthzBindAddress');
+  if (health?.origin.from !== 'default') return;
+  const ip = String(health.value).startsWith('[') ? '::1' : '127.0.0.1';
+  draft.set('healthzBindAddress', { value: withPort(ip, HEALTHZ_PORT), origin: FROM_NODE_OBJECT });
 }
 
 function followMode(draft: Draft): void {

@@ -55,9 +55,36 @@ test('until the mode changes, what was written for the next one is not applied t
   assert.equal(plan.config.settings.mode, 'nftables');
 });
 
+test('until a machine is no node any more, nothing that follows from it is applied', () => {
+  const node = config('mode: nftables');
+  const machine = config('mode: nftables', 'fairlead: {nodeObject: none}');
+  for (const [running, wanted] of [[node, machine] as const, [machine, node] as const]) {
+    const plan = planChange(running, wanted);
+    assert.deepEqual(plan.live, []);
+    assert.ok(paths(plan.restart).includes('fairlead.nodeObject'));
+    const { nodePorts, clients, servedAddresses } = running.settings;
+    assert.deepEqual(plan.config.settings.nodePorts, nodePorts);
+    assert.deepEqual(plan.config.settings.clients, clients);
+    assert.deepEqual(plan.config.settings.servedAddresses, servedAddresses);
+  }
+});
+
+test('clients and served addresses are followed while running', () => {
+  const block = (more: string) => config('mode: nftables', `fairlead: {nodeObject: none${more}}`);
+  const plan = planChange(block(''), block(', clients: [docker0], servedAddresses: [externalIPs]'));
+  assert.deepEqual(paths(plan.live), ['fairlead.clients', 'fairlead.servedAddresses']);
+  assert.deepEqual(plan.config.settings.clients, ['docker0']);
+});
+
 const LINES: Readonly<Record<string, readonly string[]>> = {
   mode: ['mode: nftables', 'mode: iptables', 'mode: ipvs', ''],
-  own: ['fairlead: {mode: userspace}', 'fairlead: {mode: nftables}', ''],
+  own: [
+    'fairlead: {mode: userspace}',
+    'fairlead: {mode: nftables}',
+    'fairlead: {nodeObject: none}',
+    'fairlead: {nodeObject: none, clients: [docker0]}',
+    '',
+  ],
   ports: ['nodePortAddresses: [10.0.0.0/8]', ''],
   local: [
     'detectLocalMode: BridgeInterface\ndetectLocal: {bridgeInterface: br0}',

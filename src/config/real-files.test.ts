@@ -77,6 +77,8 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
     podNetworks: ['10.244.0.0/16'],
     nodePorts: { addresses: 'all', onLocalhost: false },
     addressRules: 'strict',
+    clients: 'everybody',
+    servedAddresses: { externalIPs: true, loadBalancerIPs: true },
     masquerade: { all: false, markBit: 14 },
     syncPeriodMs: 30_000,
     conntrack: {

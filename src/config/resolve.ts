@@ -6,6 +6,7 @@ import type { ResolvedFields } from './layers.ts';
 import { isMode, type Mode } from './modes.ts';
 import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
 import type {
+  ClientSettings,
   ConntrackSettings,
   IpvsSettings,
   LocalTraffic,
@@ -24,6 +25,7 @@ export function modeOf(fields: ResolvedFields): Mode {
 export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Settings {
   const mode = modeOf(fields);
   const block = mode === 'iptables' || mode === 'ipvs' ? 'iptables' : 'nftables';
+  const nodeObject = fields['fairlead.nodeObject'].value === 'none' ? 'none' : 'expected';
   const nodeName = fields.hostnameOverride.value.trim().toLowerCase();
   const address = parseIpSloppily(fields.bindAddress.value);
   const healthServer = wishes.healthServerOff
@@ -32,7 +34,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
   return deepFreeze({
     mode,
     ...optional('nodeName', nodeName === '' ? undefined : nodeName),
-    nodeObject: fields['fairlead.nodeObject'].value === 'none' ? 'none' : 'expected',
+    nodeObject,
     ...optional(
       'nodeAddress',
       address === undefined || isUnspecified(address) ? undefined : formatIp(address),
@@ -47,7 +49,12 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     endsWhenServerFails: fields.bindAddressHardFail.value,
     localTraffic: localTraffic(fields),
     podNetworks: clusterCidrs(fields),
-    nodePorts: nodePorts(fields, mode),
+    nodePorts: nodePorts(fields, { mode, nodeObject }),
+    clients: clients(fields),
+    servedAddresses: {
+      externalIPs: fields['fairlead.servedAddresses'].value.includes('externalIPs'),
+      loadBalancerIPs: fields['fairlead.servedAddresses'].value.includes('loadBalancerIPs'),
+    },
     addressRules: fields['fairlead.addressRules'].value === 'kube-proxy' ? 'kube-proxy' : 'strict',
     masquerade: {
       all: fields[`${block}.masqueradeAll`].value,
@@ -94,8 +101,18 @@ function localTraffic(fields: ResolvedFields): LocalTraffic {
   }
 }
 
-function nodePorts(fields: ResolvedFields, mode: Mode): NodePortSettings {
+function clients(fields: ResolvedFields): ClientSettings {
+  const written = fields['fairlead.clients'].value;
+  return written.includes('everybody') ? 'everybody' : [...written];
+}
+
+function nodePorts(
+  fields: ResolvedFields,
+  { mode, nodeObject }: Pick<Settings, 'mode' | 'nodeObject'>,
+): NodePortSettings {
   const written = fields.nodePortAddresses.value;
+  if (written.length === 0 && nodeObject === 'none')
+    return { addresses: 'none', onLocalhost: false };
   const everything = written
     .map(parseCidr)
     .filter((cidr) => cidr?.prefixLength === 0)

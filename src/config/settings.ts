@@ -20,6 +20,8 @@ export interface Settings {
   readonly nodePorts: NodePortSettings;
   /** Who has an address that several want, and what an external IP may take. */
   readonly addressRules: 'strict' | 'kube-proxy';
+  readonly clients: ClientSettings;
+  readonly servedAddresses: ServedAddressSettings;
   readonly masquerade: { readonly all: boolean; readonly markBit: number };
   /** Longest wait before a failed change is tried again; a change that waits twice as long is a fault. */
   readonly syncPeriodMs: number;
@@ -48,10 +50,19 @@ export type LocalTraffic =
   | { readonly by: 'InterfaceNamePrefix'; readonly prefix: string };
 
 export interface NodePortSettings {
-  /** In a list, a family without a range is served on all of its addresses. */
-  readonly addresses: 'all' | 'primary' | readonly string[];
+  /** In a list, a family without a range is served on all of its addresses, if there is a Node object. */
+  readonly addresses: 'all' | 'primary' | 'none' | readonly string[];
   /** Node ports on 127.0.0.1 too; only mode iptables can. */
   readonly onLocalhost: boolean;
+}
+
+/** Names, with `*` at the end for anything: packets that come in by them are served; own sockets always are. */
+export type ClientSettings = 'everybody' | readonly string[];
+
+/** What is served beside ClusterIPs and node ports. */
+export interface ServedAddressSettings {
+  readonly externalIPs: boolean;
+  readonly loadBalancerIPs: boolean;
 }
 
 /** Undefined: leave what the kernel has. */

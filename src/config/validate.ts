@@ -90,6 +90,9 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   'detectLocal.interfaceNamePrefix': (fields) => [
     emptyWhen('InterfaceNamePrefix', fields, 'detectLocal.interfaceNamePrefix'),
   ],
+  'fairlead.clients': (fields) => clientFaults(fields['fairlead.clients'].value),
+  'fairlead.servedAddresses': (fields) =>
+    fields['fairlead.servedAddresses'].value.map(notServedAddresses),
   'fairlead.pinFolder': (fields) => [notForPins(fields['fairlead.pinFolder'].value)],
   'ipvs.excludeCIDRs': (fields) => fields['ipvs.excludeCIDRs'].value.map(notACidr),
   'iptables.minSyncPeriod': (fields) => [longerThanSync('iptables', fields)],
@@ -125,6 +128,26 @@ function nodePortFaults(addresses: readonly string[]): readonly Fault[] {
     return [addresses.length > 1 ? 'cannot hold "primary" beside ranges' : undefined];
   }
   return addresses.map(notACidr);
+}
+
+/** As the kernel has it, less the byte at the end. */
+const MOST_NAME_BYTES = 15;
+
+function clientFaults(clients: readonly string[]): readonly Fault[] {
+  if (clients.includes('everybody')) {
+    return [clients.length > 1 ? 'cannot hold "everybody" beside interfaces' : undefined];
+  }
+  return clients.map((name) => {
+    const isName = /^[^\s/*+!]+\*?$/.test(name) && Buffer.byteLength(name) <= MOST_NAME_BYTES;
+    return isName
+      ? undefined
+      : `must hold names of interfaces such as docker0 or br-*, and has ${JSON.stringify(name)}`;
+  });
+}
+
+function notServedAddresses(text: string): Fault {
+  if (text === 'externalIPs' || text === 'loadBalancerIPs') return undefined;
+  return `must hold "externalIPs" or "loadBalancerIPs", and has ${JSON.stringify(text)}`;
 }
 
 function clusterCidrFaults(fields: ResolvedFields): readonly Fault[] {

@@ -20,6 +20,11 @@ export interface NodeFacts {
   readonly ownAddresses?: readonly string[];
   /** IPv4 loopback too; only some modes can. */
   readonly nodePortsOnLocalhost?: boolean;
+  /**
+   * Sorted names, with `*` at the end for anything: only connections that come in by such an
+   * interface are translated, and those of the machine's own sockets. Undefined: everybody's.
+   */
+  readonly clientInterfaces?: readonly string[];
   /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
   readonly serviceRanges: readonly string[];
   /** Where the cluster's pods have their addresses, sorted, as far as it is known. */

@@ -33,8 +33,9 @@ class Stage {
   readonly #aborter = new AbortController();
   #ended: Promise<void> | undefined;
 
-  constructor(options: FlowOptions = {}) {
+  constructor(options: FlowOptions = {}, clientAddresses?: readonly string[]) {
     this.reconciler = new FlowReconciler({
+      clientAddresses: () => clientAddresses,
       conntrack: this.conntrack,
       nodePortAddresses: () => ['192.168.0.1'],
       observer: {
@@ -366,4 +367,51 @@ it('looks again at flows that it spared because their endpoint still serves', as
   assert.equal(stage.conntrack.table.length, 1);
   isServing = false;
   await until(() => stage.conntrack.table.length === 0);
+});
+
+describe('where not everybody is a client', () => {
+  const OWN = '192.168.0.1';
+  const STRANGER = '10.9.9.9';
+  const UDP = row({ service: 'dns', frontends, endpoints: ['10.1.0.1 53'] });
+  const TCP = row({
+    service: 'web',
+    protocol: 'TCP',
+    frontends: ['10.96.0.20 80'],
+    endpoints: ['10.1.0.1 8080'],
+  });
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = new Stage({}, [OWN]);
+    stage.start();
+  });
+
+  afterEach(() => stage.stop());
+
+  function datagrams(from: string, by: readonly [string, number], status = 0) {
+    const about = { protocol: 17, client: [from, 4000], destination: FRONTEND } as const;
+    return flow({ ...about, answeredBy: by }, { status });
+  }
+
+  function attempt(from: string) {
+    const to = ['10.96.0.20', 80] as const;
+    const about = { protocol: 6, client: [from, 4000], destination: to, answeredBy: to } as const;
+    return flow(about, { tcpState: 1 });
+  }
+
+  it('deletes untranslated flows of the machine itself, and none of others', async () => {
+    const others = [datagrams(STRANGER, FRONTEND), attempt(STRANGER)];
+    stage.conntrack.table = [...others, datagrams(OWN, FRONTEND), attempt(OWN)];
+    stage.reconciler.adopt([UDP, TCP]);
+    await stage.untilRuns(1);
+    assert.deepEqual(stage.conntrack.table, others);
+  });
+
+  it('deletes what was translated to an endpoint that has gone, whoever sent it', async () => {
+    const DST_NAT = 32;
+    stage.conntrack.table = [datagrams(STRANGER, ['10.1.0.7', 53], DST_NAT)];
+    stage.reconciler.adopt([UDP]);
+    await stage.untilRuns(1);
+    assert.deepEqual(stage.conntrack.table, []);
+  });
 });

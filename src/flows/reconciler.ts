@@ -53,6 +53,8 @@ export interface FlowReconcilerParts {
   readonly conntrack: Conntrack;
   /** The addresses that node ports are served on now. */
   readonly nodePortAddresses: () => readonly string[];
+  /** The only addresses whose packets meet the rules for certain; undefined: everybody's do. */
+  readonly clientAddresses?: () => readonly string[] | undefined;
   readonly observer: FlowObserver;
   readonly options: FlowOptions;
   /** How long after sparing flows of endpoints that still serve to look at them again. */
@@ -208,10 +210,14 @@ export class FlowReconciler {
       asksForNodePorts ? nodePortAddresses().flatMap((text) => addressBytes(text) ?? []) : [],
     );
     const isNodePortAddress = (address: string): boolean => addresses.has(address);
+    const clientAddresses = this.#parts.clientAddresses?.();
+    const clients =
+      clientAddresses && new Set(clientAddresses.flatMap((text) => addressBytes(text) ?? []));
     return {
       needs,
       owner: (key) => this.#index.owner(key),
       isNodePortAddress,
+      ...(clients ? { isClient: (address) => clients.has(address) } : {}),
       ...(this.#resetsTcp
         ? {}
         : { tries: this.#tryGrounds(new BegunFrontends(begun, isNodePortAddress), known) }),

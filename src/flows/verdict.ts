@@ -48,6 +48,8 @@ export interface Grounds {
   readonly needs: Needs;
   owner(key: FrontendKey): Forwarding | undefined;
   isNodePortAddress(address: AddressBytes): boolean;
+  /** Whether what this source sends meets the rules; not given: everybody's does. */
+  isClient?(address: AddressBytes): boolean;
   /** Whether an endpoint that is no longer chosen still serves the flows it has. */
   isServing(id: ServicePortId, endpoint: { address: AddressBytes; port: number }): boolean;
   /** Whether a TCP connection to a Service without endpoints is answered with a reset. */
@@ -75,7 +77,7 @@ export class Judge {
     if (flow.protocol === PROTOCOL_TCP && tries) return this.#judgeTry(flow, tries);
     const keys = flow.zone === 0 ? this.#keysOf(flow) : [];
     const asked = keys.find((key) => this.#grounds.needs.has(key));
-    if (asked === undefined) return { is: 'none of ours' };
+    if (asked === undefined || this.#isOfOthers(flow)) return { is: 'none of ours' };
     const { reply } = flow;
     const endpoint = endpointKey(reply.source, reply.sourcePort);
     const owners = keys.flatMap((key) => this.#grounds.owner(key) ?? []);
@@ -87,6 +89,11 @@ export class Judge {
     if (flow.protocol === PROTOCOL_TCP && !this.#mayReset(flow, owner)) return { is: 'left alone' };
     const reason = isUntouched ? 'never-translated' : 'endpoint-gone';
     return { is: 'stale', id: owner.id, reason };
+  }
+
+  /** It went where it was sent because its client is not served, and would go there again. */
+  #isOfOthers(flow: Flow): boolean {
+    return isUntranslated(flow) && this.#grounds.isClient?.(flow.original.source) === false;
   }
 
   /** Nobody has the frontend any more: only what we have translated ourselves may go. */
@@ -122,7 +129,7 @@ export class Judge {
    */
   #judgeTry(flow: Flow, tries: TryGrounds): Verdict {
     const owner = isTry(flow) ? tries.begun.ownerOf(flow) : undefined;
-    if (owner === undefined) return { is: 'left alone' };
+    if (owner === undefined || this.#isOfOthers(flow)) return { is: 'left alone' };
     // An endpoint can have the address and the port of its Service: translation leaves no trace then.
     const { source, sourcePort } = flow.reply;
     if (this.#endpointsOf(owner).has(endpointKey(source, sourcePort))) return { is: 'valid' };

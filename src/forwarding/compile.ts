@@ -23,7 +23,7 @@ export interface CompileInput {
 export function compile({ service, slices, family, view }: CompileInput): Forwarding[] {
   const ports = servicePorts(service, family, view);
   const known = endpointsByPort(ports, { slices, family, view });
-  const healthCheckPort = healthCheckPortOf(service);
+  const healthCheckPort = healthCheckPortOf(service, view);
   return ports.map((port) =>
     forwardingOf(port, { known: known(port), view, healthCheckPort, frontendsOf }),
   );

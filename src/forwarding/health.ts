@@ -13,7 +13,7 @@ export interface HealthCheck {
 }
 
 export function healthCheckOf(of: CompileInput): HealthCheck | undefined {
-  const port = healthCheckPortOf(of.service);
+  const port = healthCheckPortOf(of.service, of.view);
   if (port === 0 || !isServed(of.service)) return undefined;
   return { port, localEndpoints: countReadyHere(of) };
 }

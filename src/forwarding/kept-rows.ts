@@ -57,7 +57,7 @@ export class KeptRows {
       this.#ports.map(({ id }) => id),
       slices,
     );
-    const healthCheckPort = healthCheckPortOf(service);
+    const healthCheckPort = healthCheckPortOf(service, this.#view);
     return this.#ports.map((port) => this.#row(port, healthCheckPort));
   }
 

@@ -115,4 +115,6 @@ export interface NodeView {
   readonly addressRules: AddressRules;
   /** Canonical. */
   readonly serviceRanges: readonly string[];
+  /** Kinds of addresses that are left alone here, whatever Services have them; undefined: none. */
+  readonly unserved?: readonly FrontendKind[];
 }

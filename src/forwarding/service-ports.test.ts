@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServiceObject } from '../cluster/objects.ts';
-import { type ServicePort, servicePorts } from './service-ports.ts';
+import { healthCheckPortOf, type ServicePort, servicePorts } from './service-ports.ts';
 import { service, view } from './testing/objects.ts';
 
 function first(
@@ -37,6 +37,26 @@ describe('servicePorts()', () => {
     const of = service({ externalIPs: ['198.18.0.1'] });
     const [port] = servicePorts(of, 'IPv4', view({ allowExternalIPs: false }));
     assert.deepEqual(port?.externalIPs, []);
+  });
+
+  it('leaves out node ports and load balancers where they are not served', () => {
+    const ports = [{ name: '', protocol: 'TCP', port: 80, nodePort: 30080 }];
+    const of = service({ type: 'LoadBalancer', ports, loadBalancerIPs: VIP });
+    const [port] = servicePorts(of, 'IPv4', view({ unserved: ['load-balancer-ip', 'node-port'] }));
+    assert.deepEqual([port?.loadBalancerIPs, port?.nodePort], [[], 0]);
+    const [other] = servicePorts(of, 'IPv4', view({ unserved: ['external-ip'] }));
+    assert.deepEqual([other?.loadBalancerIPs, other?.nodePort], [['198.18.0.1'], 30_080]);
+  });
+
+  it('gives a health-check port only where node ports are served', () => {
+    const externalTrafficPolicy = 'Local';
+    const of = service({
+      type: 'LoadBalancer',
+      externalTrafficPolicy,
+      healthCheckNodePort: 31_999,
+    });
+    assert.equal(healthCheckPortOf(of, view()), 31_999);
+    assert.equal(healthCheckPortOf(of, view({ unserved: ['node-port'] })), 0);
   });
 
   it('takes the first of two ports of one name and protocol', () => {

@@ -1,7 +1,7 @@
 import { contains, formatCidr, parseCidr } from '../addresses/cidr.ts';
 import { normalizeIp, parseIpSloppily } from '../addresses/ip.ts';
 import type { ServiceObject, ServicePortObject } from '../cluster/objects.ts';
-import type { Family, NodeView, Protocol, ServicePortId } from './model.ts';
+import type { Family, FrontendKind, NodeView, Protocol, ServicePortId } from './model.ts';
 
 const NONE: readonly string[] = [];
 
@@ -51,18 +51,27 @@ function portsOf(
   const shared = {
     clusterIP,
     externalIPs: view.allowExternalIPs ? ofFamily(service.externalIPs, family) : [],
-    loadBalancerIPs: loadBalancerIps(service, family),
+    loadBalancerIPs: isUnserved(view, 'load-balancer-ip') ? NONE : loadBalancerIps(service, family),
     internalLocal: service.internalTrafficPolicy === 'Local',
     externalLocal: isExternalLocal(service),
     affinitySeconds: service.affinitySeconds,
   };
+  const hasNodePorts = !isUnserved(view, 'node-port');
   const allowedSources = of.sourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
   return uniquePorts(service.ports).flatMap((port) => {
     const protocol = knownProtocol(port.protocol);
     if (protocol === undefined) return [];
     const { namespace, name } = service;
     const id = { namespace, service: name, port: port.name, protocol, family };
-    return [{ id, ...shared, allowedSources, port: port.port, nodePort: port.nodePort }];
+    return [
+      {
+        id,
+        ...shared,
+        allowedSources,
+        port: port.port,
+        nodePort: hasNodePorts ? port.nodePort : 0,
+      },
+    ];
   });
 }
 
@@ -74,6 +83,10 @@ export function externalIpsOf(service: ServiceObject, view: NodeView): readonly 
 
 export function isServed(service: ServiceObject): boolean {
   return service.type !== 'ExternalName' && service.labels.proxyName === undefined;
+}
+
+function isUnserved({ unserved = [] }: NodeView, kind: FrontendKind): boolean {
+  return unserved.includes(kind);
 }
 
 export function usesClusterEndpoints(port: ServicePort): boolean {
@@ -95,8 +108,12 @@ function isExternalLocal(service: ServiceObject): boolean {
   return external && service.externalTrafficPolicy === 'Local';
 }
 
-/** Only a load balancer's Service with external policy Local has one; 0: none. */
-export function healthCheckPortOf(service: ServiceObject): number {
+/**
+ * Only a load balancer's Service with external policy Local has one; 0: none. It is asked for the
+ * sake of the node ports that the load balancer sends to.
+ */
+export function healthCheckPortOf(service: ServiceObject, view: NodeView): number {
+  if (isUnserved(view, 'node-port')) return 0;
   const isLocal = service.type === 'LoadBalancer' && service.externalTrafficPolicy === 'Local';
   return isLocal ? service.healthCheckNodePort : 0;
 }

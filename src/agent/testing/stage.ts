@@ -19,6 +19,8 @@ export const SETTINGS: AgentSettings = {
   podNetworks: ['10.0.0.0/8', 'fd00::/16'],
   addressRules: 'strict',
   nodePorts: { addresses: 'all', onLocalhost: false },
+  clients: 'everybody',
+  servedAddresses: { externalIPs: true, loadBalancerIPs: true },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,
   features: { serviceExternalIps: true, flagzPage: false, statuszPage: false },

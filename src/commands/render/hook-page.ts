@@ -25,10 +25,16 @@ export function packetPagesOf(desired: DesiredRows, isWanted: IsWanted): Page[] 
 }
 
 function placeOf(mode: EbpfMode, facts: NodeFacts): RenderedPlace {
+  const { podNetworks = [], clientInterfaces } = facts;
   const ownAddresses = new Set(facts.ownAddresses);
-  if (mode === 'socket-ebpf') return { podsMet: 'at sockets', ownAddresses };
-  const podNetwork = new PodNetwork(facts.podNetworks ?? []);
-  return { podsMet: 'as packets', podNetwork, ownAddresses };
+  // Whose socket another one is, no hook knows; whose packet, the interface tells.
+  if (mode === 'socket-ebpf') {
+    const onlyOwnSockets = clientInterfaces !== undefined;
+    return { podsMet: 'at sockets', onlyOwnSockets, ownAddresses };
+  }
+  const onlyOwnSockets = clientInterfaces?.length === 0;
+  const podNetwork = new PodNetwork(podNetworks);
+  return { podsMet: 'as packets', podNetwork, onlyOwnSockets, ownAddresses };
 }
 
 /** What the rules behind have, with the entries of the hooks in front. */

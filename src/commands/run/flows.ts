@@ -31,6 +31,9 @@ export function followFlows(of: {
   const reconciler = new FlowReconciler({
     conntrack: rememberedFlows(settings, log),
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
+    // By which interface a flow came, the kernel does not remember.
+    clientAddresses: () =>
+      agent().facts.clientInterfaces === undefined ? undefined : addresses.current,
     options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },
     observer: {
       onDeleted: ({ service, reason, endpoint, count }) =>

@@ -67,7 +67,7 @@ export function localhostServer(of: MachineContext): () => Promise<void> {
 
 /** As far as the configuration says it: the addresses of the machine are not known yet. */
 export function asksForLocalhost({ addresses, onLocalhost }: NodePortSettings): boolean {
-  if (!onLocalhost || addresses === 'primary') return false;
+  if (!onLocalhost || addresses === 'primary' || addresses === 'none') return false;
   if (addresses === 'all') return true;
   const localhost = parseIp('127.0.0.1');
   const ranges = addresses.flatMap((text) => parseCidr(text) ?? []);

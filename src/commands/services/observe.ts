@@ -17,10 +17,14 @@ export class Observation {
   readonly #complete = Promise.withResolvers<void>();
 
   /** `host`: of this machine, where that is the node; of another only the Node object is known. */
-  constructor(view: NodeView, host?: HostState) {
+  constructor(
+    view: NodeView,
+    of: { readonly nodeObject?: 'expected' | 'none'; readonly host?: HostState } = {},
+  ) {
     this.table = new ForwardingTable(view);
-    this.#host = host;
-    if (host) this.table.setHost(host);
+    this.#host = of.host;
+    if (of.host) this.table.setHost(of.host);
+    if (of.nodeObject === 'none') this.#missing.delete('node');
   }
 
   /** Resolves when every kind has been told completely once. */

@@ -1,6 +1,12 @@
 import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
-import type { Forwarding, Frontend, NodeView, Outcome } from '../../forwarding/model.ts';
+import type {
+  Forwarding,
+  Frontend,
+  FrontendKind,
+  NodeView,
+  Outcome,
+} from '../../forwarding/model.ts';
 import { servicePortName } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
 
@@ -67,5 +73,27 @@ export function portText({ id }: Forwarding): string {
 
 export function viewText(view: NodeView): string {
   const zone = view.zone === '' ? 'no zone' : `zone ${view.zone}`;
-  return `as seen from node ${view.nodeName} (${zone})`;
+  const unserved = unservedText(view);
+  return `as seen from node ${view.nodeName} (${zone})${unserved === '' ? '' : `, where ${unserved}`}`;
 }
+
+const KIND_TEXT: Readonly<Record<FrontendKind, string>> = {
+  'cluster-ip': 'ClusterIPs',
+  'external-ip': 'external IPs',
+  'load-balancer-ip': 'load-balancer IPs',
+  'node-port': 'node ports',
+};
+
+/** `external IPs and node ports are not served`; empty if everything is. */
+export function unservedText({ unserved = [] }: NodeView): string {
+  if (unserved.length === 0) return '';
+  return `${ENUMERATION.format(unserved.map((kind) => KIND_TEXT[kind]))} are not served`;
+}
+
+/** `clients: own sockets, packets by docker0`; empty if everybody is one. */
+export function clientsText(interfaces: readonly string[] | undefined): string {
+  if (interfaces === undefined) return '';
+  return `clients: ${['own sockets', ...interfaces.map((name) => `packets by ${name}`)].join(', ')}`;
+}
+
+const ENUMERATION = new Intl.ListFormat('en', { type: 'conjunction' });

@@ -4,6 +4,7 @@ import { conflictText } from '../../agent/node-port-conflicts.ts';
 import { describePace } from '../../agent/pace.ts';
 import type { AgentSnapshot, Quantiles } from '../../agent/snapshot.ts';
 import type { EndpointCount } from '../../dataplanes/contract.ts';
+import { clientsText, unservedText } from '../services/rows.ts';
 import { formatTextTable } from '../text-table.ts';
 
 type Colour = 'green' | 'red' | 'yellow' | 'bold' | 'dim';
@@ -17,7 +18,7 @@ export function isWell({ conditions }: AgentSnapshot): boolean {
 
 export function statusView(snapshot: AgentSnapshot): string {
   const sections = [
-    headline(snapshot),
+    [headline(snapshot), ...limits(snapshot)].join('\n'),
     conditionsTable(snapshot),
     propagationTable(snapshot),
     paced(snapshot),
@@ -36,6 +37,11 @@ function headline(snapshot: AgentSnapshot): string {
   const counts = `${rows.applied} of ${rows.desired} service ports in the kernel`;
   const waiting = rows.pending === 0 ? '' : `, ${rows.pending} waiting`;
   return `${colour('bold', `${node.nodeName}: ${mode}`)}, ${verdict}, up ${up}\n${counts}${waiting}`;
+}
+
+/** What a machine that is no node, or was told so, does not do; no line where it does everything. */
+function limits({ node, clientInterfaces }: AgentSnapshot): string[] {
+  return [clientsText(clientInterfaces), unservedText(node)].filter((text) => text !== '');
 }
 
 function conditionsTable({ conditions, atMs }: AgentSnapshot): string {

@@ -26,6 +26,22 @@ export const PROCESS_FIELDS = {
     zeroIsUnset: true,
     change: 'live',
   },
+  'fairlead.clients': {
+    kind: 'texts',
+    about:
+      'whose connections are translated, beside those of the machine\'s own sockets: names of interfaces they come in by, with * at the end for anything; or "everybody"',
+    kubeProxyDefault: ['everybody'],
+    defaultFollows: 'none, so own sockets only, when fairlead.nodeObject is "none"',
+    change: 'live',
+  },
+  'fairlead.servedAddresses': {
+    kind: 'texts',
+    about:
+      'addresses of Services that are served beside their ClusterIPs: "externalIPs", "loadBalancerIPs"',
+    kubeProxyDefault: ['externalIPs', 'loadBalancerIPs'],
+    defaultFollows: 'none, so ClusterIPs only, when fairlead.nodeObject is "none"',
+    change: 'live',
+  },
   hostnameOverride: {
     kind: 'text',
     about: "the name of this machine's Node object; empty: the host name",
@@ -44,6 +60,7 @@ export const PROCESS_FIELDS = {
     about: 'where /healthz, /livez and /readyz are served',
     kubeProxyDefault: '0.0.0.0:10256',
     defaultFollows: '[::]:10256 when the file sets bindAddress to an IPv6 address',
+    why: 'With fairlead.nodeObject "none", loopback only: 127.0.0.1:10256, or [::1]:10256. No load balancer asks such a machine.',
     zeroIsUnset: true,
     change: 'restart',
   },

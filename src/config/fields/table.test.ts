@@ -18,6 +18,8 @@ test('only fields of our own block are unknown to kube-proxy', () => {
       'fairlead.interfaces',
       'fairlead.nodeObject',
       'fairlead.addressRules',
+      'fairlead.clients',
+      'fairlead.servedAddresses',
     ],
   );
 });

@@ -55,6 +55,7 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: [],
     defaultFollows:
       '"primary" in mode nftables and in the modes of fairlead.mode; all addresses in iptables, ipvs, and when no mode is set',
+    why: 'With fairlead.nodeObject "none" there are no node ports, and a list serves only what is in it: a family without a range has none.',
     change: 'live',
   },
   'iptables.masqueradeBit': {

@@ -1,4 +1,5 @@
 import type { MachineLink } from '../../linux/route/link-codec.ts';
+import type { NodeFacts } from '../contract.ts';
 import { servedInterfaces } from './maps/interfaces.ts';
 import type { PacketOptions } from './options.ts';
 
@@ -26,8 +27,8 @@ export class NodeLinks {
   }
 
   /** Numbers of those that are to be served. */
-  served(): readonly number[] {
-    return servedInterfaces(this.#links ?? [], this.#packets?.interfaces ?? []);
+  served({ clientInterfaces }: Pick<NodeFacts, 'clientInterfaces'>): readonly number[] {
+    return servedInterfaces(this.#links ?? [], this.#packets?.interfaces ?? [], clientInterfaces);
   }
 
   async watch(

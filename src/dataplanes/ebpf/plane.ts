@@ -65,6 +65,8 @@ export class HooksPlane implements DataPlane {
   #tell: ((what: string) => void) | undefined;
   /** Rises with every write: a look that a write came between says nothing. */
   #writes = 0;
+  /** Whose packets are met. Told before the interfaces are looked at, unlike what is in `knowledge`. */
+  #clients: Pick<NodeFacts, 'clientInterfaces'> = {};
   /** Nor does one that began while it was under way. */
   #isWriting = false;
   readonly #links: NodeLinks;
@@ -79,6 +81,7 @@ export class HooksPlane implements DataPlane {
     const suspects = this.#suspects;
     this.#suspects = { hooks: false, maps: false };
     this.#beginWrite();
+    this.#clients = desired.facts;
     const { facts, present } = this.#knowledge;
     const isCertain =
       facts !== undefined &&
@@ -101,8 +104,11 @@ export class HooksPlane implements DataPlane {
     if (!this.#knowledge.facts) throw notInspected();
     this.#beginWrite();
     try {
+      const kernel = this.#opened();
       const node = () => nodeEntries(facts, this.#about());
-      await compareNodeEntries(this.#opened().tables, node, { write: true });
+      await compareNodeEntries(kernel.tables, node, { write: true });
+      this.#clients = facts;
+      await kernel.places.followInterfaces();
       this.#noteMovedPods(this.#knowledge.facts, facts);
       this.#knowledge.facts = facts;
     } catch (error) {
@@ -137,7 +143,8 @@ export class HooksPlane implements DataPlane {
     try {
       await this.#links.read();
       const differences = await diffTables(new Tables(maps), desired, this.#about());
-      for (const difference of this.#diffPlaces(pins, maps)) differences.add(() => difference);
+      for (const difference of this.#diffPlaces(pins, maps, desired.facts))
+        differences.add(() => difference);
       return differences.described;
     } finally {
       for (const map of maps.values()) map.close();
@@ -206,10 +213,10 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  #diffPlaces(pins: Pins, maps: ReadonlyMap<string, BpfMap>): Difference[] {
+  #diffPlaces(pins: Pins, maps: ReadonlyMap<string, BpfMap>, facts: NodeFacts): Difference[] {
     const cgroupPath = this.#options.cgroupPath();
     const loaded = loadPrograms(this.#objects(), { maps });
-    const interfaces = (): readonly number[] => this.#links.served();
+    const interfaces = (): readonly number[] => this.#links.served(facts);
     const places = new Places({ pins, cgroupPath, interfaces, loaded });
     try {
       return [...places.differences(), ...places.strays()];
@@ -349,7 +356,7 @@ export class HooksPlane implements DataPlane {
       objects: this.#objects(),
       pins: new Pins(pinFolder, preparePins),
       cgroupPath: cgroupPath(),
-      interfaces: () => this.#links.served(),
+      interfaces: () => this.#links.served(this.#clients),
     });
     return this.#kernel;
   }

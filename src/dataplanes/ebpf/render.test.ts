@@ -4,10 +4,11 @@ import { PodNetwork } from './maps/pod-network.ts';
 import { type RenderedPlace, renderedEntries } from './render.ts';
 import { clusterIp, rowOf } from './testing/rows.ts';
 
-const AT_SOCKETS: RenderedPlace = { podsMet: 'at sockets' };
+const AT_SOCKETS: RenderedPlace = { podsMet: 'at sockets', onlyOwnSockets: false };
 const AS_PACKETS: RenderedPlace = {
   podsMet: 'as packets',
   podNetwork: new PodNetwork(['10.244.0.0/16']),
+  onlyOwnSockets: false,
 };
 
 test('entries are told with what they do', () => {
@@ -98,5 +99,17 @@ test('an address that the node has itself is said to pass', () => {
     const [passes] = renderedEntries(row, own, told);
     assert.equal(passes?.does, 'passes the hook: the node has this address itself');
     assert.match(renderedEntries(row, other, told)[0]?.does ?? '', /gets the only endpoint/);
+  }
+});
+
+test('where only own sockets are served, no entry is told for others', () => {
+  const frontend = clusterIp('10.96.0.1');
+  const row = rowOf('web', { frontends: [frontend], endpoints: ['10.244.0.1:80'] });
+  for (const place of [AT_SOCKETS, AS_PACKETS]) {
+    const entries = renderedEntries(row, frontend, { ...place, onlyOwnSockets: true });
+    assert.deepEqual(
+      entries.filter(({ map }) => map === 'frontends').map(({ text }) => text),
+      ['10.96.0.1 tcp 80 from host : slots +0..+0'],
+    );
   }
 });

@@ -18,6 +18,8 @@ export interface RenderedEntry {
 export type RenderedPlace = {
   /** Addresses that the node has itself. */
   readonly ownAddresses?: ReadonlySet<string>;
+  /** Nobody but the node itself is met by the hooks. */
+  readonly onlyOwnSockets: boolean;
 } & (
   | { readonly podsMet: 'at sockets' }
   | { readonly podsMet: 'as packets'; readonly podNetwork: PodNetwork }
@@ -37,7 +39,8 @@ export function renderedEntries(
   const network = place.podsMet === 'as packets' ? place.podNetwork : undefined;
   const { endpoints, lists, isBeyond, isTooLong } = sequenceOf(row, served, network);
   const isMet = (source: SourceClass): boolean =>
-    source !== 'outside' || place.podsMet === 'as packets';
+    source === 'host' ||
+    (!place.onlyOwnSockets && (source === 'pod' || place.podsMet === 'as packets'));
   const entries = CLASS_ORDER.filter(isMet).map((source) => {
     const outcome = frontend.outcomes[source];
     const { offset, count } =

@@ -1,7 +1,7 @@
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
-import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
+import { PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
-import { tableChanges } from './mend.ts';
+import { ownJumps, tableChanges } from './mend.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
 import { TableChange } from './table-change.ts';
 
@@ -26,13 +26,8 @@ interface CleanUp {
 /** What takes everything away that is there, step by step: what leads somewhere goes before it. */
 export function cleanUp(view: KernelView): CleanUp {
   const first = tableChanges();
-  for (const { table, chain, rule, isShared } of JUMPS) {
-    if (isShared) continue;
-    // As often as it is there: one that is left keeps the chain it leads to.
-    for (const found of view[table].get(chain) ?? []) {
-      if (found === rule) first[table].deleteRule(chain, rule);
-    }
-  }
+  // As often as it is there: one that is left keeps the chain it leads to.
+  for (const { table, chain, rule } of ownJumps(view)) first[table].deleteRule(chain, rule);
   for (const { table, name } of FIRST_CHAINS) {
     if (view[table].has(name)) first[table].removeChain(name);
   }

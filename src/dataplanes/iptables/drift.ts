@@ -1,7 +1,7 @@
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { listenToNftables, type NftEvent } from '../../linux/nftables/events.ts';
 import type { Drift } from '../contract.ts';
-import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
+import { ALL_JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
 import { FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
 import type { Suspects } from './suspects.ts';
 
@@ -15,7 +15,7 @@ const OWN_CHAINS = new Set([
   `nat ${POSTROUTING}`,
   `filter ${FORWARD}`,
 ]);
-const BASE_CHAINS = new Set(JUMPS.map(({ table, chain }) => `${table} ${chain}`));
+const BASE_CHAINS = new Set(ALL_JUMPS.map(({ table, chain }) => `${table} ${chain}`));
 
 /** Tells what others change of ours on the nft backend: the kernel says so at once. */
 export async function watchEvents(

@@ -1,5 +1,6 @@
 import type { Family } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
+import type { NodeFacts } from '../contract.ts';
 import {
   CANARY,
   EXTERNAL_SERVICES,
@@ -135,7 +136,7 @@ const EXTERNAL_PORTALS = comment('kubernetes externally-visible service portals'
 const LOAD_BALANCER_FIREWALL = comment('kubernetes load balancer firewall');
 
 /** The ways into our chains. Each that is missing is put first, so the last of them is the first met. */
-export const JUMPS: readonly Jump[] = [
+export const ALL_JUMPS: readonly Jump[] = [
   jump('filter', 'INPUT', { matches: [NEW, EXTERNAL_PORTALS], jump: EXTERNAL_SERVICES }),
   jump('filter', 'FORWARD', { matches: [NEW, EXTERNAL_PORTALS], jump: EXTERNAL_SERVICES }),
   jump('filter', 'INPUT', {
@@ -160,6 +161,35 @@ export const JUMPS: readonly Jump[] = [
   { ...jump('filter', 'INPUT', { jump: FIREWALL }), isShared: true },
   { ...jump('filter', 'OUTPUT', { jump: FIREWALL }), isShared: true },
 ];
+
+/** Where packets of others come by; those of the machine's own sockets come in by loopback. */
+const ARRIVALS: Readonly<Record<string, readonly string[]>> = {
+  PREROUTING: [],
+  INPUT: ['lo'],
+  FORWARD: [],
+};
+
+/** The ways in for those who are served: everybody, or who comes by certain interfaces. */
+export function jumpsFor({ clientInterfaces }: NodeFacts): readonly Jump[] {
+  if (clientInterfaces === undefined) return ALL_JUMPS;
+  return ALL_JUMPS.flatMap((each) => {
+    const always = ARRIVALS[each.chain];
+    if (each.isShared || always === undefined) return [each];
+    return [...always, ...clientInterfaces].map((name) => ({
+      ...each,
+      rule: `-i ${name.replace(/\*$/, '+')} ${each.rule}`,
+    }));
+  });
+}
+
+/** Whether it is a way into our chains that the kubelet does not want too, for whomever it is meant. */
+export function isOwnJump(of: Omit<Jump, 'isShared'>): boolean {
+  const rule = of.rule.replace(/^-i \S+ /, '');
+  return ALL_JUMPS.some(
+    (each) =>
+      !each.isShared && each.table === of.table && each.chain === of.chain && each.rule === rule,
+  );
+}
 
 function jump(
   table: IptablesTable,

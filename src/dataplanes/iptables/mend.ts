@@ -2,7 +2,16 @@ import type { Family } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
 import type { Differences } from '../differences.ts';
 import { isNodePortJump } from './comparison.ts';
-import { firewallRules, fixedChains, JUMPS, nodePortJumps, PRESENT_CHAINS } from './fixed-parts.ts';
+import {
+  ALL_JUMPS,
+  firewallRules,
+  fixedChains,
+  isOwnJump,
+  type Jump,
+  jumpsFor,
+  nodePortJumps,
+  PRESENT_CHAINS,
+} from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { FIREWALL, SERVICES } from './names.ts';
 import type { RuleText } from './rule.ts';
@@ -52,17 +61,42 @@ export function mendFixedParts(
     differ('filter', `${FIREWALL} ${rule}`, false);
     changes.filter.append(FIREWALL, rule);
   }
-  for (const { table, chain, rule } of missingJumps(view)) {
-    differ(table, `${chain} ${rule}`, false);
-    changes[table].insert(chain, rule);
+  const { missing, unwanted } = mendJumps(changes, view, setting);
+  for (const { table, chain, rule } of missing) differ(table, `${chain} ${rule}`, false);
+  for (const { table, chain, rule } of unwanted) {
+    const object = `${family} ${table} ${chain} ${rule}`;
+    differences.add(() => ({ kind: 'foreign', object }));
   }
   mendLastRules(changes.nat, { ...of, differ });
 }
 
-/** The last given is to be the first met, and `insert` keeps the order that it is given. */
-function missingJumps(view: KernelView) {
-  const missing = JUMPS.filter(({ table, chain, rule }) => !view[table].get(chain)?.includes(rule));
-  return missing.toReversed();
+/** Adds the ways into our chains that are missing, and deletes those for others than are served. */
+export function mendJumps(
+  changes: TableChanges,
+  view: KernelView,
+  { facts }: Setting,
+): { readonly missing: readonly Jump[]; readonly unwanted: readonly Jump[] } {
+  const wanted = jumpsFor(facts);
+  const isThere = ({ table, chain, rule }: Jump) => view[table].get(chain)?.includes(rule) === true;
+  // The last given is to be the first met, and `insert` keeps the order that it is given.
+  const missing = wanted.filter((jump) => !isThere(jump)).toReversed();
+  const isWanted = new Set(wanted.map(jumpId));
+  const unwanted = ownJumps(view).filter((jump) => !isWanted.has(jumpId(jump)));
+  for (const { table, chain, rule } of missing) changes[table].insert(chain, rule);
+  for (const { table, chain, rule } of unwanted) changes[table].deleteRule(chain, rule);
+  return { missing, unwanted };
+}
+
+/** Every rule that leads into our chains, as often as it is there. */
+export function ownJumps(view: KernelView): readonly Jump[] {
+  const bases = new Map(ALL_JUMPS.map((jump) => [`${jump.table} ${jump.chain}`, jump]));
+  return [...bases.values()].flatMap(({ table, chain }) =>
+    (view[table].get(chain) ?? []).map((rule) => ({ table, chain, rule })).filter(isOwnJump),
+  );
+}
+
+function jumpId({ table, chain, rule }: Jump): string {
+  return `${table} ${chain} ${rule}`;
 }
 
 function mendLastRules(

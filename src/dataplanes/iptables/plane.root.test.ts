@@ -5,7 +5,7 @@ import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import { PlaneError } from '../contract.ts';
-import { JUMPS } from './fixed-parts.ts';
+import { ALL_JUMPS } from './fixed-parts.ts';
 import { rowChainNames } from './names.ts';
 import { bring, change, Tools } from './testing/kernel.ts';
 import { EXTERNAL, FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
@@ -155,6 +155,44 @@ for (const backend of BACKENDS) {
       tools.assertIs(ROWS);
     });
 
+    it('leads only some clients to its chains, and follows when they change', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, ROWS);
+      for (const clientInterfaces of [[], ['br-*', 'docker0'], ['docker0']]) {
+        const facts = { ...FACTS, clientInterfaces };
+        await plane.configure(facts);
+        assert.deepEqual(await tools.newPlane().diff({ facts, rows: ROWS }), []);
+        const ways = tools.iptables('-t', 'nat', '-S', 'PREROUTING').match(/ -i \S+/g) ?? [];
+        const names = clientInterfaces.map((name) => ` -i ${name.replace('*', '+')}`);
+        assert.deepEqual(ways.sort(), names);
+      }
+      await plane.configure(FACTS);
+      assert.deepEqual(await tools.newPlane().diff({ facts: FACTS, rows: ROWS }), []);
+      assert.doesNotMatch(tools.save('IPv4'), / -i docker0/);
+    });
+
+    it('takes away what an earlier process did for clients that are not served', async () => {
+      await bring(tools.newPlane(), ROWS);
+      const desired = { facts: { ...FACTS, clientInterfaces: [] }, rows: ROWS };
+      const plane = tools.newPlane();
+      const { differences, right } = await plane.inspect(desired, 'everything');
+      assert.equal(right.size, ROWS.length);
+      assert.ok(
+        differences.some(({ kind, object }) => kind === 'foreign' && /PREROUTING/.test(object)),
+      );
+      assert.doesNotMatch(tools.iptables('-t', 'nat', '-S', 'PREROUTING'), /KUBE-/);
+      assert.doesNotMatch(tools.iptables('-S', 'FORWARD'), /KUBE-/);
+      assert.deepEqual(await plane.diff(desired), []);
+    });
+
+    it('removes the ways of clients by interface', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, ROWS);
+      await plane.configure({ ...FACTS, clientInterfaces: ['docker0'] });
+      await plane.remove();
+      assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
+    });
+
     it('tells what is translated, and what was counted', async () => {
       const plane = tools.newPlane();
       await bring(plane, [web(1, ['10.1.0.1:80'])]);
@@ -174,7 +212,7 @@ for (const backend of BACKENDS) {
     it('removes ways to its chains that are there twice', async () => {
       const plane = tools.newPlane();
       await bring(plane, [web(1, ['10.1.0.1:80'])]);
-      const { rule } = JUMPS.find(({ chain }) => chain === 'PREROUTING') ?? { rule: '' };
+      const { rule } = ALL_JUMPS.find(({ chain }) => chain === 'PREROUTING') ?? { rule: '' };
       const comment = /"(.*)"/.exec(rule)?.[1] ?? '';
       const again = ['-m', 'comment', '--comment', comment, '-j', 'KUBE-SERVICES'];
       tools.iptables('-t', 'nat', '-A', 'PREROUTING', ...again);

@@ -22,6 +22,7 @@ import { hasOurs } from './clean-up.ts';
 import { endpointCounts, kernelFrontends } from './counts.ts';
 import { watchEvents } from './drift.ts';
 import type { FamilyTables } from './family-tables.ts';
+import { jumpsFor } from './fixed-parts.ts';
 import { type Kernel, openKernel, removeFrom, type Writer } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
 import { asPlaneError, notInspected } from './plane-errors.ts';
@@ -172,6 +173,7 @@ export class IptablesPlane implements DataPlane {
       program: found.program,
       periodMs: this.#options.pollMs ?? POLL_MS,
       writtenCount: () => writtenCount(tables),
+      jumps: () => (this.#facts ? jumpsFor(this.#facts) : []),
       isQuiet: () => !this.#isBusy && this.#facts !== undefined,
     };
     await pollTables(polled, onDrift, signal);

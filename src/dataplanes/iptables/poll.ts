@@ -5,7 +5,7 @@ import { saveText } from '../../linux/iptables/save.ts';
 import { parseSaved } from '../../linux/iptables/saved-table.ts';
 import { pause } from '../../linux/pause.ts';
 import type { Drift } from '../contract.ts';
-import { JUMPS, PRESENT_CHAINS } from './fixed-parts.ts';
+import { type Jump, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 
 /** Of a large table a look takes long: at most this part of the time is spent looking. */
@@ -21,6 +21,8 @@ export interface Polled {
   readonly periodMs: number;
   /** Operations that we have written; while it stays, only others can have changed anything. */
   readonly writtenCount: () => number;
+  /** What must lead to our chains now. */
+  readonly jumps: () => readonly Jump[];
   /** Nothing is under way, and everything has been there once. */
   readonly isQuiet: () => boolean;
 }
@@ -62,7 +64,7 @@ async function lookAt(
   if (last?.digest === digest) return undefined;
   if (last?.writtenCount === before) return `the tables of ${family} are not what they were`;
   // Some of it is our own doing; what must be there whatever the rows are tells of a flush.
-  const missing = missingPart(texts);
+  const missing = missingPart(texts, of.jumps());
   return missing === undefined ? undefined : `${missing} of ${family} is missing`;
 }
 
@@ -75,12 +77,12 @@ function digestOf(texts: readonly string[]): string {
   return hash.digest('base64');
 }
 
-function missingPart(texts: readonly string[]): string | undefined {
+function missingPart(texts: readonly string[], jumps: readonly Jump[]): string | undefined {
   const view = Object.fromEntries(
     IPTABLES_TABLES.map((table, index) => [table, parseSaved(texts[index] ?? '')]),
   ) as KernelView;
   const chain = PRESENT_CHAINS.find(({ table, name }) => !view[table].has(name));
   if (chain) return `chain ${chain.name} of table ${chain.table}`;
-  const jump = JUMPS.find(({ table, chain: name, rule }) => !view[table].get(name)?.includes(rule));
+  const jump = jumps.find(({ table, chain: name, rule }) => !view[table].get(name)?.includes(rule));
   return jump && `the way from ${jump.chain} in table ${jump.table}`;
 }

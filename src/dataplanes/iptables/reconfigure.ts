@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Family } from '../../forwarding/model.ts';
 import type { PodDetection } from '../contract.ts';
 import { isNodePortJump } from './comparison.ts';
 import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
-import { replaceLastRules, type TableChanges } from './mend.ts';
+import { mendJumps, replaceLastRules, type TableChanges } from './mend.ts';
 import { FIREWALL, isRowChain, NODE_PORTS, SERVICES } from './names.ts';
 import { type RuleText, ruleText } from './rule.ts';
 import { LOCALHOST_ACCOUNT, LOOPBACK, podMatch, type Setting } from './setting.ts';
@@ -26,6 +27,8 @@ export function reconfigure(
   for (const rule of firewallRules(after, family)) {
     if (!read.filter.get(FIREWALL)?.includes(rule)) changes.filter.append(FIREWALL, rule);
   }
+  const [oldClients, newClients] = [before, after].map(({ facts }) => facts.clientInterfaces);
+  if (!isDeepStrictEqual(oldClients, newClients)) mendJumps(changes, read, after);
   if (family === 'IPv4') countLocalhost(changes, read, { before, after });
   const found = (read.nat.get(SERVICES) ?? []).filter((rule) =>
     isNodePortJump('nat', SERVICES, rule),

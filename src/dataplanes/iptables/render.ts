@@ -1,6 +1,12 @@
 import type { Family, Forwarding } from '../../forwarding/model.ts';
 import { IPTABLES_TABLES, type IptablesTable } from '../../linux/iptables/programs.ts';
-import { firewallRules, fixedChains, JUMPS, nodePortJumps, PRESENT_CHAINS } from './fixed-parts.ts';
+import {
+  firewallRules,
+  fixedChains,
+  jumpsFor,
+  nodePortJumps,
+  PRESENT_CHAINS,
+} from './fixed-parts.ts';
 import { FIREWALL, SERVICES } from './names.ts';
 import { rulesOf } from './row.ts';
 import type { RuleText } from './rule.ts';
@@ -26,7 +32,8 @@ export function renderedTables(
     tables[table].set(name, rules);
     return rules;
   };
-  for (const jump of JUMPS.toReversed()) chain(jump.table, jump.chain).push(jump.rule);
+  for (const jump of jumpsFor(setting.facts).toReversed())
+    chain(jump.table, jump.chain).push(jump.rule);
   for (const { table, name } of PRESENT_CHAINS) chain(table, name);
   for (const { table, name, rules } of fixedChains(setting)) chain(table, name).push(...rules);
   chain('filter', FIREWALL).push(...firewallRules(setting, family));

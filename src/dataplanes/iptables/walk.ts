@@ -22,10 +22,18 @@ export interface FrontendWalk {
 }
 
 /** The way of a packet from outside, hook by hook. The node's own packets begin in `OUTPUT`. */
-const HOOKS = [
+const FROM_OUTSIDE = [
   ['nat', 'PREROUTING'],
   ['filter', 'INPUT'],
   ['filter', 'FORWARD'],
+  ['nat', 'POSTROUTING'],
+] as const;
+
+/** Where nobody else is served. */
+const FROM_OWN_SOCKETS = [
+  ['nat', 'OUTPUT'],
+  ['filter', 'OUTPUT'],
+  ['filter', 'INPUT'],
   ['nat', 'POSTROUTING'],
 ] as const;
 
@@ -69,7 +77,9 @@ class Walk {
   }
 
   visits(): ChainVisit[] {
-    for (const [stage, [table, name]] of HOOKS.entries()) {
+    const servesOthers = this.#tables.nat.has('PREROUTING');
+    const hooks = servesOthers ? FROM_OUTSIDE : FROM_OWN_SOCKETS;
+    for (const [stage, [table, name]] of hooks.entries()) {
       this.#stage = stage;
       this.#visit(table, name, 0);
     }

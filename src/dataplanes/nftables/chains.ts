@@ -43,11 +43,11 @@ export function fixedChains(facts: NodeFacts, family: TableFamily): readonly Cha
     { name: 'service-check', rules: checkRules('service') },
     { name: 'nodeport-check', rules: nodePortCheckRules(facts, family) },
     { name: 'cluster-ip-check', rules: clusterIpCheckRules(facts, family) },
-    ...baseChains(),
+    ...baseChains(facts),
   ];
 }
 
-function baseChains(): readonly Chain[] {
+function baseChains({ clientInterfaces }: NodeFacts): readonly Chain[] {
   const base = (name: string, hook: BaseHook, rules: readonly Rule[]): Chain => ({
     name,
     base: hook,
@@ -66,19 +66,38 @@ function baseChains(): readonly Chain[] {
   const serviceChecks = [when(NEW, jump('service-check')), when(NEW, jump('cluster-ip-check'))];
   const firewall = [when(NEW, jump('firewall-check'))];
   const dispatch = [when(jump('dispatch'))];
+  const arrived = (rules: readonly Rule[]) => rulesFor(clientInterfaces, rules);
+  // What the machine's own sockets send to one of its addresses comes in by loopback.
+  const delivered = (rules: readonly Rule[]) =>
+    rulesFor(clientInterfaces && ['lo', ...clientInterfaces], rules);
   return [
-    base('filter-prerouting', filter('prerouting', BEFORE_TRANSLATION), firewall),
+    base('filter-prerouting', filter('prerouting', BEFORE_TRANSLATION), arrived(firewall)),
     base('filter-output-early', filter('output', BEFORE_TRANSLATION), firewall),
-    base('filter-input', filter('input', FILTER), [
-      when(NEW, jump('nodeport-check')),
-      when(NEW, jump('service-check')),
-    ]),
-    base('filter-forward', filter('forward', FILTER), serviceChecks),
+    base(
+      'filter-input',
+      filter('input', FILTER),
+      delivered([when(NEW, jump('nodeport-check')), when(NEW, jump('service-check'))]),
+    ),
+    base('filter-forward', filter('forward', FILTER), arrived(serviceChecks)),
     base('filter-output', filter('output', FILTER), serviceChecks),
-    base('nat-prerouting', nat('prerouting', DESTINATION_TRANSLATION), dispatch),
+    base('nat-prerouting', nat('prerouting', DESTINATION_TRANSLATION), arrived(dispatch)),
     base('nat-output', nat('output', DESTINATION_TRANSLATION), dispatch),
     base('nat-postrouting', nat('postrouting', SOURCE_TRANSLATION), [when(jump('masquerading'))]),
   ];
+}
+
+/** The same rules for what comes in by each of these interfaces; undefined: for everything. */
+function rulesFor(
+  interfaces: readonly string[] | undefined,
+  rules: readonly Rule[],
+): readonly Rule[] {
+  if (interfaces === undefined) return rules;
+  return interfaces.flatMap((name) =>
+    rules.map((rule) => ({
+      ...rule,
+      statements: [{ do: 'match-interface', name } as const, ...rule.statements],
+    })),
+  );
 }
 
 function dispatchRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {

@@ -44,6 +44,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   'match-new': () => matchBits(x.loadCtState(0), CT_NEW),
   'match-translated': () => matchBits(x.loadCtStatus(0), CT_DESTINATION_TRANSLATED),
   'match-pod': ({ by, is }, family) => matchPod(by, is ? 'equal' : 'different', family),
+  'match-interface': ({ name }) => [x.loadInterfaceName(0), x.compare(0, 'equal', nameBytes(name))],
   'match-local': ({ of }) => [
     x.loadAddressType(of, 0),
     x.compare(0, 'equal', hostNumber(ROUTE_LOCAL)),
@@ -209,8 +210,17 @@ function changeMark(of: { mask: number; xor: number }): Expressions {
 
 function matchPod(by: PodDetection, is: 'equal' | 'different', family: TableFamily): Expressions {
   if (by.by === 'cidr') return [x.loadSourceAddress(family, 0), ...compareRange(by.cidr, is)];
-  const name = by.by === 'interface' ? by.name.padEnd(NAME_BYTES, '\0') : by.prefix;
+  const name = by.by === 'interface' ? wholeName(by.name) : by.prefix;
   return [x.loadInterfaceName(0), x.compare(0, is, name)];
+}
+
+/** The whole of a name, or how it begins. */
+function nameBytes(name: string): string {
+  return name.endsWith('*') ? name.slice(0, -1) : wholeName(name);
+}
+
+function wholeName(name: string): string {
+  return name.padEnd(NAME_BYTES, '\0');
 }
 
 /** Compares the address in register 0. */

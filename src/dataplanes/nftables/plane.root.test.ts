@@ -63,6 +63,32 @@ describe('the nftables plane', () => {
     listEverything();
   });
 
+  it('serves only some clients, as render prints it, and follows when they change', async () => {
+    const plane = newPlane();
+    await bring(plane, DESIRED);
+    for (const clientInterfaces of [[], ['br-*', 'docker0'], ['docker0'], undefined]) {
+      const { clientInterfaces: _, ...rest } = FACTS;
+      const facts: NodeFacts = clientInterfaces ? { ...FACTS, clientInterfaces } : rest;
+      const desired = { facts, rows: ROWS };
+      await plane.configure(facts);
+      assert.deepEqual(await newPlane().diff(desired), []);
+      for (const family of TABLE_FAMILIES) {
+        assert.equal(listTable(family), renderTable(tableContent(desired, family)));
+      }
+    }
+  });
+
+  it('takes away what an earlier process did for clients that are not served', async () => {
+    await bring(newPlane(), DESIRED);
+    const desired = { facts: { ...FACTS, clientInterfaces: [] }, rows: ROWS };
+    const { right } = await newPlane().inspect(desired, 'everything');
+    assert.equal(right.size, ROWS.length);
+    for (const family of TABLE_FAMILIES) {
+      assert.equal(listTable(family), renderTable(tableContent(desired, family)));
+      assert.match(listTable(family), /hook prerouting priority dstnat; policy accept;\n\t}/);
+    }
+  });
+
   it('adopts what an earlier process has left, without a write', async () => {
     await bring(newPlane(), DESIRED);
     const before = listEverything();

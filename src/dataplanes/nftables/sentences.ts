@@ -41,6 +41,7 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
   'match-translated': () => when('its destination was translated'),
   'match-pod': ({ by, is }) =>
     when(`it ${is ? 'comes' : 'does not come'} from a pod of this node (${podText(by)})`),
+  'match-interface': ({ name }) => when(`it came in through ${name}`),
   'match-local': ({ of }) =>
     when(of === 'saddr' ? 'it comes from this node itself' : 'it is for an address of this node'),
   'match-not-loopback': () => when('not for loopback'),

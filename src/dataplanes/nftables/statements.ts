@@ -19,6 +19,8 @@ export type Statement =
   | { readonly do: 'match-new' }
   | { readonly do: 'match-translated' }
   | { readonly do: 'match-pod'; readonly by: PodDetection; readonly is: boolean }
+  /** `name`: with `*` at the end for anything. */
+  | { readonly do: 'match-interface'; readonly name: string }
   | { readonly do: 'match-local'; readonly of: 'saddr' | 'daddr' }
   | { readonly do: 'match-not-loopback' }
   | { readonly do: 'match-range'; readonly cidr: string }

@@ -34,6 +34,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   'match-new': () => 'ct state new',
   'match-translated': () => 'ct status dnat',
   'match-pod': ({ by, is }, family) => podText(by, is, family),
+  'match-interface': ({ name }) => `iifname "${name}"`,
   'match-local': ({ of }) => `fib ${of} type local`,
   'match-not-loopback': (_, family) =>
     family === 'ip' ? 'ip daddr != 127.0.0.0/8' : 'ip6 daddr != ::1',

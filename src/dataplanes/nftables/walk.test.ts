@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { NodeFacts } from '../contract.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { ruleSentences } from './sentences.ts';
 import { tableContent } from './table-content.ts';
@@ -7,9 +8,9 @@ import { exampleRows, FACTS, type RowRecipe, row } from './testing/rows.ts';
 import { walkRow } from './walk.ts';
 
 /** The chains that packets to the cluster IP, the load balancer and the node port meet. */
-function pathsOf(more: Partial<RowRecipe>): string[] {
+function pathsOf(more: Partial<RowRecipe>, facts: Partial<NodeFacts> = {}): string[] {
   const rows = [row(more)];
-  const content = tableContent({ facts: FACTS, rows }, 'ip');
+  const content = tableContent({ facts: { ...FACTS, ...facts }, rows }, 'ip');
   return rows.flatMap((each) =>
     walkRow(each, content, newRowNumbers()).map(({ visits }) =>
       visits.map(({ chain }) => chain.name).join(' '),
@@ -25,6 +26,16 @@ describe('the way of a packet', () => {
       `nat-prerouting dispatch masquerade/3 pick/3 ${end}`,
       `nat-prerouting dispatch nodeport/masquerade/3 nodeport/pick/3 ${end}`,
     ]);
+  });
+
+  it('begins in output where only own sockets are served', () => {
+    const end = 'nat-postrouting masquerading';
+    assert.deepEqual(pathsOf({}, { clientInterfaces: [] }), [
+      `nat-output dispatch cluster/3 pick/3 ${end}`,
+      `nat-output dispatch masquerade/3 pick/3 ${end}`,
+      `nat-output dispatch nodeport/masquerade/3 nodeport/pick/3 ${end}`,
+    ]);
+    assert.deepEqual(pathsOf({}, { clientInterfaces: ['docker0'] }), pathsOf({}));
   });
 
   it('passes the source ranges, and the short circuit of a local policy', () => {

@@ -27,11 +27,20 @@ export interface FrontendWalk {
 }
 
 /** The way of a packet from outside, hook by hook. The node's own packets meet the same in `output`. */
-const BASE_CHAINS = [
+const FROM_OUTSIDE = [
   'filter-prerouting',
   'nat-prerouting',
   'filter-input',
   'filter-forward',
+  'nat-postrouting',
+] as const;
+
+/** Where nobody else is served. */
+const FROM_OWN_SOCKETS = [
+  'filter-output-early',
+  'nat-output',
+  'filter-output',
+  'filter-input',
   'nat-postrouting',
 ] as const;
 
@@ -71,7 +80,8 @@ class Walk {
   }
 
   visits(): ChainVisit[] {
-    for (const [stage, name] of BASE_CHAINS.entries()) {
+    const servesOthers = (this.#chains.get('nat-prerouting')?.rules.length ?? 0) > 0;
+    for (const [stage, name] of (servesOthers ? FROM_OUTSIDE : FROM_OWN_SOCKETS).entries()) {
       this.#stage = stage;
       this.#visit(name);
     }

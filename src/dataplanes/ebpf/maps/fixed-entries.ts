@@ -74,7 +74,8 @@ function settingsOf(
   settings.writeBigUInt64LE(hostCookie, SETTINGS.hostCookie);
   const flags =
     (facts.nodePortsOnLocalhost ? SettingFlag.loopbackNodePorts : 0) |
-    (meetsPackets ? SettingFlag.onlyHostSockets : 0);
+    // Others than the machine itself are told by the interfaces that their packets come in by.
+    (meetsPackets || facts.clientInterfaces ? SettingFlag.onlyHostSockets : 0);
   settings.writeUInt32LE(flags, SETTINGS.flags);
   settings.writeUInt32LE(LAYOUT_VERSION, SETTINGS.layoutVersion);
   FAMILIES.forEach((family, index) => {

@@ -6,18 +6,29 @@ import { InterfaceFlag } from './layout.ts';
 /**
  * Interfaces whose packets are met: all but loopback, which only the node's own sockets use. Ports
  * of a bridge too: where bridged packets pass the rules of the machine, the bridge itself is too late.
- * `patterns`: names, with `*` for anything; none is all of them.
+ * `patterns`: names, with `*` for anything; none is all of them. `clients`: whose packets are to be
+ * translated, by the same kind of names; undefined: everybody's.
  */
 export function servedInterfaces(
   links: readonly MachineLink[],
   patterns: readonly string[],
+  clients: NodeFacts['clientInterfaces'],
 ): readonly number[] {
+  const isMet = matcherOf(patterns);
+  const isClient = clients && matcherOf(clients);
+  const byIndex = new Map(links.map((link) => [link.index, link]));
+  const isServed = ({ name, master, loopback }: MachineLink): boolean => {
+    if (loopback || (patterns.length > 0 && !isMet(name))) return false;
+    // Rules see what comes by a port as coming by its bridge.
+    const bridge = byIndex.get(master)?.name;
+    return !isClient || isClient(name) || (bridge !== undefined && isClient(bridge));
+  };
+  return links.filter(isServed).map(({ index }) => index);
+}
+
+function matcherOf(patterns: readonly string[]): (name: string) => boolean {
   const shapes = patterns.map(shapeOf);
-  return links
-    .filter(({ name, loopback }) => {
-      return !loopback && (shapes.length === 0 || shapes.some((shape) => shape.test(name)));
-    })
-    .map(({ index }) => index);
+  return (name) => shapes.some((shape) => shape.test(name));
 }
 
 function shapeOf(pattern: string): RegExp {
