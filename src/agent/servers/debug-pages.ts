@@ -1,4 +1,4 @@
-import { type Reply, textReply } from './http.ts';
+import { type Reply, textReply } from './reply.ts';
 
 /** What `/statusz` says of the process. */
 export interface ComponentPage {
