@@ -18,6 +18,8 @@ export interface SourceOptions {
   /** Media types that the API server may answer in. */
   readonly accept?: string;
   readonly watch?: true;
+  /** Standard error is told without it. */
+  readonly onProblem?: ProblemListener;
 }
 
 /** Manifests if there are any, else the cluster of the kubeconfig, else the one this runs in. */
@@ -25,7 +27,7 @@ export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
 ): Promise<Source> {
-  const onProblem: ProblemListener = (problem) => console.error(`warning: ${problem.message}`);
+  const onProblem = options.onProblem ?? warn;
   const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;
@@ -36,6 +38,8 @@ export async function openSource(
   const connection = { access, userAgent: 'fairlead', ...accept };
   return new ApiSource({ connection, ...node, onProblem });
 }
+
+const warn: ProblemListener = (problem) => console.error(`warning: ${problem.message}`);
 
 function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {
   if (serverUrl === undefined) return access;

@@ -120,7 +120,7 @@ describe('the health ports of Services', () => {
 });
 
 it('does not keep in memory what clients ask for and never read', async (t) => {
-  const text = async (): Promise<string> => 'x'.repeat(MB);
+  const text = async (): Promise<string> => 'x'.repeat(8 * MB);
   const { port } = await serve(t, (hooks, signal) =>
     runMetricsServer(
       {
@@ -135,10 +135,11 @@ it('does not keep in memory what clients ask for and never read', async (t) => {
       signal,
     ),
   );
+  // 800 MB are asked for.
   const before = process.memoryUsage.rss();
   const send = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
-  await flood(t, { port, count: 500, sources: 'many', send, reads: false });
+  await flood(t, { port, count: 100, sources: 'many', send, reads: false });
   assert.equal((await probe(port, '/proxyMode')).body, 'nftables');
   const grownMb = (process.memoryUsage.rss() - before) / MB;
-  assert.ok(grownMb < 200, `the process has grown by ${Math.round(grownMb)} MB`);
+  assert.ok(grownMb < 400, `the process has grown by ${Math.round(grownMb)} MB`);
 });

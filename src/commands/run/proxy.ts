@@ -28,6 +28,7 @@ export interface ProxyParts {
   readonly plane: DataPlane;
   readonly events: Events;
   readonly log: Logger;
+  readonly droppedLogLineCount: () => number;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
   /** For the status socket and what must outlive the process. */
@@ -63,7 +64,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     pressure: () => ({
       connectionCount: budget.count,
       evictedConnectionCount: budget.evictedCount,
-      droppedLogLineCount: 0,
+      droppedLogLineCount: parts.droppedLogLineCount(),
     }),
   });
   const serviceHealth = new ServiceHealthServers({
