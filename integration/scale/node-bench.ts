@@ -51,7 +51,7 @@ export class NodeBench implements AsyncDisposable {
       settings: SETTINGS,
       nodeName: 'node1',
       clock: systemClock,
-      log: openLog({ format: 'json', verbosity: 0 }),
+      log: openLog({ format: 'json', verbosity: 0 }).log,
       observers: [
         {
           onFirstSync: () => this.#firstSync.resolve(performance.now()),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Command } from 'commander';
 import { openHttpServer } from '../agent/servers/http.ts';
+import { serving } from '../agent/servers/testing/serving.ts';
 import { configCommand } from './config.ts';
 import { runProgram } from './program.ts';
 import { renderCommand } from './render.ts';
@@ -109,7 +110,7 @@ describe('text of others, in what is printed for a person', () => {
     const body = JSON.stringify([{ service: HOSTILE, endpoint: HOSTILE, connections: 1 }]);
     const socketPath = join(runFolder, STATUS_SOCKET);
     const answer = () => ({ status: 200, headers: {}, body });
-    const server = await openHttpServer({ socketPath }, answer, assert.ifError);
+    const server = await openHttpServer({ socketPath }, serving(answer));
     t.after(() => server.close());
     const said = await run(t, statusCommand(), '--run-folder', runFolder, '--counters');
     assert.match(said.out, /x\\x1b\[2J/);

@@ -17,7 +17,8 @@ import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { mountForPrograms } from './run/ebpf.ts';
 import { RUN_FOLDER } from './run/folder.ts';
 import { giveBackMemory } from './run/give-back-memory.ts';
-import { openLog } from './run/logger.ts';
+import { keepLastWords, tellFailure } from './run/last-words.ts';
+import { type Log, openLog } from './run/logger.ts';
 import {
   asksForLocalhost,
   assertNetAdmin,
@@ -32,6 +33,8 @@ import { makeRunFolder } from './run/run-folder.ts';
 import { VERSION } from './run/version.ts';
 import { openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
+
+const FAILED = 1;
 
 interface RunOptions {
   readonly filename?: readonly string[];
@@ -74,9 +77,20 @@ interface Start {
   readonly options: RunOptions;
 }
 
-async function run({ config, load, options }: Start): Promise<void> {
+/** From here on nothing waits for who reads standard error, not even the reason of an end. */
+async function run(start: Start): Promise<void> {
+  const log = openLog(start.config.settings.log);
+  keepLastWords(log.log, log.lines);
+  try {
+    await runLogging(start, log);
+  } catch (error) {
+    tellFailure(log.log, error);
+    process.exitCode = FAILED;
+  }
+}
+
+async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
-  const log = openLog(settings.log);
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
@@ -99,7 +113,7 @@ async function run({ config, load, options }: Start): Promise<void> {
   }
   assertNetAdmin();
   const source = await openSource(
-    sourceOptions(settings, options),
+    { ...sourceOptions(settings, options), onProblem: (problem) => log.warn(problem.message) },
     watchedNode(settings, nodeName),
   );
   const events = new Events({
@@ -130,6 +144,7 @@ async function run({ config, load, options }: Start): Promise<void> {
     plane,
     events,
     log,
+    droppedLogLineCount: () => lines.droppedCount,
     runFolder: options.runFolder,
   });
   log.info({ node: nodeName, mode: settings.mode, pid: process.pid }, 'starting');

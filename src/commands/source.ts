@@ -19,6 +19,8 @@ export interface SourceOptions {
   /** Media types that the API server may answer in. */
   readonly accept?: string;
   readonly watch?: true;
+  /** Standard error is told without it. */
+  readonly onProblem?: ProblemListener;
 }
 
 /** Manifests if there are any, else the cluster of the kubeconfig, else the one this runs in. */
@@ -26,7 +28,7 @@ export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
 ): Promise<Source> {
-  const onProblem: ProblemListener = (problem) => printWarning(problem.message);
+  const onProblem = options.onProblem ?? warn;
   const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;
@@ -37,6 +39,8 @@ export async function openSource(
   const connection = { access, userAgent: 'fairlead', ...accept };
   return new ApiSource({ connection, ...node, onProblem });
 }
+
+const warn: ProblemListener = (problem) => printWarning(problem.message);
 
 function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {
   if (serverUrl === undefined) return access;

@@ -48,7 +48,7 @@ export class OwnProxy {
     const nodeName = nodeNameOf(config);
     const { kubeconfigPath } = config.settings.api;
     const access = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
-    const log = openLog(config.settings.log);
+    const { log, lines } = openLog(config.settings.log);
     // What fails is planted: the report counts it.
     log.level = 'silent';
     const runFolder = await mkdtemp(join(tmpdir(), 'fairlead-faults-'));
@@ -64,6 +64,7 @@ export class OwnProxy {
         clock: systemClock,
       }),
       log,
+      droppedLogLineCount: () => lines.droppedCount,
       runFolder,
     });
     const running = this.#proxy.run(this.#lifetime.signal);

@@ -9,6 +9,7 @@ import type { AgentSnapshot } from '../snapshot.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
 import { PacketMetrics } from './packet-metrics.ts';
+import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 
 export interface AgentMetricsOptions {
@@ -21,6 +22,8 @@ export interface AgentMetricsOptions {
   readonly snapshot: () => AgentSnapshot;
   /** Service ports without local endpoints; left out without it. */
   readonly noLocal?: () => readonly NoLocalCount[];
+  /** Left out without it. */
+  readonly pressure?: () => Pressure;
   /** Read from the kernel for each scrape, in a mode that has them. */
   readonly packetCounts?: () => Promise<PacketCounts>;
 }
@@ -37,6 +40,7 @@ export class AgentMetrics implements MetricsText {
   readonly #own: OwnMetrics;
   readonly #process: ProcessMetrics;
   readonly #packets: PacketMetrics | undefined;
+  readonly #pressure: PressureMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -45,8 +49,9 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounts } = options;
+    const { packetCounts, pressure } = options;
     this.#packets = packetCounts && new PacketMetrics(this.#set, packetCounts);
+    this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
     this.#healthchecks = defineHealthchecks(this.#slis);
@@ -69,6 +74,7 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy.take(snapshot);
     this.#own.take(snapshot);
     this.#process.take();
+    this.#pressure?.take();
     await this.#packets?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     return await this.#set.render();

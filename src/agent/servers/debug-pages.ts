@@ -1,6 +1,6 @@
 import type { Clock } from '../../cluster/clock.ts';
 import { datesBy } from '../dates.ts';
-import { type Reply, textReply } from './http.ts';
+import { type Reply, textReply } from './reply.ts';
 
 /** What `/statusz` says of the process. */
 export interface ComponentPage {

@@ -6,6 +6,7 @@ import type { Conditions } from '../conditions.ts';
 import { type HealthServerOptions, runHealthServer } from './health-server.ts';
 import { condition, conditionsWith, familyCondition } from './testing/conditions.ts';
 import { ask, serve } from './testing/serve.ts';
+import { budgetOfTest } from './testing/serving.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9, 28, 21, 864);
 const IPV4_MS = Date.UTC(2026, 10, 15, 9, 28, 9, 11);
@@ -25,6 +26,7 @@ function options(conditions: Conditions): HealthServerOptions {
   return {
     listen: { ip: '127.0.0.1', port: 0 },
     endsWhenServerFails: false,
+    budget: budgetOfTest(),
     conditions: () => conditions,
     onProblem: assert.ifError,
     nowMs: () => NOW_MS,

@@ -1,8 +1,10 @@
 import { FAMILIES } from '../../forwarding/model.ts';
 import { type Conditions, healthz, livez, readyz, type Verdict } from '../conditions.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
 import { goTime } from './go-time.ts';
-import { type Handler, jsonReply, type OpenServer, openHttpServer, routes } from './http.ts';
+import { type OpenServer, openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import { type Handler, jsonReply, routes } from './reply.ts';
 import type { ServerProblemListener } from './server-error.ts';
 
 export type Probe = 'healthz' | 'livez' | 'readyz';
@@ -10,6 +12,7 @@ export type Probe = 'healthz' | 'livez' | 'readyz';
 export interface HealthServerOptions {
   readonly listen: { readonly ip: string; readonly port: number };
   readonly endsWhenServerFails: boolean;
+  readonly budget: ConnectionBudget;
   readonly conditions: () => Conditions;
   readonly onProblem: ServerProblemListener;
   /** Called for each answer, for whoever counts them. */
@@ -31,12 +34,12 @@ export async function runHealthServer(
   options: HealthServerOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { listen, onProblem, onOpen } = options;
+  const { listen, budget, onProblem, onOpen } = options;
   const handler = routes(new Map(PROBES.map((probe) => [`/${probe}`, answerTo(probe, options)])));
   await keepServing(
     {
       where: `${listen.ip}:${listen.port} (health)`,
-      open: () => openHttpServer(listen, handler, onProblem),
+      open: () => openHttpServer(listen, { handler, budget, onProblem }),
       onProblem,
       ...(onOpen === undefined ? {} : { onOpen }),
       retryAfterMs: retryLikeKubeProxy(options.endsWhenServerFails),

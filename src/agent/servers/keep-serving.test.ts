@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { it } from 'node:test';
-import { type OpenServer, openHttpServer, routes, textReply } from './http.ts';
+import { type OpenServer, openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import { routes, textReply } from './reply.ts';
 import type { ServerError } from './server-error.ts';
 import { ask, serve } from './testing/serve.ts';
+import { serving } from './testing/serving.ts';
 import { until } from './testing/until.ts';
 
 const HELLO = routes(new Map([['/', () => textReply('hello')]]));
@@ -21,7 +23,7 @@ it('has the port as soon as it is free', async (t) => {
       {
         ...hooks,
         where: 'here',
-        open: () => openHttpServer({ ip: '127.0.0.1', port }, HELLO, hooks.onProblem),
+        open: () => openHttpServer({ ip: '127.0.0.1', port }, serving(HELLO)),
         retryAfterMs: (count) => {
           failureCounts.push(count);
           if (count === 3) other.close();
@@ -47,7 +49,7 @@ it('opens again a server that ended by itself', async (t) => {
           hooks.onOpen(server);
         },
         where: 'here',
-        open: () => openHttpServer({ ip: '127.0.0.1', port: 0 }, HELLO, hooks.onProblem),
+        open: () => openHttpServer({ ip: '127.0.0.1', port: 0 }, serving(HELLO)),
         retryAfterMs: () => 1,
       },
       signal,
@@ -68,7 +70,7 @@ it('gives up the port and its connections when it is told to stop', async (t) =>
       {
         ...hooks,
         where: 'here',
-        open: () => openHttpServer({ ip: '127.0.0.1', port: 0 }, HELLO, hooks.onProblem),
+        open: () => openHttpServer({ ip: '127.0.0.1', port: 0 }, serving(HELLO)),
         retryAfterMs: () => undefined,
       },
       signal,
@@ -93,9 +95,13 @@ it('answers 500 and tells when a handler fails, and goes on', async (t) => {
     throw new Error('secret detail');
   };
   const handler = routes(new Map([['/bad', fail]]));
-  const server = await openHttpServer({ ip: '127.0.0.1', port: 0 }, handler, (problem) => {
-    problems.push(problem);
-  });
+  const server = await openHttpServer(
+    { ip: '127.0.0.1', port: 0 },
+    {
+      ...serving(handler),
+      onProblem: (problem) => problems.push(problem),
+    },
+  );
   t.after(() => server.close());
   const { status, body } = await ask(`http://127.0.0.1:${server.port}/bad`);
   assert.equal(status, 500);
@@ -108,7 +114,7 @@ it('answers 500 and tells when a handler fails, and goes on', async (t) => {
 });
 
 it('answers HEAD with the length of what GET would give', async (t) => {
-  const server = await openHttpServer({ ip: '127.0.0.1', port: 0 }, HELLO, assert.ifError);
+  const server = await openHttpServer({ ip: '127.0.0.1', port: 0 }, serving(HELLO));
   t.after(() => server.close());
   const request = http.request({ port: server.port, host: '127.0.0.1', method: 'HEAD' });
   request.end();

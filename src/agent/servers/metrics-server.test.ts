@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { type MetricsServerOptions, runMetricsServer } from './metrics-server.ts';
 import { ask, serve } from './testing/serve.ts';
+import { budgetOfTest } from './testing/serving.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -11,6 +12,7 @@ async function started(t: TestContext, more: Partial<MetricsServerOptions> = {})
       {
         listen: { ip: '127.0.0.1', port: 0 },
         endsWhenServerFails: false,
+        budget: budgetOfTest(),
         mode: 'nftables',
         metrics: {
           contentType: CONTENT_TYPE,

@@ -1,19 +1,15 @@
+import type { ConnectionBudget } from './connection-budget.ts';
 import { type ComponentPage, flagzReply, statuszReply } from './debug-pages.ts';
-import {
-  type Handler,
-  jsonReply,
-  type OpenServer,
-  openHttpServer,
-  type Reply,
-  routes,
-  textReply,
-} from './http.ts';
+import { type OpenServer, openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import { type Handler, jsonReply, type Reply, routes, textReply } from './reply.ts';
 import type { ServerProblemListener } from './server-error.ts';
+import { sharedRender } from './shared-render.ts';
 
 export interface MetricsServerOptions {
   readonly listen: { readonly ip: string; readonly port: number };
   readonly endsWhenServerFails: boolean;
+  readonly budget: ConnectionBudget;
   readonly mode: string;
   readonly metrics: MetricsText;
   /** The configuration as kube-proxy writes it: what stands in a file of its kind. */
@@ -40,12 +36,12 @@ export async function runMetricsServer(
   options: MetricsServerOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { listen, onProblem, onOpen } = options;
+  const { listen, budget, onProblem, onOpen } = options;
   const handler = routes(tableOf(options));
   await keepServing(
     {
       where: `${listen.ip}:${listen.port} (metrics)`,
-      open: () => openHttpServer(listen, handler, onProblem),
+      open: () => openHttpServer(listen, { handler, budget, onProblem }),
       onProblem,
       ...(onOpen === undefined ? {} : { onOpen }),
       retryAfterMs: retryLikeKubeProxy(options.endsWhenServerFails),
@@ -59,10 +55,12 @@ function tableOf(options: MetricsServerOptions): Map<string, Handler> {
   const prometheus = (body: string): Reply => {
     return { status: OK, headers: { 'Content-Type': metrics.contentType }, body };
   };
+  const render = sharedRender(() => metrics.render());
+  const renderSlis = sharedRender(() => metrics.renderSlis());
   const table = new Map<string, Handler>([
     ['/healthz', () => textReply('ok')],
-    ['/metrics', async () => prometheus(await metrics.render())],
-    ['/metrics/slis', async () => prometheus(await metrics.renderSlis())],
+    ['/metrics', async () => prometheus(await render())],
+    ['/metrics/slis', async () => prometheus(await renderSlis())],
     ['/proxyMode', () => textReply(mode)],
     ['/configz', () => jsonReply(OK, JSON.stringify({ [CONFIG_GROUP]: options.configuration() }))],
   ]);

@@ -52,3 +52,10 @@ function nextAfter(code: string): string {
       return 'nothing: it is tried again; if it lasts, look at the address in the configuration';
   }
 }
+
+export function handlerError(cause: unknown): ServerError {
+  return new ServerError('SERVER_HANDLER', 'a request could not be answered', {
+    next: 'this is a fault of Fairlead: please report it with the cause',
+    cause,
+  });
+}

@@ -5,7 +5,9 @@ import { describe, it, type TestContext } from 'node:test';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { ServiceHealthCheck } from '../health-checks.ts';
 import { ServiceHealthServers, type ServiceListenFailure } from './service-health.ts';
+import { freePort } from './testing/free-port.ts';
 import { ask, type Heard } from './testing/serve.ts';
+import { budgetOfTest } from './testing/serving.ts';
 import { until } from './testing/until.ts';
 
 const LOOPBACK = { IPv4: ['127.0.0.1'], IPv6: ['::1'] };
@@ -26,6 +28,7 @@ function stage(t: TestContext, addresses: NodeFacts['nodePortAddresses'] = LOOPB
     servers: new ServiceHealthServers({
       facts: () => ({ nodePortAddresses: addresses }),
       isHealthy: () => stage.isHealthy,
+      budget: budgetOfTest(),
       onListenFailure: (failure) => failures.push(failure),
       onProblem: assert.ifError,
       retryAfterMs: (failureCount) => {
@@ -45,15 +48,6 @@ function check(
   name = 'web',
 ): ServiceHealthCheck {
   return { namespace: 'default', name, port, localEndpoints };
-}
-
-/** A port that was free a moment ago, in both families. */
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await once(server.listen(0, '::'), 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function answers(port: number, host = '127.0.0.1'): Promise<Heard> {
@@ -168,7 +162,13 @@ describe('the health port of a Service', () => {
     const facts = () => ({ nodePortAddresses: LOOPBACK });
     const onListenFailure = ({ error }: ServiceListenFailure): void => assert.ifError(error);
     const onProblem = assert.ifError;
-    const servers = new ServiceHealthServers({ facts, isHealthy, onListenFailure, onProblem });
+    const servers = new ServiceHealthServers({
+      facts,
+      isHealthy,
+      budget: budgetOfTest(),
+      onListenFailure,
+      onProblem,
+    });
     t.after(() => servers.close());
     const port = await freePort();
     servers.onHealthCheck('default/web', check(port, { IPv4: 1 }));

@@ -2,8 +2,10 @@ import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { ServiceHealthCheck } from '../health-checks.ts';
 import type { AgentObserver } from '../observer.ts';
-import { type Handler, jsonReply, openHttpServer, type Place, type Reply } from './http.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
+import { openHttpServer, type Place } from './http.ts';
 import { keepServing } from './keep-serving.ts';
+import { type Handler, jsonReply, type Reply } from './reply.ts';
 import type { ServerError, ServerProblemListener } from './server-error.ts';
 
 export interface ServiceHealthOptions {
@@ -11,6 +13,7 @@ export interface ServiceHealthOptions {
   readonly facts: () => Pick<NodeFacts, 'nodePortAddresses'>;
   /** Whether the node does what the cluster wants; its own removal does not matter here. */
   readonly isHealthy: () => boolean;
+  readonly budget: ConnectionBudget;
   /** The first failure of each port; later tries are silent until one has succeeded. */
   readonly onListenFailure: (failure: ServiceListenFailure) => void;
   readonly onProblem: ServerProblemListener;
@@ -113,7 +116,7 @@ export class ServiceHealthServers implements AgentObserver {
 
   #begin(placeKey: string, listener: Listener): OpenListener {
     const { service, place } = listener;
-    const { onListenFailure, onProblem, retryAfterMs } = this.#options;
+    const { onListenFailure, onProblem, budget, retryAfterMs } = this.#options;
     const controller = new AbortController();
     let isTold = false;
     const serving = keepServing(
@@ -122,7 +125,8 @@ export class ServiceHealthServers implements AgentObserver {
         open: async () => {
           // Another Service may have had the port until now.
           await this.#leaving.get(placeKey);
-          return await openHttpServer(place, this.#answerOf(listener), onProblem);
+          const handler = this.#answerOf(listener);
+          return await openHttpServer(place, { handler, budget, onProblem });
         },
         onOpen: () => {
           isTold = false;

@@ -11,6 +11,7 @@ import type { ServerError } from './server-error.ts';
 import { readCounters, readStatus } from './status-client.ts';
 import { runStatusSocket, type StatusSocketOptions } from './status-socket.ts';
 import { type Served, serve } from './testing/serve.ts';
+import { serving } from './testing/serving.ts';
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'fairlead-status-'));
@@ -85,7 +86,7 @@ describe('who asks', () => {
       headers: {},
       body: 'x',
     });
-    const other = await openHttpServer({ socketPath }, reply, assert.ifError);
+    const other = await openHttpServer({ socketPath }, serving(reply));
     t.after(() => other.close());
     await assert.rejects(readStatus({ socketPath }), { code: 'STATUS_MALFORMED' });
     await assert.rejects(readCounters({ socketPath }), { code: 'STATUS_MALFORMED' });

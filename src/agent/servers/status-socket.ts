@@ -1,15 +1,10 @@
 import { mkdir, stat, unlink } from 'node:fs/promises';
 import net from 'node:net';
 import { dirname } from 'node:path';
-import {
-  type Handler,
-  jsonReply,
-  type OpenServer,
-  openHttpServer,
-  type Reply,
-  routes,
-} from './http.ts';
+import { ConnectionBudget } from './connection-budget.ts';
+import { type OpenServer, openHttpServer } from './http.ts';
 import { keepServing } from './keep-serving.ts';
+import { type Handler, jsonReply, type Reply, routes } from './reply.ts';
 import { type ServerProblemListener, systemCodeOf } from './server-error.ts';
 
 export const STATUS_SOCKET_PATH = '/run/fairlead/status.sock';
@@ -27,6 +22,8 @@ export interface StatusSocketOptions {
 const OK = 200;
 const RETRY_MS = 5_000;
 const FOLDER_MODE = 0o755;
+/** Its own, so that no client on the network takes it; all of its clients are one source. */
+const LIMITS = { total: 64, perSource: 64, unreadBytes: 64 * 1024 * 1024 };
 
 /** Answers the commands on this machine, for root alone; the socket is removed at the end. */
 export async function runStatusSocket(
@@ -34,6 +31,7 @@ export async function runStatusSocket(
   signal: AbortSignal,
 ): Promise<void> {
   const { onProblem, onOpen } = options;
+  const budget = new ConnectionBudget(LIMITS);
   const socketPath = options.path ?? STATUS_SOCKET_PATH;
   const handler = routes(
     new Map<string, Handler>([
@@ -47,7 +45,7 @@ export async function runStatusSocket(
       open: async () => {
         await mkdir(dirname(socketPath), { recursive: true, mode: FOLDER_MODE });
         if (await isStaleSocket(socketPath, signal)) await unlink(socketPath);
-        return await openHttpServer({ socketPath }, handler, onProblem);
+        return await openHttpServer({ socketPath }, { handler, budget, onProblem });
       },
       onProblem,
       ...(onOpen === undefined ? {} : { onOpen }),

@@ -1,5 +1,7 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
+import { openUnblocked, type UnblockedOutput } from '../../linux/unblocked-output.ts';
 import { visible } from '../terminal/visible.ts';
+import { LineWriter } from './line-writer.ts';
 
 export interface LogSettings {
   readonly format: 'text' | 'json';
@@ -9,22 +11,33 @@ export interface LogSettings {
 
 const STDERR = 2;
 const DEBUG_FROM_VERBOSITY = 4;
+const WARNING = 40;
+
+/** What is written, and where: lines that cannot be written are dropped and counted, by `lines`. */
+export interface Log {
+  readonly log: Logger;
+  readonly lines: LineWriter;
+}
 
 /** Writes to standard error, at once: the last line before an end must not be lost. */
-export function openLog({ format, verbosity }: LogSettings): Logger {
-  const stderr = destination({ fd: STDERR, sync: true });
+export function openLog(
+  { format, verbosity }: LogSettings,
+  output: UnblockedOutput = openUnblocked(STDERR),
+): Log {
+  const lineOf = format === 'json' ? (json: string) => json.trimEnd() : textLine;
+  const noticeOf = (count: number): string =>
+    lineOf(
+      JSON.stringify({ level: WARNING, time: Date.now(), count, msg: 'log lines were dropped' }),
+    );
+  const lines = new LineWriter({ output, noticeOf });
   const level = verbosity >= DEBUG_FROM_VERBOSITY ? 'debug' : 'info';
   const options = { level, base: null, timestamp: () => `,"time":${Date.now()}` };
-  return pino(options, format === 'json' ? stderr : asText(stderr));
+  return { log: pino(options, { write: (json) => lines.write(lineOf(json)) }), lines };
 }
 
 const LETTERS: Readonly<Record<number, string>> = { 20: 'D', 30: 'I', 40: 'W', 50: 'E', 60: 'F' };
 
 /** Lines like those of Kubernetes' components: `I1115 09:49:01.123 message key=value`. */
-function asText(stderr: DestinationStream): DestinationStream {
-  return { write: (line) => stderr.write(`${textLine(line)}\n`) };
-}
-
 export function textLine(json: string): string {
   const { level, time, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const letter = LETTERS[Number(level)] ?? '?';

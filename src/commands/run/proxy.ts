@@ -7,12 +7,14 @@ import type { Events } from '../../agent/events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import { pacedEvents } from '../../agent/paced-events.ts';
 import { runTogether } from '../../agent/run-together.ts';
+import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
 import { systemClock } from '../../cluster/clock.ts';
 import type { Source } from '../../cluster/source.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
+import { openFileLimit } from '../../linux/open-files.ts';
 import { followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
@@ -28,6 +30,7 @@ export interface ProxyParts {
   readonly plane: DataPlane;
   readonly events: Events;
   readonly log: Logger;
+  readonly droppedLogLineCount: () => number;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
   /** For the status socket and what must outlive the process. */
@@ -51,6 +54,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   });
   // The parts below ask the agent, and the agent tells them: it is made last and asked later.
   const agentOf = (): Agent => agent;
+  const budget = new ConnectionBudget(limitsFor(openFileLimit()));
   const packetCounts = packetCountsOf(settings.mode);
   const metrics = new AgentMetrics({
     ...(packetCounts ? { packetCounts } : {}),
@@ -60,10 +64,16 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     startedAtMs,
     snapshot: () => agentOf().snapshot(),
     noLocal: () => agentOf().noLocal(),
+    pressure: () => ({
+      connectionCount: budget.count,
+      evictedConnectionCount: budget.evictedCount,
+      droppedLogLineCount: parts.droppedLogLineCount(),
+    }),
   });
   const serviceHealth = new ServiceHealthServers({
     facts: () => agentOf().facts,
     isHealthy: () => readyz(agentOf().conditions()).ok,
+    budget,
     onListenFailure: ({ namespace, name, port, error }) => {
       log.warn({ service: `${namespace}/${name}`, port }, error.message);
       parts.events.serviceHealthFailed({ namespace, name }, error.message);
@@ -101,7 +111,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
           (stop) => agent.run(stop),
           (stop) => flows.run(stop),
           (stop) => parts.events.run(stop),
-          ...serverTasks({ ...parts, agent, metrics, startedAtMs }),
+          ...serverTasks({ ...parts, agent, metrics, budget, startedAtMs }),
           (stop) => watchdog(manager, agent, stop),
         ],
         signal,

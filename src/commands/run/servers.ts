@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { Events } from '../../agent/events.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import type { ConnectionBudget } from '../../agent/servers/connection-budget.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
@@ -21,13 +22,14 @@ export function serverTasks(of: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly metrics: AgentMetrics;
+  readonly budget: ConnectionBudget;
   readonly config: LoadedConfig;
   readonly events: Events;
   readonly log: Logger;
   readonly runFolder: string;
   readonly startedAtMs: number;
 }): Task[] {
-  const { agent, plane, metrics, log, startedAtMs } = of;
+  const { agent, plane, metrics, budget, log, startedAtMs } = of;
   const { settings, fields } = of.config;
   const { endsWhenServerFails, healthServer, metricsServer, features } = settings;
   const onProblem = (error: Error) => log.warn(error.message);
@@ -39,6 +41,7 @@ export function serverTasks(of: {
             runHealthServer(
               {
                 listen: health,
+                budget,
                 endsWhenServerFails,
                 conditions: () => agent.conditions(),
                 onProblem,
@@ -52,6 +55,7 @@ export function serverTasks(of: {
       runMetricsServer(
         {
           listen: metricsServer,
+          budget,
           endsWhenServerFails,
           mode: settings.mode,
           metrics,

@@ -1,0 +1,45 @@
+import type { MetricSet } from '../metrics.ts';
+
+/** What others take of the process, and what it gave up to go on. */
+export interface Pressure {
+  /** Open connections to our own servers. */
+  readonly connectionCount: number;
+  /** Those that were closed so that others could ask. */
+  readonly evictedConnectionCount: number;
+  /** Log lines that could not be written. */
+  readonly droppedLogLineCount: number;
+}
+
+export class PressureMetrics {
+  readonly #metrics: ReturnType<typeof define>;
+  readonly #read: () => Pressure;
+
+  constructor(set: MetricSet, read: () => Pressure) {
+    this.#metrics = define(set);
+    this.#read = read;
+  }
+
+  take(): void {
+    const { connectionCount, evictedConnectionCount, droppedLogLineCount } = this.#read();
+    this.#metrics.connections.set(connectionCount);
+    this.#metrics.evicted.replace(evictedConnectionCount);
+    this.#metrics.droppedLines.replace(droppedLogLineCount);
+  }
+}
+
+function define(set: MetricSet) {
+  return {
+    connections: set.gauge({
+      name: 'fairlead_server_connections',
+      help: 'Open connections to the health, Service health and metrics servers',
+    }),
+    evicted: set.counter({
+      name: 'fairlead_server_connections_evicted_total',
+      help: 'Connections closed to make room for others',
+    }),
+    droppedLines: set.counter({
+      name: 'fairlead_log_lines_dropped_total',
+      help: 'Log lines that could not be written',
+    }),
+  };
+}

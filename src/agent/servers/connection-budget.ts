@@ -1,0 +1,136 @@
+/** What the budget needs of a connection: where it comes from, and how to end it. */
+export interface Admittable {
+  /** Clients that count as one have the same. */
+  readonly source: string;
+  /** Closes it at once, and frees what the kernel holds for it. */
+  evict(): void;
+}
+
+export interface BudgetLimits {
+  /** Connections of all servers together. */
+  readonly total: number;
+  /** Connections of one source. */
+  readonly perSource: number;
+  /** Bytes of all answers that clients have asked for and not read yet. */
+  readonly unreadBytes: number;
+}
+
+interface Share {
+  readonly source: string;
+  /** The longest inactive one comes first. */
+  readonly connections: Set<Admittable>;
+}
+
+const TOTAL = 1024;
+const DESCRIPTORS_PER_CONNECTION = 4;
+const LEAST_TOTAL = 16;
+const SHARES_OF_TOTAL = 4;
+const UNREAD_BYTES = 8 * 1024 * 1024;
+
+/** At most a quarter of the file descriptors that the process may have. */
+export function limitsFor(openFileLimit: number): BudgetLimits {
+  const affordable = Math.floor(openFileLimit / DESCRIPTORS_PER_CONNECTION);
+  const total = Math.max(LEAST_TOTAL, Math.min(TOTAL, affordable));
+  return { total, perSource: total / SHARES_OF_TOTAL, unreadBytes: UNREAD_BYTES };
+}
+
+/**
+ * Who may stay connected, for all servers of the process together. A newcomer always may: when there
+ * is no room, the source with the most connections loses the one that has been inactive longest, so
+ * a client with a single connection is safe from one with many. Every operation takes constant time.
+ */
+export class ConnectionBudget {
+  readonly #limits: BudgetLimits;
+  readonly #shares = new Map<string, Share>();
+  /** Shares by the number of their connections; in each, the longest inactive one comes first. */
+  readonly #bySize = new Map<number, Set<Share>>();
+  readonly #unread = new Map<Admittable, number>();
+  #largestSize = 0;
+  #count = 0;
+  #unreadBytes = 0;
+  #evictedCount = 0;
+
+  constructor(limits: BudgetLimits) {
+    this.#limits = limits;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Connections that had to make room for others. */
+  get evictedCount(): number {
+    return this.#evictedCount;
+  }
+
+  /** Counts a new connection until `leave`; may evict another one. */
+  admit(connection: Admittable): void {
+    const { source } = connection;
+    const share = this.#shares.get(source) ?? { source, connections: new Set<Admittable>() };
+    this.#shares.set(source, share);
+    share.connections.add(connection);
+    this.#count++;
+    this.#resize(share, share.connections.size - 1);
+    if (share.connections.size > this.#limits.perSource) this.#evictOldestOf(share);
+    else if (this.#count > this.#limits.total) this.#evictOldestOf(this.#largestShare());
+  }
+
+  /** It has just asked or been answered: others of its source go first from now on. */
+  touch(connection: Admittable): void {
+    const share = this.#shares.get(connection.source);
+    if (!share?.connections.delete(connection)) return;
+    share.connections.add(connection);
+    this.#resize(share, share.connections.size);
+  }
+
+  /** So many bytes of an answer could not be handed to the kernel; 0 when it has them all. */
+  holdUnread(connection: Admittable, bytes: number): void {
+    this.#unreadBytes += bytes - (this.#unread.get(connection) ?? 0);
+    this.#unread.delete(connection);
+    if (bytes > 0) this.#unread.set(connection, bytes);
+    while (this.#unreadBytes > this.#limits.unreadBytes && this.#unread.size > 1) {
+      const [oldest] = this.#unread.keys();
+      if (oldest !== undefined) this.#evict(oldest);
+    }
+  }
+
+  leave(connection: Admittable): void {
+    this.holdUnread(connection, 0);
+    const share = this.#shares.get(connection.source);
+    if (!share?.connections.delete(connection)) return;
+    this.#count--;
+    this.#resize(share, share.connections.size + 1);
+    if (share.connections.size === 0) this.#shares.delete(share.source);
+  }
+
+  #largestShare(): Share | undefined {
+    const [longestInactive] = this.#bySize.get(this.#largestSize) ?? [];
+    return longestInactive;
+  }
+
+  #evictOldestOf(share: Share | undefined): void {
+    const [oldest] = share?.connections ?? [];
+    if (oldest !== undefined) this.#evict(oldest);
+  }
+
+  #evict(connection: Admittable): void {
+    this.#evictedCount++;
+    this.leave(connection);
+    connection.evict();
+  }
+
+  /** Moves a share, of which at most one connection has come or gone, to where its size belongs. */
+  #resize(share: Share, sizeBefore: number): void {
+    const size = share.connections.size;
+    const before = this.#bySize.get(sizeBefore);
+    before?.delete(share);
+    if (before?.size === 0) this.#bySize.delete(sizeBefore);
+    if (size > 0) {
+      const now = this.#bySize.get(size) ?? new Set<Share>();
+      now.add(share);
+      this.#bySize.set(size, now);
+    }
+    if (size > this.#largestSize) this.#largestSize = size;
+    else if (!this.#bySize.has(this.#largestSize)) this.#largestSize = size;
+  }
+}

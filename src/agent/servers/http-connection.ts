@@ -1,0 +1,178 @@
+import { STATUS_CODES } from 'node:http';
+import type net from 'node:net';
+import type { Admittable, ConnectionBudget } from './connection-budget.ts';
+import { MAX_HEAD_BYTES, type RequestHead, readHead } from './http-head.ts';
+import type { Handler, Reply } from './reply.ts';
+import { handlerError, type ServerProblemListener } from './server-error.ts';
+import { sourceKey } from './source-key.ts';
+
+export interface ConnectionOptions {
+  readonly handler: Handler;
+  readonly budget: ConnectionBudget;
+  readonly onProblem: ServerProblemListener;
+}
+
+/**
+ * How long a connection may take, each from the end of the step before and whatever arrives
+ * meanwhile. A source can be evicted earlier, so a client that keeps a connection between two probes
+ * may do so for longer than usual intervals.
+ */
+const PHASE_MS = { firstHead: 5_000, answer: 10_000, nextHead: 120_000, farewell: 1_000 };
+
+const BAD_REQUEST = 400;
+const HEAD_TOO_LARGE = 431;
+const INTERNAL_ERROR = 500;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * One client of one of our servers. Answers at most one request in an event loop iteration, reads no
+ * further while it answers, and keeps at most one head of what it has read: many connections with
+ * many requests each delay the rest of the process by one answer per connection.
+ */
+export class HttpConnection implements Admittable {
+  readonly source: string;
+  readonly #socket: net.Socket;
+  readonly #options: ConnectionOptions;
+  #unhandled: Buffer = NOTHING;
+  #isAnswering = false;
+  #hasClientEnded = false;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(socket: net.Socket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.source = sourceKey(socket.remoteAddress);
+  }
+
+  serve(): void {
+    const socket = this.#socket;
+    socket.on('data', (chunk) => this.#onData(chunk));
+    socket.on('end', () => this.#onEnd());
+    // That a client has reset its connection is no problem of ours.
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.#onClose());
+    this.#enter('firstHead');
+    this.#options.budget.admit(this);
+  }
+
+  evict(): void {
+    // A close would leave what was not read in the kernel, for minutes and without a descriptor.
+    this.#socket.resetAndDestroy();
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#socket.writableEnded) return;
+    this.#unhandled =
+      this.#unhandled.length === 0 ? chunk : Buffer.concat([this.#unhandled, chunk]);
+    if (!this.#isAnswering) this.#handleNext();
+  }
+
+  #onEnd(): void {
+    this.#hasClientEnded = true;
+    if (!this.#isAnswering) this.#socket.end();
+  }
+
+  #onClose(): void {
+    clearTimeout(this.#deadline);
+    this.#options.budget.leave(this);
+  }
+
+  #enter(phase: keyof typeof PHASE_MS): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.evict(), PHASE_MS[phase]);
+  }
+
+  #handleNext(): void {
+    if (this.#socket.destroyed) return;
+    const head = readHead(this.#unhandled);
+    if (head === 'incomplete') {
+      if (this.#hasClientEnded) this.#socket.end();
+      else this.#socket.resume();
+      return;
+    }
+    this.#isAnswering = true;
+    this.#socket.pause();
+    this.#enter('answer');
+    this.#options.budget.touch(this);
+    if (head === 'malformed') this.#refuse(BAD_REQUEST);
+    else if (head === 'too large') this.#refuse(HEAD_TOO_LARGE);
+    else this.#answer(head);
+  }
+
+  #answer(head: RequestHead): void {
+    // A copy, so that the chunk it is a part of can be freed.
+    this.#unhandled = Buffer.from(this.#unhandled.subarray(head.lengthBytes));
+    const isFlooding = this.#unhandled.length > MAX_HEAD_BYTES;
+    const isLast = !head.keepsAlive || head.hasBody || isFlooding;
+    this.#replyTo(head.path)
+      .then((reply) => this.#send(reply, { isLast, isHead: head.isHead }))
+      .catch((cause: unknown) => this.#options.onProblem(handlerError(cause)));
+  }
+
+  async #replyTo(path: string): Promise<Reply> {
+    try {
+      return await this.#options.handler(path);
+    } catch (error) {
+      this.#options.onProblem(handlerError(error));
+      return plain(INTERNAL_ERROR, 'internal error\n');
+    }
+  }
+
+  #refuse(status: number): void {
+    this.#send(plain(status, `${status} ${STATUS_CODES[status]}\n`), {
+      isLast: true,
+      isHead: false,
+    });
+  }
+
+  #send(reply: Reply, how: Sending): void {
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    socket.write(responseText(reply, how), (error) => {
+      if (!error) this.#onSent(how.isLast);
+    });
+    this.#options.budget.holdUnread(this, socket.writableLength);
+  }
+
+  #onSent(isLast: boolean): void {
+    this.#options.budget.holdUnread(this, 0);
+    this.#options.budget.touch(this);
+    if (isLast) this.#sayFarewell();
+    else {
+      this.#enter('nextHead');
+      // Not now: one that has sent many requests at once must not answer them all in one iteration.
+      setImmediate(() => {
+        this.#isAnswering = false;
+        this.#handleNext();
+      });
+    }
+  }
+
+  /** Reads on until the client has closed: closing before would reset what it has not read yet. */
+  #sayFarewell(): void {
+    this.#unhandled = NOTHING;
+    this.#enter('farewell');
+    this.#socket.end();
+    this.#socket.resume();
+  }
+}
+
+interface Sending {
+  readonly isLast: boolean;
+  readonly isHead: boolean;
+}
+
+function plain(status: number, body: string): Reply {
+  return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
+}
+
+function responseText({ status, headers, body }: Reply, { isLast, isHead }: Sending): string {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `Date: ${new Date().toUTCString()}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(isLast ? ['Connection: close'] : []),
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
+}

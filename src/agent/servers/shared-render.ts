@@ -1,0 +1,14 @@
+/**
+ * Renders once for all who ask in the same event loop iteration. Everybody gets a text that was begun
+ * after they asked, and a crowd that asks at once costs what one does.
+ */
+export function sharedRender(render: () => Promise<string>): () => Promise<string> {
+  let coming: Promise<string> | undefined;
+  return async () => {
+    coming ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      coming = undefined;
+      return render();
+    });
+    return await coming;
+  };
+}

@@ -1,0 +1,125 @@
+import type { UnblockedOutput } from '../../linux/unblocked-output.ts';
+
+export interface LineWriterOptions {
+  readonly output: UnblockedOutput;
+  /** The line that tells of lines that were lost. */
+  readonly noticeOf: (droppedCount: number) => string;
+}
+
+interface WaitingLine {
+  rest: Buffer;
+  /** Whether some of it is written already. */
+  isBegun: boolean;
+  /** Of how many lost lines it tells; 0 for all but a notice. */
+  readonly toldCount: number;
+}
+
+const MAX_WAITING_BYTES = 256 * 1024;
+const RETRY_MS = 100;
+const FLUSH_STEP_MS = 10;
+
+/**
+ * Writes lines at once, so that the last one before a crash is not lost, and never waits: what a
+ * stalled reader does not take is kept up to a limit, and what is beyond it, or cannot be written at
+ * all, is dropped and counted. As soon as writing works again a line tells how many are missing.
+ */
+export class LineWriter {
+  readonly #options: LineWriterOptions;
+  readonly #waiting: WaitingLine[] = [];
+  #waitingBytes = 0;
+  #droppedCount = 0;
+  #untoldCount = 0;
+  /** The last line was cut in the middle: what follows begins on a new one. */
+  #isCut = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(options: LineWriterOptions) {
+    this.#options = options;
+  }
+
+  get droppedCount(): number {
+    return this.#droppedCount;
+  }
+
+  /** Never throws. */
+  write(line: string): void {
+    this.#tellOfLoss();
+    const bytes = Buffer.from(`${line}\n`);
+    if (this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) this.#drop();
+    else this.#enqueue(bytes);
+    this.#drain();
+  }
+
+  /** For the end of the process: waits for a slow reader, but not for long. */
+  flush(withinMs: number): void {
+    const giveUpAt = performance.now() + withinMs;
+    const sleeper = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    this.#tellOfLoss();
+    this.#drain();
+    while (this.#waiting.length > 0 && performance.now() < giveUpAt) {
+      Atomics.wait(sleeper, 0, 0, FLUSH_STEP_MS);
+      this.#drain();
+    }
+  }
+
+  /** Behind lines that wait it would come too early: more may be lost until they are written. */
+  #tellOfLoss(): void {
+    if (this.#untoldCount === 0 || this.#waiting.length > 0) return;
+    const notice = `${this.#options.noticeOf(this.#untoldCount)}\n`;
+    this.#enqueue(Buffer.from(notice), this.#untoldCount);
+  }
+
+  #enqueue(bytes: Buffer, toldCount = 0): void {
+    this.#waiting.push({ rest: bytes, isBegun: false, toldCount });
+    this.#waitingBytes += bytes.length;
+  }
+
+  #drop(): void {
+    this.#droppedCount++;
+    this.#untoldCount++;
+  }
+
+  #drain(): void {
+    for (let line = this.#waiting[0]; line !== undefined; line = this.#waiting[0]) {
+      const lengthBefore = line.rest.length;
+      const result = this.#writeRest(line);
+      this.#waitingBytes -= lengthBefore - line.rest.length;
+      if (result === 'no room') {
+        this.#retryLater();
+        return;
+      }
+      this.#waiting.shift();
+      this.#waitingBytes -= line.rest.length;
+      if (result === 'written') this.#untoldCount -= line.toldCount;
+      else if (line.toldCount === 0) this.#drop();
+    }
+  }
+
+  #writeRest(line: WaitingLine): 'written' | 'failed' | 'no room' {
+    const { output } = this.#options;
+    if (this.#isCut) {
+      if ('code' in output.write(Buffer.from('\n'))) return 'failed';
+      this.#isCut = false;
+    }
+    while (line.rest.length > 0) {
+      const result = output.write(line.rest);
+      if ('code' in result) {
+        if (result.code === 'EAGAIN') return 'no room';
+        this.#isCut = line.isBegun;
+        return 'failed';
+      }
+      line.isBegun = true;
+      line.rest = line.rest.subarray(result.writtenBytes);
+    }
+    return 'written';
+  }
+
+  #retryLater(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
+      this.#drain();
+      this.#tellOfLoss();
+      this.#drain();
+    }, RETRY_MS).unref();
+  }
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+
+const LIMIT = /^Max open files\s+(\d+|unlimited)/m;
+/** What the kernel gives a process that was given nothing else. */
+const USUAL_LIMIT = 1024;
+
+/** How many file descriptors this process may have; Node has raised it as far as it may. */
+export function openFileLimit(limits = readFileSync('/proc/self/limits', 'utf8')): number {
+  const [, text] = LIMIT.exec(limits) ?? [];
+  if (text === 'unlimited') return Number.POSITIVE_INFINITY;
+  return text === undefined ? USUAL_LIMIT : Number(text);
+}
