@@ -7,6 +7,7 @@ const PARTS = [
   { script: 'check:types', about: 'types' },
   { script: 'check:lint', about: 'lint and format' },
   { script: 'check:layers', about: 'layers' },
+  { script: 'check:locks', about: 'lock files' },
   { script: 'check:dead', about: 'dead code' },
 ] as const;
 

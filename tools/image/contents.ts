@@ -41,7 +41,7 @@ export async function readContents(
   { machine, program }: { machine: Machine; program?: string | undefined },
 ): Promise<Contents> {
   const packages = join(root, 'node_modules');
-  const node = await readFile(join(packages, 'node/bin/node'));
+  const node = await readFile(join(packages, machine.nodePackage, 'bin/node'));
   const koffi = await koffiFiles(packages, machine);
   const { bytes, version, packages: bundled } = await bundleProgram(root, 'src/main.ts');
   const given = program === undefined ? bytes : await readFile(program);
@@ -56,7 +56,7 @@ export async function readContents(
     version,
     runtime: [
       { kind: 'file', path: NODE_PATH.slice(1), bytes: node, isExecutable: true },
-      await copied(join(import.meta.dirname, 'licenses/node-24.txt'), `${LICENSES}/node`),
+      await copied(join(packages, machine.nodePackage, 'LICENSE'), `${LICENSES}/node`),
       ...iptables.files,
       ...libraries,
       ...(await packageFiles(ofPackages)),

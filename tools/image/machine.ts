@@ -4,6 +4,8 @@ import { ImageError } from './image-error.ts';
 export interface Machine {
   /** As container images call it. */
   readonly architecture: string;
+  /** The npm package that is Node's release for it. */
+  readonly nodePackage: string;
   /** koffi's package for it, and the folder in it with the binary for glibc. */
   readonly koffiPackage: string;
   readonly koffiFolder: string;
@@ -21,11 +23,12 @@ export function machineOf(nodeArchitecture: string): Machine {
   );
 }
 
-function machine(architecture: string, koffi: string, triplet: string): Machine {
+function machine(architecture: string, cpu: string, triplet: string): Machine {
   return {
     architecture,
-    koffiPackage: `@koromix/koffi-linux-${koffi}`,
-    koffiFolder: `linux_${koffi}`,
+    nodePackage: `node-linux-${cpu}`,
+    koffiPackage: `@koromix/koffi-linux-${cpu}`,
+    koffiFolder: `linux_${cpu}`,
     libraryFolders: [
       `/lib/${triplet}`,
       `/usr/lib/${triplet}`,
