@@ -96,6 +96,7 @@ async function run({ config, load, options }: Start): Promise<void> {
   const source = await openSource(
     sourceOptions(settings, options),
     watchedNode(settings, nodeName),
+    ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),
   );
   const events = new Events({
     about: { nodeName, hostName: hostname() },

@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import type { ClusterAccess } from '../cluster/access.ts';
+import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
@@ -20,10 +20,13 @@ export interface SourceOptions {
   readonly watch?: true;
 }
 
+export type AccessWarningListener = (warning: AccessWarning) => void;
+
 /** Manifests if there are any, else the cluster of the kubeconfig, else the one this runs in. */
 export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
+  onWarning: AccessWarningListener = printWarning,
 ): Promise<Source> {
   const onProblem: ProblemListener = (problem) => console.error(`warning: ${problem.message}`);
   const node = nodeName === undefined ? {} : { nodeName };
@@ -32,9 +35,20 @@ export async function openSource(
     return new ManifestsSource({ paths: options.filename, isWatching, ...node, onProblem });
   }
   const access = withServer(await accessOf(options), options.serverUrl);
+  for (const warning of await access.warnings(access.server)) onWarning(warning);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const connection = { access, userAgent: 'fairlead', ...accept };
   return new ApiSource({ connection, ...node, onProblem });
+}
+
+/** What is unsafe about the way to the API server that a command would take. */
+export async function accessWarnings(options: SourceOptions): Promise<readonly AccessWarning[]> {
+  const access = withServer(await accessOf(options), options.serverUrl);
+  return await access.warnings(access.server);
+}
+
+export function printWarning({ message, next, code }: AccessWarning): void {
+  console.error(`warning: ${message}; ${next} (${code})`);
 }
 
 function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {
@@ -46,6 +60,7 @@ function withServer(access: ClusterAccess, serverUrl: string | undefined): Clust
     tls: () => access.tls(),
     token: () => access.token(),
     rejected: (token) => access.rejected(token),
+    warnings: (at) => access.warnings(at),
   };
 }
 
