@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { CommandError } from './command-error.ts';
 import { normalizeArguments } from './kube-proxy-flags.ts';
 
 const OK = 0;
@@ -27,7 +28,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE;
     console.error(describe(error));
-    return FAILED;
+    return (error instanceof CommandError ? error.exitCode : undefined) ?? FAILED;
   }
 }
 

@@ -24,6 +24,7 @@ import {
   localhostServer,
   prepareMachine,
 } from './run/machine.ts';
+import { becomeOnlyInstance } from './run/one-instance.ts';
 import { removeOtherModes } from './run/other-modes.ts';
 import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
@@ -84,6 +85,11 @@ async function run({ config, load, options }: Start): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   const machine = { log, runFolder: options.runFolder };
+  if (!config.wishes.initOnly) {
+    assertNetAdmin();
+    // Before anything of the machine is changed.
+    if (!(await becomeOnlyInstance(machine, lifetime.signal))) return;
+  }
   const serveLocalhost = localhostServer(machine);
   await prepareMachine(settings, machine);
   if (config.wishes.initOnly) {
@@ -92,7 +98,6 @@ async function run({ config, load, options }: Start): Promise<void> {
     mountForPrograms(settings);
     return;
   }
-  assertNetAdmin();
   const source = await openSource(
     sourceOptions(settings, options),
     watchedNode(settings, nodeName),
