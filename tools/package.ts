@@ -1,13 +1,18 @@
 /**
- * `npm run package`: the npm package, fairlead-VERSION.tgz. It is made of a folder of its own,
- * dist/package, whose package.json asks for koffi and nothing else: the other packages are in the
- * bundle, and nobody shall install them a second time. Programs for the kernel come compiled, in bpf/
- * beside it.
+ * `npm run package`: the npm package, fairlead-VERSION.tgz, for the kind of machine that it is made on.
+ * Everything is in it, checked against its pins: packages in the bundle, koffi as its only bundled
+ * dependency, programs for the kernel compiled in bpf/. To install it fetches nothing.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buildObjects } from './bpf/objects.ts';
+import { explained } from './image/explained.ts';
+import { readKoffi } from './image/koffi.ts';
 import { licenseFiles } from './image/license-files.ts';
+import { type Machine, machineOf } from './image/machine.ts';
+import { assertInstalled, npmOrigins, objectOrigin } from './image/packages.ts';
+import { assertPinned } from './image/pins.ts';
+import { readPins } from './image/pins-file.ts';
 import { bundleProgram } from './image/program.ts';
 
 const PROGRAM = 'fairlead.mjs';
@@ -15,21 +20,33 @@ const COMPILE_DEADLINE_MS = 120_000;
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'dist/package');
 
-await rm(folder, { recursive: true, force: true });
-const { bytes, packages } = await bundleProgram(root, 'src/main.ts');
-await write(PROGRAM, bytes);
-for (const { name, bytes } of await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS))) {
-  await write(`bpf/${name}`, bytes);
-}
-await write('package.json', `${JSON.stringify(await description(), null, 2)}\n`);
-await write('README.md', await readFile(join(root, 'README.md')));
-for (const file of await licenseFiles(root, packages)) {
-  await write(file.name === 'fairlead' ? 'LICENSE' : `licenses/${file.name}`, file.bytes);
+await explained(makePackage);
+
+async function makePackage(): Promise<void> {
+  const machine = machineOf(process.arch);
+  assertInstalled(root, machine);
+  const { bytes, packages } = await bundleProgram(root, 'src/main.ts');
+  const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
+  const origins = await npmOrigins(root, { machine, bundled: packages });
+  assertPinned([...origins, ...objects.map(objectOrigin)], await readPins());
+  await rm(folder, { recursive: true, force: true });
+  await write(PROGRAM, bytes);
+  for (const object of objects) await write(`bpf/${object.name}`, object.bytes);
+  await write('package.json', `${JSON.stringify(await description(machine), null, 2)}\n`);
+  for (const { path, bytes } of await readKoffi(join(root, 'node_modules'), machine)) {
+    await write(`node_modules/${path}`, bytes);
+  }
+  await write('README.md', await readFile(join(root, 'README.md')));
+  for (const file of await licenseFiles(root, ['koffi', ...packages])) {
+    await write(file.name === 'fairlead' ? 'LICENSE' : `licenses/${file.name}`, file.bytes);
+  }
 }
 
-async function description(): Promise<object> {
-  const text = await readFile(join(root, 'package.json'), 'utf8');
-  const { name, version, description, license, type, engines, dependencies } = JSON.parse(text);
+async function description({ cpu, koffiPackage }: Machine): Promise<object> {
+  const read = async (path: string) => JSON.parse(await readFile(join(root, path), 'utf8'));
+  const { name, version, description, license, type, engines } = await read('package.json');
+  const koffi = (await read('node_modules/koffi/package.json')).version;
+  const dependencies = { koffi, [koffiPackage]: koffi };
   return {
     name,
     version,
@@ -39,7 +56,9 @@ async function description(): Promise<object> {
     bin: { fairlead: PROGRAM },
     engines,
     os: ['linux'],
-    dependencies: { koffi: dependencies.koffi },
+    cpu: [cpu],
+    dependencies,
+    bundleDependencies: Object.keys(dependencies),
   };
 }
 

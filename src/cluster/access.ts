@@ -11,6 +11,15 @@ export interface ClusterAccess {
   token(): Promise<Secret | undefined>;
   /** The server did not accept it: what is held of it in memory is not to be used again. */
   rejected(token: Secret | undefined): void;
+  /** What is unsafe about this way to a server. */
+  warnings(server: URL): Promise<readonly AccessWarning[]>;
+}
+
+/** A way to the API server that works, and that others can listen to or take over. */
+export interface AccessWarning {
+  readonly code: 'API_SERVER_PLAIN_HTTP' | 'API_SERVER_UNVERIFIED' | 'CREDENTIALS_EXPOSED';
+  readonly message: string;
+  readonly next: string;
 }
 
 export interface TlsMaterial {

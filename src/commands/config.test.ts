@@ -135,3 +135,24 @@ test('without a Node object the table says what follows from it', async (context
     await rm(folder, { recursive: true });
   }
 });
+
+test('warns of an unsafe way to the API server, if the kubeconfig is there', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-config-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const text = JSON.stringify({
+    'current-context': 'here',
+    clusters: [
+      { name: 'c', cluster: { server: 'https://a.example', 'insecure-skip-tls-verify': true } },
+    ],
+    contexts: [{ name: 'here', context: { cluster: 'c' } }],
+  });
+  await writeFile(kubeconfig, text);
+  const unverified = await run(context, '--kubeconfig', kubeconfig);
+  assert.equal(unverified.code, 0);
+  assert.match(unverified.err, /^warning: insecure-skip-tls-verify: .*\(API_SERVER_UNVERIFIED\)$/m);
+  const absent = await run(context, '--kubeconfig', join(folder, 'absent'));
+  assert.deepEqual([absent.code, absent.err], [0, '']);
+  const plain = await run(context, '--master', 'http://a.example:8080');
+  assert.match(plain.err, /^warning: .*\(API_SERVER_PLAIN_HTTP\)$/m);
+});

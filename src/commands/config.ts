@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
+import type { AccessWarning } from '../cluster/access.ts';
+import { plainHttpWarnings } from '../cluster/kubeconfig/plain-http.ts';
 import type { StartWishes } from '../config/flags/read.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { configurationJsonSchema } from '../config/schema.ts';
+import type { Settings } from '../config/settings.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import { accessWarnings, accessWarningText } from './source.ts';
 import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 interface ConfigOptions {
@@ -37,12 +42,24 @@ async function printConfig(command: Command, { output }: ConfigOptions): Promise
   const config = await loadConfig(givenFlags(command));
   for (const warning of config.warnings) printWarning(formatProblem(warning));
   for (const warning of actionsOfOtherCommands(config.wishes)) printWarning(warning);
+  for (const warning of await warningsOfAccess(config.settings)) {
+    printWarning(accessWarningText(warning));
+  }
   const { writeConfigToPath } = config.wishes;
   if (writeConfigToPath !== undefined) {
     await writeFile(writeConfigToPath, toConfigurationYaml(config.fields));
   } else if (output === 'json') printJson(configData(config));
   else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
   else printPage(configTable(config));
+}
+
+/** The kubeconfig may be on another machine, for which the file is: then nothing is known of it. */
+async function warningsOfAccess({ api }: Settings): Promise<readonly AccessWarning[]> {
+  const { kubeconfigPath: kubeconfig, serverUrl } = api;
+  if (kubeconfig !== undefined && existsSync(kubeconfig)) {
+    return await accessWarnings({ kubeconfig, ...(serverUrl ? { serverUrl } : {}) });
+  }
+  return serverUrl === undefined ? [] : plainHttpWarnings(new URL(serverUrl));
 }
 
 function actionsOfOtherCommands({ cleanup, initOnly, version }: StartWishes): readonly string[] {

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import { exitCodeOf } from './command-error.ts';
 import { normalizeArguments } from './kube-proxy-flags.ts';
 import { printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;
-const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /** Runs the command that the arguments name; resolves to the exit code of the process. */
@@ -28,7 +28,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE;
     printNote(describe(error));
-    return FAILED;
+    return exitCodeOf(error);
   }
 }
 

@@ -13,6 +13,7 @@ import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import { cleanUp } from './cleanup.ts';
+import { exitCodeOf } from './command-error.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { mountForPrograms } from './run/ebpf.ts';
 import { RUN_FOLDER } from './run/folder.ts';
@@ -26,6 +27,7 @@ import {
   prepareMachine,
 } from './run/machine.ts';
 import { openNoDebugger } from './run/no-debugger.ts';
+import { becomeOnlyInstance } from './run/one-instance.ts';
 import { removeOtherModes } from './run/other-modes.ts';
 import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
@@ -33,8 +35,6 @@ import { makeRunFolder } from './run/run-folder.ts';
 import { VERSION } from './run/version.ts';
 import { openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
-
-const FAILED = 1;
 
 interface RunOptions {
   readonly filename?: readonly string[];
@@ -85,7 +85,7 @@ async function run(start: Start): Promise<void> {
     await runLogging(start, log);
   } catch (error) {
     tellFailure(log.log, error);
-    process.exitCode = FAILED;
+    process.exitCode = exitCodeOf(error);
   }
 }
 
@@ -102,6 +102,11 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   const machine = { log, runFolder: options.runFolder };
+  if (!config.wishes.initOnly) {
+    assertNetAdmin();
+    // Before anything of the machine is changed.
+    if (!(await becomeOnlyInstance(machine, lifetime.signal))) return;
+  }
   await makeRunFolder(options.runFolder);
   const serveLocalhost = localhostServer(machine);
   await prepareMachine(settings, machine);
@@ -111,10 +116,10 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     mountForPrograms(settings);
     return;
   }
-  assertNetAdmin();
   const source = await openSource(
     { ...sourceOptions(settings, options), onProblem: (problem) => log.warn(problem.message) },
     watchedNode(settings, nodeName),
+    ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),
   );
   const events = new Events({
     about: { nodeName, hostName: hostname() },

@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import type { ClusterAccess } from '../cluster/access.ts';
+import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
@@ -23,10 +23,13 @@ export interface SourceOptions {
   readonly onProblem?: ProblemListener;
 }
 
+export type AccessWarningListener = (warning: AccessWarning) => void;
+
 /** Manifests if there are any, else the cluster of the kubeconfig, else the one this runs in. */
 export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
+  onWarning: AccessWarningListener = (warning) => printWarning(accessWarningText(warning)),
 ): Promise<Source> {
   const onProblem = options.onProblem ?? warn;
   const node = nodeName === undefined ? {} : { nodeName };
@@ -35,12 +38,23 @@ export async function openSource(
     return new ManifestsSource({ paths: options.filename, isWatching, ...node, onProblem });
   }
   const access = withServer(await accessOf(options), options.serverUrl);
+  for (const warning of await access.warnings(access.server)) onWarning(warning);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const connection = { access, userAgent: 'fairlead', ...accept };
   return new ApiSource({ connection, ...node, onProblem });
 }
 
 const warn: ProblemListener = (problem) => printWarning(problem.message);
+
+/** What is unsafe about the way to the API server that a command would take. */
+export async function accessWarnings(options: SourceOptions): Promise<readonly AccessWarning[]> {
+  const access = withServer(await accessOf(options), options.serverUrl);
+  return await access.warnings(access.server);
+}
+
+export function accessWarningText({ message, next, code }: AccessWarning): string {
+  return `${message}; ${next} (${code})`;
+}
 
 function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {
   if (serverUrl === undefined) return access;
@@ -51,6 +65,7 @@ function withServer(access: ClusterAccess, serverUrl: string | undefined): Clust
     tls: () => access.tls(),
     token: () => access.token(),
     rejected: (token) => access.rejected(token),
+    warnings: (at) => access.warnings(at),
   };
 }
 

@@ -61,6 +61,12 @@ export async function compile(what: Compilation): Promise<Compiled> {
   return { path, cached: false };
 }
 
+/** As `14.0.6`. */
+export async function compilerVersion(root: string, signal: AbortSignal): Promise<string> {
+  const about = await run({ root, signal, source: root }, COMPILER, ['--version']);
+  return /version (\S+)/.exec(about)?.[1] ?? 'unknown';
+}
+
 function flags({ root, cpu }: Compilation): string[] {
   const headers = MACHINE_HEADERS[arch()];
   return [
@@ -89,11 +95,13 @@ async function sumOf(what: Compilation): Promise<string> {
   return hash.update(version).update(text).digest('hex');
 }
 
-function sourceOf({ root, source }: Compilation): string {
+function sourceOf({ root, source }: Place): string {
   return relative(root, source);
 }
 
-async function run(what: Compilation, program: string, args: readonly string[]): Promise<string> {
+type Place = Pick<Compilation, 'root' | 'source' | 'signal'>;
+
+async function run(what: Place, program: string, args: readonly string[]): Promise<string> {
   const outcome: Outcome = await runCommand({
     program,
     args,

@@ -15,6 +15,8 @@ export interface ImageParts {
 
 export interface ImageArchive {
   readonly bytes: Buffer;
+  /** Of the manifest, by which registries know the image. */
+  readonly digest: string;
   readonly layers: readonly { readonly bytes: number; readonly compressedBytes: number }[];
 }
 
@@ -64,6 +66,7 @@ export async function imageArchive(parts: ImageParts): Promise<ImageArchive> {
       ]),
       ...blobs.map((blob): Entry => ({ kind: 'file', path: blobPath(blob), bytes: blob.bytes })),
     ]),
+    digest: manifest.digest,
     layers: layers.map(({ bytes, blob }) => ({ bytes, compressedBytes: blob.bytes.length })),
   };
 }

@@ -6,6 +6,8 @@ import { programSources } from '../bpf/objects.ts';
 import { type Contents, PROGRAM_PATH, readContents } from './contents.ts';
 import { readLinkage } from './elf.ts';
 import { machineOf } from './machine.ts';
+import { pinProblems } from './pins.ts';
+import { readPins } from './pins-file.ts';
 import { tar } from './tar.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -94,14 +96,8 @@ describe('the image', () => {
     }
   });
 
-  it("has the licence of Node's own version", async () => {
-    const text = await readFile(join(root, 'node_modules/node/package.json'), 'utf8');
-    const [major] = (JSON.parse(text) as { version: string }).version.split('.');
-    await readFile(join(import.meta.dirname, `licenses/node-${major}.txt`));
-  });
-
   it('has the loader where Node asks for it', async () => {
-    const node = await readFile(join(root, 'node_modules/node/bin/node'));
+    const node = await readFile(join(root, 'node_modules', machine.nodePackage, 'bin/node'));
     const { interpreter, needed } = readLinkage(node, 'node');
     const paths = contents.runtime.map(({ path }) => `/${path}`);
     assert.ok(interpreter !== undefined && paths.includes(interpreter), interpreter);
@@ -155,11 +151,38 @@ describe('the image', () => {
   it('is the same when it is made again', async () => {
     const again = await readContents(root, { machine });
     assert.ok(tar(contents.program).equals(tar(again.program)));
+    assert.ok(tar(contents.runtime).equals(tar(again.runtime)));
+  });
+
+  it('is made of pinned packages, and of programs for the kernel as they are pinned', async () => {
+    const pins = await readPins();
+    const compiler = pins.find(({ kind }) => kind === 'bpf')?.version;
+    const origins = contents.origins.filter(
+      ({ kind, version }) => kind === 'npm' || (kind === 'bpf' && version === compiler),
+    );
+    assert.deepEqual(pinProblems(origins, pins), []);
+    for (const name of [machine.nodePackage, machine.koffiPackage, 'zod', 'pino']) {
+      assert.ok(
+        origins.some((origin) => origin.name === name),
+        name,
+      );
+    }
+  });
+
+  it('has no Debian file of a package that has no origin', () => {
+    const names = contents.origins.filter(({ kind }) => kind === 'debian').map(({ name }) => name);
+    const papers = contents.runtime.flatMap(
+      ({ path }) => /^usr\/share\/doc\/([^/]+)\/copyright$/.exec(path)?.[1] ?? [],
+    );
+    assert.deepEqual(names.filter((name) => name !== 'base-files').toSorted(), papers.toSorted());
   });
 
   it('is what the Dockerfile says of it', async () => {
     const dockerfile = await readFile(join(root, 'deploy/Dockerfile'), 'utf8');
     assert.ok(dockerfile.includes(`ENTRYPOINT ["${PROGRAM_PATH}"]`));
     assert.ok(dockerfile.includes('npm run image -- --tree /image\n'));
+    const bases = [...dockerfile.matchAll(/^FROM (.*)$/gm)].map(([, base]) => base);
+    assert.deepEqual(bases, ['${BASE} AS build', 'scratch']);
+    assert.match(dockerfile, /^ARG BASE$/m);
   });
 });

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildObjects } from '../bpf/objects.ts';
+import { type BuiltObject, buildObjects } from '../bpf/objects.ts';
 import { packageFiles } from './debian.ts';
 import type { Entry, FileEntry } from './entry.ts';
 import { readIptables } from './iptables.ts';
+import { readKoffi } from './koffi.ts';
 import { librariesOf } from './libraries.ts';
 import { licenseFiles } from './license-files.ts';
 import type { Machine } from './machine.ts';
+import type { Origin } from './origin.ts';
+import { assertInstalled, npmOrigins, objectOrigin } from './packages.ts';
 import { bundleProgram } from './program.ts';
 
 /** The file system of the image in two parts, of which a release usually changes the second. */
@@ -16,6 +19,8 @@ export interface Contents {
   readonly runtime: readonly Entry[];
   /** Fairlead. */
   readonly program: readonly Entry[];
+  /** Of everything in it that is not a source of this repository. */
+  readonly origins: readonly Origin[];
 }
 
 export const PROGRAM_PATH = '/usr/local/bin/fairlead';
@@ -23,14 +28,6 @@ const NODE_PATH = '/usr/local/bin/node';
 const HOME = 'usr/local/lib/fairlead';
 const LICENSES = 'usr/local/share/licenses';
 const COMPILE_DEADLINE_MS = 120_000;
-
-/** What `import koffi` reads, in the order in which it does; koffi has sources and documents beside. */
-const KOFFI_FILES = [
-  'koffi/package.json',
-  'koffi/index.js',
-  'koffi/src/koffi/index.js',
-  'koffi/src/koffi/src/static.js',
-];
 
 /**
  * From a checkout with its packages installed, and the libraries of the machine it is on. `program`
@@ -40,26 +37,35 @@ export async function readContents(
   root: string,
   { machine, program }: { machine: Machine; program?: string | undefined },
 ): Promise<Contents> {
+  assertInstalled(root, machine);
   const packages = join(root, 'node_modules');
-  const node = await readFile(join(packages, 'node/bin/node'));
-  const koffi = await koffiFiles(packages, machine);
+  const node = await readFile(join(packages, machine.nodePackage, 'bin/node'));
+  const koffi = await readKoffi(packages, machine);
   const { bytes, version, packages: bundled } = await bundleProgram(root, 'src/main.ts');
   const given = program === undefined ? bytes : await readFile(program);
   const iptables = await readIptables(machine);
-  const programs = [{ name: 'node', bytes: node }, koffi.binary, ...iptables.binaries];
-  const libraries = await librariesOf(programs, machine);
-  const ofPackages = [
-    ...libraries.map(({ path }) => `/${path}`),
-    ...iptables.binaries.map(({ name }) => name),
+  const programs = [
+    { name: 'node', bytes: node },
+    ...koffi
+      .filter(({ path }) => path.endsWith('.node'))
+      .map(({ path, bytes }) => ({ name: path, bytes })),
+    ...iptables.binaries,
   ];
+  const libraries = await librariesOf(programs, machine);
+  const ofDebian = [
+    ...libraries.map(({ path, bytes }) => ({ path: `/${path}`, bytes })),
+    ...iptables.binaries.map(({ name, bytes }) => ({ path: name, bytes })),
+  ];
+  const debian = await packageFiles(ofDebian, machine);
+  const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
   return {
     version,
     runtime: [
       { kind: 'file', path: NODE_PATH.slice(1), bytes: node, isExecutable: true },
-      await copied(join(import.meta.dirname, 'licenses/node-24.txt'), `${LICENSES}/node`),
+      await copied(join(packages, machine.nodePackage, 'LICENSE'), `${LICENSES}/node`),
       ...iptables.files,
       ...libraries,
-      ...(await packageFiles(ofPackages)),
+      ...debian.files,
       ...SYSTEM_FILES,
     ],
     program: [
@@ -70,11 +76,22 @@ export async function readContents(
         isExecutable: true,
       },
       { kind: 'link', path: PROGRAM_PATH.slice(1), target: '../lib/fairlead/fairlead.mjs' },
-      ...(await kernelPrograms(root)),
-      ...koffi.files,
+      ...kernelPrograms(objects),
+      ...koffi.map(
+        ({ path, bytes }): FileEntry => ({
+          kind: 'file',
+          path: `${HOME}/node_modules/${path}`,
+          bytes,
+        }),
+      ),
       ...(await licenseFiles(root, ['koffi', ...bundled])).map(
         ({ name, bytes }): FileEntry => ({ kind: 'file', path: `${LICENSES}/${name}`, bytes }),
       ),
+    ],
+    origins: [
+      ...(await npmOrigins(root, { machine, bundled })),
+      ...debian.origins,
+      ...objects.map(objectOrigin),
     ],
   };
 }
@@ -106,28 +123,8 @@ function withFirstLine(program: Uint8Array): Uint8Array {
 }
 
 /** Where the bundle looks for them: in a folder beside it. */
-async function kernelPrograms(root: string): Promise<FileEntry[]> {
-  const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
+function kernelPrograms(objects: readonly BuiltObject[]): FileEntry[] {
   return objects.map(({ name, bytes }) => ({ kind: 'file', path: `${HOME}/bpf/${name}`, bytes }));
-}
-
-interface KoffiFiles {
-  readonly files: readonly FileEntry[];
-  readonly binary: { readonly name: string; readonly bytes: Buffer };
-}
-
-async function koffiFiles(packages: string, machine: Machine): Promise<KoffiFiles> {
-  const binary = `${machine.koffiPackage}/${machine.koffiFolder}/koffi.node`;
-  const paths = [
-    ...KOFFI_FILES,
-    `${machine.koffiPackage}/package.json`,
-    `${machine.koffiPackage}/index.js`,
-    binary,
-  ];
-  const files = await Promise.all(
-    paths.map((path) => copied(join(packages, path), `${HOME}/node_modules/${path}`)),
-  );
-  return { files, binary: { name: binary, bytes: await readFile(join(packages, binary)) } };
 }
 
 async function copied(from: string, path: string): Promise<FileEntry> {

@@ -2,50 +2,83 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FileEntry } from './entry.ts';
 import { ImageError } from './image-error.ts';
+import type { Machine } from './machine.ts';
+import { hashOfFiles, type NamedBytes, type Origin } from './origin.ts';
 
 const DATABASE = '/var/lib/dpkg';
 const DOCUMENTS = '/usr/share/doc';
 const COMMON_LICENSE = /\/usr\/share\/common-licenses\/[A-Za-z]+(?:-[0-9]+(?:\.[0-9]+)*)?/g;
+
+/** Files of Debian's that ship, and where they are from. */
+export interface DebianFiles {
+  /** What goes with the files that were given. */
+  readonly files: readonly FileEntry[];
+  /** Of all of them. */
+  readonly origins: readonly Origin[];
+}
 
 /**
  * What goes with files of Debian packages into the image: whose they are and under which licence,
  * each where Debian has it, and the entry of the package in dpkg's database, by which scanners know
  * its version. In the form of images without dpkg: a file for each package.
  */
-export async function packageFiles(paths: readonly string[]): Promise<FileEntry[]> {
-  const packages = await packagesOf(paths);
+export async function packageFiles(
+  shipped: readonly NamedBytes[],
+  { architecture }: Machine,
+): Promise<DebianFiles> {
+  const owners = await readOwners();
   const stanzas = (await text(join(DATABASE, 'status'))).split(/\n\n+/);
-  const files = new Map<string, string>();
-  for (const name of packages) {
+  const filesByPackage = new Map<string, NamedBytes[]>();
+  for (const file of shipped) add(ownerOf(file.path, owners), file);
+  const papers = new Map<string, NamedBytes>();
+  for (const name of [...filesByPackage.keys()].sort()) {
     const copyright = join(DOCUMENTS, name, 'copyright');
     const licence = await text(copyright);
-    files.set(copyright, licence);
-    for (const [path] of licence.matchAll(COMMON_LICENSE)) files.set(path, await text(path));
-    const stanza = stanzas.find((each) => each.startsWith(`Package: ${name}\n`)) ?? '';
-    files.set(`${DATABASE}/status.d/${name}`, `${stanza}\n`);
+    addPaper(name, copyright, licence);
+    addPaper(name, `${DATABASE}/status.d/${name}`, `${stanzaOf(name, stanzas)}\n`);
+    for (const [path] of licence.matchAll(COMMON_LICENSE)) {
+      if (!papers.has(path)) addPaper(ownerOf(path, owners), path, await text(path));
+    }
   }
-  return [...files].map(([path, content]) => ({
-    kind: 'file',
-    path: path.slice(1),
-    bytes: Buffer.from(content),
-  }));
+  return {
+    files: [...papers.values()].map(({ path, bytes }) => ({
+      kind: 'file',
+      path: path.slice(1),
+      bytes,
+    })),
+    origins: [...filesByPackage].map(([name, files]): Origin => {
+      const version = /^Version: (.*)$/m.exec(stanzaOf(name, stanzas))?.[1] ?? 'unknown';
+      return { kind: 'debian', name, version, architecture, sha256: hashOfFiles(files) };
+    }),
+  };
+
+  function addPaper(owner: string, path: string, content: string): void {
+    const paper = { path, bytes: Buffer.from(content) };
+    papers.set(path, paper);
+    add(owner, paper);
+  }
+
+  function add(owner: string, file: NamedBytes): void {
+    const files = filesByPackage.get(owner) ?? [];
+    filesByPackage.set(owner, [...files, file]);
+  }
 }
 
-/** Names of the packages that the files are of. */
-async function packagesOf(paths: readonly string[]): Promise<string[]> {
-  const owners = await readOwners();
-  const names = paths.map((path) => {
-    // One /usr: packages list some files by the path that they had before.
-    const other = path.startsWith('/usr/') ? path.slice('/usr'.length) : `/usr${path}`;
-    const owner = owners.get(path) ?? owners.get(other);
-    if (owner !== undefined) return owner;
-    throw new ImageError(
-      'IMAGE_PACKAGE_UNKNOWN',
-      `${path} is of no Debian package, so nobody can say under which licence it is`,
-      'make the image on Debian 12, or with deploy/Dockerfile',
-    );
-  });
-  return [...new Set(names)].sort();
+function stanzaOf(name: string, stanzas: readonly string[]): string {
+  return stanzas.find((each) => each.startsWith(`Package: ${name}\n`)) ?? '';
+}
+
+/** The name of the package that a file is of. */
+function ownerOf(path: string, owners: ReadonlyMap<string, string>): string {
+  // One /usr: packages list some files by the path that they had before.
+  const other = path.startsWith('/usr/') ? path.slice('/usr'.length) : `/usr${path}`;
+  const owner = owners.get(path) ?? owners.get(other);
+  if (owner !== undefined) return owner;
+  throw new ImageError(
+    'IMAGE_PACKAGE_UNKNOWN',
+    `${path} is of no Debian package, so nobody can say under which licence it is`,
+    'make the image on Debian 12, or with deploy/Dockerfile',
+  );
 }
 
 async function readOwners(): Promise<Map<string, string>> {

@@ -4,6 +4,12 @@ import { ImageError } from './image-error.ts';
 export interface Machine {
   /** As container images call it. */
   readonly architecture: string;
+  /** The npm package that is Node's release for it. */
+  readonly nodePackage: string;
+  /** As npm and Node call it. */
+  readonly cpu: string;
+  /** The bundler's package for it. */
+  readonly bundlerPackage: string;
   /** koffi's package for it, and the folder in it with the binary for glibc. */
   readonly koffiPackage: string;
   readonly koffiFolder: string;
@@ -11,9 +17,14 @@ export interface Machine {
   readonly libraryFolders: readonly string[];
 }
 
+export const MACHINES: readonly Machine[] = [
+  machine('amd64', 'x64', 'x86_64-linux-gnu'),
+  machine('arm64', 'arm64', 'aarch64-linux-gnu'),
+];
+
 export function machineOf(nodeArchitecture: string): Machine {
-  if (nodeArchitecture === 'x64') return machine('amd64', 'x64', 'x86_64-linux-gnu');
-  if (nodeArchitecture === 'arm64') return machine('arm64', 'arm64', 'aarch64-linux-gnu');
+  const found = MACHINES.find(({ cpu }) => cpu === nodeArchitecture);
+  if (found !== undefined) return found;
   throw new ImageError(
     'IMAGE_MACHINE',
     `there is no image for ${nodeArchitecture}`,
@@ -21,11 +32,14 @@ export function machineOf(nodeArchitecture: string): Machine {
   );
 }
 
-function machine(architecture: string, koffi: string, triplet: string): Machine {
+function machine(architecture: string, cpu: string, triplet: string): Machine {
   return {
     architecture,
-    koffiPackage: `@koromix/koffi-linux-${koffi}`,
-    koffiFolder: `linux_${koffi}`,
+    cpu,
+    bundlerPackage: `@esbuild/linux-${cpu}`,
+    nodePackage: `node-linux-${cpu}`,
+    koffiPackage: `@koromix/koffi-linux-${cpu}`,
+    koffiFolder: `linux_${cpu}`,
     libraryFolders: [
       `/lib/${triplet}`,
       `/usr/lib/${triplet}`,

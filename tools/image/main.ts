@@ -1,61 +1,74 @@
 /**
  * `npm run image -- [--out FILE.tar] [--tag NAME] | --tree FOLDER`: the container image, made without
  * a container engine, or its file system for deploy/Dockerfile. `--program FILE` takes a bundle that
- * was made before and is to be tried as an image.
+ * was made before and is to be tried as an image. `--pin` writes anew what the image may be made of
+ * (pins.txt); `--unpinned` tries it with what is here, under a name that no registry has.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CompileError } from '../bpf/compile.ts';
 import { imageArchive } from './archive.ts';
 import { PROGRAM_PATH, readContents } from './contents.ts';
+import { explained } from './explained.ts';
 import { ImageError } from './image-error.ts';
-import { machineOf } from './machine.ts';
+import { type Machine, machineOf } from './machine.ts';
+import { makePins } from './make-pins.ts';
 import { fullImageName } from './name.ts';
+import type { Origin } from './origin.ts';
+import { assertPinned, type PinProblem, pinProblems } from './pins.ts';
+import { readPins, writePins } from './pins-file.ts';
 import { writeTree } from './tree.ts';
+
+/** A name for which no node asks a registry. */
+const UNTOLD = 'localhost/fairlead';
+/** Hosts that RFC 6761 keeps out of the public DNS. */
+const IN_NO_REGISTRY = /^(?:localhost|[^/]+\.test)\//;
 
 interface Wishes {
   readonly out: string | undefined;
   readonly tag: string | undefined;
   readonly tree: string | undefined;
   readonly program: string | undefined;
+  readonly pin: boolean;
+  readonly unpinned: boolean;
 }
 
-try {
-  await make(readWishes(process.argv.slice(2)));
-} catch (error) {
-  process.exitCode = 1;
-  if (error instanceof CompileError) console.error(error.message);
-  else if (error instanceof ImageError) explain(error);
-  else throw error;
-}
-
-function explain({ message, next, code }: ImageError): void {
-  console.error(`${message}\n\n${next} (${code})`);
-  if (code === 'IMAGE_USAGE') process.exitCode = 2;
-}
+await explained(async () => await make(readWishes(process.argv.slice(2))));
 
 function readWishes(args: string[]): Wishes {
   const text = { type: 'string' } as const;
-  const options = { out: text, tag: text, tree: text, program: text };
+  const flag = { type: 'boolean', default: false } as const;
+  const options = { out: text, tag: text, tree: text, program: text, pin: flag, unpinned: flag };
   const { values } = parseArgs({ args, options });
   if (values.tree !== undefined && (values.out ?? values.tag) !== undefined) {
     const next = 'a folder has no name and no file: leave --out and --tag away';
     throw new ImageError('IMAGE_USAGE', '--tree stands alone', next);
   }
-  return { out: values.out, tag: values.tag, tree: values.tree, program: values.program };
+  const { out, tag, tree, program, pin, unpinned } = values;
+  if (unpinned && (tree !== undefined || !IN_NO_REGISTRY.test(tag ?? UNTOLD))) {
+    const next = 'make it of the pinned bytes, or call it localhost/NAME:TAG';
+    throw new ImageError('IMAGE_USAGE', '--unpinned is for trying, not for a registry', next);
+  }
+  return { out, tag, tree, program, pin, unpinned };
 }
 
-async function make({ out, tag, tree, program: given }: Wishes): Promise<void> {
+async function make({ out, tag, tree, program: given, pin, unpinned }: Wishes): Promise<void> {
   const root = join(import.meta.dirname, '../..');
   const machine = machineOf(process.arch);
-  const { runtime, program, version } = await readContents(root, { machine, program: given });
+  const { runtime, program, version, origins } = await readContents(root, {
+    machine,
+    program: given,
+  });
+  if (pin) await pinAnew(root, { origins, machine });
+  const pins = await readPins();
+  if (unpinned) warnOf(pinProblems(origins, pins));
+  else assertPinned(origins, pins);
   if (tree !== undefined) {
     await writeTree(resolve(tree), [...runtime, ...program]);
     return;
   }
-  const name = fullImageName(tag ?? `localhost/fairlead:${version}`);
-  const { bytes, layers } = await imageArchive({
+  const name = fullImageName(tag ?? `${UNTOLD}:${version}`);
+  const { bytes, digest, layers } = await imageArchive({
     name,
     version,
     architecture: machine.architecture,
@@ -71,7 +84,20 @@ async function make({ out, tag, tree, program: given }: Wishes): Promise<void> {
       `${about.padEnd(20)} ${size(layer.bytes)}, compressed ${size(layer.compressedBytes)}`,
     );
   }
-  console.log(`${path}\n\nsudo ctr -n k8s.io images import ${path}    # as ${name}`);
+  console.log(`${digest}\n${path}\n\nsudo ctr -n k8s.io images import ${path}    # as ${name}`);
+}
+
+async function pinAnew(
+  root: string,
+  { origins, machine }: { origins: readonly Origin[]; machine: Machine },
+): Promise<void> {
+  const before = await readPins();
+  const path = await writePins(await makePins(root, { origins, machine, before }));
+  console.log(`pinned: ${path}`);
+}
+
+function warnOf(problems: readonly PinProblem[]): void {
+  for (const { message } of problems) console.error(`warning: ${message}`);
 }
 
 function size(bytes: number): string {

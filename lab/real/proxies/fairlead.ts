@@ -50,7 +50,9 @@ export async function makeFairleadArchive(
   image: FairleadImage = {},
 ): Promise<string> {
   const path = join(context.folder, 'fairlead.tar');
-  const command = [process.execPath, join(CHECKOUT, 'tools/image/main.ts'), '--out', path] as const;
+  const maker = join(CHECKOUT, 'tools/image/main.ts');
+  // Of the packages that this machine has: the lab judges the program, and nothing of it is released.
+  const command = [process.execPath, maker, '--out', path, '--unpinned'] as const;
   const program = image.program === undefined ? [] : ['--program', image.program];
   const name = image.isReleaseName ? [] : ['--tag', `${IMAGE.name}:${IMAGE.tag}`];
   await run([...command, ...program, ...name], {

@@ -18,7 +18,7 @@ function stage(): { clock: FakeClock; token: () => Promise<string | undefined> }
     return { exitCode: 0, stdout };
   };
   const value = { exec: { apiVersion: API, command: 'login' } };
-  const user = { value, folder: '/' };
+  const user = { value, file: '/config', folder: '/' };
   const cluster = { server: 'https://api.example' };
   const plugin = new ExecPlugin({ user, cluster, runPlugin, clock });
   return { clock, token: async () => (await plugin.credential()).token?.reveal() };

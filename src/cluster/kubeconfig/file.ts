@@ -4,9 +4,10 @@ import { LineCounter, parseDocument } from 'yaml';
 import { ClusterError, systemCode } from '../errors.ts';
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 
-/** A named entry of a kubeconfig, which knows where paths within it begin. */
+/** A named entry of a kubeconfig, which knows its file and where paths within it begin. */
 export interface Entry {
   readonly value: JsonRecord;
+  readonly file: string;
   readonly folder: string;
 }
 
@@ -28,9 +29,9 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
     const root = parse(file, await readText(file));
     const folder = dirname(resolve(file));
     currentContext ||= textAt(root, 'current-context');
-    collect(contexts, { root, folder, list: 'contexts', part: 'context' });
-    collect(clusters, { root, folder, list: 'clusters', part: 'cluster' });
-    collect(users, { root, folder, list: 'users', part: 'user' });
+    collect(contexts, { root, file, folder, list: 'contexts', part: 'context' });
+    collect(clusters, { root, file, folder, list: 'clusters', part: 'cluster' });
+    collect(users, { root, file, folder, list: 'users', part: 'user' });
   }
   return { files, currentContext, contexts, clusters, users };
 }
@@ -67,16 +68,17 @@ function parse(file: string, text: string): JsonRecord {
 
 interface Collection {
   readonly root: JsonRecord;
+  readonly file: string;
   readonly folder: string;
   readonly list: string;
   readonly part: string;
 }
 
-function collect(into: Map<string, Entry>, { root, folder, list, part }: Collection): void {
+function collect(into: Map<string, Entry>, { root, file, folder, list, part }: Collection): void {
   for (const item of arrayAt(root, list)) {
     const name = isRecord(item) ? textAt(item, 'name') : '';
     if (!isRecord(item) || name === '' || into.has(name)) continue;
-    into.set(name, { value: recordAt(item, part), folder });
+    into.set(name, { value: recordAt(item, part), file, folder });
   }
 }
 

@@ -3,6 +3,7 @@ import type { ClusterAccess } from '../access.ts';
 import { ClusterError } from '../errors.ts';
 import { tokenFromFile } from './identity.ts';
 import { type Material, readMaterial } from './material.ts';
+import { plainHttpWarnings } from './plain-http.ts';
 
 export interface InClusterOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -10,7 +11,7 @@ export interface InClusterOptions {
   readonly folder?: string;
 }
 
-const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** The way in for a pod: its service account, whose token the kubelet renews. */
 export function inClusterAccess(options: InClusterOptions): ClusterAccess {
@@ -33,5 +34,6 @@ export function inClusterAccess(options: InClusterOptions): ClusterAccess {
       certificateAuthority: await readMaterial(authority, 'the certificate authority'),
     }),
     rejected: () => undefined,
+    warnings: async (server) => plainHttpWarnings(server),
   };
 }

@@ -6,6 +6,7 @@ import type { ClusterInfo, RunPlugin } from './exec-credential.ts';
 import { type Entry, type Kubeconfig, readKubeconfig } from './file.ts';
 import { ANONYMOUS, type Identity, identityOf } from './identity.ts';
 import { type Material, materialAt, readMaterial } from './material.ts';
+import { kubeconfigWarnings } from './warnings.ts';
 
 export interface KubeconfigOptions {
   /** What comes first holds, as in $KUBECONFIG. */
@@ -26,10 +27,11 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
   const server = serverUrl(options.server ?? textAt(cluster.value, 'server'));
   const authority = materialAt(cluster, 'certificate-authority');
   const proxyUrl = proxyOf(cluster);
+  const user = userName === '' ? undefined : named(config, { map: 'users', name: userName });
   const identity =
-    userName === ''
+    user === undefined
       ? ANONYMOUS
-      : identityOf(named(config, { map: 'users', name: userName }), {
+      : identityOf(user, {
           cluster: clusterInfo(cluster, server),
           runPlugin: options.runPlugin,
         });
@@ -39,6 +41,7 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
     tls: () => tlsOf({ cluster, authority, identity }),
     token: () => identity.token(),
     rejected: (token) => identity.rejected(token),
+    warnings: (at) => kubeconfigWarnings({ cluster, user, server: at }),
   };
 }
 

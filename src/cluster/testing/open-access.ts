@@ -7,6 +7,7 @@ export function openAccess(server: URL, parts: Partial<ClusterAccess> = {}): Clu
     tls: async () => ({ isUnverified: false }),
     token: async () => undefined,
     rejected: () => undefined,
+    warnings: async () => [],
     ...parts,
   };
 }

@@ -1,0 +1,103 @@
+import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { pause } from '../../linux/pause.ts';
+import { type LockAttempt, lockByte } from '../../linux/process-lock.ts';
+import { ALREADY_RUNNING_EXIT, CommandError } from '../command-error.ts';
+import { RUN_FOLDER, RUN_LOCK } from './folder.ts';
+
+export interface OneInstanceOptions {
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Where the lock is if the machine's own folder cannot be written to. */
+  readonly runFolder: string;
+  /** The machine's own folder; given by tests. */
+  readonly machineFolder?: string;
+  readonly waitMs?: number;
+}
+
+/** More than the ten seconds that the manifests give a pod to end in. */
+const WAIT_MS = 30_000;
+const POLL_MS = 200;
+const FOLDER_MODE = 0o755;
+const FILE_MODE = 0o600;
+const OPEN_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
+
+/**
+ * Waits until no other `fairlead run` serves this network namespace, and keeps others out until this
+ * process ends (docs/decisions/0025-one-instance.md). Resolves to false when the signal came first.
+ */
+export async function becomeOnlyInstance(
+  options: OneInstanceOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { log, waitMs = WAIT_MS } = options;
+  const fd = openLock(options);
+  if (fd === undefined) return true;
+  const byte = networkNamespaceNumber();
+  const deadlineMs = performance.now() + waitMs;
+  let attempt = lockByte(fd, byte);
+  if (!attempt.isHeld) {
+    const seconds = Math.round(waitMs / 1000);
+    log.info(
+      { ...(attempt.pid === 0 ? {} : { holder: attempt.pid }), seconds },
+      'another fairlead serves here; waiting for it to end',
+    );
+  }
+  while (!attempt.isHeld) {
+    if (performance.now() >= deadlineMs) throw alreadyRunning(attempt, waitMs);
+    await pause(POLL_MS, signal);
+    if (signal.aborted) return false;
+    attempt = lockByte(fd, byte);
+  }
+  return true;
+}
+
+function alreadyRunning(
+  { pid }: Extract<LockAttempt, { isHeld: false }>,
+  waitMs: number,
+): CommandError {
+  const who = pid === 0 ? 'in another container' : `pid ${pid}`;
+  return new CommandError(`another fairlead (${who}) serves this network namespace`, {
+    code: 'ALREADY_RUNNING',
+    exitCode: ALREADY_RUNNING_EXIT,
+    next: `it has not ended within ${waitMs / 1000} s: leave the machine to it, or stop it (its DaemonSet, or systemctl stop fairlead)`,
+  });
+}
+
+/** The descriptor of a file that only this user can open; undefined where there is no place for one. */
+function openLock(options: OneInstanceOptions): number | undefined {
+  const { log, runFolder, machineFolder = RUN_FOLDER } = options;
+  const failures: string[] = [];
+  for (const folder of new Set([machineFolder, runFolder])) {
+    const path = join(folder, RUN_LOCK);
+    const opened = openOwn(path, folder);
+    if (typeof opened === 'number') return opened;
+    failures.push(`${path}: ${opened}`);
+  }
+  log.warn(
+    { code: 'RUN_LOCK_UNAVAILABLE', failures },
+    `nothing keeps a second fairlead off this network namespace; mount ${machineFolder} of the machine, as deploy/manifests does`,
+  );
+  return undefined;
+}
+
+function openOwn(path: string, folder: string): number | string {
+  let fd: number;
+  try {
+    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    fd = openSync(path, OPEN_FLAGS, FILE_MODE);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code;
+  }
+  // In a folder that others can write to, one of them could have made it, and would hold the lock.
+  if (fstatSync(fd).uid === process.geteuid?.()) return fd;
+  closeSync(fd);
+  return 'belongs to another user';
+}
+
+/** Unique among those that exist: the holder of a lock keeps its own alive. */
+function networkNamespaceNumber(): number {
+  return statSync('/proc/self/ns/net').ino;
+}

@@ -1,0 +1,22 @@
+import { CompileError } from '../bpf/compile.ts';
+import { ImageError } from './image-error.ts';
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Does it; an error that is meant for the person who asked is told without a stack. */
+export async function explained(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    process.exitCode = FAILED;
+    if (error instanceof CompileError) console.error(error.message);
+    else if (error instanceof ImageError) tell(error);
+    else throw error;
+  }
+}
+
+function tell({ message, next, code }: ImageError): void {
+  console.error(`${message}\n\n${next} (${code})`);
+  if (code === 'IMAGE_USAGE') process.exitCode = WRONG_USAGE;
+}
