@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
+import { hasHooks } from '../agent/node-facts.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { systemClock } from '../cluster/clock.ts';
 import type { Source } from '../cluster/source.ts';
@@ -142,6 +143,7 @@ function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
   const { kubeconfigPath, serverUrl, accept } = settings.api;
   return {
     watch: true,
+    watchesNamespaces: hasHooks(settings),
     ...(options.filename ? { filename: options.filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
     ...(serverUrl === undefined ? {} : { serverUrl }),

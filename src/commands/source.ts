@@ -17,6 +17,8 @@ export interface SourceOptions {
   readonly serverUrl?: string;
   /** Media types that the API server may answer in. */
   readonly accept?: string;
+  /** Whether labels of namespaces matter. */
+  readonly watchesNamespaces?: boolean;
   readonly watch?: true;
 }
 
@@ -25,7 +27,10 @@ export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
 ): Promise<Source> {
-  const onProblem: ProblemListener = (problem) => console.error(`warning: ${problem.message}`);
+  const onProblem: ProblemListener = (problem, kind) => {
+    const effect = kind === 'namespace' ? '; labels of namespaces are not followed' : '';
+    console.error(`warning: ${problem.message}${effect}`);
+  };
   const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;
@@ -34,7 +39,8 @@ export async function openSource(
   const access = withServer(await accessOf(options), options.serverUrl);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const connection = { access, userAgent: 'fairlead', ...accept };
-  return new ApiSource({ connection, ...node, onProblem });
+  const { watchesNamespaces = false } = options;
+  return new ApiSource({ connection, ...node, watchesNamespaces, onProblem });
 }
 
 function withServer(access: ClusterAccess, serverUrl: string | undefined): ClusterAccess {

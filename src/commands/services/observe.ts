@@ -39,6 +39,9 @@ export class Observation {
     } else if (event.kind === 'slice') {
       if (event.type === 'put') this.table.putSlice(event.object);
       else this.table.deleteSlice(event.key);
+    } else if (event.kind === 'namespace') {
+      if (event.type === 'put') this.table.putNamespace(event.object);
+      else this.table.deleteNamespace(event.key);
     } else if (event.kind === 'node' && event.type === 'put') {
       this.#takeNode(event.object);
     }
