@@ -109,6 +109,8 @@ export type Change =
   | { readonly createService: string; readonly service: ServiceDeclaration }
   | { readonly writeSlice: string; readonly slice: SliceDeclaration }
   | { readonly deleteSlice: string }
+  /** Labels of the namespace that the scenario lives in. */
+  | { readonly labelNamespace: Readonly<Record<string, string | null>> }
   /**
    * A process of the node, known by this name to answers, takes the Service's cluster IPs as NodeLocal
    * DNSCache does: the addresses on the node's loopback, and rules that exempt them from tracking.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type KubeObject, paths } from '../lab/api/objects.ts';
+import { letProxyReadNamespaces } from '../lab/control-plane/rights.ts';
 import { dialTcp } from '../lab/host/sockets.ts';
 import { until } from '../lab/host/until.ts';
 import { type Lab, startLab } from '../lab/lab.ts';
@@ -11,12 +12,18 @@ import { loadKubeconfig } from '../src/cluster/kubeconfig/load.ts';
 import { listAll } from '../src/cluster/list.ts';
 import { Interner } from '../src/cluster/narrow/interner.ts';
 import { narrow } from '../src/cluster/narrow/narrow.ts';
-import { nodeNamed, SERVICE_CIDRS, SERVICES, SLICES } from '../src/cluster/resources.ts';
+import {
+  NAMESPACES,
+  nodeNamed,
+  SERVICE_CIDRS,
+  SERVICES,
+  SLICES,
+} from '../src/cluster/resources.ts';
 import { PROTOBUF_ENCODING } from '../src/cluster/wire/protobuf/protobuf-encoding.ts';
 
 const WAIT_MS = 60_000;
 const NODE = 'node1';
-const RESOURCES = [SERVICES, SLICES, SERVICE_CIDRS, nodeNamed(NODE)];
+const RESOURCES = [SERVICES, SLICES, SERVICE_CIDRS, nodeNamed(NODE), NAMESPACES];
 
 type Known = Record<string, unknown>;
 
@@ -35,12 +42,12 @@ async function followed(connection: ConnectionOptions): Promise<Known> {
   const known: Known = {};
   const synced = new Set<Kind>();
   const stop = new AbortController();
-  const source = new ApiSource({ connection, nodeName: NODE });
+  const source = new ApiSource({ connection, nodeName: NODE, watchesNamespaces: true });
   const running = source.run((event) => {
     if (event.type === 'put') known[`${event.kind} ${event.key}`] = event.object;
     if (event.type === 'synced') synced.add(event.kind);
   }, stop.signal);
-  await until(() => synced.size === 4, { what: 'all four kinds', deadlineMs: WAIT_MS });
+  await until(() => synced.size === RESOURCES.length, { what: 'all kinds', deadlineMs: WAIT_MS });
   stop.abort();
   await running;
   return known;
@@ -94,7 +101,7 @@ async function untilServerHasItsOwn({ api }: Lab): Promise<void> {
 /** With every field that is kept of an object, each with a value that is not its default. */
 async function createObjects({ api }: Lab): Promise<void> {
   await api.create(paths.services('default'), {
-    metadata: { name: 'everything', labels: { 'service.kubernetes.io/other': 'x' } },
+    metadata: { name: 'everything', labels: { 'fairlead.dev/ebpf': 'off' } },
     spec: {
       type: 'LoadBalancer',
       ipFamilyPolicy: 'RequireDualStack',
@@ -142,6 +149,8 @@ async function createObjects({ api }: Lab): Promise<void> {
       { name: 'every', protocol: 'UDP' },
     ],
   });
+  const labels = { 'fairlead.dev/ebpf': 'off' };
+  await api.create(paths.namespaces, { metadata: { name: 'labelled', labels } });
   await api.patch(`/api/v1/nodes/${NODE}`, {
     metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-a' } },
     spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] },
@@ -155,6 +164,8 @@ function assertNothingIsDefault(known: Known): void {
   const node = known[`node ${NODE}`] as Known;
   const isEmpty = (value: unknown): boolean =>
     value === 0 || value === '' || (Array.isArray(value) && value.length === 0);
+  assert.deepEqual(service['labels'], { ebpf: 'off' });
+  assert.deepEqual(known['namespace labelled'], { name: 'labelled', ebpf: 'off' });
   for (const [name, value] of [service, slice, node].flatMap((object) => Object.entries(object))) {
     assert.ok(!isEmpty(value), `${name} has no value to compare`);
   }
@@ -163,6 +174,7 @@ function assertNothingIsDefault(known: Known): void {
 describe('protobuf and JSON', () => {
   it('say the same of a real API server, in lists and in watches', async () => {
     await using lab = await startLab({ nodeCount: 1 });
+    await letProxyReadNamespaces(lab.api);
     await createObjects(lab);
     await untilServerHasItsOwn(lab);
     const json = await listed(await connectionOf(lab, 'application/json'));

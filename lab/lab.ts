@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiClient } from './api/client.ts';
 import { type Credentials, writeCredentials } from './control-plane/credentials.ts';
+import { letProxyReadNamespaces } from './control-plane/rights.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
@@ -160,7 +161,10 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     makeSocketPlaces,
     socketPlace,
     startProxies: async (variant, settings = {}) => {
-      if (variant.servesSockets) await makeSocketPlaces();
+      if (variant.servesSockets) {
+        await makeSocketPlaces();
+        await letProxyReadNamespaces(api);
+      }
       const starts = nodeIndexes({ nodeCount }).map(async (index) => {
         const node = nodeName(index);
         const sockets = socketPlace(index);

@@ -36,6 +36,11 @@ export async function applyChange(world: World, change: Change): Promise<void> {
     return await createService(world, change.createService, change.service);
   }
   if ('writeSlice' in change) return await writeSlices(world, change.writeSlice, change.slice);
+  if ('labelNamespace' in change) {
+    const labels = change.labelNamespace;
+    await world.lab.api.patch(`${paths.namespaces}/${world.namespace}`, { metadata: { labels } });
+    return;
+  }
   if ('startNodeCache' in change) return await startNodeCache(world, change);
   if ('stopNodeCache' in change) return await world.stop(change.stopNodeCache);
   if ('deleteSlice' in change) return await deleteSlices(world, change.deleteSlice);

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { nodeNamed, SERVICE_CIDRS, SERVICES, SLICES } from '../../src/cluster/resources.ts';
+import {
+  NAMESPACES,
+  nodeNamed,
+  SERVICE_CIDRS,
+  SERVICES,
+  SLICES,
+} from '../../src/cluster/resources.ts';
 import { RUN_FOLDER } from '../../src/commands/run/folder.ts';
 import { buildConfig, type LoadedConfig } from '../../src/config/load.ts';
 
@@ -126,8 +132,19 @@ describe('the overlay for programs in the kernel', () => {
   const [mounting]: [Container] = spec.initContainers;
 
   it('changes the containers of the DaemonSet, and adds no other', () => {
-    assert.deepEqual(resources, ['../manifests']);
+    assert.deepEqual(resources, ['../manifests', 'namespaces.yaml']);
     assert.deepEqual([proxy, mounting].map(nameOf), [main, init].map(nameOf));
+  });
+
+  it('lets the account of the pods read labels of namespaces, and nothing else', () => {
+    const [role, binding] = documents('ebpf/namespaces.yaml');
+    const [, bindingOfAll] = documents('manifests/service-account.yaml');
+    const [resource] = NAMESPACES.path.split('/').slice(-1);
+    assert.deepEqual(role.rules, [
+      { apiGroups: [''], resources: [resource], verbs: ['list', 'watch'] },
+    ]);
+    assert.equal(binding.roleRef.name, role.metadata.name);
+    assert.deepEqual(binding.subjects, bindingOfAll.subjects);
   });
 
   it('names capabilities and is not privileged', () => {

@@ -87,6 +87,7 @@ function keysOf(endpoints: readonly Omit<Endpoint, 'local'>[]): string[] {
 function freshTable({ table, told }: World): ForwardingTable {
   const fresh = new ForwardingTable(table.view);
   for (const slice of [...told.slice.values()].reverse()) fresh.putSlice(slice);
+  for (const namespace of told.namespace.values()) fresh.putNamespace(namespace);
   for (const service of [...told.service.values()].reverse()) fresh.putService(service);
   return fresh;
 }

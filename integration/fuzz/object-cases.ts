@@ -26,6 +26,7 @@ export function objectCases(): fc.Arbitrary<readonly Step[]> {
     ...(['service', 'service', 'service', 'slice', 'slice', 'slice', 'slice'] as const),
     'node',
     'serviceCidr',
+    'namespace',
   );
   const step = fc.record({
     kind,

@@ -8,6 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   slice: 'EndpointSlices',
   node: 'Nodes',
   serviceCidr: 'ServiceCIDRs',
+  namespace: 'Namespaces',
   'watch lines': 'lines of damaged watches',
 };
 

@@ -95,6 +95,18 @@ export const TEMPLATES: Readonly<Record<Kind, readonly string[]>> = {
       status: { conditions: [{ type: 'Ready', status: 'True', reason: '' }] },
     }),
   ],
+  namespace: ['on', 'off'].map((choice) =>
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        ...metadata({ name: 'default', created: '2026-01-01T00:00:00Z' }),
+        labels: { 'fairlead.dev/ebpf': choice },
+      },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    }),
+  ),
 };
 
 function metadata(of: { name: string; namespace?: string; created: string }): object {

@@ -10,7 +10,7 @@ import type { Change, ForwardingTable } from '../../src/forwarding/table.ts';
 import { unknownNode } from '../../src/forwarding/unknown-node.ts';
 import type { Sabotage } from './planted.ts';
 
-export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
+export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr', 'namespace'];
 const NODE_NAME = 'node1';
 
 /**
@@ -26,6 +26,7 @@ export class World {
     slice: new Map(),
     node: new Map(),
     serviceCidr: new Map(),
+    namespace: new Map(),
   };
   /** What somebody has who applied every change. */
   readonly applied = new Map<ServicePortKey, Forwarding>();
@@ -48,6 +49,7 @@ export class World {
       slice: mirror('slice'),
       node: mirror('node'),
       serviceCidr: mirror('serviceCidr'),
+      namespace: mirror('namespace'),
     };
   }
 

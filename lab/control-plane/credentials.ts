@@ -6,7 +6,7 @@ import { FABRIC } from '../network/plan.ts';
 export const API_PORT = 6443;
 
 /** Who may talk to the lab's API server, and as whom. */
-const USERS = {
+export const USERS = {
   admin: { name: 'admin', group: 'system:masters' },
   // The real role of kube-proxy: a proxy that needs more than it fails here, not at a user's.
   proxy: { name: 'system:kube-proxy', group: '' },

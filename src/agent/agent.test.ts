@@ -81,6 +81,10 @@ test('hooks wait for machine addresses, and follow them', async () => {
   await clock.settle();
   stage.complete();
   await clock.pass(5000);
+  const { why } = stage.agent.conditions().listed;
+  assert.equal(why, 'waiting for namespace, machine addresses');
+  stage.source.synced('namespace');
+  await clock.pass(5000);
   assert.deepEqual(stage.plane.calls, []);
   stage.addresses.tell(['192.0.2.7']);
   await clock.until('facts', () => stage.plane.facts !== undefined);

@@ -53,6 +53,7 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
     slice: connected('slice'),
     node: connected('node'),
     serviceCidr: connected('serviceCidr'),
+    namespace: connected('namespace'),
   };
   const node = eligibility(about);
   return {
@@ -105,9 +106,11 @@ function whyConnected(health: SourceHealth | undefined): string {
   return health.lastError ?? 'not connected yet';
 }
 
-/** ServiceCIDR does not count: not every cluster has the kind. */
+const OPTIONAL: readonly Kind[] = ['serviceCidr', 'namespace'];
+
+/** What not every cluster has, or shows to a proxy, does not count. */
 function freshness({ sources, nowMs }: Assessed, say: Say): Condition {
-  const silent = sources.filter(({ kind, connected }) => kind !== 'serviceCidr' && !connected);
+  const silent = sources.filter(({ kind, connected }) => !OPTIONAL.includes(kind) && !connected);
   if (silent.length === 0) return say('apiFresh', true, 'all watches stand');
   const heardAtMs = Math.min(...silent.map(({ lastHeardAtMs }) => lastHeardAtMs));
   const kinds = silent.map(({ kind }) => kind).sort();

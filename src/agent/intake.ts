@@ -101,6 +101,10 @@ export class Intake {
       case 'node':
         this.#takeNode(event);
         return {};
+      case 'namespace':
+        if (event.type === 'put') this.table.putNamespace(event.object);
+        else this.table.deleteNamespace(event.key);
+        return {};
       case 'serviceCidr':
         if (event.type === 'put') this.#serviceRanges.set(event.key, event.object.cidrs);
         else this.#serviceRanges.delete(event.key);
@@ -179,9 +183,18 @@ export class Intake {
   }
 }
 
-const WITHOUT_NODE: readonly Kind[] = ['service', 'serviceCidr', 'slice'];
-const WITH_NODE: readonly Kind[] = ['node', ...WITHOUT_NODE];
+const ALWAYS: readonly Kind[] = ['service', 'serviceCidr', 'slice'];
+/** Made once: they are asked for with every event of a start. */
+const EXPECTED = {
+  withNode: expectedIn(['node', ...ALWAYS]),
+  withoutNode: expectedIn(ALWAYS),
+} as const;
 
-function expectedKinds({ nodeObject }: AgentSettings): readonly Kind[] {
-  return nodeObject === 'none' ? WITHOUT_NODE : WITH_NODE;
+function expectedIn(kinds: readonly Kind[]): Record<'withHooks' | 'withoutHooks', readonly Kind[]> {
+  return { withHooks: ['namespace', ...kinds], withoutHooks: kinds };
+}
+
+function expectedKinds(settings: AgentSettings): readonly Kind[] {
+  const kinds = settings.nodeObject === 'none' ? EXPECTED.withoutNode : EXPECTED.withNode;
+  return hasHooks(settings) ? kinds.withHooks : kinds.withoutHooks;
 }

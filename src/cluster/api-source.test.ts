@@ -59,6 +59,21 @@ it('without a node of its own keeps nobody waiting for one', async (t) => {
   await running;
 });
 
+it('asks for namespaces where they matter, only for those with the label', async (t) => {
+  const server = await FakeApiServer.start((x) => x.watch(initialEnd(2)));
+  t.after(() => server[Symbol.asyncDispose]());
+  const connection = { access: openAccess(server.url) };
+  const source = new ApiSource({ connection, watchesNamespaces: true });
+  const synced: string[] = [];
+  const stop = new AbortController();
+  const running = source.run((event) => synced.push(event.kind), stop.signal);
+  await until('all kinds', () => synced.length === 5);
+  const asked = server.requests.find(({ path }) => path === '/api/v1/namespaces');
+  assert.equal(asked?.query['labelSelector'], 'fairlead.dev/ebpf');
+  stop.abort();
+  await running;
+});
+
 it('ends as a whole, with the mistake of who listens', async (t) => {
   const server = await FakeApiServer.start((x) => x.watch(initialEnd(2)));
   t.after(() => server[Symbol.asyncDispose]());

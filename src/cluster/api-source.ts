@@ -5,13 +5,22 @@ import { ClusterError } from './errors.ts';
 import type { Kind } from './kinds.ts';
 import { Interner } from './narrow/interner.ts';
 import { REFLECTOR_TIMING, Reflector, type ReflectorTiming } from './reflector.ts';
-import { nodeNamed, type Resource, SERVICE_CIDRS, SERVICES, SLICES } from './resources.ts';
+import {
+  NAMESPACES,
+  nodeNamed,
+  type Resource,
+  SERVICE_CIDRS,
+  SERVICES,
+  SLICES,
+} from './resources.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
 
 export interface ApiSourceOptions {
   readonly connection: ConnectionOptions;
   /** The Node object to watch; none for a machine outside the cluster. */
   readonly nodeName?: string;
+  /** Whether labels of namespaces matter. */
+  readonly watchesNamespaces?: boolean;
   readonly onProblem?: ProblemListener;
   readonly timing?: ReflectorTiming;
   readonly clock?: Clock;
@@ -19,7 +28,7 @@ export interface ApiSourceOptions {
   readonly random?: () => number;
 }
 
-/** What the API server tells: four kinds over one connection. */
+/** What the API server tells: several kinds over one connection. */
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   #connection: Connection | undefined;
@@ -76,9 +85,10 @@ export class ApiSource implements Source {
   }
 
   #resources(): readonly Resource[] {
-    const { nodeName } = this.#options;
+    const { nodeName, watchesNamespaces } = this.#options;
     const node = nodeName === undefined ? [] : [nodeNamed(nodeName)];
-    return [SERVICES, SLICES, SERVICE_CIDRS, ...node];
+    const namespaces = watchesNamespaces ? [NAMESPACES] : [];
+    return [SERVICES, SLICES, SERVICE_CIDRS, ...node, ...namespaces];
   }
 
   #reflector(part: {

@@ -1,4 +1,10 @@
-import type { NodeObject, ServiceCidrObject, ServiceObject, SliceObject } from './objects.ts';
+import type {
+  NamespaceObject,
+  NodeObject,
+  ServiceCidrObject,
+  ServiceObject,
+  SliceObject,
+} from './objects.ts';
 
 /** What Fairlead watches, by a short name of its own. */
 export interface ObjectOfKind {
@@ -6,6 +12,7 @@ export interface ObjectOfKind {
   readonly slice: SliceObject;
   readonly node: NodeObject;
   readonly serviceCidr: ServiceCidrObject;
+  readonly namespace: NamespaceObject;
 }
 
 export type Kind = keyof ObjectOfKind;

@@ -24,7 +24,7 @@ export interface ManifestsSourceOptions {
   readonly standardInput?: AsyncIterable<Buffer | string>;
 }
 
-const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
+const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr', 'namespace'];
 
 /** Objects from manifests on disk, as `kubectl get -o yaml` writes them. */
 export class ManifestsSource implements Source {

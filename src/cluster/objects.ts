@@ -95,3 +95,9 @@ export interface ServiceCidrObject {
   readonly name: string;
   readonly cidrs: readonly string[];
 }
+
+export interface NamespaceObject {
+  readonly name: string;
+  /** Value of `fairlead.dev/ebpf`, for its Services that do not say it themselves. */
+  readonly ebpf?: EbpfChoice;
+}

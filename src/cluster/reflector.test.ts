@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Connection } from './connection.ts';
 import { Interner } from './narrow/interner.ts';
 import { Reflector } from './reflector.ts';
-import { SERVICE_CIDRS, SERVICES } from './resources.ts';
+import { NAMESPACES, SERVICE_CIDRS, SERVICES } from './resources.ts';
 import {
   added,
   bookmark,
@@ -322,6 +322,21 @@ describe('a server that refuses', () => {
     });
     await tells('synced');
     assert.deepEqual(clock.sleptMs, [60_000]);
+  });
+
+  it('tells once that it may not have a kind that a proxy can do without', async (t) => {
+    const refuse = (x: { refuse(status: number): void }): void => x.refuse(403);
+    const { tells, problems, reflector } = await stage(
+      t,
+      [refuse, refuse, refuse, (x) => x.watch(initialEnd(7))],
+      { resource: NAMESPACES },
+    );
+    await tells('synced');
+    await until('a watch', () => reflector.health().lastHeardAtMs > 0);
+    assert.deepEqual(
+      problems.map(({ status }) => status),
+      [403],
+    );
   });
 });
 

@@ -62,6 +62,8 @@ export class Reflector<K extends Kind> {
   #isConnected = false;
   #lastHeardAtMs = 0;
   #lastError: string | undefined;
+  /** With what the server answered last, where it has not got an optional kind. */
+  #absentStatus: number | undefined;
 
   constructor(options: ReflectorOptions<K>) {
     const { resource, interner, onEvent, onProblem, random } = options;
@@ -136,6 +138,7 @@ export class Reflector<K extends Kind> {
     const answer = await getter.get(urlOf(resource, query), signal);
     if (answer.status !== HTTP_OK) throw await readRefusal(answer, `watch ${resource.path}`);
     this.#isConnected = true;
+    this.#absentStatus = undefined;
     this.#lastError = undefined;
     const limitSilence = (): void =>
       answer.limitSilence(this.#isListing() ? timing.listSilenceMs : timing.watchSilenceMs);
@@ -202,7 +205,9 @@ export class Reflector<K extends Kind> {
     const isAbsent = this.#isAbsent(error);
     this.#isConnected = isAbsent;
     this.#lastError = isAbsent ? undefined : describeError(error);
-    onProblem(error, resource.kind);
+    // What a cluster does not have, or does not show us, is no news the second time.
+    if (!isAbsent || this.#absentStatus !== error.status) onProblem(error, resource.kind);
+    this.#absentStatus = isAbsent ? error.status : undefined;
     if (isAbsent) {
       this.#mirror.tellSynced();
       return ABSENT_RETRY_MS;

@@ -31,6 +31,14 @@ export const SERVICE_CIDRS: Resource<'serviceCidr'> = {
   isOptional: true,
 };
 
+/** Only those that say something of interest: of the others not even the names are sent. */
+export const NAMESPACES: Resource<'namespace'> = {
+  kind: 'namespace',
+  path: '/api/v1/namespaces',
+  labelSelector: 'fairlead.dev/ebpf',
+  isOptional: true,
+};
+
 export function nodeNamed(name: string): Resource<'node'> {
   return { kind: 'node', path: '/api/v1/nodes', fieldSelector: `metadata.name=${name}` };
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { HeldPort } from '../agent/host-sockets.ts';
 import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
+import { hasHooks } from '../agent/node-facts.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Desired } from '../dataplanes/contract.ts';
 import { patiently } from './services/patience.ts';
@@ -36,7 +37,7 @@ export async function readDesired(
   const { settings } = config;
   const nodeName = nodeNameOf(config);
   const watched = settings.nodeObject === 'none' ? undefined : nodeName;
-  const source = await openSource(from, watched);
+  const source = await openSource({ ...from, watchesNamespaces: hasHooks(settings) }, watched);
   const intake = new Intake({
     settings,
     nodeName,

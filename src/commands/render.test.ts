@@ -70,6 +70,17 @@ test('in socket-ebpf the entries of the hooks come before those of the rules beh
   assert.match(raw.out, /^table ip fairlead \{/m);
 });
 
+test('in socket-ebpf a namespace that is left to packets has no entries of hooks', async (context) => {
+  const left = ['-f', join(import.meta.dirname, 'render/testdata/left-to-packets.yaml')];
+  const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf', ...left);
+  assert.equal(code, 0);
+  assert.match(out, /in table ip fairlead, without socket hooks$/m);
+  assert.match(out, /10\.96\.0\.10:80 +nat-prerouting > dispatch/);
+  assert.ok(!out.includes('ebpf'));
+  const nftables = await run(context, 'shop/web:http', ...left);
+  assert.match(nftables.out, /in table ip fairlead$/m);
+});
+
 test('without a name all are shown', async (context) => {
   const { out } = await run(context);
   assert.match(out, /^shop\/web:http /m);

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
+import { hasHooks } from '../agent/node-facts.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { systemClock } from '../cluster/clock.ts';
 import type { Source } from '../cluster/source.ts';
@@ -33,7 +34,7 @@ import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { VERSION } from './run/version.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { openSource, problemText, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
@@ -117,7 +118,10 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     return;
   }
   const source = await openSource(
-    { ...sourceOptions(settings, options), onProblem: (problem) => log.warn(problem.message) },
+    {
+      ...sourceOptions(settings, options),
+      onProblem: (...about) => log.warn(problemText(...about)),
+    },
     watchedNode(settings, nodeName),
     ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),
   );
@@ -168,6 +172,7 @@ function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
   const { kubeconfigPath, serverUrl, accept } = settings.api;
   return {
     watch: true,
+    watchesNamespaces: hasHooks(settings),
     ...(options.filename ? { filename: options.filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
     ...(serverUrl === undefined ? {} : { serverUrl }),

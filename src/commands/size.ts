@@ -31,7 +31,7 @@ export function sizeCommand(): Command {
     .requiredOption('--services <count>', 'ports of Services, one for each address family', count)
     .option('--endpoints <count>', 'of each of them', count, 1)
     .option('--frontends <count>', 'addresses and node ports of each of them', count, 1)
-    .option('--node-addresses <count>', 'that node ports are served on', count, 1)
+    .option('--node-addresses <count>', 'addresses of the machine', count, 1)
     .option(
       '--cpus <count>',
       'that may ever be in the machine; those of this one if not given',

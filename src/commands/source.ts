@@ -18,6 +18,8 @@ export interface SourceOptions {
   readonly serverUrl?: string;
   /** Media types that the API server may answer in. */
   readonly accept?: string;
+  /** Whether labels of namespaces matter. */
+  readonly watchesNamespaces?: boolean;
   readonly watch?: true;
   /** Standard error is told without it. */
   readonly onProblem?: ProblemListener;
@@ -41,10 +43,17 @@ export async function openSource(
   for (const warning of await access.warnings(access.server)) onWarning(warning);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const connection = { access, userAgent: 'fairlead', ...accept };
-  return new ApiSource({ connection, ...node, onProblem });
+  const { watchesNamespaces = false } = options;
+  return new ApiSource({ connection, ...node, watchesNamespaces, onProblem });
 }
 
-const warn: ProblemListener = (problem) => printWarning(problem.message);
+const warn: ProblemListener = (problem, kind) => printWarning(problemText(problem, kind));
+
+/** A problem of a source, and what follows from it. */
+export function problemText(...[problem, kind]: Parameters<ProblemListener>): string {
+  const effect = kind === 'namespace' ? '; labels of namespaces are not followed' : '';
+  return `${problem.message}${effect}`;
+}
 
 /** What is unsafe about the way to the API server that a command would take. */
 export async function accessWarnings(options: SourceOptions): Promise<readonly AccessWarning[]> {

@@ -54,6 +54,29 @@ describe('ForwardingTable', () => {
     );
   });
 
+  it('follows the label of a namespace for Services that have none of their own', () => {
+    const of = table();
+    of.putNamespace({ name: 'early', ebpf: 'off' });
+    for (const [namespace, ebpf] of [['ns'], ['ns', 'on'], ['early'], ['other']] as const) {
+      const labels = ebpf === undefined ? {} : { ebpf };
+      of.putService(service({ namespace, name: `web-${ebpf}`, clusterIPs: ['10.96.0.1'], labels }));
+    }
+    const left = () =>
+      of.serviceNames().filter((name) => of.ofService(name).some((row) => row.onlyPackets));
+    assert.deepEqual(left(), ['early/web-undefined']);
+    of.takeChanges();
+    of.putNamespace({ name: 'ns', ebpf: 'off' });
+    assert.equal(of.hasChanges, true);
+    assert.deepEqual(
+      of.takeChanges().map(({ key }) => key),
+      ['ns/web-undefined/TCP/IPv4'],
+    );
+    assert.deepEqual(left(), ['early/web-undefined', 'ns/web-undefined']);
+    of.deleteNamespace('early');
+    of.putNamespace({ name: 'ns' });
+    assert.deepEqual(left(), []);
+  });
+
   it('gives rows as they are now, and still tells of the changes afterwards', () => {
     const first = table();
     first.putService(service());

@@ -1,8 +1,9 @@
-import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
+import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
 import { API_SERVER, apiServerAddresses } from './api-servers.ts';
 import { type Change, changesBetween, RowFinder } from './changes.ts';
 import { ASSIGNED, Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
+import { EbpfChoices } from './ebpf-choices.ts';
 import { ExternalIps } from './external-ips.ts';
 import { HostPorts, type HostSocket, type HostState } from './host-ports.ts';
 import { KeptServices } from './kept-services.ts';
@@ -40,6 +41,7 @@ export class ForwardingTable {
   readonly #stale = new StaleQueue();
   readonly #kept = new KeptServices();
   readonly #serving = new ServingEndpoints();
+  readonly #choices = new EbpfChoices();
   /** What the rows were when changes were last taken, of those that may be others now. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
 
@@ -70,6 +72,14 @@ export class ForwardingTable {
   deleteSlice(key: string): void {
     const move = this.#register.deleteSlice(key);
     if (move) this.#sliceMoved(move);
+  }
+
+  putNamespace(namespace: NamespaceObject): void {
+    this.#choices.putNamespace(namespace);
+  }
+
+  deleteNamespace(name: string): void {
+    this.#choices.deleteNamespace(name);
   }
 
   /** The node's zone, addresses, detector or settings changed. */
@@ -107,7 +117,7 @@ export class ForwardingTable {
 
   /** Whether there is something to take. */
   get hasChanges(): boolean {
-    return !this.#stale.isEmpty || this.#before.size > 0;
+    return !this.#stale.isEmpty || this.#before.size > 0 || this.#choices.hasChanged;
   }
 
   /**
@@ -116,6 +126,7 @@ export class ForwardingTable {
    * and leaves the rest for the next time, in an order that is fair between namespaces.
    */
   takeChanges(most = Number.POSITIVE_INFINITY): Change[] {
+    this.#followChoices();
     let left = most - this.#stale.next((stale) => this.#settle(stale));
     while (left > 0 && !this.#stale.isEmpty) {
       // A large one is for a call of its own: what was compiled before it need not wait for it.
@@ -145,6 +156,7 @@ export class ForwardingTable {
   }
 
   #current(entry: Entry): readonly Forwarding[] {
+    this.#followChoices();
     const stale = this.#stale.withdraw(entry);
     if (stale !== undefined) this.#settle(stale);
     return entry.rows;
@@ -174,6 +186,15 @@ export class ForwardingTable {
 
   get view(): NodeView {
     return this.#view;
+  }
+
+  /** Labels of namespaces change rarely, and many at once: one look at all names serves them all. */
+  #followChoices(): void {
+    const changed = this.#choices.takeChanged();
+    if (changed.size === 0) return;
+    for (const entry of this.#register.entries()) {
+      if (entry.service && changed.has(entry.service.namespace)) this.#stale.mark(entry, FAMILIES);
+    }
   }
 
   #sliceMoved({ entry, slice: { addressType } }: SliceMove): void {
@@ -235,7 +256,7 @@ export class ForwardingTable {
 
   #compile(entry: Entry, family: Family): readonly Forwarding[] {
     const rows = this.#compileServed(entry, family);
-    if (entry.service?.labels.ebpf !== 'off') return rows;
+    if (!entry.service || !this.#choices.isLeftToPackets(entry.service)) return rows;
     return rows.map((row) => ({ ...row, onlyPackets: true }));
   }
 

@@ -18,6 +18,7 @@ const KNOWN_KINDS: ReadonlyMap<string, KnownKind> = new Map([
   ['EndpointSlice', { kind: 'slice', group: 'discovery.k8s.io', isNamespaced: true }],
   ['Node', { kind: 'node', group: '', isNamespaced: false }],
   ['ServiceCIDR', { kind: 'serviceCidr', group: 'networking.k8s.io', isNamespaced: false }],
+  ['Namespace', { kind: 'namespace', group: '', isNamespaced: false }],
 ]);
 
 const LIST = 'List';

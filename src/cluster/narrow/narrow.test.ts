@@ -6,7 +6,7 @@ import { readWatchEvent } from '../watch-event.ts';
 import { Interner } from './interner.ts';
 import { narrow, readKey, readResourceVersion } from './narrow.ts';
 
-const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
+const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr', 'namespace'];
 
 function objectOf<K extends Kind>(kind: K, raw: unknown) {
   return narrow(kind, raw, new Interner())?.object;

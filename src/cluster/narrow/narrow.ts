@@ -2,7 +2,7 @@ import { isRecord, recordAt, textAt } from '../json.ts';
 import type { Kind, ObjectKey, ObjectOfKind } from '../kinds.ts';
 import type { Interner } from './interner.ts';
 import { keyOf, type Named, type Narrowed, readNamed } from './meta.ts';
-import { narrowNode, narrowServiceCidr } from './node.ts';
+import { narrowNamespace, narrowNode, narrowServiceCidr } from './node.ts';
 import { narrowService } from './service.ts';
 import { narrowSlice } from './slice.ts';
 
@@ -15,6 +15,7 @@ const NARROW: NarrowOfKind = {
   slice: narrowSlice,
   node: narrowNode,
   serviceCidr: narrowServiceCidr,
+  namespace: narrowNamespace,
 };
 
 /**

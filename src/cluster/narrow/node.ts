@@ -1,8 +1,8 @@
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt, timeMsAt } from '../json.ts';
-import type { NodeObject, ServiceCidrObject } from '../objects.ts';
+import type { NamespaceObject, NodeObject, ServiceCidrObject } from '../objects.ts';
 import { compact, type Interner } from './interner.ts';
 import type { Named } from './meta.ts';
-import { textOfEach, textsAt } from './parts.ts';
+import { readEbpfChoice, textOfEach, textsAt } from './parts.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
@@ -19,6 +19,11 @@ export function narrowNode(named: Named, interner: Interner): NodeObject {
 
 export function narrowServiceCidr(named: Named): ServiceCidrObject {
   return { name: named.name, cidrs: textsAt(named.spec, 'cidrs') };
+}
+
+export function narrowNamespace({ name, labels }: Named): NamespaceObject {
+  const ebpf = readEbpfChoice(labels);
+  return { name, ...(ebpf === undefined ? {} : { ebpf }) };
 }
 
 /** Internal before external ones, the order in which Kubernetes chooses a node's address. */

@@ -18,7 +18,7 @@ export type Step = (exchange: Exchange) => void;
 
 interface Stage {
   readonly server: FakeApiServer;
-  readonly reflector: Reflector<'service' | 'serviceCidr'>;
+  readonly reflector: Reflector<'service' | 'serviceCidr' | 'namespace'>;
   readonly clock: FakeClock;
   readonly problems: ClusterError[];
   readonly events: readonly SourceEvent[];
@@ -29,7 +29,7 @@ interface Stage {
 }
 
 interface Setting {
-  readonly resource: Resource<'service' | 'serviceCidr'>;
+  readonly resource: Resource<'service' | 'serviceCidr' | 'namespace'>;
   readonly timing: ReflectorTiming;
 }
 

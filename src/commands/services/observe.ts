@@ -52,6 +52,9 @@ export class Observation {
       else this.table.deleteSlice(event.key);
     } else if (event.kind === 'node') {
       if (event.type === 'put') this.#takeNode(event.object);
+    } else if (event.kind === 'namespace') {
+      if (event.type === 'put') this.table.putNamespace(event.object);
+      else this.table.deleteNamespace(event.key);
     } else {
       if (event.type === 'put') this.#serviceRanges.set(event.key, event.object.cidrs);
       else this.#serviceRanges.delete(event.key);

@@ -13,7 +13,7 @@ export function familyCondition(more: Partial<FamilyCondition> = {}): FamilyCond
 export function conditionsWith(more: Partial<Conditions> = {}): Conditions {
   const good = condition();
   return {
-    connected: { service: good, slice: good, node: good, serviceCidr: good },
+    connected: { service: good, slice: good, node: good, serviceCidr: good, namespace: good },
     apiFresh: good,
     listed: good,
     firstSync: good,

@@ -120,11 +120,14 @@ const SERVICE_CIDR = shapeOf({
   2: message('spec', shapeOf({ 1: listOf(text('cidrs')) })),
 });
 
+const NAMESPACE = shapeOf({ 1: message('metadata', OBJECT_META) });
+
 export const OBJECT_SHAPES: Readonly<Record<Kind, Shape>> = {
   service: SERVICE,
   slice: SLICE,
   node: NODE,
   serviceCidr: SERVICE_CIDR,
+  namespace: NAMESPACE,
 };
 
 export const LIST_SHAPES: Readonly<Record<Kind, Shape>> = {
@@ -132,6 +135,7 @@ export const LIST_SHAPES: Readonly<Record<Kind, Shape>> = {
   slice: listShape(SLICE),
   node: listShape(NODE),
   serviceCidr: listShape(SERVICE_CIDR),
+  namespace: listShape(NAMESPACE),
 };
 
 function listShape(item: Shape): Shape {

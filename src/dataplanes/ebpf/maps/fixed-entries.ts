@@ -38,8 +38,8 @@ export interface NodeEntries {
 type Entries = ReadonlyMap<Binary, Binary>;
 
 /**
- * With `all`, which addresses these are only the kernel knows at the moment it routes: then node
- * ports are left to the rules behind.
+ * With `all`, node ports are left to the rules behind: the copy of the machine's addresses follows
+ * the kernel by a moment, in which an address that has gone elsewhere would still be served.
  */
 export function nodeEntries(facts: NodeFacts, { hostCookie, links: read }: NodeAbout): NodeEntries {
   const links = read();
