@@ -1,6 +1,7 @@
 import { cleanupCommand } from './commands/cleanup.ts';
 import { configCommand } from './commands/config.ts';
 import { diffCommand } from './commands/diff.ts';
+import { failOnLostOutput } from './commands/lost-output.ts';
 import { runProgram } from './commands/program.ts';
 import { renderCommand } from './commands/render.ts';
 import { runCommand } from './commands/run.ts';
@@ -19,4 +20,7 @@ const commands = [
   cleanupCommand(),
 ];
 
+failOnLostOutput(process.stdout);
+// Nowhere is left to tell of what standard error did not take.
+process.stderr.on('error', () => undefined);
 process.exitCode = await runProgram(commands, process.argv.slice(2));

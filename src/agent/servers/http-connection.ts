@@ -128,9 +128,18 @@ export class HttpConnection implements Admittable {
   #send(reply: Reply, how: Sending): void {
     const socket = this.#socket;
     if (socket.destroyed) return;
-    socket.write(responseText(reply, how), (error) => {
+    const onWritten = (error?: Error | null): void => {
       if (!error) this.#onSent(how.isLast);
-    });
+    };
+    const head = responseHead(reply, how);
+    if (how.isHead) socket.write(head, onWritten);
+    else if (typeof reply.body === 'string') socket.write(`${head}${reply.body}`, onWritten);
+    else {
+      socket.cork();
+      socket.write(head);
+      socket.write(reply.body, onWritten);
+      socket.uncork();
+    }
     this.#options.budget.holdUnread(this, socket.writableLength);
   }
 
@@ -166,7 +175,7 @@ function plain(status: number, body: string): Reply {
   return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
 }
 
-function responseText({ status, headers, body }: Reply, { isLast, isHead }: Sending): string {
+function responseHead({ status, headers, body }: Reply, { isLast }: Sending): string {
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
@@ -174,5 +183,5 @@ function responseText({ status, headers, body }: Reply, { isLast, isHead }: Send
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...(isLast ? ['Connection: close'] : []),
   ];
-  return `${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }

@@ -52,7 +52,7 @@ export async function runMetricsServer(
 
 function tableOf(options: MetricsServerOptions): Map<string, Handler> {
   const { metrics, flagz, statusz, mode } = options;
-  const prometheus = (body: string): Reply => {
+  const prometheus = (body: Buffer): Reply => {
     return { status: OK, headers: { 'Content-Type': metrics.contentType }, body };
   };
   const render = sharedRender(() => metrics.render());

@@ -2,7 +2,8 @@
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Bytes where many clients may get the same, so that each costs no copy. */
+  readonly body: string | Buffer;
 }
 
 /** Any method will do, as in kube-proxy; the path comes without the query. */

@@ -15,8 +15,6 @@ export function keepLastWords(log: Pick<Logger, 'fatal' | 'warn'>, lines: LineWr
     tellFailure(log, error);
     process.exit(FAILED);
   });
-  // Nothing here writes to them; whatever does must not end the process when it fails.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => log.warn({ name }, message));
 }
