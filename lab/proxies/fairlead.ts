@@ -21,6 +21,7 @@ export interface FairleadOptions {
   readonly iptables?: IptablesProgram;
   /** What Node is given: its own flags, and the program. From source when not given. */
   readonly program?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = [
@@ -68,7 +69,7 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
           // Nodes of the lab have a network of their own, and the files of the machine.
           `--run-folder=${join(place.folder, 'run')}`,
         ],
-        env: {},
+        env: of.env ?? {},
       };
     },
     synced: async (read) => hasSyncedFamilies((await read(METRICS_PORT, '/metrics')) ?? ''),

@@ -25,6 +25,7 @@ import { hasPrograms, modeOf, type PlaneProxy } from './plane-proxies.ts';
 const BUNDLER = fileURLToPath(new URL('../../../tools/bundle.ts', import.meta.url));
 const NODE = 'node1';
 const SERVE_PORT = 8080;
+const HEALTH_PORT = 10256;
 const SYNC_DEADLINE_MS = 120_000;
 const LOOK_EVERY_MS = 10;
 
@@ -201,6 +202,22 @@ export class PlaneScene implements AsyncDisposable {
     await this.synced();
   }
 
+  /** Ends the process and starts it again in another environment; resolves when it has synced. */
+  async becomeWith(env: Readonly<Record<string, string>>): Promise<void> {
+    this.#isChanged = true;
+    await this.proxy.stop();
+    const variant = bundled(this.proxyName, 'usual', env);
+    this.#daemon = (await this.cluster.lab.startProxies(variant)).get(NODE);
+    await this.synced();
+  }
+
+  /** The status of an answer of `/livez`. */
+  async livez(): Promise<number> {
+    const url = `http://127.0.0.1:${HEALTH_PORT}/livez`;
+    const format = '%{http_code}';
+    return Number(await this.onNode('curl', '-s', '-m', '5', '-o', '/dev/null', '-w', format, url));
+  }
+
   /** What a proxy with programs in the kernel keeps there. */
   get hooks(): PinnedHooks {
     return new PinnedHooks(pinFolder(this.cluster.lab.folder, NODE));
@@ -226,10 +243,14 @@ export class PlaneScene implements AsyncDisposable {
 }
 
 /** As it is shipped: from its sources it takes longer to start. */
-function bundled(proxyName: PlaneProxy, build: Build = 'usual'): ProxyVariant {
+function bundled(
+  proxyName: PlaneProxy,
+  build: Build = 'usual',
+  env: Readonly<Record<string, string>> = {},
+): ProxyVariant {
   const { description } = findProxy(proxyName);
   const mode = modeOf(proxyName);
-  return fairlead({ name: proxyName, description, mode, program: [BUNDLES[build]] });
+  return fairlead({ name: proxyName, description, mode, program: [BUNDLES[build]], env });
 }
 
 function present<T>(value: T | undefined): T {

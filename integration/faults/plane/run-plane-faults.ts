@@ -4,6 +4,7 @@ import { startLab } from '../../../lab/lab.ts';
 import { LOAD } from '../changes.ts';
 import { Scene } from '../scene.ts';
 import { CLEANUP_FAULT } from './cleanup-fault.ts';
+import { clockFaults } from './clock-faults.ts';
 import { FLIPS_FAULT } from './flips-fault.ts';
 import { FLOWS_FAULT } from './flows-fault.ts';
 import { HOOK_FAULTS } from './hook-faults.ts';
@@ -14,23 +15,26 @@ import { type PlaneFault, type PlaneResult, runPlaneFault } from './plane-fault.
 import { hasPrograms, type PlaneProxy } from './plane-proxies.ts';
 import { PlaneScene } from './plane-scene.ts';
 import { processFaults } from './process-faults.ts';
+import { stopFault } from './stop-fault.ts';
 import { SWITCH_FAULT } from './switch-fault.ts';
 import { TOUCH_FAULTS } from './touch-faults.ts';
 
 export interface FaultChoices {
   /** How often the process of the node dies. */
   readonly kills: number;
+  /** How long the process of the node stands still. */
+  readonly stoppedSeconds?: number;
   /** The commit whose layout of the rules is taken over, and handed back. */
   readonly earlierCommit?: string;
 }
 
 /** What can happen to a node with this proxy. */
 export function planeFaults(proxy: PlaneProxy, choices: FaultChoices): readonly PlaneFault[] {
-  const faults = processFaults(choices.kills);
+  const faults = [...processFaults(choices.kills), stopFault(choices.stoppedSeconds)];
   const layout = layoutFault(choices.earlierCommit ?? EARLIER_COMMIT);
   if (hasPrograms(proxy)) return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
   // The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows.
-  const others = [...TOUCH_FAULTS, CLEANUP_FAULT, layout];
+  const others = [...TOUCH_FAULTS, ...clockFaults(), CLEANUP_FAULT, layout];
   return [...faults, ...others, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
 }
 
