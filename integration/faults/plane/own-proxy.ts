@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Events } from '../../../src/agent/events.ts';
+import { hasHooks } from '../../../src/agent/node-facts.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { systemClock } from '../../../src/cluster/clock.ts';
 import { nodeNameOf } from '../../../src/commands/desired.ts';
@@ -55,7 +56,10 @@ export class OwnProxy {
     this.#proxy = assembleProxy({
       config,
       nodeName,
-      source: await openSource({ ...access, watch: true }, nodeName),
+      source: await openSource(
+        { ...access, watchesNamespaces: hasHooks(config.settings), watch: true },
+        nodeName,
+      ),
       plane: this.#plane(),
       events: new Events({
         about: { nodeName, hostName: nodeName },
