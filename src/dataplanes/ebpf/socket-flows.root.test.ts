@@ -112,10 +112,11 @@ test('a socket that has disconnected is no flow, and is left alone', async () =>
       }, 20);
       require('fs').writeFileSync('${READY}', '');
     }));`);
-  const other = place.inGroup(CONNECT);
   try {
-    const flow = await someFlow(flows);
+    // Until then it is connected, and a flow like the other one.
     await until(() => existsSync(READY));
+    const other = place.inGroup(CONNECT);
+    const flow = await someFlow(flows);
     assert.equal((await told(flows)).length, 1);
     await flows.remove([flow]);
     assert.equal(await other, 'ECONNABORTED');
