@@ -19,7 +19,8 @@ const END_OF_HEAD = '\r\n\r\n';
 const CRLF = '\r\n';
 /** RFC 9112, 3: method, target and version, with one space between them. */
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\S+) HTTP\/1\.([01])$/;
-const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
+/** Spaces around the value are cut off afterwards: a pattern for them would backtrack for long. */
+const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 /** RFC 9112, 3.2.2: what a client sends to a proxy, and every server has to accept. */
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
@@ -52,7 +53,7 @@ function readHeaders(lines: readonly string[]): Map<string, string> | undefined 
   for (const line of lines) {
     const [, name, value = ''] = HEADER_LINE.exec(line) ?? [];
     if (name === undefined) return undefined;
-    headers.set(name.toLowerCase(), value);
+    headers.set(name.toLowerCase(), value.trim());
   }
   return headers;
 }
