@@ -31,15 +31,16 @@ export class NotServedRows {
   /** By the frontends of a row: a row that differs in endpoints only shares them. */
   readonly #countsOf = new WeakMap<readonly Frontend[], Counts>();
   readonly #entries: Record<Family, Map<Entry, Counts>> = { IPv4: new Map(), IPv6: new Map() };
+  #total: Counts = NONE;
 
   constructor(claims: Claims, externalIps: ExternalIps) {
     this.#claims = claims;
     this.#externalIps = externalIps;
   }
 
-  /** How many addresses are not served, by reason. */
+  /** How many addresses are not served, by reason. Asked with each probe, so it is kept. */
   counts(): Counts {
-    return FAMILIES.flatMap((family) => [...this.#entries[family].values()]).reduce(sum, NONE);
+    return this.#total;
   }
 
   /** The first of them, by the name of the Service. */
@@ -68,7 +69,7 @@ export class NotServedRows {
     const isConcerned = this.#externalIps.concerns(entry);
     // Nearly every Service has one port, and nobody who wants what it has.
     if (rows.length < 2 && !this.#claims.isDisputed && !isConcerned) {
-      this.#entries[family].delete(entry);
+      this.#note(entry, family, NONE);
       return rows;
     }
     const taken = new Set<string>();
@@ -77,10 +78,22 @@ export class NotServedRows {
       const mark = () => this.#marked(row, { name: entry.name, own, isConcerned });
       return kept?.withLosses(row, mark) ?? mark();
     });
-    const counts = marked.map((row) => this.#countsOf.get(row.frontends) ?? NONE).reduce(sum, NONE);
-    if (counts === NONE) this.#entries[family].delete(entry);
-    else this.#entries[family].set(entry, counts);
+    let counts = NONE;
+    for (const { frontends } of marked) {
+      const more = this.#countsOf.get(frontends);
+      if (more !== undefined) counts = added(counts, more, 1);
+    }
+    this.#note(entry, family, counts);
     return marked;
+  }
+
+  #note(entry: Entry, family: Family, counts: Counts): void {
+    const entries = this.#entries[family];
+    const before = entries.get(entry);
+    if (counts === NONE) entries.delete(entry);
+    else entries.set(entry, counts);
+    if (before !== undefined) this.#total = added(this.#total, before, -1);
+    if (counts !== NONE) this.#total = added(this.#total, counts, 1);
   }
 
   #marked(
@@ -134,10 +147,8 @@ function countsOf(why: readonly (NotServed | undefined)[]): Counts {
   return counts;
 }
 
-function sum(a: Counts, b: Counts): Counts {
-  if (a === NONE) return b;
-  if (b === NONE) return a;
-  const counts: Record<NotServedReason, number> = { ...NONE };
-  for (const reason of NOT_SERVED_REASONS) counts[reason] = a[reason] + b[reason];
-  return counts;
+function added(to: Counts, counts: Counts, sign: 1 | -1): Counts {
+  const total: Record<NotServedReason, number> = { ...to };
+  for (const reason of NOT_SERVED_REASONS) total[reason] += sign * counts[reason];
+  return total;
 }
