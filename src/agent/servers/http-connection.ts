@@ -32,6 +32,7 @@ const NOTHING = Buffer.alloc(0);
 export class HttpConnection implements Admittable {
   readonly source: string;
   readonly #socket: net.Socket;
+  readonly #isTcp: boolean;
   readonly #options: ConnectionOptions;
   #unhandled: Buffer = NOTHING;
   #isAnswering = false;
@@ -41,6 +42,8 @@ export class HttpConnection implements Admittable {
   constructor(socket: net.Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    // Of a unix socket it is undefined; the address of a client that has left already is, too.
+    this.#isTcp = socket.localPort !== undefined;
     this.source = sourceKey(socket.remoteAddress);
   }
 
@@ -56,8 +59,10 @@ export class HttpConnection implements Admittable {
   }
 
   evict(): void {
-    // A close would leave what was not read in the kernel, for minutes and without a descriptor.
-    this.#socket.resetAndDestroy();
+    // A close would leave what was not read in the kernel, for minutes and without a descriptor. A
+    // unix socket leaves nothing, and Node throws when it is to be reset.
+    if (this.#isTcp) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
   }
 
   #onData(chunk: Buffer): void {
