@@ -110,7 +110,7 @@ export class HttpConnection implements Admittable {
     const isFlooding = this.#unhandled.length > MAX_HEAD_BYTES;
     const isLast = !head.keepsAlive || head.hasBody || isFlooding;
     this.#replyTo(head.path)
-      .then((reply) => this.#send(reply, { isLast, isHead: head.isHead }))
+      .then((reply) => this.#send(reply, { isLast, isHead: head.isHead, isOld: head.isOld }))
       .catch((cause: unknown) => this.#options.onProblem(handlerError(cause)));
   }
 
@@ -127,6 +127,7 @@ export class HttpConnection implements Admittable {
     this.#send(plain(status, `${status} ${STATUS_CODES[status]}\n`), {
       isLast: true,
       isHead: false,
+      isOld: false,
     });
   }
 
@@ -174,19 +175,22 @@ export class HttpConnection implements Admittable {
 interface Sending {
   readonly isLast: boolean;
   readonly isHead: boolean;
+  /** To a client of HTTP/1.0. */
+  readonly isOld: boolean;
 }
 
 function plain(status: number, body: string): Reply {
   return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
 }
 
-function responseHead({ status, headers, body }: Reply, { isLast }: Sending): string {
+function responseHead({ status, headers, body }: Reply, { isLast, isOld }: Sending): string {
+  const connection = isLast ? ['Connection: close'] : isOld ? ['Connection: keep-alive'] : [];
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `Date: ${new Date().toUTCString()}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(isLast ? ['Connection: close'] : []),
+    ...connection,
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
