@@ -3,11 +3,12 @@ import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Difference } from '../dataplanes/contract.ts';
-import { listHostSockets } from '../linux/host-sockets/watch-host-sockets.ts';
+
 import { readDesired } from './desired.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { knownAddresses } from './run/known-addresses.ts';
 import { openPlane } from './run/plane.ts';
+import { socketsNow } from './sockets-now.ts';
 import type { SourceOptions } from './source.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
 
@@ -60,7 +61,7 @@ async function compare(
   };
   const desired = await readDesired(config, from, {
     addresses: knownAddresses(),
-    listSockets: listHostSockets,
+    listSockets: () => socketsNow(),
   });
   const { mode, ebpf } = config.settings;
   return await openPlane(mode, { ebpf }).diff(desired);

@@ -9,7 +9,7 @@ import type { Settings } from '../config/settings.ts';
 import type { HostState } from '../forwarding/host-ports.ts';
 import type { NodeView } from '../forwarding/model.ts';
 import { unknownNode } from '../forwarding/unknown-node.ts';
-import { listHostSockets } from '../linux/host-sockets/watch-host-sockets.ts';
+
 import { CommandError } from './command-error.ts';
 import { servicesData } from './services/data-view.ts';
 import { Observation } from './services/observe.ts';
@@ -24,6 +24,7 @@ import {
   type Wish,
 } from './services/rows.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
+import { socketsNow } from './sockets-now.ts';
 import { openSource, type SourceOptions } from './source.ts';
 import { printData, printJson, printNote, printPage, printWarning } from './terminal/print.ts';
 
@@ -88,7 +89,7 @@ async function hostOf({ node, filename }: ServicesOptions): Promise<HostState | 
   if (filename !== undefined || node !== hostname().toLowerCase()) return undefined;
   const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const addresses = interfaces.flatMap(({ address }) => canonicalIp(address) ?? []);
-  return { addresses: [...new Set(addresses)], sockets: await listHostSockets() };
+  return { addresses: [...new Set(addresses)], sockets: await socketsNow() };
 }
 
 interface SeenFrom {

@@ -21,6 +21,13 @@ export interface Claimant {
   readonly claims: readonly string[];
 }
 
+/** A claim of several Services: tens of thousands may make the same one. */
+interface Dispute {
+  first: Claimant;
+  /** By Service, the first included. */
+  readonly all: Map<string, Claimant>;
+}
+
 /**
  * Keeps who claims which address and port, so that two Services that want the same one never
  * take turns. A Service claims an address once, however many of its ports share it.
@@ -28,35 +35,42 @@ export interface Claimant {
 export class Claims {
   /** Nearly every claim has one claimant. */
   readonly #undisputed = new Map<string, Claimant>();
-  /** The others, with all who make them, the first in line first. */
-  readonly #disputed = new Map<string, readonly Claimant[]>();
+  readonly #disputed = new Map<string, Dispute>();
+  /** Services that want to know who has what they do not claim, by claim. */
+  readonly #watchers = new Map<string, Set<string>>();
 
   /** Gives the other Services that lose something to it, or to another than before. */
   enter(claimants: readonly Claimant[]): ReadonlySet<string> {
-    let affected = NOBODY;
+    const affected = new Affected(this.#watchers);
     for (const claimant of claimants) {
-      for (const claim of claimant.claims) {
-        const others = this.#othersOf(claim, claimant);
-        const all = others.concat(claimant).sort(byPrecedence);
-        this.#set(claim, all);
-        if (all[0] === claimant) affected = withNames(affected, others);
-      }
+      for (const claim of claimant.claims) this.#enter(claim, claimant, affected);
     }
-    return affected;
+    return affected.names;
   }
 
   /** Gives the other Services that get something from it, or lose it to another than before. */
   withdraw(claimants: readonly Claimant[]): ReadonlySet<string> {
-    let affected = NOBODY;
+    const affected = new Affected(this.#watchers);
     for (const claimant of claimants) {
-      for (const claim of claimant.claims) {
-        const left = this.#othersOf(claim, claimant);
-        const wasFirst = this.#disputed.get(claim)?.[0] === claimant;
-        this.#set(claim, left);
-        if (wasFirst) affected = withNames(affected, left);
-      }
+      for (const claim of claimant.claims) this.#withdraw(claim, claimant, affected);
     }
-    return affected;
+    return affected.names;
+  }
+
+  /** From now on the Service is among the affected when a claim goes to another than before. */
+  watch(claims: readonly string[], service: string): void {
+    for (const claim of claims) {
+      const watchers = this.#watchers.get(claim) ?? new Set();
+      this.#watchers.set(claim, watchers.add(service));
+    }
+  }
+
+  unwatch(claims: readonly string[], service: string): void {
+    for (const claim of claims) {
+      const watchers = this.#watchers.get(claim);
+      watchers?.delete(service);
+      if (watchers?.size === 0) this.#watchers.delete(claim);
+    }
   }
 
   /** Whether any Service at all has lost an address to another. */
@@ -66,28 +80,85 @@ export class Claims {
 
   /** Who has the address, if it is another Service. */
   lostTo(claim: string, service: string): Claimant | undefined {
-    const winner = this.#disputed.get(claim)?.[0];
+    const winner = this.#disputed.get(claim)?.first;
     return winner?.service === service ? undefined : winner;
   }
 
   /** Who has the address, whichever Service that is. */
   winner(claim: string): Claimant | undefined {
-    return this.#undisputed.get(claim) ?? this.#disputed.get(claim)?.[0];
+    return this.#undisputed.get(claim) ?? this.#disputed.get(claim)?.first;
   }
 
-  #othersOf(claim: string, claimant: Claimant): Claimant[] {
-    const sole = this.#undisputed.get(claim);
-    const all = sole === undefined ? (this.#disputed.get(claim) ?? []) : [sole];
-    return all.filter((other) => other.service !== claimant.service);
+  #enter(claim: string, claimant: Claimant, affected: Affected): void {
+    const winner = this.winner(claim);
+    if (winner === undefined || winner.service === claimant.service) {
+      // A claim that is made twice by one Service is one.
+      if (winner !== claimant) this.#undisputed.set(claim, claimant);
+      affected.addWatchers(claim);
+      return;
+    }
+    const dispute = this.#disputed.get(claim) ?? { first: winner, all: listed(winner) };
+    dispute.all.set(claimant.service, claimant);
+    this.#undisputed.delete(claim);
+    this.#disputed.set(claim, dispute);
+    if (byPrecedence(claimant, winner) > 0) return;
+    dispute.first = claimant;
+    affected.add(dispute.all.keys());
+    affected.addWatchers(claim);
   }
 
-  #set(claim: string, claimants: readonly Claimant[]): void {
-    const [first, ...more] = claimants;
-    if (first !== undefined && more.length === 0) this.#undisputed.set(claim, first);
-    else this.#undisputed.delete(claim);
-    if (more.length > 0) this.#disputed.set(claim, claimants);
-    else this.#disputed.delete(claim);
+  #withdraw(claim: string, claimant: Claimant, affected: Affected): void {
+    const { service } = claimant;
+    if (this.#undisputed.get(claim)?.service === service) {
+      this.#undisputed.delete(claim);
+      affected.addWatchers(claim);
+    }
+    const dispute = this.#disputed.get(claim);
+    if (!dispute?.all.delete(service)) return;
+    const wasFirst = dispute.first.service === service;
+    if (wasFirst) {
+      dispute.first = firstOf(dispute.all);
+      affected.add(dispute.all.keys());
+      affected.addWatchers(claim);
+    }
+    if (dispute.all.size > 1) return;
+    this.#disputed.delete(claim);
+    this.#undisputed.set(claim, dispute.first);
   }
+}
+
+/** Names of Services. Nearly every Service has no rival: it is spared a set. */
+class Affected {
+  readonly #watchers: ReadonlyMap<string, ReadonlySet<string>>;
+  #names: Set<string> | undefined;
+
+  constructor(watchers: ReadonlyMap<string, ReadonlySet<string>>) {
+    this.#watchers = watchers;
+  }
+
+  get names(): ReadonlySet<string> {
+    return this.#names ?? NOBODY;
+  }
+
+  add(names: Iterable<string>): void {
+    this.#names ??= new Set();
+    for (const name of names) this.#names.add(name);
+  }
+
+  addWatchers(claim: string): void {
+    const watchers = this.#watchers.get(claim);
+    if (watchers !== undefined) this.add(watchers);
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function listed(claimant: Claimant): Map<string, Claimant> {
+  return new Map([[claimant.service, claimant]]);
+}
+
+function firstOf(all: ReadonlyMap<string, Claimant>): Claimant {
+  return [...all.values()].reduce((a, b) => (byPrecedence(a, b) < 0 ? a : b));
 }
 
 /** What tells the same address and port of two families and protocols apart. */
@@ -110,19 +181,6 @@ export function assignedClaims({ id, clusterIP, port, nodePort }: ReachablePort)
 
 export function claimsAt(addresses: readonly string[], { id, port }: ReachablePort): string[] {
   return addresses.map((address) => claimOf(id, { address, port }));
-}
-
-/** Nearly every Service has no rival: it is spared a set. */
-const NOBODY: ReadonlySet<string> = new Set();
-
-function withNames(
-  names: ReadonlySet<string>,
-  claimants: readonly Claimant[],
-): ReadonlySet<string> {
-  if (claimants.length === 0) return names;
-  const all = names === NOBODY ? new Set<string>() : (names as Set<string>);
-  for (const { service } of claimants) all.add(service);
-  return all;
 }
 
 function byPrecedence(a: Claimant, b: Claimant): number {

@@ -1,7 +1,7 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../addresses/cidr.ts';
 import { parseIp } from '../addresses/ip.ts';
 import { API_SERVER } from './api-servers.ts';
-import { ASSIGNED, type Claims, nodePortClaim } from './claims.ts';
+import { type Claims, nodePortClaim } from './claims.ts';
 import { endpointKey } from './endpoints.ts';
 import { HostPorts, UNKNOWN_HOST } from './host-ports.ts';
 import type { Frontend, NodeView, NotServed, ServicePortId } from './model.ts';
@@ -93,7 +93,7 @@ export class ExternalIps {
     if (!this.#host.has(address)) return undefined;
     if (this.#host.isHeld(id, { address, port })) return { reason: 'host-socket' };
     const owner = claims.winner(nodePortClaim(id, port));
-    if (owner?.rank !== ASSIGNED || owner.service === service) return undefined;
+    if (owner === undefined || owner.service === service) return undefined;
     return { reason: 'other-service', service: owner.service };
   }
 

@@ -78,6 +78,7 @@ describe('KeptServices', () => {
       service: service({ name }),
       slices,
       claimants: [],
+      watched: [],
       rows: [],
     };
   };

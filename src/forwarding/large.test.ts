@@ -197,3 +197,61 @@ describe('what stays as it is', () => {
     assert.equal(table.hasChanges, true);
   });
 });
+
+describe('many Services with external IPs', () => {
+  const address = (number: number, first: number) =>
+    [first, 18 + (number >> 16), (number >> 8) & 0xff, number & 0xff].join('.');
+
+  function table(count: number, externalIp: (number: number) => string): ForwardingTable {
+    const made = new ForwardingTable(view());
+    for (let number = 0; number < count; number++) {
+      const clusterIPs = [address(number, 10)];
+      const externalIPs = [externalIp(number)];
+      made.putService(service({ name: `s${number}`, clusterIPs, externalIPs }));
+    }
+    made.takeChanges();
+    return made;
+  }
+
+  /** All addresses come to the machine, and go. */
+  function moves(of: ForwardingTable, addresses: readonly string[]): () => void {
+    return () => {
+      for (const each of [addresses, []]) {
+        of.setHost({ addresses: each, sockets: [] });
+        of.takeChanges();
+      }
+    };
+  }
+
+  it('take time in proportion to their number when the machine gets and loses the addresses', () => {
+    const own = (number: number) => address(number, 198);
+    const change = (count: number) => {
+      const addresses = Array.from({ length: count }, (_, number) => own(number));
+      return moves(table(count, own), addresses);
+    };
+    const times = growth({ small: change(500), large: change(4000), expected: 24 });
+    assert.ok(times <= 24, `8 times as many Services cost ${times.toFixed(1)} times as much`);
+  });
+
+  it('take time in proportion to their number when all want the same address', () => {
+    const change = (count: number) => () =>
+      moves(
+        table(count, () => '198.18.0.1'),
+        ['198.18.0.1'],
+      )();
+    const times = growth({ small: change(500), large: change(4000), expected: 24 });
+    assert.ok(times <= 24, `8 times as many Services cost ${times.toFixed(1)} times as much`);
+  });
+
+  it('compiles one that changes alone, also when others have its port at the machine', () => {
+    const rows = table(100, (number) => address(number, 198));
+    moves(rows, [])();
+    rows.setHost({ addresses: [address(0, 198), address(1, 198)], sockets: [] });
+    rows.takeChanges();
+    const [clusterIPs, externalIPs] = [[address(0, 10)], [address(0, 198)]];
+    const before = rows.ofService('ns/s1');
+    rows.putService(service({ name: 's0', clusterIPs, externalIPs, createdAtSeconds: 1 }));
+    rows.takeChanges();
+    assert.equal(rows.ofService('ns/s1'), before);
+  });
+});

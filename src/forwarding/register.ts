@@ -17,6 +17,8 @@ export interface Entry {
   slices: readonly SliceObject[];
   /** What it claims, while it exists. */
   claimants: readonly Claimant[];
+  /** What others claim that decides about its own addresses. */
+  watched: readonly string[];
   /** In the order of its ports, IPv4 first. */
   rows: readonly Forwarding[];
 }
@@ -41,7 +43,7 @@ export class Register {
   entry(name: string): Entry {
     const known = this.#entries.get(name);
     if (known !== undefined) return known;
-    const entry: Entry = { name, service: undefined, slices: [], claimants: [], rows: [] };
+    const entry = { name, service: undefined, slices: [], claimants: [], watched: [], rows: [] };
     this.#entries.set(name, entry);
     return entry;
   }

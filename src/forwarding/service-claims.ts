@@ -12,12 +12,14 @@ import type { HostPorts } from './host-ports.ts';
 import { FAMILIES, type NodeView } from './model.ts';
 import { type ReachablePort, reachablePorts } from './service-ports.ts';
 
+const NONE: readonly string[] = [];
+
 /** Everything that a Service wants to be reached at, by rank; without strict rules all is alike. */
 export function claimantsOf(
   service: ServiceObject,
-  of: { readonly name: string; readonly view: NodeView; readonly host: HostPorts },
+  of: { readonly name: string; readonly view: NodeView },
 ): readonly Claimant[] {
-  const { name, view, host } = of;
+  const { name, view } = of;
   const ports = FAMILIES.flatMap((family) => reachablePorts(service, family, view));
   const { createdAtSeconds } = service;
   const claimant = (rank: Claimant['rank'], claims: string[]): Claimant => {
@@ -37,10 +39,7 @@ export function claimantsOf(
   return [
     claimant(ASSIGNED, assigned),
     claimant(BY_LOAD_BALANCER, unseen(balanced)),
-    claimant(
-      BY_OWNER,
-      unseen([...external, ...ports.flatMap((port) => hiddenNodePorts(port, host))]),
-    ),
+    claimant(BY_OWNER, unseen(external)),
   ].filter(({ claims }) => claims.length > 0);
 }
 
@@ -48,9 +47,21 @@ function hasMoreAddresses({ externalIPs, loadBalancerIPs }: ReachablePort): bool
   return externalIPs.length > 0 || loadBalancerIPs.length > 0;
 }
 
-/** An external IP of this machine would hide the node port of the same number there. */
-function hiddenNodePorts({ id, port, externalIPs }: ReachablePort, host: HostPorts): string[] {
-  return externalIPs.some((address) => host.has(address)) ? [nodePortClaim(id, port)] : [];
+/**
+ * Claims of node ports that the external IPs of a Service would hide: an external IP of this machine
+ * takes the node port of the same number there.
+ */
+export function hiddenNodePorts(
+  service: ServiceObject,
+  of: { readonly view: NodeView; readonly host: HostPorts },
+): readonly string[] {
+  const { view, host } = of;
+  if (service.externalIPs.length === 0 || view.addressRules !== 'strict') return NONE;
+  return FAMILIES.flatMap((family) => {
+    const ports = reachablePorts(service, family, view);
+    if (!ports[0]?.externalIPs.some((address) => host.has(address))) return NONE;
+    return ports.map(({ id, port }) => nodePortClaim(id, port));
+  });
 }
 
 function isNewTo(seen: Set<string>, claim: string): boolean {

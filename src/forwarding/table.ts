@@ -1,7 +1,7 @@
 import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
 import { API_SERVER, apiServerAddresses } from './api-servers.ts';
 import { type Change, changesBetween, RowFinder } from './changes.ts';
-import { ASSIGNED, Claims, nodePortClaim } from './claims.ts';
+import { Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
 import { EbpfChoices } from './ebpf-choices.ts';
 import { ExternalIps } from './external-ips.ts';
@@ -20,7 +20,7 @@ import {
 import { NotServedRows } from './not-served.ts';
 import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
 import { hasSameClaims, isSameService } from './same-service.ts';
-import { claimantsOf } from './service-claims.ts';
+import { claimantsOf, hiddenNodePorts } from './service-claims.ts';
 import { ServingEndpoints } from './serving.ts';
 import { sharing } from './share.ts';
 import { type Stale, StaleQueue } from './stale-queue.ts';
@@ -96,7 +96,8 @@ export class ForwardingTable {
   /** The machine has other addresses, or its processes other ports. */
   setHost(state: HostState): void {
     for (const entry of this.#externalIps.setHost(new HostPorts(state))) {
-      this.#serviceChanged(entry, undefined);
+      this.#watchAnew(entry);
+      this.#lossesChanged(entry);
     }
   }
 
@@ -111,8 +112,7 @@ export class ForwardingTable {
     protocol,
     port,
   }: Pick<HostSocket, 'family' | 'protocol' | 'port'>): string | undefined {
-    const winner = this.#claims.winner(nodePortClaim({ family, protocol }, port));
-    return winner?.rank === ASSIGNED ? winner.service : undefined;
+    return this.#claims.winner(nodePortClaim({ family, protocol }, port))?.service;
   }
 
   /** Whether there is something to take. */
@@ -205,22 +205,25 @@ export class ForwardingTable {
 
   #apiServersChanged(slices: readonly SliceObject[]): void {
     for (const entry of this.#externalIps.setApiServers(apiServerAddresses(slices))) {
-      this.#kept.lossesChanged(entry);
-      this.#stale.mark(entry, FAMILIES);
+      this.#lossesChanged(entry);
     }
+  }
+
+  /** Others of its addresses may be served than before, and nothing else. */
+  #lossesChanged(entry: Entry): void {
+    this.#kept.lossesChanged(entry);
+    this.#stale.mark(entry, FAMILIES);
   }
 
   #serviceChanged(entry: Entry, old: ServiceObject | undefined): void {
     this.#kept.serviceChanged(entry);
-    this.#kept.lossesChanged(entry);
-    this.#stale.mark(entry, FAMILIES);
+    this.#lossesChanged(entry);
     if (entry.service && old && hasSameClaims(old, entry.service)) return;
     this.#externalIps.put(entry, this.#view);
+    this.#watchAnew(entry);
     const { lost, won } = this.#claimAnew(entry);
     for (const name of lost.size === 0 ? won : lost.union(won)) {
-      const rival = this.#register.entry(name);
-      this.#kept.lossesChanged(rival);
-      this.#stale.mark(rival, FAMILIES);
+      this.#lossesChanged(this.#register.entry(name));
     }
   }
 
@@ -228,9 +231,17 @@ export class ForwardingTable {
   #claimAnew(entry: Entry): Record<'lost' | 'won', ReadonlySet<string>> {
     const { name, service } = entry;
     const lost = this.#claims.withdraw(entry.claimants);
-    const of = { name, view: this.#view, host: this.#externalIps.host };
+    const of = { name, view: this.#view };
     entry.claimants = service === undefined ? [] : claimantsOf(service, of);
     return { lost, won: this.#claims.enter(entry.claimants) };
+  }
+
+  #watchAnew(entry: Entry): void {
+    const { name, service } = entry;
+    this.#claims.unwatch(entry.watched, name);
+    const of = { view: this.#view, host: this.#externalIps.host };
+    entry.watched = service === undefined ? NOTHING : hiddenNodePorts(service, of);
+    this.#claims.watch(entry.watched, name);
   }
 
   /** Brings the rows of a Service up to date, and says how much that was. */
@@ -270,6 +281,7 @@ export class ForwardingTable {
   }
 }
 
+const NOTHING: readonly string[] = [];
 const NO_FAMILIES: readonly Family[] = [];
 const ONLY: Readonly<Record<Family, readonly Family[]>> = { IPv4: ['IPv4'], IPv6: ['IPv6'] };
 

@@ -97,6 +97,16 @@ describe('a connection', () => {
     assert.match(text(), /\r\n\r\n\/a$/);
   });
 
+  it('tells a client of HTTP/1.0 that it stays, if that is what it asks for', async (t) => {
+    const { socket, text } = await client(t);
+    socket.write('GET /a HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n');
+    await until('the answer', () => text().endsWith('/a'));
+    assert.match(text(), /\r\nConnection: keep-alive\r\n\r\n\/a$/);
+    socket.write('GET /b HTTP/1.0\r\n\r\n');
+    await once(socket, 'end');
+    assert.match(text(), /\r\nConnection: close\r\n\r\n\/b$/);
+  });
+
   it('answers a request with a body, and closes', async (t) => {
     const { socket, text } = await client(t);
     socket.write('POST /a HTTP/1.1\r\nContent-Length: 100000\r\n\r\n');

@@ -32,6 +32,7 @@ const NOTHING = Buffer.alloc(0);
 export class HttpConnection implements Admittable {
   readonly source: string;
   readonly #socket: net.Socket;
+  readonly #isTcp: boolean;
   readonly #options: ConnectionOptions;
   #unhandled: Buffer = NOTHING;
   #isAnswering = false;
@@ -41,6 +42,8 @@ export class HttpConnection implements Admittable {
   constructor(socket: net.Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    // Of a unix socket it is undefined; the address of a client that has left already is, too.
+    this.#isTcp = socket.localPort !== undefined;
     this.source = sourceKey(socket.remoteAddress);
   }
 
@@ -56,8 +59,10 @@ export class HttpConnection implements Admittable {
   }
 
   evict(): void {
-    // A close would leave what was not read in the kernel, for minutes and without a descriptor.
-    this.#socket.resetAndDestroy();
+    // A close would leave what was not read in the kernel, for minutes and without a descriptor. A
+    // unix socket leaves nothing, and Node throws when it is to be reset.
+    if (this.#isTcp) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
   }
 
   #onData(chunk: Buffer): void {
@@ -105,7 +110,7 @@ export class HttpConnection implements Admittable {
     const isFlooding = this.#unhandled.length > MAX_HEAD_BYTES;
     const isLast = !head.keepsAlive || head.hasBody || isFlooding;
     this.#replyTo(head.path)
-      .then((reply) => this.#send(reply, { isLast, isHead: head.isHead }))
+      .then((reply) => this.#send(reply, { isLast, isHead: head.isHead, isOld: head.isOld }))
       .catch((cause: unknown) => this.#options.onProblem(handlerError(cause)));
   }
 
@@ -122,6 +127,7 @@ export class HttpConnection implements Admittable {
     this.#send(plain(status, `${status} ${STATUS_CODES[status]}\n`), {
       isLast: true,
       isHead: false,
+      isOld: false,
     });
   }
 
@@ -169,19 +175,22 @@ export class HttpConnection implements Admittable {
 interface Sending {
   readonly isLast: boolean;
   readonly isHead: boolean;
+  /** To a client of HTTP/1.0. */
+  readonly isOld: boolean;
 }
 
 function plain(status: number, body: string): Reply {
   return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
 }
 
-function responseHead({ status, headers, body }: Reply, { isLast }: Sending): string {
+function responseHead({ status, headers, body }: Reply, { isLast, isOld }: Sending): string {
+  const connection = isLast ? ['Connection: close'] : isOld ? ['Connection: keep-alive'] : [];
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `Date: ${new Date().toUTCString()}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(isLast ? ['Connection: close'] : []),
+    ...connection,
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }

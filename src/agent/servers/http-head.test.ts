@@ -18,6 +18,7 @@ describe('the head of a request', () => {
       path: '/livez',
       isHead: false,
       keepsAlive: false,
+      isOld: false,
       hasBody: false,
       lengthBytes: kubelet.length,
     });

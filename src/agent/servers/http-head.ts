@@ -5,6 +5,8 @@ export interface RequestHead {
   /** Whether the answer goes without its body. */
   readonly isHead: boolean;
   readonly keepsAlive: boolean;
+  /** HTTP/1.0, where an answer ends with its connection unless it says otherwise. */
+  readonly isOld: boolean;
   readonly hasBody: boolean;
   /** What it occupies of the bytes that were read. */
   readonly lengthBytes: number;
@@ -38,6 +40,7 @@ export function readHead(bytes: Buffer): HeadResult {
     path: pathOf(target),
     isHead: method === 'HEAD',
     keepsAlive: keepsAlive(headers.get('connection'), minor === '1'),
+    isOld: minor === '0',
     hasBody: headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0',
     lengthBytes: end + END_OF_HEAD.length,
   };

@@ -12,6 +12,7 @@ import { readCounters, readStatus } from './status-client.ts';
 import { runStatusSocket, type StatusSocketOptions } from './status-socket.ts';
 import { type Served, serve } from './testing/serve.ts';
 import { serving } from './testing/serving.ts';
+import { until } from './testing/until.ts';
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'fairlead-status-'));
@@ -64,6 +65,32 @@ describe('the status socket', () => {
   });
 });
 
+describe('a client of the status socket that says nothing', () => {
+  it('is disconnected when more than enough have come, and others are answered', async (t) => {
+    const socketPath = join(await folder(t), 'status.sock');
+    await started(t, socketPath);
+    const [first] = await silentClients(t, { socketPath, count: 65 });
+    await until('the first is disconnected', () => first?.destroyed === true);
+    assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
+  });
+
+  it('is disconnected when it does not close after its answer', async (t) => {
+    const socketPath = join(await folder(t), 'status.sock');
+    await started(t, socketPath);
+    const socket = net.connect({ path: socketPath, allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    socket.resume();
+    socket.write('GET /status HTTP/1.0\r\n\r\n');
+    await once(socket, 'end');
+    socket.on('error', () => socket.destroy());
+    await until('the server has closed', () => {
+      socket.write('x');
+      return socket.destroyed;
+    });
+    assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
+  });
+});
+
 describe('who asks', () => {
   it('learns that nobody is there', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
@@ -92,6 +119,22 @@ describe('who asks', () => {
     await assert.rejects(readCounters({ socketPath }), { code: 'STATUS_MALFORMED' });
   });
 });
+
+async function silentClients(
+  t: TestContext,
+  { socketPath, count }: { socketPath: string; count: number },
+): Promise<net.Socket[]> {
+  const sockets: net.Socket[] = [];
+  while (sockets.length < count) {
+    const socket = net.connect(socketPath);
+    t.after(() => socket.destroy());
+    socket.on('error', () => socket.destroy());
+    socket.resume();
+    await once(socket, 'connect');
+    sockets.push(socket);
+  }
+  return sockets;
+}
 
 /** A socket file with nobody behind it: renamed, so that its server does not find it to remove. */
 async function leaveSocketBehind(path: string): Promise<void> {
