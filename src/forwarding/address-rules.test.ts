@@ -144,6 +144,14 @@ describe('an external IP of the machine', () => {
     ]);
   });
 
+  it('is recognised however the Node object spells it', () => {
+    const rows = table();
+    const socket: HostSocket = { ...SSH, family: 'IPv6' };
+    rows.setHost({ addresses: ['FD00:30:0::1'], sockets: [socket] });
+    rows.putService(external('thief', 'fd00:30::1', { clusterIPs: ['fd00:96::3'], ...port(22) }));
+    assert.equal(notServed(rows, 'thief').length, 1);
+  });
+
   it('is told apart by protocol, family and address of the socket', () => {
     const rows = table();
     const at = (address: string) => ({ ...SSH, address });

@@ -1,3 +1,4 @@
+import { canonicalIp } from '../addresses/ip.ts';
 import type { Family, Protocol, ServicePortId } from './model.ts';
 
 /** A port of the machine that one of its processes has. */
@@ -11,7 +12,7 @@ export interface HostSocket {
 
 /** What the machine itself has: an external IP may be one of its addresses. */
 export interface HostState {
-  /** Canonical addresses of all interfaces. */
+  /** Addresses of all interfaces. */
   readonly addresses: readonly string[];
   readonly sockets: readonly HostSocket[];
 }
@@ -24,7 +25,7 @@ export class HostPorts {
   readonly #sockets: ReadonlyMap<string, HostSocket>;
 
   constructor({ addresses, sockets }: HostState) {
-    this.#addresses = new Set(addresses);
+    this.#addresses = new Set(addresses.flatMap((text) => canonicalIp(text) ?? []));
     this.#sockets = new Map(sockets.map((socket) => [keyOf(socket), socket]));
   }
 
