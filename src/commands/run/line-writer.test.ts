@@ -50,6 +50,17 @@ describe('the lines of the log', () => {
     assert.equal(lines.droppedCount, 2);
   });
 
+  it('wait for a stalled reader also behind a line that was cut', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { output, lines } = scene();
+    output.results.push({ writtenBytes: 2 }, FULL, STALLED, STALLED);
+    lines.write('cut off');
+    lines.write('b');
+    t.mock.timers.tick(100);
+    assert.equal(output.text, 'cu\n1 lost\nb\n');
+    assert.equal(lines.droppedCount, 1);
+  });
+
   it('wait for a stalled reader, in their order', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { output, lines } = scene();

@@ -98,7 +98,8 @@ export class LineWriter {
   #writeRest(line: WaitingLine): 'written' | 'failed' | 'no room' {
     const { output } = this.#options;
     if (this.#isCut) {
-      if ('code' in output.write(Buffer.from('\n'))) return 'failed';
+      const result = output.write(Buffer.from('\n'));
+      if ('code' in result) return result.code === 'EAGAIN' ? 'no room' : 'failed';
       this.#isCut = false;
     }
     while (line.rest.length > 0) {
