@@ -1,5 +1,6 @@
 import { isLoopbackIp } from '../addresses/loopback.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
+import { claimOf } from '../forwarding/claims.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
 import type { HeldPort, SocketOwner } from './host-sockets.ts';
 
@@ -35,8 +36,7 @@ function isCovered({ family, address }: HeldPort, facts: NodeFacts): boolean {
 }
 
 export function conflictKey({ service, socket }: NodePortConflict): string {
-  const { family, protocol, address, port } = socket;
-  return [service, family, protocol, address, port].join(' ');
+  return [service, claimOf(socket, socket)].join(' ');
 }
 
 /** `node port 30080/TCP of shop/web is held by nginx (pid 812)`. */

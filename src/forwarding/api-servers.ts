@@ -5,16 +5,17 @@ import { endpointKey } from './endpoints.ts';
 /** The Service that stands for the API server. Its endpoints are where the API server listens. */
 export const API_SERVER = 'default/kubernetes';
 
-/** Every `address:port` of its slices, ready or not. */
-export function apiServerAddresses(slices: readonly SliceObject[]): ReadonlySet<string> {
-  const keys = new Set<string>();
+/** The address of every `address:port` of its slices, ready or not. */
+export function apiServerAddresses(slices: readonly SliceObject[]): ReadonlyMap<string, string> {
+  const addresses = new Map<string, string>();
   for (const { ports, endpoints } of slices) {
     for (const { port } of ports) {
       for (const endpoint of endpoints) {
         const address = canonicalIp(endpoint.address);
-        if (address !== undefined && port !== undefined) keys.add(endpointKey({ address, port }));
+        if (address === undefined || port === undefined) continue;
+        addresses.set(endpointKey({ address, port }), address);
       }
     }
   }
-  return keys;
+  return addresses;
 }

@@ -20,7 +20,7 @@ interface Known {
  */
 export class ExternalIps {
   #host = new HostPorts(UNKNOWN_HOST);
-  #apiServers: ReadonlySet<string> = new Set();
+  #apiServers: ReadonlyMap<string, string> = new Map();
   #ranges: readonly Cidr[] = [];
   #isStrict = true;
   readonly #byAddress = new Map<string, Known>();
@@ -67,13 +67,14 @@ export class ExternalIps {
     return affected;
   }
 
-  /** Where the API server listens, by `address:port`; gives the Services that it concerns. */
-  setApiServers(keys: ReadonlySet<string>): ReadonlySet<Entry> {
+  /** Addresses at which the API server listens, by `address:port`; gives the Services concerned. */
+  setApiServers(servers: ReadonlyMap<string, string>): ReadonlySet<Entry> {
+    const before = this.#apiServers;
+    this.#apiServers = servers;
     const affected = new Set<Entry>();
-    for (const key of keys.symmetricDifference(this.#apiServers)) {
-      this.#collect(key.slice(0, key.lastIndexOf(':')).replace(/^\[|\]$/g, ''), affected);
+    for (const [key, address] of [...before, ...servers]) {
+      if (before.has(key) !== servers.has(key)) this.#collect(address, affected);
     }
-    this.#apiServers = keys;
     return affected;
   }
 

@@ -1,4 +1,5 @@
 import { canonicalIp } from '../addresses/ip.ts';
+import { claimOf } from './claims.ts';
 import type { Family, Protocol, ServicePortId } from './model.ts';
 
 /** A port of the machine that one of its processes has. */
@@ -22,11 +23,12 @@ export const UNKNOWN_HOST: HostState = { addresses: [], sockets: [] };
 /** The state of the machine, to be looked up by address and port. */
 export class HostPorts {
   readonly #addresses: ReadonlySet<string>;
+  /** By what a Service with this address and port would claim. */
   readonly #sockets: ReadonlyMap<string, HostSocket>;
 
   constructor({ addresses, sockets }: HostState) {
     this.#addresses = new Set(addresses.flatMap((text) => canonicalIp(text) ?? []));
-    this.#sockets = new Map(sockets.map((socket) => [keyOf(socket), socket]));
+    this.#sockets = new Map(sockets.map((socket) => [claimOf(socket, socket), socket]));
   }
 
   has(address: string): boolean {
@@ -34,11 +36,9 @@ export class HostPorts {
   }
 
   /** Whether a process has this port of this address, or of every address. */
-  isHeld({ family, protocol }: ServicePortId, at: { address: string; port: number }): boolean {
-    const { port } = at;
-    const held = (address: string): boolean =>
-      this.#sockets.has(keyOf({ family, protocol, address, port }));
-    return held(at.address) || held('');
+  isHeld(id: ServicePortId, { address, port }: { address: string; port: number }): boolean {
+    const everywhere = claimOf(id, { address: '', port });
+    return this.#sockets.has(claimOf(id, { address, port })) || this.#sockets.has(everywhere);
   }
 
   /** Addresses that one of the two has and the other has not. */
@@ -57,8 +57,4 @@ export class HostPorts {
   addresses(): Iterable<string> {
     return this.#addresses;
   }
-}
-
-function keyOf({ family, protocol, address, port }: HostSocket): string {
-  return [family, protocol, address, port].join(' ');
 }
