@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasHooks } from '../../agent/node-facts.ts';
 import type { Mode } from '../../config/modes.ts';
 import type { EbpfSettings, Settings } from '../../config/settings.ts';
 import type { HooksOptions, PacketOptions } from '../../dataplanes/ebpf/options.ts';
@@ -28,7 +29,6 @@ const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');
 /** The programs in the package; those at sockets are in both modes. */
 export const SOCKET_PROGRAMS = 'sock.bpf.o';
 const PACKET_PROGRAMS = 'tc.bpf.o';
-const PROGRAM_MODES: readonly Mode[] = ['socket-ebpf', 'tc-ebpf'];
 
 export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
 
@@ -36,8 +36,9 @@ export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
  * Mounts the file systems that programs in the kernel need and the machine has not. Done beforehand
  * by a container that may: one without privileges would mount for itself alone, if at all.
  */
-export function mountForPrograms({ mode, ebpf: { cgroupPath, pinFolder } }: Settings): void {
-  if (!PROGRAM_MODES.includes(mode)) return;
+export function mountForPrograms(settings: Settings): void {
+  if (!hasHooks(settings)) return;
+  const { cgroupPath, pinFolder } = settings.ebpf;
   makePinFolder(pinFolder);
   if (cgroupPath === undefined) cgroup2Root(OWN_CGROUPS);
 }

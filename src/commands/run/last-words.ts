@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
+import { exitCodeOf } from '../command-error.ts';
 import type { LineWriter } from './line-writer.ts';
 
-const FAILED = 1;
 /** SIGTERM ends the process within a second, whoever reads its log. */
 const FLUSH_MS = 300;
 
@@ -13,7 +13,7 @@ export function keepLastWords(log: Pick<Logger, 'fatal' | 'warn'>, lines: LineWr
   process.on('exit', () => lines.flush(FLUSH_MS));
   process.on('uncaughtException', (error: unknown) => {
     tellFailure(log, error);
-    process.exit(FAILED);
+    process.exit(exitCodeOf(error));
   });
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => log.warn({ name }, message));
