@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Progress } from '../host/progress.ts';
 import { type GoProgram, provideProgram } from './go-build.ts';
 
-export const KUBERNETES_VERSION = 'v1.36.4';
+export const KUBERNETES_VERSION = 'v1.37.1';
 
 const IMPORT_PATHS = {
   etcd: 'go.etcd.io/etcd/server/v3',
