@@ -72,7 +72,11 @@ export const UDP_PORT: ServicePortDeclaration = {
   protocol: 'UDP',
 };
 
-const UPSTREAM_IPTABLES = ['upstream-iptables', 'upstream-iptables-legacy'] as const;
+const UPSTREAM_IPTABLES = [
+  'upstream-iptables',
+  'upstream-iptables-legacy',
+  'upstream-iptables-1.36',
+] as const;
 /** What follows from the layout of the chains, whoever writes them. */
 export const IPTABLES = [
   ...UPSTREAM_IPTABLES,
@@ -83,7 +87,8 @@ export const IPTABLES = [
 export const POD_SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
 /** And at those of the node itself. */
 export const NODE_SOCKET_HOOKS = [...POD_SOCKET_HOOKS, 'fairlead-tc-ebpf'] as const;
-export const UPSTREAM = ['upstream-nftables', ...UPSTREAM_IPTABLES] as const;
+const UPSTREAM_NFTABLES = ['upstream-nftables', 'upstream-nftables-1.36'] as const;
+export const UPSTREAM = [...UPSTREAM_NFTABLES, ...UPSTREAM_IPTABLES] as const;
 
 /** The same known difference for several proxies. */
 export function differently<T>(proxies: readonly string[], how: T): Record<string, T> {

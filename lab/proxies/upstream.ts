@@ -1,42 +1,31 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { terminalProgress } from '../host/progress.ts';
+import { KUBERNETES_VERSION } from '../parts/build.ts';
+import { EARLIER_VERSION, provideEarlierKubeProxy } from '../parts/earlier-kube-proxy.ts';
 import type { ProxyVariant } from './contract.ts';
 import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
 interface UpstreamOptions {
-  readonly name: string;
-  readonly description: string;
   readonly mode: 'nftables' | 'iptables';
   readonly iptables: IptablesProgram;
+  /** The version before the reference, built when it is first needed. */
+  readonly isEarlier?: boolean;
 }
 
 export const UPSTREAM_VARIANTS: readonly ProxyVariant[] = [
-  upstream({
-    name: 'upstream-nftables',
-    description: 'kube-proxy v1.36.4, nftables mode',
-    mode: 'nftables',
-    iptables: 'xtables-nft-multi',
-  }),
-  upstream({
-    name: 'upstream-iptables',
-    description: 'kube-proxy v1.36.4, iptables mode on the nft backend',
-    mode: 'iptables',
-    iptables: 'xtables-nft-multi',
-  }),
-  upstream({
-    name: 'upstream-iptables-legacy',
-    description: 'kube-proxy v1.36.4, iptables mode on the legacy backend',
-    mode: 'iptables',
-    iptables: 'xtables-legacy-multi',
-  }),
+  upstream({ mode: 'nftables', iptables: 'xtables-nft-multi' }),
+  upstream({ mode: 'iptables', iptables: 'xtables-nft-multi' }),
+  upstream({ mode: 'iptables', iptables: 'xtables-legacy-multi' }),
+  upstream({ mode: 'nftables', iptables: 'xtables-nft-multi', isEarlier: true }),
+  upstream({ mode: 'iptables', iptables: 'xtables-nft-multi', isEarlier: true }),
 ];
 
 function upstream(options: UpstreamOptions): ProxyVariant {
   return {
-    name: options.name,
-    description: options.description,
-    // kube-proxy v1.36.4 asks for the Node's events before it says who wants to hear of zones; an
+    ...title(options),
+    // kube-proxy asks for the Node's events before it says who wants to hear of zones; an
     // event that arrives in between is remembered as told, and the hints of endpoints are ignored
     // until the label changes. About one start in twenty on a busy machine.
     mayMissZoneAtStart: true,
@@ -44,8 +33,11 @@ function upstream(options: UpstreamOptions): ProxyVariant {
       const configFile = join(place.folder, 'kube-proxy.json');
       await writeFile(configFile, JSON.stringify(proxyConfiguration(options.mode, place), null, 2));
       const tools = await linkIptables(join(place.folder, 'bin'), options.iptables);
+      const program = options.isEarlier
+        ? await provideEarlierKubeProxy({ progress: terminalProgress() })
+        : place.parts['kube-proxy'];
       return {
-        argv: [place.parts['kube-proxy'], `--config=${configFile}`, '--v=2'],
+        argv: [program, `--config=${configFile}`, '--v=2'],
         env: {
           PATH: `${tools}${delimiter}${process.env['PATH'] ?? ''}`,
           // The lock is a file, and files are not part of a network namespace: without its own,
@@ -56,5 +48,17 @@ function upstream(options: UpstreamOptions): ProxyVariant {
     },
     // kube-proxy answers its health checks before the first sync; this metric does not.
     synced: async (read) => hasSyncedFamilies((await read(METRICS_PORT, '/metrics')) ?? ''),
+  };
+}
+
+function title(options: UpstreamOptions): Pick<ProxyVariant, 'name' | 'description'> {
+  const { mode, iptables, isEarlier = false } = options;
+  const isLegacy = iptables === 'xtables-legacy-multi';
+  const version = isEarlier ? EARLIER_VERSION : KUBERNETES_VERSION;
+  const minor = isEarlier ? `-${EARLIER_VERSION.slice(1).split('.').slice(0, 2).join('.')}` : '';
+  const backend = mode === 'iptables' ? ` on the ${isLegacy ? 'legacy' : 'nft'} backend` : '';
+  return {
+    name: `upstream-${mode}${isLegacy ? '-legacy' : ''}${minor}`,
+    description: `kube-proxy ${version}, ${mode} mode${backend}`,
   };
 }
