@@ -82,6 +82,8 @@ export interface Changes {
   readonly p90Ms: number;
   readonly p99Ms: number;
   readonly writtenP50Ms: number;
+  /** What the proxy adds: from the API server's answer to the packet. */
+  readonly afterWrittenP50Ms: number;
   readonly cpuMsPerChange: number;
   readonly apiBytesPerChange: number;
   /** Medians of the rounds: how far apart they are. */
@@ -101,6 +103,11 @@ export function changesOf({ visits }: Cell): Changes | undefined {
     p90Ms: quantile(all, 0.9),
     p99Ms: quantile(all, 0.99),
     writtenP50Ms: median(made.flatMap(({ writtenMs }) => writtenMs)),
+    afterWrittenP50Ms: median(
+      made.flatMap(({ sinceSentMs, writtenMs }) =>
+        sinceSentMs.map((sinceMs, index) => sinceMs - (writtenMs[index] ?? Number.NaN)),
+      ),
+    ),
     cpuMsPerChange: (total(({ cpuSeconds }) => cpuSeconds) / all.length) * 1_000,
     apiBytesPerChange: total(({ apiBytes }) => apiBytes) / all.length,
     rounds,
