@@ -54,7 +54,7 @@ const IPTABLES_LEGACY = {
 
 const CONTESTANTS: readonly Contestant[] = [
   ours({ mode: 'nftables', ...ANY_SIZE }),
-  upstream({ mode: 'nftables', ...UPSTREAM_NFTABLES, oneRoundFrom: 10_000 }),
+  upstream({ mode: 'nftables', ...UPSTREAM_NFTABLES }),
   ours({ mode: 'socket-ebpf', ...ANY_SIZE }),
   ours({ mode: 'tc-ebpf', ...ANY_SIZE }),
   ours({ mode: 'iptables', ...IPTABLES_NFT }),

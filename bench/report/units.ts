@@ -30,7 +30,7 @@ export function megabytes(value: number): string {
 }
 
 export function times(value: number): string {
-  return value < 0.01 ? `1/${Math.round(1 / value)}` : `${fixed(value)} x`;
+  return value < 0.1 ? `1/${Math.round(1 / value)}` : `${fixed(value)} x`;
 }
 
 /** A ratio near one, of which the thousandths are looked at. */
