@@ -104,7 +104,7 @@ test('of the documents that kind gives to kubeadm, the right one is taken', () =
     cidrs: ['10.244.0.0/16', 'fd00:10:244::/56'],
   });
   assert.deepEqual(config.settings.conntrack, { min: 131_072, tcpBeLiberal: false });
-  assert.deepEqual(config.settings.nodePorts, { addresses: 'primary', onLocalhost: false });
+  assert.deepEqual(config.settings.nodePorts, { addresses: ['primary'], onLocalhost: false });
   assert.deepEqual(config.fields.mode.origin, {
     from: 'file',
     place: { file: 'kind.yaml', line: 13, column: 1 },
