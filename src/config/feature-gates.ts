@@ -33,7 +33,9 @@ export function gateValue(
   return written ?? MEANINGFUL[name];
 }
 
-export function featureSettings(fields: ResolvedFields): FeatureSettings {
+export function featureSettings(
+  fields: ResolvedFields,
+): Omit<FeatureSettings, 'localhostNodePorts'> {
   return {
     serviceExternalIps: gateValue(fields, 'AllowServiceExternalIPs'),
     flagzPage: gateValue(fields, 'ComponentFlagz'),

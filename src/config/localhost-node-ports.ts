@@ -12,12 +12,17 @@ const GATE = 'KubeProxyNFTablesLocalhostNodePorts';
 /** Modes in which packets to loopback cannot be forwarded, so that connections are relayed. */
 const RELAYING: readonly Mode[] = ['nftables', 'socket-ebpf', 'tc-ebpf'];
 
+/** Whether the mode relays and the gate is on; `nodePortAddresses` has to name loopback as well. */
+export function mayRelayLocalhost(fields: ResolvedFields, mode: Mode): boolean {
+  return gateValue(fields, GATE) && RELAYING.includes(mode);
+}
+
 /** Families whose TCP node ports on loopback are relayed; undefined: none. */
 export function relayedLocalhost(
   fields: ResolvedFields,
   mode: Mode,
 ): NodePortSettings['relayedLocalhost'] {
-  if (!gateValue(fields, GATE) || !RELAYING.includes(mode)) return undefined;
+  if (!mayRelayLocalhost(fields, mode)) return undefined;
   const families = loopbackFamilies(fields.nodePortAddresses.value);
   return families.length === 0 ? undefined : families;
 }

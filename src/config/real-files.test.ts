@@ -90,7 +90,12 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
     },
     ipvs: { scheduler: 'rr', excludeCidrs: [], strictArp: false },
     oomScoreAdj: -999,
-    features: { serviceExternalIps: true, flagzPage: true, statuszPage: true },
+    features: {
+      serviceExternalIps: true,
+      flagzPage: true,
+      statuszPage: true,
+      localhostNodePorts: false,
+    },
     log: { format: 'text', verbosity: 0 },
   });
 });

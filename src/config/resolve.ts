@@ -2,7 +2,7 @@ import { formatIp, parseIpSloppily } from '../addresses/ip.ts';
 import { featureSettings } from './feature-gates.ts';
 import type { StartWishes } from './flags/read.ts';
 import type { ResolvedFields } from './layers.ts';
-import { relayedLocalhost } from './localhost-node-ports.ts';
+import { mayRelayLocalhost, relayedLocalhost } from './localhost-node-ports.ts';
 import { isMode, type Mode } from './modes.ts';
 import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
 import { expandNodePortAddresses, isEveryAddress } from './node-port-addresses.ts';
@@ -70,7 +70,10 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
       ...optional('interfaces', listed(fields['fairlead.interfaces'].value)),
     },
     oomScoreAdj: fields.oomScoreAdj.value,
-    features: featureSettings(fields),
+    features: {
+      ...featureSettings(fields),
+      localhostNodePorts: mayRelayLocalhost(fields, mode),
+    },
     log: {
       format: fields['logging.format'].value === 'json' ? 'json' : 'text',
       verbosity: fields['logging.verbosity'].value,

@@ -104,4 +104,6 @@ export interface FeatureSettings {
   readonly serviceExternalIps: boolean;
   readonly flagzPage: boolean;
   readonly statuszPage: boolean;
+  /** Node ports on loopback may be relayed; in which families, `nodePorts` says. */
+  readonly localhostNodePorts: boolean;
 }
