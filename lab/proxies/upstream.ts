@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { KUBERNETES_VERSION } from '../parts/build.ts';
 import type { ProxyVariant } from './contract.ts';
 import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
@@ -14,19 +15,19 @@ interface UpstreamOptions {
 export const UPSTREAM_VARIANTS: readonly ProxyVariant[] = [
   upstream({
     name: 'upstream-nftables',
-    description: 'kube-proxy v1.36.4, nftables mode',
+    description: `kube-proxy ${KUBERNETES_VERSION}, nftables mode`,
     mode: 'nftables',
     iptables: 'xtables-nft-multi',
   }),
   upstream({
     name: 'upstream-iptables',
-    description: 'kube-proxy v1.36.4, iptables mode on the nft backend',
+    description: `kube-proxy ${KUBERNETES_VERSION}, iptables mode on the nft backend`,
     mode: 'iptables',
     iptables: 'xtables-nft-multi',
   }),
   upstream({
     name: 'upstream-iptables-legacy',
-    description: 'kube-proxy v1.36.4, iptables mode on the legacy backend',
+    description: `kube-proxy ${KUBERNETES_VERSION}, iptables mode on the legacy backend`,
     mode: 'iptables',
     iptables: 'xtables-legacy-multi',
   }),
@@ -36,7 +37,7 @@ function upstream(options: UpstreamOptions): ProxyVariant {
   return {
     name: options.name,
     description: options.description,
-    // kube-proxy v1.36.4 asks for the Node's events before it says who wants to hear of zones; an
+    // kube-proxy, v1.37.1 as v1.36.4 before it, asks for the Node's events before it says who wants to hear of zones; an
     // event that arrives in between is remembered as told, and the hints of endpoints are ignored
     // until the label changes. About one start in twenty on a busy machine.
     mayMissZoneAtStart: true,
