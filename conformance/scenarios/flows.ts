@@ -41,7 +41,7 @@ function moved(held: string, pod: string, hooked: readonly string[] = POD_SOCKET
 const DEAD_POD: KnownDifference = {
   expect: silent,
   reason:
-    'a UDP flow is left as it is when its Service has no endpoint any more, so it goes on to the address of the removed pod',
+    'a UDP flow of a NodePort is left as it is when its Service has no endpoint any more, so it goes on to the address of the removed pod',
 };
 const BLACK_HOLE: KnownDifference = {
   expect: silent,
@@ -113,12 +113,26 @@ export const flowScenarios: readonly Scenario[] = [
       {
         held: 'pod',
         expect: refused,
-        otherwise: { ...differently(UPSTREAM, DEAD_POD), ...differently(POD_SOCKET_HOOKS, ENDED) },
+        otherwise: differently(POD_SOCKET_HOOKS, ENDED),
       },
-      { held: 'external', expect: refused, otherwise: differently(UPSTREAM, DEAD_POD) },
+      { held: 'external', expect: refused },
       { change: [{ addPod: 'new', pod: on(1) }] },
       moved('pod', 'new'),
       still('external', 'new'),
+    ],
+  },
+  {
+    name: 'flows/udp-node-port-to-zero-and-back',
+    title:
+      'A UDP client of a NodePort that keeps its socket is refused at zero endpoints and served when one comes',
+    pods: { old: on(2), ...ASKERS },
+    services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' } } },
+    steps: [
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('old') }),
+      { change: [{ removePod: 'old' }] },
+      { held: 'port', expect: refused, otherwise: differently(UPSTREAM, DEAD_POD) },
+      { change: [{ addPod: 'new', pod: on(1) }] },
+      still('port', 'new'),
     ],
   },
   {

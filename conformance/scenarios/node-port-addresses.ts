@@ -31,6 +31,17 @@ const LOCALHOST: KnownDifference = {
   reason: 'its NodePorts answer at 127.0.0.1 as well, with route_localnet switched on',
 };
 
+/** IPv6 has no setting like route_localnet. */
+const NOT_IN_IPV6: KnownDifference = {
+  expect: refused,
+  reason: 'of loopback its NodePorts answer at 127.0.0.1 only, never at ::1',
+};
+/** The node's own addresses and those of its pod network by range, loopback by keyword. */
+const KEYWORDS_AND_RANGES = {
+  nodePortAddresses: ['primary', '10.128.0.0/9', 'fd00:128::/32', 'localhost'],
+  featureGates: { KubeProxyNFTablesLocalhostNodePorts: true },
+};
+
 /** The rules of nftables mode, which Kubernetes is moving to, are the ones asked for. */
 export const nodePortAddressScenarios: readonly Scenario[] = [
   {
@@ -121,6 +132,87 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
           ...SERVED_AT_PRIMARY,
           ...fromEach(['pod:near', 'machine'], { to: AT_GATEWAY, expect: BOTH }),
           { from: 'node1', to: AT_LOCALHOST, expect: refused },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'node-port-addresses/all',
+    title: 'With the keyword all, every address but loopback answers',
+    setup: { proxy: { nodePortAddresses: ['all'], localhostNodePorts: false } },
+    pods: EVERYWHERE,
+    services: NODE_PORT,
+    steps: [
+      {
+        ask: [
+          ...SERVED_AT_PRIMARY,
+          ...fromEach(['pod:near', 'machine'], { to: AT_GATEWAY, expect: BOTH }),
+          { from: 'node1', to: AT_LOCALHOST, expect: refused },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'node-port-addresses/keywords-and-ranges',
+    title: 'Keywords and ranges add up: primary addresses, a range and loopback answer',
+    families: ['ipv4'],
+    setup: { proxy: KEYWORDS_AND_RANGES },
+    pods: EVERYWHERE,
+    services: NODE_PORT,
+    steps: [
+      {
+        ask: [
+          ...SERVED_AT_PRIMARY,
+          ...fromEach(['pod:near', 'machine'], { to: AT_GATEWAY, expect: BOTH }),
+          { from: 'node1', to: AT_LOCALHOST, expect: BOTH },
+        ],
+      },
+      { change: [{ setReady: 'a', ready: false }] },
+      { ask: [{ from: 'node1', to: AT_LOCALHOST, expect: answeredBy('b') }] },
+      { change: [{ setReady: 'b', ready: false }] },
+      { ask: [{ from: 'node1', to: AT_LOCALHOST, expect: refused }] },
+    ],
+  },
+  {
+    name: 'node-port-addresses/keywords-and-ranges-in-ipv6',
+    title: 'Keywords and ranges add up in IPv6: primary addresses, a range and loopback answer',
+    families: ['ipv6'],
+    setup: { proxy: KEYWORDS_AND_RANGES },
+    pods: EVERYWHERE,
+    services: NODE_PORT,
+    steps: [
+      {
+        ask: [
+          ...SERVED_AT_PRIMARY,
+          ...fromEach(['pod:near', 'machine'], { to: AT_GATEWAY, expect: BOTH }),
+          {
+            from: 'node1',
+            to: AT_LOCALHOST,
+            expect: BOTH,
+            otherwise: differently(IPTABLES, NOT_IN_IPV6),
+          },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'node-port-addresses/localhost-without-the-gate',
+    title: 'Without its feature gate the keyword localhost closes every other address, and no more',
+    setup: { proxy: { nodePortAddresses: ['localhost'] } },
+    families: ['ipv4'],
+    pods: EVERYWHERE,
+    services: NODE_PORT,
+    steps: [
+      {
+        ask: [
+          ...fromEach(['client', 'pod:near', 'node2'], { to: nodePort('web', 1), expect: refused }),
+          { from: 'pod:near', to: AT_GATEWAY, expect: refused },
+          {
+            from: 'node1',
+            to: AT_LOCALHOST,
+            expect: refused,
+            otherwise: differently(IPTABLES, LOCALHOST),
+          },
         ],
       },
     ],

@@ -16,7 +16,7 @@ import { buildConfig, type LoadedConfig } from '../../src/config/load.ts';
 const root = join(import.meta.dirname, '../..');
 const CONFIG_FOLDER = '/var/lib/kube-proxy';
 
-/** system:node-proxier of Kubernetes 1.36, as far as it is about reading. */
+/** system:node-proxier of Kubernetes 1.37, as far as it is about reading. */
 const ROLE = [
   { verbs: ['list', 'watch'], path: '/api/v1/services' },
   { verbs: ['list', 'watch'], path: '/api/v1/endpoints' },

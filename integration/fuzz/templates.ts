@@ -1,7 +1,7 @@
 import type { Kind } from '../../src/cluster/kinds.ts';
 
 /**
- * Objects as the API server of 1.36 returns them, with the fields that nobody reads. Few Services,
+ * Objects as the API server of 1.37 returns them, with the fields that nobody reads. Few Services,
  * some of which share addresses, so that damaged ones still meet. As text: each use begins anew.
  */
 export const TEMPLATES: Readonly<Record<Kind, readonly string[]>> = {
@@ -82,7 +82,7 @@ export const TEMPLATES: Readonly<Record<Kind, readonly string[]>> = {
           { type: 'Hostname', address: 'node1' },
         ],
         conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
-        nodeInfo: { kubeletVersion: 'v1.36.4', operatingSystem: 'linux' },
+        nodeInfo: { kubeletVersion: 'v1.37.1', operatingSystem: 'linux' },
       },
     }),
   ],

@@ -20,7 +20,12 @@ const SETTINGS: AgentSettings = {
   servedAddresses: { externalIPs: true, loadBalancerIPs: true },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,
-  features: { serviceExternalIps: true, flagzPage: false, statuszPage: false },
+  features: {
+    serviceExternalIps: true,
+    flagzPage: false,
+    statuszPage: false,
+    localhostNodePorts: false,
+  },
 };
 
 export interface NodeBenchOptions extends SendWatch {

@@ -7,6 +7,7 @@ export interface ProxySettings {
   readonly masqueradeAll?: boolean;
   readonly nodePortAddresses?: readonly string[];
   readonly localhostNodePorts?: boolean;
+  readonly featureGates?: Readonly<Record<string, boolean>>;
   /** Of Fairlead only; strict when not given. */
   readonly addressRules?: 'strict' | 'kube-proxy';
 }

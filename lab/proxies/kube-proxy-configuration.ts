@@ -28,6 +28,7 @@ export function proxyConfiguration(mode: 'nftables' | 'iptables', place: ProxyPl
     clusterCIDR: `${CLUSTER_CIDR.ipv4},${CLUSTER_CIDR.ipv6}`,
     ...detection(settings),
     ...(settings.nodePortAddresses ? { nodePortAddresses: settings.nodePortAddresses } : {}),
+    ...(settings.featureGates ? { featureGates: settings.featureGates } : {}),
     iptables: { ...modeSettings, localhostNodePorts: settings.localhostNodePorts ?? true },
     nftables: modeSettings,
     // The size of the conntrack table belongs to the whole machine: it stays as it is.

@@ -25,7 +25,7 @@ export const UPSTREAM_VARIANTS: readonly ProxyVariant[] = [
 function upstream(options: UpstreamOptions): ProxyVariant {
   return {
     ...title(options),
-    // kube-proxy asks for the Node's events before it says who wants to hear of zones; an
+    // kube-proxy, v1.37.1 as v1.36.4, asks for the Node's events before it says who wants to hear of zones; an
     // event that arrives in between is remembered as told, and the hints of endpoints are ignored
     // until the label changes. About one start in twenty on a busy machine.
     mayMissZoneAtStart: true,

@@ -84,8 +84,9 @@ export class Intake {
   get #isWaitingForAddresses(): boolean {
     if (this.#machineAddresses !== undefined) return false;
     const { nodePorts } = this.#settings;
-    const isListed = Array.isArray(nodePorts.addresses);
-    return isListed || this.#expectsHostSockets || hasHooks(this.#settings);
+    const { addresses } = nodePorts;
+    const hasRanges = Array.isArray(addresses) && addresses.some((text) => text !== 'primary');
+    return hasRanges || this.#expectsHostSockets || hasHooks(this.#settings);
   }
 
   take(event: SourceEvent): Touched {

@@ -71,7 +71,7 @@ test('node IPs: the first, and the first of the other family; a configured one w
 });
 
 test('node ports on the primary addresses; all of a family that has none', () => {
-  const nodePorts = { addresses: 'primary', onLocalhost: false } as const;
+  const nodePorts = { addresses: ['primary'], onLocalhost: false };
   const node = { ...NODE, addresses: ['172.30.1.1'] };
   assert.deepEqual(nodeFacts(input({ nodePorts }, { node })).nodePortAddresses, {
     IPv4: ['172.30.1.1'],
@@ -95,6 +95,39 @@ test('node ports in ranges: addresses of the machine within, no loopback', () =>
   });
   assert.deepEqual(within('fe80::/10', '::1/128'), { IPv4: 'all', IPv6: ['fe80::1'] });
   assert.deepEqual(within('203.0.113.0/24', '::/0'), { IPv4: [], IPv6: 'all' });
+});
+
+test('keywords beside ranges add up, family by family', () => {
+  const machineAddresses = ['172.30.1.1', '192.0.2.9', '127.0.0.1', 'fd00::9', '::1'];
+  const node = { ...NODE, addresses: ['172.30.1.1'] };
+  const served = (addresses: readonly string[], onLocalhost = false): unknown =>
+    nodeFacts(input({ nodePorts: { addresses, onLocalhost } }, { machineAddresses, node }))
+      .nodePortAddresses;
+  assert.deepEqual(served(['primary', '192.0.2.0/24']), {
+    IPv4: ['172.30.1.1', '192.0.2.9'],
+    IPv6: 'all',
+  });
+  const localhost = ['127.0.0.0/8', '::1/128'];
+  assert.deepEqual(served(localhost), { IPv4: [], IPv6: [] });
+  assert.deepEqual(served(localhost, true), { IPv4: ['127.0.0.1'], IPv6: [] });
+  assert.deepEqual(served(['primary', ...localhost], true), {
+    IPv4: ['127.0.0.1', '172.30.1.1'],
+    IPv6: [],
+  });
+  assert.deepEqual(served(['primary', '0.0.0.0/0', 'fd00::/8']), {
+    IPv4: 'all',
+    IPv6: ['fd00::9'],
+  });
+});
+
+test('families whose loopback is relayed are told as configured', () => {
+  assert.equal(nodeFacts(input()).relayedLocalhost, undefined);
+  const nodePorts = {
+    addresses: 'all',
+    onLocalhost: false,
+    relayedLocalhost: ['IPv6'],
+  } as const;
+  assert.deepEqual(nodeFacts(input({ nodePorts })).relayedLocalhost, ['IPv6']);
 });
 
 test('service ranges are sorted, without those inside others and those that are none', () => {
@@ -124,8 +157,8 @@ test('without a Node object node ports are served only where it is said', () => 
       ),
     ).nodePortAddresses;
   assert.deepEqual(addressesFor('none'), { IPv4: [], IPv6: [] });
-  assert.deepEqual(addressesFor('primary'), { IPv4: [], IPv6: [] });
-  assert.deepEqual(addressesFor('primary', { nodeAddress: '192.0.2.9' }), {
+  assert.deepEqual(addressesFor(['primary']), { IPv4: [], IPv6: [] });
+  assert.deepEqual(addressesFor(['primary'], { nodeAddress: '192.0.2.9' }), {
     IPv4: ['192.0.2.9'],
     IPv6: [],
   });

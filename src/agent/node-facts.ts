@@ -30,6 +30,7 @@ export function nodeFacts(input: NodeInput): NodeFacts {
     nodePortAddresses: byFamily((family) => nodePortAddresses(input, family)),
     ...(hasHooks(input.settings) ? { ownAddresses: ownAddresses(input) } : {}),
     ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
+    ...relayedLocalhost(input.settings),
     ...clientInterfaces(input.settings),
     serviceRanges: unionOf(input.serviceRanges),
     podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
@@ -52,6 +53,11 @@ export function nodeView(input: NodeInput): NodeView {
     addressRules: settings.addressRules,
     serviceRanges: unionOf(input.serviceRanges),
   };
+}
+
+function relayedLocalhost({ nodePorts }: AgentSettings): Pick<NodeFacts, 'relayedLocalhost'> {
+  const { relayedLocalhost } = nodePorts;
+  return relayedLocalhost === undefined ? {} : { relayedLocalhost };
 }
 
 function clientInterfaces({ clients }: AgentSettings): Pick<NodeFacts, 'clientInterfaces'> {
@@ -102,17 +108,17 @@ function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly s
   const { addresses, onLocalhost } = input.settings.nodePorts;
   if (addresses === 'all') return 'all';
   if (addresses === 'none') return [];
-  // A machine that is no node opens only what was named.
-  const otherwise = input.settings.nodeObject === 'none' ? [] : 'all';
-  if (addresses === 'primary') {
-    const own = nodeIps(input).filter((ip) => familyOf(ip) === family && !isLoopbackIp(ip));
-    return own.length === 0 ? otherwise : own;
-  }
   const ranges = rangesOf(addresses, family);
-  if (ranges.length === 0) return otherwise;
+  const own = addresses.includes('primary') ? primaryAddresses(input, family) : [];
+  // A machine that is no node opens only what was named.
+  if (ranges.length + own.length === 0) return input.settings.nodeObject === 'none' ? [] : 'all';
   if (ranges.some(({ prefixLength }) => prefixLength === 0)) return 'all';
   const within = input.machineAddresses.filter((text) => isServed(text, ranges, onLocalhost));
-  return [...new Set(within.map((text) => canonicalIp(text) ?? text))].sort();
+  return [...new Set([...own, ...within.map((text) => canonicalIp(text) ?? text)])].sort();
+}
+
+function primaryAddresses(input: NodeInput, family: Family): readonly string[] {
+  return nodeIps(input).filter((ip) => familyOf(ip) === family && !isLoopbackIp(ip));
 }
 
 /** Without link-local ones of IPv6: every pod brings an interface with one, and no Service has one. */

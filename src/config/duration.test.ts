@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatDuration, parseDurationMs } from './duration.ts';
 
-/** Text, milliseconds, and what Go prints for it: all recorded from kube-proxy 1.36.4. */
+/** Text, milliseconds, and what Go prints for it: all recorded from kube-proxy 1.37.1. */
 const READ_BY_GO: readonly (readonly [string, number, string])[] = [
   ['0', 0, '0s'],
   ['0s', 0, '0s'],

@@ -7,23 +7,39 @@ const MEANINGFUL = {
   AllowServiceExternalIPs: true,
   ComponentFlagz: true,
   ComponentStatusz: true,
+  KubeProxyIPVS: true,
+  KubeProxyNFTablesLocalhostNodePorts: false,
 } as const;
 
-/** What kube-proxy 1.36 no longer lets anybody switch off, and Fairlead always does. */
+/** What kube-proxy 1.37 no longer lets anybody switch off, and Fairlead always does. */
 const ALWAYS_ON: readonly string[] = [
   'MultiCIDRServiceAllocator',
   'NFTablesProxyMode',
   'PreferSameTrafficDistribution',
 ];
 
-export function featureSettings({ featureGates }: ResolvedFields): FeatureSettings {
-  const gate = (name: keyof typeof MEANINGFUL): boolean =>
-    (Object.hasOwn(featureGates.value, name) ? featureGates.value[name] : undefined) ??
-    MEANINGFUL[name];
+/** What kube-proxy lets one switch off, and Fairlead does whatever is said. */
+const NOT_TO_SWITCH_OFF: Readonly<Record<string, string>> = {
+  NFTablesNetlink: 'has no effect when off: Fairlead always speaks netlink and never runs nft',
+};
+
+type MeaningfulGate = keyof typeof MEANINGFUL;
+
+export function gateValue(
+  { featureGates }: Pick<ResolvedFields, 'featureGates'>,
+  name: MeaningfulGate,
+): boolean {
+  const written = Object.hasOwn(featureGates.value, name) ? featureGates.value[name] : undefined;
+  return written ?? MEANINGFUL[name];
+}
+
+export function featureSettings(
+  fields: ResolvedFields,
+): Omit<FeatureSettings, 'localhostNodePorts'> {
   return {
-    serviceExternalIps: gate('AllowServiceExternalIPs'),
-    flagzPage: gate('ComponentFlagz'),
-    statuszPage: gate('ComponentStatusz'),
+    serviceExternalIps: gateValue(fields, 'AllowServiceExternalIPs'),
+    flagzPage: gateValue(fields, 'ComponentFlagz'),
+    statuszPage: gateValue(fields, 'ComponentStatusz'),
   };
 }
 
@@ -34,14 +50,16 @@ export function featureSettings({ featureGates }: ResolvedFields): FeatureSettin
 export function featureGateWarnings({ featureGates }: ResolvedFields): readonly Problem[] {
   const place = featureGates.origin.from === 'file' ? { place: featureGates.origin.place } : {};
   return Object.entries(featureGates.value).flatMap(([name, isOn]) => {
-    if (Object.hasOwn(MEANINGFUL, name)) return [];
-    if (ALWAYS_ON.includes(name)) {
-      if (isOn) return [];
-      const message = 'cannot be switched off; kube-proxy would refuse to start';
-      return [{ subject: `featureGates.${name}`, message, ...place }];
-    }
-    return [
-      { subject: `featureGates.${name}`, message: 'has no meaning here and is ignored', ...place },
-    ];
+    const message = warningOf(name, isOn);
+    return message === undefined ? [] : [{ subject: `featureGates.${name}`, message, ...place }];
   });
+}
+
+function warningOf(name: string, isOn: boolean): string | undefined {
+  if (Object.hasOwn(MEANINGFUL, name)) return undefined;
+  if (ALWAYS_ON.includes(name)) {
+    return isOn ? undefined : 'cannot be switched off; kube-proxy would refuse to start';
+  }
+  if (Object.hasOwn(NOT_TO_SWITCH_OFF, name)) return isOn ? undefined : NOT_TO_SWITCH_OFF[name];
+  return 'has no meaning here and is ignored';
 }

@@ -42,7 +42,7 @@ test('every fault is told at once, in the order of the file, and then those of f
     'conntrack:',
     '  min: "5"',
     '  tcpEstablishedTimeout: 1d',
-    'nodePortAddresses: [primary, 10.0.0.0/8]',
+    'nodePortAddresses: [primary, 10.0.0.0/8, x, primary]',
     'ipvs: []',
     'oomScoreAdj: 5000',
   ].join('\n');
@@ -50,7 +50,8 @@ test('every fault is told at once, in the order of the file, and then those of f
     "f.yaml:3:1: mode: tc-ebpf is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips",
     "f.yaml:5:3: conntrack.min: must be a whole number of 32 bits, and is '5'",
     "f.yaml:6:3: conntrack.tcpEstablishedTimeout: must be a duration such as 30s or 1h30m, and is '1d'",
-    'f.yaml:7:1: nodePortAddresses: cannot hold "primary" beside ranges',
+    'f.yaml:7:1: nodePortAddresses: must hold ranges such as 10.0.0.0/8, or "primary", "localhost", "all", and has "x"',
+    'f.yaml:7:1: nodePortAddresses: holds "primary" twice',
     'f.yaml:8:1: ipvs: must be a map of fields, and is []',
     'f.yaml:9:1: oomScoreAdj: must be from -1000 to 1000, and is 5000',
     '--v: "x" is not a whole number of 32 bits',
@@ -69,6 +70,9 @@ test('values that kube-proxy refuses are refused', () => {
     'clusterCIDR: 10.0.0.0/8,11.0.0.0/8',
     'clusterCIDR: 10.0.0.0/8,fd00::/8,fd01::/16',
     'nodePortAddresses: [10.0.0.0]',
+    'nodePortAddresses: [Primary]',
+    'nodePortAddresses: [all, localhost, all]',
+    'mode: ipvs\nfeatureGates: {KubeProxyIPVS: false}',
     'detectLocalMode: clustercidr',
     'detectLocalMode: BridgeInterface',
     'detectLocalMode: InterfaceNamePrefix',
@@ -153,7 +157,42 @@ test('a file without mode means its iptables block, although nftables runs', () 
   const chosen = load(`mode: nftables\n${body}`).settings;
   assert.deepEqual(chosen.masquerade, { all: false, markBit: 3 });
   assert.equal(chosen.syncPeriodMs, 30_000);
-  assert.equal(chosen.nodePorts.addresses, 'primary');
+  assert.deepEqual(chosen.nodePorts.addresses, ['primary']);
+});
+
+test('keywords of nodePortAddresses stand beside ranges', () => {
+  const addresses = (list: string): unknown =>
+    load(`mode: iptables\nnodePortAddresses: [${list}]`).settings.nodePorts.addresses;
+  assert.deepEqual(addresses('primary, 10.0.0.0/8'), ['primary', '10.0.0.0/8']);
+  assert.deepEqual(addresses('10.0.0.0/8, localhost'), ['10.0.0.0/8', '127.0.0.0/8', '::1/128']);
+  assert.equal(addresses('all'), 'all');
+  assert.equal(addresses('primary, all, 10.0.0.0/8'), 'all');
+  assert.equal(load('mode: ipvs\nfeatureGates: {KubeProxyIPVS: true}').settings.mode, 'ipvs');
+});
+
+test('node ports on loopback are relayed where the gate is on and loopback is named', () => {
+  const gate = 'featureGates: {KubeProxyNFTablesLocalhostNodePorts: true}\n';
+  const relayed = (body: string): unknown => load(body).settings.nodePorts.relayedLocalhost;
+  assert.deepEqual(relayed(`${gate}mode: nftables\nnodePortAddresses: [primary, localhost]`), [
+    'IPv4',
+    'IPv6',
+  ]);
+  assert.deepEqual(relayed(`${gate}mode: nftables\nnodePortAddresses: [127.0.0.5/32]`), ['IPv4']);
+  assert.deepEqual(relayed(`${gate}fairlead: {mode: tc-ebpf}\nnodePortAddresses: ["::1/128"]`), [
+    'IPv6',
+  ]);
+  const unused = [
+    ['mode: nftables\nnodePortAddresses: [all]', 'nodePortAddresses does not name loopback'],
+    ['mode: iptables\nnodePortAddresses: [localhost]', 'has no effect in mode iptables'],
+  ] as const;
+  for (const [body, message] of unused) {
+    assert.equal(relayed(gate + body), undefined, body);
+    assert.match(warnings(load(gate + body)).join(), new RegExp(message), body);
+  }
+  const withoutGate = load('mode: nftables\nnodePortAddresses: [localhost]');
+  assert.equal(withoutGate.settings.nodePorts.relayedLocalhost, undefined);
+  assert.match(warnings(withoutGate).join(), /nodePortAddresses: names loopback/);
+  assert.deepEqual(warnings(load('mode: iptables\nnodePortAddresses: [localhost]')), []);
 });
 
 test('our own block names a mode that kube-proxy does not have', () => {
@@ -163,7 +202,7 @@ test('our own block names a mode that kube-proxy does not have', () => {
   assert.equal(settings.mode, 'tc-ebpf');
   assert.equal(settings.nodeObject, 'none');
   assert.equal(settings.masquerade.all, true);
-  assert.equal(load('fairlead: {mode: tc-ebpf}').settings.nodePorts.addresses, 'primary');
+  assert.deepEqual(load('fairlead: {mode: tc-ebpf}').settings.nodePorts.addresses, ['primary']);
   assert.equal(faults('fairlead: {mode: ebpf}').length, 1);
   assert.equal(load(undefined, { 'proxy-mode': 'userspace' }).settings.mode, 'userspace');
 });

@@ -5,6 +5,7 @@ import { FIELDS, type FieldPath } from './fields/table.ts';
 import { type FileReading, readConfigText } from './file.ts';
 import { type GivenFlags, readFlags, type StartWishes } from './flags/read.ts';
 import type { ResolvedFields } from './layers.ts';
+import { localhostWarnings } from './localhost-node-ports.ts';
 import { mergeLayers } from './merge.ts';
 import { type Problem, sortProblems } from './problem.ts';
 import { modeOf, resolveSettings } from './resolve.ts';
@@ -49,6 +50,7 @@ export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): Lo
       ...fromFlags.warnings,
       ...flagsForOtherModes(fields),
       ...featureGateWarnings(fields),
+      ...localhostWarnings(fields, modeOf(fields)),
     ]),
   };
 }

@@ -7,52 +7,24 @@ import { FIELD_PATHS, type FieldPath } from './fields/table.ts';
 import type { GivenFlags } from './flags/read.ts';
 import type { FlagName } from './flags/table.ts';
 import { buildConfig, type LoadedConfig } from './load.ts';
-import { toConfigurationYaml, writtenValue } from './write.ts';
+import { differentFields } from './testing/different-fields.ts';
+import { toConfigurationYaml } from './write.ts';
 
 /**
- * Files as they are found in clusters, and beside each what kube-proxy 1.36.4 made of it, recorded
- * with `kube-proxy --config FILE --write-config-to …`.
+ * Files as they are found in clusters, and beside each what kube-proxy 1.37.1 made of it, recorded
+ * with `kube-proxy --config FILE --write-config-to …`. `npm run config-equality` asks it again.
  */
 const FOLDER = join(import.meta.dirname, 'testdata');
 const NO_FLAGS: GivenFlags = new Map();
-
-/** kube-proxy writes the periods of the modes it does not run as zero, so they cannot be compared. */
-const PERIOD = /^(iptables|nftables|ipvs)\.(sync|minSync)Period$/;
 
 function load(file: string): LoadedConfig {
   return buildConfig(NO_FLAGS, { path: file, text: readFileSync(join(FOLDER, file), 'utf8') });
 }
 
 /** The fields in which we come to another result than kube-proxy. */
-function differences({ fields, settings }: LoadedConfig, recorded: string): readonly FieldPath[] {
-  const theirs: unknown = parse(
-    readFileSync(join(FOLDER, 'written-by-kube-proxy', `${recorded}.yaml`), 'utf8'),
-  );
-  const runs = at(theirs, 'mode') === settings.mode ? settings.mode : 'another mode';
-  return FIELD_PATHS.filter((path) => {
-    if (path.startsWith('fairlead.')) return false;
-    if (PERIOD.test(path) && !path.startsWith(`${runs}.`)) return false;
-    const value = at(theirs, path);
-    const ours = writtenValue(path, fields[path].value);
-    return JSON.stringify(orZero(value, ours)) !== JSON.stringify(ours);
-  });
-}
-
-function at(value: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (inner, name) =>
-        typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined,
-      value,
-    );
-}
-
-/** Go leaves out, or writes null for, what is empty. */
-function orZero(value: unknown, like: unknown): unknown {
-  if (value !== undefined && value !== null) return value;
-  if (Array.isArray(like)) return [];
-  return typeof like === 'object' ? {} : like === '' || like === false ? like : value;
+function differences(config: LoadedConfig, recorded: string): readonly FieldPath[] {
+  const path = join(FOLDER, 'written-by-kube-proxy', `${recorded}.yaml`);
+  return differentFields(config, parse(readFileSync(path, 'utf8')));
 }
 
 test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the default mode', () => {
@@ -90,7 +62,12 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
     },
     ipvs: { scheduler: 'rr', excludeCidrs: [], strictArp: false },
     oomScoreAdj: -999,
-    features: { serviceExternalIps: true, flagzPage: true, statuszPage: true },
+    features: {
+      serviceExternalIps: true,
+      flagzPage: true,
+      statuszPage: true,
+      localhostNodePorts: false,
+    },
     log: { format: 'text', verbosity: 0 },
   });
 });
@@ -104,7 +81,7 @@ test('of the documents that kind gives to kubeadm, the right one is taken', () =
     cidrs: ['10.244.0.0/16', 'fd00:10:244::/56'],
   });
   assert.deepEqual(config.settings.conntrack, { min: 131_072, tcpBeLiberal: false });
-  assert.deepEqual(config.settings.nodePorts, { addresses: 'primary', onLocalhost: false });
+  assert.deepEqual(config.settings.nodePorts, { addresses: ['primary'], onLocalhost: false });
   assert.deepEqual(config.fields.mode.origin, {
     from: 'file',
     place: { file: 'kind.yaml', line: 13, column: 1 },

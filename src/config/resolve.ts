@@ -1,10 +1,11 @@
-import { parseCidr } from '../addresses/cidr.ts';
 import { formatIp, parseIpSloppily } from '../addresses/ip.ts';
 import { featureSettings } from './feature-gates.ts';
 import type { StartWishes } from './flags/read.ts';
 import type { ResolvedFields } from './layers.ts';
+import { mayRelayLocalhost, relayedLocalhost } from './localhost-node-ports.ts';
 import { isMode, type Mode } from './modes.ts';
 import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
+import { expandNodePortAddresses, isEveryAddress } from './node-port-addresses.ts';
 import type {
   ClientSettings,
   ConntrackSettings,
@@ -69,7 +70,10 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
       ...optional('interfaces', listed(fields['fairlead.interfaces'].value)),
     },
     oomScoreAdj: fields.oomScoreAdj.value,
-    features: featureSettings(fields),
+    features: {
+      ...featureSettings(fields),
+      localhostNodePorts: mayRelayLocalhost(fields, mode),
+    },
     log: {
       format: fields['logging.format'].value === 'json' ? 'json' : 'text',
       verbosity: fields['logging.verbosity'].value,
@@ -113,14 +117,12 @@ function nodePorts(
   const written = fields.nodePortAddresses.value;
   if (written.length === 0 && nodeObject === 'none')
     return { addresses: 'none', onLocalhost: false };
-  const everything = written
-    .map(parseCidr)
-    .filter((cidr) => cidr?.prefixLength === 0)
-    .map((cidr) => cidr?.base.version);
-  const isAll = written.length === 0 || (everything.includes(4) && everything.includes(6));
+  const addresses = expandNodePortAddresses(written);
+  const isAll = written.length === 0 || isEveryAddress(addresses);
   return {
-    addresses: isAll ? 'all' : written[0] === 'primary' ? 'primary' : [...written],
+    addresses: isAll ? 'all' : addresses,
     onLocalhost: mode === 'iptables' && fields['iptables.localhostNodePorts'].value,
+    ...optional('relayedLocalhost', relayedLocalhost(fields, mode)),
   };
 }
 

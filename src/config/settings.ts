@@ -50,10 +50,15 @@ export type LocalTraffic =
   | { readonly by: 'InterfaceNamePrefix'; readonly prefix: string };
 
 export interface NodePortSettings {
-  /** In a list, a family without a range is served on all of its addresses, if there is a Node object. */
-  readonly addresses: 'all' | 'primary' | 'none' | readonly string[];
-  /** Node ports on 127.0.0.1 too; only mode iptables can. */
+  /**
+   * A list has ranges, and `primary` for the addresses of the Node object. A family of which it has
+   * nothing is served on all of its addresses, if there is a Node object.
+   */
+  readonly addresses: 'all' | 'none' | readonly string[];
+  /** The kernel forwards node ports on 127.0.0.1 too; only mode iptables can. */
   readonly onLocalhost: boolean;
+  /** Families whose TCP node ports on loopback are relayed by the process; undefined: none. */
+  readonly relayedLocalhost?: readonly ('IPv4' | 'IPv6')[];
 }
 
 /** Names, with `*` at the end for anything: packets that come in by them are served; own sockets always are. */
@@ -99,4 +104,6 @@ export interface FeatureSettings {
   readonly serviceExternalIps: boolean;
   readonly flagzPage: boolean;
   readonly statuszPage: boolean;
+  /** Node ports on loopback may be relayed; in which families, `nodePorts` says. */
+  readonly localhostNodePorts: boolean;
 }

@@ -2,11 +2,13 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseCidr } from '../addresses/cidr.ts';
 import { parseIpSloppily } from '../addresses/ip.ts';
 import { formatDuration } from './duration.ts';
+import { gateValue } from './feature-gates.ts';
 import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
 import type { Mode } from './modes.ts';
 import { parseListenAddress } from './network-text.ts';
+import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
 import { clusterCidrs, modeOf } from './resolve.ts';
 
@@ -69,12 +71,7 @@ function notAChoice(value: string, { choices, zeroIsUnset }: FieldRow): Fault {
 }
 
 const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonly Fault[] } = {
-  mode: ({ mode }) =>
-    isOwnMode(mode.value)
-      ? [
-          `${mode.value} is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips`,
-        ]
-      : [],
+  mode: modeFaults,
   bindAddress: ({ bindAddress }) => [
     parseIpSloppily(bindAddress.value) === undefined
       ? `${JSON.stringify(bindAddress.value)} is not an IP address`
@@ -82,7 +79,7 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   ],
   healthzBindAddress: ({ healthzBindAddress }) => [notListenable(healthzBindAddress.value)],
   metricsBindAddress: ({ metricsBindAddress }) => [notListenable(metricsBindAddress.value)],
-  nodePortAddresses: ({ nodePortAddresses }) => nodePortFaults(nodePortAddresses.value),
+  nodePortAddresses: ({ nodePortAddresses }) => nodePortAddressFaults(nodePortAddresses.value),
   clusterCIDR: clusterCidrFaults,
   'detectLocal.bridgeInterface': (fields) => [
     emptyWhen('BridgeInterface', fields, 'detectLocal.bridgeInterface'),
@@ -99,6 +96,20 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   'nftables.minSyncPeriod': (fields) => [longerThanSync('nftables', fields)],
   'ipvs.minSyncPeriod': (fields) => [longerThanSync('ipvs', fields)],
 };
+
+function modeFaults(fields: ResolvedFields): readonly Fault[] {
+  const { mode } = fields;
+  if (isOwnMode(mode.value)) {
+    return [
+      `${mode.value} is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips`,
+    ];
+  }
+  // kube-proxy 1.37 knows the mode only while the gate is on.
+  if (mode.value === 'ipvs' && !gateValue(fields, 'KubeProxyIPVS')) {
+    return ['cannot be ipvs while the feature gate KubeProxyIPVS is off'];
+  }
+  return [];
+}
 
 function isOwnMode(mode: string): boolean {
   const all = FIELDS['fairlead.mode'].choices ?? [];
@@ -121,13 +132,6 @@ function notListenable(text: string): Fault {
 function notACidr(text: string): Fault {
   if (parseCidr(text) !== undefined) return undefined;
   return `must hold ranges such as 10.0.0.0/8, and has ${JSON.stringify(text)}`;
-}
-
-function nodePortFaults(addresses: readonly string[]): readonly Fault[] {
-  if (addresses.includes('primary')) {
-    return [addresses.length > 1 ? 'cannot hold "primary" beside ranges' : undefined];
-  }
-  return addresses.map(notACidr);
 }
 
 /** As the kernel has it, less the byte at the end. */

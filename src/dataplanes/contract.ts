@@ -20,6 +20,8 @@ export interface NodeFacts {
   readonly ownAddresses?: readonly string[];
   /** IPv4 loopback too; only some modes can. */
   readonly nodePortsOnLocalhost?: boolean;
+  /** Families whose TCP node ports on loopback the agent relays itself; no plane does anything. */
+  readonly relayedLocalhost?: readonly Family[];
   /**
    * Sorted names, with `*` at the end for anything: only connections that come in by such an
    * interface are translated, and those of the machine's own sockets. Undefined: everybody's.

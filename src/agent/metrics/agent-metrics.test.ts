@@ -27,10 +27,22 @@ describe('metrics with the names of kube-proxy', () => {
       ).split(' '),
     );
     const programming = bucketsOf(text, 'kubeproxy_network_programming_duration_seconds');
-    // As a kube-proxy of version 1.36 prints them.
+    // As a kube-proxy of version 1.37 prints them.
     const ones = Array.from({ length: 60 }, (_, index) => String(index + 1));
     const more = '65 70 75 80 85 90 95 100 105 110 115 120 150 180 210 240 270 300 +Inf'.split(' ');
     assert.deepEqual(programming, ['0', '0.25', '0.5', ...ones, ...more]);
+  });
+
+  it('count relayed node ports where the feature gate is on, and only there', async () => {
+    const relay = () => ({
+      listeners: { IPv4: 3, IPv6: 2 },
+      listenFailures: { IPv4: 0, IPv6: 7 },
+    });
+    const prefix = 'kubeproxy_nftables_localhost_nodeport';
+    const text = await metricsOf({ relay }).render();
+    assert.equal(sampleOf(text, `${prefix}_listeners{ip_family="IPv4"}`), 3);
+    assert.equal(sampleOf(text, `${prefix}_listener_creation_failures_total{ip_family="IPv6"}`), 7);
+    assert.ok(!(await metricsOf().render()).includes(prefix));
   });
 
   it('have its labels and types', async () => {

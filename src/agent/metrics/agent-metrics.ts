@@ -4,6 +4,7 @@ import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
 import type { AgentObserver } from '../observer.ts';
 import type { Probe } from '../servers/health-server.ts';
+import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
@@ -11,6 +12,7 @@ import { OwnMetrics } from './own-metrics.ts';
 import { PacketMetrics } from './packet-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
+import { RelayMetrics } from './relay-metrics.ts';
 
 export interface AgentMetricsOptions {
   readonly mode: string;
@@ -26,6 +28,8 @@ export interface AgentMetricsOptions {
   readonly pressure?: () => Pressure;
   /** Read from the kernel for each scrape, in a mode that has them. */
   readonly packetCounts?: () => Promise<PacketCounts>;
+  /** Left out without it. */
+  readonly relay?: () => RelayCounts;
 }
 
 /** Everything that is measured. Counting is done as things happen, all else when somebody asks. */
@@ -41,6 +45,7 @@ export class AgentMetrics implements MetricsText {
   readonly #process: ProcessMetrics;
   readonly #packets: PacketMetrics | undefined;
   readonly #pressure: PressureMetrics | undefined;
+  readonly #relay: RelayMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -49,9 +54,10 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounts, pressure } = options;
+    const { packetCounts, pressure, relay } = options;
     this.#packets = packetCounts && new PacketMetrics(this.#set, packetCounts);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
+    this.#relay = relay && new RelayMetrics(this.#set, relay);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
     this.#healthchecks = defineHealthchecks(this.#slis);
@@ -75,6 +81,7 @@ export class AgentMetrics implements MetricsText {
     this.#own.take(snapshot);
     this.#process.take();
     this.#pressure?.take();
+    this.#relay?.take();
     await this.#packets?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     return await this.#set.render();

@@ -2,8 +2,9 @@ import { FAMILIES } from '../../forwarding/model.ts';
 import { type Conditions, healthz, livez, readyz, type Verdict } from '../conditions.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import { goTime } from './go-time.ts';
-import { type OpenServer, openHttpServer } from './http.ts';
+import { openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import type { OpenServer } from './open-server.ts';
 import { type Handler, jsonReply, routes } from './reply.ts';
 import type { ServerProblemListener } from './server-error.ts';
 

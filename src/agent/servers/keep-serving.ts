@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OpenServer } from './http.ts';
+import type { OpenServer } from './open-server.ts';
 import { listenError, ServerError, type ServerProblemListener } from './server-error.ts';
 
 export interface ServingOptions {

@@ -1,7 +1,8 @@
 import type { ConnectionBudget } from './connection-budget.ts';
 import { type ComponentPage, flagzReply, statuszReply } from './debug-pages.ts';
-import { type OpenServer, openHttpServer } from './http.ts';
+import { openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
+import type { OpenServer } from './open-server.ts';
 import { type Handler, jsonReply, type Reply, routes, textReply } from './reply.ts';
 import type { ServerProblemListener } from './server-error.ts';
 import { sharedRender } from './shared-render.ts';

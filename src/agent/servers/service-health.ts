@@ -3,8 +3,9 @@ import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { ServiceHealthCheck } from '../health-checks.ts';
 import type { AgentObserver } from '../observer.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
-import { openHttpServer, type Place } from './http.ts';
+import { openHttpServer } from './http.ts';
 import { keepServing } from './keep-serving.ts';
+import type { Place } from './open-server.ts';
 import { type Handler, jsonReply, type Reply } from './reply.ts';
 import type { ServerError, ServerProblemListener } from './server-error.ts';
 

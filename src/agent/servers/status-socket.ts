@@ -2,8 +2,9 @@ import { mkdir, stat, unlink } from 'node:fs/promises';
 import net from 'node:net';
 import { dirname } from 'node:path';
 import { ConnectionBudget } from './connection-budget.ts';
-import { type OpenServer, openHttpServer } from './http.ts';
+import { openHttpServer } from './http.ts';
 import { keepServing } from './keep-serving.ts';
+import type { OpenServer } from './open-server.ts';
 import { type Handler, jsonReply, type Reply, routes } from './reply.ts';
 import { type ServerProblemListener, systemCodeOf } from './server-error.ts';
 

@@ -23,7 +23,12 @@ export const SETTINGS: AgentSettings = {
   servedAddresses: { externalIPs: true, loadBalancerIPs: true },
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,
-  features: { serviceExternalIps: true, flagzPage: false, statuszPage: false },
+  features: {
+    serviceExternalIps: true,
+    flagzPage: false,
+    statuszPage: false,
+    localhostNodePorts: false,
+  },
 };
 
 export const NODE: NodeObject = {

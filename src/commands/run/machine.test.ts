@@ -59,14 +59,16 @@ describe('node ports on loopback', () => {
   });
 
   it('are asked for by all addresses, or a range that has 127.0.0.1', () => {
-    const asks = (addresses: 'all' | 'primary' | string[], onLocalhost = true) =>
+    const asks = (addresses: 'all' | string[], onLocalhost = true) =>
       asksForLocalhost({ addresses, onLocalhost });
     assert.equal(asks('all'), true);
     assert.equal(asks(['127.0.0.0/8', '10.0.0.0/8']), true);
     // A family without a range is served on all of its addresses.
     assert.equal(asks(['fd00::/8']), true);
     assert.equal(asks(['10.0.0.0/8']), false);
-    assert.equal(asks('primary'), false);
+    assert.equal(asks(['primary']), false);
+    assert.equal(asks(['primary', '127.0.0.0/8', '::1/128']), true);
+    assert.equal(asks(['primary', '0.0.0.0/0']), true);
     assert.equal(asks('all', false), false);
   });
 });

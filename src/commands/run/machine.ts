@@ -67,11 +67,11 @@ export function localhostServer(of: MachineContext): () => Promise<void> {
 
 /** As far as the configuration says it: the addresses of the machine are not known yet. */
 export function asksForLocalhost({ addresses, onLocalhost }: NodePortSettings): boolean {
-  if (!onLocalhost || addresses === 'primary' || addresses === 'none') return false;
+  if (!onLocalhost || addresses === 'none') return false;
   if (addresses === 'all') return true;
   const localhost = parseIp('127.0.0.1');
   const ranges = addresses.flatMap((text) => parseCidr(text) ?? []);
   const ofIpv4 = ranges.filter(({ base }) => base.version === 4);
-  if (ofIpv4.length === 0) return true;
+  if (ofIpv4.length === 0) return !addresses.includes('primary');
   return localhost !== undefined && ofIpv4.some((range) => contains(range, localhost));
 }

@@ -18,6 +18,7 @@ import { openFileLimit } from '../../linux/open-files.ts';
 import { followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
+import { localhostRelay } from './localhost-relay.ts';
 import { logObserver } from './log-observer.ts';
 import { packetCountsOf } from './plane.ts';
 import { serverTasks } from './servers.ts';
@@ -56,8 +57,10 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   const agentOf = (): Agent => agent;
   const budget = new ConnectionBudget(limitsFor(openFileLimit()));
   const packetCounts = packetCountsOf(settings.mode);
+  const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
   const metrics = new AgentMetrics({
     ...(packetCounts ? { packetCounts } : {}),
+    ...(relay ? { relay: () => relay.counts() } : {}),
     mode: settings.mode,
     version: VERSION,
     clock: systemClock,
@@ -93,6 +96,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     observers: [
       ...metrics.observers,
       serviceHealth,
+      ...(relay ? [relay] : []),
       flows.observer,
       logObserver(log),
       pacedEvents(parts.events),
@@ -106,6 +110,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     run: async (signal) => {
       signal.addEventListener('abort', () => manager.stopping(), { once: true });
       signal.addEventListener('abort', () => serviceHealth.close(), { once: true });
+      signal.addEventListener('abort', () => relay?.close(), { once: true });
       await runTogether(
         [
           (stop) => agent.run(stop),

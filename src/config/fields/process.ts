@@ -150,7 +150,8 @@ export const PROCESS_FIELDS = {
   },
   featureGates: {
     kind: 'switches',
-    about: 'AllowServiceExternalIPs, ComponentFlagz and ComponentStatusz have a meaning here',
+    about:
+      'AllowServiceExternalIPs, ComponentFlagz, ComponentStatusz, KubeProxyIPVS and KubeProxyNFTablesLocalhostNodePorts have a meaning here',
     kubeProxyDefault: {},
     why: 'Names that Fairlead does not know are warned about; kube-proxy refuses to start.',
     change: 'restart',

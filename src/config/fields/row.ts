@@ -7,7 +7,7 @@ export type FieldRow = { readonly [K in Kind]: RowOfKind<K> }[Kind];
 interface RowOfKind<K extends Kind> {
   readonly kind: K;
   readonly about: string;
-  /** What kube-proxy 1.36 takes when nothing is said. */
+  /** What kube-proxy 1.37 takes when nothing is said. */
   readonly kubeProxyDefault: KindValues[K];
   /** What Fairlead takes instead; only where the two differ, and then `why` says why. */
   readonly ownDefault?: KindValues[K];

@@ -51,7 +51,8 @@ export const TRAFFIC_FIELDS = {
   },
   nodePortAddresses: {
     kind: 'texts',
-    about: 'addresses of the node that node ports are served on: ranges, or "primary"',
+    about:
+      'addresses of the node that node ports are served on: ranges, "primary" for those of the Node object, "localhost", "all"; any of them side by side. Loopback is served in mode iptables (iptables.localhostNodePorts), and in the others for TCP with the feature gate KubeProxyNFTablesLocalhostNodePorts, where it is named itself',
     kubeProxyDefault: [],
     defaultFollows:
       '"primary" in mode nftables and in the modes of fairlead.mode; all addresses in iptables, ipvs, and when no mode is set',

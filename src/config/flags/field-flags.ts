@@ -8,7 +8,7 @@ export interface FieldFlag {
   readonly short?: string;
 }
 
-/** Flags of kube-proxy 1.36 that stand for fields of the configuration file. */
+/** Flags of kube-proxy 1.37 that stand for fields of the configuration file. */
 export const FIELD_FLAGS = {
   'hostname-override': { sets: ['hostnameOverride'], besideFile: true },
   'bind-address': { sets: ['bindAddress'] },

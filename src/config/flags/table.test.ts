@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FIELDS } from '../fields/table.ts';
-import { FLAG_NAMES, fieldFlag, isFieldFlag } from './table.ts';
+import { FLAG_NAMES, fieldFlag, isFieldFlag, startFlag } from './table.ts';
 
-/** Every flag that kube-proxy 1.36.4 prints at its start, help apart. */
+/** Every flag that kube-proxy 1.37.1 prints at its start, help apart. */
 const KUBE_PROXY_FLAGS = `
-  bind-address bind-address-hard-fail boot-id-file cleanup cluster-cidr config config-sync-period
+  bind-address bind-address-hard-fail cleanup cluster-cidr config config-sync-period
   conntrack-max-per-core conntrack-min conntrack-tcp-be-liberal conntrack-tcp-timeout-close-wait
   conntrack-tcp-timeout-established conntrack-udp-timeout conntrack-udp-timeout-stream
   detect-local-mode feature-gates healthz-bind-address healthz-port hostname-override init-only
@@ -14,15 +14,19 @@ const KUBE_PROXY_FLAGS = `
   ipvs-sync-period ipvs-tcp-timeout ipvs-tcpfin-timeout ipvs-udp-timeout kube-api-burst
   kube-api-content-type kube-api-qps kubeconfig log-flush-frequency log-json-info-buffer-size
   log-json-split-stream log-text-info-buffer-size log-text-split-stream logging-format
-  machine-id-file masquerade-all master metrics-bind-address metrics-port nodeport-addresses
+  masquerade-all master metrics-bind-address metrics-port nodeport-addresses
   oom-score-adj pod-bridge-interface pod-interface-name-prefix profiling proxy-mode
   show-hidden-metrics-for-version v version vmodule write-config-to
 `
   .trim()
   .split(/\s+/);
 
-test('every flag of kube-proxy is known, and no other', () => {
-  assert.deepEqual([...FLAG_NAMES].sort(), [...KUBE_PROXY_FLAGS].sort());
+/** Flags that kube-proxy 1.36 still had; a command line with them starts as before. */
+const GONE_FLAGS = ['boot-id-file', 'machine-id-file'] as const;
+
+test('every flag of kube-proxy is known, and no other but those of the release before', () => {
+  assert.deepEqual([...FLAG_NAMES].sort(), [...KUBE_PROXY_FLAGS, ...GONE_FLAGS].sort());
+  for (const name of GONE_FLAGS) assert.match(startFlag(name).noEffect ?? '', /kube-proxy 1\.37/);
 });
 
 test('the fields that one flag sets are of one kind', () => {

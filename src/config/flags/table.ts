@@ -8,6 +8,10 @@ export interface StartFlag {
   readonly noEffect?: string;
 }
 
+/** A command line of an older release still starts; kube-proxy would end with "unknown flag". */
+const GONE_IN_1_37 =
+  'It set nothing in kube-proxy either, and kube-proxy 1.37 does not know it any more.';
+
 export const START_FLAGS = {
   config: { value: 'text', about: 'the configuration file' },
   master: {
@@ -29,12 +33,12 @@ export const START_FLAGS = {
   'boot-id-file': {
     value: 'text',
     about: 'files with the boot id',
-    noEffect: 'Fairlead reports no machine facts.',
+    noEffect: GONE_IN_1_37,
   },
   'machine-id-file': {
     value: 'text',
     about: 'files with the machine id',
-    noEffect: 'Fairlead reports no machine facts.',
+    noEffect: GONE_IN_1_37,
   },
 } as const satisfies Record<string, StartFlag>;
 

@@ -9,7 +9,7 @@ import { sortedTables } from './testing/sorted-tables.ts';
 
 describe('what is written for rows', () => {
   for (const family of FAMILIES) {
-    it(`is line by line what kube-proxy v1.36.4 writes, ${family}`, () => {
+    it(`is line by line what kube-proxy v1.37.1 writes, ${family}`, () => {
       const name = `upstream-${family.toLowerCase()}.txt`;
       const upstream = readFileSync(join(import.meta.dirname, 'testdata', name), 'utf8');
       const ours = restoreText(renderedTables(upstreamRows(), SETTING, family));

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { OpenServer } from '../http.ts';
+import type { OpenServer } from '../open-server.ts';
 import type { ServerError } from '../server-error.ts';
 
 export interface Served {
