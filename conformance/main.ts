@@ -8,7 +8,7 @@ import { terminalProgress } from '../lab/host/progress.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { CORPUS } from './corpus.ts';
-import { choiceLine, choiceList, differingFor } from './differing/differing.ts';
+import { choiceLine, choiceList, choicesMarkdown, differingFor } from './differing/differing.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
@@ -58,7 +58,7 @@ async function main(options: Options): Promise<void> {
   if (scenarios.length === 0 && !options.sabotage) {
     throw new LabError('LAB_USAGE', 'no scenario has such a name', { next: 'see --list' });
   }
-  if (options.list && options.differing) return listDiffering(options, scenarios);
+  if (options.list && options.differing) return await listDiffering(options, scenarios);
   if (options.list) {
     for (const scenario of scenarios) console.log(`${scenario.name}\n    ${scenario.title}`);
     return;
@@ -67,11 +67,14 @@ async function main(options: Options): Promise<void> {
   else await judgeProxies(options, scenarios);
 }
 
-function listDiffering(options: Options, corpus: readonly Scenario[]): void {
-  for (const { name } of options.proxy) {
-    const choice = differingFor(name, corpus, options.cover);
+async function listDiffering(options: Options, corpus: readonly Scenario[]): Promise<void> {
+  const choices = new Map(
+    options.proxy.map(({ name }) => [name, differingFor(name, corpus, options.cover)]),
+  );
+  for (const [name, choice] of choices) {
     console.log(`${choiceLine(name, choice)}\n${choiceList(choice)}`);
   }
+  if (options.docs) await updateDocument(options.docs, 'differing', choicesMarkdown(choices));
 }
 
 /** All that were asked for, or those in which this proxy could differ. */

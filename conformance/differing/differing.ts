@@ -25,6 +25,15 @@ export function choiceLine(proxy: string, { chosen, total, combinations }: Choic
   );
 }
 
+export function choicesMarkdown(choices: ReadonlyMap<string, Choice>): string {
+  const rows = [...choices].map(([proxy, { chosen, total, combinations }]) => {
+    const known = chosen.filter(({ why }) => why === 'known difference').length;
+    return `| ${proxy} | ${chosen.length} of ${total} | ${known} | ${combinations} |`;
+  });
+  const head = '| proxy | scenarios | of them with a known difference | combinations |';
+  return [head, '|---|---|---|---|', ...rows].join('\n');
+}
+
 /** One line a scenario, with the first of its reasons. */
 export function choiceList({ chosen }: Choice): string {
   const lines = chosen.map(({ scenario, why }) => {

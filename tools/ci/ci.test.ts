@@ -70,6 +70,30 @@ describe('the runner', () => {
     assert.equal(await readFile(join(folder, 'dist/ci/fine.log'), 'utf8'), 'all is well\n');
   });
 
+  it('keeps all that a part prints, though it ends right after', async () => {
+    const script = 'i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i + 1)); done';
+    await run([planted('talks', script, 30)], 'nightly');
+    const log = await readFile(join(folder, 'dist/nightly/talks.log'), 'utf8');
+    assert.equal(log.split('\n').at(-2), 'line 19999');
+  });
+
+  it('does not wait for a process of another group that keeps the output open', async () => {
+    const script =
+      "setsid sh -c 'echo $$ > other; exec sleep 600' & while ! test -s other; do :; done";
+    const { code } = await run([planted('leaves', script, 30)], 'run');
+    assert.equal(code, 0);
+    // Throws if it has ended: then it was waited for.
+    process.kill(Number(await readFile(join(folder, 'other'), 'utf8')), 'SIGKILL');
+  });
+
+  it('says so when a program cannot be started', async () => {
+    const part = { ...FINE, command: ['fairlead-no-such-program'] as const };
+    assert.match(
+      (await run([part], 'run')).last,
+      /FAILED in: fine \(cannot start fairlead-no-such/,
+    );
+  });
+
   it('names a part that fails, in its last line, and runs nothing after it', async () => {
     const { code, last } = await run([FAILS, FINE], 'run');
     assert.equal(code, 1);
@@ -91,7 +115,7 @@ describe('the runner', () => {
     assert.equal(code, 1);
     assert.equal(
       last,
-      '.ci/run: FAILED in: hangs (ended: still running after 3 s, with a budget of 1 s)',
+      '.ci/run: FAILED in: hangs (ended: still running after 2 s, with a budget of 1 s)',
     );
     await gone(Number(await readFile(join(folder, 'hanging'), 'utf8')));
   });
@@ -167,7 +191,7 @@ describe('the runner', () => {
     assert.match(warm.last, /FAILED in: lab-parts/);
   });
 
-  it('lets a part end cleanly when interrupted, runs no other, and can go on later', async () => {
+  it('lets a part end cleanly when interrupted, and runs no other', async () => {
     const script = 'trap "echo removed; exit 7" TERM; echo begun; sleep 600 & wait';
     const child = start([planted('long', script, 600), FINE], 'run');
     const output = text(child.stdout as NodeJS.ReadableStream);

@@ -4,6 +4,7 @@ import { updateSection } from './document.ts';
 import { DEADLINES } from './limits.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
 import { budgetSeconds, type Part } from './part.ts';
+import { programOf } from './program.ts';
 import { PlanRecord, readEarlier } from './record.ts';
 import { partsMarkdown, summaryTable, verdictLines } from './report.ts';
 import { firstFailure, judged, type PartResult, type Summary } from './results.ts';
@@ -18,6 +19,8 @@ export interface Site {
   readonly parts: readonly Part[];
   /** Where commands are run, and `dist/` is. */
   readonly root: string;
+  /** The scripts of package.json. */
+  readonly scripts: Readonly<Record<string, string>>;
   readonly measureSlowness: () => Promise<number>;
   readonly limits?: Limits;
 }
@@ -72,12 +75,15 @@ async function runAll(
 ): Promise<void> {
   const { options, record, signal, logFolder } = of;
   const { cold, slowness } = record.summary();
+  const binFolder = join(site.root, 'node_modules/.bin');
+  const around = { scripts: site.scripts, binFolder, env: process.env };
   await runPlan({
     parts: site.parts,
     cold,
     slowness,
     keepGoing: options.keepGoing,
     folder: site.root,
+    programOf: (command) => programOf(command, around),
     logFolder,
     show: options.plan === 'run' ? process.stdout : undefined,
     signal,

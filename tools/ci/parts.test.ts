@@ -6,6 +6,7 @@ import { partsOf } from './choose-parts.ts';
 import { DEADLINES, GRACE_SECONDS, HANG_FACTOR, TOTALS } from './limits.ts';
 import { type Part, PLANS, totalSeconds } from './part.ts';
 import { PARTS } from './parts.ts';
+import { programOf } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -39,11 +40,10 @@ describe('the table of parts', () => {
 
   it('runs only scripts that package.json has', async () => {
     const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-    const unknown = PARTS.filter(({ command }) => {
-      const script = command?.[1] === 'run' ? command[3] : command?.[1];
-      return script !== undefined && scripts[script] === undefined;
-    });
-    assert.deepEqual(unknown, []);
+    for (const { command } of PARTS) {
+      if (command)
+        assert.doesNotThrow(() => programOf(command, { scripts, binFolder: '', env: {} }));
+    }
   });
 
   it('runs by night what every landing runs, or something larger under the same first word', () => {

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GRACE_SECONDS, HANG_FACTOR } from './limits.ts';
 import { budgetSeconds, type Part } from './part.ts';
+import type { Program } from './program.ts';
 import { judged, type PartResult } from './results.ts';
 import { runPart } from './run-part.ts';
 
@@ -13,6 +14,7 @@ export interface PlanRun {
   /** Go on after a failure. */
   readonly keepGoing: boolean;
   readonly folder: string;
+  readonly programOf: (command: readonly [string, ...string[]]) => Program;
   readonly logFolder: string;
   /** Where the output of the parts goes; nowhere but into their logs when not given. */
   readonly show?: NodeJS.WritableStream | undefined;
@@ -60,7 +62,7 @@ async function runOne(run: PlanRun, part: Part, allowed: number): Promise<PartRe
   const reason = `still running after ${limitSeconds} s, with a budget of ${allowed} s`;
   const timer = setTimeout(() => hang.abort(reason), limitSeconds * 1_000);
   const { milliseconds, failure } = await runPart({
-    command: part.command,
+    program: run.programOf(part.command),
     folder: run.folder,
     logFile: join(run.logFolder, `${part.name}.log`),
     show: run.show,

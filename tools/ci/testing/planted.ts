@@ -7,6 +7,7 @@ const [root = '', parts = '[]', ...args] = process.argv.slice(2);
 process.exitCode = await ci(args, {
   parts: JSON.parse(parts) as Part[],
   root,
+  scripts: {},
   measureSlowness: async () => 1,
-  limits: { hangFactor: 3, graceMs: 2_000 },
+  limits: { hangFactor: 2, graceMs: 500 },
 });
