@@ -25,10 +25,10 @@ const BOTH = ['run', 'nightly'] as const;
 const RUN = ['run'] as const;
 const NIGHTLY = ['nightly'] as const;
 
-/** One quick row of each kind of fault: server, way, process, touch, clock, cleanup, failing calls. */
+/** One quick row of each kind of fault. */
 const QUICK_FAULTS =
-  '^(API server killed|reset in the middle of a line|restart of a synced node|table deleted|' +
-  'clock set back by an hour|cleanup|netlink calls fail)$';
+  '^(API server killed|reset in the middle of a line|slow reader|restart of a synced node|5 x kill -9|' +
+  'table deleted|clock set back by an hour|cleanup|netlink calls fail)$';
 
 const FIRST_PROXY = ['--proxy', 'fairlead-nftables'];
 const SOME_SABOTAGES = 'late$|^(lose-one-in-twenty|reject-turned-silent)$';
@@ -211,7 +211,7 @@ function faults(): Part[] {
   return [
     part('faults', {
       about: 'a quick fault of each kind, of fairlead-nftables',
-      command: npm('faults', '--only', QUICK_FAULTS),
+      command: npm('faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
       seconds: 100,
     }),
