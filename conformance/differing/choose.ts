@@ -105,7 +105,8 @@ function hasKnownDifference(scenario: Scenario, { proxy, counterpart }: OwnPath)
   });
 }
 
-/** `fairlead-iptables-legacy` is a `fairlead-iptables`, and `upstream-nftables-1.36` an `upstream-nftables`. */
+/** `fairlead-iptables-legacy` is a `fairlead-iptables`, on whatever network: `PROXY@NETWORK`. */
 export function isOf(name: string, proxy: string): boolean {
-  return name === proxy || name.startsWith(`${proxy}-`);
+  const [bare = ''] = name.split('@');
+  return bare === proxy || bare.startsWith(`${proxy}-`);
 }

@@ -71,6 +71,19 @@ describe('chooseDiffering', () => {
     assert.deepEqual(namesOf(corpus), ['x/both']);
   });
 
+  it('always chooses a known difference of the proxy or its counterpart, also on one network', () => {
+    for (const proxy of ['ours', 'ours-legacy', 'theirs', 'ours@vxlan']) {
+      const otherwise = { [proxy]: { expect: refused, reason: 'there is no rule for it' } };
+      const steps = [{ ask: askedOf('pod:near').map((question) => ({ ...question, otherwise })) }];
+      const names = namesOf([scenario('x/one'), scenario('x/differs', { steps })]);
+      assert.ok(names.includes('x/differs'), proxy);
+    }
+    const otherwise = { oursons: { expect: refused, reason: 'there is no rule for it' } };
+    const steps = [{ ask: askedOf('pod:near').map((question) => ({ ...question, otherwise })) }];
+    const names = namesOf([scenario('x/one'), scenario('x/differs', { steps })]);
+    assert.deepEqual(names, ['x/one']);
+  });
+
   it('says why each was chosen, and how many of how many', () => {
     const otherwise = { theirs: { expect: refused, reason: 'there is no rule for it' } };
     const differs = scenario('x/differs', {

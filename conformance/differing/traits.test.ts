@@ -100,6 +100,24 @@ describe('traitsOf', () => {
     ]);
   });
 
+  it('reads how a question is asked, and what is special about the pods that may answer', () => {
+    const pods = { ...PODS, a: { ...on(1), pathMtu: 1280 } as never };
+    const ask = [{ from: 'node1', to: clusterIP('web'), expect: answeredBy('a'), bytes: 5_000 }];
+    assert.deepEqual(qualitiesOf({ pods, steps: [{ ask }] }), [
+      'bytes',
+      'endpoint near',
+      'pathMtu',
+    ]);
+  });
+
+  it('reads the target inside a target, and its Service', () => {
+    const services = { web: { spec: { sessionAffinity: 'ClientIP' } } };
+    const ask = [{ from: 'node1', to: { ping: clusterIP('web') } as never, expect: refused }];
+    const { target, qualities } = only({ services, steps: [{ ask }] });
+    assert.equal(target, 'ping clusterIP');
+    assert.ok(qualities.has('sessionAffinity=ClientIP'));
+  });
+
   it('counts a held flow when it begins and when it is asked again', () => {
     const to = clusterIP('web');
     const traits = traitsOf({

@@ -29,9 +29,14 @@ interface Asked {
   readonly from: Asker;
   readonly to: Target;
   readonly expect: Answer;
-  /** Kinds of the steps and changes that came before it. */
-  readonly after: ReadonlySet<string>;
+  /** Kinds of the steps and changes that came before it, and how it is asked. */
+  readonly how: ReadonlySet<string>;
 }
+
+/** What every question has, and what says how often or how soon rather than what. */
+const USUAL_OF_QUESTIONS = ['name', 'from', 'to', 'expect', 'otherwise', 'connections', 'settles'];
+/** What pods have that makes no difference to the way to them. */
+const USUAL_OF_PODS = ['node', 'app', 'ports', 'ready'];
 
 /** Both the scenario's declarations and what its changes create. */
 interface Declared {
@@ -50,7 +55,7 @@ export function traitsOf(scenario: Scenario): Traits[] {
     answer: answerKind(asked.expect),
     qualities: new Set([
       ...declared.setup,
-      ...asked.after,
+      ...asked.how,
       ...whereabouts(asked, declared),
       ...serviceQualities(asked.to, declared),
     ]),
@@ -63,14 +68,19 @@ function askedBy(scenario: Scenario): Asked[] {
   const after = new Set<string>();
   for (const step of scenario.steps) {
     if ('ask' in step) {
-      for (const question of step.ask) asked.push({ ...question, after: new Set(after) });
+      for (const question of step.ask) {
+        asked.push({
+          ...question,
+          how: new Set([...after, ...unusual(question, USUAL_OF_QUESTIONS)]),
+        });
+      }
     } else if ('hold' in step) {
       held.set(step.hold.name, step.hold);
-      asked.push({ ...step.hold, after: new Set(after) });
+      asked.push({ ...step.hold, how: new Set(after) });
     } else if ('held' in step) {
       const flow = held.get(step.held);
-      const before = new Set([...after, 'held']);
-      if (flow) asked.push({ from: flow.from, to: flow.to, expect: step.expect, after: before });
+      const how = new Set([...after, 'held']);
+      if (flow) asked.push({ from: flow.from, to: flow.to, expect: step.expect, how });
     } else if ('change' in step) {
       for (const change of step.change) after.add(`after ${firstKey(change)}`);
     } else {
@@ -108,19 +118,29 @@ function askerKind(from: Asker): string {
   return from.match(/^[a-z]+/)?.[0] ?? from;
 }
 
-function targetKind(to: Target, { services }: Declared): string {
+function targetKind(to: Target, declared: Declared): string {
   const kind = firstKey(to);
+  const inner = targetInside(to);
+  if (inner) return `${kind} ${targetKind(inner, declared)}`;
   if (kind === 'nodePortNamed') return 'nodePort';
   if (!('address' in to)) return kind;
   if (to.address.includes(':')) return to.address.split(':')[0] ?? kind;
-  const all = [...services.values()].flat();
+  const all = [...declared.services.values()].flat();
   if (all.some(({ loadBalancer }) => loadBalancer?.some(({ name }) => name === to.address))) {
     return 'loadBalancer';
   }
   return all.some(({ externalIPs }) => externalIPs?.includes(to.address)) ? 'externalIP' : kind;
 }
 
+/** A kind of question that is put to any target, such as an echo request, holds that target. */
+function targetInside(to: Target): Target | undefined {
+  const [inner] = Object.values(to);
+  return typeof inner === 'object' && inner !== null ? (inner as Target) : undefined;
+}
+
 function serviceOf(to: Target): string | undefined {
+  const inner = targetInside(to);
+  if (inner) return serviceOf(inner);
   if ('clusterIP' in to) return to.clusterIP;
   if ('nodePort' in to) return to.nodePort;
   return 'service' in to ? to.service : undefined;
@@ -149,8 +169,8 @@ function whereabouts({ from, to, expect }: Asked, { pods }: Declared): string[] 
   const nodeIndex = asking?.node ?? Number(from.match(/node(\d+)$/)?.[1]);
   const found: string[] = [];
   if (name !== undefined && names.includes(name)) found.push('hairpin');
-  if (asking?.hostNetwork || names.some((pod) => pods.get(pod)?.hostNetwork)) {
-    found.push('hostNetwork');
+  for (const pod of [asking, ...names.map((one) => pods.get(one))]) {
+    found.push(...unusual(pod ?? {}, USUAL_OF_PODS));
   }
   if (names.length > 0 && Number.isInteger(nodeIndex)) {
     const isNear = (pod: string): boolean => pods.get(pod)?.node === nodeIndex;
@@ -162,8 +182,9 @@ function whereabouts({ from, to, expect }: Asked, { pods }: Declared): string[] 
 }
 
 function answerers(expect: Answer): readonly string[] {
-  const [value] = Object.values(expect);
-  return Array.isArray(value) ? value : [];
+  const [value] = Object.values(expect) as unknown[];
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? (value as string[]) : [];
 }
 
 /** Fields of the spec that have more than the usual value, labels, and modes of load balancers. */
@@ -177,6 +198,13 @@ function serviceQualities(to: Target, { services }: Declared): string[] {
     ...Object.keys(labels).map((label) => `label ${label}`),
     ...loadBalancer.flatMap(({ ipMode }) => (ipMode ? [`ipMode=${ipMode}`] : [])),
   ]);
+}
+
+/** Names of the fields that are set and not among the usual ones. */
+function unusual(of: object, usual: readonly string[]): string[] {
+  return Object.entries(of)
+    .filter(([key, value]) => !usual.includes(key) && value !== undefined && value !== false)
+    .map(([key]) => key);
 }
 
 function firstKey(of: object): string {

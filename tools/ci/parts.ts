@@ -31,7 +31,8 @@ const QUICK_FAULTS =
   'table deleted|clock set back by an hour|cleanup|netlink calls fail)$';
 
 const FIRST_PROXY = ['--proxy', 'fairlead-nftables'];
-const SOME_SABOTAGES = 'late$|^(lose-one-in-twenty|reject-turned-silent)$';
+const SOME_SABOTAGES =
+  '^(one-service-300ms-late|everything-300ms-late|lose-one-in-twenty|reject-turned-silent)$';
 
 /** Sums of seconds are held by limits.ts; docs/ci.md says how a budget is chosen. */
 export const PARTS: readonly Part[] = [
