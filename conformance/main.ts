@@ -42,7 +42,7 @@ const program = new Command('conformance')
   .option('--differing', 'of each proxy only the scenarios in which it could differ', false)
   .option(
     '--cover <count>',
-    'with --differing: scenarios of each combination of traits',
+    'with --differing: scenarios of each combination; 0: known differences',
     wholeNumber,
     1,
   )
@@ -158,8 +158,8 @@ function proxies(text: string): ProxyVariant[] {
 }
 
 function wholeNumber(text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number above 0.');
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 function pattern(text: string): RegExp {

@@ -24,7 +24,8 @@ interface Candidate {
 /**
  * The scenarios in which a proxy could differ from the others: all with a known difference of its
  * own or of its counterpart, and then few that have every combination of traits on its own path,
- * each combination in as many scenarios as asked for, where there are so many.
+ * each combination in as many scenarios as asked for, where there are so many; with 0 none but those
+ * with a known difference.
  */
 export function chooseDiffering(
   corpus: readonly Scenario[],
@@ -59,6 +60,7 @@ class Missing {
   readonly #times = new Map<string, number>();
 
   constructor(candidates: readonly Candidate[], timesEach: number) {
+    if (timesEach === 0) return;
     for (const combination of candidates.flatMap(({ combinations }) => [...combinations])) {
       const times = this.#times.get(combination) ?? 0;
       this.#times.set(combination, Math.min(times + 1, timesEach));

@@ -35,6 +35,7 @@ describe('chooseDiffering', () => {
     const corpus = ['x/one', 'x/two', 'x/three'].map((name) => scenario(name));
     assert.deepEqual(namesOf(corpus, 2), ['x/one', 'x/two']);
     assert.deepEqual(namesOf(corpus, 9), ['x/one', 'x/two', 'x/three']);
+    assert.deepEqual(namesOf(corpus, 0), []);
   });
 
   it('chooses what a field of the spec adds that no list names', () => {

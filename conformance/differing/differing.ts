@@ -19,9 +19,10 @@ export function differingFor(
 /** How many of how many, and why. */
 export function choiceLine(proxy: string, { chosen, total, combinations }: Choice): string {
   const known = chosen.filter(({ why }) => why === 'known difference').length;
+  const others = `${chosen.length - known} more for all ${combinations} combinations on its own path`;
   return (
-    `${proxy}: ${chosen.length} of ${total} scenarios: ${known} with a known difference, ` +
-    `${chosen.length - known} more for all ${combinations} combinations on its own path`
+    `${proxy}: ${chosen.length} of ${total} scenarios: ${known} with a known difference` +
+    (combinations === 0 ? '' : `, ${others}`)
   );
 }
 

@@ -34,6 +34,17 @@ const POLICY = [
 /** Questions of these the rules of nftables answer, behind the programs. */
 const BEHIND_PROGRAMS = ['loadBalancerSourceRanges', 'detectLocalMode', 'masqueradeAll'];
 
+/** Made into rules by the same code, whichever backend takes them. */
+const SETTINGS = [
+  'detectLocalMode',
+  'masqueradeAll',
+  'nodePortAddresses',
+  'localhostNodePorts',
+  'addressRules',
+  'podNetwork',
+];
+
+/** The first that fits counts. */
 export const OWN_PATHS: readonly OwnPath[] = [
   {
     proxy: 'fairlead-nftables',
@@ -41,6 +52,13 @@ export const OWN_PATHS: readonly OwnPath[] = [
     sharedAskers: [],
     sharedTargets: NOT_FORWARDED,
     sharedQualities: POLICY,
+  },
+  {
+    proxy: 'fairlead-iptables-legacy',
+    counterpart: 'upstream-iptables-legacy',
+    sharedAskers: [],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: [...POLICY, ...SETTINGS],
   },
   {
     proxy: 'fairlead-iptables',

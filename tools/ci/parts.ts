@@ -47,7 +47,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 440,
+    seconds: 460,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -148,11 +148,17 @@ function conformanceOnLanding(): Part[] {
     });
   return [
     conformance('fairlead-nftables', BOTH),
-    differing('fairlead-iptables', 80),
-    differing('fairlead-iptables-legacy', 80),
-    differing('fairlead-socket-ebpf', 70),
-    differing('fairlead-tc-ebpf', 70),
-    differing('upstream-nftables', 100),
+    differing('fairlead-iptables', 95),
+    differing('fairlead-iptables-legacy', 65),
+    differing('fairlead-socket-ebpf', 75),
+    differing('fairlead-tc-ebpf', 85),
+    // The whole corpus judges upstream by night; here, what is written down about it still holds.
+    part('differing-upstream-nftables', {
+      about: 'the known differences of upstream-nftables, and no others',
+      command: npm('conformance', '--proxy', 'upstream-nftables', '--differing', '--cover', '0'),
+      plans: RUN,
+      seconds: 45,
+    }),
   ];
 }
 
@@ -269,7 +275,7 @@ function costs(): Part[] {
       about: 'costs beside upstream, held to ratios',
       command: npm('bench', '--ci'),
       plans: BOTH,
-      seconds: 120,
+      seconds: 130,
     }),
     part('bench-shapes', {
       about: 'one large object: memory of the kernel, and one change',
