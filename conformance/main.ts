@@ -8,6 +8,7 @@ import { terminalProgress } from '../lab/host/progress.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { CORPUS } from './corpus.ts';
+import { choiceLine, choiceList, choicesMarkdown, differingFor } from './differing/differing.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
@@ -20,6 +21,8 @@ import type { Scenario } from './scenario.ts';
 interface Options {
   readonly proxy: readonly ProxyVariant[];
   readonly only?: RegExp;
+  readonly differing: boolean;
+  readonly cover: number;
   readonly json?: string;
   readonly docs?: string;
   readonly list: boolean;
@@ -36,6 +39,13 @@ const program = new Command('conformance')
     [findProxy('upstream-nftables')],
   )
   .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
+  .option('--differing', 'of each proxy only the scenarios in which it could differ', false)
+  .option(
+    '--cover <count>',
+    'with --differing: scenarios of each combination; 0: known differences',
+    wholeNumber,
+    1,
+  )
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .option('--sabotage', 'plant faults and see whether the scenarios notice', false)
@@ -48,6 +58,7 @@ async function main(options: Options): Promise<void> {
   if (scenarios.length === 0 && !options.sabotage) {
     throw new LabError('LAB_USAGE', 'no scenario has such a name', { next: 'see --list' });
   }
+  if (options.list && options.differing) return await listDiffering(options, scenarios);
   if (options.list) {
     for (const scenario of scenarios) console.log(`${scenario.name}\n    ${scenario.title}`);
     return;
@@ -56,7 +67,25 @@ async function main(options: Options): Promise<void> {
   else await judgeProxies(options, scenarios);
 }
 
-async function judgeProxies(options: Options, scenarios: readonly Scenario[]): Promise<void> {
+async function listDiffering(options: Options, corpus: readonly Scenario[]): Promise<void> {
+  const choices = new Map(
+    options.proxy.map(({ name }) => [name, differingFor(name, corpus, options.cover)]),
+  );
+  for (const [name, choice] of choices) {
+    console.log(`${choiceLine(name, choice)}\n${choiceList(choice)}`);
+  }
+  if (options.docs) await updateDocument(options.docs, 'differing', choicesMarkdown(choices));
+}
+
+/** All that were asked for, or those in which this proxy could differ. */
+function scenariosFor(proxy: string, options: Options, all: readonly Scenario[]): Scenario[] {
+  if (!options.differing) return [...all];
+  const choice = differingFor(proxy, all, options.cover);
+  console.log(choiceLine(proxy, choice));
+  return choice.chosen.map(({ scenario }) => scenario);
+}
+
+async function judgeProxies(options: Options, all: readonly Scenario[]): Promise<void> {
   const results: ScenarioResult[] = [];
   const times: RunTime[] = [];
   const signal = interruption();
@@ -64,6 +93,7 @@ async function judgeProxies(options: Options, scenarios: readonly Scenario[]): P
     const startedAt = performance.now();
     const progress = terminalProgress();
     const { atOnce } = options;
+    const scenarios = scenariosFor(variant.name, options, all);
     const run = { variant, scenarios, atOnce, progress, signal, onResult };
     results.push(...(await runCorpus(run)));
     const milliseconds = performance.now() - startedAt;
@@ -125,6 +155,11 @@ function proxyNames(): string {
 function proxies(text: string): ProxyVariant[] {
   if (text === 'upstream') return PROXY_VARIANTS.filter((v) => v.name.startsWith('upstream-'));
   return text.split(',').map(findProxy);
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 function pattern(text: string): RegExp {

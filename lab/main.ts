@@ -18,6 +18,7 @@ import { formatTable } from './host/table.ts';
 import { removeLab } from './lab.ts';
 import { readEscapes } from './network/capture.ts';
 import { provideParts } from './parts/build.ts';
+import { missingOf, PART_GROUPS, type PartGroup, provideGroups } from './parts/groups.ts';
 import { PROXY_VARIANTS } from './proxies/registry.ts';
 
 const nameOption = (): Option => new Option('--name <lab>', 'which lab').default(DEFAULT_LAB);
@@ -34,8 +35,17 @@ const program = new Command('lab')
 program
   .command('build')
   .description('build the programs of the cluster, or find them in the cache')
-  .action(async () => {
-    const parts = await provideParts(terminalProgress());
+  .addOption(
+    new Option('--also <groups...>', 'programs that only some commands need').choices(PART_GROUPS),
+  )
+  .option('--missing', 'print what would have to be built, one to a line, and build nothing')
+  .action(async (options: { also?: PartGroup[]; missing?: true }) => {
+    const groups = options.also ?? [];
+    if (options.missing) {
+      for (const title of await missingOf(groups)) console.log(title);
+      return;
+    }
+    const parts = await provideGroups(groups, { progress: terminalProgress() });
     console.log(formatTable([['PROGRAM', 'PATH'], ...Object.entries(parts)]));
   });
 

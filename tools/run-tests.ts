@@ -38,6 +38,9 @@ async function runTests(files: readonly string[]): Promise<number> {
     [
       '--test',
       '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${join(import.meta.dirname, 'testing/slowest-files.ts')}`,
+      '--test-reporter-destination=stdout',
       `--test-concurrency=${Math.min(MOST_AT_ONCE, availableParallelism())}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       ...files,

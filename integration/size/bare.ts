@@ -1,11 +1,12 @@
 import { Connection } from '../../src/cluster/connection.ts';
 import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
+import { JSON_ENCODING } from '../../src/cluster/wire/json-encoding.ts';
 
-/** Run in a process of its own: reads the same lists whole and parses them, and keeps nothing. */
+/** Run in a process of its own: reads the same lists whole, in JSON as most clients do, and keeps nothing. */
 const [kubeconfig = ''] = process.argv.slice(2);
 const startedAt = performance.now();
 const access = await loadKubeconfig({ files: [kubeconfig] });
-const connection = new Connection({ access });
+const connection = new Connection({ access, accept: JSON_ENCODING.mediaType });
 let bytes = 0;
 for (const path of ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpointslices']) {
   const text = await read(path);

@@ -4,6 +4,7 @@ import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
 import { listAll } from '../../src/cluster/list.ts';
 import { SLICES } from '../../src/cluster/resources.ts';
 import type { Source } from '../../src/cluster/source.ts';
+import { JSON_ENCODING } from '../../src/cluster/wire/json-encoding.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
 import { unknownNode } from '../../src/forwarding/unknown-node.ts';
@@ -59,7 +60,8 @@ async function measureChange(): Promise<Comparison> {
 }
 
 async function readSlices(onSlice: (service: string, raw: RawSlice) => void): Promise<void> {
-  const connection = new Connection({ access });
+  // In JSON: the lines that are made of them later hold every field that the API server writes.
+  const connection = new Connection({ access, accept: JSON_ENCODING.mediaType });
   await listAll({
     getter: connection,
     resource: SLICES,

@@ -1,0 +1,100 @@
+/**
+ * What each proxy leaves to code that other proxies share. Everything else it implements on its own
+ * path, so a trait that nobody has named here counts as its own: what is new is run, not skipped.
+ */
+export interface OwnPath {
+  /** Proxies whose name is this, or begins with it and a dash (a backend, an earlier version). */
+  readonly proxy: string;
+  /** Whose known differences are a reason to run a scenario here as well. */
+  readonly counterpart: string;
+  readonly sharedAskers: readonly string[];
+  readonly sharedTargets: readonly string[];
+  /** Whole qualities, or their names in front of `=`. */
+  readonly sharedQualities: readonly string[];
+}
+
+/** Health checks are served by the agent, and addresses of pods by nobody. */
+const NOT_FORWARDED = ['healthCheck', 'http', 'podIP'];
+
+/** Which endpoints a Service has, and which Services are served at all: `src/forwarding/`. */
+const POLICY = [
+  'trafficDistribution',
+  'publishNotReadyAddresses',
+  'selector',
+  'clusterIP',
+  'externalName',
+  'ipFamilyPolicy',
+  'type',
+  'label service.kubernetes.io/service-proxy-name',
+  'healthCheckNodePort',
+  'allocateLoadBalancerNodePorts',
+  'after taintNode',
+];
+
+/** Questions of these the rules of nftables answer, behind the programs. */
+const BEHIND_PROGRAMS = ['loadBalancerSourceRanges', 'detectLocalMode', 'masqueradeAll'];
+
+/** Made into rules by the same code, whichever backend takes them. */
+const SETTINGS = [
+  'detectLocalMode',
+  'masqueradeAll',
+  'nodePortAddresses',
+  'localhostNodePorts',
+  'addressRules',
+  'podNetwork',
+];
+
+/** The first that fits counts. */
+export const OWN_PATHS: readonly OwnPath[] = [
+  {
+    proxy: 'fairlead-nftables',
+    counterpart: 'upstream-nftables',
+    sharedAskers: [],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: POLICY,
+  },
+  {
+    proxy: 'fairlead-iptables-legacy',
+    counterpart: 'upstream-iptables-legacy',
+    sharedAskers: [],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: [...POLICY, ...SETTINGS],
+  },
+  {
+    proxy: 'fairlead-iptables',
+    counterpart: 'upstream-iptables',
+    sharedAskers: [],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: POLICY,
+  },
+  {
+    // Hooks at sockets: packets from outside meet the rules of nftables only.
+    proxy: 'fairlead-socket-ebpf',
+    counterpart: 'upstream-nftables',
+    sharedAskers: ['client', 'machine'],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: [...POLICY, ...BEHIND_PROGRAMS],
+  },
+  {
+    proxy: 'fairlead-tc-ebpf',
+    counterpart: 'upstream-nftables',
+    sharedAskers: [],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: [...POLICY, ...BEHIND_PROGRAMS],
+  },
+  // Upstream shares nothing with Fairlead, and its three variants share the policy.
+  {
+    proxy: 'upstream-nftables',
+    counterpart: 'fairlead-nftables',
+    sharedAskers: [],
+    sharedTargets: [],
+    sharedQualities: [],
+  },
+  {
+    proxy: 'upstream-iptables',
+    counterpart: 'fairlead-iptables',
+    sharedAskers: [],
+    sharedTargets: [],
+    sharedQualities: [],
+  },
+];

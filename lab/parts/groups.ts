@@ -1,0 +1,49 @@
+import type { Progress } from '../host/progress.ts';
+import { provideBench } from './bench.ts';
+import { provideParts } from './build.ts';
+import type { GoBuildContext } from './go-build.ts';
+import { provideOracle } from './oracle.ts';
+import { provideRealParts, provideTestParts } from './real.ts';
+
+type Programs = Readonly<Record<string, string>>;
+
+/** Programs that are built when something asks for them, by the name that `lab build --also` takes. */
+const GROUPS = {
+  oracle: async (context: GoBuildContext): Promise<Programs> => ({
+    oracle: await provideOracle(context),
+  }),
+  bench: async (context: GoBuildContext): Promise<Programs> => ({
+    bench: await provideBench(context),
+  }),
+  real: async (context: GoBuildContext): Promise<Programs> => await provideRealParts(context),
+  e2e: async (context: GoBuildContext): Promise<Programs> => await provideTestParts(context),
+} as const;
+
+export type PartGroup = keyof typeof GROUPS;
+export const PART_GROUPS = Object.keys(GROUPS) as readonly PartGroup[];
+
+/** The programs of the plain lab, and those of the groups. */
+export async function provideGroups(
+  groups: readonly PartGroup[],
+  context: GoBuildContext,
+): Promise<Programs> {
+  const programs: Record<string, string> = {
+    ...(await provideParts(context.progress, context.signal)),
+  };
+  for (const group of groups) Object.assign(programs, await GROUPS[group](context));
+  return programs;
+}
+
+/** What `provideGroups` would have to build: one line for each program. Builds nothing. */
+export async function missingOf(groups: readonly PartGroup[]): Promise<readonly string[]> {
+  const missing: string[] = [];
+  // Every build is a step of its progress, and nothing else is one.
+  const progress: Progress = {
+    step: async (title) => {
+      missing.push(title);
+      return undefined as never;
+    },
+  };
+  await provideGroups(groups, { progress });
+  return missing;
+}

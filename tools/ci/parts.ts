@@ -1,0 +1,333 @@
+import type { Part, Plan } from './part.ts';
+
+/** As a person would type it. */
+function npm(script: string, ...args: string[]): [string, ...string[]] {
+  return args.length === 0
+    ? ['npm', 'run', '-s', script]
+    : ['npm', 'run', '-s', script, '--', ...args];
+}
+
+/** Names of modes are long enough for a table without the name of the project. */
+function short(proxy: string): string {
+  return proxy.replace(/^fairlead-/, '');
+}
+
+/** A part with one budget: nothing in it is built by Go. */
+function part(
+  name: string,
+  of: { about: string; command: [string, ...string[]]; plans: readonly Plan[]; seconds: number },
+): Part {
+  const { about, command, plans, seconds } = of;
+  return { name, about, command, plans, budget: { cached: seconds, cold: seconds } };
+}
+
+const BOTH = ['run', 'nightly'] as const;
+const RUN = ['run'] as const;
+const NIGHTLY = ['nightly'] as const;
+
+/** One quick row of each kind of fault. */
+const QUICK_FAULTS =
+  '^(API server killed|reset in the middle of a line|slow reader|restart of a synced node|5 x kill -9|' +
+  'table deleted|clock set back by an hour|cleanup|netlink calls fail)$';
+
+const FIRST_PROXY = ['--proxy', 'fairlead-nftables'];
+const SOME_SABOTAGES =
+  '^(one-service-300ms-late|everything-300ms-late|lose-one-in-twenty|reject-turned-silent)$';
+
+/** Sums of seconds are held by limits.ts; docs/ci.md says how a budget is chosen. */
+export const PARTS: readonly Part[] = [
+  ...preparation(),
+  part('checks', {
+    about: 'types, lint, layers, wall clock, lock files, dead code',
+    command: npm('check'),
+    plans: BOTH,
+    seconds: 25,
+  }),
+  part('tests', {
+    about: 'every unit and root test',
+    command: ['npm', 'test'],
+    plans: BOTH,
+    seconds: 460,
+  }),
+  ...policy(),
+  ...conformanceOnLanding(),
+  ...conformanceByNight(),
+  ...sabotages(),
+  ...faults(),
+  ...iptables(),
+  ...costs(),
+  ...realNodes(),
+];
+
+/** The first two are done by the script before there is a Node to run this. */
+function preparation(): Part[] {
+  const labParts = {
+    about: 'etcd, Kubernetes and all else that Go builds',
+    budget: { cached: 5, cold: 1_500 },
+  };
+  const build = (...also: string[]): [string, ...string[]] =>
+    npm('lab', 'build', '--also', ...also);
+  return [
+    {
+      name: 'debian-packages',
+      about: 'install what is missing',
+      plans: BOTH,
+      budget: { cached: 5, cold: 240 },
+    },
+    {
+      name: 'npm-packages',
+      about: 'npm ci',
+      plans: BOTH,
+      budget: { cached: 30, cold: 180 },
+    },
+    { name: 'lab-parts', ...labParts, command: build('oracle', 'bench'), plans: RUN },
+    {
+      name: 'lab-parts-all',
+      ...labParts,
+      command: build('oracle', 'bench', 'real', 'e2e'),
+      plans: NIGHTLY,
+      budget: { cached: 5, cold: 3_600 },
+    },
+    part('kernel-programs', {
+      about: 'compile the eBPF programs',
+      command: npm('bpf'),
+      plans: BOTH,
+      seconds: 5,
+    }),
+  ];
+}
+
+function policy(): Part[] {
+  return [
+    part('oracle', {
+      about: "policy against upstream's own code, 5,000 clusters",
+      command: npm('oracle', '--states', '5000', '--seed', '1'),
+      plans: RUN,
+      seconds: 15,
+    }),
+    part('oracle-coverage', {
+      about: "policy against upstream's own code, 20,000 clusters of a new seed, with coverage",
+      command: npm('oracle', '--states', '20000', '--coverage'),
+      plans: NIGHTLY,
+      seconds: 120,
+    }),
+    part('oracle-planted', {
+      about: 'every bug planted in the policy is found',
+      command: npm('oracle', '--planted', '--seed', '1'),
+      plans: NIGHTLY,
+      seconds: 240,
+    }),
+    part('fuzz', {
+      about: 'damaged objects and watches, 10,000 of them',
+      command: npm('fuzz', '--objects', '10000', '--seed', '1'),
+      plans: RUN,
+      seconds: 15,
+    }),
+    part('fuzz-long', {
+      about: 'damaged objects and watches, 500,000 of a new seed',
+      command: npm('fuzz', '--objects', '500000'),
+      plans: NIGHTLY,
+      seconds: 600,
+    }),
+    part('fuzz-planted', {
+      about: 'every fault planted in the model is found',
+      command: npm('fuzz', '--planted', '--seed', '1'),
+      plans: NIGHTLY,
+      seconds: 240,
+    }),
+  ];
+}
+
+function conformanceOnLanding(): Part[] {
+  const differing = (proxy: string, seconds: number): Part =>
+    part(`differing-${short(proxy)}`, {
+      about: `the scenarios in which ${proxy} could differ`,
+      command: npm('conformance', '--proxy', proxy, '--differing'),
+      plans: RUN,
+      seconds,
+    });
+  return [
+    conformance('fairlead-nftables', BOTH),
+    differing('fairlead-iptables', 95),
+    differing('fairlead-iptables-legacy', 65),
+    differing('fairlead-socket-ebpf', 75),
+    differing('fairlead-tc-ebpf', 85),
+    // The whole corpus judges upstream by night; here, what is written down about it still holds.
+    part('differing-upstream-nftables', {
+      about: 'the known differences of upstream-nftables, and no others',
+      command: npm('conformance', '--proxy', 'upstream-nftables', '--differing', '--cover', '0'),
+      plans: RUN,
+      seconds: 45,
+    }),
+  ];
+}
+
+function conformanceByNight(): Part[] {
+  const proxies = [
+    'fairlead-iptables',
+    'fairlead-iptables-legacy',
+    'fairlead-socket-ebpf',
+    'fairlead-tc-ebpf',
+    'upstream-nftables',
+    'upstream-iptables',
+    'upstream-iptables-legacy',
+  ];
+  return proxies.map((proxy) => conformance(proxy, NIGHTLY, 240));
+}
+
+function conformance(proxy: string, plans: readonly Plan[], seconds = 140): Part {
+  return part(`conformance-${short(proxy)}`, {
+    about: `every scenario, of ${proxy}`,
+    command: npm('conformance', '--proxy', proxy),
+    plans,
+    seconds,
+  });
+}
+
+function sabotages(): Part[] {
+  const of = (proxy: string): Part =>
+    part(`sabotage-${short(proxy)}`, {
+      about: `every fault planted behind ${proxy} is noticed`,
+      command: npm('conformance', '--sabotage', '--proxy', proxy),
+      plans: NIGHTLY,
+      seconds: 300,
+    });
+  return [
+    part('sabotage', {
+      about: 'some faults planted behind fairlead-nftables are noticed',
+      command: npm('conformance', '--sabotage', ...FIRST_PROXY, '--only', SOME_SABOTAGES),
+      plans: RUN,
+      seconds: 45,
+    }),
+    of('upstream-nftables'),
+    of('fairlead-nftables'),
+    of('fairlead-iptables'),
+    of('fairlead-socket-ebpf'),
+    of('fairlead-tc-ebpf'),
+  ];
+}
+
+function faults(): Part[] {
+  const all = (proxy: string, seconds: number): Part =>
+    part(`faults-${short(proxy)}`, {
+      about: `every fault, of ${proxy}`,
+      command: npm('faults', '--proxy', proxy),
+      plans: NIGHTLY,
+      seconds,
+    });
+  return [
+    part('faults', {
+      about: 'a quick fault of each kind, of fairlead-nftables',
+      command: npm('faults', '--times', '5', '--only', QUICK_FAULTS),
+      plans: RUN,
+      seconds: 100,
+    }),
+    part('faults-programs', {
+      about: 'a hook detached, of fairlead-socket-ebpf',
+      command: npm('faults', '--proxy', 'fairlead-socket-ebpf', '--only', '^hook taken off$'),
+      plans: RUN,
+      seconds: 35,
+    }),
+    all('fairlead-nftables', 2_700),
+    all('fairlead-socket-ebpf', 1_500),
+    all('fairlead-tc-ebpf', 1_500),
+    part('neighbour', {
+      about: 'a hostile user of one namespace, five minutes',
+      command: npm('neighbour'),
+      plans: NIGHTLY,
+      seconds: 500,
+    }),
+  ];
+}
+
+function iptables(): Part[] {
+  return [
+    part('iptables-equality', {
+      about: "rules equal to kube-proxy's, 40 generated states on the nft backend",
+      command: npm('iptables-equality', '--states', '40', '--no-corpus', '--backend', 'nft'),
+      plans: RUN,
+      seconds: 35,
+    }),
+    part('iptables-equality-all', {
+      about: "rules equal to kube-proxy's, 500 states and the corpus, both backends",
+      command: npm('iptables-equality', '--states', '500'),
+      plans: NIGHTLY,
+      seconds: 700,
+    }),
+    part('iptables-drift', {
+      about: 'external changes of the chains are undone',
+      command: npm('iptables-drift'),
+      plans: NIGHTLY,
+      seconds: 400,
+    }),
+    part('takeover', {
+      about: 'from each proxy to each other under connections',
+      command: npm('takeover'),
+      plans: NIGHTLY,
+      seconds: 600,
+    }),
+  ];
+}
+
+function costs(): Part[] {
+  return [
+    part('bench', {
+      about: 'costs beside upstream, held to ratios',
+      command: npm('bench', '--ci'),
+      plans: BOTH,
+      seconds: 130,
+    }),
+    part('bench-shapes', {
+      about: 'one large object: memory of the kernel, and one change',
+      command: npm('bench', 'shapes', '--ci'),
+      plans: BOTH,
+      seconds: 45,
+    }),
+    part('bench-shapes-all', {
+      about: 'every large object, beside kube-proxy',
+      command: npm('bench', 'shapes'),
+      plans: NIGHTLY,
+      seconds: 800,
+    }),
+    part('scale', {
+      about: 'changes, starts and memory up to 50,000 Services, held to limits',
+      command: npm('scale'),
+      plans: NIGHTLY,
+      seconds: 1000,
+    }),
+    part('size', {
+      about: 'time and memory of the model beside a bare client',
+      command: npm('size'),
+      plans: NIGHTLY,
+      seconds: 240,
+    }),
+  ];
+}
+
+function realNodes(): Part[] {
+  const e2e = (proxy: string): Part =>
+    part(`e2e-${short(proxy)}`, {
+      about: `upstream's end-to-end specs on real nodes, of ${proxy}`,
+      command: npm('e2e', '--proxy', proxy),
+      plans: NIGHTLY,
+      seconds: 900,
+    });
+  return [
+    e2e('fairlead-nftables'),
+    e2e('fairlead-iptables'),
+    e2e('fairlead-socket-ebpf'),
+    e2e('fairlead-tc-ebpf'),
+    part('e2e-sabotage', {
+      about: 'the end-to-end specs notice planted faults',
+      command: npm('e2e', '--sabotage', '--proxy', 'fairlead-nftables'),
+      plans: NIGHTLY,
+      seconds: 900,
+    }),
+    part('swap', {
+      about: 'kube-proxy to Fairlead and back on real nodes, under load',
+      command: npm('swap'),
+      plans: NIGHTLY,
+      seconds: 300,
+    }),
+  ];
+}

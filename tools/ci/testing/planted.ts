@@ -1,0 +1,13 @@
+/** The runner as `main.ts` starts it, with the parts of a test: `planted.ts FOLDER PARTS OPTIONS...`. */
+import { ci } from '../ci.ts';
+import type { Part } from '../part.ts';
+
+const [root = '', parts = '[]', ...args] = process.argv.slice(2);
+
+process.exitCode = await ci(args, {
+  parts: JSON.parse(parts) as Part[],
+  root,
+  scripts: {},
+  measureSlowness: async () => 1,
+  limits: { hangFactor: Number(process.env['PLANTED_HANG_FACTOR'] ?? 30), graceMs: 500 },
+});
