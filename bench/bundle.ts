@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LabError } from '../lab/host/errors.ts';
+import { plantText } from '../lab/host/plant.ts';
 import { run } from '../lab/host/run.ts';
 
 /** As the image runs it. */
@@ -49,11 +49,6 @@ export async function bundleFairlead(fault?: Fault): Promise<readonly string[]> 
 
 /** A fault that finds no place would make the benchmark look blind, or sharp for nothing. */
 export function planted(program: string, fault: Fault): string {
-  const parts = program.split(APPLY);
-  if (parts.length === 2) return parts.join(`${FAULTS[fault]} ${APPLY}`);
-  throw new LabError(
-    'LAB_USAGE',
-    `'${APPLY}' is in the bundle ${parts.length - 1} times: the fault has no place`,
-    { next: 'look how src/agent/writer.ts calls its data plane now, and change bench/bundle.ts' },
-  );
+  const by = `${FAULTS[fault]} ${APPLY}`;
+  return plantText(program, { name: fault, replace: APPLY, by, writtenIn: 'bench/bundle.ts' });
 }

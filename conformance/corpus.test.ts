@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { PROXY_VARIANTS } from '../lab/proxies/registry.ts';
+import { allowancesMarkdown, latenessOfProxies, settlingOfScenarios } from './allowances.ts';
 import { CORPUS } from './corpus.ts';
 import { sabotagesFor } from './sabotage/catalogue.ts';
+import { BLIND_TO_LATENESS } from './sabotage/lateness.ts';
 
 describe('the corpus', () => {
   it('has at least 70 scenarios, each with a name of its own', () => {
@@ -38,13 +41,71 @@ describe('the corpus', () => {
   });
 });
 
+const MOST_SETTLING_MS = 10_000;
+
+describe('the time that answers are granted', () => {
+  it('is none for Fairlead: its first answer must be right', () => {
+    const granted = latenessOfProxies().map(({ where }) => where);
+    assert.deepEqual(
+      granted.filter((where) => !where.startsWith('upstream-')),
+      [],
+    );
+  });
+
+  it('has a bound and a reason', () => {
+    const all = [...latenessOfProxies(), ...settlingOfScenarios()];
+    for (const { where, withinMs, reason } of all) {
+      assert.ok(withinMs > 0 && withinMs <= MOST_SETTLING_MS, `${where}: ${withinMs} ms`);
+      assert.ok(reason.length > 20, `${where} gives no reason`);
+    }
+  });
+
+  it('is listed in docs/conformance.md', async () => {
+    const file = new URL('../docs/conformance.md', import.meta.url);
+    assert.ok(
+      (await readFile(file, 'utf8')).includes(`\n${allowancesMarkdown()}\n`),
+      'npm run conformance -- --docs writes it',
+    );
+  });
+
+  it('leaves alone those that change Nodes, which all others share', () => {
+    const changing = CORPUS.filter(({ steps }) =>
+      steps.some((step) => 'change' in step && step.change.some((each) => 'taintNode' in each)),
+    );
+    assert.ok(changing.length > 0);
+    for (const { name, setup } of changing) assert.equal(setup?.alone, true, name);
+  });
+});
+
 describe('the sabotages', () => {
   it('are at least twelve, and each names a scenario that exists', () => {
     const names = new Set(CORPUS.map((scenario) => scenario.name));
-    const sabotages = sabotagesFor('upstream-nftables');
-    assert.ok(sabotages.length >= 12, `${sabotages.length} sabotages`);
+    const sabotages = ['upstream-nftables', 'fairlead-nftables'].flatMap(sabotagesFor);
+    assert.ok(sabotagesFor('upstream-nftables').length >= 12, `${sabotages.length} sabotages`);
     for (const sabotage of sabotages) {
-      assert.ok(names.has(sabotage.scenario), `${sabotage.name}: ${sabotage.scenario}`);
+      const noticer = 'act' in sabotage ? sabotage : sabotage.noticedBy;
+      if (typeof noticer === 'string') continue;
+      assert.ok(names.has(noticer.scenario), `${sabotage.name}: ${noticer.scenario}`);
+    }
+  });
+
+  it('are late in every mode of Fairlead: one Service, everything, and every change', () => {
+    for (const { name } of PROXY_VARIANTS.filter(({ name }) => name.startsWith('fairlead-'))) {
+      const late = sabotagesFor(name).filter((sabotage) => 'delayMs' in sabotage);
+      assert.ok(late.some(({ noticedBy }) => noticedBy === 'promptness'));
+      assert.ok(late.some(({ noticedBy }) => noticedBy === 'every change'));
+      assert.ok(late.some(({ service }) => service === 'NAMESPACE/web'));
+    }
+  });
+
+  it('excuse only scenarios that change something, each with a reason', () => {
+    for (const [name, reason] of Object.entries(BLIND_TO_LATENESS)) {
+      const scenario = CORPUS.find((candidate) => candidate.name === name);
+      assert.ok(
+        scenario?.steps.some((step) => 'change' in step),
+        name,
+      );
+      assert.ok(reason.length > 20, name);
     }
   });
 });

@@ -7,15 +7,19 @@ import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
+import { allowancesMarkdown } from './allowances.ts';
 import { CORPUS } from './corpus.ts';
 import { choiceLine, choiceList, choicesMarkdown, differingFor } from './differing/differing.ts';
+import type { Promptness } from './promptness/promptness.ts';
+import { promptnessMarkdown, promptnessTable } from './report/promptness-table.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
 import { runCorpus } from './runner/run-corpus.ts';
 import type { ScenarioResult } from './runner/run-scenario.ts';
 import { sabotagesFor } from './sabotage/catalogue.ts';
-import { runSabotages, type SabotageResult } from './sabotage/run-sabotages.ts';
+import { runSabotages } from './sabotage/run-sabotages.ts';
+import type { SabotageResult } from './sabotage/stage.ts';
 import type { Scenario } from './scenario.ts';
 
 interface Options {
@@ -87,6 +91,7 @@ function scenariosFor(proxy: string, options: Options, all: readonly Scenario[])
 
 async function judgeProxies(options: Options, all: readonly Scenario[]): Promise<void> {
   const results: ScenarioResult[] = [];
+  const promptness: Promptness[] = [];
   const times: RunTime[] = [];
   const signal = interruption();
   for (const variant of options.proxy) {
@@ -95,15 +100,25 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     const { atOnce } = options;
     const scenarios = scenariosFor(variant.name, options, all);
     const run = { variant, scenarios, atOnce, progress, signal, onResult };
-    results.push(...(await runCorpus(run)));
+    const judged = await runCorpus(run);
+    results.push(...judged.scenarios);
+    promptness.push(judged.promptness);
     const milliseconds = performance.now() - startedAt;
     times.push({ proxy: variant.name, scenarios: scenarios.length, milliseconds });
   }
   console.log(resultsTable(results));
+  console.log(`${promptnessTable(promptness)}\n`);
   console.log(timesTable(times));
   await save(options, { section: 'conformance', results, markdown: conformanceMarkdown(results) });
-  if (options.docs) await updateDocument(options.docs, 'times', timesMarkdown(times));
-  process.exitCode = results.some((result) => result.result === 'fail') ? 1 : 0;
+  if (options.docs) {
+    await updateDocument(options.docs, 'times', timesMarkdown(times));
+    await updateDocument(options.docs, 'promptness', promptnessMarkdown(promptness));
+    await updateDocument(options.docs, 'allowances', allowancesMarkdown());
+  }
+  const late = promptness.filter(({ verdict }) => verdict === 'late');
+  for (const { proxy, reason } of late) console.error(`LATE  ${proxy}: ${reason}`);
+  const isWrong = results.some((result) => result.result === 'fail');
+  process.exitCode = isWrong || late.length > 0 ? 1 : 0;
 }
 
 function conformanceMarkdown(results: readonly ScenarioResult[]): string {
@@ -120,7 +135,9 @@ async function judgeTheJudge(options: Options): Promise<void> {
       process.stderr.write(`    ${mark} ${result.sabotage}: ${result.reason}\n`);
     };
     const progress = terminalProgress();
-    const plan = { variant, sabotages, corpus: CORPUS, progress, signal, onResult: onSabotage };
+    const { atOnce } = options;
+    const common = { variant, sabotages, corpus: CORPUS, atOnce, progress, signal };
+    const plan = { ...common, onResult: onSabotage };
     results.push(...(await runSabotages(plan)));
   }
   console.log(sabotageTable(results));

@@ -1,7 +1,7 @@
 import type { PodPort } from '../lab/kubelet/pods.ts';
 import type { Family } from '../lab/network/plan.ts';
 import type { PodNetwork } from '../lab/network/topology.ts';
-import type { ProxySettings } from '../lab/proxies/contract.ts';
+import type { Allowance, ProxySettings } from '../lab/proxies/contract.ts';
 
 /**
  * A scenario is data: what exists, what happens, and what packets must see. It names no mode of
@@ -97,7 +97,12 @@ export type Step =
   | { readonly ask: readonly Question[] }
   | { readonly change: readonly Change[] }
   | { readonly hold: HeldFlow }
-  | { readonly held: string; readonly expect: Answer; readonly otherwise?: Otherwise };
+  | {
+      readonly held: string;
+      readonly expect: Answer;
+      readonly otherwise?: Otherwise;
+      readonly settles?: Allowance;
+    };
 
 export type Change =
   | { readonly setReady: string; readonly ready: boolean }
@@ -147,6 +152,11 @@ export interface Question {
   /** Whether packets for the address may reach the fabric: with `false`, none did. */
   readonly escapes?: boolean;
   readonly otherwise?: Otherwise;
+  /**
+   * Time that the answer needs by specification after the barrier, whichever proxy is asked. Not
+   * given: the first answer counts. Each is listed in docs/conformance.md; a test holds that.
+   */
+  readonly settles?: Allowance;
 }
 
 /** How a proxy is known to behave instead, and why: checked just like the expectation. */

@@ -88,6 +88,7 @@ export const POD_SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
 /** And at those of the node itself. */
 export const NODE_SOCKET_HOOKS = [...POD_SOCKET_HOOKS, 'fairlead-tc-ebpf'] as const;
 const UPSTREAM_NFTABLES = ['upstream-nftables', 'upstream-nftables-1.36'] as const;
+export const UPSTREAM_BEFORE_1_37 = ['upstream-nftables-1.36', 'upstream-iptables-1.36'] as const;
 export const UPSTREAM = [...UPSTREAM_NFTABLES, ...UPSTREAM_IPTABLES] as const;
 
 /** The same known difference for several proxies. */

@@ -14,19 +14,20 @@ function run(proxy: string, states: Readonly<Record<string, SpecState>>): ProxyR
   return { proxy, isUpstream: false, specs, upSeconds: 20, runSeconds: 100 };
 }
 
-test('a later run of some specs replaces their results and keeps the others', () => {
+test('a later run of some specs replaces their results, but for failures, and keeps the others', () => {
   const merged = mergeRuns([
-    run('one', { a: 'failed', b: 'passed' }),
+    run('one', { a: 'failed', b: 'skipped', d: 'passed' }),
     run('two', { a: 'passed' }),
-    run('one', { a: 'passed', c: 'skipped' }),
+    run('one', { a: 'passed', b: 'passed', c: 'skipped', d: 'failed' }),
   ]);
   const states = merged.map(({ proxy, specs }) => [proxy, specs.map((s) => [s.name, s.state])]);
   assert.deepEqual(states, [
     [
       'one',
       [
-        ['a', 'passed'],
+        ['a', 'failed'],
         ['b', 'passed'],
+        ['d', 'failed'],
         ['c', 'skipped'],
       ],
     ],

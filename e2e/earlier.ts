@@ -11,7 +11,10 @@ export async function readEarlier(files: readonly string[]): Promise<ProxyResult
   return runs;
 }
 
-/** One entry for each proxy, in the order they first appear; of a spec the last result counts. */
+/**
+ * One entry for each proxy, in the order they first appear. Of a spec the last result counts, but a
+ * failure stays: one that passes the second time fails now and then.
+ */
 export function mergeRuns(runs: readonly ProxyResults[]): ProxyResults[] {
   const merged = new Map<string, ProxyResults>();
   for (const run of runs) {
@@ -20,7 +23,10 @@ export function mergeRuns(runs: readonly ProxyResults[]): ProxyResults[] {
       merged.set(run.proxy, run);
       continue;
     }
-    const specs = new Map([...before.specs, ...run.specs].map((spec) => [spec.name, spec]));
+    const specs = new Map(before.specs.map((spec) => [spec.name, spec]));
+    for (const spec of run.specs) {
+      if (specs.get(spec.name)?.state !== 'failed') specs.set(spec.name, spec);
+    }
     const upSeconds = before.upSeconds + run.upSeconds;
     const runSeconds = before.runSeconds + run.runSeconds;
     merged.set(run.proxy, { ...run, specs: [...specs.values()], upSeconds, runSeconds });

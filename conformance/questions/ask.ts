@@ -15,24 +15,16 @@ import {
 } from './resolve.ts';
 import { TcpFlow } from './tcp.ts';
 import { UdpFlow } from './udp.ts';
+import { untilRight } from './until-right.ts';
 
 const AT_ONCE = 20;
-const BETWEEN_ATTEMPTS_MS = 100;
 
-/**
- * Asks until the answer is as expected or the deadline has passed; undefined, or what was wrong
- * at the last attempt. After a change the world may need a moment; a wrong world stays wrong.
- */
+/** Undefined, or what was wrong when the time that is granted had passed; with none, at once. */
 export async function askUntilRight(
   world: World,
-  asked: { question: Question; family: Family; proxy: string; deadlineMs: number },
+  asked: { question: Question; family: Family; proxy: string; withinMs: number },
 ): Promise<string | undefined> {
-  const giveUpAt = performance.now() + asked.deadlineMs;
-  for (;;) {
-    const fault = await askOnce(world, asked);
-    if (fault === undefined || performance.now() > giveUpAt) return fault;
-    await delay(BETWEEN_ATTEMPTS_MS);
-  }
+  return await untilRight(() => askOnce(world, asked), asked);
 }
 
 async function askOnce(

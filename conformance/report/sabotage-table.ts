@@ -1,30 +1,37 @@
 import { styleText } from 'node:util';
 import { formatTable } from '../../lab/host/table.ts';
-import type { SabotageResult } from '../sabotage/run-sabotages.ts';
+import type { SabotageResult } from '../sabotage/stage.ts';
 
 export function sabotageTable(results: readonly SabotageResult[]): string {
   const rows = results.map((result) => [
+    result.proxy,
     result.sabotage,
     result.scenario,
     result.caught ? styleText('green', 'caught') : styleText('red', 'MISSED'),
     `${(result.milliseconds / 1000).toFixed(1)} s`,
     result.reason.slice(0, 110),
   ]);
-  const head = ['SABOTAGE', 'SCENARIO', 'VERDICT', 'TIME', 'WHAT THE SCENARIO SAID'];
+  const head = ['PROXY', 'SABOTAGE', 'NOTICED BY', 'VERDICT', 'TIME', 'WHAT IT SAID'];
   return [formatTable([head, ...rows]), '', countLine(results)].join('\n');
 }
 
 export function sabotageMarkdown(results: readonly SabotageResult[]): string {
   const rows = results.map(
-    (r) => `| ${r.title} | \`${r.scenario}\` | ${r.caught ? 'caught' : 'MISSED'} |`,
+    (r) => `| ${r.proxy} | ${r.title} | ${noticerText(r)} | ${r.caught ? 'caught' : 'MISSED'} |`,
   );
   return [
-    '| sabotage | scenario that must notice | verdict |',
-    '|---|---|---|',
+    '| proxy | sabotage | what must notice | verdict |',
+    '|---|---|---|---|',
     ...rows,
     '',
     countLine(results),
   ].join('\n');
+}
+
+/** A scenario by its name; of many, how many noticed. */
+function noticerText({ scenario, reason, caught }: SabotageResult): string {
+  if (scenario === 'every change') return caught ? `${scenario}: ${reason}` : scenario;
+  return scenario.includes('/') ? `\`${scenario}\`` : scenario;
 }
 
 function countLine(results: readonly SabotageResult[]): string {

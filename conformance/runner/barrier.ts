@@ -1,16 +1,10 @@
-import { paths, type Service } from '../../lab/api/objects.ts';
-import { until } from '../../lab/host/until.ts';
+import { paths } from '../../lab/api/objects.ts';
 import type { Pod } from '../../lab/kubelet/pods.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { FAMILIES, type Family, nodeName } from '../../lab/network/plan.ts';
-import { nodeIndexes } from '../../lab/network/topology.ts';
-import { httpGet } from '../../lab/servers/http-get.ts';
+import { BARRIER_PORT, Gate, type Round } from './gate.ts';
+import { NodeGate } from './node-gate.ts';
 
 const NAMESPACE = 'barrier';
-const NAME = 'conformance-barrier';
-const BASE_PORT = 9000;
-/** A SYN that leaves before the rule exists is lost: better a new one than to wait for it. */
-const ATTEMPT_DEADLINE_MS = 400;
 
 /**
  * Tells when every proxy has caught up with the API, by asking packets.
@@ -22,12 +16,15 @@ const ATTEMPT_DEADLINE_MS = 400;
  *
  * The Service is in the namespace whose changes are waited for: a proxy may be fair between
  * namespaces, and would let one of another namespace overtake them.
+ *
+ * Nodes come by a watch of their own, which Services and slices say nothing about: `passNodes`.
  */
 export class Barrier {
   readonly #lab: Lab;
   readonly #deadlineMs: number;
   readonly #gates = new Map<string, Gate>();
   #sides: Promise<readonly Pod[]> | undefined;
+  #nodeGate: NodeGate | undefined;
 
   constructor(lab: Lab, deadlineMs: number) {
     this.#lab = lab;
@@ -36,13 +33,21 @@ export class Barrier {
 
   /** Resolves when all that was in the API of this namespace when this was called is in every kernel. */
   async pass(namespace: string = NAMESPACE): Promise<void> {
-    this.#sides ??= this.#open();
-    const sides = await this.#sides;
-    const known = this.#gates.get(namespace);
-    const gate =
-      known ?? new Gate({ lab: this.#lab, deadlineMs: this.#deadlineMs, namespace, sides });
-    this.#gates.set(namespace, gate);
+    const gate = await this.#gate(namespace);
     await gate.pass();
+  }
+
+  /** Resolves when every proxy has heard of all changes of Nodes; other scenarios must not run. */
+  async passNodes(): Promise<void> {
+    const options = { lab: this.#lab, deadlineMs: this.#deadlineMs, namespace: NAMESPACE };
+    this.#nodeGate ??= new NodeGate({ ...options, sides: await this.#openSides() });
+    await this.#nodeGate.pass();
+  }
+
+  /** One round by the clock, beside a bare watcher; nobody else may use the barrier meanwhile. */
+  async measure(signal: AbortSignal): Promise<Round> {
+    const gate = await this.#gate(NAMESPACE);
+    return await gate.measure(signal);
   }
 
   /** Nobody waits for this namespace any more. */
@@ -50,6 +55,20 @@ export class Barrier {
     const gate = this.#gates.get(namespace);
     this.#gates.delete(namespace);
     await gate?.remove();
+  }
+
+  async #gate(namespace: string): Promise<Gate> {
+    const sides = await this.#openSides();
+    const known = this.#gates.get(namespace);
+    const gate =
+      known ?? new Gate({ lab: this.#lab, deadlineMs: this.#deadlineMs, namespace, sides });
+    this.#gates.set(namespace, gate);
+    return gate;
+  }
+
+  #openSides(): Promise<readonly Pod[]> {
+    this.#sides ??= this.#open();
+    return this.#sides;
   }
 
   /** The endpoints of all of them: slices name addresses, wherever the pods are. */
@@ -63,7 +82,7 @@ export class Barrier {
           name: `side-${side}`,
           nodeIndex: 1,
           labels: {},
-          ports: [{ port: BASE_PORT + side, protocol: 'TCP' }],
+          ports: [{ port: BARRIER_PORT + side, protocol: 'TCP' }],
           ready: true,
           hostNetwork: false,
           server: 'own',
@@ -71,128 +90,4 @@ export class Barrier {
       ),
     );
   }
-}
-
-interface GateOptions {
-  readonly lab: Lab;
-  readonly deadlineMs: number;
-  readonly namespace: string;
-  readonly sides: readonly Pod[];
-}
-
-/** The barrier of one namespace. */
-class Gate {
-  readonly #options: GateOptions;
-  #generation = 0;
-  #service: Service | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #waiting: Promise<void> | undefined;
-
-  constructor(options: GateOptions) {
-    this.#options = options;
-  }
-
-  pass(): Promise<void> {
-    // Whoever comes while a round is under way needs the next one: this one may be too old.
-    this.#waiting ??= this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#waiting = undefined;
-        this.#running = this.#round();
-        return this.#running;
-      });
-    return this.#waiting;
-  }
-
-  async remove(): Promise<void> {
-    const { lab, namespace } = this.#options;
-    if (this.#service === undefined) return;
-    await lab.api.delete(paths.service(namespace, NAME));
-    for (const family of FAMILIES) await lab.api.delete(paths.slice(namespace, sliceName(family)));
-  }
-
-  async #round(): Promise<void> {
-    const { lab, namespace } = this.#options;
-    if (!this.#service) await this.#create();
-    // Only from a common side is the other one news: a round that failed may have left a proxy
-    // behind, and its old state would pass for the next.
-    await this.#reachedEverywhere();
-    this.#generation++;
-    const ports = [{ port: BASE_PORT + this.#side, protocol: 'TCP' }];
-    await Promise.all(
-      FAMILIES.map((family) =>
-        lab.api.patch(paths.slice(namespace, sliceName(family)), this.#content(family)),
-      ),
-    );
-    await lab.api.patch(paths.service(namespace, NAME), { spec: { ports } });
-    await this.#reachedEverywhere();
-  }
-
-  async #create(): Promise<void> {
-    const { lab, namespace } = this.#options;
-    this.#service = await lab.api.create<Service>(paths.services(namespace), {
-      metadata: { name: NAME },
-      spec: { ipFamilyPolicy: 'RequireDualStack', ports: [{ port: BASE_PORT }] },
-    });
-    for (const family of FAMILIES) {
-      const slice = { ...sliceHead(family), ...this.#content(family) };
-      await lab.api.create(paths.slices(namespace), slice);
-    }
-  }
-
-  async #reachedEverywhere(): Promise<void> {
-    await Promise.all(
-      nodeIndexes(this.#options.lab).flatMap((index) =>
-        (this.#service?.spec.clusterIPs ?? []).map((address) =>
-          this.#reached({ node: nodeName(index), address, side: this.#side }),
-        ),
-      ),
-    );
-  }
-
-  async #reached(question: { node: string; address: string; side: number }): Promise<void> {
-    const origin = { namespace: this.#options.lab.namespacePath(question.node) };
-    const to = {
-      address: question.address,
-      port: BASE_PORT + question.side,
-      path: '/hostname',
-      deadlineMs: ATTEMPT_DEADLINE_MS,
-    };
-    await until(
-      async () => {
-        const answer = await httpGet(origin, to).catch(() => undefined);
-        return answer?.body === `side-${question.side}`;
-      },
-      {
-        what: `the proxy of ${question.node} to apply the latest change (${question.address})`,
-        deadlineMs: this.#options.deadlineMs,
-      },
-    );
-  }
-
-  get #side(): number {
-    return this.#generation % 2;
-  }
-
-  /** The part of the slice that changes with each round. */
-  #content(family: Family): object {
-    const address = this.#options.sides[this.#side]?.address[family];
-    return {
-      ports: [{ name: '', port: BASE_PORT + this.#side, protocol: 'TCP' }],
-      endpoints: [{ addresses: [address], conditions: { ready: true } }],
-    };
-  }
-}
-
-function sliceHead(family: Family): object {
-  return {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { name: sliceName(family), labels: { 'kubernetes.io/service-name': NAME } },
-    addressType: family === 'ipv4' ? 'IPv4' : 'IPv6',
-  };
-}
-
-function sliceName(family: Family): string {
-  return `${NAME}-${family}`;
 }

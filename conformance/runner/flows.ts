@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Family } from '../../lab/network/plan.ts';
 import { circumstancesOf } from '../questions/ask.ts';
 import { type Circumstances, judge } from '../questions/judge.ts';
 import { resolveAsker, resolveTarget } from '../questions/resolve.ts';
 import { TcpFlow } from '../questions/tcp.ts';
 import { UdpFlow } from '../questions/udp.ts';
+import { untilRight } from '../questions/until-right.ts';
 import type { Answer, HeldFlow } from '../scenario.ts';
 import type { World } from '../world.ts';
 
@@ -12,8 +12,6 @@ interface OpenFlow {
   readonly flow: TcpFlow | UdpFlow;
   readonly circumstances: Circumstances;
 }
-
-const BETWEEN_ATTEMPTS_MS = 100;
 
 /** The connections and sockets that a scenario keeps open from one step to another. */
 export class HeldFlows implements Disposable {
@@ -32,24 +30,22 @@ export class HeldFlows implements Disposable {
   }
 
   /**
-   * Asks over the held flow. A UDP flow may be moved by the proxy, and a connection that is still
-   * being made may be made by its next SYN: both are asked until right.
+   * Asks over the held flow, again while time is granted. Only a UDP flow, which the proxy may
+   * move, and a connection that is still being made can have another answer the next time.
    */
   async askHeld(held: {
     name: string;
     expect: Answer;
     family: Family;
-    deadlineMs: number;
+    withinMs: number;
   }): Promise<string | undefined> {
     const key = keyOf(held.name, held.family);
-    const giveUpAt = performance.now() + held.deadlineMs;
-    for (;;) {
-      const fault = await this.#ask(key, held.expect);
+    const mayChange = (): boolean => {
       const flow = this.#open.get(key)?.flow;
-      const mayChange = flow instanceof UdpFlow || flow?.isConnecting === true;
-      if (fault === undefined || !mayChange || performance.now() > giveUpAt) return fault;
-      await delay(BETWEEN_ATTEMPTS_MS);
-    }
+      return flow instanceof UdpFlow || flow?.isConnecting === true;
+    };
+    const { withinMs } = held;
+    return await untilRight(() => this.#ask(key, held.expect), { withinMs, mayChange });
   }
 
   [Symbol.dispose](): void {

@@ -4,6 +4,7 @@ import { type Progress, silentProgress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import type { PodNetwork } from '../../lab/network/topology.ts';
 import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
+import { measurePromptness, type Promptness } from '../promptness/promptness.ts';
 import type { Scenario } from '../scenario.ts';
 import { AddressPool } from '../world.ts';
 import { Barrier } from './barrier.ts';
@@ -19,35 +20,49 @@ export interface CorpusRun {
   readonly onResult?: (result: ScenarioResult) => void;
 }
 
-const ANSWER_DEADLINE_MS = 10_000;
 const BARRIER_DEADLINE_MS = 30_000;
 
-/** Runs scenarios on one proxy: a lab for each pod network, a restart for each configuration. */
-export async function runCorpus(run: CorpusRun): Promise<ScenarioResult[]> {
-  const byNetwork = Map.groupBy(run.scenarios, (s) => s.setup?.podNetwork ?? 'routed');
-  const results: ScenarioResult[] = [];
-  for (const [podNetwork, scenarios] of byNetwork) {
-    results.push(...(await runInLab({ ...run, scenarios }, podNetwork)));
-  }
-  const order = new Map(run.scenarios.map((scenario, index) => [scenario.name, index]));
-  return results.sort((a, b) => (order.get(a.scenario) ?? 0) - (order.get(b.scenario) ?? 0));
+export interface CorpusResult {
+  readonly scenarios: readonly ScenarioResult[];
+  /** Measured once, in the first lab, before anything else is asked of the proxy. */
+  readonly promptness: Promptness;
 }
 
-async function runInLab(run: CorpusRun, podNetwork: PodNetwork): Promise<ScenarioResult[]> {
+/** Runs scenarios on one proxy: a lab for each pod network, a restart for each configuration. */
+export async function runCorpus(run: CorpusRun): Promise<CorpusResult> {
+  const byNetwork = Map.groupBy(run.scenarios, (s) => s.setup?.podNetwork ?? 'routed');
+  const tally: Tally = { results: [], promptness: undefined };
+  for (const [podNetwork, scenarios] of byNetwork) {
+    await runInLab({ ...run, scenarios }, podNetwork, tally);
+  }
+  const { results, promptness } = tally;
+  if (promptness === undefined) throw new TypeError('a run without scenarios');
+  const order = new Map(run.scenarios.map((scenario, index) => [scenario.name, index]));
+  results.sort((a, b) => (order.get(a.scenario) ?? 0) - (order.get(b.scenario) ?? 0));
+  return { scenarios: results, promptness };
+}
+
+interface Tally {
+  readonly results: ScenarioResult[];
+  promptness: Promptness | undefined;
+}
+
+async function runInLab(run: CorpusRun, podNetwork: PodNetwork, tally: Tally): Promise<void> {
   const progress = run.progress ?? silentProgress;
   await using lab = await progress.step(`lab with ${podNetwork} pods`, () =>
     startLab({ podNetwork, signal: run.signal }),
   );
-  return await abortable(runEachConfiguration(run, lab), run.signal);
+  await abortable(runEachConfiguration(run, lab, tally), run.signal);
 }
 
-async function runEachConfiguration(run: CorpusRun, lab: Lab): Promise<ScenarioResult[]> {
+async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Promise<void> {
   const progress = run.progress ?? silentProgress;
+  const signal = run.signal ?? new AbortController().signal;
   const bySettings = Map.groupBy(run.scenarios, (s) => JSON.stringify(s.setup?.proxy ?? {}));
   const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
   const place = { lab, proxy: run.variant.name, barrier, addresses: new AddressPool() };
-  const bench = { ...place, deadlineMs: ANSWER_DEADLINE_MS };
-  const results: ScenarioResult[] = [];
+  const { lateness } = run.variant;
+  const bench = { ...place, latenessMs: lateness?.withinMs ?? 0 };
   for (const [settings, scenarios] of bySettings) {
     const title = settings === '{}' ? run.variant.name : `${run.variant.name} ${settings}`;
     const proxies = await progress.step(title, async () => {
@@ -55,16 +70,24 @@ async function runEachConfiguration(run: CorpusRun, lab: Lab): Promise<ScenarioR
       await barrier.pass();
       return started;
     });
-    results.push(...(await runSideBySide({ ...run, scenarios }, bench)));
+    tally.promptness ??= await progress.step('rounds of the barrier, by the clock', () =>
+      measurePromptness({ proxy: run.variant.name, lateness, barrier, signal }),
+    );
+    tally.results.push(...(await runSideBySide({ ...run, scenarios, serial: 1 }, bench)));
     await stopProxies(proxies);
   }
-  return results;
 }
 
-async function runSideBySide(run: CorpusRun, bench: Bench): Promise<ScenarioResult[]> {
+/** A serial tells the namespaces of one run of a scenario from those of another in the same lab. */
+export interface SideBySide
+  extends Pick<CorpusRun, 'scenarios' | 'atOnce' | 'signal' | 'onResult'> {
+  readonly serial: number;
+}
+
+export async function runSideBySide(run: SideBySide, bench: Bench): Promise<ScenarioResult[]> {
   const take = async (scenario: Scenario): Promise<ScenarioResult> => {
     run.signal?.throwIfAborted();
-    const result = await runScenario(bench, scenario, 1);
+    const result = await runScenario(bench, scenario, run.serial);
     run.onResult?.(result);
     return result;
   };

@@ -2,6 +2,7 @@ import { paths } from '../../lab/api/objects.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
+import type { Allowance } from '../../lab/proxies/contract.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
 import { type AddressPool, World } from '../world.ts';
@@ -18,6 +19,8 @@ export interface ScenarioResult {
   readonly result: 'pass' | 'fail' | 'known-difference';
   /** Empty for a pass. */
   readonly reason: string;
+  /** Of one that failed: whether an answer was wrong, or it could not be asked. */
+  readonly failedBy?: 'answer' | 'lab';
   readonly milliseconds: number;
 }
 
@@ -29,7 +32,8 @@ export interface Bench {
   readonly proxy: string;
   readonly barrier: Barrier;
   readonly addresses: AddressPool;
-  readonly deadlineMs: number;
+  /** How late the proxy may be with any answer; 0: the first must be right. */
+  readonly latenessMs: number;
   /** Called when everything exists and before the first question: sabotage happens here. */
   readonly beforeSteps?: (world: World) => Promise<void>;
 }
@@ -41,13 +45,15 @@ export async function runScenario(
   serial: number,
 ): Promise<ScenarioResult> {
   const startedAt = performance.now();
-  const fault = await attempt(bench, scenario, serial).catch((error: unknown) => {
-    if (error instanceof LabError) return error.message;
-    throw error;
-  });
+  const fault = await attempt(bench, scenario, serial)
+    .then((reason) => reason && ({ reason, failedBy: 'answer' } as const))
+    .catch((error: unknown) => {
+      if (error instanceof LabError) return { reason: error.message, failedBy: 'lab' } as const;
+      throw error;
+    });
   const head = { scenario: scenario.name, proxy: bench.proxy };
   const milliseconds = Math.round(performance.now() - startedAt);
-  if (fault !== undefined) return { ...head, result: 'fail', reason: fault, milliseconds };
+  if (fault) return { ...head, result: 'fail', ...fault, milliseconds };
   const reasons = knownDifferences(scenario, bench.proxy);
   if (reasons.length === 0) return { ...head, result: 'pass', reason: '', milliseconds };
   return { ...head, result: 'known-difference', reason: reasons.join('; '), milliseconds };
@@ -127,13 +133,14 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
   if ('change' in step) {
     for (const change of step.change) await applyChange(world, change);
     await settle(bench, world);
+    if (step.change.some((change) => 'taintNode' in change)) await bench.barrier.passNodes();
     return [];
   }
   if ('hold' in step) return await inEachFamily((family) => flows.hold(world, step.hold, family));
   if ('held' in step) {
     const expect = step.otherwise?.[bench.proxy]?.expect ?? step.expect;
     return await inEachFamily((family) =>
-      flows.askHeld({ name: step.held, expect, family, deadlineMs: bench.deadlineMs }),
+      flows.askHeld({ name: step.held, expect, family, withinMs: grantedMs(bench, step) }),
     );
   }
   return await inEachFamily((family) => askAll(context, step.ask, family));
@@ -163,13 +170,18 @@ async function askAll(
           question,
           family,
           proxy: bench.proxy,
-          deadlineMs: bench.deadlineMs,
+          withinMs: grantedMs(bench, question),
         }),
     );
     const fault = faults.find((text) => text !== undefined);
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+/** What the proxy is granted with every answer, or what this answer needs by specification. */
+function grantedMs({ latenessMs }: Bench, { settles }: { settles?: Allowance }): number {
+  return Math.max(latenessMs, settles?.withinMs ?? 0);
 }
 
 /** The reasons that a scenario gives for what this proxy does differently, each once. */

@@ -1,7 +1,7 @@
-import { FOREIGN_TABLE, nft, onEveryNode, type Sabotage, type Scene } from './sabotage.ts';
+import { type ActedSabotage, FOREIGN_TABLE, nft, onEveryNode, type Scene } from './sabotage.ts';
 
 /** Faults that need no knowledge of how a proxy forwards. */
-export const anyProxySabotages: readonly Sabotage[] = [
+export const anyProxySabotages: readonly ActedSabotage[] = [
   {
     name: 'freeze-before-change',
     title: 'the proxy of node1 is stopped (SIGSTOP) before an endpoint becomes unready',

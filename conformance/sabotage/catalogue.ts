@@ -1,8 +1,13 @@
 import { anyProxySabotages } from './any-proxy.ts';
+import { latenessSabotages } from './lateness.ts';
 import type { Sabotage } from './sabotage.ts';
 import { upstreamNftablesSabotages } from './upstream-nftables.ts';
 
-const SABOTAGES: readonly Sabotage[] = [...upstreamNftablesSabotages, ...anyProxySabotages];
+const SABOTAGES: readonly Sabotage[] = [
+  ...upstreamNftablesSabotages,
+  ...anyProxySabotages,
+  ...latenessSabotages,
+];
 
 /** The sabotages that can be done to a proxy. */
 export function sabotagesFor(proxy: string): Sabotage[] {

@@ -3,16 +3,30 @@ import type { Daemon } from '../../lab/host/processes.ts';
 import { run } from '../../lab/host/run.ts';
 import type { World } from '../world.ts';
 
-/** A fault planted behind a proxy's back, and the scenario that must notice it. */
-export interface Sabotage {
+interface AnySabotage {
   readonly name: string;
   /** What is done, as one would tell it. */
   readonly title: string;
-  /** The proxies whose rules it knows; undefined: it works on any. */
+  /** The proxies whose rules or program it knows; undefined: it works on any. */
   readonly proxies?: readonly string[];
+}
+
+/** A fault planted behind a proxy's back, and the scenario that must notice it. */
+export interface ActedSabotage extends AnySabotage {
   readonly scenario: string;
   readonly act: (scene: Scene) => Promise<void>;
 }
+
+/** A proxy that learns of Services too late, from when the scenario has been built. */
+export interface LateSabotage extends AnySabotage {
+  /** A scenario, the rounds of the barrier by the clock, or each scenario that changes something. */
+  readonly noticedBy: { readonly scenario: string } | 'promptness' | 'every change';
+  readonly delayMs: number;
+  /** As in `LateRule`; `NAMESPACE` stands for that of the scenario. */
+  readonly service: string;
+}
+
+export type Sabotage = ActedSabotage | LateSabotage;
 
 /** What a sabotage may touch. */
 export interface Scene {

@@ -1,12 +1,12 @@
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import { run } from '../../lab/host/run.ts';
-import { nft, onEveryNode, type Sabotage, type Scene } from './sabotage.ts';
+import { type ActedSabotage, nft, onEveryNode, type Scene } from './sabotage.ts';
 
 const TABLE = 'ip kube-proxy';
 const PROXIES = ['upstream-nftables'];
 
 /** Faults in the rules that upstream writes in nftables mode. IPv4 only: one family is enough. */
-export const upstreamNftablesSabotages: readonly Sabotage[] = [
+export const upstreamNftablesSabotages: readonly ActedSabotage[] = [
   {
     name: 'delete-map-element',
     title: 'the element of the ClusterIP is deleted from the dispatch map of node1',

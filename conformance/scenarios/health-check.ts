@@ -146,6 +146,8 @@ export const healthCheckScenarios: readonly Scenario[] = [
     name: 'health-check/proxy-of-leaving-node',
     title: 'The proxy of a node that is about to be deleted fails /healthz, and /livez stays well',
     families: ['ipv4'],
+    // Whether the proxy has heard of its Node is seen by the zone, which other scenarios rely on.
+    setup: { alone: true },
     pods: {},
     steps: [
       { change: [{ taintNode: 2, keys: ['ToBeDeletedByClusterAutoscaler'] }] },

@@ -1,4 +1,4 @@
-import { LabError } from '../../lab/host/errors.ts';
+import { plantText } from '../../lab/host/plant.ts';
 
 /** A fault in Fairlead's own program, and upstream's specs of which one must notice it. */
 export interface Sabotage {
@@ -52,12 +52,7 @@ export function focusOf({ specs }: Sabotage): string {
   return `\\[sig-network\\] ${specs}`;
 }
 
-/** The program with the fault in it. One that is not planted would be a fault that nobody can catch. */
+/** The program with the fault in it. */
 export function plant(program: string, { name, replace, by }: Sabotage): string {
-  const [before, after, ...more] = program.split(replace);
-  if (before !== undefined && after !== undefined && more.length === 0) return before + by + after;
-  const count = program.split(replace).length - 1;
-  throw new LabError('LAB_USAGE', `${name}: the bundle has ${count} times: ${replace}`, {
-    next: 'write into e2e/sabotage/catalogue.ts what src says now',
-  });
+  return plantText(program, { name, replace, by, writtenIn: 'e2e/sabotage/catalogue.ts' });
 }

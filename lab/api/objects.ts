@@ -37,6 +37,7 @@ export interface Service extends KubeObject {
     readonly clusterIPs?: readonly string[];
     readonly externalIPs?: readonly string[];
     readonly healthCheckNodePort?: number;
+    readonly trafficDistribution?: string;
     readonly ports?: readonly ServicePort[];
   };
   readonly status?: {

@@ -38,7 +38,10 @@ export async function registerNode(api: ApiClient, index: number): Promise<void>
 
 /** Takes the zone's label away and puts it back: an event for whoever missed the first one. */
 export async function retellZone(api: ApiClient, index: number): Promise<void> {
-  for (const zone of [null, zoneOf(index)]) {
-    await api.patch(paths.node(nodeName(index)), { metadata: { labels: { [ZONE_LABEL]: zone } } });
-  }
+  for (const zone of [null, zoneOf(index)]) await tellZone(api, index, zone);
+}
+
+/** Gives the Node another zone, or none. */
+export async function tellZone(api: ApiClient, index: number, zone: string | null): Promise<void> {
+  await api.patch(paths.node(nodeName(index)), { metadata: { labels: { [ZONE_LABEL]: zone } } });
 }

@@ -33,12 +33,23 @@ export interface ProxyCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Time that an answer is granted, and for what. */
+export interface Allowance {
+  readonly withinMs: number;
+  readonly reason: string;
+}
+
 /** A proxy that the lab can run on its nodes and the judge can judge. */
 export interface ProxyVariant {
   readonly name: string;
   readonly description: string;
   /** Writes what the proxy reads at its start, and says how to start it. */
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
+  /**
+   * How late it may be with what the barrier says it has. Not given: its first answer must be right,
+   * and its rounds of the barrier are held to those of a bare watcher.
+   */
+  readonly lateness?: Allowance;
   /** It may overlook the zone of its node while it starts, and has to be told again. */
   readonly mayMissZoneAtStart?: boolean;
   /** It acts on sockets, not packets: those of each node are made in a control group of its own. */

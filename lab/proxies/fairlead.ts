@@ -24,31 +24,43 @@ export interface FairleadOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = [
-  fairlead({ name: 'fairlead-nftables', description: 'Fairlead, nftables mode', mode: 'nftables' }),
-  fairlead({
+const OPTIONS: readonly FairleadOptions[] = [
+  { name: 'fairlead-nftables', description: 'Fairlead, nftables mode', mode: 'nftables' },
+  {
     name: 'fairlead-iptables',
     description: 'Fairlead, iptables mode on the nft backend',
     mode: 'iptables',
     iptables: 'xtables-nft-multi',
-  }),
-  fairlead({
+  },
+  {
     name: 'fairlead-iptables-legacy',
     description: 'Fairlead, iptables mode on the legacy backend',
     mode: 'iptables',
     iptables: 'xtables-legacy-multi',
-  }),
-  fairlead({
+  },
+  {
     name: 'fairlead-socket-ebpf',
     description: 'Fairlead, socket-ebpf mode: socket hooks in front of nftables',
     mode: 'socket-ebpf',
-  }),
-  fairlead({
+  },
+  {
     name: 'fairlead-tc-ebpf',
     description: 'Fairlead, tc-ebpf mode: programs at interfaces in front of nftables',
     mode: 'tc-ebpf',
-  }),
+  },
 ];
+
+export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = OPTIONS.map(fairlead);
+export const FAIRLEAD_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
+
+/** The same variant with another program; undefined: it is not one of Fairlead's. */
+export function fairleadWith(
+  name: string,
+  other: Required<Pick<FairleadOptions, 'program' | 'env'>>,
+): ProxyVariant | undefined {
+  const options = OPTIONS.find((candidate) => candidate.name === name);
+  return options && fairlead({ ...options, ...other });
+}
 
 export function fairlead(of: FairleadOptions): ProxyVariant {
   return {

@@ -65,12 +65,12 @@ describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is t
   });
 
   it('an endpoint with 50,000 flows goes', async () => {
-    const { result, tookMs, longestTurnMs } = await measured('an endpoint goes', (reconciler) => {
-      reconciler.adopt([one]);
+    const { result, processorMs, longestTurnMs } = await measured('an endpoint goes', (of) => {
+      of.adopt([one]);
     });
     assert.equal(result.deleted, FLOWS / 4);
-    const mostMs = Math.max(LONGEST_TURN_MS, tookMs * LARGEST_SHARE_OF_A_TURN);
-    assert.ok(longestTurnMs < mostMs, `a turn took ${longestTurnMs} of ${tookMs} ms`);
+    const mostMs = Math.max(LONGEST_TURN_MS, processorMs * LARGEST_SHARE_OF_A_TURN);
+    assert.ok(longestTurnMs < mostMs, `a turn took ${longestTurnMs} of ${processorMs} ms`);
     assert.equal(flowsInKernel(), FLOWS - FLOWS / 4);
   });
 });

@@ -83,21 +83,22 @@ describe('the reconciler', () => {
     assert.deepEqual(rest, { reason: 'endpoint-gone', endpoint: '10.1.0.2:53', count: 1 });
   });
 
-  it('begins within 20 ms of an acknowledgement', async () => {
+  it('begins sooner after an acknowledgement than a timer of 20 ms ends', async () => {
     stage.start();
     stage.reconciler.adopt([OLD]);
     await stage.untilRuns(1);
-    const tookMs: number[] = [];
-    // The best of a few: others on this machine can delay any one of them.
-    for (let time = 0; time < 5; time++) {
-      const asked = Promise.withResolvers<number>();
-      stage.conntrack.onQuestion = () => asked.resolve(performance.now());
-      const acknowledgedAtMs = performance.now();
-      stage.reconciler.acknowledged([time % 2 === 0 ? change(OLD, NEW) : change(NEW, OLD)]);
-      tookMs.push((await asked.promise) - acknowledgedAtMs);
-      await stage.untilRuns(2 + time);
+    const first: ('question' | 'timer')[] = [];
+    for (let round = 0; round < 9; round++) {
+      const asked = Promise.withResolvers<'question'>();
+      stage.conntrack.onQuestion = () => asked.resolve('question');
+      stage.reconciler.acknowledged([round % 2 === 0 ? change(OLD, NEW) : change(NEW, OLD)]);
+      // Timers end in the order of their times, however late a busy machine lets them.
+      first.push(await Promise.race([asked.promise, delay(20, 'timer' as const)]));
+      await stage.untilRuns(2 + round);
     }
-    assert.ok(Math.min(...tookMs) < 20, `${tookMs.join(', ')} ms`);
+    // After a look that was interrupted for long it rests for as long.
+    const inTime = first.filter((what) => what === 'question').length;
+    assert.ok(inTime > first.length / 2, first.join(', '));
   });
 
   it('asks nothing for a change that makes no flow stale', async () => {

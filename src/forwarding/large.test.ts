@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import type { ServiceObject, SliceEndpoint, SliceObject } from '../cluster/objects.ts';
 import { healthCheckOf } from './health.ts';
 import { ForwardingTable } from './table.ts';
-import { growth } from './testing/growth.ts';
 import { elsewhere, endpoint, service, slice, view } from './testing/objects.ts';
+import { compare } from './testing/rounds.ts';
 
 const LOAD_BALANCER: Partial<ServiceObject> = {
   type: 'LoadBalancer',
@@ -123,8 +123,8 @@ describe('a large Service', () => {
         table.takeChanges();
       };
     };
-    const times = growth({ small: change(200), large: change(1600), expected: 24 });
-    assert.ok(times <= 24, `8 times as many ports cost ${times.toFixed(1)} times as much`);
+    const { times, text } = compare({ small: change(200), large: change(1600) });
+    assert.ok(times <= 24, `8 times as many ports cost ${text}`);
   });
 
   it('takes time in proportion to its slices when it is loaded', () => {
@@ -134,8 +134,8 @@ describe('a large Service', () => {
       );
       return () => void loaded({}, slices);
     };
-    const times = growth({ small: load(500), large: load(4000), expected: 24 });
-    assert.ok(times <= 24, `8 times as many slices cost ${times.toFixed(1)} times as much`);
+    const { times, text } = compare({ small: load(500), large: load(4000) });
+    assert.ok(times <= 24, `8 times as many slices cost ${text}`);
   });
 
   it('takes time in proportion to its addresses', () => {
@@ -147,8 +147,8 @@ describe('a large Service', () => {
       };
       return () => void loaded({ ...of, type: 'LoadBalancer' }, []);
     };
-    const times = growth({ small: load(500), large: load(4000), expected: 24 });
-    assert.ok(times <= 24, `8 times as many addresses cost ${times.toFixed(1)} times as much`);
+    const { times, text } = compare({ small: load(500), large: load(4000) });
+    assert.ok(times <= 24, `8 times as many addresses cost ${text}`);
   });
 
   it('counts what is ready here without reading all endpoints for each port', () => {
@@ -229,8 +229,8 @@ describe('many Services with external IPs', () => {
       const addresses = Array.from({ length: count }, (_, number) => own(number));
       return moves(table(count, own), addresses);
     };
-    const times = growth({ small: change(500), large: change(4000), expected: 24 });
-    assert.ok(times <= 24, `8 times as many Services cost ${times.toFixed(1)} times as much`);
+    const { times, text } = compare({ small: change(500), large: change(4000) });
+    assert.ok(times <= 24, `8 times as many Services cost ${text}`);
   });
 
   it('take time in proportion to their number when all want the same address', () => {
@@ -239,8 +239,8 @@ describe('many Services with external IPs', () => {
         table(count, () => '198.18.0.1'),
         ['198.18.0.1'],
       )();
-    const times = growth({ small: change(500), large: change(4000), expected: 24 });
-    assert.ok(times <= 24, `8 times as many Services cost ${times.toFixed(1)} times as much`);
+    const { times, text } = compare({ small: change(500), large: change(4000) });
+    assert.ok(times <= 24, `8 times as many Services cost ${text}`);
   });
 
   it('compiles one that changes alone, also when others have its port at the machine', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
-import { growth } from '../../forwarding/testing/growth.ts';
+import { compare } from '../../forwarding/testing/rounds.ts';
 import { allowedRanges, listName, SourceLists } from './firewall.ts';
 import { hostNumber } from './keys.ts';
 import { binary, prefixMask } from './prefix.ts';
@@ -144,8 +144,8 @@ describe('source ranges', () => {
     const [few, many] = [manyRanges(500), manyRanges(4000)];
     assert.equal(allowedRanges(many, 'IPv4').length, 4000);
     const nameOf = (texts: readonly string[]) => listName(allowedRanges(texts, 'IPv4'));
-    const times = growth({ small: () => nameOf(few), large: () => nameOf(many), expected: 24 });
-    assert.ok(times <= 24, `8 times as many ranges cost ${times.toFixed(1)} times as much`);
+    const { times, text } = compare({ small: () => nameOf(few), large: () => nameOf(many) });
+    assert.ok(times <= 24, `8 times as many ranges cost ${text}`);
   });
 
   it('are worked out once for an array, and named in a few letters', () => {

@@ -1,0 +1,20 @@
+import { LabError } from './errors.ts';
+
+/** A fault as text: what a program says exactly once, and what stands there instead. */
+export interface PlantedText {
+  readonly name: string;
+  readonly replace: string;
+  readonly by: string;
+  /** Where the text is written, for who finds that the program has changed. */
+  readonly writtenIn: string;
+}
+
+/** The program with the fault in it. One that is not planted would be a fault that nobody can catch. */
+export function plantText(program: string, { name, replace, by, writtenIn }: PlantedText): string {
+  const [before, after, ...more] = program.split(replace);
+  if (before !== undefined && after !== undefined && more.length === 0) return before + by + after;
+  const count = program.split(replace).length - 1;
+  throw new LabError('LAB_USAGE', `${name}: the program has ${count} times: ${replace}`, {
+    next: `write into ${writtenIn} what src says now`,
+  });
+}
