@@ -14,6 +14,8 @@ export interface Unreached {
 
 const GATE =
   "a gate of the proxy, which the oracle's program leaves at its default; has a unit test";
+const OWN_SETTING =
+  'a setting that upstream does not have: kinds of addresses that are left alone; has a unit test';
 const PROTOCOL = 'the API server admits no other protocol; upstream would keep such a port';
 const OWN_ADDRESS = 'upstream decides it in its rules, not in its model; has a unit test';
 const TWICE =
@@ -27,6 +29,24 @@ export const UNREACHED: readonly Unreached[] = [
     text: 'externalIPs: view.allowExternalIPs ? ofFamily(service.externalIPs, family) : [],',
     block: ': []',
     reason: GATE,
+  },
+  {
+    file: 'src/forwarding/service-ports.ts',
+    text: "loadBalancerIPs: isUnserved(view, 'load-balancer-ip') ? NONE : loadBalancerIps(service, family),",
+    block: '? NONE',
+    reason: OWN_SETTING,
+  },
+  {
+    file: 'src/forwarding/service-ports.ts',
+    text: 'nodePort: hasNodePorts ? port.nodePort : 0,',
+    block: ': 0',
+    reason: OWN_SETTING,
+  },
+  {
+    file: 'src/forwarding/service-ports.ts',
+    text: "if (isUnserved(view, 'node-port')) return 0;",
+    block: 'return 0;',
+    reason: OWN_SETTING,
   },
   {
     file: 'src/forwarding/service-ports.ts',
