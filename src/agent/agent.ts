@@ -254,7 +254,7 @@ export class Agent {
     const { service, slice, triggeredAtMs } = intake.take(event);
     if (event.type !== 'synced') {
       const { kind, type } = event;
-      observers.tell((observer) => observer.onReceived?.({ kind, type, atMs }));
+      observers.tell((observer) => observer.onReceived?.({ kind, type, service, atMs }));
     }
     if (service !== undefined) this.#reconciler.healthChecks.serviceChanged(service);
     if (slice !== undefined) this.#reconciler.healthChecks.sliceChanged(slice);

@@ -11,6 +11,8 @@ import type { NodePortConflict } from './node-port-conflicts.ts';
 export interface Received {
   readonly kind: Kind;
   readonly type: 'put' | 'delete';
+  /** `namespace/name` of the Service that it is, or is about, where the event says so. */
+  readonly service?: string | undefined;
   /** On the monotonic clock. */
   readonly atMs: number;
 }

@@ -25,6 +25,11 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
+interface StageOptions {
+  readonly clientAddresses?: readonly string[];
+  readonly drainRecheckMs?: number;
+}
+
 class Stage {
   readonly conntrack = new FakeConntrack();
   readonly deleted: Deleted[] = [];
@@ -33,7 +38,8 @@ class Stage {
   readonly #aborter = new AbortController();
   #ended: Promise<void> | undefined;
 
-  constructor(options: FlowOptions = {}, clientAddresses?: readonly string[]) {
+  constructor(options: FlowOptions = {}, more: StageOptions = {}) {
+    const { clientAddresses, drainRecheckMs = 20 } = more;
     this.reconciler = new FlowReconciler({
       clientAddresses: () => clientAddresses,
       conntrack: this.conntrack,
@@ -43,7 +49,7 @@ class Stage {
         onRun: (run) => this.runs.push(run),
       },
       options,
-      drainRecheckMs: 20,
+      drainRecheckMs,
       synSentSeconds: () => 120,
     });
   }
@@ -370,6 +376,58 @@ it('looks again at flows that it spared because their endpoint still serves', as
   await until(() => stage.conntrack.table.length === 0);
 });
 
+describe('when an endpoint that flows were spared for stops serving', () => {
+  /** Longer than a test waits for anything. */
+  const drainRecheckMs = 60_000;
+  let isServing: () => boolean;
+  let stage: Stage;
+
+  beforeEach(async () => {
+    isServing = () => true;
+    stage = new Stage({ isServing: () => isServing() }, { drainRecheckMs });
+    stage.conntrack.table = [flowTo('10.1.0.1')];
+    stage.start();
+  });
+
+  afterEach(() => stage.stop());
+
+  for (const service of ['default/dns', undefined]) {
+    it(`looks at them at once when ${service ?? 'a Service that is not known'} changes`, async () => {
+      stage.reconciler.adopt([NEW]);
+      await stage.untilRuns(1);
+      assert.equal(stage.runs[0]?.draining, 1);
+      isServing = () => false;
+      stage.reconciler.endpointsChanged(service);
+      await stage.untilRuns(2);
+      assert.deepEqual(stage.conntrack.table, []);
+    });
+  }
+
+  it('looks again when it stops between the verdict and the end of the look', async () => {
+    isServing = () => {
+      isServing = () => false;
+      stage.reconciler.endpointsChanged('default/dns');
+      return true;
+    };
+    stage.reconciler.adopt([NEW]);
+    await until(() => stage.conntrack.table.length === 0);
+    assert.deepEqual(
+      stage.runs.map(({ draining }) => draining),
+      [1, 0],
+    );
+  });
+
+  it('asks nothing when another Service changes', async () => {
+    stage.reconciler.adopt([NEW]);
+    await stage.untilRuns(1);
+    const questions = stage.conntrack.questions.length;
+    stage.reconciler.endpointsChanged('default/other');
+    stage.reconciler.acknowledged([change(NEW, OLD)]);
+    await stage.untilRuns(2);
+    assert.equal(stage.conntrack.questions.length, questions + 1);
+  });
+});
+
 describe('where not everybody is a client', () => {
   const OWN = '192.168.0.1';
   const STRANGER = '10.9.9.9';
@@ -383,7 +441,7 @@ describe('where not everybody is a client', () => {
   let stage: Stage;
 
   beforeEach(() => {
-    stage = new Stage({}, [OWN]);
+    stage = new Stage({}, { clientAddresses: [OWN] });
     stage.start();
   });
 

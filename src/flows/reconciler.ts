@@ -77,6 +77,10 @@ export class FlowReconciler {
   /** Frontends with flows to endpoints that still serve: nobody tells us when they no longer do. */
   #draining: Needs = new Map();
   #drainsDueAtMs = 0;
+  /** Whose they are: `namespace/name`. */
+  readonly #drainingServices = new Set<string>();
+  /** While flows are judged: whose endpoints have changed since; undefined in it: anybody's. */
+  #changedMeanwhile: Set<string | undefined> | undefined;
   #young = new YoungTries(0);
 
   constructor(parts: FlowReconcilerParts) {
@@ -102,6 +106,15 @@ export class FlowReconciler {
     this.#need(this.#index.everything());
   }
 
+  /**
+   * Which endpoints a Service has, or their states, have changed; undefined: which Service is not
+   * known. One that flows were spared for may have stopped serving without a change of any rule.
+   */
+  endpointsChanged(service: string | undefined): void {
+    this.#changedMeanwhile?.add(service);
+    if (service === undefined || this.#drainingServices.has(service)) this.#lookAtDrainingNow();
+  }
+
   /** Ends when the signal is aborted. Must not be called again before that. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
@@ -117,6 +130,12 @@ export class FlowReconciler {
       const endedAtMs = performance.now();
       restUntilMs = endedAtMs + Math.min(endedAtMs - beganAtMs, MOST_REST_MS);
     }
+  }
+
+  #lookAtDrainingNow(): void {
+    if (this.#draining.size === 0) return;
+    this.#drainsDueAtMs = performance.now();
+    this.#wakeup.wake();
   }
 
   #need(needs: Needs): void {
@@ -146,6 +165,7 @@ export class FlowReconciler {
     if (this.#draining.size > 0 && nowMs >= this.#drainsDueAtMs) {
       this.#needs = putBack(this.#needs, this.#draining);
       this.#draining = new Map();
+      this.#drainingServices.clear();
     }
     const known = this.#young;
     if (nowMs >= known.dueAtMs) {
@@ -166,6 +186,7 @@ export class FlowReconciler {
   async #lookAt({ needs, begun, known }: Taken, signal: AbortSignal): Promise<boolean> {
     const { conntrack, observer } = this.#parts;
     const startedAtMs = performance.now();
+    this.#changedMeanwhile = new Set();
     let pass: Pass | undefined;
     let tcpSkipped = false;
     let failure: { error?: unknown } = {};
@@ -182,6 +203,7 @@ export class FlowReconciler {
       if (signal.aborted) return false;
       failure = { error };
     }
+    this.#changedMeanwhile = undefined;
     const { seen = 0, deleted = 0, draining = 0, youngTries = 0 } = pass?.result ?? {};
     observer.onRun({
       families: familiesOf({ needs, begun }),
@@ -200,6 +222,12 @@ export class FlowReconciler {
       if (need === undefined) continue;
       if (this.#draining.size === 0) this.#drainsDueAtMs = performance.now() + waitMs;
       addNeed(this.#draining, key, need);
+      const id = this.#index.owner(key)?.id;
+      if (id !== undefined) this.#drainingServices.add(`${id.namespace}/${id.service}`);
+    }
+    const changed = this.#changedMeanwhile ?? new Set();
+    if (changed.has(undefined) || !changed.isDisjointFrom(this.#drainingServices)) {
+      this.#lookAtDrainingNow();
     }
   }
 

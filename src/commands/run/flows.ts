@@ -59,6 +59,9 @@ export function followFlows(of: {
   return {
     run: (signal) => reconciler.run(signal),
     observer: {
+      onReceived: ({ kind, service }) => {
+        if (kind === 'slice') reconciler.endpointsChanged(service);
+      },
       onAcknowledged: ({ changes }) => reconciler.acknowledged(changes),
       onFirstSync: () => reconciler.adopt(agent().desired().rows),
       onConfigured: ({ nodePortAddresses }) => {
