@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
+import { API_VERSIONS, type ApiVersion, NEWEST_API_VERSION } from '../lab/parts/api-version.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
-import { CORPUS } from './corpus.ts';
+import { acceptedBy, CORPUS } from './corpus.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
@@ -25,6 +26,7 @@ interface Options {
   readonly list: boolean;
   readonly sabotage: boolean;
   readonly atOnce: number;
+  readonly api: ApiVersion;
 }
 
 const program = new Command('conformance')
@@ -41,16 +43,25 @@ const program = new Command('conformance')
   .option('--sabotage', 'plant faults and see whether the scenarios notice', false)
   .option('--list', 'print the scenarios and run none', false)
   .option('--at-once <count>', 'scenarios to run side by side', Number, 12)
+  .addOption(
+    new Option('--api <version>', 'what the control plane behaves as')
+      .choices([...API_VERSIONS])
+      .default(NEWEST_API_VERSION),
+  )
   .action(main);
 
 async function main(options: Options): Promise<void> {
-  const scenarios = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  const asked = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  const scenarios = acceptedBy(options.api, asked);
   if (scenarios.length === 0 && !options.sabotage) {
     throw new LabError('LAB_USAGE', 'no scenario has such a name', { next: 'see --list' });
   }
   if (options.list) {
     for (const scenario of scenarios) console.log(`${scenario.name}\n    ${scenario.title}`);
     return;
+  }
+  for (const { name } of asked.filter((scenario) => !scenarios.includes(scenario))) {
+    process.stderr.write(`  left out: ${name}: API server ${options.api} does not accept it\n`);
   }
   if (options.sabotage) await judgeTheJudge(options);
   else await judgeProxies(options, scenarios);
@@ -63,8 +74,8 @@ async function judgeProxies(options: Options, scenarios: readonly Scenario[]): P
   for (const variant of options.proxy) {
     const startedAt = performance.now();
     const progress = terminalProgress();
-    const { atOnce } = options;
-    const run = { variant, scenarios, atOnce, progress, signal, onResult };
+    const { atOnce, api: apiVersion } = options;
+    const run = { variant, scenarios, atOnce, apiVersion, progress, signal, onResult };
     results.push(...(await runCorpus(run)));
     const milliseconds = performance.now() - startedAt;
     times.push({ proxy: variant.name, scenarios: scenarios.length, milliseconds });

@@ -3,6 +3,7 @@ import type { Daemon } from '../../lab/host/processes.ts';
 import { type Progress, silentProgress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import type { PodNetwork } from '../../lab/network/topology.ts';
+import type { ApiVersion } from '../../lab/parts/api-version.ts';
 import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
 import type { Scenario } from '../scenario.ts';
 import { AddressPool } from '../world.ts';
@@ -14,6 +15,8 @@ export interface CorpusRun {
   readonly variant: ProxyVariant;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
+  /** What the control plane behaves as; the newest when not given. */
+  readonly apiVersion?: ApiVersion | undefined;
   readonly progress?: Progress;
   readonly signal?: AbortSignal | undefined;
   readonly onResult?: (result: ScenarioResult) => void;
@@ -36,7 +39,7 @@ export async function runCorpus(run: CorpusRun): Promise<ScenarioResult[]> {
 async function runInLab(run: CorpusRun, podNetwork: PodNetwork): Promise<ScenarioResult[]> {
   const progress = run.progress ?? silentProgress;
   await using lab = await progress.step(`lab with ${podNetwork} pods`, () =>
-    startLab({ podNetwork, signal: run.signal }),
+    startLab({ podNetwork, apiVersion: run.apiVersion, signal: run.signal }),
   );
   return await abortable(runEachConfiguration(run, lab), run.signal);
 }

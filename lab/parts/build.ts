@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Progress } from '../host/progress.ts';
 import { type GoProgram, provideProgram } from './go-build.ts';
 
+/** The reference: the newest release that the Go module proxy serves. */
 export const KUBERNETES_VERSION = 'v1.37.1';
 
 const IMPORT_PATHS = {
@@ -42,16 +43,16 @@ function programOf(name: Part): GoProgram {
   const common = { name, importPath: IMPORT_PATHS[name], sources: ['go.mod'] };
   return name === 'etcd'
     ? { ...common, module: 'etcd', linkerFlags: '-s -w' }
-    : { ...common, module: 'kubernetes', linkerFlags: kubernetesLinkerFlags() };
+    : { ...common, module: 'kubernetes', linkerFlags: kubernetesLinkerFlags(KUBERNETES_VERSION) };
 }
 
-export function kubernetesLinkerFlags(): string {
-  const [major, minor] = KUBERNETES_VERSION.slice(1).split('.');
+export function kubernetesLinkerFlags(version: string): string {
+  const [major, minor] = version.slice(1).split('.');
   const stamp = (name: string, value: string | undefined): string =>
     `-X k8s.io/component-base/version.${name}=${value}`;
   return [
     '-s -w',
-    stamp('gitVersion', KUBERNETES_VERSION),
+    stamp('gitVersion', version),
     stamp('gitMajor', major),
     stamp('gitMinor', minor),
     stamp('gitTreeState', 'clean'),

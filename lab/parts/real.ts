@@ -1,4 +1,4 @@
-import { kubernetesLinkerFlags } from './build.ts';
+import { KUBERNETES_VERSION, kubernetesLinkerFlags } from './build.ts';
 import { type GoBuildContext, type GoProgram, provideProgram } from './go-build.ts';
 
 /** What a cluster with real nodes needs besides the control plane. */
@@ -45,7 +45,7 @@ export async function provideTestParts(context: GoBuildContext): Promise<TestPar
 }
 
 function kubernetes(name: string, importPath: string): GoProgram {
-  const linkerFlags = kubernetesLinkerFlags();
+  const linkerFlags = kubernetesLinkerFlags(KUBERNETES_VERSION);
   return { name, importPath, module: 'e2e', linkerFlags, sources: ['go.mod'] };
 }
 
