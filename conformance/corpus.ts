@@ -1,3 +1,4 @@
+import { type ApiVersion, hasApiOf } from '../lab/parts/api-version.ts';
 import type { Scenario } from './scenario.ts';
 import { addressRuleScenarios } from './scenarios/address-rules.ts';
 import { affinityScenarios } from './scenarios/affinity.ts';
@@ -57,3 +58,11 @@ export const CORPUS: readonly Scenario[] = [
   ...conflictScenarios,
   ...addressRuleScenarios,
 ];
+
+/** Those that an API server of a version does not reject. */
+export function acceptedBy(
+  version: ApiVersion,
+  scenarios: readonly Scenario[],
+): readonly Scenario[] {
+  return scenarios.filter(({ setup }) => hasApiOf(version, setup?.since ?? version));
+}

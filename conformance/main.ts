@@ -1,14 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
+import { API_VERSIONS, type ApiVersion, NEWEST_API_VERSION } from '../lab/parts/api-version.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { allowancesMarkdown } from './allowances.ts';
-import { CORPUS } from './corpus.ts';
+import { acceptedBy, CORPUS } from './corpus.ts';
 import { choiceLine, choiceList, choicesMarkdown, differingFor } from './differing/differing.ts';
 import type { Promptness } from './promptness/promptness.ts';
 import { promptnessMarkdown, promptnessTable } from './report/promptness-table.ts';
@@ -32,6 +33,7 @@ interface Options {
   readonly list: boolean;
   readonly sabotage: boolean;
   readonly atOnce: number;
+  readonly api: ApiVersion;
 }
 
 const program = new Command('conformance')
@@ -55,10 +57,16 @@ const program = new Command('conformance')
   .option('--sabotage', 'plant faults and see whether the scenarios notice', false)
   .option('--list', 'print the scenarios and run none', false)
   .option('--at-once <count>', 'scenarios to run side by side', Number, 12)
+  .addOption(
+    new Option('--api <version>', 'what the control plane behaves as')
+      .choices([...API_VERSIONS])
+      .default(NEWEST_API_VERSION),
+  )
   .action(main);
 
 async function main(options: Options): Promise<void> {
-  const scenarios = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  const asked = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  const scenarios = acceptedBy(options.api, asked);
   if (scenarios.length === 0 && !options.sabotage) {
     throw new LabError('LAB_USAGE', 'no scenario has such a name', { next: 'see --list' });
   }
@@ -66,6 +74,9 @@ async function main(options: Options): Promise<void> {
   if (options.list) {
     for (const scenario of scenarios) console.log(`${scenario.name}\n    ${scenario.title}`);
     return;
+  }
+  for (const { name } of asked.filter((scenario) => !scenarios.includes(scenario))) {
+    process.stderr.write(`  left out: ${name}: API server ${options.api} does not accept it\n`);
   }
   if (options.sabotage) await judgeTheJudge(options);
   else await judgeProxies(options, scenarios);
@@ -97,9 +108,9 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
   for (const variant of options.proxy) {
     const startedAt = performance.now();
     const progress = terminalProgress();
-    const { atOnce } = options;
+    const { atOnce, api: apiVersion } = options;
     const scenarios = scenariosFor(variant.name, options, all);
-    const run = { variant, scenarios, atOnce, progress, signal, onResult };
+    const run = { variant, scenarios, atOnce, apiVersion, progress, signal, onResult };
     const judged = await runCorpus(run);
     results.push(...judged.scenarios);
     promptness.push(judged.promptness);

@@ -1,6 +1,7 @@
 import type { PodPort } from '../lab/kubelet/pods.ts';
 import type { Family } from '../lab/network/plan.ts';
 import type { PodNetwork } from '../lab/network/topology.ts';
+import type { ApiVersion } from '../lab/parts/api-version.ts';
 import type { Allowance, ProxySettings } from '../lab/proxies/contract.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface Setup {
   readonly proxy?: ProxySettings;
   /** For what a change of anybody else's Services would heal or hide: nothing else runs meanwhile. */
   readonly alone?: true;
+  /** The first version of the API that accepts what it declares; any of the lab's when not given. */
+  readonly since?: ApiVersion;
 }
 
 export interface PodDeclaration {

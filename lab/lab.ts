@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import type { ApiClient } from './api/client.ts';
 import { type Credentials, writeCredentials } from './control-plane/credentials.ts';
 import { letProxyReadNamespaces } from './control-plane/rights.ts';
-import { startControlPlane } from './control-plane/start.ts';
+import {
+  type ApiServerChoice,
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from './control-plane/start.ts';
 import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
@@ -20,7 +25,9 @@ import type { LoadSize } from './load/objects.ts';
 import { preloadEtcd } from './load/preload.ts';
 import { MAX_NODES, nodeName } from './network/plan.ts';
 import { buildTopology, nodeIndexes, type PodNetwork } from './network/topology.ts';
+import { type ApiVersion, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { type Parts, provideParts } from './parts/build.ts';
+import { provideControlPlane } from './parts/control-plane.ts';
 import type { ProxySettings, ProxyVariant, SocketPlace } from './proxies/contract.ts';
 import { startProxy } from './proxies/running.ts';
 
@@ -31,6 +38,10 @@ export interface LabOptions {
   readonly podNetwork?: PodNetwork;
   /** Services and endpoints that exist besides what the lab makes; for measurements at scale. */
   readonly load?: LoadSize | undefined;
+  /** What the API server and the controllers are, or behave as; the newest when not given. */
+  readonly apiVersion?: ApiVersion | undefined;
+  /** Flags of the API server beside the lab's own. */
+  readonly apiServerFlags?: readonly string[];
   readonly progress?: Progress;
   readonly signal?: AbortSignal | undefined;
 }
@@ -48,6 +59,8 @@ export interface Lab extends AsyncDisposable {
   readonly pods: PodRunner;
   readonly slices: SliceWatch;
   readonly daemons: readonly Daemon[];
+  /** Ends the API server and starts another on the same store: an upgrade, or a downgrade. */
+  replaceApiServer(choice: ApiServerChoice): Promise<void>;
   /** Path of the namespace of `fabric`, `client`, `machine` or a node. */
   namespacePath(role: string): string;
   /** The control group of a node, once a proxy that serves sockets was started. */
@@ -67,9 +80,14 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const name = options.name ?? `t${randomBytes(3).toString('hex')}`;
   const nodeCount = options.nodeCount ?? 2;
   await assertStartable(name, nodeCount);
-  const parts = await provideParts(progress, options.signal);
+  const newest = await provideParts(progress, options.signal);
+  const apiVersion = options.apiVersion ?? NEWEST_API_VERSION;
+  const controlPlaneOf = (version: ApiVersion) =>
+    provideControlPlane(version, newest, { progress, signal: options.signal });
+  const parts = { ...newest, ...(await controlPlaneOf(apiVersion)) };
+  const chosen = { name, nodeCount, parts, apiVersion, controlPlaneOf };
   try {
-    return await assemble({ ...options, name, nodeCount, parts, progress });
+    return await assemble({ ...options, ...chosen, progress });
   } catch (error) {
     await removeLab(name);
     throw error;
@@ -89,6 +107,8 @@ interface Assembly extends LabOptions {
   readonly name: string;
   readonly nodeCount: number;
   readonly parts: Parts;
+  readonly apiVersion: ApiVersion;
+  readonly controlPlaneOf: (version: ApiVersion) => ReturnType<typeof provideControlPlane>;
   readonly progress: Progress;
 }
 
@@ -115,16 +135,10 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     });
   }
   const credentials = await writeCredentials(folder);
-  const { api, daemons } = await progress.step('etcd, API server, controllers', () =>
-    startControlPlane({
-      lab: name,
-      parts,
-      credentials,
-      logFolder,
-      etcdFolder,
-      signal: assembly.signal,
-    }),
+  const controlPlane = await progress.step('etcd, API server, controllers', () =>
+    startControl(assembly, { credentials, logFolder, etcdFolder }),
   );
+  const { api, daemons } = controlPlane;
   await Promise.all(nodeIndexes({ nodeCount }).map((index) => registerNode(api, index)));
   const slices = new SliceWatch(api, lifetime.signal);
   const pods = new PodRunner({ lab: name, api, podNetwork, logFolder, agnhost: parts.agnhost });
@@ -156,6 +170,7 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     slices,
     daemons,
     pods,
+    replaceApiServer: controlPlane.replaceApiServer,
     namespacePath: (role) => namespacePath({ lab: name, role }),
     socketGroup: (nodeIndex) => groups.ofNode(nodeName(nodeIndex)),
     makeSocketPlaces,
@@ -187,6 +202,25 @@ async function assemble(assembly: Assembly): Promise<Lab> {
       await removeLab(name);
     },
   };
+}
+
+type ControlPlace = Pick<ControlPlaneOptions, 'credentials' | 'logFolder' | 'etcdFolder'>;
+
+async function startControl(assembly: Assembly, place: ControlPlace): Promise<Control> {
+  const { name, parts, apiVersion, controlPlaneOf, signal } = assembly;
+  const apiServer = { version: apiVersion, flags: assembly.apiServerFlags ?? [] };
+  const started = await startControlPlane({ ...place, lab: name, parts, apiServer, signal });
+  return {
+    ...started,
+    replaceApiServer: async (choice) => {
+      const programs = await controlPlaneOf(choice.version);
+      await started.replaceApiServer(programs['kube-apiserver'], choice);
+    },
+  };
+}
+
+interface Control extends Pick<ControlPlane, 'api' | 'daemons'> {
+  replaceApiServer(choice: ApiServerChoice): Promise<void>;
 }
 
 function assertRoot(): void {

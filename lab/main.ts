@@ -17,6 +17,7 @@ import { terminalProgress } from './host/progress.ts';
 import { formatTable } from './host/table.ts';
 import { removeLab } from './lab.ts';
 import { readEscapes } from './network/capture.ts';
+import { API_VERSIONS, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { provideParts } from './parts/build.ts';
 import { missingOf, PART_GROUPS, type PartGroup, provideGroups } from './parts/groups.ts';
 import { PROXY_VARIANTS } from './proxies/registry.ts';
@@ -63,6 +64,12 @@ program
     new Option('--proxy <name>', 'the node proxy to run on every node')
       .choices(['none', ...PROXY_VARIANTS.map((variant) => variant.name)])
       .default('none'),
+  )
+  .addOption(
+    new Option('--api <version>', 'the version of Kubernetes that the control plane behaves as')
+      .choices([...API_VERSIONS])
+      .default(NEWEST_API_VERSION)
+      .conflicts('real'),
   )
   .option('--real', 'real nodes: kubelet, containerd, and the proxy as a pod', false)
   .option('--services <count>', 'Services that exist from the start, for scale', wholeNumber, 0)

@@ -3,6 +3,7 @@ import type { Daemon } from '../../lab/host/processes.ts';
 import { type Progress, silentProgress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import type { PodNetwork } from '../../lab/network/topology.ts';
+import type { ApiVersion } from '../../lab/parts/api-version.ts';
 import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
 import { measurePromptness, type Promptness } from '../promptness/promptness.ts';
 import type { Scenario } from '../scenario.ts';
@@ -15,6 +16,8 @@ export interface CorpusRun {
   readonly variant: ProxyVariant;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
+  /** What the control plane behaves as; the newest when not given. */
+  readonly apiVersion?: ApiVersion | undefined;
   readonly progress?: Progress;
   readonly signal?: AbortSignal | undefined;
   readonly onResult?: (result: ScenarioResult) => void;
@@ -50,7 +53,7 @@ interface Tally {
 async function runInLab(run: CorpusRun, podNetwork: PodNetwork, tally: Tally): Promise<void> {
   const progress = run.progress ?? silentProgress;
   await using lab = await progress.step(`lab with ${podNetwork} pods`, () =>
-    startLab({ podNetwork, signal: run.signal }),
+    startLab({ podNetwork, apiVersion: run.apiVersion, signal: run.signal }),
   );
   await abortable(runEachConfiguration(run, lab, tally), run.signal);
 }

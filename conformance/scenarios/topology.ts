@@ -3,6 +3,9 @@ import { answeredBy, answeredSeeing, asker, clusterIP, fromEach, nodePort, on } 
 
 const EVERYWHERE = { a: on(1), b: on(2), near: asker(1), far: asker(2) };
 
+/** PreferSameZone, PreferSameNode and hints for nodes: before they are behind an alpha gate. */
+const SINCE_1_34 = { since: '1.34' } as const;
+
 function preferring(trafficDistribution: string): Record<string, ServiceDeclaration> {
   return { web: { spec: { trafficDistribution, type: 'NodePort' } } };
 }
@@ -19,6 +22,7 @@ export const topologyScenarios: readonly Scenario[] = [
   {
     name: 'topology/same-zone',
     title: 'With PreferSameZone traffic stays in the zone of the node that it enters by',
+    setup: SINCE_1_34,
     pods: EVERYWHERE,
     services: preferring('PreferSameZone'),
     steps: [
@@ -49,6 +53,7 @@ export const topologyScenarios: readonly Scenario[] = [
   {
     name: 'topology/same-zone-empty',
     title: 'With PreferSameZone, a zone without ready endpoints uses those of other zones',
+    setup: SINCE_1_34,
     pods: EVERYWHERE,
     services: preferring('PreferSameZone'),
     steps: [
@@ -67,6 +72,7 @@ export const topologyScenarios: readonly Scenario[] = [
   {
     name: 'topology/same-node',
     title: 'With PreferSameNode traffic stays on its node, and leaves it when nobody serves there',
+    setup: SINCE_1_34,
     pods: { ...EVERYWHERE, c: on(2) },
     services: preferring('PreferSameNode'),
     steps: [
@@ -89,6 +95,7 @@ export const topologyScenarios: readonly Scenario[] = [
   {
     name: 'topology/switched-on-and-off',
     title: 'A preference takes effect when the Service gets it and ends when the Service loses it',
+    setup: SINCE_1_34,
     pods: EVERYWHERE,
     services: { web: {} },
     steps: [
@@ -104,6 +111,7 @@ export const topologyScenarios: readonly Scenario[] = [
   {
     name: 'topology/node-hints-before-zone-hints',
     title: 'Hints for the node decide before hints for its zone, which serve nodes without any',
+    setup: SINCE_1_34,
     pods: { ...EVERYWHERE, c: on(2) },
     services: { web: BY_HAND },
     slices: slice(
@@ -123,6 +131,7 @@ export const topologyScenarios: readonly Scenario[] = [
   {
     name: 'topology/one-endpoint-without-hint',
     title: 'Hints count only when every ready endpoint has one',
+    setup: SINCE_1_34,
     pods: { ...EVERYWHERE, c: on(2) },
     services: { web: BY_HAND },
     slices: slice(

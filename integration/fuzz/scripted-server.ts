@@ -2,6 +2,7 @@ import type http2 from 'node:http2';
 import { Readable } from 'node:stream';
 import { Answer } from '../../src/cluster/answer.ts';
 import type { Getter } from '../../src/cluster/list.ts';
+import type { JsonGetter } from '../../src/cluster/server-version.ts';
 
 /** What a server answers: bytes, and then the end of the stream or silence. */
 export interface Script {
@@ -12,7 +13,7 @@ export interface Script {
 const DEADLINE_MS = 60_000;
 
 /** A server without a network: the real reader of answers over a stream that is made up. */
-export class ScriptedServer implements Getter {
+export class ScriptedServer implements Getter, JsonGetter {
   readonly #answerTo: (query: URLSearchParams, index: number) => Script;
   #requestCount = 0;
 
@@ -27,6 +28,10 @@ export class ScriptedServer implements Getter {
     // Of a stream of HTTP/2 the reader uses what is here.
     const asHttp2 = stream as unknown as http2.ClientHttp2Stream;
     return Promise.resolve(new Answer(asHttp2, { ':status': '200' }, options));
+  }
+
+  getJson(path: string, signal: AbortSignal): Promise<Answer> {
+    return this.get(path, signal);
   }
 }
 

@@ -5,7 +5,7 @@ import { formatTable } from '../host/table.ts';
 import { type Lab, startLab } from '../lab.ts';
 import { nodeAddress, nodeName, outsiderAddress, podCidr, zoneOf } from '../network/plan.ts';
 import { nodeIndexes, type PodNetwork } from '../network/topology.ts';
-import { KUBERNETES_VERSION } from '../parts/build.ts';
+import { type ApiVersion, describeApiVersion } from '../parts/api-version.ts';
 import { findProxy } from '../proxies/registry.ts';
 import { deployDemo, untilReachable } from './demo.ts';
 
@@ -13,6 +13,7 @@ export interface UpOptions {
   readonly name: string;
   readonly nodes?: number;
   readonly podNetwork: PodNetwork;
+  readonly api: ApiVersion;
   readonly proxy: string;
   readonly services: number;
   readonly endpoints: number;
@@ -30,6 +31,7 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
     name: options.name,
     nodeCount: options.nodes ?? 2,
     podNetwork: options.podNetwork,
+    apiVersion: options.api,
     load:
       options.services > 0
         ? { services: options.services, endpointsPerService: options.endpoints }
@@ -40,7 +42,7 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
     const service = await abortable(furnish(lab, options, context), context.signal);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     await lab.detach();
-    return describe({ lab, service, seconds, proxy: options.proxy });
+    return describe({ lab, service, seconds, ...options });
   } catch (error) {
     await lab[Symbol.asyncDispose]();
     throw error;
@@ -63,9 +65,10 @@ interface Description {
   readonly service: Service;
   readonly seconds: string;
   readonly proxy: string;
+  readonly api: ApiVersion;
 }
 
-function describe({ lab, service, seconds, proxy }: Description): string {
+function describe({ lab, service, seconds, proxy, api }: Description): string {
   const hosts = [
     ['HOST', 'IPV4', 'IPV6', 'WHAT'],
     ...nodeIndexes(lab).map((index) => {
@@ -81,7 +84,7 @@ function describe({ lab, service, seconds, proxy }: Description): string {
   const clusterIp = service.spec.clusterIPs?.[0] ?? '';
   const nodePort = service.spec.ports?.[0]?.nodePort ?? 0;
   return [
-    `Lab '${lab.name}' is up after ${seconds} s: Kubernetes ${KUBERNETES_VERSION}, logs in ${lab.folder}/logs`,
+    `Lab '${lab.name}' is up after ${seconds} s: Kubernetes ${describeApiVersion(api)}, logs in ${lab.folder}/logs`,
     '',
     formatTable(hosts),
     '',

@@ -6,6 +6,7 @@ import { namespacePath } from '../host/namespaces.ts';
 import { assertRunning, type Daemon, startDaemon } from '../host/processes.ts';
 import { until } from '../host/until.ts';
 import { FABRIC, SERVICE_CIDR } from '../network/plan.ts';
+import { type ApiVersion, emulationArguments, NEWEST_API_VERSION } from '../parts/api-version.ts';
 import type { Parts } from '../parts/build.ts';
 import { API_PORT, type Credentials } from './credentials.ts';
 import { startEtcd } from './etcd.ts';
@@ -18,12 +19,23 @@ export interface ControlPlaneOptions {
   readonly etcdFolder: string;
   /** Who keeps the promises of a node: the lab itself, or kubelets. Played when not given. */
   readonly kubelets?: 'played' | 'real';
+  /** The newest one with the lab's own flags when not given. */
+  readonly apiServer?: ApiServerChoice;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What the control plane is, or behaves as. */
+export interface ApiServerChoice {
+  readonly version: ApiVersion;
+  /** Of the API server, beside the lab's own. */
+  readonly flags: readonly string[];
 }
 
 export interface ControlPlane {
   readonly api: ApiClient;
   readonly daemons: readonly Daemon[];
+  /** Ends the API server and starts another program in its place; ready when it resolves. */
+  replaceApiServer(program: string, choice: ApiServerChoice): Promise<void>;
 }
 
 /**
@@ -44,11 +56,12 @@ const SERVICE_CIDRS = `${SERVICE_CIDR.ipv4},${SERVICE_CIDR.ipv6}`;
 /** Starts etcd, kube-apiserver and kube-controller-manager in the fabric; ready when it resolves. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const path = namespacePath({ lab: options.lab, role: 'fabric' });
-  const start = (name: keyof Parts, args: readonly string[]): Daemon =>
+  const { apiServer: choice = { version: NEWEST_API_VERSION, flags: [] } } = options;
+  const start = (name: keyof Parts, args: readonly string[], program?: string): Daemon =>
     startDaemon({
       name,
       namespacePath: path,
-      argv: [options.parts[name], ...args],
+      argv: [program ?? options.parts[name], ...args],
       logFile: join(options.logFolder, `${name}.log`),
     });
   const etcd = startEtcd({
@@ -57,13 +70,24 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     dataFolder: options.etcdFolder,
     logFolder: options.logFolder,
   });
-  const apiServer = start('kube-apiserver', apiServerArguments(options));
-  const api = await connect({ options, path, daemons: [etcd, apiServer] });
-  const controllers = start('kube-controller-manager', controllerArguments(options));
-  return { api, daemons: [etcd, apiServer, controllers] };
+  const apiServer = start('kube-apiserver', apiServerArguments(options, choice));
+  const daemons = [etcd, apiServer];
+  const ready = { options, daemons };
+  const api = await connect({ ...ready, path });
+  daemons.push(start('kube-controller-manager', controllerArguments(options, choice)));
+  return {
+    api,
+    daemons,
+    replaceApiServer: async (program, next) => {
+      const place = daemons.findIndex(({ name }) => name === 'kube-apiserver');
+      await daemons[place]?.stop();
+      daemons[place] = start('kube-apiserver', apiServerArguments(options, next), program);
+      await untilReady(api, ready);
+    },
+  };
 }
 
-function apiServerArguments(options: ControlPlaneOptions): string[] {
+function apiServerArguments(options: ControlPlaneOptions, choice: ApiServerChoice): string[] {
   const { credentials } = options;
   return [
     '--etcd-servers=http://127.0.0.1:2379',
@@ -88,10 +112,12 @@ function apiServerArguments(options: ControlPlaneOptions): string[] {
     '--max-requests-inflight=3000',
     '--max-mutating-requests-inflight=1000',
     '--profiling=false',
+    ...emulationArguments(choice.version),
+    ...choice.flags,
   ];
 }
 
-function controllerArguments(options: ControlPlaneOptions): string[] {
+function controllerArguments(options: ControlPlaneOptions, choice: ApiServerChoice): string[] {
   const { credentials } = options;
   const kubeconfig = credentials.adminKubeconfig;
   return [
@@ -111,25 +137,23 @@ function controllerArguments(options: ControlPlaneOptions): string[] {
     '--concurrent-service-endpoint-syncs=10',
     '--bind-address=127.0.0.1',
     '--profiling=false',
+    ...emulationArguments(choice.version),
   ];
 }
 
-async function connect(start: {
-  options: ControlPlaneOptions;
-  path: string;
-  daemons: readonly Daemon[];
-}): Promise<ApiClient> {
+interface Starting {
+  readonly options: ControlPlaneOptions;
+  readonly daemons: readonly Daemon[];
+}
+
+async function connect(start: Starting & { readonly path: string }): Promise<ApiClient> {
   const { credentials, signal } = start.options;
-  const wait = { deadlineMs: READY_DEADLINE_MS, signal };
-  const stillRunning = async (): Promise<void> => {
-    for (const daemon of start.daemons) await assertRunning(daemon);
-  };
   await until(
     async () => {
-      await stillRunning();
+      await assertAllRun(start);
       return existsSync(credentials.certificateAuthorityFile);
     },
-    { ...wait, what: "the API server's certificate" },
+    { deadlineMs: READY_DEADLINE_MS, signal, what: "the API server's certificate" },
   );
   const api = new ApiClient({
     namespacePath: start.path,
@@ -138,13 +162,25 @@ async function connect(start: {
     token: credentials.adminToken,
     certificateAuthority: await readFile(credentials.certificateAuthorityFile, 'utf8'),
   });
+  await untilReady(api, start);
+  return api;
+}
+
+async function untilReady(api: ApiClient, start: Starting): Promise<void> {
   await until(
     async () => {
-      await stillRunning();
+      await assertAllRun(start);
       const answer = await api.raw({ method: 'GET', path: '/readyz' }).catch(() => undefined);
       return answer?.status === 200;
     },
-    { ...wait, what: 'the API server to be ready' },
+    {
+      deadlineMs: READY_DEADLINE_MS,
+      signal: start.options.signal,
+      what: 'the API server to be ready',
+    },
   );
-  return api;
+}
+
+async function assertAllRun({ daemons }: Starting): Promise<void> {
+  for (const daemon of daemons) await assertRunning(daemon);
 }

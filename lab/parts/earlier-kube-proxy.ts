@@ -1,10 +1,8 @@
+import { EARLIER_VERSION } from './api-version.ts';
 import { kubernetesLinkerFlags } from './build.ts';
 import { type GoBuildContext, provideProgram } from './go-build.ts';
 
-/** The kube-proxy before the reference: what most clusters still run. */
-export const EARLIER_VERSION = 'v1.36.4';
-
-/** Built when a variant needs it, not with the other parts: it takes minutes, the first time. */
+/** The kube-proxy before the reference. Built when a variant needs it, not with the other parts: it takes minutes, the first time. */
 export async function provideEarlierKubeProxy(context: GoBuildContext): Promise<string> {
   return await provideProgram(
     {

@@ -1,6 +1,8 @@
 import type { Progress } from '../host/progress.ts';
 import { provideBench } from './bench.ts';
 import { provideParts } from './build.ts';
+import { provideEarlierControlPlane } from './control-plane.ts';
+import { provideEarlierKubeProxy } from './earlier-kube-proxy.ts';
 import type { GoBuildContext } from './go-build.ts';
 import { provideOracle } from './oracle.ts';
 import { provideRealParts, provideTestParts } from './real.ts';
@@ -15,9 +17,20 @@ const GROUPS = {
   bench: async (context: GoBuildContext): Promise<Programs> => ({
     bench: await provideBench(context),
   }),
+  'earlier-control-plane': async (context: GoBuildContext): Promise<Programs> =>
+    prefixed(await provideEarlierControlPlane(context)),
+  'earlier-kube-proxy': async (context: GoBuildContext): Promise<Programs> =>
+    prefixed({ 'kube-proxy': await provideEarlierKubeProxy(context) }),
   real: async (context: GoBuildContext): Promise<Programs> => await provideRealParts(context),
   e2e: async (context: GoBuildContext): Promise<Programs> => await provideTestParts(context),
 } as const;
+
+/** They have the names of the newest ones. */
+function prefixed(programs: Programs): Programs {
+  return Object.fromEntries(
+    Object.entries(programs).map(([name, path]) => [`earlier ${name}`, path]),
+  );
+}
 
 export type PartGroup = keyof typeof GROUPS;
 export const PART_GROUPS = Object.keys(GROUPS) as readonly PartGroup[];

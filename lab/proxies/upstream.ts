@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { terminalProgress } from '../host/progress.ts';
+import { EARLIER_VERSION } from '../parts/api-version.ts';
 import { KUBERNETES_VERSION } from '../parts/build.ts';
-import { EARLIER_VERSION, provideEarlierKubeProxy } from '../parts/earlier-kube-proxy.ts';
+import { provideEarlierKubeProxy } from '../parts/earlier-kube-proxy.ts';
 import type { Allowance, ProxyVariant } from './contract.ts';
 import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';

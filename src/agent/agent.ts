@@ -175,6 +175,7 @@ export class Agent {
       startedAtMs: this.#startedAtMs,
       syncPeriodMs: intake.settings.syncPeriodMs,
       sources: this.#options.source.health(),
+      server: this.#options.source.server?.(),
       missing: intake.missing(),
       firstSyncAtMs: reconciler.firstSyncAtMs,
       pendingCount: outstanding.size,
@@ -221,6 +222,7 @@ export class Agent {
         triggered: this.#triggered.quantiles(),
       },
       sources: source.health(),
+      ...(source.server ? { apiServer: source.server() } : {}),
     };
     return datedSnapshot(snapshot, datesBy(clock));
   }

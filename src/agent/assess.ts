@@ -1,4 +1,5 @@
 import type { Kind } from '../cluster/kinds.ts';
+import type { ServerReport } from '../cluster/server-report.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill } from '../dataplanes/contract.ts';
 import type { Family } from '../forwarding/model.ts';
@@ -20,6 +21,8 @@ export interface Assessed {
   readonly startedAtMs: number;
   readonly syncPeriodMs: number;
   readonly sources: readonly SourceHealth[];
+  /** Undefined: there is no API server. */
+  readonly server?: ServerReport | undefined;
   /** What has not been told completely yet. */
   readonly missing: readonly string[];
   readonly firstSyncAtMs: number | undefined;
@@ -59,6 +62,7 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
   return {
     connected: kinds,
     apiFresh: freshness(about, say),
+    apiComplete: say('apiComplete', ...completeness(about.server)),
     listed: say('listed', about.missing.length === 0, whyListed(about)),
     firstSync: say('firstSync', about.firstSyncAtMs !== undefined, whyFirstSync(about)),
     synced: synced(about, say),
@@ -102,6 +106,7 @@ type Say = (name: string, isTrue: boolean, why: string) => Condition;
 
 function whyConnected(health: SourceHealth | undefined): string {
   if (health === undefined) return 'not watched';
+  if (health.absent !== undefined) return health.absent;
   if (health.connected) return 'the watch stands';
   return health.lastError ?? 'not connected yet';
 }
@@ -116,6 +121,14 @@ function freshness({ sources, nowMs }: Assessed, say: Say): Condition {
   const kinds = silent.map(({ kind }) => kind).sort();
   const ago = heardAtMs === 0 ? 'never heard' : `not heard for ${seconds(nowMs - heardAtMs)}`;
   return say('apiFresh', false, `${kinds.join(', ')}: ${ago}; the kernel keeps what it has`);
+}
+
+function completeness(server: ServerReport | undefined): [boolean, string] {
+  if (server === undefined) return [true, 'there is no API server'];
+  const lacking = server.gaps.map(({ feature }) => feature);
+  const { version = 'the API server' } = server;
+  const why = lacking.length === 0 ? 'has everything' : `has no ${lacking.join(', ')}`;
+  return [!server.gaps.some(({ isFelt }) => isFelt), `${version} ${why}`];
 }
 
 function whyListed({ missing }: Assessed): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ServerGap } from '../cluster/server-report.ts';
 import { type Assessed, assess } from './assess.ts';
 import { healthz, livez, readyz, type Verdict } from './conditions.ts';
 import { NODE } from './testing/stage.ts';
@@ -84,4 +85,20 @@ test('an API that is away, drift and errors are told but are no reason to restar
   assert.equal(conditions.watching.isTrue, false);
   const later = assess({ ...about, nowMs: 1_599_000 }, () => 0);
   assert.deepEqual([later.undisturbed.isTrue, later.undisturbed.sinceMs], [true, 1_599_000]);
+});
+
+const gap = (feature: ServerGap['feature'], isFelt: boolean): ServerGap => {
+  return { feature, reason: 'not served', effect: '', isFelt };
+};
+
+test('an API server without ServiceCIDR leaves a node ready, and is named', () => {
+  const server = { version: 'v1.32.9', gaps: [gap('ServiceCIDR', true)] };
+  assert.deepEqual(verdicts({ server }), { livez: OK, readyz: OK, healthz: OK });
+  const { apiComplete } = assess({ ...WELL, server }, () => 0);
+  assert.deepEqual(apiComplete, { isTrue: false, sinceMs: 0, why: 'v1.32.9 has no ServiceCIDR' });
+});
+
+test('an API server that streams no lists changes nothing', () => {
+  const server = { version: 'v1.33.1', gaps: [gap('streaming lists', false)] };
+  assert.equal(assess({ ...WELL, server }, () => 0).apiComplete.isTrue, true);
 });

@@ -23,6 +23,8 @@ export interface Conditions {
   readonly connected: Readonly<Record<Kind, Condition>>;
   /** Every kind has been heard of lately: what is desired is what the cluster wants now. */
   readonly apiFresh: Condition;
+  /** The API server has everything that changes how Services are served. */
+  readonly apiComplete: Condition;
   /** Every kind has told its first complete list: from here on the kernel is written to. */
   readonly listed: Condition;
   /** The kernel has had everything once since the start. Once true it stays so. */

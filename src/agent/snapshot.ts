@@ -1,3 +1,4 @@
+import type { ServerReport } from '../cluster/server-report.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill } from '../dataplanes/contract.ts';
 import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
@@ -35,6 +36,8 @@ export interface AgentSnapshot {
   readonly driftCount: number;
   readonly propagation: PropagationSummary;
   readonly sources: readonly SourceHealth[];
+  /** Undefined: objects come from manifests. */
+  readonly apiServer?: ServerReport;
 }
 
 export interface RowCounts {

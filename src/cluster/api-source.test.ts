@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { ApiSource } from './api-source.ts';
+import type { ClusterError } from './errors.ts';
+import type { ServerReport } from './server-report.ts';
 import type { SourceEvent } from './source.ts';
-import { added, FakeApiServer, initialEnd } from './testing/fake-api-server.ts';
+import { added, type Exchange, FakeApiServer, initialEnd } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';
 import { until } from './testing/until.ts';
 
@@ -31,6 +33,8 @@ it('tells four kinds over one connection, and names of each how it is doing', as
     '/api/v1/services',
     '/apis/discovery.k8s.io/v1/endpointslices',
     '/apis/networking.k8s.io/v1/servicecidrs',
+    '/apis/networking.k8s.io/v1beta1/servicecidrs',
+    '/version',
   ]);
   const node = server.requests.find(({ path }) => path === '/api/v1/nodes');
   assert.equal(node?.query['fieldSelector'], 'metadata.name=here');
@@ -72,6 +76,91 @@ it('asks for namespaces where they matter, only for those with the label', async
   assert.equal(asked?.query['labelSelector'], 'fairlead.dev/ebpf');
   stop.abort();
   await running;
+});
+
+/** As much of an API server as a version has. */
+interface Had {
+  gitVersion: string;
+  isStreaming: boolean;
+  hasRanges: boolean;
+}
+
+function answerAs(had: Had): (exchange: Exchange) => void {
+  return (x) => {
+    if (x.path === '/version') x.answer(200, { gitVersion: had.gitVersion });
+    else if (x.path.endsWith('/servicecidrs') && !had.hasRanges) x.refuse(404);
+    else if (x.query['sendInitialEvents'] && !had.isStreaming) x.refuse(422);
+    else if (x.query['watch']) x.watch(initialEnd(2));
+    else x.answer(200, { metadata: { resourceVersion: '2' }, items: [] });
+  };
+}
+
+describe('what a server lacks', () => {
+  const follow = async (t: TestContext, had: Had) => {
+    const server = await FakeApiServer.start(answerAs(had));
+    const [problems, missing]: ClusterError[][] = [[], []];
+    const reports: ServerReport[] = [];
+    const source = new ApiSource({
+      connection: { access: openAccess(server.url) },
+      onProblem: (problem) => problems?.push(problem),
+      onMissing: (problem) => missing?.push(problem),
+      onServer: (report) => reports.push(report),
+    });
+    const stop = new AbortController();
+    const running = source.run(() => undefined, stop.signal);
+    t.after(async () => {
+      stop.abort();
+      await running;
+      await server[Symbol.asyncDispose]();
+    });
+    await until('a report', () => reports.length > 0);
+    return { server, source, problems, missing, reports };
+  };
+  const gapsOf = ({ gaps }: ServerReport): string[] => gaps.map(({ feature }) => feature);
+
+  it('is told once for all kinds, with its version, and is no problem', async (t) => {
+    const had = { gitVersion: 'v1.32.9', isStreaming: false, hasRanges: false };
+    const { problems, missing, reports, source } = await follow(t, had);
+    assert.equal(reports.length, 1);
+    assert.equal(reports[0]?.version, 'v1.32.9');
+    assert.deepEqual(gapsOf(reports[0]), ['ServiceCIDR', 'streaming lists']);
+    assert.deepEqual(source.server(), reports[0]);
+    assert.deepEqual(problems, []);
+    assert.ok((missing?.length ?? 0) >= 4);
+  });
+
+  it('is nothing of one that has everything', async (t) => {
+    const { reports, problems } = await follow(t, {
+      gitVersion: 'v1.37.1',
+      isStreaming: true,
+      hasRanges: true,
+    });
+    assert.deepEqual(reports, [{ version: 'v1.37.1', gaps: [] }]);
+    assert.deepEqual(problems, []);
+  });
+
+  it('is asked for again when the server was upgraded, without a restart', async (t) => {
+    const had = { gitVersion: 'v1.32.9', isStreaming: false, hasRanges: false };
+    const { server, reports } = await follow(t, had);
+    Object.assign(had, { gitVersion: 'v1.34.1', isStreaming: true, hasRanges: true });
+    server.resetConnections();
+    await until('a second report', () => reports.at(-1)?.gaps.length === 0);
+    assert.equal(reports.at(-1)?.version, 'v1.34.1');
+  });
+
+  it('is not told again when the same server comes back', async (t) => {
+    const had = { gitVersion: 'v1.32.9', isStreaming: false, hasRanges: false };
+    const { server, reports } = await follow(t, had);
+    const versionCount = (): number =>
+      server.requests.filter(({ path }) => path === '/version').length;
+    const rangesCount = (): number =>
+      server.requests.filter(({ path }) => path.endsWith('/servicecidrs')).length;
+    const askedBefore = rangesCount();
+    server.resetConnections();
+    await until('another connection', () => versionCount() === 2);
+    await until('another try', () => rangesCount() === askedBefore + 2);
+    assert.equal(reports.length, 1);
+  });
 });
 
 it('ends as a whole, with the mistake of who listens', async (t) => {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Backoff, REFLECTOR_BACKOFF } from './backoff.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { type Creation, createObject } from './create.ts';
@@ -13,6 +15,8 @@ import {
   SERVICES,
   SLICES,
 } from './resources.ts';
+import { gapOf, type ServerGap, type ServerReport } from './server-report.ts';
+import { readServerVersion, type ServerVersion } from './server-version.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
 
 export interface ApiSourceOptions {
@@ -22,24 +26,37 @@ export interface ApiSourceOptions {
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
   readonly onProblem?: ProblemListener;
+  /** What the server answered to requests for what Fairlead can do without. */
+  readonly onMissing?: ProblemListener;
+  /** What the server lacks, once all kinds have been asked for, and again when it changes. */
+  readonly onServer?: (report: ServerReport) => void;
   readonly timing?: ReflectorTiming;
   readonly clock?: Clock;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
 }
 
+/** About 25 seconds. */
+const VERSION_ATTEMPTS = 5;
+
 /** What the API server tells: several kinds over one connection. */
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   #connection: Connection | undefined;
   #reflectors: readonly Reflector<Kind>[] = [];
+  #version: ServerVersion | undefined;
+  #greeting: AbortController | undefined;
+  #told: ServerReport | undefined;
 
   constructor(options: ApiSourceOptions) {
     this.#options = options;
   }
 
   async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
-    const connection = new Connection(this.#options.connection);
+    const connection = new Connection({
+      ...this.#options.connection,
+      onOpened: () => void this.#greet(connection, signal),
+    });
     this.#connection = connection;
     const interner = new Interner();
     const reflectors = this.#resources().map((resource) =>
@@ -84,6 +101,70 @@ export class ApiSource implements Source {
     });
   }
 
+  server(): ServerReport {
+    return { ...this.#version, gaps: this.#gaps() };
+  }
+
+  #gaps(): ServerGap[] {
+    const absent = (kind: Kind) =>
+      this.#reflectors.map((each) => each.health()).find((each) => each.kind === kind)?.absent;
+    const ranges = absent('serviceCidr');
+    const namespaces = absent('namespace');
+    return [
+      ...(ranges === undefined ? [] : [gapOf('ServiceCIDR', ranges)]),
+      ...(namespaces === undefined ? [] : [gapOf('namespace labels', namespaces)]),
+      ...(this.#reflectors.some(({ isStreamRefused }) => isStreamRefused)
+        ? [gapOf('streaming lists', 'not served')]
+        : []),
+    ];
+  }
+
+  /** Asks the server of a new connection which version it is; then for what was missing before. */
+  async #greet(connection: Connection, signal: AbortSignal): Promise<void> {
+    this.#greeting?.abort();
+    const greeting = new AbortController();
+    this.#greeting = greeting;
+    const before = this.#version;
+    const version = await this.#askVersion(connection, AbortSignal.any([signal, greeting.signal]));
+    if (signal.aborted || this.#greeting !== greeting) return;
+    this.#greeting = undefined;
+    this.#version = version ?? before ?? {};
+    const isOtherVersion = !isDeepStrictEqual(this.#version, before);
+    if (before !== undefined) {
+      for (const reflector of this.#reflectors) reflector.reconnected({ isOtherVersion });
+    }
+    this.#tellServer();
+  }
+
+  /** A server that has just started refuses everything for some seconds. */
+  async #askVersion(
+    connection: Connection,
+    signal: AbortSignal,
+  ): Promise<ServerVersion | undefined> {
+    const { clock = systemClock, random = Math.random } = this.#options;
+    const backoff = new Backoff({ ...REFLECTOR_BACKOFF, random });
+    for (let attempt = 0; attempt < VERSION_ATTEMPTS && !signal.aborted; attempt++) {
+      try {
+        return await readServerVersion(connection, signal);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        if (!(error instanceof ClusterError)) throw error;
+        this.#options.onMissing?.(error);
+        await clock.sleep(backoff.afterFailure(clock.monotonicMs()), signal);
+      }
+    }
+    return undefined;
+  }
+
+  #tellServer(): void {
+    const isAsked = this.#version !== undefined && this.#greeting === undefined;
+    const report = this.server();
+    if (!isAsked || !this.#reflectors.every(({ isSettled }) => isSettled)) return;
+    if (isDeepStrictEqual(report, this.#told)) return;
+    this.#told = report;
+    this.#options.onServer?.(report);
+  }
+
   #resources(): readonly Resource[] {
     const { nodeName, watchesNamespaces } = this.#options;
     const node = nodeName === undefined ? [] : [nodeNamed(nodeName)];
@@ -97,7 +178,7 @@ export class ApiSource implements Source {
     interner: Interner;
     onEvent: (event: SourceEvent) => void;
   }): Reflector<Kind> {
-    const { clock, random, timing, onProblem } = this.#options;
+    const { clock, random, timing, onProblem, onMissing } = this.#options;
     return new Reflector({
       resource: part.resource,
       getter: part.connection,
@@ -107,6 +188,8 @@ export class ApiSource implements Source {
       timing: timing ?? REFLECTOR_TIMING,
       onEvent: part.onEvent,
       onProblem: onProblem ?? (() => undefined),
+      onMissing: onMissing ?? (() => undefined),
+      onServerKnown: () => this.#tellServer(),
     });
   }
 }

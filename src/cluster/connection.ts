@@ -18,11 +18,14 @@ export interface ConnectionOptions {
   readonly connectDeadlineMs?: number;
   /** Within this the server has to begin to answer a request. */
   readonly answerDeadlineMs?: number;
+  /** The server has answered on a new connection, which may be another server than before. */
+  readonly onOpened?: () => void;
 }
 
 const CONNECT_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 30_000;
 const HTTP_UNAUTHORIZED = 401;
+const JSON_MEDIA_TYPE = 'application/json';
 
 interface LiveSession {
   readonly http2: http2.ClientHttp2Session;
@@ -50,6 +53,11 @@ export class Connection {
     return await this.#ask({ method: 'GET', path }, signal);
   }
 
+  /** As `get`, for what is no object and has to come in JSON. */
+  async getJson(path: string, signal: AbortSignal): Promise<Answer> {
+    return await this.#ask({ method: 'GET', path, accept: JSON_MEDIA_TYPE }, signal);
+  }
+
   /** As `get`, with an object in JSON to be created. */
   async post(path: string, body: object, signal: AbortSignal): Promise<Answer> {
     return await this.#ask({ method: 'POST', path, body: JSON.stringify(body) }, signal);
@@ -71,8 +79,8 @@ export class Connection {
     this.#session = undefined;
   }
 
-  async #send({ method, path, body }: Question, signal: AbortSignal): Promise<Sent> {
-    const { access, userAgent, accept } = this.#options;
+  async #send({ method, path, body, accept }: Question, signal: AbortSignal): Promise<Sent> {
+    const { access, userAgent } = this.#options;
     const token = await access.token();
     const session = await this.#open();
     signal.throwIfAborted();
@@ -80,9 +88,9 @@ export class Connection {
     const headers = {
       ':method': method,
       ':path': `${prefix}${path}`,
-      accept: accept ?? PREFERRED_MEDIA_TYPES,
+      accept: accept ?? this.#options.accept ?? PREFERRED_MEDIA_TYPES,
       'user-agent': userAgent ?? 'fairlead',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': JSON_MEDIA_TYPE }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
       [http2.sensitiveHeaders]: ['authorization'],
     };
@@ -128,6 +136,7 @@ export class Connection {
     };
     session.keepAlive.start();
     this.#session = session;
+    this.#options.onOpened?.();
     return session;
   }
 
@@ -141,6 +150,7 @@ interface Question {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
+  readonly accept?: string;
 }
 
 interface Sent {

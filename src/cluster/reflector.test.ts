@@ -125,7 +125,7 @@ describe('pages', () => {
     await tells('synced');
     assert.deepEqual(
       problems.map(({ code }) => code),
-      ['CLUSTER_ANSWER', 'CLUSTER_MALFORMED'],
+      ['CLUSTER_MALFORMED'],
     );
   });
 
@@ -138,7 +138,7 @@ describe('pages', () => {
     await tells('synced');
     assert.deepEqual(
       problems.map(({ code }) => code),
-      ['CLUSTER_ANSWER', 'CLUSTER_MALFORMED'],
+      ['CLUSTER_MALFORMED'],
     );
   });
 });
@@ -316,27 +316,132 @@ describe('a server that refuses', () => {
     assert.match(problems[0]?.next ?? '', /system:node-proxier/);
   });
 
-  it('a kind that a proxy can do without keeps nobody waiting', async (t) => {
-    const { tells, clock } = await stage(t, [(x) => x.refuse(404), (x) => x.watch(initialEnd(7))], {
-      resource: SERVICE_CIDRS,
-    });
+  it('says nothing of streamed lists that it does not know, and reads pages', async (t) => {
+    const { tells, problems, missing, reflector } = await stage(t, [
+      (x) => x.refuse(422),
+      (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [] }),
+    ]);
     await tells('synced');
-    assert.deepEqual(clock.sleptMs, [60_000]);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      missing.map(({ status }) => status),
+      [422],
+    );
+    assert.equal(reflector.isStreamRefused, true);
+  });
+});
+
+describe('a kind that a proxy can do without', () => {
+  const [V1, V1BETA1] = [SERVICE_CIDRS.path, SERVICE_CIDRS.olderPaths?.[0] ?? ''];
+  const notThere: Step = (x) => x.refuse(404);
+  const pathsOf = (server: FakeApiServer): string[] => server.requests.map(({ path }) => path);
+
+  it('keeps nobody waiting where the server has no version of it, and is asked for again', async (t) => {
+    const tries = 5;
+    const { server, tells, clock, problems } = await stage(
+      t,
+      [...Array.from({ length: 2 * tries }, () => notThere), (x) => x.watch(initialEnd(7))],
+      { resource: SERVICE_CIDRS },
+    );
+    await tells('synced');
+    await until('a watch', () => server.requests.length === 2 * tries + 1);
+    assert.deepEqual(pathsOf(server).slice(0, 3), [V1, V1BETA1, V1]);
+    assert.deepEqual(clock.sleptMs, [10_000, 20_000, 40_000, 60_000, 60_000]);
+    assert.deepEqual(problems, []);
   });
 
-  it('tells once that it may not have a kind that a proxy can do without', async (t) => {
-    const refuse = (x: { refuse(status: number): void }): void => x.refuse(403);
+  it('is read in its older version where the server has only that', async (t) => {
+    const { server, tells, clock, reflector } = await stage(
+      t,
+      [notThere, (x) => x.watch(added('a', 3), initialEnd(7))],
+      { resource: SERVICE_CIDRS },
+    );
+    await tells(`put ${A}`, 'synced');
+    assert.deepEqual(pathsOf(server), [V1, V1BETA1]);
+    assert.deepEqual(clock.sleptMs, []);
+    assert.equal(reflector.health().absent, undefined);
+  });
+
+  it('is read in its newer version when the older one has gone, without a new list', async (t) => {
+    const { server, tells } = await stage(
+      t,
+      [
+        notThere,
+        (x) => {
+          x.watch(added('a', 3), initialEnd(7));
+          x.stream.write('\n', () => server.resetConnections());
+        },
+        notThere,
+        (x) => x.watch(added('b', 8)),
+      ],
+      { resource: SERVICE_CIDRS },
+    );
+    await tells(`put ${A}`, 'synced', `put ${B}`);
+    const last = server.requests.at(-1);
+    assert.equal(last?.path, V1);
+    assert.equal(last?.query['resourceVersion'], '7');
+  });
+
+  it('is asked for at once when the connection is another one', async (t) => {
+    const { server, tells, clock, reflector } = await stage(t, [notThere, notThere], {
+      resource: SERVICE_CIDRS,
+    });
+    clock.isHeld = true;
+    await tells('synced');
+    assert.equal(reflector.health().absent, 'not served');
+    await until('the wait', () => clock.sleptMs.length === 1);
+    reflector.reconnected({ isOtherVersion: false });
+    await until('the next request', () => server.requests.length === 3);
+    assert.equal(server.requests[2]?.path, V1);
+  });
+
+  for (const { discovery, expected } of [
+    { discovery: { resources: [{ name: 'servicecidrs' }] }, expected: 'forbidden' },
+    { discovery: { resources: [{ name: 'ingresses' }] }, expected: 'not served' },
+    { discovery: {}, expected: 'forbidden' },
+  ]) {
+    it(`is ${expected} where discovery says ${JSON.stringify(discovery)}`, async (t) => {
+      const { tells, clock, reflector, problems } = await stage(
+        t,
+        [(x) => x.refuse(403), ...[1, 2].map(() => (x: Exchange) => x.answer(200, discovery))],
+        { resource: SERVICE_CIDRS },
+      );
+      clock.isHeld = true;
+      await tells('synced');
+      assert.equal(reflector.health().absent, expected);
+      assert.deepEqual(problems, []);
+    });
+  }
+
+  it('is not given up where a server that has just started forbids it for a moment', async (t) => {
+    const { tells, clock, reflector } = await stage(
+      t,
+      [
+        (x) => {
+          x.watch(initialEnd(7));
+          x.stream.write('\n', () => x.stream.destroy());
+        },
+        ...[1, 2, 3, 4].map((): Step => (x) => x.refuse(403)),
+        (x) => x.watch(added('a', 8)),
+      ],
+      { resource: SERVICE_CIDRS },
+    );
+    await tells('synced', `put ${A}`);
+    assert.deepEqual(clock.sleptMs, [800, 1600, 3200, 6400, 12_800]);
+    assert.equal(reflector.health().absent, undefined);
+  });
+
+  it('is followed once its right is given', async (t) => {
+    const refuse: Step = (x) => x.refuse(403);
     const { tells, problems, reflector } = await stage(
       t,
-      [refuse, refuse, refuse, (x) => x.watch(initialEnd(7))],
+      [refuse, refuse, refuse, refuse, (x) => x.watch(initialEnd(7))],
       { resource: NAMESPACES },
     );
     await tells('synced');
     await until('a watch', () => reflector.health().lastHeardAtMs > 0);
-    assert.deepEqual(
-      problems.map(({ status }) => status),
-      [403],
-    );
+    assert.deepEqual(problems, []);
+    assert.equal(reflector.health().absent, undefined);
   });
 });
 

@@ -6,7 +6,10 @@ import { type Getter, listAll } from './list.ts';
 import { Mirror } from './mirror.ts';
 import type { Interner } from './narrow/interner.ts';
 import { HTTP_OK, readRefusal, refusal } from './refusal.ts';
+import { ResourcePaths } from './resource-paths.ts';
 import { type Query, type Resource, urlOf } from './resources.ts';
+import type { GapReason } from './server-report.ts';
+import { type JsonGetter, whyForbidden } from './server-version.ts';
 import type { ProblemListener, SourceEvent, SourceHealth } from './source.ts';
 import type { WatchEvent } from './watch-event.ts';
 
@@ -27,7 +30,7 @@ export const REFLECTOR_TIMING: ReflectorTiming = {
 
 export interface ReflectorOptions<K extends Kind> {
   readonly resource: Resource<K>;
-  readonly getter: Getter;
+  readonly getter: Getter & JsonGetter;
   readonly interner: Interner;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
@@ -35,14 +38,22 @@ export interface ReflectorOptions<K extends Kind> {
   readonly timing: ReflectorTiming;
   readonly onEvent: (event: SourceEvent) => void;
   readonly onProblem: ProblemListener;
+  /** What the server answered to a request for something that Fairlead can do without. */
+  readonly onMissing?: ProblemListener;
+  /** What the server lacks has become known, or has changed. */
+  readonly onServerKnown?: () => void;
 }
 
 /** A watch that lasted so long and then ended did what it should. */
 const HEALTHY_MS = 120_000;
-const ABSENT_RETRY_MS = 60_000;
+/** What is missing is asked for again after this, then at a slower and slower pace. */
+const ABSENT_RETRY_MS = 10_000;
+const LONGEST_ABSENT_RETRY_MS = 60_000;
 const LONGEST_RETRY_AFTER_MS = 300_000;
 /** Failures of one kind after which the other way is taken. */
 const PATIENCE = 3;
+/** The same for what an API server forbids that may be starting. */
+const STARTING_PATIENCE = 5;
 
 const STREAM_LIST: Query = {
   sendInitialEvents: 'true',
@@ -55,15 +66,22 @@ export class Reflector<K extends Kind> {
   readonly #options: ReflectorOptions<K>;
   readonly #mirror: Mirror<K>;
   readonly #backoff: Backoff;
+  readonly #paths: ResourcePaths;
   #streamsLists = true;
+  #isStreamRefused = false;
   #brokenStreamLists = 0;
   #refusedResumes = 0;
   #hasMissedLine = false;
   #isConnected = false;
   #lastHeardAtMs = 0;
   #lastError: string | undefined;
-  /** With what the server answered last, where it has not got an optional kind. */
-  #absentStatus: number | undefined;
+  /** Of an optional kind that cannot be had. */
+  #absent: GapReason | undefined;
+  #absentWait = new AbortController();
+  #absentRetryMs = ABSENT_RETRY_MS;
+  #forbiddenCount = 0;
+  /** The server is another one, and has not been asked again for what was missing. */
+  #isUnsettled = false;
 
   constructor(options: ReflectorOptions<K>) {
     const { resource, interner, onEvent, onProblem, random } = options;
@@ -75,6 +93,29 @@ export class Reflector<K extends Kind> {
       onProblem: (problem) => onProblem(problem, resource.kind),
     });
     this.#backoff = new Backoff({ ...REFLECTOR_BACKOFF, random });
+    this.#paths = new ResourcePaths(resource);
+  }
+
+  /** Whether the server refused to stream a list. */
+  get isStreamRefused(): boolean {
+    return this.#isStreamRefused;
+  }
+
+  /** Whether the server has answered so far that what it lacks is known. */
+  get isSettled(): boolean {
+    return !this.#isUnsettled && (this.#mirror.isSynced || this.#lastError !== undefined);
+  }
+
+  /** Another server may answer from now on: what it lacked is asked for again. */
+  reconnected({ isOtherVersion }: { isOtherVersion: boolean }): void {
+    if (isOtherVersion && this.#isStreamRefused) {
+      this.#streamsLists = true;
+      this.#isStreamRefused = false;
+    }
+    this.#forbiddenCount = 0;
+    this.#absentRetryMs = ABSENT_RETRY_MS;
+    this.#isUnsettled = this.#absent !== undefined;
+    this.#absentWait.abort();
   }
 
   health(): SourceHealth {
@@ -84,6 +125,7 @@ export class Reflector<K extends Kind> {
       lastHeardAtMs: this.#lastHeardAtMs,
       skippedCount: this.#mirror.skippedCount,
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      ...(this.#absent === undefined ? {} : { absent: this.#absent }),
     };
   }
 
@@ -95,12 +137,12 @@ export class Reflector<K extends Kind> {
       if (this.#hasMissedLine) this.#relist();
       try {
         await this.#follow(signal);
+        this.#paths.prefer();
         this.#assertLasted(this.#options.clock.monotonicMs() - begunAtMs);
       } catch (error) {
         if (signal.aborted && (error === signal.reason || error instanceof ClusterError)) return;
         if (!(error instanceof ClusterError)) throw error;
-        const waitMs = this.#recover(error);
-        if (waitMs > 0) await this.#options.clock.sleep(waitMs, signal);
+        await this.#recover(error, signal);
       }
     }
   }
@@ -116,10 +158,10 @@ export class Reflector<K extends Kind> {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { getter, resource, timing } = this.#options;
+    const { getter, timing } = this.#options;
     const resourceVersion = await listAll({
       getter,
-      resource,
+      resource: this.#resource,
       signal,
       silenceMs: timing.listSilenceMs,
       // Any version will do to begin with. Later it must not be older than what was told.
@@ -128,18 +170,25 @@ export class Reflector<K extends Kind> {
       onRestart: () => this.#mirror.beginList(),
     });
     this.#heard();
+    this.#finishList(resourceVersion);
+  }
+
+  #finishList(resourceVersion: string): void {
     this.#mirror.finishList(resourceVersion);
+    this.#options.onServerKnown?.();
   }
 
   async #watch(from: Query, signal: AbortSignal): Promise<void> {
-    const { getter, resource, timing, random } = this.#options;
+    const { getter, timing, random } = this.#options;
+    const resource = this.#resource;
     const timeoutSeconds = String(Math.floor(timing.watchSeconds * (1 + random())));
     const query = { watch: '1', allowWatchBookmarks: 'true', timeoutSeconds, ...from };
     const answer = await getter.get(urlOf(resource, query), signal);
     if (answer.status !== HTTP_OK) throw await readRefusal(answer, `watch ${resource.path}`);
     this.#isConnected = true;
-    this.#absentStatus = undefined;
     this.#lastError = undefined;
+    this.#paths.answered();
+    this.#noLongerAbsent();
     const limitSilence = (): void =>
       answer.limitSilence(this.#isListing() ? timing.listSilenceMs : timing.watchSilenceMs);
     limitSilence();
@@ -153,6 +202,14 @@ export class Reflector<K extends Kind> {
       return this.#hasMissedLine && !this.#isListing() ? 'enough' : 'more';
     });
     if (this.#isListing()) throw brokenOff(resource);
+  }
+
+  #noLongerAbsent(): void {
+    this.#forbiddenCount = 0;
+    this.#isUnsettled = false;
+    if (this.#absent === undefined) return;
+    this.#absent = undefined;
+    this.#options.onServerKnown?.();
   }
 
   #take(event: WatchEvent | undefined): void {
@@ -169,13 +226,17 @@ export class Reflector<K extends Kind> {
         mirror.delete(event.object);
         break;
       case 'bookmark':
-        if (event.endsInitialEvents && this.#isListing()) mirror.finishList(event.resourceVersion);
+        if (event.endsInitialEvents && this.#isListing()) this.#finishList(event.resourceVersion);
         else mirror.bookmark(event.resourceVersion);
         break;
       case 'error':
-        throw refusal(`watch ${this.#options.resource.path}`, event.status);
+        throw refusal(`watch ${this.#paths.current}`, event.status);
     }
     this.#refusedResumes = 0;
+  }
+
+  get #resource(): Resource<K> {
+    return { ...this.#options.resource, path: this.#paths.current };
   }
 
   #isListing(): boolean {
@@ -198,23 +259,38 @@ export class Reflector<K extends Kind> {
     );
   }
 
-  /** Decides how to go on after a failure, and how long to wait before. */
-  #recover(error: ClusterError): number {
-    if (error.code === 'CLUSTER_STALLED' && !this.#isListing()) return 0;
-    const { resource, onProblem, clock } = this.#options;
-    const isAbsent = this.#isAbsent(error);
-    this.#isConnected = isAbsent;
-    this.#lastError = isAbsent ? undefined : describeError(error);
-    // What a cluster does not have, or does not show us, is no news the second time.
-    if (!isAbsent || this.#absentStatus !== error.status) onProblem(error, resource.kind);
-    this.#absentStatus = isAbsent ? error.status : undefined;
-    if (isAbsent) {
-      this.#mirror.tellSynced();
-      return ABSENT_RETRY_MS;
+  /** Decides how to go on after a failure, and waits before. */
+  async #recover(error: ClusterError, signal: AbortSignal): Promise<void> {
+    if (error.code === 'CLUSTER_STALLED' && !this.#isListing()) return;
+    const { resource, onProblem, onMissing } = this.#options;
+    if (this.#isAbsent(error)) {
+      onMissing?.(error, resource.kind);
+      if (error.status === 404 && this.#paths.tryNext()) return;
+      if (this.#mayBeStarting(error)) return await this.#backOff(error, signal);
+      return await this.#doWithout(error, signal);
     }
-    if (this.#changeOfWays(error)) return 0;
-    const toldMs = Math.min(error.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-    return toldMs + this.#backoff.afterFailure(clock.monotonicMs());
+    this.#isConnected = false;
+    if (this.#isStreamRefusal(error)) {
+      onMissing?.(error, resource.kind);
+      this.#streamsLists = false;
+      this.#isStreamRefused = true;
+      return;
+    }
+    this.#lastError = describeError(error);
+    onProblem(error, resource.kind);
+    this.#changeOfWays(error);
+    await this.#backOff(error, signal);
+  }
+
+  async #backOff({ retryAfterMs = 0 }: ClusterError, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const toldMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
+    await clock.sleep(toldMs + this.#backoff.afterFailure(clock.monotonicMs()), signal);
+  }
+
+  /** One that has just started has not read its roles, or not added what is new to them. */
+  #mayBeStarting({ status }: ClusterError): boolean {
+    return status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < STARTING_PATIENCE;
   }
 
   /** What not every cluster has does not keep the others waiting. */
@@ -223,23 +299,42 @@ export class Reflector<K extends Kind> {
     return resource.isOptional === true && (status === 404 || status === 403);
   }
 
-  /** True when another way is open that has nothing to do with the failure. */
-  #changeOfWays(error: ClusterError): boolean {
+  #isStreamRefusal({ status }: ClusterError): boolean {
+    return this.#isListing() && this.#streamsLists && (status === 400 || status === 422);
+  }
+
+  /** Until the server is another one, or for a while: rights can be given at any time. */
+  async #doWithout(error: ClusterError, signal: AbortSignal): Promise<void> {
+    const { clock, onServerKnown } = this.#options;
+    const absent =
+      error.status === 404
+        ? 'not served'
+        : await whyForbidden(this.#options.getter, this.#paths.all, signal);
+    if (signal.aborted) return;
+    this.#isConnected = true;
+    this.#lastError = undefined;
+    this.#absent = absent;
+    this.#isUnsettled = false;
+    this.#mirror.tellSynced();
+    onServerKnown?.();
+    this.#absentWait = new AbortController();
+    const waitMs = this.#absentRetryMs;
+    this.#absentRetryMs = Math.min(2 * waitMs, LONGEST_ABSENT_RETRY_MS);
+    await clock.sleep(waitMs, AbortSignal.any([signal, this.#absentWait.signal]));
+    this.#paths.prefer();
+  }
+
+  /** Takes another way when the failure may come from the one that was taken. */
+  #changeOfWays(error: ClusterError): void {
     if (!this.#isListing()) {
       const isRefused = error.code === 'CLUSTER_ANSWER' && !isTransient(error.status);
       if (isRefused) this.#refusedResumes++;
       // For example a version of the future, after the database was restored from a backup.
       if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= PATIENCE) this.#relist();
-      return false;
-    }
-    if (!this.#streamsLists) return false;
-    if (error.status === 400 || error.status === 422) {
-      this.#streamsLists = false;
-      return true;
+      return;
     }
     const isBroken = error.code === 'CLUSTER_STALLED' || error.code === 'CLUSTER_MALFORMED';
     if (isBroken && ++this.#brokenStreamLists >= PATIENCE) this.#streamsLists = false;
-    return false;
   }
 
   #relist(): void {

@@ -14,7 +14,7 @@ const SILENCE_MS = 5_000;
 
 /** Reads why the server did not do as it was asked. */
 export async function readRefusal(answer: Answer, what: string): Promise<ClusterError> {
-  const status = answer.encoding.readStatus(await readReason(answer));
+  const status = answer.encoding.readStatus(await readBody(answer));
   return refusal(what, {
     ...status,
     code: answer.status,
@@ -22,7 +22,8 @@ export async function readRefusal(answer: Answer, what: string): Promise<Cluster
   });
 }
 
-async function readReason(answer: Answer): Promise<Buffer> {
+/** As much of a short answer as comes. */
+export async function readBody(answer: Answer): Promise<Buffer> {
   answer.limitSilence(SILENCE_MS);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -33,7 +34,7 @@ async function readReason(answer: Answer): Promise<Buffer> {
       if (size > MAX_BYTES) break;
     }
   } catch (error) {
-    // It was refused all the same, and what to do next depends on the status alone.
+    // What to do next depends on the status alone; what cannot be read says nothing.
     if (!(error instanceof ClusterError)) throw error;
   }
   return Buffer.concat(chunks);

@@ -4,6 +4,8 @@ import type { Kind } from './kinds.ts';
 export interface Resource<K extends Kind = Kind> {
   readonly kind: K;
   readonly path: string;
+  /** Where servers have it that do not have it there, in the same form. */
+  readonly olderPaths?: readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** Not every cluster has it, and without it a proxy can do its work. */
@@ -24,10 +26,11 @@ export const SLICES: Resource<'slice'> = {
   labelSelector: '!service.kubernetes.io/headless',
 };
 
-/** Served since Kubernetes 1.33 by default. */
+/** Served since Kubernetes 1.33; from 1.31 to 1.36 also as a beta version, if that is enabled. */
 export const SERVICE_CIDRS: Resource<'serviceCidr'> = {
   kind: 'serviceCidr',
   path: '/apis/networking.k8s.io/v1/servicecidrs',
+  olderPaths: ['/apis/networking.k8s.io/v1beta1/servicecidrs'],
   isOptional: true,
 };
 

@@ -1,5 +1,6 @@
 import type { ClusterError } from './errors.ts';
 import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
+import type { GapReason, ServerReport } from './server-report.ts';
 
 /** What a source tells, in the order in which it became true. */
 export type SourceEvent = {
@@ -23,6 +24,8 @@ export interface SourceHealth {
   readonly lastHeardAtMs: number;
   /** What stands in the way at present; nothing while all is well. */
   readonly lastError?: string;
+  /** Why there are no objects of this kind, which Fairlead can do without. */
+  readonly absent?: GapReason;
   /** Lines, documents and objects that could not be read and were left out, since the start. */
   readonly skippedCount: number;
 }
@@ -35,4 +38,6 @@ export interface Source {
   /** Tells events until the signal is aborted; resolves then, and never rejects for a fault of the other side. */
   run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void>;
   health(): readonly SourceHealth[];
+  /** What is known of the API server, where there is one. */
+  server?(): ServerReport;
 }

@@ -6,7 +6,7 @@ import { hasHooks } from '../agent/node-facts.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Desired } from '../dataplanes/contract.ts';
 import { patiently } from './services/patience.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
 
 /** What a node should do at one moment, and the table that it follows from. */
 export interface ObservedDesired extends Desired {
@@ -65,6 +65,7 @@ export async function readDesired(
     lifetime.abort();
     await following;
   }
+  warnOfGaps(source.server?.());
   const { table } = intake;
   const rows = table.serviceNames().flatMap((name) => table.ofService(name));
   return { facts: intake.facts, rows, intake };

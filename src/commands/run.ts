@@ -33,8 +33,9 @@ import { removeOtherModes } from './run/other-modes.ts';
 import { openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
+import { sourceLog } from './run/source-log.ts';
 import { VERSION } from './run/version.ts';
-import { openSource, problemText, type SourceOptions } from './source.ts';
+import { openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
@@ -120,7 +121,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const source = await openSource(
     {
       ...sourceOptions(settings, options),
-      onProblem: (...about) => log.warn(problemText(...about)),
+      ...sourceLog(log),
     },
     watchedNode(settings, nodeName),
     ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),

@@ -25,7 +25,7 @@ import {
 } from './services/rows.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
 import { socketsNow } from './sockets-now.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printData, printJson, printNote, printPage, printWarning } from './terminal/print.ts';
 
 type Output = 'table' | 'wide' | 'json' | 'yaml';
@@ -73,6 +73,7 @@ async function show(service: string | undefined, options: ServicesOptions): Prom
   const following = observation.follow(source, lifetime.signal);
   try {
     await patiently(observation.complete, source);
+    warnOfGaps(source.server?.());
     print(observation, { wish, output: options.output, clients });
     if (!options.watch) return;
     observation.table.takeChanges();

@@ -4,6 +4,7 @@ import { ApiSource } from '../cluster/api-source.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
+import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
 import { printWarning } from './terminal/print.ts';
@@ -23,6 +24,10 @@ export interface SourceOptions {
   readonly watch?: true;
   /** Standard error is told without it. */
   readonly onProblem?: ProblemListener;
+  /** What the API server answered to requests for what can be done without. */
+  readonly onMissing?: ProblemListener;
+  /** What the API server lacks, and again when that changes. */
+  readonly onServer?: (report: ServerReport) => void;
 }
 
 export type AccessWarningListener = (warning: AccessWarning) => void;
@@ -43,16 +48,24 @@ export async function openSource(
   for (const warning of await access.warnings(access.server)) onWarning(warning);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const connection = { access, userAgent: 'fairlead', ...accept };
-  const { watchesNamespaces = false } = options;
-  return new ApiSource({ connection, ...node, watchesNamespaces, onProblem });
+  const { watchesNamespaces = false, onMissing, onServer } = options;
+  return new ApiSource({
+    connection,
+    ...node,
+    watchesNamespaces,
+    onProblem,
+    ...(onMissing === undefined ? {} : { onMissing }),
+    ...(onServer === undefined ? {} : { onServer }),
+  });
 }
 
-const warn: ProblemListener = (problem, kind) => printWarning(problemText(problem, kind));
+const warn: ProblemListener = (problem) => printWarning(problem.message);
 
-/** A problem of a source, and what follows from it. */
-export function problemText(...[problem, kind]: Parameters<ProblemListener>): string {
-  const effect = kind === 'namespace' ? '; labels of namespaces are not followed' : '';
-  return `${problem.message}${effect}`;
+/** Says what an answer leaves out because the API server lacks it. */
+export function warnOfGaps(server: ServerReport | undefined): void {
+  const felt = server?.gaps.filter(({ isFelt }) => isFelt) ?? [];
+  if (server === undefined || felt.length === 0) return;
+  printWarning(`${serverText(server)}: ${felt.map(gapText).join('; ')}`);
 }
 
 /** What is unsafe about the way to the API server that a command would take. */

@@ -1,4 +1,5 @@
 import type { Kind } from '../../cluster/kinds.ts';
+import type { ServerFeature } from '../../cluster/server-report.ts';
 import { FAMILIES } from '../../forwarding/model.ts';
 import { NOT_SERVED_REASONS } from '../../forwarding/not-served.ts';
 import type { Condition, Conditions } from '../conditions.ts';
@@ -14,6 +15,7 @@ import type { AgentSnapshot } from '../snapshot.ts';
 import { PROPAGATION_SECONDS } from './buckets.ts';
 
 const MS = 1000;
+const FEATURES: readonly ServerFeature[] = ['ServiceCIDR', 'namespace labels', 'streaming lists'];
 
 /** What kube-proxy has no name for: how soon, how far behind, and what others did to us. */
 export class OwnMetrics implements AgentObserver {
@@ -80,6 +82,10 @@ export class OwnMetrics implements AgentObserver {
     }
     for (const kind of kindsOf(conditions)) {
       metrics.connected.set(conditions.connected[kind].isTrue ? 1 : 0, kind);
+    }
+    const lacking = new Set(snapshot.apiServer?.gaps.map(({ feature }) => feature));
+    for (const feature of FEATURES) {
+      metrics.apiServerMissing.set(lacking.has(feature) ? 1 : 0, feature);
     }
     for (const { kind, skippedCount } of sources) metrics.skipped.replace(skippedCount, kind);
     for (const [name, { isTrue }] of named(conditions)) {
@@ -152,6 +158,11 @@ function define(set: MetricSet) {
       'ip_family',
     ]),
     connected: gauge('api_connected', 'Whether the watch stands', ['kind']),
+    apiServerMissing: gauge(
+      'api_server_missing',
+      'Whether the API server does not serve, or forbids, what Fairlead can do without',
+      ['feature'],
+    ),
     skipped: counter('skipped_objects_total', 'Objects that could not be read', ['kind']),
     conditions: gauge('condition', 'Whether a condition is true, which is good', ['condition']),
   };

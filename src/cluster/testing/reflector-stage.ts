@@ -21,6 +21,7 @@ interface Stage {
   readonly reflector: Reflector<'service' | 'serviceCidr' | 'namespace'>;
   readonly clock: FakeClock;
   readonly problems: ClusterError[];
+  readonly missing: ClusterError[];
   readonly events: readonly SourceEvent[];
   /** The events so far, a word each. */
   told(): string[];
@@ -53,6 +54,7 @@ export async function stage(
   const clock = new FakeClock();
   const events: SourceEvent[] = [];
   const problems: ClusterError[] = [];
+  const missing: ClusterError[] = [];
   const connection = new Connection({ access: openAccess(server.url) });
   const reflector = new Reflector({
     resource,
@@ -63,6 +65,7 @@ export async function stage(
     timing,
     onEvent: (event) => events.push(event),
     onProblem: (problem) => problems.push(problem),
+    onMissing: (problem) => missing.push(problem),
   });
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -79,6 +82,7 @@ export async function stage(
     reflector,
     clock,
     problems,
+    missing,
     events,
     told,
     async tells(...expected) {

@@ -3,6 +3,7 @@ import { type Condition, readyz } from '../../agent/conditions.ts';
 import { conflictText } from '../../agent/node-port-conflicts.ts';
 import { describePace } from '../../agent/pace.ts';
 import type { AgentSnapshot, Quantiles } from '../../agent/snapshot.ts';
+import { serverText } from '../../cluster/server-report.ts';
 import type { EndpointCount } from '../../dataplanes/contract.ts';
 import { clientsText, unservedText } from '../services/rows.ts';
 import { formatTextTable } from '../text-table.ts';
@@ -19,6 +20,7 @@ export function isWell({ conditions }: AgentSnapshot): boolean {
 export function statusView(snapshot: AgentSnapshot): string {
   const sections = [
     [headline(snapshot), ...limits(snapshot)].join('\n'),
+    missingTable(snapshot),
     conditionsTable(snapshot),
     propagationTable(snapshot),
     paced(snapshot),
@@ -42,6 +44,18 @@ function headline(snapshot: AgentSnapshot): string {
 /** What a machine that is no node, or was told so, does not do; no line where it does everything. */
 function limits({ node, clientInterfaces }: AgentSnapshot): string[] {
   return [clientsText(clientInterfaces), unservedText(node)].filter((text) => text !== '');
+}
+
+/** What the API server lacks; nothing where it has everything. */
+function missingTable({ apiServer }: AgentSnapshot): string {
+  if (apiServer === undefined || apiServer.gaps.length === 0) return '';
+  const head = ['MISSING', 'BECAUSE', 'WITHOUT IT'].map((h) => colour('bold', h));
+  const rows = apiServer.gaps.map(({ feature, reason, effect }) => [
+    feature,
+    reason,
+    colour('yellow', effect),
+  ]);
+  return `${serverText(apiServer)}\n${formatTextTable([head, ...rows])}`;
 }
 
 function conditionsTable({ conditions, atMs }: AgentSnapshot): string {

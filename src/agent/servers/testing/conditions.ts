@@ -15,6 +15,7 @@ export function conditionsWith(more: Partial<Conditions> = {}): Conditions {
   return {
     connected: { service: good, slice: good, node: good, serviceCidr: good, namespace: good },
     apiFresh: good,
+    apiComplete: good,
     listed: good,
     firstSync: good,
     synced: good,

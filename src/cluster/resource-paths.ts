@@ -1,0 +1,34 @@
+import type { Resource } from './resources.ts';
+
+/** Which of its paths a resource is asked for at: the preferred one unless the server lacks it. */
+export class ResourcePaths {
+  readonly all: readonly string[];
+  #index = 0;
+  #missing = 0;
+
+  constructor({ path, olderPaths = [] }: Resource) {
+    this.all = [path, ...olderPaths];
+  }
+
+  get current(): string {
+    return this.all[this.#index] ?? '';
+  }
+
+  answered(): void {
+    this.#missing = 0;
+  }
+
+  /** A server that was upgraded may have it by now. */
+  prefer(): void {
+    this.#index = 0;
+    this.#missing = 0;
+  }
+
+  /** The server has no such path; whether there is another that was not tried since it answered. */
+  tryNext(): boolean {
+    this.#missing++;
+    if (this.#missing >= this.all.length) return false;
+    this.#index = (this.#index + 1) % this.all.length;
+    return true;
+  }
+}

@@ -1,0 +1,47 @@
+/** What Fairlead uses of an API server where it can, and does without where it cannot. */
+export const SERVER_FEATURES = ['ServiceCIDR', 'namespace labels', 'streaming lists'] as const;
+
+export type ServerFeature = (typeof SERVER_FEATURES)[number];
+
+/** RBAC answers before it is known whether there is such a resource: discovery tells the two apart. */
+export type GapReason = 'not served' | 'forbidden';
+
+export interface ServerGap {
+  readonly feature: ServerFeature;
+  readonly reason: GapReason;
+  /** What follows from it, for people. */
+  readonly effect: string;
+  /** Whether Services are served otherwise than with a server that has everything. */
+  readonly isFelt: boolean;
+}
+
+/** The API server as far as it decides what Fairlead can do. */
+export interface ServerReport {
+  /** `v1.33`; undefined: it has not been asked yet, or does not say. */
+  readonly version?: string;
+  /** `v1.36.4`: what the program is, where it emulates another version. */
+  readonly emulatedBy?: string;
+  /** In the order of `SERVER_FEATURES`. */
+  readonly gaps: readonly ServerGap[];
+}
+
+const EFFECTS: Readonly<Record<ServerFeature, string>> = {
+  ServiceCIDR: 'service ranges unknown, unused IPs not rejected',
+  'namespace labels': 'fairlead.dev/ebpf works on Services only',
+  'streaming lists': 'lists are read in pages',
+};
+
+export function gapOf(feature: ServerFeature, reason: GapReason): ServerGap {
+  return { feature, reason, effect: EFFECTS[feature], isFelt: feature !== 'streaming lists' };
+}
+
+/** `API server v1.33`. */
+export function serverText({ version, emulatedBy }: ServerReport): string {
+  const emulation = emulatedBy === undefined ? '' : `, emulated by ${emulatedBy}`;
+  return `API server${version === undefined ? '' : ` ${version}`}${emulation}`;
+}
+
+/** `no ServiceCIDR (forbidden): service ranges unknown, unused IPs not rejected`. */
+export function gapText({ feature, reason, effect }: ServerGap): string {
+  return `no ${feature} (${reason}): ${effect}`;
+}

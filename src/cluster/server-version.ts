@@ -1,0 +1,74 @@
+import type { Answer } from './answer.ts';
+import { ClusterError } from './errors.ts';
+import { isRecord, parseJson, textAt } from './json.ts';
+import { HTTP_OK, readBody, readRefusal } from './refusal.ts';
+import type { GapReason, ServerReport } from './server-report.ts';
+
+/** The part of a connection that questions about the server need. */
+export interface JsonGetter {
+  getJson(path: string, signal: AbortSignal): Promise<Answer>;
+}
+
+export type ServerVersion = Pick<ServerReport, 'version' | 'emulatedBy'>;
+
+/** Of somebody else, and printed. */
+const VERSION = /^v[\w.+-]{1,63}$/;
+const HTTP_NOT_FOUND = 404;
+const NUMBER = /^\d{1,4}$/;
+
+/** Empty when the server does not say. Throws ClusterError when it cannot be asked, or refuses. */
+export async function readServerVersion(
+  getter: JsonGetter,
+  signal: AbortSignal,
+): Promise<ServerVersion> {
+  const answer = await getter.getJson('/version', signal);
+  if (answer.status !== HTTP_OK) throw await readRefusal(answer, 'get /version');
+  return versionIn((await readBody(answer)).toString());
+}
+
+export function versionIn(text: string): ServerVersion {
+  const value = parseJson(text)?.value;
+  if (!isRecord(value)) return {};
+  const program = textAt(value, 'gitVersion');
+  if (!VERSION.test(program)) return {};
+  const [major, minor] = [textAt(value, 'emulationMajor'), textAt(value, 'emulationMinor')];
+  const emulated = `v${major}.${minor}`;
+  const isEmulating =
+    NUMBER.test(major) && NUMBER.test(minor) && !`${program}.`.startsWith(`${emulated}.`);
+  return isEmulating ? { version: emulated, emulatedBy: program } : { version: program };
+}
+
+/**
+ * Tells a resource that this user may not read from one that the server does not have: Kubernetes'
+ * own roles name only what its version has, and rights are checked first.
+ */
+export async function whyForbidden(
+  getter: JsonGetter,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<GapReason> {
+  try {
+    for (const path of paths) if (await mayBeServed(getter, path, signal)) return 'forbidden';
+    return 'not served';
+  } catch (error) {
+    // All that is known then is what the server answered before.
+    if (signal.aborted || error instanceof ClusterError) return 'forbidden';
+    throw error;
+  }
+}
+
+/** By discovery, which the role system:discovery lets every authenticated user read. */
+async function mayBeServed(
+  getter: JsonGetter,
+  path: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const slash = path.lastIndexOf('/');
+  const answer = await getter.getJson(path.slice(0, slash), signal);
+  const body = await readBody(answer);
+  if (answer.status === HTTP_NOT_FOUND) return false;
+  const value = answer.status === HTTP_OK ? parseJson(body.toString())?.value : undefined;
+  if (!isRecord(value) || !Array.isArray(value['resources'])) return true;
+  const name = path.slice(slash + 1);
+  return value['resources'].some((each) => isRecord(each) && each['name'] === name);
+}

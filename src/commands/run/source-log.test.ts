@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { ClusterError } from '../../cluster/errors.ts';
+import { gapOf } from '../../cluster/server-report.ts';
+import { textLine } from './logger.ts';
+import { sourceLog } from './source-log.ts';
+
+function logged(): { readonly lines: string[]; readonly log: ReturnType<typeof sourceLog> } {
+  const lines: string[] = [];
+  const logger = pino(
+    { level: 'debug', base: null },
+    { write: (json: string) => void lines.push(textLine(json).replace(/^(.)\S+ \S+ /, '$1 ')) },
+  );
+  return { lines, log: sourceLog(logger) };
+}
+
+const GAPS = [gapOf('ServiceCIDR', 'not served'), gapOf('streaming lists', 'not served')];
+
+describe('the log of a source', () => {
+  it('warns in one line of what the API server lacks, and what follows', () => {
+    const { lines, log } = logged();
+    log.onServer({ version: 'v1.32.9', gaps: GAPS });
+    assert.deepEqual(lines, [
+      'W API server lacks features version=v1.32.9 missing="no ServiceCIDR (not served): ' +
+        'service ranges unknown, unused IPs not rejected; ' +
+        'no streaming lists (not served): lists are read in pages"',
+    ]);
+  });
+
+  it('leaves each refused request to who debugs', () => {
+    const { lines, log } = logged();
+    log.onMissing(new ClusterError('CLUSTER_ANSWER', 'watch x: 404', { next: '' }), 'serviceCidr');
+    assert.deepEqual(lines, ['D watch x: 404']);
+  });
+
+  it('tells when nothing is missing any more, but not where nothing ever was', () => {
+    const { lines, log } = logged();
+    log.onServer({ version: 'v1.37.1', gaps: [] });
+    log.onServer({ version: 'v1.32.9', gaps: GAPS });
+    log.onServer({ version: 'v1.37.1', gaps: [] });
+    assert.deepEqual(
+      lines.map((line) => line[0]),
+      ['D', 'W', 'I'],
+    );
+  });
+});
