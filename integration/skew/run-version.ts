@@ -39,7 +39,6 @@ export interface VersionResult {
 
 const AT_ONCE = 6;
 const BARRIER_DEADLINE_MS = 30_000;
-const ANSWER_DEADLINE_MS = 10_000;
 
 /** Runs Fairlead on a lab whose control plane behaves as a version, and asks packets. */
 export async function runVersion(run: VersionRun): Promise<VersionResult> {
@@ -53,7 +52,8 @@ export async function runVersion(run: VersionRun): Promise<VersionResult> {
   const { scenarios, leftOut } = chosenFor(version, run.names);
   const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
   const place = { lab, proxy: run.proxy, barrier, addresses: new AddressPool() };
-  const bench = { ...place, deadlineMs: ANSWER_DEADLINE_MS };
+  const { lateness } = findProxy(run.proxy);
+  const bench = { ...place, latenessMs: lateness?.withinMs ?? 0 };
   const results = await progress.step(`${scenarios.length} scenarios`, () =>
     mapConcurrently(scenarios, AT_ONCE, (scenario) => runScenario(bench, scenario, 1)),
   );

@@ -52,6 +52,7 @@ export const PARTS: readonly Part[] = [
   ...policy(),
   ...conformanceOnLanding(),
   ...conformanceByNight(),
+  ...versionSkew(),
   ...sabotages(),
   ...faults(),
   ...iptables(),
@@ -183,8 +184,27 @@ function conformanceByNight(): Part[] {
     'upstream-nftables',
     'upstream-iptables',
     'upstream-iptables-legacy',
+    'upstream-nftables-1.36',
+    'upstream-iptables-1.36',
   ];
   return proxies.map((proxy) => conformance(proxy, NIGHTLY, 240));
+}
+
+function versionSkew(): Part[] {
+  return [
+    part('skew', {
+      about: 'scenarios with API servers from 1.33 to 1.37',
+      command: npm('skew'),
+      plans: NIGHTLY,
+      seconds: 300,
+    }),
+    part('tests-by-night', {
+      about: 'tests that take minutes: an API server upgraded under the proxy',
+      command: ['npm', 'test', '--', '.nightly.'],
+      plans: NIGHTLY,
+      seconds: 180,
+    }),
+  ];
 }
 
 function conformance(proxy: string, plans: readonly Plan[], seconds = 140): Part {
@@ -265,6 +285,12 @@ function iptables(): Part[] {
       command: npm('iptables-equality', '--states', '500'),
       plans: NIGHTLY,
       seconds: 700,
+    }),
+    part('config-equality', {
+      about: "small configuration files, read as kube-proxy's own program reads them",
+      command: npm('config-equality'),
+      plans: NIGHTLY,
+      seconds: 60,
     }),
     part('iptables-drift', {
       about: 'external changes of the chains are undone',

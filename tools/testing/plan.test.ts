@@ -32,6 +32,12 @@ describe('planTests', () => {
     });
   });
 
+  it('runs what takes minutes only when it is asked for', () => {
+    const files = ['src/a.nightly.root.test.ts', 'src/b.test.ts'];
+    assert.deepEqual(planTests(files, { isRoot: true, only: [] }).run, ['src/b.test.ts']);
+    assert.deepEqual(planTests(files, { isRoot: true, only: ['nightly'] }).run, [files[0]]);
+  });
+
   it('finds nothing for a path that is not there', () => {
     assert.deepEqual(planTests(FILES, { isRoot: true, only: ['adresses'] }).run, []);
   });

@@ -1,5 +1,7 @@
 /** Tests that change the machine's network are named so, and run only as root. */
 const NEEDS_ROOT = '.root.test.ts';
+/** Tests that take minutes are named so, and run only when they are asked for: by .ci/nightly. */
+const BY_NIGHT = '.nightly.';
 const TEST_ROOMS = ['src/', 'lab/', 'conformance/', 'e2e/', 'integration/', 'bench/', 'tools/'];
 
 export interface TestPlan {
@@ -18,7 +20,7 @@ export function planTests(files: readonly string[], { isRoot, only }: TestWishes
     (file) =>
       file.endsWith('.test.ts') &&
       TEST_ROOMS.some((room) => file.startsWith(room)) &&
-      (only.length === 0 || only.some((part) => file.includes(part))),
+      (only.length === 0 ? !file.includes(BY_NIGHT) : only.some((part) => file.includes(part))),
   );
   const mayRun = (file: string): boolean => isRoot || !file.endsWith(NEEDS_ROOT);
   return { run: tests.filter(mayRun), skipped: tests.filter((file) => !mayRun(file)) };
