@@ -5,7 +5,12 @@ import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
-import { API_VERSIONS, type ApiVersion, NEWEST_API_VERSION } from '../lab/parts/api-version.ts';
+import {
+  API_VERSIONS,
+  type ApiVersion,
+  hasApiOf,
+  NEWEST_API_VERSION,
+} from '../lab/parts/api-version.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { allowancesMarkdown } from './allowances.ts';
@@ -93,10 +98,18 @@ async function listDiffering(options: Options, corpus: readonly Scenario[]): Pro
 }
 
 /** All that were asked for, or those in which this proxy could differ. */
-function scenariosFor(proxy: string, options: Options, all: readonly Scenario[]): Scenario[] {
-  if (!options.differing) return [...all];
-  const choice = differingFor(proxy, all, options.cover);
-  console.log(choiceLine(proxy, choice));
+function scenariosFor(
+  { name, version = NEWEST_API_VERSION }: ProxyVariant,
+  options: Options,
+  asked: readonly Scenario[],
+): Scenario[] {
+  const all = asked.filter(({ setup }) => hasApiOf(version, setup?.proxySince ?? version));
+  for (const scenario of asked.filter((each) => !all.includes(each))) {
+    process.stderr.write(`  left out: ${scenario.name}: ${name} refuses its configuration\n`);
+  }
+  if (!options.differing) return all;
+  const choice = differingFor(name, all, options.cover);
+  console.log(choiceLine(name, choice));
   return choice.chosen.map(({ scenario }) => scenario);
 }
 
@@ -109,7 +122,7 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     const startedAt = performance.now();
     const progress = terminalProgress();
     const { atOnce, api: apiVersion } = options;
-    const scenarios = scenariosFor(variant.name, options, all);
+    const scenarios = scenariosFor(variant, options, all);
     const run = { variant, scenarios, atOnce, apiVersion, progress, signal, onResult };
     const judged = await runCorpus(run);
     results.push(...judged.scenarios);

@@ -30,6 +30,8 @@ export interface Setup {
   readonly alone?: true;
   /** The first version of the API that accepts what it declares; any of the lab's when not given. */
   readonly since?: ApiVersion;
+  /** The first kube-proxy that accepts the settings; an earlier one is not asked. */
+  readonly proxySince?: ApiVersion;
 }
 
 export interface PodDeclaration {

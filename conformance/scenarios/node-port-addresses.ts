@@ -139,7 +139,10 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
   {
     name: 'node-port-addresses/all',
     title: 'With the keyword all, every address but loopback answers',
-    setup: { proxy: { nodePortAddresses: ['all'], localhostNodePorts: false } },
+    setup: {
+      proxy: { nodePortAddresses: ['all'], localhostNodePorts: false },
+      proxySince: '1.37',
+    },
     pods: EVERYWHERE,
     services: NODE_PORT,
     steps: [
@@ -156,7 +159,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
     name: 'node-port-addresses/keywords-and-ranges',
     title: 'Keywords and ranges add up: primary addresses, a range and loopback answer',
     families: ['ipv4'],
-    setup: { proxy: KEYWORDS_AND_RANGES },
+    setup: { proxy: KEYWORDS_AND_RANGES, proxySince: '1.37' },
     pods: EVERYWHERE,
     services: NODE_PORT,
     steps: [
@@ -177,7 +180,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
     name: 'node-port-addresses/keywords-and-ranges-in-ipv6',
     title: 'Keywords and ranges add up in IPv6: primary addresses, a range and loopback answer',
     families: ['ipv6'],
-    setup: { proxy: KEYWORDS_AND_RANGES },
+    setup: { proxy: KEYWORDS_AND_RANGES, proxySince: '1.37' },
     pods: EVERYWHERE,
     services: NODE_PORT,
     steps: [
@@ -198,7 +201,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
   {
     name: 'node-port-addresses/localhost-without-the-gate',
     title: 'Without its feature gate the keyword localhost closes every other address, and no more',
-    setup: { proxy: { nodePortAddresses: ['localhost'] } },
+    setup: { proxy: { nodePortAddresses: ['localhost'] }, proxySince: '1.37' },
     families: ['ipv4'],
     pods: EVERYWHERE,
     services: NODE_PORT,

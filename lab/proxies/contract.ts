@@ -1,4 +1,5 @@
 import type { Credentials } from '../control-plane/credentials.ts';
+import type { ApiVersion } from '../parts/api-version.ts';
 import type { Parts } from '../parts/build.ts';
 
 /** The settings of a proxy that change what packets see, in kube-proxy's own words. */
@@ -50,6 +51,8 @@ export interface ProxyVariant {
    * and its rounds of the barrier are held to those of a bare watcher.
    */
   readonly lateness?: Allowance;
+  /** Of a kube-proxy before the reference. */
+  readonly version?: ApiVersion;
   /** It may overlook the zone of its node while it starts, and has to be told again. */
   readonly mayMissZoneAtStart?: boolean;
   /** It acts on sockets, not packets: those of each node are made in a control group of its own. */

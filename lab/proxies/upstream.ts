@@ -60,14 +60,14 @@ function upstream(options: UpstreamOptions): ProxyVariant {
   };
 }
 
-function title(options: UpstreamOptions): Pick<ProxyVariant, 'name' | 'description'> {
+function title(options: UpstreamOptions): Pick<ProxyVariant, 'name' | 'description' | 'version'> {
   const { mode, iptables, isEarlier = false } = options;
   const isLegacy = iptables === 'xtables-legacy-multi';
   const version = isEarlier ? EARLIER_VERSION : KUBERNETES_VERSION;
-  const minor = isEarlier ? `-${EARLIER_VERSION.slice(1).split('.').slice(0, 2).join('.')}` : '';
   const backend = mode === 'iptables' ? ` on the ${isLegacy ? 'legacy' : 'nft'} backend` : '';
   return {
-    name: `upstream-${mode}${isLegacy ? '-legacy' : ''}${minor}`,
+    name: `upstream-${mode}${isLegacy ? '-legacy' : ''}${isEarlier ? '-1.36' : ''}`,
     description: `kube-proxy ${version}, ${mode} mode${backend}`,
+    ...(isEarlier ? { version: '1.36' } : {}),
   };
 }
