@@ -27,8 +27,8 @@ const NIGHTLY = ['nightly'] as const;
 
 /** One quick row of each kind of fault. */
 const QUICK_FAULTS =
-  '^(API server killed|reset in the middle of a line|slow reader|restart of a synced node|5 x kill -9|' +
-  'table deleted|clock set back by an hour|cleanup|netlink calls fail)$';
+  '^(API server killed|reset in the middle of a line|restart of a synced node|5 x kill -9|' +
+  'table deleted|cleanup|netlink calls fail)$';
 
 const FIRST_PROXY = ['--proxy', 'fairlead-nftables'];
 const SOME_SABOTAGES =

@@ -44,7 +44,7 @@ export async function watchDrift(
     },
     onOverrun() {
       events = [];
-      lost.push(tellLoss());
+      follow(tellLoss());
     },
   };
   const tellLoss = async () => {
@@ -52,9 +52,17 @@ export async function watchDrift(
     of.suspects().noteEverything();
     onDrift({ what: 'more changed at once than the kernel could tell' });
   };
-  const lost: Promise<void>[] = [generations.begin()];
-  await listenToNftables(netlink, listener, signal);
-  await Promise.all(lost);
+  // A rejection that waits for the end of the listening is one that nobody handles: it would end
+  // the process. So it ends the listening.
+  const failure = new AbortController();
+  const followed: Promise<void>[] = [];
+  const follow = (work: Promise<void>): void => {
+    followed.push(work.catch((error: unknown) => failure.abort(error)));
+  };
+  follow(generations.begin());
+  await listenToNftables(netlink, listener, AbortSignal.any([signal, failure.signal]));
+  await Promise.all(followed);
+  failure.signal.throwIfAborted();
 }
 
 function describe(events: readonly NftEvent[]): string {

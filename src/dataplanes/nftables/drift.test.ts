@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Netlink } from '../../linux/netlink/socket.ts';
+import { watchDrift } from './drift.ts';
+import { Suspects } from './suspects.ts';
+
+/** Hears nothing until it is told to end. */
+const SILENT: Netlink = {
+  portId: 1,
+  send: async () => undefined,
+  receive: () => [],
+  listen: async (_listener, signal) => {
+    if (!signal.aborted) await once(signal, 'abort');
+  },
+  [Symbol.dispose]: () => undefined,
+};
+
+describe('watchDrift', () => {
+  it('ends with the failure when the generation of the rules cannot be read', async () => {
+    const failure = new Error('no buffer space');
+    const watching = watchDrift(
+      {
+        netlink: SILENT,
+        isOurs: () => false,
+        generations: {
+          ownCommits: () => {
+            throw failure;
+          },
+          generation: async () => 1,
+        },
+        suspects: () => new Suspects(),
+      },
+      () => assert.fail('nothing has changed'),
+      AbortSignal.timeout(5_000),
+    );
+    await assert.rejects(watching, failure);
+  });
+});
