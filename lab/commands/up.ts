@@ -13,6 +13,7 @@ export interface UpOptions {
   readonly name: string;
   readonly nodes?: number;
   readonly podNetwork: PodNetwork;
+  readonly network: string;
   readonly proxy: string;
   readonly services: number;
   readonly endpoints: number;
@@ -30,6 +31,8 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
     name: options.name,
     nodeCount: options.nodes ?? 2,
     podNetwork: options.podNetwork,
+    network: options.network,
+    iptables: options.proxy === 'none' ? undefined : findProxy(options.proxy).iptables,
     load:
       options.services > 0
         ? { services: options.services, endpointsPerService: options.endpoints }

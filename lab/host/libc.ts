@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import koffi from 'koffi';
 import { parseIp } from '../../src/addresses/ip.ts';
 import { LabError } from './errors.ts';
@@ -29,6 +29,8 @@ const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
+const IPPROTO_ICMP = 1;
+const IPPROTO_ICMPV6 = 58;
 const IPPROTO_IPV6 = 41;
 const IPV6_V6ONLY = 26;
 const SOL_SOCKET = 1;
@@ -39,7 +41,8 @@ const SO_REUSEADDR = 2;
  */
 export const LISTEN_BACKLOG = 4096;
 
-export type SocketKind = 'tcp' | 'udp';
+/** `icmp` sends echo requests and receives their replies, without being a raw socket. */
+export type SocketKind = 'tcp' | 'udp' | 'icmp';
 export type IpVersion = 4 | 6;
 
 export interface SocketRequest {
@@ -63,13 +66,25 @@ export function openSocket(request: SocketRequest): number {
   return inNamespace(request.namespace, () => {
     const type = request.kind === 'tcp' ? SOCK_STREAM : SOCK_DGRAM;
     const family = request.version === 4 ? AF_INET : AF_INET6;
-    const make = (): number => socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const protocol = protocolOf(request);
+    const make = (): number => socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+    if (request.kind === 'icmp') allowPing();
     const made = request.group === undefined ? make() : inGroup(request.group, make);
     const fd = check(made, 'socket');
     const { bindTo } = request;
     if (bindTo === undefined) return fd;
     return closeOnError(fd, () => bindSocket(fd, socketAddress(bindTo)));
   });
+}
+
+function protocolOf({ kind, version }: Pick<SocketRequest, 'kind' | 'version'>): number {
+  if (kind !== 'icmp') return 0;
+  return version === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+}
+
+/** A new namespace lets no group of users ping; /proc/sys/net is that of the calling thread. */
+function allowPing(): void {
+  writeFileSync('/proc/sys/net/ipv4/ping_group_range', '0 0');
 }
 
 /** A socket bound to a port on one address, or on every IPv4 and IPv6 address of the namespace. */

@@ -1,4 +1,5 @@
 import type { Credentials } from '../control-plane/credentials.ts';
+import type { IptablesProgram } from '../host/iptables-program.ts';
 import type { Parts } from '../parts/build.ts';
 
 /** The settings of a proxy that change what packets see, in kube-proxy's own words. */
@@ -36,6 +37,8 @@ export interface ProxyCommand {
 export interface ProxyVariant {
   readonly name: string;
   readonly description: string;
+  /** The backend of iptables that it uses, and so every program of its node; nft when not given. */
+  readonly iptables?: IptablesProgram;
   /** Writes what the proxy reads at its start, and says how to start it. */
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
   /** It may overlook the zone of its node while it starts, and has to be told again. */

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { IptablesProgram } from '../host/iptables-program.ts';
 import type { ProxyVariant } from './contract.ts';
-import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
+import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
 interface UpstreamOptions {
@@ -36,6 +37,7 @@ function upstream(options: UpstreamOptions): ProxyVariant {
   return {
     name: options.name,
     description: options.description,
+    iptables: options.iptables,
     // kube-proxy v1.36.4 asks for the Node's events before it says who wants to hear of zones; an
     // event that arrives in between is remembered as told, and the hints of endpoints are ignored
     // until the label changes. About one start in twenty on a busy machine.
