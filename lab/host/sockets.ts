@@ -39,9 +39,12 @@ export async function dialUdp(origin: Origin, to: Destination): Promise<dgram.So
   return await dialDatagrams(origin, to, 'udp');
 }
 
-/** A socket for echo requests; the port of the destination means nothing to it. */
-export async function dialPing(origin: Origin, to: Destination): Promise<dgram.Socket> {
-  return await dialDatagrams(origin, to, 'icmp');
+/** A socket for echo requests. Node insists on a port, which means nothing to it. */
+export async function dialPing(
+  origin: Origin,
+  to: Pick<Destination, 'address'>,
+): Promise<dgram.Socket> {
+  return await dialDatagrams(origin, { address: to.address, port: 1 }, 'icmp');
 }
 
 async function dialDatagrams(
