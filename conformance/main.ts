@@ -5,13 +5,18 @@ import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
+import {
+  DEFAULT_NETWORK,
+  findNetwork,
+  NETWORK_VARIANTS,
+} from '../lab/network/variants/registry.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { CORPUS } from './corpus.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
-import { runCorpus } from './runner/run-corpus.ts';
+import { labelOf, runCorpus } from './runner/run-corpus.ts';
 import type { ScenarioResult } from './runner/run-scenario.ts';
 import { sabotagesFor } from './sabotage/catalogue.ts';
 import { runSabotages, type SabotageResult } from './sabotage/run-sabotages.ts';
@@ -19,6 +24,7 @@ import type { Scenario } from './scenario.ts';
 
 interface Options {
   readonly proxy: readonly ProxyVariant[];
+  readonly network: readonly string[];
   readonly only?: RegExp;
   readonly json?: string;
   readonly docs?: string;
@@ -34,6 +40,12 @@ const program = new Command('conformance')
     `one or several of ${proxyNames()}, or 'upstream' for all of them`,
     proxies,
     [findProxy('upstream-nftables')],
+  )
+  .option(
+    '--network <names>',
+    `one or several of ${NETWORK_VARIANTS.map((variant) => variant.name).join(', ')}`,
+    networks,
+    [DEFAULT_NETWORK],
   )
   .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
   .option('--json <file>', 'write the results as JSON')
@@ -60,14 +72,18 @@ async function judgeProxies(options: Options, scenarios: readonly Scenario[]): P
   const results: ScenarioResult[] = [];
   const times: RunTime[] = [];
   const signal = interruption();
-  for (const variant of options.proxy) {
+  const runs = options.proxy.flatMap((variant) =>
+    options.network.map((network) => ({ variant, network })),
+  );
+  for (const { variant, network } of runs) {
     const startedAt = performance.now();
     const progress = terminalProgress();
     const { atOnce } = options;
-    const run = { variant, scenarios, atOnce, progress, signal, onResult };
+    const run = { variant, network, scenarios, atOnce, progress, signal, onResult };
     results.push(...(await runCorpus(run)));
     const milliseconds = performance.now() - startedAt;
-    times.push({ proxy: variant.name, scenarios: scenarios.length, milliseconds });
+    const proxy = labelOf(variant.name, network);
+    times.push({ proxy, scenarios: scenarios.length, milliseconds });
   }
   console.log(resultsTable(results));
   console.log(timesTable(times));
@@ -125,6 +141,10 @@ function proxyNames(): string {
 function proxies(text: string): ProxyVariant[] {
   if (text === 'upstream') return PROXY_VARIANTS.filter((v) => v.name.startsWith('upstream-'));
   return text.split(',').map(findProxy);
+}
+
+function networks(text: string): string[] {
+  return text.split(',').map((name) => findNetwork(name).name);
 }
 
 function pattern(text: string): RegExp {

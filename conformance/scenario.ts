@@ -24,6 +24,8 @@ export interface Scenario {
 
 export interface Setup {
   readonly podNetwork?: PodNetwork;
+  /** The network that it is about; where none is given, the one that the run is about. */
+  readonly network?: string;
   readonly proxy?: ProxySettings;
   /** For what a change of anybody else's Services would heal or hide: nothing else runs meanwhile. */
   readonly alone?: true;
@@ -37,6 +39,10 @@ export interface PodDeclaration {
   readonly ports?: readonly PodPort[];
   readonly ready?: boolean;
   readonly hostNetwork?: boolean;
+  /** MTU of its node's route to it, narrower than every link: only ICMP tells senders of it. */
+  readonly pathMtu?: number;
+  /** Addresses that it has besides its own, all of which answer. Only where pods are routed. */
+  readonly moreAddresses?: number;
 }
 
 export interface ServiceDeclaration {
@@ -89,8 +95,16 @@ export interface SliceEndpoint {
   readonly conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
   /** Whether the slice tells the pod's node; it does when not given. */
   readonly tellsNode?: boolean;
+  /** Instead of its own address: these of its `moreAddresses`, each an endpoint of its own. */
+  readonly numbers?: NumberRange;
   readonly zoneHints?: readonly string[];
   readonly nodeHints?: readonly string[];
+}
+
+/** Including both. */
+export interface NumberRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 export type Step =
@@ -143,13 +157,18 @@ export interface Question {
   readonly sourcePort?: number;
   /** Connections one after the other, with this long a pause before each, instead of at once. */
   readonly apartMs?: number;
+  /** A payload of this size is sent on every connection, or as one datagram, and must come back. */
+  readonly bytes?: number;
   readonly expect: Answer;
   /** Whether packets for the address may reach the fabric: with `false`, none did. */
   readonly escapes?: boolean;
   readonly otherwise?: Otherwise;
 }
 
-/** How a proxy is known to behave instead, and why: checked just like the expectation. */
+/**
+ * How a proxy is known to behave instead, and why: checked just like the expectation. The key is a
+ * proxy, `PROXY@NETWORK`, or `@NETWORK` for what every proxy does there.
+ */
 export type Otherwise = Readonly<Record<string, KnownDifference>>;
 
 export interface KnownDifference {
@@ -171,8 +190,8 @@ export type Target =
       readonly nodePort: string;
       readonly node: number | 'localhost';
       readonly port?: string;
-      /** The node's address inside its pod network instead of its primary one. */
-      readonly at?: 'pod-gateway';
+      /** Another address of the node instead of its primary one. */
+      readonly at?: 'pod-gateway' | 'second-uplink';
     }
   /** A number that the scenario named, whoever has it at the moment. */
   | { readonly nodePortNamed: string; readonly node: number; readonly protocol: Protocol }
@@ -181,7 +200,9 @@ export type Target =
   | { readonly podIP: string; readonly port: number; readonly protocol: Protocol }
   | { readonly unassigned: true; readonly port: number; readonly protocol: Protocol }
   | { readonly healthCheck: string; readonly node: number }
-  | { readonly http: string; readonly node: number; readonly port: number };
+  | { readonly http: string; readonly node: number; readonly port: number }
+  /** An ICMP echo request to the address of that target, whatever its port. */
+  | { readonly ping: Target };
 
 export type Answer =
   /** Every one of these pods answered, and no other. */
@@ -190,6 +211,10 @@ export type Answer =
   | { readonly stickyTo: readonly string[]; readonly source?: SeenSource }
   /** Over connections with pauses between them, more than one of these answered, and no other. */
   | { readonly movesAmong: readonly string[] }
+  /** All answers come from these of the pod's `moreAddresses`, evenly spread over them. */
+  | { readonly spreadOver: string; readonly numbers: NumberRange }
+  /** Every echo request was replied to. */
+  | { readonly echoed: true }
   /** Refused within a second, or the time given. */
   | { readonly refused: true; readonly withinMs?: number; readonly notBeforeMs?: number }
   /** No word for two seconds. */

@@ -41,6 +41,12 @@ export function movesAmong(...pods: string[]): Answer {
 export const refused: Answer = { refused: true };
 export const silent: Answer = { silent: true };
 export const unserved: Answer = { unserved: true };
+export const echoed: Answer = { echoed: true };
+
+/** Answered by the first `count` of the additional addresses of the pod, evenly. */
+export function spreadOver(pod: string, count: number): Answer {
+  return { spreadOver: pod, numbers: { from: 1, to: count } };
+}
 
 export function clusterIP(service: string, port?: string | number): Target {
   return port === undefined ? { clusterIP: service } : { clusterIP: service, port };
@@ -57,6 +63,11 @@ export function vip(address: string, service: string, port?: string | number): T
 
 export function podIP(pod: string, port = 8080, protocol: Protocol = 'TCP'): Target {
   return { podIP: pod, port, protocol };
+}
+
+/** An ICMP echo request instead of a connection. */
+export function ping(target: Target): Target {
+  return { ping: target };
 }
 
 /** The same question from several askers. */

@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
+import { differenceOf } from '../known-difference.ts';
 import type { Answer, Question } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { type Circumstances, judge } from './judge.ts';
 import { type Outcome, outcomeOfError } from './outcome.ts';
+import { askPing } from './ping.ts';
 import {
   addressesOfNode,
   type ResolvedAsker,
@@ -25,7 +27,7 @@ const BETWEEN_ATTEMPTS_MS = 100;
  */
 export async function askUntilRight(
   world: World,
-  asked: { question: Question; family: Family; proxy: string; deadlineMs: number },
+  asked: { question: Question; family: Family; proxy: string; network: string; deadlineMs: number },
 ): Promise<string | undefined> {
   const giveUpAt = performance.now() + asked.deadlineMs;
   for (;;) {
@@ -37,16 +39,16 @@ export async function askUntilRight(
 
 async function askOnce(
   world: World,
-  asked: { question: Question; family: Family; proxy: string },
+  asked: { question: Question; family: Family; proxy: string; network: string },
 ): Promise<string | undefined> {
   const { question, family } = asked;
-  const wanted = question.otherwise?.[asked.proxy] ?? question;
+  const wanted = differenceOf(question.otherwise, asked) ?? question;
   const from = resolveAsker(world, question.from, family);
   const to = resolveTarget(world, question.to, family);
   const before = wanted.escapes === undefined ? 0 : await escapedPackets(world, to);
   const count = question.connections ?? connectionsFor(world, wanted.expect);
   const circumstances = circumstancesOf({ from, to, family });
-  const volley = { from, to, count, sourcePort: question.sourcePort };
+  const volley = { from, to, count, sourcePort: question.sourcePort, bytes: question.bytes };
   const outcomes =
     question.apartMs === undefined
       ? await connectMany(volley)
@@ -77,6 +79,7 @@ interface Volley {
   readonly to: ResolvedTarget;
   readonly count: number;
   readonly sourcePort?: number | undefined;
+  readonly bytes?: number | undefined;
 }
 
 async function connectMany(volley: Volley): Promise<Outcome[]> {
@@ -105,12 +108,13 @@ async function connectApart(
   return outcomes;
 }
 
-async function connectOnce({ from, to, sourcePort }: Volley): Promise<Outcome> {
+async function connectOnce({ from, to, sourcePort, bytes }: Volley): Promise<Outcome> {
+  if (to.protocol === 'ICMP') return await askPing(from.origin, to);
   if (to.protocol === 'HTTP') return await requestStatus(from, to);
   const origin = { ...from.origin, sourcePort };
   const flow = to.protocol === 'TCP' ? new TcpFlow(origin, to) : await UdpFlow.open(origin, to);
   try {
-    return await flow.ask();
+    return await flow.ask(bytes);
   } finally {
     flow.close();
   }

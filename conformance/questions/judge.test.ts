@@ -49,6 +49,19 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     },
   },
   {
+    expect: { echoed: true },
+    right: [{ kind: 'echoed' }, { kind: 'echoed' }],
+    wrong: {
+      'one is silent': [{ kind: 'echoed' }, silence],
+      'one is refused': [{ kind: 'echoed' }, refusedAfter(2)],
+    },
+  },
+  {
+    expect: { spreadOver: 'crowd', numbers: { from: 1, to: 2 } },
+    right: Array.from({ length: 100 }, (_, i) => by(`crowd#${1 + (i % 2)}`)),
+    wrong: { 'one endpoint gets all': Array.from({ length: 100 }, () => by('crowd#1')) },
+  },
+  {
     expect: { silent: true },
     right: [silence, silence],
     wrong: { 'one is refused': [silence, refusedAfter(2)], 'somebody answers': [by('a')] },
@@ -56,7 +69,10 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
   {
     expect: { unserved: true },
     right: [silence, refusedAfter(2), { kind: 'failed', code: 'EHOSTUNREACH' }],
-    wrong: { 'somebody answers': [silence, by('a')] },
+    wrong: {
+      'somebody answers': [silence, by('a')],
+      'somebody echoes': [silence, { kind: 'echoed' }],
+    },
   },
   {
     expect: { status: 200, localEndpoints: 2 },

@@ -1,8 +1,9 @@
 import { paths, type Service } from '../../lab/api/objects.ts';
-import type { PodPort } from '../../lab/kubelet/pods.ts';
-import { FAMILIES, nodeName } from '../../lab/network/plan.ts';
+import type { Pod, PodPort } from '../../lab/kubelet/pods.ts';
+import { type AddressPair, FAMILIES, nodeName } from '../../lab/network/plan.ts';
 import type {
   LoadBalancerAddress,
+  NumberRange,
   PodDeclaration,
   ServiceDeclaration,
   ServicePortDeclaration,
@@ -28,6 +29,8 @@ export async function createPod(
     ports: declaration.ports ?? DEFAULT_POD_PORTS,
     ready: declaration.ready ?? true,
     hostNetwork: declaration.hostNetwork ?? false,
+    pathMtu: declaration.pathMtu,
+    moreAddresses: declaration.moreAddresses,
     server: 'own',
   });
   world.pods.set(name, pod);
@@ -142,18 +145,27 @@ function sliceObject(
     },
     addressType: slice.family === 'ipv4' ? 'IPv4' : 'IPv6',
     ports: slice.ports.map((port) => ({ protocol: 'TCP', ...port })),
-    endpoints: slice.endpoints.map((endpoint) => {
+    endpoints: slice.endpoints.flatMap((endpoint) => {
       const pod = world.pod(endpoint.pod);
       const byName = (names: readonly string[]): object[] => names.map((name) => ({ name }));
-      return {
-        addresses: [pod.address[slice.family]],
+      return addressesOf(pod, endpoint.numbers).map((address) => ({
+        addresses: [address[slice.family]],
         conditions: endpoint.conditions ?? { ready: true },
         ...(endpoint.tellsNode === false ? {} : { nodeName: nodeName(pod.spec.nodeIndex) }),
         hints: {
           ...(endpoint.zoneHints ? { forZones: byName(endpoint.zoneHints) } : {}),
           ...(endpoint.nodeHints ? { forNodes: byName(endpoint.nodeHints) } : {}),
         },
-      };
+      }));
     }),
   };
+}
+
+function addressesOf(pod: Pod, numbers: NumberRange | undefined): AddressPair[] {
+  if (numbers === undefined) return [pod.address];
+  return Array.from({ length: numbers.to - numbers.from + 1 }, (_, index) => {
+    const address = pod.numbered(numbers.from + index);
+    if (address === undefined) throw new TypeError(`${pod.spec.name} has no so many addresses`);
+    return address;
+  });
 }

@@ -2,6 +2,7 @@ import { paths } from '../../lab/api/objects.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
+import { differenceOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
 import { type AddressPool, World } from '../world.ts';
@@ -27,6 +28,10 @@ const QUESTIONS_AT_ONCE = 6;
 export interface Bench {
   readonly lab: Lab;
   readonly proxy: string;
+  /** The network of the lab. */
+  readonly network: string;
+  /** What results are filed under; the proxy when not given. */
+  readonly label?: string;
   readonly barrier: Barrier;
   readonly addresses: AddressPool;
   readonly deadlineMs: number;
@@ -45,10 +50,10 @@ export async function runScenario(
     if (error instanceof LabError) return error.message;
     throw error;
   });
-  const head = { scenario: scenario.name, proxy: bench.proxy };
+  const head = { scenario: scenario.name, proxy: bench.label ?? bench.proxy };
   const milliseconds = Math.round(performance.now() - startedAt);
   if (fault !== undefined) return { ...head, result: 'fail', reason: fault, milliseconds };
-  const reasons = knownDifferences(scenario, bench.proxy);
+  const reasons = knownDifferences(scenario, bench);
   if (reasons.length === 0) return { ...head, result: 'pass', reason: '', milliseconds };
   return { ...head, result: 'known-difference', reason: reasons.join('; '), milliseconds };
 }
@@ -131,7 +136,7 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
   }
   if ('hold' in step) return await inEachFamily((family) => flows.hold(world, step.hold, family));
   if ('held' in step) {
-    const expect = step.otherwise?.[bench.proxy]?.expect ?? step.expect;
+    const expect = differenceOf(step.otherwise, bench)?.expect ?? step.expect;
     return await inEachFamily((family) =>
       flows.askHeld({ name: step.held, expect, family, deadlineMs: bench.deadlineMs }),
     );
@@ -152,7 +157,7 @@ async function askAll(
 ): Promise<string | undefined> {
   const rounds = Map.groupBy(
     questions,
-    (question) => (question.otherwise?.[bench.proxy] ?? question).escapes,
+    (question) => (differenceOf(question.otherwise, bench) ?? question).escapes,
   );
   for (const escapes of [undefined, false, true]) {
     const faults = await mapConcurrently(
@@ -163,6 +168,7 @@ async function askAll(
           question,
           family,
           proxy: bench.proxy,
+          network: bench.network,
           deadlineMs: bench.deadlineMs,
         }),
     );
@@ -173,10 +179,11 @@ async function askAll(
 }
 
 /** The reasons that a scenario gives for what this proxy does differently, each once. */
-function knownDifferences(scenario: Scenario, proxy: string): string[] {
+function knownDifferences(scenario: Scenario, place: Place): string[] {
   const reasons = scenario.steps.flatMap((step) => {
-    if ('ask' in step) return step.ask.map((question) => question.otherwise?.[proxy]?.reason);
-    if ('held' in step) return [step.otherwise?.[proxy]?.reason];
+    if ('ask' in step)
+      return step.ask.map((question) => differenceOf(question.otherwise, place)?.reason);
+    if ('held' in step) return [differenceOf(step.otherwise, place)?.reason];
     return [];
   });
   return [...new Set(reasons.filter((reason) => reason !== undefined))];

@@ -4,6 +4,7 @@ import type { Daemon } from '../../lab/host/processes.ts';
 import type { Progress } from '../../lab/host/progress.ts';
 import { tryRun } from '../../lab/host/run.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
+import { DEFAULT_NETWORK } from '../../lab/network/variants/registry.ts';
 import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 import { Barrier } from '../runner/barrier.ts';
 import { stopProxies } from '../runner/run-corpus.ts';
@@ -101,6 +102,7 @@ class Theatre {
     const bench = {
       lab: this.#lab,
       proxy: this.#plan.variant.name,
+      network: DEFAULT_NETWORK,
       barrier: this.#barrier,
       addresses: this.#addresses,
       deadlineMs: ANSWER_DEADLINE_MS,

@@ -1,0 +1,53 @@
+import type { Question, Scenario, SliceDeclaration } from '../scenario.ts';
+import { asker, clusterIP, nodePort, on, spreadOver } from '../words.ts';
+
+const PORTS = [{ name: '', port: 8080, protocol: 'TCP' }] as const;
+/** Enough for 50 cells of 30 connections each; see questions/spread.ts. */
+const CONNECTIONS = 1_500;
+
+/** One slice holds at most 1,000 endpoints; real controllers write 100. */
+function slicesOf(of: { endpoints: number; perSlice: number }): Record<string, SliceDeclaration> {
+  const count = Math.ceil(of.endpoints / of.perSlice);
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      sliceName(index),
+      slice(index * of.perSlice + 1, Math.min(of.endpoints, (index + 1) * of.perSlice)),
+    ]),
+  );
+}
+
+function sliceName(index: number): string {
+  return `part-${index}`;
+}
+
+function slice(from: number, to: number): SliceDeclaration {
+  return { service: 'web', ports: PORTS, endpoints: [{ pod: 'crowd', numbers: { from, to } }] };
+}
+
+function asked(from: string, to: Question['to'], endpoints: number): Question {
+  return { from, to, connections: CONNECTIONS, expect: spreadOver('crowd', endpoints) };
+}
+
+function largeService(of: { endpoints: number; perSlice: number; left: number }): Scenario {
+  const slices = slicesOf(of);
+  const leaving = Object.keys(slices).slice(Math.ceil(of.left / of.perSlice));
+  return {
+    name: `large-services/${of.endpoints}-endpoints`,
+    title: `A Service of ${of.endpoints.toLocaleString('en')} endpoints is spread evenly over all, and over those that are left when some go`,
+    setup: { alone: true },
+    pods: { crowd: on(2, { moreAddresses: of.endpoints }), near: asker(1) },
+    services: { web: { app: null, spec: { type: 'NodePort' } } },
+    slices,
+    steps: [
+      { ask: [asked('pod:near', clusterIP('web'), of.endpoints)] },
+      { ask: [asked('client', nodePort('web', 2), of.endpoints)] },
+      { change: leaving.map((name) => ({ deleteSlice: name })) },
+      { ask: [asked('pod:near', clusterIP('web'), of.left)] },
+    ],
+  };
+}
+
+export const largeServiceScenarios: readonly Scenario[] = [
+  largeService({ endpoints: 1_000, perSlice: 100, left: 900 }),
+  largeService({ endpoints: 5_000, perSlice: 1_000, left: 4_000 }),
+];
