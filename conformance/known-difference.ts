@@ -1,3 +1,4 @@
+import { DEFAULT_NETWORK } from '../lab/network/variants/registry.ts';
 import type { KnownDifference, Otherwise } from './scenario.ts';
 
 /** Which proxy answers, and on what network. */
@@ -12,4 +13,9 @@ export function differenceOf(
   { proxy, network }: Place,
 ): KnownDifference | undefined {
   return otherwise?.[`${proxy}@${network}`] ?? otherwise?.[`@${network}`] ?? otherwise?.[proxy];
+}
+
+/** The column that the results of this proxy on this network stand in. */
+export function labelOf({ proxy, network }: Place): string {
+  return network === DEFAULT_NETWORK ? proxy : `${proxy}@${network}`;
 }

@@ -13,10 +13,11 @@ import {
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { CORPUS } from './corpus.ts';
+import { labelOf } from './known-difference.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
-import { labelOf, runCorpus } from './runner/run-corpus.ts';
+import { runCorpus } from './runner/run-corpus.ts';
 import type { ScenarioResult } from './runner/run-scenario.ts';
 import { sabotagesFor } from './sabotage/catalogue.ts';
 import { runSabotages, type SabotageResult } from './sabotage/run-sabotages.ts';
@@ -68,22 +69,36 @@ async function main(options: Options): Promise<void> {
   else await judgeProxies(options, scenarios);
 }
 
+function runsOf(options: Options): { variant: ProxyVariant; network: string }[] {
+  return options.proxy.flatMap((variant) =>
+    options.network.map((network) => ({ variant, network })),
+  );
+}
+
+/** Those that are about one network are asked on that one only. */
+function askedOn(network: string, scenarios: readonly Scenario[]): Scenario[] {
+  return scenarios.filter(({ setup }) => (setup?.network ?? network) === network);
+}
+
 async function judgeProxies(options: Options, scenarios: readonly Scenario[]): Promise<void> {
   const results: ScenarioResult[] = [];
   const times: RunTime[] = [];
   const signal = interruption();
-  const runs = options.proxy.flatMap((variant) =>
-    options.network.map((network) => ({ variant, network })),
-  );
-  for (const { variant, network } of runs) {
+  for (const { variant, network } of runsOf(options)) {
     const startedAt = performance.now();
     const progress = terminalProgress();
     const { atOnce } = options;
-    const run = { variant, network, scenarios, atOnce, progress, signal, onResult };
+    const asked = askedOn(network, scenarios);
+    const run = { variant, network, scenarios: asked, atOnce, progress, signal, onResult };
     results.push(...(await runCorpus(run)));
     const milliseconds = performance.now() - startedAt;
-    const proxy = labelOf(variant.name, network);
-    times.push({ proxy, scenarios: scenarios.length, milliseconds });
+    const proxy = labelOf({ proxy: variant.name, network });
+    times.push({ proxy, scenarios: asked.length, milliseconds });
+  }
+  if (results.length === 0) {
+    throw new LabError('LAB_USAGE', 'these scenarios are about another network', {
+      next: `give it: --network ${scenarios[0]?.setup?.network ?? ''}`,
+    });
   }
   console.log(resultsTable(results));
   console.log(timesTable(times));

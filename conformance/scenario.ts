@@ -24,7 +24,7 @@ export interface Scenario {
 
 export interface Setup {
   readonly podNetwork?: PodNetwork;
-  /** The network that it is about; where none is given, the one that the run is about. */
+  /** The only network that it is asked on; every one when not given. */
   readonly network?: string;
   readonly proxy?: ProxySettings;
   /** For what a change of anybody else's Services would heal or hide: nothing else runs meanwhile. */

@@ -3,7 +3,6 @@ import type { Daemon } from '../../lab/host/processes.ts';
 import { type Progress, silentProgress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import type { PodNetwork } from '../../lab/network/topology.ts';
-import { DEFAULT_NETWORK } from '../../lab/network/variants/registry.ts';
 import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
 import type { Scenario } from '../scenario.ts';
 import { AddressPool } from '../world.ts';
@@ -13,7 +12,7 @@ import { type Bench, runScenario, type ScenarioResult } from './run-scenario.ts'
 
 export interface CorpusRun {
   readonly variant: ProxyVariant;
-  /** The network of every scenario that names none. */
+  /** The network of the labs; scenarios about another are not for this run. */
   readonly network: string;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
@@ -27,48 +26,32 @@ const BARRIER_DEADLINE_MS = 30_000;
 
 /** Runs scenarios on one proxy: a lab for each pod network, a restart for each configuration. */
 export async function runCorpus(run: CorpusRun): Promise<ScenarioResult[]> {
-  const byLab = Map.groupBy(run.scenarios, ({ setup }) => {
-    const { podNetwork = 'routed', network = run.network } = setup ?? {};
-    return JSON.stringify({ podNetwork, network } satisfies LabNetwork);
-  });
+  const byPodNetwork = Map.groupBy(run.scenarios, (s) => s.setup?.podNetwork ?? 'routed');
   const results: ScenarioResult[] = [];
-  for (const [key, scenarios] of byLab) {
-    results.push(...(await runInLab({ ...run, scenarios }, JSON.parse(key) as LabNetwork)));
+  for (const [podNetwork, scenarios] of byPodNetwork) {
+    results.push(...(await runInLab({ ...run, scenarios }, podNetwork)));
   }
   const order = new Map(run.scenarios.map((scenario, index) => [scenario.name, index]));
   return results.sort((a, b) => (order.get(a.scenario) ?? 0) - (order.get(b.scenario) ?? 0));
 }
 
-interface LabNetwork {
-  readonly podNetwork: PodNetwork;
-  readonly network: string;
-}
-
-async function runInLab(run: CorpusRun, of: LabNetwork): Promise<ScenarioResult[]> {
+async function runInLab(run: CorpusRun, podNetwork: PodNetwork): Promise<ScenarioResult[]> {
   const progress = run.progress ?? silentProgress;
+  const { network, signal } = run;
   const { iptables } = run.variant;
-  await using lab = await progress.step(`lab with ${of.podNetwork} pods, ${of.network}`, () =>
-    startLab({ ...of, iptables, signal: run.signal }),
+  await using lab = await progress.step(`lab with ${podNetwork} pods, ${network} network`, () =>
+    startLab({ podNetwork, network, iptables, signal }),
   );
-  return await abortable(runEachConfiguration(run, lab, of.network), run.signal);
+  return await abortable(runEachConfiguration(run, lab), signal);
 }
 
-/** What the results of a proxy are filed under. */
-export function labelOf(proxy: string, network: string): string {
-  return network === DEFAULT_NETWORK ? proxy : `${proxy}@${network}`;
-}
-
-async function runEachConfiguration(
-  run: CorpusRun,
-  lab: Lab,
-  network: string,
-): Promise<ScenarioResult[]> {
+async function runEachConfiguration(run: CorpusRun, lab: Lab): Promise<ScenarioResult[]> {
   const progress = run.progress ?? silentProgress;
   const bySettings = Map.groupBy(run.scenarios, (s) => JSON.stringify(s.setup?.proxy ?? {}));
   const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
+  const { network } = run;
   const place = { lab, proxy: run.variant.name, network, barrier, addresses: new AddressPool() };
-  const label = labelOf(run.variant.name, run.network);
-  const bench = { ...place, label, deadlineMs: ANSWER_DEADLINE_MS };
+  const bench = { ...place, deadlineMs: ANSWER_DEADLINE_MS };
   const results: ScenarioResult[] = [];
   for (const [settings, scenarios] of bySettings) {
     const title = settings === '{}' ? run.variant.name : `${run.variant.name} ${settings}`;

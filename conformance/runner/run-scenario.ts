@@ -2,7 +2,7 @@ import { paths } from '../../lab/api/objects.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
-import { differenceOf, type Place } from '../known-difference.ts';
+import { differenceOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
 import { type AddressPool, World } from '../world.ts';
@@ -30,8 +30,6 @@ export interface Bench {
   readonly proxy: string;
   /** The network of the lab. */
   readonly network: string;
-  /** What results are filed under; the proxy when not given. */
-  readonly label?: string;
   readonly barrier: Barrier;
   readonly addresses: AddressPool;
   readonly deadlineMs: number;
@@ -50,7 +48,7 @@ export async function runScenario(
     if (error instanceof LabError) return error.message;
     throw error;
   });
-  const head = { scenario: scenario.name, proxy: bench.label ?? bench.proxy };
+  const head = { scenario: scenario.name, proxy: labelOf(bench) };
   const milliseconds = Math.round(performance.now() - startedAt);
   if (fault !== undefined) return { ...head, result: 'fail', reason: fault, milliseconds };
   const reasons = knownDifferences(scenario, bench);
