@@ -19,6 +19,8 @@ import { TcpFlow } from './tcp.ts';
 import { UdpFlow } from './udp.ts';
 
 const AT_ONCE = 20;
+/** A large datagram needs memory of the kernel for its fragments, in every namespace on the way. */
+const PAYLOADS_AT_ONCE = 4;
 const BETWEEN_ATTEMPTS_MS = 100;
 
 /**
@@ -84,8 +86,9 @@ interface Volley {
 
 async function connectMany(volley: Volley): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
+  const atOnce = volley.bytes === undefined ? AT_ONCE : PAYLOADS_AT_ONCE;
   while (outcomes.length < volley.count) {
-    const size = Math.min(AT_ONCE, volley.count - outcomes.length);
+    const size = Math.min(atOnce, volley.count - outcomes.length);
     outcomes.push(...(await Promise.all(Array.from({ length: size }, () => connectOnce(volley)))));
   }
   return outcomes;

@@ -2,8 +2,8 @@ import type { Question, Scenario, SliceDeclaration } from '../scenario.ts';
 import { asker, clusterIP, nodePort, on, spreadOver } from '../words.ts';
 
 const PORTS = [{ name: '', port: 8080, protocol: 'TCP' }] as const;
-/** Enough for 50 cells of 30 connections each; see questions/spread.ts. */
-const CONNECTIONS = 1_500;
+/** Enough for 30 cells of 20 connections each; see questions/spread.ts. */
+const CONNECTIONS = 600;
 
 /** One slice holds at most 1,000 endpoints; real controllers write 100. */
 function slicesOf(of: { endpoints: number; perSlice: number }): Record<string, SliceDeclaration> {
@@ -24,11 +24,21 @@ function slice(from: number, to: number): SliceDeclaration {
   return { service: 'web', ports: PORTS, endpoints: [{ pod: 'crowd', numbers: { from, to } }] };
 }
 
-function asked(from: string, to: Question['to'], endpoints: number): Question {
-  return { from, to, connections: CONNECTIONS, expect: spreadOver('crowd', endpoints) };
+const FROM_POD = { from: 'pod:near', to: clusterIP('web') };
+const FROM_OUTSIDE = { from: 'client', to: nodePort('web', 2) };
+
+function asked(way: Pick<Question, 'from' | 'to'>, endpoints: number): Question {
+  return { ...way, connections: CONNECTIONS, expect: spreadOver('crowd', endpoints) };
 }
 
-function largeService(of: { endpoints: number; perSlice: number; left: number }): Scenario {
+interface Size {
+  readonly endpoints: number;
+  readonly perSlice: number;
+  readonly left: number;
+  readonly first: Pick<Question, 'from' | 'to'>;
+}
+
+function largeService(of: Size): Scenario {
   const slices = slicesOf(of);
   const leaving = Object.keys(slices).slice(Math.ceil(of.left / of.perSlice));
   return {
@@ -39,15 +49,14 @@ function largeService(of: { endpoints: number; perSlice: number; left: number })
     services: { web: { app: null, spec: { type: 'NodePort' } } },
     slices,
     steps: [
-      { ask: [asked('pod:near', clusterIP('web'), of.endpoints)] },
-      { ask: [asked('client', nodePort('web', 2), of.endpoints)] },
+      { ask: [asked(of.first, of.endpoints)] },
       { change: leaving.map((name) => ({ deleteSlice: name })) },
-      { ask: [asked('pod:near', clusterIP('web'), of.left)] },
+      { ask: [asked(FROM_POD, of.left)] },
     ],
   };
 }
 
 export const largeServiceScenarios: readonly Scenario[] = [
-  largeService({ endpoints: 1_000, perSlice: 100, left: 900 }),
-  largeService({ endpoints: 5_000, perSlice: 1_000, left: 4_000 }),
+  largeService({ endpoints: 1_000, perSlice: 100, left: 900, first: FROM_OUTSIDE }),
+  largeService({ endpoints: 5_000, perSlice: 1_000, left: 4_000, first: FROM_POD }),
 ];

@@ -35,6 +35,7 @@ const IPPROTO_IPV6 = 41;
 const IPV6_V6ONLY = 26;
 const SOL_SOCKET = 1;
 const SO_REUSEADDR = 2;
+const SO_RCVBUFFORCE = 33;
 /**
  * A scenario asks one pod by some 240 connections at once. Where more wait than fit here, the kernel
  * lets the client believe that it is connected and drops what it sends.
@@ -43,6 +44,9 @@ export const LISTEN_BACKLOG = 4096;
 
 /** `icmp` sends echo requests and receives their replies, without being a raw socket. */
 export type SocketKind = 'tcp' | 'udp' | 'icmp';
+/** Dozens of datagrams of 20 kB may wait at one pod, which this process serves among many. */
+const UDP_SERVER_BUFFER_BYTES = 8 * 1024 * 1024;
+
 export type IpVersion = 4 | 6;
 
 export interface SocketRequest {
@@ -82,9 +86,21 @@ function protocolOf({ kind, version }: Pick<SocketRequest, 'kind' | 'version'>):
   return version === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
 }
 
-/** A new namespace lets no group of users ping; /proc/sys/net is that of the calling thread. */
+/** A new namespace lets no group of users ping. */
 function allowPing(): void {
-  writeFileSync('/proc/sys/net/ipv4/ping_group_range', '0 0');
+  writeSysctl('net/ipv4/ping_group_range', '0 0');
+}
+
+/** Sets sysctls of a namespace from this process; a pod would cost another process otherwise. */
+export function writeSysctls(namespace: string, settings: Readonly<Record<string, string>>): void {
+  inNamespace(namespace, () => {
+    for (const [key, value] of Object.entries(settings)) writeSysctl(key, value);
+  });
+}
+
+/** /proc/sys/net is that of the namespace of the calling thread. */
+function writeSysctl(key: string, value: string): void {
+  writeFileSync(`/proc/sys/${key}`, value);
 }
 
 /** A socket bound to a port on one address, or on every IPv4 and IPv6 address of the namespace. */
@@ -97,6 +113,9 @@ export function openBoundSocket(
   return closeOnError(fd, () => {
     if (version === 6) setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
     if (request.kind === 'tcp') setOption(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
+    if (request.kind === 'udp') {
+      setOption(fd, { level: SOL_SOCKET, name: SO_RCVBUFFORCE, value: UDP_SERVER_BUFFER_BYTES });
+    }
     bindSocket(fd, socketAddress({ address, port }));
     if (request.kind === 'tcp') check(listen(fd, LISTEN_BACKLOG), 'listen');
   });

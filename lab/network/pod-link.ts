@@ -1,3 +1,4 @@
+import { writeSysctls } from '../host/libc.ts';
 import { ipBatch, namespaceName, namespacePath } from '../host/namespaces.ts';
 import { macOf, type Neighbour, permanentNeighbours } from './neighbours.ts';
 import { type AddressPair, FAMILIES, nodeName, podAddress, podGateway } from './plan.ts';
@@ -29,6 +30,9 @@ const KNOWN_ON_A_BRIDGE = 64;
 const NODE_SIDE_MAC = '02:00:00:00:00:01';
 const POD_SIDE_MAC = '02:00:00:00:00:02';
 
+/** Refusals are counted and timed: the pod's kernel must not ration them either. */
+const UNRATIONED_ERRORS = { 'net/ipv4/icmp_ratelimit': '0', 'net/ipv6/icmp/ratelimit': '0' };
+
 /** Gives a pod its namespace and plugs it into its node, as a network plugin would. */
 export async function plugPod(link: PodLink): Promise<void> {
   const pod = namespaceName({ lab: link.lab, role: link.role });
@@ -36,6 +40,7 @@ export async function plugPod(link: PodLink): Promise<void> {
   await ipBatch([`netns add ${pod}`]);
   await ipBatch(nodeSide(link, pod), node);
   await ipBatch(podSide(link), pod);
+  writeSysctls(namespacePath({ lab: link.lab, role: link.role }), UNRATIONED_ERRORS);
   await link.network.podPlugged?.(pluggedPod(link));
 }
 
