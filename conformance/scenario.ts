@@ -86,6 +86,8 @@ export interface SliceDeclaration {
   /** A port without a number means "all ports" to the API, and nothing to a proxy. */
   readonly ports: readonly { name?: string; port?: number; protocol?: Protocol }[];
   readonly endpoints: readonly SliceEndpoint[];
+  /** Written in both families unless said otherwise. */
+  readonly families?: readonly Family[];
 }
 
 export interface SliceEndpoint {
@@ -207,6 +209,11 @@ export type Target =
 export type Answer =
   /** Every one of these pods answered, and no other. */
   | { readonly answeredBy: readonly string[]; readonly source?: SeenSource }
+  /**
+   * Every one of these pods answered and no other did; connections may have met silence. One that
+   * was dropped tries again after a second, and may then be led to a pod that answers.
+   */
+  | { readonly answeredOrSilent: readonly string[] }
   /** One of these pods answered every time. */
   | { readonly stickyTo: readonly string[]; readonly source?: SeenSource }
   /** Over connections with pauses between them, more than one of these answered, and no other. */

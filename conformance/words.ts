@@ -1,6 +1,7 @@
 import type {
   Answer,
   Asker,
+  KnownDifference,
   PodDeclaration,
   Protocol,
   Question,
@@ -36,6 +37,10 @@ export function stickyTo(...pods: string[]): Answer {
 /** With `apartMs` and `connections`: asked until a second pod has answered, at most that often. */
 export function movesAmong(...pods: string[]): Answer {
   return { movesAmong: pods };
+}
+
+function answeredOrSilent(...pods: string[]): Answer {
+  return { answeredOrSilent: pods };
 }
 
 export const refused: Answer = { refused: true };
@@ -95,6 +100,31 @@ export const POD_SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
 /** And at those of the node itself. */
 export const NODE_SOCKET_HOOKS = [...POD_SOCKET_HOOKS, 'fairlead-tc-ebpf'] as const;
 export const UPSTREAM = ['upstream-nftables', ...UPSTREAM_IPTABLES] as const;
+
+/** What follows from rules in a table of their own, which cannot accept what another one drops. */
+const NFTABLES = [
+  'upstream-nftables',
+  'fairlead-nftables',
+  'fairlead-socket-ebpf',
+  'fairlead-tc-ebpf',
+] as const;
+
+/** Of these, where Docker drops what is forwarded; iptables modes write rules before Docker's. */
+export function behindDocker<T>(how: T): Record<string, T> {
+  return differently(
+    NFTABLES.map((proxy) => `${proxy}@docker`),
+    how,
+  );
+}
+
+/** Endpoints on other nodes that are no pods: forwarded by neither, accepted by nobody. */
+export function reachesOnly(...pods: string[]): KnownDifference {
+  return {
+    expect: answeredOrSilent(...pods),
+    reason:
+      "what a client outside sends to a node's own address on another node is dropped by Docker's FORWARD policy, which rules of nftables cannot overrule",
+  };
+}
 
 /** The same known difference for several proxies. */
 export function differently<T>(proxies: readonly string[], how: T): Record<string, T> {

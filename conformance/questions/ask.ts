@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
-import { differenceOf } from '../known-difference.ts';
+import { expectationOf } from '../known-difference.ts';
 import type { Answer, Question } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { type Circumstances, judge } from './judge.ts';
@@ -44,7 +44,7 @@ async function askOnce(
   asked: { question: Question; family: Family; proxy: string; network: string },
 ): Promise<string | undefined> {
   const { question, family } = asked;
-  const wanted = differenceOf(question.otherwise, asked) ?? question;
+  const wanted = expectationOf(question, asked);
   const from = resolveAsker(world, question.from, family);
   const to = resolveTarget(world, question.to, family);
   const before = wanted.escapes === undefined ? 0 : await escapedPackets(world, to);
@@ -69,7 +69,7 @@ async function askOnce(
 
 /** One question needs enough connections that a pod is missed, or sneaks in, less than once in 1e9. */
 function connectionsFor(world: World, expected: Answer): number {
-  if ('answeredBy' in expected || 'stickyTo' in expected) {
+  if ('answeredBy' in expected || 'stickyTo' in expected || 'answeredOrSilent' in expected) {
     const serving = [...world.pods.values()].filter((pod) => pod.spec.labels['app'] !== 'asker');
     return serving.length <= 1 ? 2 : 20 * serving.length;
   }

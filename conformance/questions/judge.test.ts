@@ -31,6 +31,15 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     wrong: { 'the source is not translated': [by('a')] },
   },
   {
+    expect: { answeredOrSilent: ['a'] },
+    right: [by('a'), silence, by('a')],
+    wrong: {
+      'nobody answers': [silence, silence],
+      'a stranger answers': [by('a'), by('b'), silence],
+      'one is refused': [by('a'), refusedAfter(2), silence],
+    },
+  },
+  {
     expect: { stickyTo: ['a', 'b'] },
     right: [by('b'), by('b')],
     wrong: {

@@ -44,6 +44,10 @@ function findFault(
       wrongSource(expected, outcomes, circumstances)
     );
   }
+  if ('answeredOrSilent' in expected) {
+    const answered = outcomes.filter((o) => o.kind !== 'silent');
+    return wrongAnswerers(expected.answeredOrSilent, answered);
+  }
   if ('stickyTo' in expected) {
     return notSticky(expected.stickyTo, outcomes) ?? wrongSource(expected, outcomes, circumstances);
   }
@@ -140,6 +144,9 @@ function unless(holds: boolean, fault: string): string | undefined {
 
 function describeAnswer(answer: Answer): string {
   if ('answeredBy' in answer) return `an answer by each of ${answer.answeredBy.join(', ')}`;
+  if ('answeredOrSilent' in answer) {
+    return `silence, or an answer by each of ${answer.answeredOrSilent.join(', ')}`;
+  }
   if ('stickyTo' in answer) return `every answer by one of ${answer.stickyTo.join(', ')}`;
   if ('movesAmong' in answer) return `answers by several of ${answer.movesAmong.join(', ')}`;
   if ('spreadOver' in answer) {

@@ -109,7 +109,7 @@ export async function writeSlices(
 ): Promise<void> {
   const { api } = world.lab;
   await Promise.all(
-    FAMILIES.map(async (family) => {
+    (declaration.families ?? FAMILIES).map(async (family) => {
       const sliceName = `${name}-${family}`;
       const path = paths.slice(world.namespace, sliceName);
       const body = sliceObject(world, { ...declaration, name: sliceName, family });
@@ -120,12 +120,18 @@ export async function writeSlices(
   );
 }
 
+/** Deletes the slices of that name, in the families that it was written in. */
 export async function deleteSlices(world: World, name: string): Promise<void> {
-  await Promise.all(
-    FAMILIES.map((family) =>
-      world.lab.api.delete(paths.slice(world.namespace, `${name}-${family}`)),
-    ),
+  const { api } = world.lab;
+  const deleted = await Promise.all(
+    FAMILIES.map(async (family) => {
+      const path = paths.slice(world.namespace, `${name}-${family}`);
+      if (!(await api.find(path))) return false;
+      await api.delete(path);
+      return true;
+    }),
   );
+  if (!deleted.includes(true)) throw new TypeError(`the scenario wrote no slice '${name}'`);
 }
 
 function sliceObject(

@@ -2,7 +2,7 @@ import { paths } from '../../lab/api/objects.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
-import { differenceOf, labelOf, type Place } from '../known-difference.ts';
+import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
 import { type AddressPool, World } from '../world.ts';
@@ -153,10 +153,7 @@ async function askAll(
   questions: readonly Question[],
   family: Family,
 ): Promise<string | undefined> {
-  const rounds = Map.groupBy(
-    questions,
-    (question) => (differenceOf(question.otherwise, bench) ?? question).escapes,
-  );
+  const rounds = Map.groupBy(questions, (question) => expectationOf(question, bench).escapes);
   for (const escapes of [undefined, false, true]) {
     const faults = await mapConcurrently(
       rounds.get(escapes) ?? [],

@@ -1,4 +1,5 @@
-import type { Question, Scenario, SliceDeclaration } from '../scenario.ts';
+import { FAMILIES, type Family } from '../../lab/network/plan.ts';
+import type { NumberRange, Question, Scenario, SliceDeclaration } from '../scenario.ts';
 import { asker, clusterIP, nodePort, on, spreadOver } from '../words.ts';
 
 const PORTS = [{ name: '', port: 8080, protocol: 'TCP' }] as const;
@@ -6,12 +7,15 @@ const PORTS = [{ name: '', port: 8080, protocol: 'TCP' }] as const;
 const CONNECTIONS = 600;
 
 /** One slice holds at most 1,000 endpoints; real controllers write 100. */
-function slicesOf(of: { endpoints: number; perSlice: number }): Record<string, SliceDeclaration> {
+function slicesOf(of: Size): Record<string, SliceDeclaration> {
   const count = Math.ceil(of.endpoints / of.perSlice);
   return Object.fromEntries(
     Array.from({ length: count }, (_, index) => [
       sliceName(index),
-      slice(index * of.perSlice + 1, Math.min(of.endpoints, (index + 1) * of.perSlice)),
+      slice(
+        { from: index * of.perSlice + 1, to: Math.min(of.endpoints, (index + 1) * of.perSlice) },
+        of.families,
+      ),
     ]),
   );
 }
@@ -20,8 +24,8 @@ function sliceName(index: number): string {
   return `part-${index}`;
 }
 
-function slice(from: number, to: number): SliceDeclaration {
-  return { service: 'web', ports: PORTS, endpoints: [{ pod: 'crowd', numbers: { from, to } }] };
+function slice(numbers: NumberRange, families: readonly Family[] = FAMILIES): SliceDeclaration {
+  return { service: 'web', ports: PORTS, families, endpoints: [{ pod: 'crowd', numbers }] };
 }
 
 const FROM_POD = { from: 'pod:near', to: clusterIP('web') };
@@ -32,6 +36,8 @@ function asked(way: Pick<Question, 'from' | 'to'>, endpoints: number): Question 
 }
 
 interface Size {
+  /** Thousands of endpoints are thousands of chains to some; one family of them is enough. */
+  readonly families?: readonly Family[];
   readonly endpoints: number;
   readonly perSlice: number;
   readonly left: number;
@@ -45,6 +51,7 @@ function largeService(of: Size): Scenario {
     name: `large-services/${of.endpoints}-endpoints`,
     title: `A Service of ${of.endpoints.toLocaleString('en')} endpoints is spread evenly over all, and over those that are left when some go`,
     setup: { alone: true },
+    ...(of.families ? { families: of.families } : {}),
     pods: { crowd: on(2, { moreAddresses: of.endpoints }), near: asker(1) },
     services: { web: { app: null, spec: { type: 'NodePort' } } },
     slices,
@@ -58,5 +65,11 @@ function largeService(of: Size): Scenario {
 
 export const largeServiceScenarios: readonly Scenario[] = [
   largeService({ endpoints: 1_000, perSlice: 100, left: 900, first: FROM_OUTSIDE }),
-  largeService({ endpoints: 5_000, perSlice: 1_000, left: 4_000, first: FROM_POD }),
+  largeService({
+    families: ['ipv4'],
+    endpoints: 5_000,
+    perSlice: 1_000,
+    left: 4_000,
+    first: FROM_POD,
+  }),
 ];

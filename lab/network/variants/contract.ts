@@ -5,6 +5,8 @@ import type { AddressPair } from '../plan.ts';
 export interface NetworkVariant {
   readonly name: string;
   readonly description: string;
+  /** A node drops what comes from outside and is for no pod and no Service. */
+  readonly dropsTransit?: true;
   /** MTU of the links of pods; that of any Ethernet when not given. */
   readonly podMtu?: number;
   /** Lines for `ip -batch` on the fabric, which is there already; node links come after. */

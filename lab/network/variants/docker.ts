@@ -13,6 +13,7 @@ const PROGRAM: Readonly<Record<Family, string>> = {
 export const docker: NetworkVariant = {
   name: 'docker',
   description: "iptables FORWARD policy DROP as Docker sets it, with flannel's accepts for pods",
+  dropsTransit: true,
   nodeLines: (_index, others) => routesToPods(others),
   prepareNode: async (node) => {
     await restore(node, 'ipv4');

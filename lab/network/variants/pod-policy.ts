@@ -14,6 +14,7 @@ const WORD: Readonly<Record<Family, string>> = { ipv4: 'ip', ipv6: 'ip6' };
 export const podPolicy: NetworkVariant = {
   name: 'pod-policy',
   description: 'an nftables table of another owner: forward policy drop, chains for each pod',
+  dropsTransit: true,
   nodeLines: (_index, others) => routesToPods(others),
   prepareNode: async ({ path }) => {
     await run(enterNamespace(path, ['nft', '-f', '-']), { input: ruleset() });
