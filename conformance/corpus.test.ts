@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { NETWORK_VARIANTS } from '../lab/network/variants/registry.ts';
 import { PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { allowancesMarkdown, latenessOfProxies, settlingOfScenarios } from './allowances.ts';
 import { CORPUS } from './corpus.ts';
@@ -27,14 +28,22 @@ describe('the corpus', () => {
   });
 
   it('names only proxies that exist in its known differences, each with a reason', () => {
-    const known = new Set(PROXY_VARIANTS.map((variant) => variant.name));
+    const proxies = PROXY_VARIANTS.map((variant) => variant.name);
+    const networks = NETWORK_VARIANTS.map((variant) => variant.name);
+    const known = new Set([
+      ...proxies,
+      ...['', ...proxies].flatMap((proxy) => networks.map((network) => `${proxy}@${network}`)),
+    ]);
     for (const { name, steps } of CORPUS) {
       const differences = steps.flatMap((step) => {
         if ('ask' in step) return step.ask.flatMap((q) => Object.entries(q.otherwise ?? {}));
         return 'held' in step ? Object.entries(step.otherwise ?? {}) : [];
       });
       for (const [proxy, { reason }] of differences) {
-        assert.ok(known.has(proxy), `${name} knows a difference of '${proxy}', which is no proxy`);
+        assert.ok(
+          known.has(proxy),
+          `${name} knows a difference of '${proxy}', which is neither proxy nor network`,
+        );
         assert.ok(reason.length > 20, `${name} gives no reason for ${proxy}`);
       }
     }
@@ -74,6 +83,15 @@ describe('the time that answers are granted', () => {
     );
     assert.ok(changing.length > 0);
     for (const { name, setup } of changing) assert.equal(setup?.alone, true, name);
+  });
+});
+
+describe('the setups', () => {
+  it('name networks that exist', () => {
+    const networks = NETWORK_VARIANTS.map((variant) => variant.name);
+    for (const { name, setup } of CORPUS) {
+      if (setup?.network !== undefined) assert.ok(networks.includes(setup.network), name);
+    }
   });
 });
 

@@ -12,7 +12,9 @@ import { externalPolicyVipScenarios } from './scenarios/external-policy-vips.ts'
 import { flowScenarios } from './scenarios/flows.ts';
 import { hairpinScenarios } from './scenarios/hairpin.ts';
 import { healthCheckScenarios } from './scenarios/health-check.ts';
+import { icmpErrorScenarios } from './scenarios/icmp-errors.ts';
 import { internalPolicyScenarios } from './scenarios/internal-policy.ts';
+import { largeServiceScenarios } from './scenarios/large-services.ts';
 import { leftAloneScenarios } from './scenarios/left-alone.ts';
 import { loadBalancerScenarios } from './scenarios/load-balancer.ts';
 import { masqueradeScenarios } from './scenarios/masquerade.ts';
@@ -20,12 +22,15 @@ import { noEndpointsScenarios } from './scenarios/no-endpoints.ts';
 import { nodeCacheScenarios } from './scenarios/node-cache.ts';
 import { nodePortScenarios } from './scenarios/node-port.ts';
 import { nodePortAddressScenarios } from './scenarios/node-port-addresses.ts';
+import { packetSizeScenarios } from './scenarios/packet-sizes.ts';
+import { pingScenarios } from './scenarios/ping.ts';
 import { serviceChangeScenarios } from './scenarios/service-changes.ts';
 import { serviceLifecycleScenarios } from './scenarios/service-lifecycle.ts';
 import { sliceScenarios } from './scenarios/slices.ts';
 import { sourceRangeScenarios } from './scenarios/source-ranges.ts';
 import { terminatingScenarios } from './scenarios/terminating.ts';
 import { topologyScenarios } from './scenarios/topology.ts';
+import { uplinkScenarios } from './scenarios/uplinks.ts';
 import { withoutEbpfScenarios } from './scenarios/without-ebpf.ts';
 
 /** Every scenario, in the order of the table. Names are unique; a test holds that. */
@@ -57,6 +62,11 @@ export const CORPUS: readonly Scenario[] = [
   ...nodePortAddressScenarios,
   ...conflictScenarios,
   ...addressRuleScenarios,
+  ...uplinkScenarios,
+  ...pingScenarios,
+  ...icmpErrorScenarios,
+  ...packetSizeScenarios,
+  ...largeServiceScenarios,
 ];
 
 /** Those that an API server of a version does not reject. */

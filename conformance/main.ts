@@ -6,6 +6,11 @@ import { LabError } from '../lab/host/errors.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
 import {
+  DEFAULT_NETWORK,
+  findNetwork,
+  NETWORK_VARIANTS,
+} from '../lab/network/variants/registry.ts';
+import {
   API_VERSIONS,
   type ApiVersion,
   hasApiOf,
@@ -16,6 +21,7 @@ import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { allowancesMarkdown } from './allowances.ts';
 import { acceptedBy, CORPUS } from './corpus.ts';
 import { choiceLine, choiceList, choicesMarkdown, differingFor } from './differing/differing.ts';
+import { labelOf } from './known-difference.ts';
 import type { Promptness } from './promptness/promptness.ts';
 import { promptnessMarkdown, promptnessTable } from './report/promptness-table.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
@@ -30,6 +36,7 @@ import type { Scenario } from './scenario.ts';
 
 interface Options {
   readonly proxy: readonly ProxyVariant[];
+  readonly network: readonly string[];
   readonly only?: RegExp;
   readonly differing: boolean;
   readonly cover: number;
@@ -48,6 +55,12 @@ const program = new Command('conformance')
     `one or several of ${proxyNames()}, or 'upstream' for all of them`,
     proxies,
     [findProxy('upstream-nftables')],
+  )
+  .option(
+    '--network <names>',
+    `one or several of ${NETWORK_VARIANTS.map((variant) => variant.name).join(', ')}`,
+    networks,
+    [DEFAULT_NETWORK],
   )
   .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
   .option('--differing', 'of each proxy only the scenarios in which it could differ', false)
@@ -113,22 +126,40 @@ function scenariosFor(
   return choice.chosen.map(({ scenario }) => scenario);
 }
 
+function runsOf(options: Options): { variant: ProxyVariant; network: string }[] {
+  return options.proxy.flatMap((variant) =>
+    options.network.map((network) => ({ variant, network })),
+  );
+}
+
+/** Those that are about one network are asked on that one only. */
+function askedOn(network: string, scenarios: readonly Scenario[]): Scenario[] {
+  return scenarios.filter(({ setup }) => (setup?.network ?? network) === network);
+}
+
 async function judgeProxies(options: Options, all: readonly Scenario[]): Promise<void> {
   const results: ScenarioResult[] = [];
   const promptness: Promptness[] = [];
   const times: RunTime[] = [];
   const signal = interruption();
-  for (const variant of options.proxy) {
+  for (const { variant, network } of runsOf(options)) {
     const startedAt = performance.now();
     const progress = terminalProgress();
     const { atOnce, api: apiVersion } = options;
-    const scenarios = scenariosFor(variant, options, all);
-    const run = { variant, scenarios, atOnce, apiVersion, progress, signal, onResult };
-    const judged = await runCorpus(run);
+    const scenarios = askedOn(network, scenariosFor(variant, options, all));
+    if (scenarios.length === 0) continue;
+    const common = { atOnce, apiVersion, progress, signal, onResult };
+    const judged = await runCorpus({ variant, network, scenarios, ...common });
     results.push(...judged.scenarios);
     promptness.push(judged.promptness);
     const milliseconds = performance.now() - startedAt;
-    times.push({ proxy: variant.name, scenarios: scenarios.length, milliseconds });
+    const proxy = labelOf({ proxy: variant.name, network });
+    times.push({ proxy, scenarios: scenarios.length, milliseconds });
+  }
+  if (results.length === 0) {
+    throw new LabError('LAB_USAGE', 'these scenarios are about another network', {
+      next: `give it: --network ${all[0]?.setup?.network ?? ''}`,
+    });
   }
   console.log(resultsTable(results));
   console.log(`${promptnessTable(promptness)}\n`);
@@ -201,6 +232,10 @@ function proxies(text: string): ProxyVariant[] {
 function wholeNumber(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number.');
+}
+
+function networks(text: string): string[] {
+  return text.split(',').map((name) => findNetwork(name).name);
 }
 
 function pattern(text: string): RegExp {

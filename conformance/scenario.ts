@@ -25,6 +25,8 @@ export interface Scenario {
 
 export interface Setup {
   readonly podNetwork?: PodNetwork;
+  /** The only network that it is asked on; every one when not given. */
+  readonly network?: string;
   readonly proxy?: ProxySettings;
   /** For what a change of anybody else's Services would heal or hide: nothing else runs meanwhile. */
   readonly alone?: true;
@@ -42,6 +44,10 @@ export interface PodDeclaration {
   readonly ports?: readonly PodPort[];
   readonly ready?: boolean;
   readonly hostNetwork?: boolean;
+  /** MTU of its node's route to it, narrower than every link: only ICMP tells senders of it. */
+  readonly pathMtu?: number;
+  /** Addresses that it has besides its own, all of which answer. Only where pods are routed. */
+  readonly moreAddresses?: number;
 }
 
 export interface ServiceDeclaration {
@@ -85,6 +91,8 @@ export interface SliceDeclaration {
   /** A port without a number means "all ports" to the API, and nothing to a proxy. */
   readonly ports: readonly { name?: string; port?: number; protocol?: Protocol }[];
   readonly endpoints: readonly SliceEndpoint[];
+  /** Written in both families unless said otherwise. */
+  readonly families?: readonly Family[];
 }
 
 export interface SliceEndpoint {
@@ -94,8 +102,16 @@ export interface SliceEndpoint {
   readonly conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
   /** Whether the slice tells the pod's node; it does when not given. */
   readonly tellsNode?: boolean;
+  /** Instead of its own address: these of its `moreAddresses`, each an endpoint of its own. */
+  readonly numbers?: NumberRange;
   readonly zoneHints?: readonly string[];
   readonly nodeHints?: readonly string[];
+}
+
+/** Including both. */
+export interface NumberRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 export type Step =
@@ -153,6 +169,8 @@ export interface Question {
   readonly sourcePort?: number;
   /** Connections one after the other, with this long a pause before each, instead of at once. */
   readonly apartMs?: number;
+  /** A payload of this size is sent on every connection, or as one datagram, and must come back. */
+  readonly bytes?: number;
   readonly expect: Answer;
   /** Whether packets for the address may reach the fabric: with `false`, none did. */
   readonly escapes?: boolean;
@@ -164,7 +182,10 @@ export interface Question {
   readonly settles?: Allowance;
 }
 
-/** How a proxy is known to behave instead, and why: checked just like the expectation. */
+/**
+ * How a proxy is known to behave instead, and why: checked just like the expectation. The key is a
+ * proxy, `PROXY@NETWORK`, or `@NETWORK` for what every proxy does there.
+ */
 export type Otherwise = Readonly<Record<string, KnownDifference>>;
 
 export interface KnownDifference {
@@ -186,8 +207,8 @@ export type Target =
       readonly nodePort: string;
       readonly node: number | 'localhost';
       readonly port?: string;
-      /** The node's address inside its pod network instead of its primary one. */
-      readonly at?: 'pod-gateway';
+      /** Another address of the node instead of its primary one. */
+      readonly at?: 'pod-gateway' | 'second-uplink';
     }
   /** A number that the scenario named, whoever has it at the moment. */
   | { readonly nodePortNamed: string; readonly node: number; readonly protocol: Protocol }
@@ -196,15 +217,26 @@ export type Target =
   | { readonly podIP: string; readonly port: number; readonly protocol: Protocol }
   | { readonly unassigned: true; readonly port: number; readonly protocol: Protocol }
   | { readonly healthCheck: string; readonly node: number }
-  | { readonly http: string; readonly node: number; readonly port: number };
+  | { readonly http: string; readonly node: number; readonly port: number }
+  /** An ICMP echo request to the address of that target, whatever its port. */
+  | { readonly ping: Target };
 
 export type Answer =
   /** Every one of these pods answered, and no other. */
   | { readonly answeredBy: readonly string[]; readonly source?: SeenSource }
+  /**
+   * Every one of these pods answered and no other did; connections may have met silence. One that
+   * was dropped tries again after a second, and may then be led to a pod that answers.
+   */
+  | { readonly answeredOrSilent: readonly string[] }
   /** One of these pods answered every time. */
   | { readonly stickyTo: readonly string[]; readonly source?: SeenSource }
   /** Over connections with pauses between them, more than one of these answered, and no other. */
   | { readonly movesAmong: readonly string[] }
+  /** All answers come from these of the pod's `moreAddresses`, evenly spread over them. */
+  | { readonly spreadOver: string; readonly numbers: NumberRange }
+  /** Every echo request was replied to. */
+  | { readonly echoed: true }
   /** Refused within a second, or the time given. */
   | { readonly refused: true; readonly withinMs?: number; readonly notBeforeMs?: number }
   /** No word for two seconds. */

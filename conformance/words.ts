@@ -1,6 +1,7 @@
 import type {
   Answer,
   Asker,
+  KnownDifference,
   PodDeclaration,
   Protocol,
   Question,
@@ -38,9 +39,19 @@ export function movesAmong(...pods: string[]): Answer {
   return { movesAmong: pods };
 }
 
+function answeredOrSilent(...pods: string[]): Answer {
+  return { answeredOrSilent: pods };
+}
+
 export const refused: Answer = { refused: true };
 export const silent: Answer = { silent: true };
 export const unserved: Answer = { unserved: true };
+export const echoed: Answer = { echoed: true };
+
+/** Answered by the first `count` of the additional addresses of the pod, evenly. */
+export function spreadOver(pod: string, count: number): Answer {
+  return { spreadOver: pod, numbers: { from: 1, to: count } };
+}
 
 export function clusterIP(service: string, port?: string | number): Target {
   return port === undefined ? { clusterIP: service } : { clusterIP: service, port };
@@ -57,6 +68,11 @@ export function vip(address: string, service: string, port?: string | number): T
 
 export function podIP(pod: string, port = 8080, protocol: Protocol = 'TCP'): Target {
   return { podIP: pod, port, protocol };
+}
+
+/** An ICMP echo request instead of a connection. */
+export function ping(target: Target): Target {
+  return { ping: target };
 }
 
 /** The same question from several askers. */
@@ -90,6 +106,31 @@ export const NODE_SOCKET_HOOKS = [...POD_SOCKET_HOOKS, 'fairlead-tc-ebpf'] as co
 const UPSTREAM_NFTABLES = ['upstream-nftables', 'upstream-nftables-1.36'] as const;
 export const UPSTREAM_BEFORE_1_37 = ['upstream-nftables-1.36', 'upstream-iptables-1.36'] as const;
 export const UPSTREAM = [...UPSTREAM_NFTABLES, ...UPSTREAM_IPTABLES] as const;
+
+/** What follows from rules in a table of their own, which cannot accept what another one drops. */
+const NFTABLES = [
+  'upstream-nftables',
+  'fairlead-nftables',
+  'fairlead-socket-ebpf',
+  'fairlead-tc-ebpf',
+] as const;
+
+/** Of these, where Docker drops what is forwarded; iptables modes write rules before Docker's. */
+export function behindDocker<T>(how: T): Record<string, T> {
+  return differently(
+    NFTABLES.map((proxy) => `${proxy}@docker`),
+    how,
+  );
+}
+
+/** Endpoints on other nodes that are no pods: forwarded by neither, accepted by nobody. */
+export function reachesOnly(...pods: string[]): KnownDifference {
+  return {
+    expect: answeredOrSilent(...pods),
+    reason:
+      "what a client outside sends to a node's own address on another node is dropped by Docker's FORWARD policy, which rules of nftables cannot overrule",
+  };
+}
 
 /** The same known difference for several proxies. */
 export function differently<T>(proxies: readonly string[], how: T): Record<string, T> {

@@ -13,6 +13,7 @@ import {
 import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
+import type { IptablesProgram } from './host/iptables-program.ts';
 import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
 import { mountPins, pinFolder, unmountPins } from './host/pins.ts';
 import type { Daemon } from './host/processes.ts';
@@ -25,6 +26,8 @@ import type { LoadSize } from './load/objects.ts';
 import { preloadEtcd } from './load/preload.ts';
 import { MAX_NODES, nodeName } from './network/plan.ts';
 import { buildTopology, nodeIndexes, type PodNetwork } from './network/topology.ts';
+import type { NetworkVariant } from './network/variants/contract.ts';
+import { DEFAULT_NETWORK, findNetwork } from './network/variants/registry.ts';
 import { type ApiVersion, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { type Parts, provideParts } from './parts/build.ts';
 import { provideControlPlane } from './parts/control-plane.ts';
@@ -36,6 +39,10 @@ export interface LabOptions {
   readonly name?: string | undefined;
   readonly nodeCount?: number;
   readonly podNetwork?: PodNetwork;
+  /** One of lab/network/variants; plain when not given. */
+  readonly network?: string | undefined;
+  /** The backend of iptables on the nodes, for a network with rules; nft when not given. */
+  readonly iptables?: IptablesProgram | undefined;
   /** Services and endpoints that exist besides what the lab makes; for measurements at scale. */
   readonly load?: LoadSize | undefined;
   /** What the API server and the controllers are, or behave as; the newest when not given. */
@@ -115,14 +122,13 @@ interface Assembly extends LabOptions {
 async function assemble(assembly: Assembly): Promise<Lab> {
   const { name, nodeCount, parts, progress } = assembly;
   const podNetwork = assembly.podNetwork ?? 'routed';
+  const network = findNetwork(assembly.network ?? DEFAULT_NETWORK);
   const folder = labFolder(name);
   const logFolder = join(folder, 'logs');
   await mkdir(logFolder, { recursive: true });
   const lifetime = new AbortController();
 
-  await progress.step(`network: ${nodeCount} nodes, ${podNetwork} pods`, () =>
-    buildTopology({ lab: name, nodeCount, podNetwork }),
-  );
+  await buildNetwork(assembly, podNetwork, network);
   const etcdFolder = join(folder, 'etcd');
   if (assembly.load) {
     await preloadEtcd({
@@ -141,7 +147,8 @@ async function assemble(assembly: Assembly): Promise<Lab> {
   const { api, daemons } = controlPlane;
   await Promise.all(nodeIndexes({ nodeCount }).map((index) => registerNode(api, index)));
   const slices = new SliceWatch(api, lifetime.signal);
-  const pods = new PodRunner({ lab: name, api, podNetwork, logFolder, agnhost: parts.agnhost });
+  const { agnhost } = parts;
+  const pods = new PodRunner({ lab: name, api, podNetwork, network, logFolder, agnhost });
   const groups = new SocketGroups(name);
   const makeSocketPlaces = async (): Promise<void> => {
     await groups.make(nodeIndexes({ nodeCount }).map(nodeName));
@@ -221,6 +228,16 @@ async function startControl(assembly: Assembly, place: ControlPlace): Promise<Co
 
 interface Control extends Pick<ControlPlane, 'api' | 'daemons'> {
   replaceApiServer(choice: ApiServerChoice): Promise<void>;
+}
+
+async function buildNetwork(
+  { name, nodeCount, iptables = 'xtables-nft-multi', progress }: Assembly,
+  podNetwork: PodNetwork,
+  network: NetworkVariant,
+): Promise<void> {
+  await progress.step(`network: ${nodeCount} nodes, ${podNetwork} pods, ${network.name}`, () =>
+    buildTopology({ lab: name, nodeCount, podNetwork, network, iptables }),
+  );
 }
 
 function assertRoot(): void {

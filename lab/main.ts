@@ -17,6 +17,7 @@ import { terminalProgress } from './host/progress.ts';
 import { formatTable } from './host/table.ts';
 import { removeLab } from './lab.ts';
 import { readEscapes } from './network/capture.ts';
+import { DEFAULT_NETWORK, NETWORK_VARIANTS } from './network/variants/registry.ts';
 import { API_VERSIONS, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { provideParts } from './parts/build.ts';
 import { missingOf, PART_GROUPS, type PartGroup, provideGroups } from './parts/groups.ts';
@@ -59,6 +60,11 @@ program
     new Option('--pod-network <kind>', 'a route to each pod, or a bridge on each node')
       .choices(['routed', 'bridge'])
       .default('routed'),
+  )
+  .addOption(
+    new Option('--network <name>', 'what lies between the nodes, and what filters on them')
+      .choices(NETWORK_VARIANTS.map((variant) => variant.name))
+      .default(DEFAULT_NETWORK),
   )
   .addOption(
     new Option('--proxy <name>', 'the node proxy to run on every node')

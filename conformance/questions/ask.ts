@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
+import { expectationOf } from '../known-difference.ts';
 import type { Answer, Question } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { type Circumstances, judge } from './judge.ts';
 import { type Outcome, outcomeOfError } from './outcome.ts';
+import { askPing } from './ping.ts';
 import {
   addressesOfNode,
   type ResolvedAsker,
@@ -18,27 +20,29 @@ import { UdpFlow } from './udp.ts';
 import { untilRight } from './until-right.ts';
 
 const AT_ONCE = 20;
+/** A large datagram needs memory of the kernel for its fragments, in every namespace on the way. */
+const PAYLOADS_AT_ONCE = 4;
 
 /** Undefined, or what was wrong when the time that is granted had passed; with none, at once. */
 export async function askUntilRight(
   world: World,
-  asked: { question: Question; family: Family; proxy: string; withinMs: number },
+  asked: { question: Question; family: Family; proxy: string; network: string; withinMs: number },
 ): Promise<string | undefined> {
   return await untilRight(() => askOnce(world, asked), asked);
 }
 
 async function askOnce(
   world: World,
-  asked: { question: Question; family: Family; proxy: string },
+  asked: { question: Question; family: Family; proxy: string; network: string },
 ): Promise<string | undefined> {
   const { question, family } = asked;
-  const wanted = question.otherwise?.[asked.proxy] ?? question;
+  const wanted = expectationOf(question, asked);
   const from = resolveAsker(world, question.from, family);
   const to = resolveTarget(world, question.to, family);
   const before = wanted.escapes === undefined ? 0 : await escapedPackets(world, to);
   const count = question.connections ?? connectionsFor(world, wanted.expect);
   const circumstances = circumstancesOf({ from, to, family });
-  const volley = { from, to, count, sourcePort: question.sourcePort };
+  const volley = { from, to, count, sourcePort: question.sourcePort, bytes: question.bytes };
   const outcomes =
     question.apartMs === undefined
       ? await connectMany(volley)
@@ -57,7 +61,7 @@ async function askOnce(
 
 /** One question needs enough connections that a pod is missed, or sneaks in, less than once in 1e9. */
 function connectionsFor(world: World, expected: Answer): number {
-  if ('answeredBy' in expected || 'stickyTo' in expected) {
+  if ('answeredBy' in expected || 'stickyTo' in expected || 'answeredOrSilent' in expected) {
     const serving = [...world.pods.values()].filter((pod) => pod.spec.labels['app'] !== 'asker');
     return serving.length <= 1 ? 2 : 20 * serving.length;
   }
@@ -69,12 +73,14 @@ interface Volley {
   readonly to: ResolvedTarget;
   readonly count: number;
   readonly sourcePort?: number | undefined;
+  readonly bytes?: number | undefined;
 }
 
 async function connectMany(volley: Volley): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
+  const atOnce = volley.bytes === undefined ? AT_ONCE : PAYLOADS_AT_ONCE;
   while (outcomes.length < volley.count) {
-    const size = Math.min(AT_ONCE, volley.count - outcomes.length);
+    const size = Math.min(atOnce, volley.count - outcomes.length);
     outcomes.push(...(await Promise.all(Array.from({ length: size }, () => connectOnce(volley)))));
   }
   return outcomes;
@@ -97,12 +103,13 @@ async function connectApart(
   return outcomes;
 }
 
-async function connectOnce({ from, to, sourcePort }: Volley): Promise<Outcome> {
+async function connectOnce({ from, to, sourcePort, bytes }: Volley): Promise<Outcome> {
+  if (to.protocol === 'ICMP') return await askPing(from.origin, to);
   if (to.protocol === 'HTTP') return await requestStatus(from, to);
   const origin = { ...from.origin, sourcePort };
   const flow = to.protocol === 'TCP' ? new TcpFlow(origin, to) : await UdpFlow.open(origin, to);
   try {
-    return await flow.ask();
+    return await flow.ask(bytes);
   } finally {
     flow.close();
   }

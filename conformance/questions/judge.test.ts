@@ -31,6 +31,15 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     wrong: { 'the source is not translated': [by('a')] },
   },
   {
+    expect: { answeredOrSilent: ['a'] },
+    right: [by('a'), silence, by('a')],
+    wrong: {
+      'nobody answers': [silence, silence],
+      'a stranger answers': [by('a'), by('b'), silence],
+      'one is refused': [by('a'), refusedAfter(2), silence],
+    },
+  },
+  {
     expect: { stickyTo: ['a', 'b'] },
     right: [by('b'), by('b')],
     wrong: {
@@ -49,6 +58,19 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     },
   },
   {
+    expect: { echoed: true },
+    right: [{ kind: 'echoed' }, { kind: 'echoed' }],
+    wrong: {
+      'one is silent': [{ kind: 'echoed' }, silence],
+      'one is refused': [{ kind: 'echoed' }, refusedAfter(2)],
+    },
+  },
+  {
+    expect: { spreadOver: 'crowd', numbers: { from: 1, to: 2 } },
+    right: Array.from({ length: 100 }, (_, i) => by(`crowd#${1 + (i % 2)}`)),
+    wrong: { 'one endpoint gets all': Array.from({ length: 100 }, () => by('crowd#1')) },
+  },
+  {
     expect: { silent: true },
     right: [silence, silence],
     wrong: { 'one is refused': [silence, refusedAfter(2)], 'somebody answers': [by('a')] },
@@ -56,7 +78,10 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
   {
     expect: { unserved: true },
     right: [silence, refusedAfter(2), { kind: 'failed', code: 'EHOSTUNREACH' }],
-    wrong: { 'somebody answers': [silence, by('a')] },
+    wrong: {
+      'somebody answers': [silence, by('a')],
+      'somebody echoes': [silence, { kind: 'echoed' }],
+    },
   },
   {
     expect: { status: 200, localEndpoints: 2 },

@@ -1,6 +1,7 @@
 import type { Family } from '../../lab/network/plan.ts';
 import type { Answer, SeenSource } from '../scenario.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
+import { unevenSpread } from './spread.ts';
 
 /** What "own" and "node" mean for the question at hand, and the family it is asked in. */
 export interface Circumstances {
@@ -15,6 +16,9 @@ export interface Circumstances {
  * except where a scenario says otherwise.
  */
 const REFUSAL_LIMIT_MS: Readonly<Record<Family, number>> = { ipv4: 1_000, ipv6: 1_500 };
+
+/** A Service of thousands of endpoints answers in as many ways. */
+const MOST_KINDS_SHOWN = 12;
 
 /** Undefined when the outcomes are what was expected; otherwise what was wrong. */
 export function judge(
@@ -40,6 +44,10 @@ function findFault(
       wrongSource(expected, outcomes, circumstances)
     );
   }
+  if ('answeredOrSilent' in expected) {
+    const answered = outcomes.filter((o) => o.kind !== 'silent');
+    return wrongAnswerers(expected.answeredOrSilent, answered);
+  }
   if ('stickyTo' in expected) {
     return notSticky(expected.stickyTo, outcomes) ?? wrongSource(expected, outcomes, circumstances);
   }
@@ -51,6 +59,15 @@ function findFault(
       o.kind === 'refused' && o.afterMs <= limitMs && o.afterMs >= notBeforeMs;
     return unless(outcomes.every(prompt), `not all were refused within ${limitMs} ms`);
   }
+  if ('spreadOver' in expected) {
+    return unevenSpread({ pod: expected.spreadOver, numbers: expected.numbers }, outcomes);
+  }
+  if ('echoed' in expected) {
+    return unless(
+      outcomes.every((o) => o.kind === 'echoed'),
+      'not all were echoed',
+    );
+  }
   if ('silent' in expected) {
     return unless(
       outcomes.every((o) => o.kind === 'silent'),
@@ -59,7 +76,7 @@ function findFault(
   }
   if ('unserved' in expected) {
     return unless(
-      outcomes.every((o) => o.kind !== 'answered'),
+      outcomes.every((o) => o.kind !== 'answered' && o.kind !== 'echoed'),
       'somebody answered',
     );
   }
@@ -127,8 +144,14 @@ function unless(holds: boolean, fault: string): string | undefined {
 
 function describeAnswer(answer: Answer): string {
   if ('answeredBy' in answer) return `an answer by each of ${answer.answeredBy.join(', ')}`;
+  if ('answeredOrSilent' in answer) {
+    return `silence, or an answer by each of ${answer.answeredOrSilent.join(', ')}`;
+  }
   if ('stickyTo' in answer) return `every answer by one of ${answer.stickyTo.join(', ')}`;
   if ('movesAmong' in answer) return `answers by several of ${answer.movesAmong.join(', ')}`;
+  if ('spreadOver' in answer) {
+    return `answers spread over ${answer.numbers.from} to ${answer.numbers.to} of ${answer.spreadOver}`;
+  }
   if ('status' in answer) {
     const local = answer.localEndpoints;
     return `HTTP ${answer.status}${local === undefined ? '' : ` with ${local} local endpoints`}`;
@@ -143,5 +166,7 @@ function tally(outcomes: readonly Outcome[]): string {
     const text = describeOutcome(outcome);
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  return [...counts].map(([text, count]) => `${count} × ${text}`).join('; ');
+  const kinds = [...counts].map(([text, count]) => `${count} × ${text}`);
+  const shown = kinds.slice(0, MOST_KINDS_SHOWN).join('; ');
+  return kinds.length > MOST_KINDS_SHOWN ? `${shown}; and ${kinds.length} kinds in all` : shown;
 }

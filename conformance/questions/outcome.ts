@@ -1,6 +1,7 @@
 /** What happened to one connection or one exchange of datagrams. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly by: string; readonly source: string }
+  | { readonly kind: 'echoed' }
   | { readonly kind: 'refused'; readonly afterMs: number }
   | { readonly kind: 'silent' }
   | { readonly kind: 'failed'; readonly code: string }
@@ -23,8 +24,9 @@ export function describeOutcome(outcome: Outcome): string {
       return `answered by ${outcome.by}, who saw ${outcome.source}`;
     case 'refused':
       return `refused after ${outcome.afterMs.toFixed(0)} ms`;
+    case 'echoed':
     case 'silent':
-      return 'silent';
+      return outcome.kind;
     case 'failed':
       return `failed with ${outcome.code}`;
     case 'status':

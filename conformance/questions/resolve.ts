@@ -6,6 +6,8 @@ import {
   nodeName,
   outsiderAddress,
   podGateway,
+  secondNodeAddress,
+  tunnelAddress,
 } from '../../lab/network/plan.ts';
 import type { Asker, Protocol, Target } from '../scenario.ts';
 import type { World } from '../world.ts';
@@ -20,13 +22,14 @@ export interface ResolvedAsker {
 }
 
 export interface ResolvedTarget extends Destination {
-  readonly protocol: Protocol | 'HTTP';
+  readonly protocol: Protocol | 'HTTP' | 'ICMP';
   readonly path?: string;
   /** The node that translates, when the destination itself decides it. */
   readonly node?: number;
 }
 
 const UNASSIGNED: AddressPair = { ipv4: '10.111.255.254', ipv6: 'fd00:96::f:fffe' };
+const ADDRESS_AT = { 'pod-gateway': podGateway, 'second-uplink': secondNodeAddress } as const;
 const LOCALHOST: AddressPair = { ipv4: '127.0.0.1', ipv6: '::1' };
 
 export function resolveAsker(world: World, asker: Asker, family: Family): ResolvedAsker {
@@ -54,10 +57,15 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
 
 /** Any of these means "the node" to a server that sees them. */
 export function addressesOfNode(index: number, family: Family): string[] {
-  return [nodeAddress(index)[family], podGateway(index)[family]];
+  return [nodeAddress, podGateway, tunnelAddress, secondNodeAddress].map(
+    (addressOf) => addressOf(index)[family],
+  );
 }
 
 export function resolveTarget(world: World, target: Target, family: Family): ResolvedTarget {
+  if ('ping' in target) {
+    return { ...resolveTarget(world, target.ping, family), port: 0, protocol: 'ICMP' };
+  }
   if ('clusterIP' in target) return clusterIpTarget(world, target, family);
   if ('nodePort' in target) {
     const port = world.servicePort(target.nodePort, target.port);
@@ -95,8 +103,8 @@ function nodeSide(
 ): { address: string; node?: number } {
   const { node, at } = target;
   if (node === 'localhost') return { address: LOCALHOST[family] };
-  const address = at === 'pod-gateway' ? podGateway(node) : nodeAddress(node);
-  return { address: address[family], node };
+  const addressOf = at === undefined ? nodeAddress : ADDRESS_AT[at];
+  return { address: addressOf(node)[family], node };
 }
 
 function clusterIpTarget(

@@ -1,6 +1,7 @@
 import type net from 'node:net';
 import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
 import { ANSWER_MS, type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+import { payloadOf } from './payload.ts';
 import { afterSilence } from './silence.ts';
 
 const REQUEST = '/hostname /clientip'
@@ -23,12 +24,16 @@ export class TcpFlow {
     return this.#socket.connecting;
   }
 
-  /** Who is at the other end, and which address do they see? */
-  async ask(): Promise<Outcome> {
+  /**
+   * Who is at the other end, and which address do they see? With `bytes`, that many go there and back
+   * first.
+   */
+  async ask(bytes = 0): Promise<Outcome> {
     const startedAt = performance.now();
     const socket = this.#socket;
     if (socket.destroyed) return { kind: 'failed', code: 'the connection is gone' };
     return await new Promise<Outcome>((resolve) => {
+      const payload = payloadOf(bytes);
       let text = '';
       const finish = (outcome: Outcome): void => {
         callOff();
@@ -38,9 +43,11 @@ export class TcpFlow {
       };
       const onData = (more: string): void => {
         text += more;
-        const bodies = parseBodies(text);
-        if (bodies)
-          finish({ kind: 'answered', by: bodies.hostname, source: hostOf(bodies.client) });
+        const bodies = bytes > 0 ? parseEcho(text) : parseBodies(text);
+        if (!bodies) return;
+        if (bodies.echo !== undefined && bodies.echo !== payload) {
+          finish({ kind: 'failed', code: 'another payload came back' });
+        } else finish({ kind: 'answered', by: bodies.hostname, source: hostOf(bodies.client) });
       };
       const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
       const onClose = (): void => finish({ kind: 'failed', code: 'closed without an answer' });
@@ -51,7 +58,7 @@ export class TcpFlow {
       };
       let callOff = afterSilence(SILENCE_MS, () => finish({ kind: 'silent' }));
       socket.on('data', onData).on('error', onError).on('close', onClose).on('connect', onConnect);
-      socket.write(REQUEST);
+      socket.write(bytes > 0 ? `${echoRequest(payload)}${REQUEST}` : REQUEST);
     });
   }
 
@@ -60,8 +67,25 @@ export class TcpFlow {
   }
 }
 
+interface Bodies {
+  readonly echo?: string;
+  readonly hostname: string;
+  readonly client: string;
+}
+
+function echoRequest(payload: string): string {
+  return `POST /echo HTTP/1.1\r\nHost: conformance\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`;
+}
+
+/** The echo of a payload, and the pair after it. */
+export function parseEcho(text: string): Bodies | undefined {
+  const echo = parseResponse(text);
+  const bodies = echo && parseBodies(echo.rest);
+  return bodies && { ...bodies, echo: echo.body };
+}
+
 /** Both answers of the pipelined pair, or undefined while they are incomplete. */
-export function parseBodies(text: string): { hostname: string; client: string } | undefined {
+export function parseBodies(text: string): Bodies | undefined {
   const first = parseResponse(text);
   const second = first && parseResponse(first.rest);
   return second && { hostname: first.body, client: second.body };

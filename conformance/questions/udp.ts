@@ -1,8 +1,11 @@
 import type dgram from 'node:dgram';
 import { type Destination, dialUdp, type Origin } from '../../lab/host/sockets.ts';
 import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
+import { payloadOf } from './payload.ts';
 import { afterSilence } from './silence.ts';
 import { hostOf } from './tcp.ts';
+
+const ECHO_WORD = 'echo ';
 
 /** A UDP socket with one source port: the same flow however often it is asked. */
 export class UdpFlow {
@@ -18,8 +21,15 @@ export class UdpFlow {
     return new UdpFlow(await dialUdp(origin, to));
   }
 
-  async ask(): Promise<Outcome> {
+  /** Who is at the other end? With `bytes`, a datagram of that size goes there and back first. */
+  async ask(bytes = 0): Promise<Outcome> {
     const startedAt = performance.now();
+    if (bytes > 0) {
+      const payload = payloadOf(bytes);
+      const echo = await this.#exchange(`${ECHO_WORD}${payload}`, startedAt);
+      if (typeof echo !== 'string') return echo;
+      if (echo !== payload) return { kind: 'failed', code: 'another payload came back' };
+    }
     const hostname = await this.#exchange('hostname', startedAt);
     if (typeof hostname !== 'string') return hostname;
     const client = await this.#exchange('clientip', startedAt);

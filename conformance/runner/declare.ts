@@ -1,8 +1,9 @@
 import { paths, type Service } from '../../lab/api/objects.ts';
-import type { PodPort } from '../../lab/kubelet/pods.ts';
-import { FAMILIES, nodeName } from '../../lab/network/plan.ts';
+import type { Pod, PodPort } from '../../lab/kubelet/pods.ts';
+import { type AddressPair, FAMILIES, nodeName } from '../../lab/network/plan.ts';
 import type {
   LoadBalancerAddress,
+  NumberRange,
   PodDeclaration,
   ServiceDeclaration,
   ServicePortDeclaration,
@@ -28,6 +29,8 @@ export async function createPod(
     ports: declaration.ports ?? DEFAULT_POD_PORTS,
     ready: declaration.ready ?? true,
     hostNetwork: declaration.hostNetwork ?? false,
+    pathMtu: declaration.pathMtu,
+    moreAddresses: declaration.moreAddresses,
     server: 'own',
   });
   world.pods.set(name, pod);
@@ -106,7 +109,7 @@ export async function writeSlices(
 ): Promise<void> {
   const { api } = world.lab;
   await Promise.all(
-    FAMILIES.map(async (family) => {
+    (declaration.families ?? FAMILIES).map(async (family) => {
       const sliceName = `${name}-${family}`;
       const path = paths.slice(world.namespace, sliceName);
       const body = sliceObject(world, { ...declaration, name: sliceName, family });
@@ -117,12 +120,18 @@ export async function writeSlices(
   );
 }
 
+/** Deletes the slices of that name, in the families that it was written in. */
 export async function deleteSlices(world: World, name: string): Promise<void> {
-  await Promise.all(
-    FAMILIES.map((family) =>
-      world.lab.api.delete(paths.slice(world.namespace, `${name}-${family}`)),
-    ),
+  const { api } = world.lab;
+  const deleted = await Promise.all(
+    FAMILIES.map(async (family) => {
+      const path = paths.slice(world.namespace, `${name}-${family}`);
+      if (!(await api.find(path))) return false;
+      await api.delete(path);
+      return true;
+    }),
   );
+  if (!deleted.includes(true)) throw new TypeError(`the scenario wrote no slice '${name}'`);
 }
 
 function sliceObject(
@@ -142,18 +151,27 @@ function sliceObject(
     },
     addressType: slice.family === 'ipv4' ? 'IPv4' : 'IPv6',
     ports: slice.ports.map((port) => ({ protocol: 'TCP', ...port })),
-    endpoints: slice.endpoints.map((endpoint) => {
+    endpoints: slice.endpoints.flatMap((endpoint) => {
       const pod = world.pod(endpoint.pod);
       const byName = (names: readonly string[]): object[] => names.map((name) => ({ name }));
-      return {
-        addresses: [pod.address[slice.family]],
+      return addressesOf(pod, endpoint.numbers).map((address) => ({
+        addresses: [address[slice.family]],
         conditions: endpoint.conditions ?? { ready: true },
         ...(endpoint.tellsNode === false ? {} : { nodeName: nodeName(pod.spec.nodeIndex) }),
         hints: {
           ...(endpoint.zoneHints ? { forZones: byName(endpoint.zoneHints) } : {}),
           ...(endpoint.nodeHints ? { forNodes: byName(endpoint.nodeHints) } : {}),
         },
-      };
+      }));
     }),
   };
+}
+
+function addressesOf(pod: Pod, numbers: NumberRange | undefined): AddressPair[] {
+  if (numbers === undefined) return [pod.address];
+  return Array.from({ length: numbers.to - numbers.from + 1 }, (_, index) => {
+    const address = pod.numbered(numbers.from + index);
+    if (address === undefined) throw new TypeError(`${pod.spec.name} has no so many addresses`);
+    return address;
+  });
 }

@@ -14,6 +14,8 @@ import { type Bench, runScenario, type ScenarioResult } from './run-scenario.ts'
 
 export interface CorpusRun {
   readonly variant: ProxyVariant;
+  /** The network of the labs; scenarios about another are not for this run. */
+  readonly network: string;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
   /** What the control plane behaves as; the newest when not given. */
@@ -52,10 +54,12 @@ interface Tally {
 
 async function runInLab(run: CorpusRun, podNetwork: PodNetwork, tally: Tally): Promise<void> {
   const progress = run.progress ?? silentProgress;
-  await using lab = await progress.step(`lab with ${podNetwork} pods`, () =>
-    startLab({ podNetwork, apiVersion: run.apiVersion, signal: run.signal }),
+  const { network, apiVersion, signal } = run;
+  const { iptables } = run.variant;
+  await using lab = await progress.step(`lab with ${podNetwork} pods, ${network} network`, () =>
+    startLab({ podNetwork, network, iptables, apiVersion, signal }),
   );
-  await abortable(runEachConfiguration(run, lab, tally), run.signal);
+  await abortable(runEachConfiguration(run, lab, tally), signal);
 }
 
 async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Promise<void> {
@@ -63,7 +67,8 @@ async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Pro
   const signal = run.signal ?? new AbortController().signal;
   const bySettings = Map.groupBy(run.scenarios, (s) => JSON.stringify(s.setup?.proxy ?? {}));
   const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
-  const place = { lab, proxy: run.variant.name, barrier, addresses: new AddressPool() };
+  const { network } = run;
+  const place = { lab, proxy: run.variant.name, network, barrier, addresses: new AddressPool() };
   const { lateness } = run.variant;
   const bench = { ...place, latenessMs: lateness?.withinMs ?? 0 };
   for (const [settings, scenarios] of bySettings) {

@@ -3,6 +3,7 @@ import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
 import type { Allowance } from '../../lab/proxies/contract.ts';
+import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
 import { type AddressPool, World } from '../world.ts';
@@ -30,6 +31,8 @@ const QUESTIONS_AT_ONCE = 6;
 export interface Bench {
   readonly lab: Lab;
   readonly proxy: string;
+  /** The network of the lab. */
+  readonly network: string;
   readonly barrier: Barrier;
   readonly addresses: AddressPool;
   /** How late the proxy may be with any answer; 0: the first must be right. */
@@ -51,10 +54,10 @@ export async function runScenario(
       if (error instanceof LabError) return { reason: error.message, failedBy: 'lab' } as const;
       throw error;
     });
-  const head = { scenario: scenario.name, proxy: bench.proxy };
+  const head = { scenario: scenario.name, proxy: labelOf(bench) };
   const milliseconds = Math.round(performance.now() - startedAt);
   if (fault) return { ...head, result: 'fail', ...fault, milliseconds };
-  const reasons = knownDifferences(scenario, bench.proxy);
+  const reasons = knownDifferences(scenario, bench);
   if (reasons.length === 0) return { ...head, result: 'pass', reason: '', milliseconds };
   return { ...head, result: 'known-difference', reason: reasons.join('; '), milliseconds };
 }
@@ -138,7 +141,7 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
   }
   if ('hold' in step) return await inEachFamily((family) => flows.hold(world, step.hold, family));
   if ('held' in step) {
-    const expect = step.otherwise?.[bench.proxy]?.expect ?? step.expect;
+    const expect = differenceOf(step.otherwise, bench)?.expect ?? step.expect;
     return await inEachFamily((family) =>
       flows.askHeld({ name: step.held, expect, family, withinMs: grantedMs(bench, step) }),
     );
@@ -157,10 +160,7 @@ async function askAll(
   questions: readonly Question[],
   family: Family,
 ): Promise<string | undefined> {
-  const rounds = Map.groupBy(
-    questions,
-    (question) => (question.otherwise?.[bench.proxy] ?? question).escapes,
-  );
+  const rounds = Map.groupBy(questions, (question) => expectationOf(question, bench).escapes);
   for (const escapes of [undefined, false, true]) {
     const faults = await mapConcurrently(
       rounds.get(escapes) ?? [],
@@ -170,6 +170,7 @@ async function askAll(
           question,
           family,
           proxy: bench.proxy,
+          network: bench.network,
           withinMs: grantedMs(bench, question),
         }),
     );
@@ -185,10 +186,11 @@ function grantedMs({ latenessMs }: Bench, { settles }: { settles?: Allowance }):
 }
 
 /** The reasons that a scenario gives for what this proxy does differently, each once. */
-function knownDifferences(scenario: Scenario, proxy: string): string[] {
+function knownDifferences(scenario: Scenario, place: Place): string[] {
   const reasons = scenario.steps.flatMap((step) => {
-    if ('ask' in step) return step.ask.map((question) => question.otherwise?.[proxy]?.reason);
-    if ('held' in step) return [step.otherwise?.[proxy]?.reason];
+    if ('ask' in step)
+      return step.ask.map((question) => differenceOf(question.otherwise, place)?.reason);
+    if ('held' in step) return [differenceOf(step.otherwise, place)?.reason];
     return [];
   });
   return [...new Set(reasons.filter((reason) => reason !== undefined))];

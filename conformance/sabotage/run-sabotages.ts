@@ -1,5 +1,6 @@
 import { abortable } from '../../lab/host/interruption.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
+import { DEFAULT_NETWORK } from '../../lab/network/variants/registry.ts';
 import { Barrier } from '../runner/barrier.ts';
 import { AddressPool } from '../world.ts';
 import { ActedTheatre } from './acted-theatre.ts';
@@ -52,7 +53,14 @@ function stageIn(lab: Lab, plan: SabotageRun): Stage {
     lab,
     plan,
     barrier,
-    bench: { lab, proxy, barrier, addresses: new AddressPool(), latenessMs },
+    bench: {
+      lab,
+      proxy,
+      network: DEFAULT_NETWORK,
+      barrier,
+      addresses: new AddressPool(),
+      latenessMs,
+    },
     nextSerial: () => ++serial,
   };
 }

@@ -1,5 +1,15 @@
 import type { Scenario } from '../scenario.ts';
-import { answeredBy, answeredSeeing, asker, clusterIP, fromEach, on, refused } from '../words.ts';
+import {
+  answeredBy,
+  answeredSeeing,
+  asker,
+  behindDocker,
+  clusterIP,
+  fromEach,
+  on,
+  reachesOnly,
+  refused,
+} from '../words.ts';
 
 const EVERYWHERE = { a: on(1), b: on(2), near: asker(1), far: asker(2) };
 const PODS = ['pod:near', 'pod:far'];
@@ -84,7 +94,17 @@ export const clusterIpScenarios: readonly Scenario[] = [
           ...fromEach(PODS, { to: clusterIP('web'), expect: answeredSeeing('own', 'h1', 'h2') }),
           ...fromEach(NODES, { to: clusterIP('web'), expect: answeredSeeing('node', 'h1', 'h2') }),
           // What stays on the node is not masqueraded, what leaves it is: no single source.
-          ...fromEach(OUTSIDE, { to: clusterIP('web'), expect: answeredBy('h1', 'h2') }),
+          ...fromEach(['client@node1', 'machine@node1'], {
+            to: clusterIP('web'),
+            expect: answeredBy('h1', 'h2'),
+            otherwise: behindDocker(reachesOnly('h1')),
+          }),
+          {
+            from: 'client@node2',
+            to: clusterIP('web'),
+            expect: answeredBy('h1', 'h2'),
+            otherwise: behindDocker(reachesOnly('h2')),
+          },
         ],
       },
     ],

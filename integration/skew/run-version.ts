@@ -5,6 +5,7 @@ import { runScenario, type ScenarioResult } from '../../conformance/runner/run-s
 import { AddressPool } from '../../conformance/world.ts';
 import { type Progress, silentProgress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
+import { DEFAULT_NETWORK } from '../../lab/network/variants/registry.ts';
 import { type ApiVersion, describeApiVersion } from '../../lab/parts/api-version.ts';
 import { findProxy } from '../../lab/proxies/registry.ts';
 import { readStatus } from '../../src/agent/servers/status-client.ts';
@@ -51,7 +52,8 @@ export async function runVersion(run: VersionRun): Promise<VersionResult> {
   const firstSyncMs = performance.now() - startedAtMs;
   const { scenarios, leftOut } = chosenFor(version, run.names);
   const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
-  const place = { lab, proxy: run.proxy, barrier, addresses: new AddressPool() };
+  const network = DEFAULT_NETWORK;
+  const place = { lab, proxy: run.proxy, network, barrier, addresses: new AddressPool() };
   const { lateness } = findProxy(run.proxy);
   const bench = { ...place, latenessMs: lateness?.withinMs ?? 0 };
   const results = await progress.step(`${scenarios.length} scenarios`, () =>

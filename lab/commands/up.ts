@@ -14,6 +14,7 @@ export interface UpOptions {
   readonly nodes?: number;
   readonly podNetwork: PodNetwork;
   readonly api: ApiVersion;
+  readonly network: string;
   readonly proxy: string;
   readonly services: number;
   readonly endpoints: number;
@@ -32,6 +33,8 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
     nodeCount: options.nodes ?? 2,
     podNetwork: options.podNetwork,
     apiVersion: options.api,
+    network: options.network,
+    iptables: options.proxy === 'none' ? undefined : findProxy(options.proxy).iptables,
     load:
       options.services > 0
         ? { services: options.services, endpointsPerService: options.endpoints }

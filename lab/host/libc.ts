@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import koffi from 'koffi';
 import { parseIp } from '../../src/addresses/ip.ts';
 import { LabError } from './errors.ts';
@@ -29,17 +29,24 @@ const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
+const IPPROTO_ICMP = 1;
+const IPPROTO_ICMPV6 = 58;
 const IPPROTO_IPV6 = 41;
 const IPV6_V6ONLY = 26;
 const SOL_SOCKET = 1;
 const SO_REUSEADDR = 2;
+const SO_RCVBUFFORCE = 33;
 /**
  * A scenario asks one pod by some 240 connections at once. Where more wait than fit here, the kernel
  * lets the client believe that it is connected and drops what it sends.
  */
 export const LISTEN_BACKLOG = 4096;
 
-export type SocketKind = 'tcp' | 'udp';
+/** `icmp` sends echo requests and receives their replies, without being a raw socket. */
+export type SocketKind = 'tcp' | 'udp' | 'icmp';
+/** Dozens of datagrams of 20 kB may wait at one pod, which this process serves among many. */
+const UDP_SERVER_BUFFER_BYTES = 8 * 1024 * 1024;
+
 export type IpVersion = 4 | 6;
 
 export interface SocketRequest {
@@ -63,13 +70,37 @@ export function openSocket(request: SocketRequest): number {
   return inNamespace(request.namespace, () => {
     const type = request.kind === 'tcp' ? SOCK_STREAM : SOCK_DGRAM;
     const family = request.version === 4 ? AF_INET : AF_INET6;
-    const make = (): number => socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const protocol = protocolOf(request);
+    const make = (): number => socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+    if (request.kind === 'icmp') allowPing();
     const made = request.group === undefined ? make() : inGroup(request.group, make);
     const fd = check(made, 'socket');
     const { bindTo } = request;
     if (bindTo === undefined) return fd;
     return closeOnError(fd, () => bindSocket(fd, socketAddress(bindTo)));
   });
+}
+
+function protocolOf({ kind, version }: Pick<SocketRequest, 'kind' | 'version'>): number {
+  if (kind !== 'icmp') return 0;
+  return version === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+}
+
+/** A new namespace lets no group of users ping. */
+function allowPing(): void {
+  writeSysctl('net/ipv4/ping_group_range', '0 0');
+}
+
+/** Sets sysctls of a namespace from this process; a pod would cost another process otherwise. */
+export function writeSysctls(namespace: string, settings: Readonly<Record<string, string>>): void {
+  inNamespace(namespace, () => {
+    for (const [key, value] of Object.entries(settings)) writeSysctl(key, value);
+  });
+}
+
+/** /proc/sys/net is that of the namespace of the calling thread. */
+function writeSysctl(key: string, value: string): void {
+  writeFileSync(`/proc/sys/${key}`, value);
 }
 
 /** A socket bound to a port on one address, or on every IPv4 and IPv6 address of the namespace. */
@@ -82,6 +113,9 @@ export function openBoundSocket(
   return closeOnError(fd, () => {
     if (version === 6) setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
     if (request.kind === 'tcp') setOption(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
+    if (request.kind === 'udp') {
+      setOption(fd, { level: SOL_SOCKET, name: SO_RCVBUFFORCE, value: UDP_SERVER_BUFFER_BYTES });
+    }
     bindSocket(fd, socketAddress({ address, port }));
     if (request.kind === 'tcp') check(listen(fd, LISTEN_BACKLOG), 'listen');
   });

@@ -36,13 +36,29 @@ export function dialTcp(origin: Origin, to: Destination): net.Socket {
 
 /** A UDP socket connected from another namespace: refusals (ICMP) then arrive as `error`. */
 export async function dialUdp(origin: Origin, to: Destination): Promise<dgram.Socket> {
+  return await dialDatagrams(origin, to, 'udp');
+}
+
+/** A socket for echo requests. Node insists on a port, which means nothing to it. */
+export async function dialPing(
+  origin: Origin,
+  to: Pick<Destination, 'address'>,
+): Promise<dgram.Socket> {
+  return await dialDatagrams(origin, { address: to.address, port: 1 }, 'icmp');
+}
+
+async function dialDatagrams(
+  origin: Origin,
+  to: Destination,
+  kind: 'udp' | 'icmp',
+): Promise<dgram.Socket> {
   const version = versionOf(to.address);
   const socket = dgram.createSocket(version === 4 ? 'udp4' : 'udp6');
   const bound = once(socket, 'listening');
   const address = origin.sourceAddress ?? (version === 4 ? '0.0.0.0' : '::');
   const bindTo = { address, port: origin.sourcePort ?? 0 };
   const { namespace, group } = origin;
-  socket.bind({ fd: openSocket({ namespace, group, kind: 'udp', version, bindTo }) });
+  socket.bind({ fd: openSocket({ namespace, group, kind, version, bindTo }) });
   await bound;
   const connected = once(socket, 'connect');
   socket.connect(to.port, to.address);

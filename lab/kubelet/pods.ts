@@ -1,12 +1,23 @@
 import { join } from 'node:path';
 import type { ApiClient } from '../api/client.ts';
 import { paths } from '../api/objects.ts';
+import { LabError } from '../host/errors.ts';
 import { namespacePath } from '../host/namespaces.ts';
 import { startDaemon } from '../host/processes.ts';
-import { type AddressPair, nodeAddress, nodeName, podAddress } from '../network/plan.ts';
+import {
+  type AddressPair,
+  BLOCK_SIZE,
+  BLOCKS_PER_NODE,
+  blockAddress,
+  blockCidr,
+  nodeAddress,
+  nodeName,
+  podAddress,
+} from '../network/plan.ts';
 import { POD_LINK_PREFIX, plugPod, unplugPod } from '../network/pod-link.ts';
 import type { PodNetwork } from '../network/topology.ts';
-import { type ServedPort, startNetexec } from '../servers/netexec.ts';
+import type { NetworkVariant } from '../network/variants/contract.ts';
+import { type NetexecOptions, type ServedPort, startNetexec } from '../servers/netexec.ts';
 
 export interface PodPort extends ServedPort {
   /** What a Service's targetPort may name. */
@@ -22,6 +33,10 @@ export interface PodSpec {
   readonly ready: boolean;
   /** Uses the node's own addresses instead of a namespace of its own. */
   readonly hostNetwork: boolean;
+  /** MTU of the node's route to it, where it is to be narrower than the links. */
+  readonly pathMtu?: number | undefined;
+  /** How many addresses it has besides its own; all answer, as `NAME#1`, `NAME#2` and so on. */
+  readonly moreAddresses?: number | undefined;
   /** `own` serves from this process; `agnhost` is upstream's program and outlives it. */
   readonly server: 'own' | 'agnhost';
 }
@@ -30,6 +45,7 @@ export interface KubeletContext {
   readonly lab: string;
   readonly api: ApiClient;
   readonly podNetwork: PodNetwork;
+  readonly network: NetworkVariant;
   readonly logFolder: string;
   readonly agnhost: string;
 }
@@ -38,6 +54,8 @@ export interface Pod {
   readonly spec: PodSpec;
   readonly address: AddressPair;
   readonly namespacePath: string;
+  /** Its `moreAddresses` by number, from 1; undefined where it has none of that number. */
+  numbered(number: number): AddressPair | undefined;
   setReady(ready: boolean): Promise<void>;
   /** Asks for deletion with a grace period: the pod is terminating until it is removed. */
   terminate(graceSeconds: number): Promise<void>;
@@ -49,6 +67,7 @@ export interface Pod {
 export class PodRunner implements AsyncDisposable {
   readonly #context: KubeletContext;
   readonly #lastHost = new Map<number, number>();
+  readonly #nextBlock = new Map<number, number>();
   readonly #servers = new Set<AsyncDisposable>();
 
   constructor(context: KubeletContext) {
@@ -57,7 +76,7 @@ export class PodRunner implements AsyncDisposable {
 
   async run(spec: PodSpec): Promise<Pod> {
     const place = spec.hostNetwork ? this.#onHost(spec) : await this.#plug(spec);
-    const server = await this.#serve(spec, place.namespacePath);
+    const server = await this.#serve(spec, place);
     await this.#announce(spec, place.address);
     const { api } = this.#context;
     const path = paths.pod(spec.namespace, spec.name);
@@ -65,6 +84,7 @@ export class PodRunner implements AsyncDisposable {
       spec,
       address: place.address,
       namespacePath: place.namespacePath,
+      numbered: (number) => place.numbered[number - 1],
       setReady: (ready) =>
         api.patch(
           `${path}/status`,
@@ -94,34 +114,55 @@ export class PodRunner implements AsyncDisposable {
     return {
       address: nodeAddress(spec.nodeIndex),
       namespacePath: namespacePath({ lab: this.#context.lab, role: nodeName(spec.nodeIndex) }),
+      numbered: [],
       unplug: async () => undefined,
     };
   }
 
   async #plug(spec: PodSpec): Promise<Place> {
-    const { lab, podNetwork } = this.#context;
+    const { lab, podNetwork, network } = this.#context;
     // Host 1 is the gateway.
     const host = (this.#lastHost.get(spec.nodeIndex) ?? 1) + 1;
     this.#lastHost.set(spec.nodeIndex, host);
+    const block = this.#takeBlock(spec);
     const link = {
       lab,
       podNetwork,
+      network,
       nodeIndex: spec.nodeIndex,
       role: `${spec.namespace}-${spec.name}`,
       linkName: `${POD_LINK_PREFIX}${host}`,
       address: podAddress(spec.nodeIndex, host),
+      pathMtu: spec.pathMtu,
+      block: block === undefined ? undefined : blockCidr(spec.nodeIndex, block),
     };
     await plugPod(link);
     return {
       address: link.address,
       namespacePath: namespacePath({ lab, role: link.role }),
+      numbered: Array.from({ length: spec.moreAddresses ?? 0 }, (_, index) =>
+        blockAddress(spec.nodeIndex, block ?? 0, index + 1),
+      ),
       unplug: () => unplugPod(link),
     };
   }
 
-  async #serve(spec: PodSpec, path: string): Promise<AsyncDisposable> {
+  #takeBlock({ nodeIndex, moreAddresses }: PodSpec): number | undefined {
+    if (moreAddresses === undefined) return undefined;
+    const block = this.#nextBlock.get(nodeIndex) ?? 0;
+    if (moreAddresses > BLOCK_SIZE || block >= BLOCKS_PER_NODE) {
+      throw new LabError('LAB_USAGE', `no room for ${moreAddresses} addresses on a node`, {
+        next: `ask for at most ${BLOCK_SIZE}, for at most ${BLOCKS_PER_NODE} pods of a node`,
+      });
+    }
+    this.#nextBlock.set(nodeIndex, block + 1);
+    return block;
+  }
+
+  async #serve(spec: PodSpec, place: Place): Promise<AsyncDisposable> {
+    const path = place.namespacePath;
     if (spec.server === 'own') {
-      const serve = { namespacePath: path, hostname: spec.name, ports: spec.ports };
+      const serve = { namespacePath: path, hostname: hostnameOf(spec, place), ports: spec.ports };
       const server = await startNetexec(serve);
       this.#servers.add(server);
       return server;
@@ -149,7 +190,22 @@ export class PodRunner implements AsyncDisposable {
 interface Place {
   readonly address: AddressPair;
   readonly namespacePath: string;
+  readonly numbered: readonly AddressPair[];
   unplug(): Promise<void>;
+}
+
+function hostnameOf(spec: PodSpec, place: Place): NetexecOptions['hostname'] {
+  if (place.numbered.length === 0) return spec.name;
+  const numbers = new Map(
+    place.numbered.flatMap(({ ipv4, ipv6 }, index) => [
+      [ipv4, index + 1],
+      [ipv6, index + 1],
+    ]),
+  );
+  return (localAddress) => {
+    const number = numbers.get(localAddress);
+    return number === undefined ? spec.name : `${spec.name}#${number}`;
+  };
 }
 
 /** netexec tells its host name, so each pod gets a UTS namespace with its own. */

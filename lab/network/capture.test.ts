@@ -28,6 +28,17 @@ describe('parseEscapes()', () => {
     ]);
   });
 
+  it('reads echo requests, which have no port', () => {
+    const element = (address: string, protocol: string): object => ({
+      elem: { val: { concat: [address, protocol, 0] }, counter: { packets: 1 } },
+    });
+    const elem = [element('10.96.0.7', 'icmp'), element('fd00:96::7', 'ipv6-icmp')];
+    assert.deepEqual(parseEscapes(JSON.stringify({ nftables: [{ set: { elem } }] })), [
+      { address: '10.96.0.7', protocol: 'ICMP', port: 0, packets: 1 },
+      { address: 'fd00:96::7', protocol: 'ICMP', port: 0, packets: 1 },
+    ]);
+  });
+
   it('reads an empty set as no escapes', () => {
     assert.deepEqual(parseEscapes('{"nftables":[{"set":{"name":"escaped-ipv4"}}]}'), []);
   });

@@ -5,6 +5,13 @@ import { EXTERNAL_CIDR, FAMILIES, type Family, SERVICE_CIDR } from './plan.ts';
 
 const TABLE = 'lab-capture';
 const FAMILY_WORD: Readonly<Record<Family, string>> = { ipv4: 'ip', ipv6: 'ip6' };
+const ICMP_WORD: Readonly<Record<Family, string>> = { ipv4: 'icmp', ipv6: 'icmpv6' };
+const PROTOCOLS: Readonly<Record<string, Escape['protocol']>> = {
+  tcp: 'TCP',
+  udp: 'UDP',
+  icmp: 'ICMP',
+  'ipv6-icmp': 'ICMP',
+};
 
 /**
  * The capture point: the fabric records every packet for a Service's address that a node let out
@@ -24,6 +31,7 @@ export function captureRuleset(): string {
     chain record-${name} {
       type filter hook prerouting priority raw; policy accept;
       ${word} daddr { ${SERVICE_CIDR[name]}, ${EXTERNAL_CIDR[name]} } meta l4proto { tcp, udp } add @escaped-${name} { ${word} daddr . meta l4proto . th dport }
+      ${word} daddr { ${SERVICE_CIDR[name]}, ${EXTERNAL_CIDR[name]} } ${ICMP_WORD[name]} type echo-request add @escaped-${name} { ${word} daddr . meta l4proto . 0 }
     }`;
   };
   return `table inet ${TABLE} {${FAMILIES.map(family).join('\n')}\n}\n`;
@@ -32,7 +40,8 @@ export function captureRuleset(): string {
 /** A destination that packets for a Service's address left for, and how many. */
 export interface Escape {
   readonly address: string;
-  readonly protocol: 'TCP' | 'UDP';
+  readonly protocol: 'TCP' | 'UDP' | 'ICMP';
+  /** 0 for an echo request. */
   readonly port: number;
   readonly packets: number;
 }
@@ -61,9 +70,15 @@ export function parseEscapes(json: string): Escape[] {
     const [address, protocol, port] = elem.val.concat;
     return {
       address: canonicalIp(address) ?? address,
-      protocol: protocol === 'udp' ? 'UDP' : 'TCP',
+      protocol: protocolNamed(protocol),
       port,
       packets: elem.counter.packets,
     };
   });
+}
+
+function protocolNamed(name: string): Escape['protocol'] {
+  const known = PROTOCOLS[name];
+  if (known === undefined) throw new TypeError(`nft lists the protocol '${name}', never captured`);
+  return known;
 }

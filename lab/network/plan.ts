@@ -3,6 +3,7 @@
  *
  *   fabric    172.30.0.1      fd00:30::1       router, control plane, capture point
  *   nodeN     172.30.1.N      fd00:30::1:N     pods 10.(128+N).0.0/16, fd00:128:N::/64
+ *             172.31.1.N      fd00:31::1:N     its second uplink, in the network of that name
  *   client    172.30.2.N      fd00:30::2:N     asks through nodeN; 172.30.2.254 through nobody
  *   machine   172.30.3.N      fd00:30::3:N     the same, and has routes to the pods
  *   services  10.96.0.0/12    fd00:96::/108    what the API server allocates from
@@ -22,6 +23,8 @@ export const MAX_NODES = 100;
 
 export const LAN_PREFIX = { ipv4: 16, ipv6: 64 } as const;
 export const FABRIC: AddressPair = { ipv4: '172.30.0.1', ipv6: 'fd00:30::1' };
+/** Of the second LAN, in networks that have one. */
+export const SECOND_FABRIC: AddressPair = { ipv4: '172.31.0.1', ipv6: 'fd00:31::1' };
 export const CLUSTER_CIDR: AddressPair = { ipv4: '10.128.0.0/9', ipv6: 'fd00:128::/32' };
 export const SERVICE_CIDR: AddressPair = { ipv4: '10.96.0.0/12', ipv6: 'fd00:96::/108' };
 export const EXTERNAL_CIDR: AddressPair = { ipv4: '198.18.0.0/15', ipv6: 'fd00:18::/64' };
@@ -39,6 +42,10 @@ export function nodeAddress(index: number): AddressPair {
   return { ipv4: `172.30.1.${index}`, ipv6: `fd00:30::1:${index.toString(16)}` };
 }
 
+export function secondNodeAddress(index: number): AddressPair {
+  return { ipv4: `172.31.1.${index}`, ipv6: `fd00:31::1:${index.toString(16)}` };
+}
+
 export function outsiderAddress(outsider: Outsider, viaNode?: number): AddressPair {
   const block = OUTSIDER_BLOCK[outsider];
   const host = viaNode ?? VIA_NOBODY;
@@ -54,11 +61,33 @@ export function podGateway(nodeIndex: number): AddressPair {
   return podAddress(nodeIndex, 1);
 }
 
+/** The node's address on the device that leads to other nodes' pods, where that is a tunnel. */
+export function tunnelAddress(nodeIndex: number): AddressPair {
+  return { ...podAddress(nodeIndex, 0), ipv6: `fd00:128:${nodeIndex.toString(16)}::` };
+}
+
 export function podAddress(nodeIndex: number, host: number): AddressPair {
   return {
     ipv4: `10.${128 + nodeIndex}.${host >> 8}.${host & 0xff}`,
     ipv6: `fd00:128:${nodeIndex.toString(16)}::${host.toString(16)}`,
   };
+}
+
+/** From here on the pod addresses of a node are handed out in blocks, for pods with thousands. */
+const FIRST_BLOCK_HOST = 0x8000;
+const BLOCK_BITS = 13;
+/** Numbers from 1 to this; four such blocks fit into the pod network of a node. */
+export const BLOCK_SIZE = 2 ** BLOCK_BITS - 1;
+export const BLOCKS_PER_NODE = (0x1_0000 - FIRST_BLOCK_HOST) >> BLOCK_BITS;
+
+/** Address `number` of block `block`, which counts from 0. */
+export function blockAddress(nodeIndex: number, block: number, number: number): AddressPair {
+  return podAddress(nodeIndex, FIRST_BLOCK_HOST + (block << BLOCK_BITS) + number);
+}
+
+export function blockCidr(nodeIndex: number, block: number): AddressPair {
+  const first = blockAddress(nodeIndex, block, 0);
+  return { ipv4: `${first.ipv4}/${32 - BLOCK_BITS}`, ipv6: `${first.ipv6}/${128 - BLOCK_BITS}` };
 }
 
 /** The n-th address that a scenario may use as external or load-balancer address, from 1. */

@@ -1,3 +1,4 @@
+import type { IptablesProgram } from '../host/iptables-program.ts';
 import {
   enterNamespace,
   ipBatch,
@@ -21,6 +22,9 @@ import {
   podCidr,
   podGateway,
 } from './plan.ts';
+import { routesVia } from './routes.ts';
+
+import type { NetworkVariant } from './variants/contract.ts';
 
 export type PodNetwork = 'routed' | 'bridge';
 
@@ -28,6 +32,9 @@ export interface TopologyOptions {
   readonly lab: string;
   readonly nodeCount: number;
   readonly podNetwork: PodNetwork;
+  readonly network: NetworkVariant;
+  /** The backend of iptables that nodes use, for a network with rules of its own. */
+  readonly iptables: IptablesProgram;
 }
 
 const OUTSIDERS: readonly Outsider[] = ['client', 'machine'];
@@ -92,6 +99,12 @@ async function buildFabric(options: TopologyOptions): Promise<void> {
         `link add ${host} type veth peer name eth0 netns ${namespaceName({ lab, role: host })}`,
         `link set ${host} master br0 up`,
       ]),
+      ...(options.network.fabricLines?.(
+        nodeIndexes(options).map((index) => ({
+          index,
+          namespace: namespaceName({ lab, role: nodeName(index) }),
+        })),
+      ) ?? []),
       // Silence, not "unreachable": a drop on a node must look like a drop, and so must a leak.
       'route add blackhole default',
       'route add blackhole ::/0',
@@ -116,17 +129,22 @@ async function buildNode(options: TopologyOptions, index: number): Promise<void>
       ...lanAddress('eth0', nodeAddress(index)),
       ...permanentNeighbours('eth0', neighboursOf(options, nodeName(index))),
       ...defaultVia(FABRIC),
-      ...others.flatMap((other) => routeVia(podCidr(other), nodeAddress(other))),
+      ...options.network.nodeLines(index, others),
       ...(options.podNetwork === 'bridge' ? podBridge(index) : []),
     ],
     namespaceName({ lab: options.lab, role: nodeName(index) }),
   );
-  if (options.podNetwork !== 'bridge') return;
-  await setSysctls(namespacePath({ lab: options.lab, role: nodeName(index) }), [
-    'net.bridge.bridge-nf-call-iptables=1',
-    'net.bridge.bridge-nf-call-ip6tables=1',
-  ]);
+  const path = namespacePath({ lab: options.lab, role: nodeName(index) });
+  const { nodeSysctls = [], prepareNode } = options.network;
+  const bridge = options.podNetwork === 'bridge' ? FILTER_BRIDGED : [];
+  if (nodeSysctls.length + bridge.length > 0) await setSysctls(path, [...nodeSysctls, ...bridge]);
+  await prepareNode?.({ index, others, path, iptables: options.iptables });
 }
+
+const FILTER_BRIDGED = [
+  'net.bridge.bridge-nf-call-iptables=1',
+  'net.bridge.bridge-nf-call-ip6tables=1',
+];
 
 function podBridge(index: number): string[] {
   const gateway = podGateway(index);
@@ -200,7 +218,7 @@ function podRoutes(
     ];
   }
   return nodeIndexes(options).flatMap((index) =>
-    routeVia(podCidr(index), nodeAddress(index)).map((line) => `${line} table ${where.table}`),
+    routesVia(podCidr(index), nodeAddress(index)).map((line) => `${line} table ${where.table}`),
   );
 }
 
@@ -213,11 +231,4 @@ function lanAddress(device: string, address: AddressPair): string[] {
 
 function defaultVia(gateway: AddressPair): string[] {
   return [`route add default via ${gateway.ipv4}`, `route add default via ${gateway.ipv6}`];
-}
-
-function routeVia(destination: AddressPair, gateway: AddressPair): string[] {
-  return [
-    `route add ${destination.ipv4} via ${gateway.ipv4}`,
-    `route add ${destination.ipv6} via ${gateway.ipv6}`,
-  ];
 }

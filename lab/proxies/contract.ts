@@ -1,4 +1,5 @@
 import type { Credentials } from '../control-plane/credentials.ts';
+import type { IptablesProgram } from '../host/iptables-program.ts';
 import type { ApiVersion } from '../parts/api-version.ts';
 import type { Parts } from '../parts/build.ts';
 
@@ -44,6 +45,8 @@ export interface Allowance {
 export interface ProxyVariant {
   readonly name: string;
   readonly description: string;
+  /** The backend of iptables that it uses, and so every program of its node; nft when not given. */
+  readonly iptables?: IptablesProgram;
   /** Writes what the proxy reads at its start, and says how to start it. */
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
   /**

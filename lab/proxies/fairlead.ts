@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { IptablesProgram } from '../host/iptables-program.ts';
 import type { ProxyPlace, ProxyVariant } from './contract.ts';
-import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
+import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
 /** To the lab Fairlead is a program like any other: started, and asked over its ports. */
@@ -66,6 +67,7 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
   return {
     name: of.name,
     description: of.description,
+    ...(of.iptables === undefined ? {} : { iptables: of.iptables }),
     ...(EBPF_MODES.includes(of.mode) ? { servesSockets: true } : {}),
     async prepare(place) {
       const configFile = join(place.folder, 'fairlead.json');

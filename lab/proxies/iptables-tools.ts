@@ -1,8 +1,6 @@
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** The multi-call program that `iptables` and its relatives shall be. */
-export type IptablesProgram = 'xtables-nft-multi' | 'xtables-legacy-multi';
+import type { IptablesProgram } from '../host/iptables-program.ts';
 
 const IPTABLES_COMMANDS = ['iptables', 'ip6tables'].flatMap((name) => [
   name,

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { IptablesProgram } from '../host/iptables-program.ts';
 import { terminalProgress } from '../host/progress.ts';
 import { EARLIER_VERSION } from '../parts/api-version.ts';
 import { KUBERNETES_VERSION } from '../parts/build.ts';
 import { provideEarlierKubeProxy } from '../parts/earlier-kube-proxy.ts';
 import type { Allowance, ProxyVariant } from './contract.ts';
-import { type IptablesProgram, linkIptables } from './iptables-tools.ts';
+import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
 interface UpstreamOptions {
@@ -34,6 +35,7 @@ function upstream(options: UpstreamOptions): ProxyVariant {
   return {
     ...title(options),
     lateness: LATENESS,
+    iptables: options.iptables,
     // kube-proxy, v1.37.1 as v1.36.4, asks for the Node's events before it says who wants to hear of zones; an
     // event that arrives in between is remembered as told, and the hints of endpoints are ignored
     // until the label changes. About one start in twenty on a busy machine.

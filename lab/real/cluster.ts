@@ -10,6 +10,7 @@ import { type Progress, silentProgress } from '../host/progress.ts';
 import { assertStartable, removeLab } from '../lab.ts';
 import { nodeAddress, nodeName, podCidr } from '../network/plan.ts';
 import { buildTopology, nodeIndexes } from '../network/topology.ts';
+import { DEFAULT_NETWORK, findNetwork } from '../network/variants/registry.ts';
 import { type Parts, provideParts } from '../parts/build.ts';
 import { provideRealParts, type RealParts } from '../parts/real.ts';
 import { provideImage } from './images/archive.ts';
@@ -107,7 +108,9 @@ async function assemble(assembly: Assembly): Promise<RealCluster> {
 
 /** The network of every lab, and a way for the API server to reach pods. */
 async function buildNetwork({ name, nodeCount }: Assembly): Promise<void> {
-  await buildTopology({ lab: name, nodeCount, podNetwork: 'routed' });
+  const network = findNetwork(DEFAULT_NETWORK);
+  const iptables = 'xtables-nft-multi';
+  await buildTopology({ lab: name, nodeCount, podNetwork: 'routed', network, iptables });
   const routes = nodeIndexes({ nodeCount }).flatMap((index) => [
     `route add ${podCidr(index).ipv4} via ${nodeAddress(index).ipv4}`,
     `route add ${podCidr(index).ipv6} via ${nodeAddress(index).ipv6}`,

@@ -12,14 +12,18 @@ export interface NetexecOptions {
   readonly namespacePath: string;
   /** The only address it listens on; every one of the namespace when not given. */
   readonly address?: string;
-  readonly hostname: string;
+  /** What it calls itself; by the address that it was asked at where it has many, over TCP. */
+  readonly hostname: string | ((localAddress: string) => string);
   readonly ports: readonly ServedPort[];
 }
+
+type Hostname = NetexecOptions['hostname'];
 
 /**
  * The part of upstream's `agnhost netexec` that a proxy is judged by, for labs with hundreds of
  * pods: who answered (`/hostname`) and which address the question came from (`/clientip`), over
- * HTTP with kept connections and as bare words over UDP. All pods share this one process.
+ * HTTP with kept connections and as bare words over UDP, and an echo of any size. All pods share this
+ * one process.
  */
 export async function startNetexec(options: NetexecOptions): Promise<AsyncDisposable> {
   const servers = await Promise.all(
@@ -38,7 +42,7 @@ export async function startNetexec(options: NetexecOptions): Promise<AsyncDispos
   };
 }
 
-async function serveTcp(place: ListenPlace, hostname: string): Promise<AsyncDisposable> {
+async function serveTcp(place: ListenPlace, hostname: Hostname): Promise<AsyncDisposable> {
   const open = new Set<net.Socket>();
   const server = await listenTcp(place, (socket) => {
     open.add(socket);
@@ -59,30 +63,58 @@ async function serveTcp(place: ListenPlace, hostname: string): Promise<AsyncDisp
   };
 }
 
-const END_OF_REQUEST = '\r\n\r\n';
-
-function answerRequests(socket: net.Socket, hostname: string): void {
+function answerRequests(socket: net.Socket, hostname: Hostname): void {
   const client = endpoint(socket.remoteAddress, socket.remotePort);
+  const own = nameAt(hostname, socket.localAddress);
   let pending = '';
   socket.setEncoding('latin1').on('data', (text: string) => {
-    const requests = (pending + text).split(END_OF_REQUEST);
-    pending = requests.pop() ?? '';
-    for (const request of requests) {
-      socket.write(response(request.startsWith('GET /hostname') ? hostname : client));
+    pending += text;
+    for (;;) {
+      const request = takeRequest(pending);
+      if (request === undefined) return;
+      pending = request.rest;
+      socket.write(response(bodyFor(request, { own, client })));
     }
   });
+}
+
+function bodyFor(request: Request, known: { own: string; client: string }): string {
+  if (request.head.startsWith('POST /echo')) return request.body;
+  return request.head.startsWith('GET /hostname') ? known.own : known.client;
+}
+
+function nameAt(hostname: Hostname, localAddress = ''): string {
+  if (typeof hostname === 'string') return hostname;
+  return hostname(canonicalIp(localAddress) ?? '');
+}
+
+interface Request {
+  readonly head: string;
+  readonly body: string;
+  readonly rest: string;
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+
+/** The first of the pipelined requests in this text; undefined while it is incomplete. */
+export function takeRequest(text: string): Request | undefined {
+  const headEnd = text.indexOf(END_OF_HEAD);
+  if (headEnd < 0) return undefined;
+  const head = text.slice(0, headEnd);
+  const bodyAt = headEnd + END_OF_HEAD.length;
+  const bodyEnd = bodyAt + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  if (text.length < bodyEnd) return undefined;
+  return { head, body: text.slice(bodyAt, bodyEnd), rest: text.slice(bodyEnd) };
 }
 
 function response(body: string): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-async function serveUdp(place: ListenPlace, hostname: string): Promise<AsyncDisposable> {
+async function serveUdp(place: ListenPlace, hostname: Hostname): Promise<AsyncDisposable> {
   const socket = await bindUdp(place);
   socket.on('message', (message, peer: dgram.RemoteInfo) => {
-    const word = message.toString().trim();
-    const client = endpoint(peer.address, peer.port);
-    socket.send(word === 'hostname' ? hostname : client, peer.port, peer.address);
+    socket.send(datagramFor(message, hostname, peer), peer.port, peer.address);
   });
   // An answer that cannot be delivered is the asker's to notice.
   socket.on('error', () => undefined);
@@ -91,6 +123,14 @@ async function serveUdp(place: ListenPlace, hostname: string): Promise<AsyncDisp
       await new Promise<void>((resolve) => socket.close(() => resolve()));
     },
   };
+}
+
+const ECHO_WORD = 'echo ';
+
+function datagramFor(message: Buffer, hostname: Hostname, peer: dgram.RemoteInfo): string {
+  const text = message.toString('latin1');
+  if (text.startsWith(ECHO_WORD)) return text.slice(ECHO_WORD.length);
+  return text.trim() === 'hostname' ? nameAt(hostname) : endpoint(peer.address, peer.port);
 }
 
 /** `address:port` as netexec writes it, IPv6 in brackets. */
