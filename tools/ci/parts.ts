@@ -255,8 +255,14 @@ function faults(): Part[] {
       seconds: 100,
     }),
     part('faults-programs', {
-      about: 'a hook detached, of fairlead-socket-ebpf',
-      command: npm('faults', '--proxy', 'fairlead-socket-ebpf', '--only', '^hook taken off$'),
+      about: 'programs replaced under connections, of fairlead-socket-ebpf',
+      command: npm(
+        'faults',
+        '--proxy',
+        'fairlead-socket-ebpf',
+        '--only',
+        '^programs replaced under connections$',
+      ),
       plans: RUN,
       seconds: 35,
     }),

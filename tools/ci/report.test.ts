@@ -85,7 +85,7 @@ describe('slownessOf', () => {
   it('is the median against the reference, and never below 1 or above 2', () => {
     assert.equal(slownessOf([100, 100, 9_000]), 1);
     assert.equal(slownessOf([100, 9_000, 9_000]), 2);
-    const [low, high] = [slownessOf([450]), slownessOf([600])];
+    const [low, high] = [slownessOf([550]), slownessOf([800])];
     assert.ok(low > 1 && low < high && high < 2, `${low}, ${high}`);
   });
 });
