@@ -187,7 +187,17 @@ function conformanceByNight(): Part[] {
     'upstream-nftables-1.36',
     'upstream-iptables-1.36',
   ];
-  return proxies.map((proxy) => conformance(proxy, NIGHTLY, 240));
+  return [
+    ...proxies.map((proxy) => conformance(proxy, NIGHTLY, 240)),
+    ...['vxlan', 'docker', 'pod-policy', 'two-uplinks'].map((network) =>
+      part(`conformance-${network}`, {
+        about: `every scenario, of fairlead-nftables on the network ${network}`,
+        command: npm('conformance', ...FIRST_PROXY, '--network', network),
+        plans: NIGHTLY,
+        seconds: 240,
+      }),
+    ),
+  ];
 }
 
 function versionSkew(): Part[] {
