@@ -54,7 +54,7 @@ interface BuildContext {
 async function build(program: GoProgram, path: string, context: BuildContext): Promise<void> {
   const { detail, signal } = context;
   const unfinished = `${path}.building-${process.pid}`;
-  const verb = program.isTest ? ['test', '-c'] : ['build'];
+  const verb = program.isTest ? ['test', '-c', '-vet=off'] : ['build'];
   const flags = ['-v', '-trimpath', '-ldflags', program.linkerFlags];
   await mkdir(dirname(path), { recursive: true });
   try {
