@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { runInThisContext } from 'node:vm';
 import { until } from '../../lab/host/until.ts';
 import { bundleFairlead } from '../../lab/real/proxies/fairlead.ts';
 import { type LateRule, plantLateness } from './planted-lateness.ts';
@@ -39,7 +39,7 @@ class Agent {
   #takeEvent(event) { this.keys.push(event.type + ' ' + event.key); }
   listen(source, stop) { ${PLACE}; }
 }
-export function agent() {
+function agent() {
   const made = new Agent();
   made.listen({ run: (onEvent) => { made.tell = onEvent; } });
   return made;
@@ -65,9 +65,7 @@ describe('a program with planted lateness', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'late-'));
     process.env['FAIRLEAD_PLANTED_LATENESS'] = join(folder, 'rule.json');
-    const file = join(folder, 'agent.mjs');
-    await writeFile(file, plantLateness(AGENT));
-    newAgent = ((await import(pathToFileURL(file).href)) as { agent: () => Agent }).agent;
+    newAgent = runInThisContext(`(() => { ${plantLateness(AGENT)}; return agent; })()`);
   });
 
   after(() => rm(folder, { recursive: true }));
