@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { LABS_FOLDER, labFolder } from '../host/folders.ts';
-import { labOfNamespace, listNamespaces, processesIn } from '../host/namespaces.ts';
+import { processesByNamespace } from '../host/namespace-processes.ts';
+import { labOfNamespace, listNamespaces, pathOfNamespace } from '../host/namespaces.ts';
 import { formatTable } from '../host/table.ts';
 
 export interface LabStatus {
@@ -18,6 +19,9 @@ export interface NamespaceStatus {
 export async function readStatus(): Promise<LabStatus[]> {
   const namespaces = await listNamespaces();
   const labs = new Set([...namespaces.map(labOfNamespace), ...(await leftoverFolders())]);
+  const processes = await processesByNamespace(namespaces.map(pathOfNamespace));
+  const processesOf = (name: string): readonly number[] =>
+    processes.get(pathOfNamespace(name)) ?? [];
   return await Promise.all(
     [...labs].sort().map(async (lab) => ({
       lab,
@@ -27,7 +31,7 @@ export async function readStatus(): Promise<LabStatus[]> {
           .filter((name) => labOfNamespace(name) === lab)
           .map(async (name) => ({
             role: name.split('-').slice(2).join('-'),
-            processes: await Promise.all((await processesIn(name)).map(describeProcess)),
+            processes: await Promise.all(processesOf(name).map(describeProcess)),
           })),
       ),
     })),

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { LabError } from './errors.ts';
+import { processesByNamespace } from './namespace-processes.ts';
 import { run, tryRun } from './run.ts';
 
 const NAMESPACE_FOLDER = '/run/netns';
@@ -16,7 +16,11 @@ export function namespaceName(name: NamespaceName): string {
 }
 
 export function namespacePath(name: NamespaceName): string {
-  return `${NAMESPACE_FOLDER}/${namespaceName(name)}`;
+  return pathOfNamespace(namespaceName(name));
+}
+
+export function pathOfNamespace(fullName: string): string {
+  return `${NAMESPACE_FOLDER}/${fullName}`;
 }
 
 /**
@@ -62,10 +66,13 @@ export function labOfNamespace(fullName: string): string {
   return fullName.slice(OWNED_PREFIX.length).split('-')[0] ?? '';
 }
 
-/** Ends every process inside the namespaces, then removes them with all their links. */
+/**
+ * Ends every process inside the namespaces, then removes them with all their links. A lab namespace
+ * holds only what the lab started there, so its processes are ours to end.
+ */
 export async function removeNamespaces(fullNames: readonly string[]): Promise<void> {
-  const pids = (await Promise.all(fullNames.map(processesIn))).flat();
-  for (const pid of new Set(pids)) killIfAlive(pid);
+  const found = await processesByNamespace(fullNames.map(pathOfNamespace));
+  for (const pid of [...found.values()].flat()) killIfAlive(pid);
   await ipBatch(fullNames.map((name) => `netns delete ${name}`));
 }
 
@@ -78,18 +85,6 @@ export async function releaseNamespaceFolder(): Promise<void> {
   if (left.length > 0) return;
   const mounted = await tryRun(['mountpoint', '-q', NAMESPACE_FOLDER]);
   if (mounted.exitCode === 0) await run(['umount', NAMESPACE_FOLDER]);
-}
-
-/** A lab namespace holds only what the lab started there, so its processes are ours to end. */
-export async function processesIn(fullName: string): Promise<number[]> {
-  const result = await tryRun(['ip', 'netns', 'pids', fullName]);
-  if (result.exitCode !== 0) {
-    throw new LabError('LAB_NAMESPACE', `cannot list the processes of ${fullName}`, {
-      next: `try: ip netns delete ${fullName}`,
-      cause: result.stderr,
-    });
-  }
-  return result.stdout.split('\n').filter(Boolean).map(Number);
 }
 
 function killIfAlive(pid: number): void {
