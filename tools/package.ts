@@ -34,7 +34,7 @@ async function makePackage(): Promise<void> {
   for (const object of objects) await write(`bpf/${object.name}`, object.bytes);
   await write('package.json', `${JSON.stringify(await description(machine), null, 2)}\n`);
   for (const { path, bytes } of await readKoffi(join(root, 'node_modules'), machine)) {
-    await write(`node_modules/${path}`, bytes);
+    await write(`node_modules/${path}`, path === 'koffi/package.json' ? unscripted(bytes) : bytes);
   }
   await write('README.md', await readFile(join(root, 'README.md')));
   for (const file of await licenseFiles(root, ['koffi', ...packages])) {
@@ -60,6 +60,12 @@ async function description({ cpu, koffiPackage }: Machine): Promise<object> {
     dependencies,
     bundleDependencies: Object.keys(dependencies),
   };
+}
+
+/** Its install script looks for a compiler and for files that are not in the package: it would fail. */
+function unscripted(bytes: Buffer): string {
+  const { scripts: _, ...rest } = JSON.parse(bytes.toString());
+  return `${JSON.stringify(rest, null, 2)}\n`;
 }
 
 async function write(name: string, content: Uint8Array | string): Promise<void> {

@@ -20,7 +20,11 @@ describe('the npm package', () => {
     const cache = ['--cache', join(folder, 'cache')];
     // Nothing listens there: what is not in the package cannot be had.
     const registry = ['--registry', 'http://127.0.0.1:9/', '--fetch-retries', '0'];
-    await run(['npm', 'install', ...cache, ...registry, join(folder, archive)], { cwd: folder });
+    // As for a user, whatever this project's own .npmrc says.
+    const scripts = '--ignore-scripts=false';
+    await run(['npm', 'install', scripts, ...cache, ...registry, join(folder, archive)], {
+      cwd: folder,
+    });
     installed = join(folder, 'node_modules/fairlead');
   });
   after(() => rm(folder, { recursive: true }));
