@@ -66,8 +66,9 @@ const BOUNDS: readonly CiBound[] = [
   },
   {
     what: "CPU of one change, of upstream's",
-    usual: 0.0115,
-    atMost: 0.021,
+    // Of v1.36.4, which listed its rules by `nft`, it was 0.0115.
+    usual: 0.073,
+    atMost: 0.13,
     of: (ours, peer) => roundsOfMedian(ours, peer, cpuOfAChange),
   },
   {

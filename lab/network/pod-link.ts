@@ -31,7 +31,12 @@ const NODE_SIDE_MAC = '02:00:00:00:00:01';
 const POD_SIDE_MAC = '02:00:00:00:00:02';
 
 /** Refusals are counted and timed: the pod's kernel must not ration them either. */
-const UNRATIONED_ERRORS = { 'net/ipv4/icmp_ratelimit': '0', 'net/ipv6/icmp/ratelimit': '0' };
+const UNRATIONED_ERRORS = {
+  'net/ipv4/icmp_ratelimit': '0',
+  'net/ipv6/icmp/ratelimit': '0',
+  'net/ipv4/icmp_msgs_per_sec': '100000',
+  'net/ipv4/icmp_msgs_burst': '10000',
+};
 
 /** Gives a pod its namespace and plugs it into its node, as a network plugin would. */
 export async function plugPod(link: PodLink): Promise<void> {

@@ -80,6 +80,9 @@ async function prepareHost(path: string): Promise<void> {
     // Refusals are counted and timed: the kernel must not ration them.
     'net.ipv4.icmp_ratelimit=0',
     'net.ipv6.icmp.ratelimit=0',
+    // Nor all of them together: 50 in one moment are less than a dozen scenarios side by side cause.
+    'net.ipv4.icmp_msgs_per_sec=100000',
+    'net.ipv4.icmp_msgs_burst=10000',
     'net.ipv4.ip_forward=1',
     'net.ipv6.conf.all.forwarding=1',
   ]);
