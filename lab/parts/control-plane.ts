@@ -1,6 +1,7 @@
-import { type ApiVersion, EARLIER_VERSION, isEarlier } from './api-version.ts';
-import { kubernetesLinkerFlags, type Parts } from './build.ts';
-import { type GoBuildContext, provideProgram } from './go-build.ts';
+import { type ApiVersion, isEarlier } from './api-version.ts';
+import type { Parts } from './build.ts';
+import { provideEarlier } from './earlier.ts';
+import type { GoBuildContext } from './go-build.ts';
 
 type ControlPlanePart = 'kube-apiserver' | 'kube-controller-manager';
 
@@ -20,17 +21,4 @@ export async function provideEarlierControlPlane(
     'kube-apiserver': await provideEarlier('kube-apiserver', context),
     'kube-controller-manager': await provideEarlier('kube-controller-manager', context),
   };
-}
-
-async function provideEarlier(name: ControlPlanePart, context: GoBuildContext): Promise<string> {
-  return await provideProgram(
-    {
-      name,
-      module: 'control-plane-1.36',
-      importPath: `k8s.io/kubernetes/cmd/${name}`,
-      linkerFlags: kubernetesLinkerFlags(EARLIER_VERSION),
-      sources: ['go.mod'],
-    },
-    context,
-  );
 }

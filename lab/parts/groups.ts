@@ -2,7 +2,7 @@ import type { Progress } from '../host/progress.ts';
 import { provideBench } from './bench.ts';
 import { provideParts } from './build.ts';
 import { provideEarlierControlPlane } from './control-plane.ts';
-import { provideEarlierKubeProxy } from './earlier-kube-proxy.ts';
+import { provideEarlier } from './earlier.ts';
 import type { GoBuildContext } from './go-build.ts';
 import { provideOracle } from './oracle.ts';
 import { provideRealParts, provideTestParts } from './real.ts';
@@ -20,7 +20,7 @@ const GROUPS = {
   'earlier-control-plane': async (context: GoBuildContext): Promise<Programs> =>
     prefixed(await provideEarlierControlPlane(context)),
   'earlier-kube-proxy': async (context: GoBuildContext): Promise<Programs> =>
-    prefixed({ 'kube-proxy': await provideEarlierKubeProxy(context) }),
+    prefixed({ 'kube-proxy': await provideEarlier('kube-proxy', context) }),
   real: async (context: GoBuildContext): Promise<Programs> => await provideRealParts(context),
   e2e: async (context: GoBuildContext): Promise<Programs> => await provideTestParts(context),
 } as const;

@@ -4,7 +4,7 @@ import type { IptablesProgram } from '../host/iptables-program.ts';
 import { terminalProgress } from '../host/progress.ts';
 import { EARLIER_VERSION } from '../parts/api-version.ts';
 import { KUBERNETES_VERSION } from '../parts/build.ts';
-import { provideEarlierKubeProxy } from '../parts/earlier-kube-proxy.ts';
+import { provideEarlier } from '../parts/earlier.ts';
 import type { Allowance, ProxyVariant } from './contract.ts';
 import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
@@ -45,7 +45,7 @@ function upstream(options: UpstreamOptions): ProxyVariant {
       await writeFile(configFile, JSON.stringify(proxyConfiguration(options.mode, place), null, 2));
       const tools = await linkIptables(join(place.folder, 'bin'), options.iptables);
       const program = options.isEarlier
-        ? await provideEarlierKubeProxy({ progress: terminalProgress() })
+        ? await provideEarlier('kube-proxy', { progress: terminalProgress() })
         : place.parts['kube-proxy'];
       return {
         argv: [program, `--config=${configFile}`, '--v=2'],

@@ -74,7 +74,7 @@ export class FlowReconciler {
   #needs: Needs = new Map();
   /** Stays empty where TCP is reset: then the index knows its rows. */
   #begun = new BegunRows();
-  /** Frontends with flows to endpoints that still serve: nobody tells us when they no longer do. */
+  /** Frontends with flows to endpoints that still serve, inspected again when these change or are due. */
   #draining: Needs = new Map();
   #drainsDueAtMs = 0;
   /** Whose they are: `namespace/name`. */
