@@ -6,6 +6,7 @@ const PROXY_GROUPS = [
   'Services ',
   'KubeProxy ',
   'Conntrack ',
+  'LocalhostNodePorts ',
   'Networking Granular Checks: Services',
   'Networking should check kube-proxy urls',
   'Networking should recreate its iptables rules',

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiClient } from '../api/client.ts';
+import { paths } from '../api/objects.ts';
 import { namespacePath } from '../host/namespaces.ts';
 import { assertRunning, type Daemon, startDaemon } from '../host/processes.ts';
 import { until } from '../host/until.ts';
@@ -166,12 +167,18 @@ async function connect(start: Starting & { readonly path: string }): Promise<Api
   return api;
 }
 
+/** Its own Service comes a moment after it says that it is ready, and a first list may lack it. */
+const FIRST_ANSWERS = ['/readyz', paths.service('default', 'kubernetes')];
+
 async function untilReady(api: ApiClient, start: Starting): Promise<void> {
   await until(
     async () => {
       await assertAllRun(start);
-      const answer = await api.raw({ method: 'GET', path: '/readyz' }).catch(() => undefined);
-      return answer?.status === 200;
+      for (const path of FIRST_ANSWERS) {
+        const answer = await api.raw({ method: 'GET', path }).catch(() => undefined);
+        if (answer?.status !== 200) return false;
+      }
+      return true;
     },
     {
       deadlineMs: READY_DEADLINE_MS,

@@ -25,8 +25,15 @@ function configuration(mode: string): object {
     metricsBindAddress: '0.0.0.0:10249',
     // The size of the conntrack table belongs to the whole machine: it stays as it is.
     conntrack: { maxPerCore: 0, min: 0 },
+    ...(mode === 'iptables' ? {} : NODE_PORTS_ON_LOOPBACK),
   };
 }
+
+/** Specs reach node ports on 127.0.0.1: iptables serves them by default, the other modes if told so. */
+const NODE_PORTS_ON_LOOPBACK = {
+  featureGates: { KubeProxyNFTablesLocalhostNodePorts: true },
+  nodePortAddresses: ['primary', 'localhost'],
+};
 
 /** Modes that kube-proxy does not have stand in a block of their own. */
 function isOwnMode(mode: string): boolean {

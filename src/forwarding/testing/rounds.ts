@@ -32,15 +32,22 @@ export function compare(of: { readonly small: () => void; readonly large: () => 
   return compared(small, large);
 }
 
-/** For work that cannot alternate with other work. */
+/** Of one call, for work that cannot alternate with other work. */
 export async function processorFigure(work: () => Promise<void>): Promise<Figure> {
   const rounds: number[] = [];
-  while (rounds.length < ROUNDS) {
-    const before = process.threadCpuUsage();
-    await work();
-    rounds.push(sinceMs(before));
-  }
+  while (rounds.length < ROUNDS) rounds.push(await roundMs(work));
   return figureOf(rounds);
+}
+
+/** Calls until the round is long enough to be counted in ticks, by the processor's time itself. */
+async function roundMs(work: () => Promise<void>): Promise<number> {
+  const before = process.threadCpuUsage();
+  let calls = 0;
+  while (calls === 0 || (sinceMs(before) < LEAST_ROUND_MS && calls < MOST_CALLS)) {
+    await work();
+    calls++;
+  }
+  return sinceMs(before) / calls;
 }
 
 export function figureOf(values: readonly number[]): Figure {
