@@ -9,6 +9,7 @@ import { provideTestParts } from '../lab/parts/real.ts';
 import type { RealProxy } from '../lab/real/proxies/contract.ts';
 import { findRealProxy, REAL_PROXIES } from '../lab/real/proxies/registry.ts';
 import { mergeRuns, readEarlier } from './earlier.ts';
+import { assertImagesOf } from './images.ts';
 import { judgeProxy } from './judge.ts';
 import type { ProxyResults } from './result.ts';
 import { shortName } from './result.ts';
@@ -100,6 +101,7 @@ async function judgeTheJudge(options: Options): Promise<void> {
 async function runAll(options: Options): Promise<ProxyResults[]> {
   const context = { progress: terminalProgress(), signal: interruption() };
   const tests = await provideTestParts(context);
+  await assertImagesOf(tests);
   const focus = focusOf(options);
   const runs: ProxyResults[] = [];
   for (const proxy of options.proxy) {

@@ -232,7 +232,7 @@ function podObject(spec: PodSpec): object {
       containers: [
         {
           name: 'netexec',
-          image: 'registry.k8s.io/e2e-test-images/agnhost:2.63.0',
+          image: 'registry.k8s.io/e2e-test-images/agnhost:2.66.1',
           ports: spec.ports.map(({ name, port, protocol }) => ({
             ...(name === undefined ? {} : { name }),
             containerPort: port,

@@ -8,13 +8,24 @@ import { busyboxLinks } from './root.ts';
 
 export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10.2';
 export const DNS_IMAGE = `fairlead.test/coredns:${COREDNS_VERSION}`;
-const AGNHOST_IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.63.0';
+const AGNHOST_IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.66.1';
 /** Specs of DNS ask with dig and getent from this one too; it has nothing that the other has not. */
-const DNS_TESTING_IMAGE = 'registry.k8s.io/e2e-test-images/glibc-dns-testing:2.0.0';
-const BUSYBOX_IMAGE = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-1';
+const DNS_TESTING_IMAGE = 'registry.k8s.io/e2e-test-images/glibc-dns-testing:2.1.1';
+const BUSYBOX_IMAGE = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2';
 const WINDOW_PART = 'regression-issue-74839';
+const WINDOW_IMAGE = `registry.k8s.io/e2e-test-images/${WINDOW_PART}:1.5`;
 /** Specs that read the rules of a node do so from this one. */
-const IPTABLES_IMAGE = 'registry.k8s.io/build-image/distroless-iptables:v0.9.6';
+const IPTABLES_IMAGE = 'registry.k8s.io/build-image/distroless-iptables:v0.9.7';
+
+/** Names that specs of one version ask for: the next one has other tags. */
+export const TEST_IMAGES: readonly string[] = [
+  PAUSE_IMAGE,
+  AGNHOST_IMAGE,
+  DNS_TESTING_IMAGE,
+  BUSYBOX_IMAGE,
+  WINDOW_IMAGE,
+  IPTABLES_IMAGE,
+];
 
 /**
  * Without the names nft lists protocols as numbers, and kube-proxy, which compares with what it
@@ -46,7 +57,7 @@ export async function commonImages(parts: Parts, real: RealParts): Promise<Image
       command: ['pause'],
     },
     {
-      names: [`registry.k8s.io/e2e-test-images/${WINDOW_PART}:1.4`],
+      names: [WINDOW_IMAGE],
       files: { [`/${WINDOW_PART}`]: real[WINDOW_PART] },
       entrypoint: [`/${WINDOW_PART}`],
     },
