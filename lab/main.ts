@@ -1,18 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { runOnHost } from './commands/enter.ts';
+import { runFairlead } from './commands/fairlead.ts';
+import { scale } from './commands/scale.ts';
 import { formatStatus, readStatus } from './commands/status.ts';
 import { DEFAULT_LAB, type UpOptions, up } from './commands/up.ts';
 import { upReal } from './commands/up-real.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
-import { runInteractive } from './host/interactive.ts';
 import { interruption } from './host/interruption.ts';
-import {
-  enterNamespace,
-  listNamespaces,
-  namespaceName,
-  namespacePath,
-  releaseNamespaceFolder,
-} from './host/namespaces.ts';
+import { namespacePath, releaseNamespaceFolder } from './host/namespaces.ts';
 import { terminalProgress } from './host/progress.ts';
 import { formatTable } from './host/table.ts';
 import { removeLab } from './lab.ts';
@@ -104,7 +100,8 @@ program
   .action(async (args: string[], options: { name: string }) => {
     const parts = await provideParts(terminalProgress());
     const kubeconfig = `--kubeconfig=${labFolder(options.name)}/admin.kubeconfig`;
-    await enter({ lab: options.name, role: 'fabric' }, [parts.kubectl, kubeconfig, ...args]);
+    const host = { lab: options.name, role: 'fabric' };
+    process.exitCode = await runOnHost(host, [parts.kubectl, kubeconfig, ...args]);
   });
 
 program
@@ -117,7 +114,30 @@ program
   .action(async (host: string, command: [string, ...string[]], options: { name: string }) => {
     const [first, ...rest] = command;
     const argv = first === '--' ? (rest as [string, ...string[]]) : command;
-    await enter({ lab: options.name, role: host }, argv);
+    process.exitCode = await runOnHost({ lab: options.name, role: host }, argv);
+  });
+
+program
+  .command('fairlead')
+  .description('run a command of Fairlead for the agent of a node: status, services, diff')
+  .addOption(nameOption())
+  .passThroughOptions()
+  .allowUnknownOption()
+  .argument('<node>')
+  .argument('<command...>')
+  .action(async (node: string, command: string[], options: { name: string }) => {
+    process.exitCode = await runFairlead({ lab: options.name, role: node }, command);
+  });
+
+program
+  .command('scale')
+  .description('run so many pods behind the Service that `lab up` made')
+  .addOption(nameOption())
+  .argument('<service>')
+  .argument('<count>', 'how many', count)
+  .action(async (service: string, count: number, options: { name: string }) => {
+    const parts = await provideParts(terminalProgress());
+    console.log(await scale({ lab: options.name, service, count, parts }));
   });
 
 program
@@ -145,18 +165,8 @@ program
     if (options.all) await releaseNamespaceFolder();
   });
 
-async function enter(
-  place: { lab: string; role: string },
-  argv: readonly [string, ...string[]],
-): Promise<void> {
-  const namespaces = await listNamespaces(place.lab);
-  if (!namespaces.includes(namespaceName(place))) {
-    const known = namespaces.map((name) => name.split('-').slice(2).join('-')).join(', ');
-    throw new LabError('LAB_NOT_FOUND', `lab '${place.lab}' has no host '${place.role}'`, {
-      next: known === '' ? 'start it: npm run lab -- up' : `its hosts: ${known}`,
-    });
-  }
-  process.exitCode = await runInteractive(enterNamespace(namespacePath(place), argv));
+function count(text: string): number {
+  return text === '0' ? 0 : wholeNumber(text);
 }
 
 function wholeNumber(text: string): number {

@@ -60,6 +60,7 @@ export const paths = {
   node: (name: string) => `/api/v1/nodes/${name}`,
   services: (namespace: string) => `/api/v1/namespaces/${namespace}/services`,
   service: (namespace: string, name: string) => `/api/v1/namespaces/${namespace}/services/${name}`,
+  allPods: '/api/v1/pods',
   pods: (namespace: string) => `/api/v1/namespaces/${namespace}/pods`,
   pod: (namespace: string, name: string) => `/api/v1/namespaces/${namespace}/pods/${name}`,
   allSlices: '/apis/discovery.k8s.io/v1/endpointslices',

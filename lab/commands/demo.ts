@@ -1,6 +1,7 @@
 import type { Service } from '../api/objects.ts';
 import { paths } from '../api/objects.ts';
 import { until } from '../host/until.ts';
+import type { PodSpec } from '../kubelet/pods.ts';
 import type { Lab } from '../lab.ts';
 import { nodeName } from '../network/plan.ts';
 import { nodeIndexes } from '../network/topology.ts';
@@ -12,19 +13,7 @@ const REACHABLE_DEADLINE_MS = 30_000;
 /** Something to talk to in a fresh lab: a pod on every node behind one Service named `web`. */
 export async function deployDemo(lab: Lab): Promise<Service> {
   const pods = nodeIndexes(lab).map((nodeIndex) =>
-    lab.pods.run({
-      namespace: 'default',
-      name: `web-${nodeIndex}`,
-      nodeIndex,
-      labels: { app: 'web' },
-      ports: [
-        { name: 'http', port: SERVE_PORT, protocol: 'TCP' },
-        { name: 'udp', port: SERVE_PORT, protocol: 'UDP' },
-      ],
-      ready: true,
-      hostNetwork: false,
-      server: 'agnhost',
-    }),
+    lab.pods.run(demoPod({ service: 'web', number: nodeIndex, nodeIndex })),
   );
   await Promise.all(pods);
   return await lab.api.create<Service>(paths.services('default'), {
@@ -39,6 +28,22 @@ export async function deployDemo(lab: Lab): Promise<Service> {
       ],
     },
   });
+}
+
+export function demoPod(of: { service: string; number: number; nodeIndex: number }): PodSpec {
+  return {
+    namespace: 'default',
+    name: `${of.service}-${of.number}`,
+    nodeIndex: of.nodeIndex,
+    labels: { app: of.service },
+    ports: [
+      { name: 'http', port: SERVE_PORT, protocol: 'TCP' },
+      { name: 'udp', port: SERVE_PORT, protocol: 'UDP' },
+    ],
+    ready: true,
+    hostNetwork: false,
+    server: 'agnhost',
+  };
 }
 
 /** Resolves when the Service answers on every node, in both families. */

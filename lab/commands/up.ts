@@ -8,6 +8,7 @@ import { nodeIndexes, type PodNetwork } from '../network/topology.ts';
 import { type ApiVersion, describeApiVersion } from '../parts/api-version.ts';
 import { findProxy } from '../proxies/registry.ts';
 import { deployDemo, untilReachable } from './demo.ts';
+import { writeLabRecord } from './running-lab.ts';
 
 export interface UpOptions {
   readonly name: string;
@@ -44,6 +45,8 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
   try {
     const service = await abortable(furnish(lab, options, context), context.signal);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    const { podNetwork, network } = options;
+    await writeLabRecord(lab.folder, { nodeCount: lab.nodeCount, podNetwork, network });
     await lab.detach();
     return describe({ lab, service, seconds, ...options });
   } catch (error) {
@@ -93,9 +96,11 @@ function describe({ lab, service, seconds, proxy, api }: Description): string {
     '',
     `Service default/web: cluster IPs ${service.spec.clusterIPs?.join(' and ')}, node port ${nodePort}`,
     '',
-    'Three things to try:',
+    'Things to try:',
     command('exec', `node1 -- curl -s http://${clusterIp}/hostname`),
     command('exec', `client -- curl -s http://${nodeAddress(1).ipv4}:${nodePort}/clientip`),
+    ...(proxy.startsWith('fairlead') ? [command('fairlead', 'node1 status')] : []),
+    command('scale', 'web 3'),
     command('kubectl', 'get nodes,services,endpointslices -o wide'),
     '',
     `Take it down: npm run lab -- down${lab_}`,

@@ -71,9 +71,13 @@ export function labOfNamespace(fullName: string): string {
  * holds only what the lab started there, so its processes are ours to end.
  */
 export async function removeNamespaces(fullNames: readonly string[]): Promise<void> {
+  await killProcessesOf(...fullNames);
+  await ipBatch(fullNames.map((name) => `netns delete ${name}`));
+}
+
+export async function killProcessesOf(...fullNames: readonly string[]): Promise<void> {
   const found = await processesByNamespace(fullNames.map(pathOfNamespace));
   for (const pid of [...found.values()].flat()) killIfAlive(pid);
-  await ipBatch(fullNames.map((name) => `netns delete ${name}`));
 }
 
 /**

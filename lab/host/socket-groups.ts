@@ -28,7 +28,7 @@ export class SocketGroups {
   async make(nodes: readonly string[]): Promise<void> {
     if (this.#nodes.size > 0) return;
     const root = rootFolder();
-    const above = join(root, cgroupName({ lab: this.#lab, role: 'sockets' }));
+    const above = socketGroupFolder(this.#lab);
     await mkdir(above, { recursive: true });
     for (const node of nodes) {
       const folder = join(above, node);
@@ -47,6 +47,11 @@ export class SocketGroups {
     this.#nodes = new Map();
     if (home !== undefined) await writeFile(join(home, 'cgroup.procs'), String(process.pid));
   }
+}
+
+/** Holds a group for each node, by its name; there once a proxy that serves sockets was started. */
+export function socketGroupFolder(lab: string): string {
+  return join(rootFolder(), cgroupName({ lab, role: 'sockets' }));
 }
 
 /** Does something in another group of this process's own, and is back before anything else runs. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ApiClient } from '../api/client.ts';
 import { paths } from '../api/objects.ts';
 import { LabError } from '../host/errors.ts';
-import { namespacePath } from '../host/namespaces.ts';
+import { killProcessesOf, namespaceName, namespacePath } from '../host/namespaces.ts';
 import { startDaemon } from '../host/processes.ts';
 import {
   type AddressPair,
@@ -14,7 +14,7 @@ import {
   nodeName,
   podAddress,
 } from '../network/plan.ts';
-import { POD_LINK_PREFIX, plugPod, unplugPod } from '../network/pod-link.ts';
+import { POD_LINK_PREFIX, type PodLink, plugPod, unplugPod } from '../network/pod-link.ts';
 import type { PodNetwork } from '../network/topology.ts';
 import type { NetworkVariant } from '../network/variants/contract.ts';
 import { type NetexecOptions, type ServedPort, startNetexec } from '../servers/netexec.ts';
@@ -48,6 +48,13 @@ export interface KubeletContext {
   readonly network: NetworkVariant;
   readonly logFolder: string;
   readonly agnhost: string;
+  /** The last address in use on each node, where another process has run pods before. */
+  readonly lastHosts?: ReadonlyMap<number, number>;
+}
+
+/** A pod that another process runs: what is known of it from the API. */
+export interface RunningPod extends Pick<PodSpec, 'namespace' | 'name' | 'nodeIndex'> {
+  readonly host: number;
 }
 
 export interface Pod {
@@ -66,12 +73,13 @@ export interface Pod {
 /** Plays the kubelet for the pods of a lab: namespaces and servers here, objects in the API. */
 export class PodRunner implements AsyncDisposable {
   readonly #context: KubeletContext;
-  readonly #lastHost = new Map<number, number>();
+  readonly #lastHost: Map<number, number>;
   readonly #nextBlock = new Map<number, number>();
   readonly #servers = new Set<AsyncDisposable>();
 
   constructor(context: KubeletContext) {
     this.#context = context;
+    this.#lastHost = new Map(context.lastHosts);
   }
 
   async run(spec: PodSpec): Promise<Pod> {
@@ -100,6 +108,15 @@ export class PodRunner implements AsyncDisposable {
     };
   }
 
+  /** Ends a pod of another process: its object, its programs and its namespace. */
+  async end(pod: RunningPod): Promise<void> {
+    const { api, lab } = this.#context;
+    await api.delete(paths.pod(pod.namespace, pod.name), { gracePeriodSeconds: 0 });
+    const link = this.#link(pod, pod.host);
+    await killProcessesOf(namespaceName({ lab, role: link.role }));
+    await unplugPod(link);
+  }
+
   /** Closes the servers of this process; namespaces and programs go with the lab. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#servers].map((server) => this.#stop(server)));
@@ -119,27 +136,33 @@ export class PodRunner implements AsyncDisposable {
     };
   }
 
-  async #plug(spec: PodSpec): Promise<Place> {
+  #link(of: Pick<PodSpec, 'namespace' | 'name' | 'nodeIndex'>, host: number): PodLink {
     const { lab, podNetwork, network } = this.#context;
+    return {
+      lab,
+      podNetwork,
+      network,
+      nodeIndex: of.nodeIndex,
+      role: `${of.namespace}-${of.name}`,
+      linkName: `${POD_LINK_PREFIX}${host}`,
+      address: podAddress(of.nodeIndex, host),
+    };
+  }
+
+  async #plug(spec: PodSpec): Promise<Place> {
     // Host 1 is the gateway.
     const host = (this.#lastHost.get(spec.nodeIndex) ?? 1) + 1;
     this.#lastHost.set(spec.nodeIndex, host);
     const block = this.#takeBlock(spec);
     const link = {
-      lab,
-      podNetwork,
-      network,
-      nodeIndex: spec.nodeIndex,
-      role: `${spec.namespace}-${spec.name}`,
-      linkName: `${POD_LINK_PREFIX}${host}`,
-      address: podAddress(spec.nodeIndex, host),
+      ...this.#link(spec, host),
       pathMtu: spec.pathMtu,
       block: block === undefined ? undefined : blockCidr(spec.nodeIndex, block),
     };
     await plugPod(link);
     return {
       address: link.address,
-      namespacePath: namespacePath({ lab, role: link.role }),
+      namespacePath: namespacePath({ lab: link.lab, role: link.role }),
       numbered: Array.from({ length: spec.moreAddresses ?? 0 }, (_, index) =>
         blockAddress(spec.nodeIndex, block ?? 0, index + 1),
       ),
