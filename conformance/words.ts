@@ -39,7 +39,7 @@ export function movesAmong(...pods: string[]): Answer {
   return { movesAmong: pods };
 }
 
-function answeredOrSilent(...pods: string[]): Answer {
+export function answeredOrSilent(...pods: string[]): Answer {
   return { answeredOrSilent: pods };
 }
 

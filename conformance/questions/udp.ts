@@ -50,7 +50,8 @@ export class UdpFlow {
         resolve(result);
       };
       const onMessage = (message: Buffer): void => finish(message.toString());
-      const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
+      const onError = (error: Error): void =>
+        finish(isTooLarge(error) ? { kind: 'silent' } : outcomeOfError(error, startedAt));
       const callOff = afterSilence(SILENCE_MS, () => finish({ kind: 'silent' }));
       socket.on('message', onMessage).on('error', onError);
       socket.send(word, (error) => {
@@ -60,4 +61,9 @@ export class UdpFlow {
       });
     });
   }
+}
+
+/** A router on the way has dropped it, and said which size would have passed. */
+function isTooLarge(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'EMSGSIZE';
 }

@@ -7,6 +7,7 @@ import type {
 } from '../scenario.ts';
 import {
   answeredBy,
+  answeredOrSilent,
   asker,
   behindDocker,
   clusterIP,
@@ -29,10 +30,16 @@ const EVERYWHERE: ServiceDeclaration = {
   externalIPs: ['external'],
 };
 
+interface Elsewhere {
+  /** For clients outside, whose way into the cluster is wider than that to its pods. */
+  readonly fromOutside?: Otherwise;
+  readonly behindTheOther?: Otherwise;
+}
+
 /** From both nodes and from outside, to every kind of address of a Service. */
 function everyWay(
   question: Pick<Question, 'bytes' | 'expect'>,
-  behindTheOther: Otherwise = {},
+  { fromOutside = {}, behindTheOther = {} }: Elsewhere = {},
 ): Question[] {
   return [
     { from: 'pod:near', to: clusterIP('web'), ...question },
@@ -40,8 +47,8 @@ function everyWay(
     { from: 'node1', to: clusterIP('web'), ...question },
     { from: 'node2', to: clusterIP('web'), ...question },
     { from: 'pod:near', to: nodePort('web', 2), ...question },
-    { from: 'client', to: nodePort('web', 1), ...question },
-    ...throughTheOtherNode({ ...question, otherwise: behindTheOther }),
+    { from: 'client', to: nodePort('web', 1), ...question, otherwise: fromOutside },
+    ...throughTheOtherNode({ ...question, otherwise: { ...fromOutside, ...behindTheOther } }),
   ];
 }
 
@@ -61,6 +68,15 @@ const LOST_ERROR: KnownDifference = {
     "the ICMP error of another node is dropped by Docker's FORWARD policy, which rules of nftables cannot overrule",
 };
 
+/** Pods behind VXLAN have a smaller MTU than what is outside. */
+const LOST_BEFORE_VXLAN: Otherwise = {
+  '@vxlan': {
+    expect: answeredOrSilent('a', 'b'),
+    reason:
+      'in IPv6 only the sender fragments: a client outside loses its first large datagram to a pod behind VXLAN, and learns the size by that',
+  },
+};
+
 export const packetSizeScenarios: readonly Scenario[] = [
   {
     name: 'path-mtu/narrow-path-to-endpoint',
@@ -69,7 +85,10 @@ export const packetSizeScenarios: readonly Scenario[] = [
     services: { web: EVERYWHERE },
     steps: [
       {
-        ask: everyWay({ bytes: TRANSFER_BYTES, expect: answeredBy('a') }, behindDocker(LOST_ERROR)),
+        ask: everyWay(
+          { bytes: TRANSFER_BYTES, expect: answeredBy('a') },
+          { behindTheOther: behindDocker(LOST_ERROR) },
+        ),
       },
     ],
   },
@@ -108,7 +127,7 @@ export const packetSizeScenarios: readonly Scenario[] = [
     pods: { a: on(1), b: on(2), near: asker(1), far: asker(2) },
     services: { web: { ...EVERYWHERE, ports: [UDP_PORT] } },
     steps: DATAGRAM_BYTES.map((bytes) => ({
-      ask: everyWay({ bytes, expect: answeredBy('a', 'b') }),
+      ask: everyWay({ bytes, expect: answeredBy('a', 'b') }, { fromOutside: LOST_BEFORE_VXLAN }),
     })),
   },
   {
