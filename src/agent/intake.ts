@@ -142,8 +142,8 @@ export class Intake {
 
   #takeSlice(event: Extract<SourceEvent, { kind: 'slice'; type: 'put' | 'delete' }>): Touched {
     if (event.type === 'delete') {
-      this.table.deleteSlice(event.key);
-      return { slice: event.key };
+      const service = this.table.deleteSlice(event.key);
+      return service === undefined ? { slice: event.key } : { service, slice: event.key };
     }
     const { namespace, service, triggeredAtMs } = event.object;
     this.table.putSlice(event.object);

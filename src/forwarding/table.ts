@@ -69,9 +69,11 @@ export class ForwardingTable {
     for (const move of this.#register.putSlice(slice)) this.#sliceMoved(move);
   }
 
-  deleteSlice(key: string): void {
+  /** Gives the Service that it was of, as `namespace/name`; undefined if it was not known. */
+  deleteSlice(key: string): string | undefined {
     const move = this.#register.deleteSlice(key);
     if (move) this.#sliceMoved(move);
+    return move?.entry.name;
   }
 
   putNamespace(namespace: NamespaceObject): void {
