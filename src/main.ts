@@ -23,4 +23,5 @@ const commands = [
 failOnLostOutput(process.stdout);
 // Nowhere is left to tell of what standard error did not take.
 process.stderr.on('error', () => undefined);
-process.exitCode = await runProgram(commands, process.argv.slice(2));
+const [, programPath, ...args] = process.argv;
+process.exitCode = await runProgram(commands, args, programPath);

@@ -1,6 +1,9 @@
 /** `run`: another one serves here, and neither a restart nor another configuration helps. */
 export const ALREADY_RUNNING_EXIT = 4;
 
+/** The command line is not one that can be understood. */
+export const WRONG_USAGE_EXIT = 2;
+
 /** What a command could not do, for a program (`code`), a reader, and whoever has to go on (`next`). */
 export class CommandError extends Error {
   readonly code: string;

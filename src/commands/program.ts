@@ -1,20 +1,22 @@
 import { Command, CommanderError } from 'commander';
-import { exitCodeOf } from './command-error.ts';
-import { normalizeArguments } from './kube-proxy-flags.ts';
+import { exitCodeOf, WRONG_USAGE_EXIT } from './command-error.ts';
+import { argumentsWithVerb } from './invocation.ts';
+import { VERSION } from './run/version.ts';
 import { printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;
-const WRONG_USAGE = 2;
 
 /** Runs the command that the arguments name; resolves to the exit code of the process. */
 export async function runProgram(
   commands: readonly Command[],
   args: readonly string[],
+  programPath?: string,
 ): Promise<number> {
   const program = new Command('fairlead')
     .description(
       'The Kubernetes node proxy, rebuilt: it makes Service addresses work, and can say why',
     )
+    .version(`fairlead ${VERSION}`, '-V, --version', 'print the version and end')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printPage(text.trimEnd()),
@@ -22,11 +24,11 @@ export async function runProgram(
     });
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {
-    await program.parseAsync(normalizeArguments(args), { from: 'user' });
+    await program.parseAsync(argumentsWithVerb({ programPath, args }), { from: 'user' });
     // A command that succeeded may have found something that a script wants to know of.
     return typeof process.exitCode === 'number' ? process.exitCode : OK;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE_EXIT;
     printNote(describe(error));
     return exitCodeOf(error);
   }

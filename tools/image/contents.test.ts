@@ -115,6 +115,7 @@ describe('the image', () => {
     assert.ok(objects.includes('sock.bpf.o'));
     assert.deepEqual(paths.filter((path) => !LICENSE.test(path)).toSorted(), [
       PROGRAM_PATH.slice(1),
+      'usr/local/bin/kube-proxy',
       ...objects.map((name) => `${home}/bpf/${name}`),
       `${home}/fairlead.mjs`,
       `${binary}/index.js`,

@@ -24,6 +24,8 @@ export interface Contents {
 }
 
 export const PROGRAM_PATH = '/usr/local/bin/fairlead';
+/** What the DaemonSet of kubeadm starts: with this image it needs no other change. */
+const KUBE_PROXY_PATH = '/usr/local/bin/kube-proxy';
 const NODE_PATH = '/usr/local/bin/node';
 const HOME = 'usr/local/lib/fairlead';
 const LICENSES = 'usr/local/share/licenses';
@@ -75,7 +77,13 @@ export async function readContents(
         bytes: withFirstLine(given),
         isExecutable: true,
       },
-      { kind: 'link', path: PROGRAM_PATH.slice(1), target: '../lib/fairlead/fairlead.mjs' },
+      ...[PROGRAM_PATH, KUBE_PROXY_PATH].map(
+        (path): Entry => ({
+          kind: 'link',
+          path: path.slice(1),
+          target: '../lib/fairlead/fairlead.mjs',
+        }),
+      ),
       ...kernelPrograms(objects),
       ...koffi.map(
         ({ path, bytes }): FileEntry => ({

@@ -63,6 +63,10 @@ export function isFieldFlag(name: string): name is FieldFlagName {
   return Object.hasOwn(FIELD_FLAGS, name);
 }
 
+export function isFlagName(name: string): name is FlagName {
+  return isFieldFlag(name) || isStartFlag(name);
+}
+
 function isStartFlag(name: string): name is StartFlagName {
   return Object.hasOwn(START_FLAGS, name);
 }

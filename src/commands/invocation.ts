@@ -1,0 +1,41 @@
+import { basename } from 'node:path';
+import { isFlagName } from '../config/flags/table.ts';
+import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
+import { normalizeArguments } from './kube-proxy-flags.ts';
+
+/** How the process was started: the path it was called by, and what followed. */
+interface Invocation {
+  readonly programPath: string | undefined;
+  readonly args: readonly string[];
+}
+
+const KUBE_PROXY = 'kube-proxy';
+
+/**
+ * The arguments with a verb in front. Called as `kube-proxy`, or with one of its flags where a verb
+ * belongs, it is `run`: so that a DaemonSet of kube-proxy changes nothing but its image.
+ */
+export function argumentsWithVerb({ programPath, args }: Invocation): string[] {
+  const normalized = normalizeArguments(args);
+  const isKubeProxy = programPath !== undefined && basename(programPath) === KUBE_PROXY;
+  if (isKubeProxy) assertNoVerb(normalized);
+  return isKubeProxy || isKubeProxyFlag(normalized[0]) ? ['run', ...normalized] : normalized;
+}
+
+/** kube-proxy has no verbs either. */
+function assertNoVerb([first]: readonly string[]): void {
+  if (first === undefined || first.startsWith('-') || first === '') return;
+  throw new CommandError(`${KUBE_PROXY} takes flags only, and got ${JSON.stringify(first)}`, {
+    code: 'NO_VERBS',
+    exitCode: WRONG_USAGE_EXIT,
+    next: `for another command than "run" use the name fairlead: fairlead ${first}`,
+  });
+}
+
+/** `--version` is understood without a verb too, and says the same. */
+function isKubeProxyFlag(arg: string | undefined): boolean {
+  if (arg === undefined) return false;
+  if (/^-v\d*$/.test(arg)) return true;
+  const name = /^--([^=]+)/.exec(arg)?.[1];
+  return name !== undefined && name !== 'version' && isFlagName(name);
+}
