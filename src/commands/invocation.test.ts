@@ -5,15 +5,16 @@ import { argumentsWithVerb } from './invocation.ts';
 const KUBEADM = ['--config=/var/lib/kube-proxy/config.conf', '--hostname-override=node1'];
 const FAIRLEAD = '/usr/local/bin/fairlead';
 const KUBE_PROXY = '/usr/local/bin/kube-proxy';
+const RUN = ['run', '--take-over'];
 
 describe('the arguments', () => {
   it('are those of "run" when the program is called kube-proxy', () => {
     const verb = (args: string[]) => argumentsWithVerb({ programPath: KUBE_PROXY, args });
-    assert.deepEqual(verb(KUBEADM), ['run', ...KUBEADM]);
-    assert.deepEqual(verb([]), ['run']);
-    assert.deepEqual(verb(['--version']), ['run', '--version']);
-    assert.deepEqual(verb(['--help']), ['run', '--help']);
-    assert.deepEqual(verb(['-v=2', '--proxy_mode=x']), ['run', '-v2', '--proxy-mode=x']);
+    assert.deepEqual(verb(KUBEADM), [...RUN, ...KUBEADM]);
+    assert.deepEqual(verb([]), RUN);
+    assert.deepEqual(verb(['--version']), [...RUN, '--version']);
+    assert.deepEqual(verb(['--help']), [...RUN, '--help']);
+    assert.deepEqual(verb(['-v=2', '--proxy_mode=x']), [...RUN, '-v2', '--proxy-mode=x']);
   });
 
   it('are those of "run" when they begin with a flag of kube-proxy', () => {

@@ -10,6 +10,8 @@ interface Invocation {
 }
 
 const KUBE_PROXY = 'kube-proxy';
+/** What kube-proxy has left in its place is then this process's to remove. */
+export const TAKE_OVER = '--take-over';
 
 /**
  * The arguments with a verb in front. Called as `kube-proxy`, or with one of its flags where a verb
@@ -18,8 +20,11 @@ const KUBE_PROXY = 'kube-proxy';
 export function argumentsWithVerb({ programPath, args }: Invocation): string[] {
   const normalized = normalizeArguments(args);
   const isKubeProxy = programPath !== undefined && basename(programPath) === KUBE_PROXY;
-  if (isKubeProxy) assertNoVerb(normalized);
-  return isKubeProxy || isKubeProxyFlag(normalized[0]) ? ['run', ...normalized] : normalized;
+  if (isKubeProxy) {
+    assertNoVerb(normalized);
+    return ['run', TAKE_OVER, ...normalized];
+  }
+  return isKubeProxyFlag(normalized[0]) ? ['run', ...normalized] : normalized;
 }
 
 /** kube-proxy has no verbs either. */

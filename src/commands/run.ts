@@ -15,10 +15,12 @@ import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
+import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { mountForPrograms } from './run/ebpf.ts';
 import { RUN_FOLDER } from './run/folder.ts';
 import { giveBackMemory } from './run/give-back-memory.ts';
+import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
 import { type Log, openLog } from './run/logger.ts';
 import {
@@ -30,7 +32,7 @@ import {
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance } from './run/one-instance.ts';
 import { removeOtherModes } from './run/other-modes.ts';
-import { openPart, openPlane, type PlanePart } from './run/plane.ts';
+import { openNftables, openPart, openPlane, type PlanePart } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
@@ -41,6 +43,7 @@ import { printPage } from './terminal/print.ts';
 interface RunOptions {
   readonly filename?: readonly string[];
   readonly runFolder: string;
+  readonly takeOver?: true;
 }
 
 /** `fairlead run`: makes Service addresses work on this machine, until it is told to stop. */
@@ -51,7 +54,12 @@ export function runCommand(): Command {
       '-f, --filename <paths...>',
       'manifests instead of a cluster: files or folders, watched',
     )
-    .option('--run-folder <path>', 'where the status socket is', RUN_FOLDER);
+    .option('--run-folder <path>', 'where the status socket is', RUN_FOLDER)
+    .option(
+      TAKE_OVER,
+      'once everything is in the kernel, delete the nftables tables that kube-proxy left; implied ' +
+        'when called as kube-proxy',
+    );
   return addKubeProxyFlags(command).action(async (options: RunOptions) => {
     const flags = givenFlags(command);
     const config = await loadConfig(flags);
@@ -145,6 +153,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       const others = { mode, open, log, clock: systemClock, random: Math.random };
       afterwards = Promise.all([
         removeOtherModes(others, lifetime.signal),
+        ...(options.takeOver ? [removeKubeProxyTables({ openNetlink: openNftables, log })] : []),
         giveBackMemory(others, lifetime.signal),
       ]);
     },

@@ -92,6 +92,10 @@ function iptablesPlane({ onWarning, serveLocalhost }: PlaneSurroundings): DataPl
   });
 }
 
+export function openNftables(): Netlink {
+  return openNetfilter('requests');
+}
+
 function openNetfilter(kind: 'requests' | 'events'): Netlink {
   if (kind === 'requests') return openNetlink({ protocol: NETLINK_NETFILTER });
   return openNetlink({

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino';
+import type { Netlink } from '../../linux/netlink/socket.ts';
+import { NftConnection } from '../../linux/nftables/connection.ts';
+import type { TableRef } from '../../linux/nftables/objects.ts';
+
+/** What kube-proxy calls its tables in nftables mode. */
+const TABLES: readonly TableRef[] = [
+  { family: 'ip', name: 'kube-proxy' },
+  { family: 'ip6', name: 'kube-proxy' },
+];
+
+export interface KubeProxyTablesOptions {
+  readonly openNetlink: () => Netlink;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * Deletes the tables of the kube-proxy that ran in this place before. Call it when everything is in
+ * the kernel: until then they serve, and from then on nothing keeps them up to date.
+ */
+export async function removeKubeProxyTables(of: KubeProxyTablesOptions): Promise<void> {
+  using connection = new NftConnection(of.openNetlink());
+  try {
+    const left: TableRef[] = [];
+    for (const table of TABLES) {
+      if ((await connection.chains(table)).length > 0) left.push(table);
+    }
+    if (left.length === 0) return;
+    const batch = connection.begin();
+    for (const table of left) batch.deleteTable(table);
+    await connection.commit(batch);
+    of.log.info({ tables: left.length }, 'removed the nftables tables of kube-proxy');
+  } catch (error) {
+    // They are no reason to stop serving.
+    of.log.warn(
+      `the nftables tables of kube-proxy are still there, and are out of date from now on: ${String(error)}; delete them: nft delete table ip kube-proxy`,
+    );
+  }
+}
