@@ -60,8 +60,10 @@ test('a heading that is not there is an error', () => {
 test('the document for operators has the steps there and back', async () => {
   const markdown = await readFile(join(import.meta.dirname, '../../docs/install.md'), 'utf8');
   const scripts = (heading: string) => stepsIn(markdown, heading).map(({ script }) => script);
-  const there = scripts('## In place of kube-proxy');
+  const there = scripts('### Step by step');
   const back = scripts('## And back');
   assert.deepEqual([there.length, back.length], [5, 3]);
-  assert.ok([...there, ...back].every((script) => script.includes('kubectl')));
+  const oneLine = [...scripts('### One line'), ...scripts('### One line, back')];
+  assert.equal(oneLine.length, 4);
+  assert.ok([...there, ...back, ...oneLine].every((script) => script.includes('kubectl')));
 });

@@ -14,6 +14,7 @@ import { type Phase, type PhaseResult, tallyPhases } from './tally.ts';
 import { CHECKOUT, openWorkshop } from './workshop.ts';
 
 export interface SwapRun {
+  readonly way: Way;
   readonly nodes: number;
   readonly perSecond: number;
   /** How long each proxy is left alone, before, between and after. */
@@ -25,15 +26,21 @@ export interface SwapRun {
 }
 
 const DOCUMENT = join(CHECKOUT, 'docs/install.md');
-const THERE = '## In place of kube-proxy';
-const BACK = '## And back';
+export type Way = 'steps' | 'one-line';
+
+/** The sections of the document that lead there and back. */
+const SECTIONS: Readonly<Record<Way, { readonly there: string; readonly back: string }>> = {
+  steps: { there: '### Step by step', back: '## And back' },
+  'one-line': { there: '### One line', back: '### One line, back' },
+};
 
 /** Changes the proxy of a cluster that is in use, by the words of docs/install.md, and back again. */
 export async function runSwap(plan: SwapRun): Promise<PhaseResult[]> {
   const { progress, signal } = plan;
   const markdown = await readFile(DOCUMENT, 'utf8');
-  const there = stepsIn(markdown, THERE);
-  const back = stepsIn(markdown, BACK);
+  const sections = SECTIONS[plan.way];
+  const there = stepsIn(markdown, sections.there);
+  const back = stepsIn(markdown, sections.back);
   await using cluster = await startRealCluster({
     nodeCount: plan.nodes,
     proxy: findRealProxy('upstream-nftables'),

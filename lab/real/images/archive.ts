@@ -55,7 +55,7 @@ function configuration(image: ImageDescription, layerDigest: string): object {
       Entrypoint: image.entrypoint,
       Cmd: image.command ?? [],
       WorkingDir: '/',
-      Env: ['PATH=/usr/sbin:/usr/bin:/sbin:/bin'],
+      Env: ['PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
     },
     rootfs: { type: 'layers', diff_ids: [`sha256:${layerDigest}`] },
     history: [{ created, created_by: 'fairlead lab' }],

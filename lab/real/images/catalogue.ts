@@ -76,8 +76,8 @@ export function kubeProxyImage(
   kubeProxy: string,
 ): ImageDescription {
   const base = rulesetPrograms();
-  const files = { '/usr/bin/kube-proxy': kubeProxy };
-  return { ...base, names, files, entrypoint: ['/usr/bin/kube-proxy'] };
+  const files = { '/usr/local/bin/kube-proxy': kubeProxy };
+  return { ...base, names, files, entrypoint: ['/usr/local/bin/kube-proxy'] };
 }
 
 /**

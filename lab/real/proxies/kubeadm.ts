@@ -46,7 +46,8 @@ function podSpec(image: string): object {
         name: NAME,
         image,
         imagePullPolicy: 'Never',
-        args: [
+        command: [
+          '/usr/local/bin/kube-proxy',
           `--config=${CONFIG_FOLDER}/${CONFIG_FILE}`,
           '--hostname-override=$(NODE_NAME)',
           '--v=2',
