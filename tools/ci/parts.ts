@@ -376,5 +376,11 @@ function realNodes(): Part[] {
       plans: NIGHTLY,
       seconds: 300,
     }),
+    part('swap-one-line', {
+      about: "the image line of kube-proxy's DaemonSet changed and changed back, under load",
+      command: npm('swap', '--one-line'),
+      plans: NIGHTLY,
+      seconds: 300,
+    }),
   ];
 }
