@@ -8,6 +8,7 @@ import type { Settings } from '../config/settings.ts';
 import { patiently } from './services/patience.ts';
 import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
+import { visible } from './terminal/visible.ts';
 
 /** The machine that it is about. */
 export interface ObservedMachine {
@@ -105,7 +106,9 @@ function isBrokenManifest({ code }: ClusterError): boolean {
 function assertWhole([first, ...others]: readonly ClusterError[]): void {
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  const { code, message } = first;
+  const { code } = first;
+  // The name of a file may hold anything.
+  const message = visible(first.message);
   const next = code === 'MANIFEST_BROKEN' ? 'correct the document' : first.next;
   throw new ClusterError(code, `${message}${more}`, { next, cause: first });
 }
