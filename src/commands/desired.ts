@@ -28,8 +28,8 @@ export interface NodeToObserve {
 /** What a node should do, kept up to date until it is stopped. */
 export interface ObservedNode {
   readonly intake: Intake;
-  /** Called after each event, for whoever wants to see changes as they come. */
-  onChange: (() => void) | undefined;
+  /** Calls back after each event from now on. */
+  onChange(listener: () => void): void;
   /** Settles when the source has no more to tell. */
   readonly following: Promise<unknown>;
   stop(): Promise<void>;
@@ -61,9 +61,10 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   if (!machine) intake.takeMachineAddresses([]);
   const complete = Promise.withResolvers<void>();
   const lifetime = new AbortController();
+  let listener: (() => void) | undefined;
   const changed = (): void => {
     if (intake.isComplete) complete.resolve();
-    observed.onChange?.();
+    listener?.();
   };
   const take = (event: SourceEvent): void => {
     intake.take(event);
@@ -84,7 +85,6 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
     lifetime.abort();
     await following;
   };
-  const observed: ObservedNode = { intake, onChange: undefined, following, stop };
   try {
     const ended = following.then(() => undefined);
     await patiently(Promise.race([complete.promise, ended]), source);
@@ -95,7 +95,10 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
     throw error;
   }
   warnOfGaps(source.server?.());
-  return observed;
+  const onChange = (told: () => void): void => {
+    listener = told;
+  };
+  return { intake, onChange, following, stop };
 }
 
 function isBrokenManifest({ code }: ClusterError): boolean {

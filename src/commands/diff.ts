@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { type Difference, PlaneError } from '../dataplanes/contract.ts';
+import type { Difference } from '../dataplanes/contract.ts';
 import { effectiveCapabilities } from '../linux/capabilities.ts';
+import { NetlinkError } from '../linux/netlink/errors.ts';
 import { aboutText } from './basis/about.ts';
 import { answerOf } from './basis/answer.ts';
 import { type Basis, findBasis } from './basis/basis.ts';
@@ -82,23 +83,22 @@ async function compare(
   basis: Basis,
   { isRepeated }: { readonly isRepeated: boolean },
 ): Promise<readonly Difference[]> {
-  const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
   const { mode, ebpf } = basis.config.settings;
   const plane = openPlane(mode, { ebpf });
   try {
+    const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
     return await plane.diff({ facts, rows: rows.map(({ forwarding }) => forwarding) });
   } catch (error) {
-    throw readError(error, mode);
+    throw error instanceof NetlinkError ? unreadable(error, mode) : error;
   }
 }
 
-/** A kernel without a facility of the mode says so by a code of the system. */
-function readError(error: unknown, mode: string): unknown {
-  if (error instanceof PlaneError || !(error instanceof Error) || 'next' in error) return error;
-  return new CommandError(`the kernel cannot be read in mode ${mode}: ${error.message}`, {
+/** The kernel lacks something, or a user namespace keeps it from this process. */
+function unreadable(cause: NetlinkError, mode: string): CommandError {
+  return new CommandError(`the kernel cannot be read in mode ${mode}: ${cause.message}`, {
     code: 'KERNEL_UNREADABLE',
-    next: 'is this the mode that runs on this node? Its kernel must have what docs/install.md lists',
-    cause: error,
+    next: 'run it as root of the machine, on a kernel that has what docs/install.md lists',
+    cause,
   });
 }
 

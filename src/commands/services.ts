@@ -55,7 +55,7 @@ async function watch(basis: Basis, wish: Wish, output: Output): Promise<void> {
   try {
     print(answerOfObserved(observed, { wish }), { basis: apart, wish, output });
     observed.intake.table.takeChanges();
-    observed.onChange = () => printChanges(observed, wish);
+    observed.onChange(() => printChanges(observed, wish));
     await observed.following;
   } finally {
     await observed.stop();

@@ -12,8 +12,6 @@ export interface About {
   readonly agent?: Pick<AgentNode, 'pid' | 'nodeName' | 'mode'>;
   /** Flags that win over the agent or the file. */
   readonly flags?: readonly string[];
-  /** There is an agent, which only root may ask. */
-  readonly isAgentForbidden?: true;
 }
 
 /** `from the agent on node1 (nftables, pid 4121)`, `from config.yaml, node node1 (nftables)`. */
@@ -21,13 +19,11 @@ export function aboutText(about: About): string {
   const { agent, flags = [] } = about;
   const given = flags.length === 0 ? '' : ` with ${flags.join(' ')}`;
   const who = `, node ${about.node} (${about.mode})`;
-  const hint = about.isAgentForbidden
-    ? '; there is an agent on this machine, which only root may ask'
-    : '';
-  if (agent === undefined) return `from ${originOf(about)}${given}${who}${hint}`;
+  if (agent === undefined) return `from ${originOf(about)}${given}${who}`;
   const asked = `from the agent on ${agent.nodeName} (${agent.mode}, pid ${agent.pid})`;
   if (about.objects === 'agent') return asked;
-  return `${asked}${given}${who}, and ${objectsText(about)}`;
+  const objects = about.objects === 'cluster' ? 'its cluster' : objectsText(about);
+  return `${asked} and ${objects}${given}${who}`;
 }
 
 function originOf(about: About): string {

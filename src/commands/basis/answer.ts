@@ -1,8 +1,11 @@
+import { networkInterfaces } from 'node:os';
+import { canonicalIp } from '../../addresses/ip.ts';
+import type { MachineAddresses } from '../../agent/machine-addresses.ts';
 import { readNode, readRows } from '../../agent/servers/status-client.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { NodeView } from '../../forwarding/model.ts';
 import { CommandError } from '../command-error.ts';
-import { type ObservedNode, observeNode } from '../desired.ts';
+import { type ObservedMachine, type ObservedNode, observeNode } from '../desired.ts';
 import { knownAddresses } from '../run/known-addresses.ts';
 import { type Row, rowsOf, type Wish } from '../services/rows.ts';
 import { socketsNow } from '../sockets-now.ts';
@@ -37,10 +40,7 @@ export async function answerOf(basis: Basis, question: Question = {}): Promise<A
 /** The same, kept up to date until it is stopped. */
 export async function observe(basis: SourceBasis, question: Question = {}): Promise<ObservedNode> {
   const { config, nodeName, from } = basis;
-  const isHere = question.isAboutThisMachine === true || basis.isThisMachine;
-  const machine = isHere
-    ? { addresses: knownAddresses(), listSockets: () => socketsNow() }
-    : undefined;
+  const machine = machineOf(basis, question);
   const observed = await observeNode({ settings: config.settings, nodeName, from, machine });
   const isNodeMissing =
     observed.intake.node.state === 'unknown' && config.settings.nodeObject === 'expected';
@@ -48,6 +48,19 @@ export async function observe(basis: SourceBasis, question: Question = {}): Prom
     printWarning(`there is no Node ${nodeName}; its zone and addresses are not known`);
   }
   return observed;
+}
+
+function machineOf(basis: SourceBasis, question: Question): ObservedMachine | undefined {
+  const listSockets = () => socketsNow();
+  // To follow them takes rights that only comparing with the kernel needs anyway.
+  if (question.isAboutThisMachine) return { addresses: knownAddresses(), listSockets };
+  return basis.isThisMachine ? { addresses: addressesNow(), listSockets } : undefined;
+}
+
+function addressesNow(): MachineAddresses {
+  const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const addresses = interfaces.flatMap(({ address }) => canonicalIp(address) ?? []);
+  return { run: async (onChange) => onChange([...new Set(addresses)].sort()) };
 }
 
 export function answerOfObserved({ intake }: ObservedNode, { wish = {} }: Question): Answer {

@@ -56,9 +56,10 @@ export async function findBasis(request: BasisRequest): Promise<Basis> {
     WITHOUT_AGENT.some((name) => flags.has(name));
   const asked = isApart ? { state: 'absent' as const } : await askAgent(options.runFolder);
   if (asked.state === 'answers') return agentBasis(request, asked.node, asked.socketPath);
-  const isForbidden = asked.state === 'forbidden';
-  const basis = sourceBasis(request, await configOf(request));
-  return isForbidden ? { ...basis, about: { ...basis.about, isAgentForbidden: true } } : basis;
+  if (asked.state === 'forbidden') {
+    printWarning('there is an agent on this machine, which only root may ask');
+  }
+  return sourceBasis(request, await configOf(request));
 }
 
 async function configOf({ flags, mode }: BasisRequest): Promise<LoadedConfig> {

@@ -17,7 +17,7 @@ export function diffVerdict(differences: readonly Difference[]): string {
   const services = new Set(differences.flatMap(({ service }) => service ?? []));
   const kinds = (['missing', 'foreign', 'different'] as const).flatMap((kind) => {
     const ofKind = differences.filter((each) => each.kind === kind).length;
-    return ofKind === 0 ? [] : [`${SIGNS[kind]} ${ofKind} ${KIND_TEXT[kind]}`];
+    return ofKind === 0 ? [] : [`${ofKind} ${KIND_TEXT[kind]} (${SIGNS[kind]})`];
   });
   const ports = services.size === 0 ? '' : ` in ${services.size} service ports`;
   return `${count} ${count === 1 ? 'difference' : 'differences'}${ports}: ${kinds.join(', ')}`;
