@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { wordsOf } from '../../src/dataplanes/ebpf/maps/comparison.ts';
-import { frontendOfKey } from '../../src/dataplanes/ebpf/maps/entry-text.ts';
+import { frontendOfKey, wordsOf } from '../../src/dataplanes/ebpf/maps/entry-text.ts';
 import { readAddress, SLOT } from '../../src/dataplanes/ebpf/maps/layout.ts';
 import type { HooksPlane } from '../../src/dataplanes/ebpf/plane.ts';
 import { testPlace } from '../../src/dataplanes/ebpf/testing/place.ts';

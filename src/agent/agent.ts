@@ -146,6 +146,11 @@ export class Agent {
     return this.#context.intake.facts;
   }
 
+  /** What it has not been told completely yet, in words: until then rows are missing. */
+  missing(): readonly string[] {
+    return this.#context.intake.missing();
+  }
+
   /** What the kernel should have, for a plane's `diff`. */
   desired(): Desired {
     const { facts, table } = this.#context.intake;

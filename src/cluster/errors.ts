@@ -45,7 +45,9 @@ export type ClusterErrorCode =
   | 'KUBECONFIG_UNSUPPORTED'
   | 'IN_CLUSTER_MISSING'
   | 'MANIFEST_UNREADABLE'
-  | 'MANIFEST_BROKEN';
+  | 'MANIFEST_BROKEN'
+  /** The last one is used. */
+  | 'MANIFEST_REPEATED';
 
 /** The code that Node gives its own errors, if this is one. */
 export function systemCode(error: unknown): string | undefined {

@@ -82,7 +82,7 @@ describe('read once', () => {
     assert.deepEqual(told, ['put default/a', 'put default/b', ...SYNCED]);
     assert.equal(problems.length, 2);
     assert.ok(problems[0]?.startsWith(`${file}:7: `), problems[0]);
-    assert.equal(problems[1], `cannot read ${missing}`);
+    assert.equal(problems[1], `cannot read ${missing}: there is no such file`);
     assert.equal(source.health()[0]?.skippedCount, 2);
   });
 

@@ -50,7 +50,8 @@ export class ManifestsSource implements Source {
       const texts = [...fromInput, ...(await Promise.all(files.map(readManifest)))];
       if (signal.aborted) return;
       const { events, problems } = manifests.update(texts);
-      this.#note(problems);
+      const nothing = texts.length === 0 ? [noManifests(onDisk)] : [];
+      this.#note([...problems, ...nothing]);
       for (const event of events) onEvent(event);
       if (isFirst) for (const kind of KINDS) onEvent({ kind, type: 'synced' });
       isFirst = false;
@@ -93,4 +94,10 @@ export class ManifestsSource implements Source {
     this.#skippedCount += fresh.length;
     for (const problem of fresh) this.#options.onProblem?.(problem);
   }
+}
+
+function noManifests(paths: readonly string[]): ClusterError {
+  const message = `no manifests in ${paths.join(', ')}`;
+  const next = 'give a folder with files that end in .yaml, .yml or .json';
+  return new ClusterError('MANIFEST_UNREADABLE', message, { next });
 }

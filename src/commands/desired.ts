@@ -1,72 +1,117 @@
-import { hostname } from 'node:os';
 import type { HeldPort } from '../agent/host-sockets.ts';
 import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
 import { hasHooks } from '../agent/node-facts.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import type { Desired } from '../dataplanes/contract.ts';
+import { ClusterError } from '../cluster/errors.ts';
+import type { SourceEvent } from '../cluster/source.ts';
+import type { Settings } from '../config/settings.ts';
 import { patiently } from './services/patience.ts';
 import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
+import { printWarning } from './terminal/print.ts';
+import { visible } from './terminal/visible.ts';
 
-/** What a node should do at one moment, and the table that it follows from. */
-export interface ObservedDesired extends Desired {
-  readonly rows: Desired['rows'];
-  readonly intake: Intake;
-}
-
-export function nodeNameOf({ settings }: LoadedConfig): string {
-  return settings.nodeName ?? hostname().toLowerCase();
-}
-
-/** The machine that it is about, or a node that is only imagined. */
+/** The machine that it is about. */
 export interface ObservedMachine {
   readonly addresses: MachineAddresses;
-  /** Undefined: nobody knows which ports its processes hold. */
+  /** Undefined: which ports its processes hold is not known. */
   readonly listSockets?: () => Promise<readonly HeldPort[]>;
 }
 
+export interface NodeToObserve {
+  readonly settings: Settings;
+  readonly nodeName: string;
+  readonly from: SourceOptions;
+  /** Undefined: another one, of which only the Node object tells. */
+  readonly machine: ObservedMachine | undefined;
+}
+
+/** What a node should do, kept up to date until it is stopped. */
+export interface ObservedNode {
+  readonly intake: Intake;
+  /** Calls back after each event from now on. */
+  onChange(listener: () => void): void;
+  /** Settles when the source has no more to tell. */
+  readonly following: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
 /**
- * Asks the cluster, or reads manifests, once and completely: what `fairlead run` with the same
- * configuration would want the kernel to have.
+ * Asks the cluster, or reads manifests, completely: what `fairlead run` with the same configuration
+ * would want the kernel to have.
  */
-export async function readDesired(
-  config: LoadedConfig,
-  from: SourceOptions,
-  { addresses, listSockets }: ObservedMachine,
-): Promise<ObservedDesired> {
-  const { settings } = config;
-  const nodeName = nodeNameOf(config);
-  const watched = settings.nodeObject === 'none' ? undefined : nodeName;
-  const source = await openSource({ ...from, watchesNamespaces: hasHooks(settings) }, watched);
-  const intake = new Intake({
-    settings,
-    nodeName,
-    expectsHostSockets: listSockets !== undefined,
-  });
+export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
+  const { settings, nodeName, from, machine } = of;
+  const broken: ClusterError[] = [];
+  let isRead = false;
+  const source = await openSource(
+    {
+      ...from,
+      watchesNamespaces: hasHooks(settings),
+      onProblem: (problem) => {
+        // What breaks later, while changes are followed, takes nothing away.
+        if (!isRead && isBrokenManifest(problem)) broken.push(problem);
+        else printWarning(problem.message);
+      },
+    },
+    settings.nodeObject === 'none' ? undefined : nodeName,
+  );
+  const listSockets = machine?.listSockets;
+  const intake = new Intake({ settings, nodeName, expectsHostSockets: listSockets !== undefined });
   if (listSockets) intake.takeHostSockets(await listSockets());
+  if (!machine) intake.takeMachineAddresses([]);
   const complete = Promise.withResolvers<void>();
-  const check = (): void => {
-    if (intake.missing().length === 0) complete.resolve();
-  };
   const lifetime = new AbortController();
+  let listener: (() => void) | undefined;
+  const changed = (): void => {
+    if (intake.isComplete) complete.resolve();
+    listener?.();
+  };
+  const take = (event: SourceEvent): void => {
+    intake.take(event);
+    // Of another machine the addresses of its Node object stand for all.
+    if (!machine && event.kind === 'node' && event.type === 'put' && event.key === nodeName) {
+      intake.takeMachineAddresses(event.object.addresses);
+    }
+    changed();
+  };
   const following = Promise.all([
-    source.run((event) => {
-      intake.take(event);
-      check();
-    }, lifetime.signal),
-    addresses.run((all) => {
+    source.run(take, lifetime.signal),
+    machine?.addresses.run((all) => {
       intake.takeMachineAddresses(all);
-      check();
+      changed();
     }, lifetime.signal),
   ]);
-  try {
-    await patiently(Promise.race([complete.promise, following.then(() => undefined)]), source);
-  } finally {
+  const stop = async (): Promise<void> => {
     lifetime.abort();
     await following;
+  };
+  try {
+    const ended = following.then(() => undefined);
+    await patiently(Promise.race([complete.promise, ended]), source);
+    isRead = true;
+    assertWhole(broken);
+  } catch (error) {
+    await stop();
+    throw error;
   }
   warnOfGaps(source.server?.());
-  const { table } = intake;
-  const rows = table.serviceNames().flatMap((name) => table.ofService(name));
-  return { facts: intake.facts, rows, intake };
+  const onChange = (told: () => void): void => {
+    listener = told;
+  };
+  return { intake, onChange, following, stop };
+}
+
+function isBrokenManifest({ code }: ClusterError): boolean {
+  return code === 'MANIFEST_UNREADABLE' || code === 'MANIFEST_BROKEN';
+}
+
+/** An answer from half of the manifests would be a wrong one. */
+function assertWhole([first, ...others]: readonly ClusterError[]): void {
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  const { code } = first;
+  // The name of a file may hold anything.
+  const message = visible(first.message);
+  const next = code === 'MANIFEST_BROKEN' ? 'correct the document' : first.next;
+  throw new ClusterError(code, `${message}${more}`, { next, cause: first });
 }

@@ -1,92 +1,119 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Difference } from '../dataplanes/contract.ts';
-
-import { readDesired } from './desired.ts';
-import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { knownAddresses } from './run/known-addresses.ts';
+import { effectiveCapabilities } from '../linux/capabilities.ts';
+import { NetlinkError } from '../linux/netlink/errors.ts';
+import { aboutText } from './basis/about.ts';
+import { answerOf } from './basis/answer.ts';
+import { type Basis, findBasis } from './basis/basis.ts';
+import { addBasisOptions, type BasisOptions } from './basis/options.ts';
+import { CommandError } from './command-error.ts';
+import { diffText, diffVerdict } from './diff/text-view.ts';
+import { givenFlags } from './kube-proxy-flags.ts';
+import { ownNetworkNamespace } from './run/agent-node.ts';
 import { openPlane } from './run/plane.ts';
-import { socketsNow } from './sockets-now.ts';
-import type { SourceOptions } from './source.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
 
-interface DiffOptions {
-  readonly filename?: readonly string[];
+interface DiffOptions extends BasisOptions {
+  readonly all?: true;
   readonly output: 'text' | 'json';
 }
 
 const DIFFERENT = 3;
 /** Something may be on its way between the API and the kernel: what is amiss twice is amiss. */
 const SECOND_LOOK_AFTER_MS = 500;
+/** Of more a person reads none; the count is of all. */
+const MOST_LISTED = 100;
 
 /** `fairlead diff`: what the kernel should have against what it has. */
 export function diffCommand(): Command {
   const command = new Command('diff')
     .description(
-      `compare what the cluster wants of this node with what the kernel has; exit code ${DIFFERENT} if they differ`,
+      `compare what this node should have in the kernel with what it has; exit code ${DIFFERENT} if they differ`,
     )
-    .option('-f, --filename <paths...>', 'manifests instead of a cluster')
+    .option('--all', `list all differences, and not only the first ${MOST_LISTED}`)
     .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'));
-  return addKubeProxyFlags(command).action(async (options: DiffOptions) => {
-    const differences = await persistent(await loadConfig(givenFlags(command)), options);
-    print(differences, options.output);
+  return addBasisOptions(command).action(async (options: DiffOptions) => {
+    assertMayRead();
+    const basis = await findBasis({ flags: givenFlags(command), options });
+    assertSameNetwork(basis);
+    printNote(aboutText(basis.about));
+    const differences = await persistent(basis);
+    print(differences, basis, options);
     // The program sets the exit code of a command that succeeded; this one has more to say.
     if (differences.length > 0) process.exitCode = DIFFERENT;
   });
 }
 
-async function persistent(
-  config: LoadedConfig,
-  options: DiffOptions,
-): Promise<readonly Difference[]> {
-  const first = await compare(config, options);
+/** Without it the kernel shows none of the tables. */
+function assertMayRead(held = effectiveCapabilities()): void {
+  if (held.has('NET_ADMIN')) return;
+  throw new CommandError('this process lacks CAP_NET_ADMIN, without which it can read no rules', {
+    code: 'NOT_PERMITTED',
+    next: 'run it as root, or in the pod of the agent: kubectl exec … -- fairlead diff',
+  });
+}
+
+/** What the agent wants is meant for the network namespace that it runs in. */
+function assertSameNetwork(basis: Basis): void {
+  if (basis.by !== 'agent') return;
+  const { pid, networkNamespace } = basis.agent;
+  const own = ownNetworkNamespace();
+  if (own === networkNamespace) return;
+  throw new CommandError(
+    `the agent (pid ${pid}) serves another network namespace: ${networkNamespace}, and this is ${own}`,
+    {
+      code: 'OTHER_NETWORK',
+      next: `nsenter -t ${pid} -n fairlead diff; or give --config FILE, and the agent is not asked`,
+    },
+  );
+}
+
+async function persistent(basis: Basis): Promise<readonly Difference[]> {
+  const first = await compare(basis, { isRepeated: false });
   if (first.length === 0) return [];
   await delay(SECOND_LOOK_AFTER_MS);
   const known = new Set(first.map(idOf));
-  return (await compare(config, options)).filter((difference) => known.has(idOf(difference)));
+  return (await compare(basis, { isRepeated: true })).filter((difference) =>
+    known.has(idOf(difference)),
+  );
 }
 
 async function compare(
-  config: LoadedConfig,
-  { filename }: DiffOptions,
+  basis: Basis,
+  { isRepeated }: { readonly isRepeated: boolean },
 ): Promise<readonly Difference[]> {
-  const { kubeconfigPath, serverUrl, accept } = config.settings.api;
-  const from: SourceOptions = {
-    ...(filename ? { filename } : {}),
-    ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-    ...(serverUrl === undefined ? {} : { serverUrl }),
-    ...(accept === undefined ? {} : { accept }),
-  };
-  const desired = await readDesired(config, from, {
-    addresses: knownAddresses(),
-    listSockets: () => socketsNow(),
+  const { mode, ebpf } = basis.config.settings;
+  const plane = openPlane(mode, { ebpf });
+  try {
+    const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
+    return await plane.diff({ facts, rows: rows.map(({ forwarding }) => forwarding) });
+  } catch (error) {
+    throw error instanceof NetlinkError ? unreadable(error, mode) : error;
+  }
+}
+
+/** The kernel lacks something, or a user namespace keeps it from this process. */
+function unreadable(cause: NetlinkError, mode: string): CommandError {
+  return new CommandError(`the kernel cannot be read in mode ${mode}: ${cause.message}`, {
+    code: 'KERNEL_UNREADABLE',
+    next: 'run it as root of the machine, on a kernel that has what docs/install.md lists',
+    cause,
   });
-  const { mode, ebpf } = config.settings;
-  return await openPlane(mode, { ebpf }).diff(desired);
 }
 
 function idOf({ kind, object }: Difference): string {
   return `${kind} ${object}`;
 }
 
-const SIGNS = { missing: '-', foreign: '+', different: '~' } as const;
-const COLOURS = { missing: 'red', foreign: 'green', different: 'yellow' } as const;
-
-function print(differences: readonly Difference[], output: DiffOptions['output']): void {
-  if (output === 'json') {
-    printJson(differences);
+function print(differences: readonly Difference[], basis: Basis, options: DiffOptions): void {
+  if (options.output === 'json') {
+    printJson(differences.map((difference) => ({ ...difference, from: basis.about })));
     return;
   }
-  for (const { kind, object, service } of differences) {
-    const line = `${SIGNS[kind]} ${object}${service === undefined ? '' : `  (${service})`}`;
-    printPage(styleText(COLOURS[kind], line, { stream: process.stdout }));
-  }
-  const count = differences.length;
-  printNote(
-    count === 0
-      ? 'the kernel has what the cluster wants'
-      : `${count} differences: - missing in the kernel, + not wanted, ~ different`,
-  );
+  const shown = options.all ? differences : differences.slice(0, MOST_LISTED);
+  if (shown.length > 0) printPage(diffText(shown));
+  const more = differences.length - shown.length;
+  if (more > 0) printNote(`and ${more} more; --all lists them`);
+  printNote(diffVerdict(differences));
 }

@@ -6,6 +6,8 @@ import { renderCommand } from './render.ts';
 
 const SHOP = join(import.meta.dirname, 'render/testdata/shop.yaml');
 
+const ABOUT = `from ${SHOP}`;
+
 interface Run {
   readonly code: number;
   readonly out: string;
@@ -29,12 +31,12 @@ async function run(context: TestContext, ...args: readonly string[]): Promise<Ru
 
 test('a page says what is done, what is in the kernel for it, and what the rules do', async (context) => {
   const { code, out, err } = await run(context, 'shop/web:http');
-  assert.deepEqual([code, err], [0, '']);
-  assert.match(out, /^shop\/web:http {2}TCP, IPv4, in table ip fairlead$/m);
-  assert.match(
-    out,
-    /198\.18\.0\.1:80 +load-balancer-ip +one of 2 +one of 2, masqueraded +the only one here/,
+  assert.deepEqual(
+    [code, err],
+    [0, `${ABOUT} with --cluster-cidr 10.1.0.0/16, node node1 (nftables)\n`],
   );
+  assert.match(out, /^shop\/web:http {2}TCP, IPv4, in table ip fairlead$/m);
+  assert.match(out, /198\.18\.0\.1:80 +load-balancer-ip +2 +2, masq +1 here/);
   assert.match(out, /map +frontends +10\.96\.0\.10 \. tcp \. 80 : 0x20da030b/);
   assert.match(out, /map +groups +0x20da030b : 0x01000002 +to chain cluster\/2/);
   assert.match(
@@ -85,7 +87,7 @@ test('without a name all are shown', async (context) => {
   const { out } = await run(context);
   assert.match(out, /^shop\/web:http /m);
   assert.match(out, /^shop\/empty /m);
-  assert.match(out, /10\.96\.0\.11:53 +cluster-ip +refused +refused +refused/);
+  assert.match(out, /10\.96\.0\.11:53 +cluster-ip +rejected +rejected +rejected/);
 });
 
 test('--raw is a listing of nft, of one family if asked', async (context) => {
@@ -134,12 +136,10 @@ test('a node that nobody knows is worth a warning', async (context) => {
 
 test('in iptables mode: the way hook by hook, and a sentence for each rule', async (context) => {
   const { code, out, err } = await run(context, '--mode', 'iptables', 'shop/web:http');
-  assert.deepEqual([code, err], [0, '']);
+  const given = '--mode iptables --cluster-cidr 10.1.0.0/16';
+  assert.deepEqual([code, err], [0, `${ABOUT} with ${given}, node node1 (iptables)\n`]);
   assert.match(out, /^shop\/web:http {2}TCP, IPv4, by iptables$/m);
-  assert.match(
-    out,
-    /node port 30080 +node-port +one of 2 +one of 2, masqueraded +the only one here/,
-  );
+  assert.match(out, /node port 30080 +node-port +2 +2, masq +1 here/);
   assert.match(
     out,
     /node port 30080 +nat PREROUTING > KUBE-SERVICES > KUBE-NODEPORTS > KUBE-EXT-(\w+) > KUBE-SVC-\1 or KUBE-SVL-\1 > KUBE-SEP-\w+ or KUBE-SEP-\w+\n +filter FORWARD > KUBE-FORWARD\n +nat POSTROUTING > KUBE-POSTROUTING$/m,

@@ -1,7 +1,5 @@
 import { Command, Option } from 'commander';
-import type { MachineAddresses } from '../agent/machine-addresses.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problem.ts';
+import type { Mode } from '../config/modes.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import { renderedTables, restoreText, USUAL_ABILITIES } from '../dataplanes/iptables/render.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from '../dataplanes/nftables/chains.ts';
@@ -9,24 +7,27 @@ import { renderTable } from '../dataplanes/nftables/render.ts';
 import { tableContent } from '../dataplanes/nftables/table-content.ts';
 import type { Forwarding } from '../forwarding/model.ts';
 import type { TableFamily } from '../linux/nftables/protocol.ts';
+import { aboutText } from './basis/about.ts';
+import { answerOf } from './basis/answer.ts';
+import { type Basis, findBasis } from './basis/basis.ts';
+import { addBasisOptions, type BasisOptions } from './basis/options.ts';
 import { CommandError } from './command-error.ts';
-import { nodeNameOf, readDesired } from './desired.ts';
-import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import { givenFlags } from './kube-proxy-flags.ts';
 import { renderData } from './render/data-view.ts';
 import { EBPF_MODES, packetPagesOf, rawEntries, socketPagesOf } from './render/hook-page.ts';
 import { iptablesPagesOf } from './render/iptables-page.ts';
 import { pagesOf } from './render/page.ts';
 import { renderText } from './render/text-view.ts';
+import { partsOfMode } from './run/plane.ts';
 import { isWanted, parseWish } from './services/rows.ts';
-import type { SourceOptions } from './source.ts';
-import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
+import { printData, printJson, printNote, printPage } from './terminal/print.ts';
 
 const MODES = ['nftables', 'iptables', ...EBPF_MODES] as const;
 
-interface RenderOptions {
-  readonly filename?: readonly string[];
-  readonly node?: string;
-  readonly mode: (typeof MODES)[number];
+type RenderedMode = (typeof MODES)[number];
+
+interface RenderOptions extends BasisOptions {
+  readonly mode?: RenderedMode;
   readonly family?: TableFamily;
   readonly raw?: true;
   readonly output: 'text' | 'json';
@@ -37,39 +38,46 @@ export function renderCommand(): Command {
   const command = new Command('render')
     .description('print what the kernel of a node is given for each Service, and what it does')
     .argument('[service]', 'namespace/name, or namespace/name:port; all when not given')
-    .option('-f, --filename <paths...>', 'manifests: files, folders, or - for standard input')
-    .option('--node <name>', 'the node to see with; else the one of the configuration')
     .option('--raw', 'exactly what `nft list table` would print, or input for iptables-restore')
-    .addOption(new Option('--mode <mode>', 'which data plane').choices(MODES).default('nftables'))
+    .addOption(
+      new Option('--mode <mode>', 'another mode than that of the agent or configuration').choices(
+        MODES,
+      ),
+    )
     .addOption(new Option('--family <family>', 'one of the two tables').choices(['ip', 'ip6']))
     .addOption(
       new Option('-o, --output <form>', 'for a person, or for a program')
         .choices(['text', 'json'])
         .default('text'),
     );
-  return addKubeProxyFlags(command).action(
+  return addBasisOptions(command).action(
     async (service: string | undefined, options: RenderOptions) => {
-      const flags = new Map(givenFlags(command));
-      // Some fields have a value for each mode; which one counts the mode decides.
-      if (!flags.has('proxy-mode')) flags.set('proxy-mode', [options.mode]);
-      const config = await loadConfig(flags);
-      for (const warning of config.warnings) printWarning(formatProblem(warning));
-      await render(seenFrom(config, options.node), service, options);
+      const { mode } = options;
+      const flags = givenFlags(command);
+      const basis = await findBasis({ flags, options, ...(mode ? { mode } : {}) });
+      await render(basis, service, options);
     },
   );
 }
 
-function seenFrom(config: LoadedConfig, nodeName: string | undefined): LoadedConfig {
-  if (nodeName === undefined) return config;
-  return { ...config, settings: { ...config.settings, nodeName } };
+function renderedMode(mode: Mode): RenderedMode {
+  const found = MODES.find((each) => each === mode);
+  if (found !== undefined) return found;
+  // Says which modes there are.
+  partsOfMode(mode);
+  throw new TypeError(`mode ${mode} cannot be rendered`);
 }
 
 async function render(
-  config: LoadedConfig,
+  basis: Basis,
   service: string | undefined,
   options: RenderOptions,
 ): Promise<void> {
-  const { facts, rows } = await readNode(config, options);
+  const mode = renderedMode(basis.config.settings.mode);
+  // All rows: some of the numbers in a table depend on the others.
+  const answer = await answerOf(basis);
+  const { facts } = answer;
+  const rows = answer.rows.map(({ forwarding }) => forwarding);
   const wish = parseWish(service);
   const families = options.family ? [options.family] : TABLE_FAMILIES;
   const isShown = (row: Forwarding): boolean =>
@@ -80,13 +88,14 @@ async function render(
       next: '`fairlead services` with the same options lists all',
     });
   }
+  printNote(aboutText(basis.about));
   if (options.raw) {
     const desired = { facts, rows: rows.filter(isShown) };
-    const tables = families.map((family) => rawTables(desired, family, options.mode));
+    const tables = families.map((family) => rawTables(desired, family, mode));
     printData(tables.join('').trimEnd());
   } else {
-    const pages = PAGES[options.mode]({ facts, rows }, isShown);
-    if (options.output === 'json') printJson(renderData(pages));
+    const pages = PAGES[mode]({ facts, rows }, isShown);
+    if (options.output === 'json') printJson(renderData(pages, basis.about));
     else printPage(renderText(pages));
   }
 }
@@ -101,7 +110,7 @@ const PAGES = {
 function rawTables(
   desired: { facts: NodeFacts; rows: readonly Forwarding[] },
   family: TableFamily,
-  mode: RenderOptions['mode'],
+  mode: RenderedMode,
 ): string {
   if (mode === 'nftables') return renderTable(tableContent(desired, family));
   if (mode !== 'iptables') {
@@ -112,28 +121,3 @@ function rawTables(
   const tables = renderedTables(desired.rows, setting, FAMILY_OF_TABLE[family]);
   return `# for ${family === 'ip' ? 'iptables' : 'ip6tables'}-restore --noflush\n${restoreText(tables)}`;
 }
-
-/** What the node should do. Of its machine only what the Node object says is known here. */
-async function readNode(
-  config: LoadedConfig,
-  { filename }: RenderOptions,
-): Promise<{ facts: NodeFacts; rows: readonly Forwarding[] }> {
-  const { kubeconfigPath, serverUrl } = config.settings.api;
-  const from: SourceOptions = {
-    ...(filename ? { filename } : {}),
-    ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-    ...(serverUrl === undefined ? {} : { serverUrl }),
-  };
-  const { intake } = await readDesired(config, from, { addresses: NO_ADDRESSES });
-  if (intake.node.state !== 'unknown') {
-    intake.takeMachineAddresses(intake.node.object.addresses);
-  } else if (config.settings.nodeObject === 'expected') {
-    printWarning(`there is no Node ${nodeNameOf(config)}; its addresses are not known`);
-  }
-  const { table, facts } = intake;
-  return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
-}
-
-const NO_ADDRESSES: MachineAddresses = {
-  run: async (onChange) => onChange([]),
-};

@@ -13,6 +13,7 @@ import { formatProblem } from '../config/problem.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
+import { manifestsOption } from './basis/options.ts';
 import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
@@ -50,9 +51,8 @@ interface RunOptions {
 export function runCommand(): Command {
   const command = new Command('run')
     .description('make every Service address work on this machine, as kube-proxy does')
-    .option(
-      '-f, --filename <paths...>',
-      'manifests instead of a cluster: files or folders, watched',
+    .addOption(
+      manifestsOption('manifests instead of a cluster: a file or folder, watched; repeatable'),
     )
     .option('--run-folder <path>', 'where the status socket is', RUN_FOLDER)
     .option(
@@ -160,6 +160,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     config,
     nodeName,
     source,
+    ...(options.filename ? { manifests: options.filename } : {}),
     plane,
     events,
     log,
@@ -230,7 +231,7 @@ async function followConfig(
         for (const change of plan.restart) {
           log.warn({ field: change.path }, 'changed, in force after a restart');
         }
-        proxy.agent.reconfigure(plan.config.settings);
+        proxy.reconfigure(plan.config);
       },
       onProblem: (error) => log.error({ code: error.code }, error.message),
     },

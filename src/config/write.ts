@@ -17,11 +17,26 @@ export function writtenValue(path: FieldPath, value: FieldValue): unknown {
 
 /** A file that gives the same settings again, here and, but for our own block, in kube-proxy. */
 export function toConfigurationYaml(fields: ResolvedFields): string {
+  // kube-proxy would warn about our block, so it is written only where it says something.
+  const isWritten = (path: FieldPath): boolean =>
+    !path.startsWith('fairlead.') || fields[path].origin.from !== 'default';
+  return yamlOf(fields, FIELD_PATHS.filter(isWritten));
+}
+
+/** Only fields that a file or a flag gave: defaults that follow others, such as the mode, stay free. */
+export function toGivenYaml(
+  fields: ResolvedFields,
+  except: ReadonlySet<FieldPath> = new Set(),
+): string {
+  const isGiven = (path: FieldPath): boolean =>
+    fields[path].origin.from !== 'default' && !except.has(path);
+  return yamlOf(fields, FIELD_PATHS.filter(isGiven));
+}
+
+function yamlOf(fields: ResolvedFields, paths: readonly FieldPath[]): string {
   const root: Section = { apiVersion: API_VERSION, kind: KIND };
-  for (const path of FIELD_PATHS) {
-    const { value, origin } = fields[path];
-    // kube-proxy would warn about our block, so it is written only where it says something.
-    if (path.startsWith('fairlead.') && origin.from === 'default') continue;
+  for (const path of paths) {
+    const { value } = fields[path];
     const names = path.split('.');
     const last = names.pop() ?? path;
     let section = root;

@@ -48,6 +48,10 @@ export interface Difference {
   readonly object: string;
   /** `namespace/name:port` of the Service it serves, where it serves one. */
   readonly service?: string;
+  /** Of what is different: what it should be, a line for each value or rule. */
+  readonly wanted?: readonly string[];
+  /** The same, as the kernel has it. */
+  readonly found?: readonly string[];
 }
 
 export interface Inspection {
@@ -127,7 +131,7 @@ export interface DataPlane {
    * the next change of it names no `before`, as after an inspection.
    */
   applyPart?(change: Change): Promise<'unfinished' | 'finished'>;
-  /** What `inspect` would find, without a write. */
+  /** What `inspect` would find, without a write; all of it, however much it is. */
   diff(desired: Desired): Promise<readonly Difference[]>;
   /** Tells every change of ours by somebody else, until the signal is aborted. */
   watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void>;

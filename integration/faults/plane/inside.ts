@@ -1,8 +1,10 @@
+import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
-import { type ObservedDesired, readDesired } from '../../../src/commands/desired.ts';
+import { observeNode } from '../../../src/commands/desired.ts';
 import { knownAddresses } from '../../../src/commands/run/known-addresses.ts';
 import { openPlane } from '../../../src/commands/run/plane.ts';
 import { type LoadedConfig, loadConfig } from '../../../src/config/load.ts';
+import type { Desired } from '../../../src/dataplanes/contract.ts';
 import { openNetlink } from '../../../src/linux/netlink/socket.ts';
 import { NftConnection } from '../../../src/linux/nftables/connection.ts';
 import { NETLINK_NETFILTER } from '../../../src/linux/nftables/protocol.ts';
@@ -35,7 +37,7 @@ export async function answerInside(configPath: string): Promise<void> {
 
 class Inside {
   readonly #config: LoadedConfig;
-  #desired: ObservedDesired | undefined;
+  #desired: Desired | undefined;
   #proxy: OwnProxy | undefined;
 
   constructor(config: LoadedConfig) {
@@ -76,10 +78,18 @@ class Inside {
     this.#proxy = undefined;
   }
 
-  async #readDesired(): Promise<ObservedDesired> {
-    const { kubeconfigPath } = this.#config.settings.api;
-    const from = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
-    return await readDesired(this.#config, from, { addresses: knownAddresses() });
+  async #readDesired(): Promise<Desired> {
+    const { settings } = this.#config;
+    const { kubeconfigPath } = settings.api;
+    const { intake, stop } = await observeNode({
+      settings,
+      nodeName: settings.nodeName ?? hostname().toLowerCase(),
+      from: kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath },
+      machine: { addresses: knownAddresses() },
+    });
+    await stop();
+    const { table, facts } = intake;
+    return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
   }
 
   async #diff(): Promise<string[]> {

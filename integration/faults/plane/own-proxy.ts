@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Events } from '../../../src/agent/events.ts';
 import { hasHooks } from '../../../src/agent/node-facts.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { systemClock } from '../../../src/cluster/clock.ts';
-import { nodeNameOf } from '../../../src/commands/desired.ts';
 import { hooksPlane, podsMetIn } from '../../../src/commands/run/ebpf.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
 import { type AssembledProxy, assembleProxy } from '../../../src/commands/run/proxy.ts';
@@ -46,7 +45,7 @@ export class OwnProxy {
 
   async start(): Promise<void> {
     const config = this.#config;
-    const nodeName = nodeNameOf(config);
+    const nodeName = config.settings.nodeName ?? hostname().toLowerCase();
     const { kubeconfigPath } = config.settings.api;
     const access = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
     const { log, lines } = openLog(config.settings.log);

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { wordsOf } from '../../../src/dataplanes/ebpf/maps/comparison.ts';
-import { frontendOfKey } from '../../../src/dataplanes/ebpf/maps/entry-text.ts';
+import { frontendOfKey, wordsOf } from '../../../src/dataplanes/ebpf/maps/entry-text.ts';
 import { SETTINGS, SLOT } from '../../../src/dataplanes/ebpf/maps/layout.ts';
 import { ONLY } from '../../../src/dataplanes/ebpf/maps/map-set.ts';
 import type { LinkInfo } from '../../../src/linux/bpf/info.ts';

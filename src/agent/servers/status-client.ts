@@ -1,4 +1,6 @@
 import http from 'node:http';
+import type { AgentNode } from './agent-node.ts';
+import { type PagedRow, type RowPage, rowPath } from './row-pages.ts';
 import { ServerError, systemCodeOf } from './server-error.ts';
 import { STATUS_SOCKET_PATH } from './status-socket.ts';
 
@@ -19,6 +21,33 @@ export async function readStatus(request: StatusRequest = {}): Promise<unknown> 
 /** What the kernel has counted for it. Throws ServerError. */
 export async function readCounters(request: StatusRequest = {}): Promise<unknown> {
   return await ask('/counters', request);
+}
+
+/** Which node it serves and with what configuration. Throws ServerError. */
+export async function readNode(request: StatusRequest = {}): Promise<AgentNode> {
+  return (await ask('/node', request)) as AgentNode;
+}
+
+export interface RowsRequest extends StatusRequest {
+  /** `namespace/name`; all when not given. */
+  readonly service?: string;
+  readonly withCandidates?: boolean;
+}
+
+/** What it wants the kernel to have. Each row is whole; rows may change between two pages. Throws ServerError. */
+export async function readRows(request: RowsRequest = {}): Promise<PagedRow[]> {
+  const { service, withCandidates = false } = request;
+  const rows: PagedRow[] = [];
+  let path =
+    service === undefined
+      ? rowPath({ withCandidates })
+      : rowPath({ ofService: service, withCandidates });
+  for (;;) {
+    const page = (await ask(path, request)) as RowPage;
+    for (const row of page.rows) rows.push(row);
+    if (page.lastService === undefined) return rows;
+    path = rowPath({ afterService: page.lastService, withCandidates });
+  }
 }
 
 async function ask(path: string, request: StatusRequest): Promise<unknown> {

@@ -20,6 +20,13 @@ async function folder(t: TestContext): Promise<string> {
   return path;
 }
 
+const NO_ROWS: Pick<StatusSocketOptions, 'node' | 'rows'> = {
+  node: () => {
+    throw new TypeError('not asked here');
+  },
+  rows: () => ({ rows: [] }),
+};
+
 async function started(
   t: TestContext,
   path: string,
@@ -28,7 +35,7 @@ async function started(
   const snapshot = (): unknown => ({ mode: 'nftables' });
   const counters = async (): Promise<unknown> => [{ connections: 7 }];
   return await serve(t, (hooks, signal) =>
-    runStatusSocket({ path, snapshot, counters, ...hooks, ...more }, signal),
+    runStatusSocket({ path, snapshot, counters, ...NO_ROWS, ...hooks, ...more }, signal),
   );
 }
 
@@ -150,7 +157,13 @@ async function firstProblem(t: TestContext, path: string): Promise<ServerError> 
   const stop = new AbortController();
   const told = Promise.withResolvers<ServerError>();
   const running = runStatusSocket(
-    { path, snapshot: () => 'second', counters: async () => [], onProblem: told.resolve },
+    {
+      path,
+      snapshot: () => 'second',
+      counters: async () => [],
+      ...NO_ROWS,
+      onProblem: told.resolve,
+    },
     stop.signal,
   );
   t.after(() => stop.abort());

@@ -1,11 +1,13 @@
 import { mkdir, stat, unlink } from 'node:fs/promises';
 import net from 'node:net';
 import { dirname } from 'node:path';
+import type { AgentNode } from './agent-node.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { openHttpServer } from './http.ts';
 import { keepServing } from './keep-serving.ts';
 import type { OpenServer } from './open-server.ts';
 import { type Handler, jsonReply, type Reply, routes } from './reply.ts';
+import { parseRowPath, type RowPage, type RowRequest } from './row-pages.ts';
 import { type ServerProblemListener, systemCodeOf } from './server-error.ts';
 
 export const STATUS_SOCKET_PATH = '/run/fairlead/status.sock';
@@ -16,6 +18,10 @@ export interface StatusSocketOptions {
   readonly snapshot: () => unknown;
   /** What the kernel has counted, asked for anew each time. */
   readonly counters: () => Promise<unknown>;
+  /** Which node it serves and with what configuration. */
+  readonly node: () => AgentNode;
+  /** What it wants the kernel to have, page by page. */
+  readonly rows: (request: RowRequest) => RowPage;
   readonly onProblem: ServerProblemListener;
   readonly onOpen?: (server: OpenServer) => void;
 }
@@ -34,12 +40,17 @@ export async function runStatusSocket(
   const { onProblem, onOpen } = options;
   const budget = new ConnectionBudget(LIMITS);
   const socketPath = options.path ?? STATUS_SOCKET_PATH;
-  const handler = routes(
+  const byPath = routes(
     new Map<string, Handler>([
       ['/status', () => dataReply(options.snapshot())],
       ['/counters', async () => dataReply(await options.counters())],
+      ['/node', () => dataReply(options.node())],
     ]),
   );
+  const handler: Handler = (path) => {
+    const request = parseRowPath(path);
+    return request === undefined ? byPath(path) : dataReply(options.rows(request));
+  };
   await keepServing(
     {
       where: socketPath,

@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ClusterError } from '../errors.ts';
+import { ClusterError, describeError, systemCode } from '../errors.ts';
 
 /** The text of a file, or why there is none. */
 export interface ManifestText {
@@ -33,8 +33,9 @@ export async function readManifest(file: string): Promise<ManifestText> {
   try {
     return { file, text: await readFile(file, 'utf8') };
   } catch (error) {
-    const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}`, {
-      next: 'does the file exist, and may this user read it?',
+    const why = systemCode(error) === 'ENOENT' ? 'there is no such file' : describeError(error);
+    const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}: ${why}`, {
+      next: 'give a file that exists and that this user may read',
       cause: error,
     });
     return { file, text: undefined, problem };

@@ -1,5 +1,5 @@
 import { ClusterError } from '../errors.ts';
-import { type JsonRecord, recordAt, textAt } from '../json.ts';
+import { isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 import type { Kind, ObjectKey } from '../kinds.ts';
 import type { Interner } from '../narrow/interner.ts';
 import { narrow } from '../narrow/narrow.ts';
@@ -76,6 +76,10 @@ function readObjects(
       problems.push(broken(file, document.line, document.problem));
       continue;
     }
+    if (!isObjectOrNothing(document.value)) {
+      problems.push(broken(file, document.line, 'no object of Kubernetes: it has no kind'));
+      continue;
+    }
     for (const { kind, raw } of objectsOf(document.value)) {
       const item = narrow(kind, raw, interner);
       if (item === undefined) {
@@ -87,6 +91,11 @@ function readObjects(
     }
   }
   return { text, objects, problems };
+}
+
+/** A document of comments alone is nothing. */
+function isObjectOrNothing(value: unknown): boolean {
+  return value === null || value === undefined || (isRecord(value) && textAt(value, 'kind') !== '');
 }
 
 /** Long enough to find it by. */
@@ -149,7 +158,7 @@ function broken(file: string, line: number, why: string): ClusterError {
 }
 
 function repeated(file: string, id: string): ClusterError {
-  return new ClusterError('MANIFEST_BROKEN', `${file}: ${id} is in another file too`, {
+  return new ClusterError('MANIFEST_REPEATED', `${file}: ${id} is in another file too`, {
     next: 'keep one of them; the last one is used',
   });
 }

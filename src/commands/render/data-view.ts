@@ -1,11 +1,13 @@
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
+import type { About } from '../basis/about.ts';
 import { frontendText } from '../services/rows.ts';
 import type { Page } from './page.ts';
 
 /** The same for programs: names that stay, nothing left out. */
-export function renderData(pages: readonly Page[]): object[] {
+export function renderData(pages: readonly Page[], from: About): object[] {
   return pages.map(({ key, table, forwarding, frontends, chains }) => ({
     key,
+    from,
     ...forwarding.id,
     table,
     affinitySeconds: forwarding.affinitySeconds,

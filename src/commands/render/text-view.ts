@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
 import { endpointKey } from '../../forwarding/endpoints.ts';
-import type { Endpoint, Forwarding, Outcome } from '../../forwarding/model.ts';
+import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES, servicePortName } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { frontendText } from '../services/rows.ts';
+import { outcomeCell } from '../services/table-view.ts';
 import { formatTextTable } from '../text-table.ts';
 import type { Page, PageChain, PageFrontend } from './page.ts';
 
@@ -38,21 +39,12 @@ function outcomes({ forwarding, frontends }: Page): string {
   const rows = frontends.map(({ frontend }) => [
     frontendText(frontend),
     frontend.kind,
-    ...SOURCE_CLASSES.map((source) => outcomeWords(frontend.outcomes[source], forwarding)),
+    ...SOURCE_CLASSES.map((source) => outcomeCell(frontend.outcomes[source], forwarding)),
     frontend.notServed === undefined
       ? (frontend.allowedSources?.join(', ') ?? '')
       : `not served: ${notServedText(frontend.notServed)}`,
   ]);
   return formatTextTable([titles.map(bold), ...rows]);
-}
-
-function outcomeWords(outcome: Outcome, forwarding: Forwarding): string {
-  if (outcome.action === 'reject') return styleText('yellow', 'refused');
-  if (outcome.action === 'drop') return styleText('red', 'dropped');
-  const isLocal = outcome.list === 'local';
-  const { length } = isLocal ? forwarding.localEndpoints : forwarding.clusterEndpoints;
-  const which = `${length === 1 ? 'the only one' : `one of ${length}`}${isLocal ? ' here' : ''}`;
-  return `${which}${outcome.masquerade ? ', masqueraded' : ''}`;
 }
 
 function endpoints(forwarding: Forwarding): string {

@@ -28,6 +28,8 @@ export interface ProxyParts {
   readonly config: LoadedConfig;
   readonly nodeName: string;
   readonly source: Source;
+  /** Where the objects come from, if not from a cluster. */
+  readonly manifests?: readonly string[];
   readonly plane: DataPlane;
   readonly events: Events;
   readonly log: Logger;
@@ -41,6 +43,8 @@ export interface ProxyParts {
 /** Everything that runs while Fairlead does, put together; nothing is started by it. */
 export interface AssembledProxy {
   readonly agent: Agent;
+  /** Follows what can change while it runs, and answers with it from then on. */
+  reconfigure(config: LoadedConfig): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -105,8 +109,13 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
   });
+  let currentConfig = config;
   return {
     agent,
+    reconfigure: (changed) => {
+      currentConfig = changed;
+      agent.reconfigure(changed.settings);
+    },
     run: async (signal) => {
       signal.addEventListener('abort', () => manager.stopping(), { once: true });
       signal.addEventListener('abort', () => serviceHealth.close(), { once: true });
@@ -116,7 +125,14 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
           (stop) => agent.run(stop),
           (stop) => flows.run(stop),
           (stop) => parts.events.run(stop),
-          ...serverTasks({ ...parts, agent, metrics, budget, startedAtMs }),
+          ...serverTasks({
+            ...parts,
+            currentConfig: () => currentConfig,
+            agent,
+            metrics,
+            budget,
+            startedAtMs,
+          }),
           (stop) => watchdog(manager, agent, stop),
         ],
         signal,

@@ -7,11 +7,13 @@ import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { ConnectionBudget } from '../../agent/servers/connection-budget.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
+import { RowPages } from '../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
 import { systemClock } from '../../cluster/clock.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
+import { agentNode } from './agent-node.ts';
 import { STATUS_SOCKET } from './folder.ts';
 import { VERSION } from './version.ts';
 
@@ -23,14 +25,19 @@ export function serverTasks(of: {
   readonly plane: DataPlane;
   readonly metrics: AgentMetrics;
   readonly budget: ConnectionBudget;
-  readonly config: LoadedConfig;
+  /** As it is in force: some fields change while the process runs. */
+  readonly currentConfig: () => LoadedConfig;
+  readonly nodeName: string;
+  /** Undefined: its objects come from a cluster. */
+  readonly manifests?: readonly string[];
   readonly events: Events;
   readonly log: Logger;
   readonly runFolder: string;
   readonly startedAtMs: number;
 }): Task[] {
   const { agent, plane, metrics, budget, log, startedAtMs } = of;
-  const { settings, fields } = of.config;
+  const { settings } = of.currentConfig();
+  const rowPages = new RowPages(() => agent.table);
   const { endsWhenServerFails, healthServer, metricsServer, features } = settings;
   const onProblem = (error: Error) => log.warn(error.message);
   const health = healthServer;
@@ -59,7 +66,7 @@ export function serverTasks(of: {
           endsWhenServerFails,
           mode: settings.mode,
           metrics,
-          configuration: () => parse(toConfigurationYaml(fields)) as unknown,
+          configuration: () => parse(toConfigurationYaml(of.currentConfig().fields)) as unknown,
           ...(features.statuszPage
             ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
             : {}),
@@ -73,6 +80,8 @@ export function serverTasks(of: {
           path: join(of.runFolder, STATUS_SOCKET),
           snapshot: () => agent.snapshot(),
           counters: () => plane.counters(),
+          node: () => agentNode(of),
+          rows: (request) => rowPages.page(request),
           onProblem,
         },
         signal,

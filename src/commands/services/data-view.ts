@@ -1,10 +1,12 @@
 import { SOURCE_CLASSES, servicePortKey } from '../../forwarding/model.ts';
+import type { About } from '../basis/about.ts';
 import { frontendText, type Row } from './rows.ts';
 
 /** The same rows for programs: names that stay, nothing left out. */
-export function servicesData(rows: readonly Row[]): object[] {
+export function servicesData(rows: readonly Row[], from: About): object[] {
   return rows.map(({ forwarding, candidates }) => ({
     key: servicePortKey(forwarding.id),
+    from,
     ...forwarding.id,
     affinitySeconds: forwarding.affinitySeconds,
     ...(forwarding.onlyPackets ? { onlyPackets: true } : {}),

@@ -28,10 +28,7 @@ function linesOf(row: Row): string[][] {
     index === 0 ? portText(forwarding) : '',
     frontendText(frontend),
     frontend.kind,
-    ...SOURCE_CLASSES.map((source) => {
-      const outcome = frontend.outcomes[source];
-      return coloured(outcome, outcomeText(outcome, forwarding));
-    }),
+    ...SOURCE_CLASSES.map((source) => outcomeCell(frontend.outcomes[source], forwarding)),
     notes(frontend, forwarding),
   ]);
 }
@@ -65,7 +62,9 @@ function verdict(text: string): string {
   return text === 'list not used' ? styleText('dim', text) : styleText('yellow', text);
 }
 
-function coloured(outcome: Outcome, text: string): string {
+/** The words for an outcome, the same in every command. */
+export function outcomeCell(outcome: Outcome, forwarding: Forwarding): string {
+  const text = outcomeText(outcome, forwarding);
   if (outcome.action === 'forward') return text;
   return styleText(outcome.action === 'reject' ? 'yellow' : 'red', text);
 }

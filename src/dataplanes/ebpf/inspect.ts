@@ -2,7 +2,8 @@ import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { Desired, Inspection, NodeFacts } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import type { Binary } from './maps/binary.ts';
-import { Comparison, wordsOf } from './maps/comparison.ts';
+import { Comparison } from './maps/comparison.ts';
+import { wordsOf } from './maps/entry-text.ts';
 import { entryPrint, slotPrint } from './maps/fingerprint.ts';
 import { compareNodeEntries, type NodeAbout, nodeEntries } from './maps/fixed-entries.ts';
 import type { Knowledge } from './maps/knowledge.ts';
@@ -95,7 +96,7 @@ export async function diffTables(
   desired: Desired,
   about: NodeAbout,
 ): Promise<Differences> {
-  const differences = new Differences();
+  const differences = Differences.ofAll();
   const comparison = new Comparison({
     frontends: await readFrontends(tables),
     slots: tables.readSlots(tables.allSlots),

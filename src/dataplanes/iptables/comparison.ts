@@ -55,9 +55,13 @@ export class Comparison {
   compare(row: Forwarding, rules: RowRules): boolean {
     const present: PresentRow = { chains: new Map(), dispatch: [] };
     let isRight = true;
-    const differ = (kind: Difference['kind'], object: string): void => {
+    const differ = (
+      kind: Difference['kind'],
+      object: string,
+      rules?: Pick<Difference, 'wanted' | 'found'>,
+    ): void => {
       isRight = false;
-      this.#differ(kind, object, servicePortName(row.id));
+      this.#differ(kind, object, { service: servicePortName(row.id), ...rules });
     };
     for (const each of rules.dispatch) {
       if (this.#take(each)) present.dispatch.push(each);
@@ -67,7 +71,9 @@ export class Comparison {
       this.#askedChains.add(name);
       const found = this.#view.nat.get(name);
       if (found) present.chains.set(name, found);
-      if (!equalRules(found, wanted)) differ(found ? 'different' : 'missing', `nat ${name}`);
+      if (equalRules(found, wanted)) continue;
+      if (found) differ('different', `nat ${name}`, { wanted, found });
+      else differ('missing', `nat ${name}`);
     }
     if (!isRight) this.present.set(servicePortKey(row.id), present);
     return isRight;
@@ -127,12 +133,12 @@ export class Comparison {
     return true;
   }
 
-  #differ(kind: Difference['kind'], object: string, service?: string): void {
-    this.#differences.add(() => ({
-      kind,
-      object: `${this.#family} ${object}`,
-      ...(service === undefined ? {} : { service }),
-    }));
+  #differ(
+    kind: Difference['kind'],
+    object: string,
+    more: Pick<Difference, 'service' | 'wanted' | 'found'> = {},
+  ): void {
+    this.#differences.add(() => ({ kind, object: `${this.#family} ${object}`, ...more }));
   }
 }
 

@@ -53,7 +53,11 @@ export function mendFixedParts(
   for (const { table, name, rules } of fixedChains(setting)) {
     const found = view[table].get(name);
     if (equalRules(found, rules)) continue;
-    differ(table, name, found !== undefined);
+    if (found === undefined) differ(table, name, false);
+    else {
+      const object = `${family} ${table} ${name}`;
+      differences.add(() => ({ kind: 'different', object, wanted: rules, found }));
+    }
     changes[table].fill(name, rules);
   }
   for (const rule of firewallRules(setting, family)) {

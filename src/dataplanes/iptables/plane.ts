@@ -153,7 +153,7 @@ export class IptablesPlane implements DataPlane {
   async diff({ facts, rows }: Desired): Promise<readonly Difference[]> {
     const { tables } = await this.#open();
     const setting = { facts, abilities: await readAbilities(this.#options.openNetlink) };
-    const differences = new Differences();
+    const differences = Differences.ofAll();
     const byFamily = byFamilyOf(rows);
     for (const family of FAMILIES) {
       const view = await tables[family].read();

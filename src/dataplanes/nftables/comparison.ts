@@ -4,7 +4,7 @@ import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference } from '../contract.ts';
 import type { Differences } from '../differences.ts';
 import { type Class, classPlace } from './classes.ts';
-import { elementName, hostNumberOf } from './element-text.ts';
+import { elementName, hostNumberOf, valueTextOf } from './element-text.ts';
 import type { ElementView } from './element-view.ts';
 import type { Held, ManagedSet, RowElement, SharedElement } from './elements.ts';
 import { adoptOrder, type SlotOrders } from './endpoint-list.ts';
@@ -13,7 +13,7 @@ import { frontendKey, nodePortKey } from './keys.ts';
 import { partsOf, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { allElements, type Present } from './row-plan.ts';
-import { frontendMap } from './sets.ts';
+import { frontendMap, setSpec } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
 
 /** A row compared with what the kernel has of it. */
@@ -136,7 +136,8 @@ export class Comparison {
       const held = this.#view.held(element.set, element);
       const isRight = isSame(held, element.value);
       if (!isRight) {
-        this.#differ(held ? 'different' : 'missing', element, row);
+        const of = this.#differences.isFull ? element : { ...element, held };
+        this.#differ(held ? 'different' : 'missing', of, row);
         present ??= elements.slice(0, index);
       }
       if (present && held) present.push(isRight ? element : withValue(element, held));
@@ -177,9 +178,28 @@ export class Comparison {
     return missing;
   }
 
+  /** What the element leads to, and what it should. */
+  #values(of: {
+    readonly set: ManagedSet;
+    readonly value?: Binary;
+    readonly held?: Held | 'assumed' | undefined;
+  }): Pick<Difference, 'wanted' | 'found'> {
+    const { value: fields } = setSpec(this.#family, of.set);
+    if (fields === undefined || fields === 'verdict') return {};
+    const text = (value: Binary | undefined): string =>
+      value === undefined ? 'no value' : valueTextOf(fields, value);
+    const held = of.held === 'assumed' ? undefined : of.held?.value;
+    return { wanted: [text(of.value)], found: [text(held)] };
+  }
+
   #differ(
     kind: Difference['kind'],
-    of: { readonly set: ManagedSet; readonly key: Binary },
+    of: {
+      readonly set: ManagedSet;
+      readonly key: Binary;
+      readonly value?: Binary;
+      readonly held?: Held | 'assumed' | undefined;
+    },
     row?: Forwarding,
   ): void {
     if (this.#differences.isFull) {
@@ -189,6 +209,7 @@ export class Comparison {
     this.#differences.add(() => ({
       kind,
       object: elementName(this.#family, of.set, of.key),
+      ...(kind === 'different' ? this.#values(of) : {}),
       ...(row === undefined ? {} : { service: servicePortName(row.id) }),
     }));
   }

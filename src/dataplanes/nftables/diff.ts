@@ -20,7 +20,7 @@ export async function diffTables(
   desired: Desired,
 ): Promise<readonly Difference[]> {
   const numbers = newRowNumbers();
-  const differences = new Differences();
+  const differences = Differences.ofAll();
   const rows = [...desired.rows];
   for (const family of TABLE_FAMILIES) {
     const found = await readFixedParts(connection, family);

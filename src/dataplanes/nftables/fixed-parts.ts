@@ -24,6 +24,7 @@ import {
   TABLES,
 } from './sets.ts';
 import {
+  chainTexts,
   compareStructure,
   mustBeRebuilt,
   type StoredStructure,
@@ -206,7 +207,11 @@ export function mendFixedParts(
   }
   const missing = new Set(structure.missingChains);
   for (const chain of structure.wrongChains) {
-    if (!missing.has(chain)) differ('different', `chain ${chain.name}`);
+    if (!missing.has(chain)) {
+      const object = `${family} ${table.name} chain ${chain.name}`;
+      const rules = () => chainTexts(stored.structure, chain, family);
+      differences.add(() => ({ kind: 'different', object, ...rules() }));
+    }
     batch.flushChain(table, chain.name);
     writeRules(batch, family, chain);
   }
@@ -241,14 +246,15 @@ function mendClasses(batch: NftBatch, { family, stored, wanted, differences }: M
   const table = TABLES[family];
   for (const set of CLASS_SETS) {
     const found = new Map(stored.classes.get(set) ?? []);
-    const differ = (kind: Difference['kind'], key: Binary) =>
-      differences.add(() => ({ kind, object: elementName(family, set, key) }));
+    const differ = (kind: Difference['kind'], key: Binary, values = {}) =>
+      differences.add(() => ({ kind, object: elementName(family, set, key), ...values }));
     for (const each of wanted.classes.filter((one) => classSetOf(one) === set)) {
       const key = hostNumber(classId(each));
       const verdict = found.get(key);
       found.delete(key);
       if (verdict === verdictText(each)) continue;
-      differ(verdict === undefined ? 'missing' : 'different', key);
+      if (verdict === undefined) differ('missing', key);
+      else differ('different', key, { wanted: [verdictText(each)], found: [verdict] });
       if (verdict !== undefined) batch.deleteElement(table, set, { key });
       batch.addElement(table, set, classElement(each));
     }

@@ -104,6 +104,25 @@ export function compareStructure(
   };
 }
 
+/**
+ * The rules of a chain that differs, as they should be and as they are. The kernel's are known by
+ * their fingerprints: of one that no wanted rule has, only whose it is can be said.
+ */
+export function chainTexts(
+  stored: StoredStructure,
+  chain: Chain,
+  family: TableFamily,
+): { readonly wanted: readonly string[]; readonly found: readonly string[] } {
+  const texts = new Map(chain.rules.map((r) => [fingerprint(r, family), ruleText(r, family)]));
+  const found = stored.rules
+    .filter((rule) => rule.chain === chain.name)
+    .map(({ fingerprint: print }) => {
+      if (print === '') return '(a rule of another process)';
+      return texts.get(print) ?? '(a rule of Fairlead for another configuration or version)';
+    });
+  return { wanted: chain.rules.map((rule) => ruleText(rule, family)), found };
+}
+
 /** A set without a name of its own belongs to the rule that uses it, and goes with the rule. */
 function isForeign({ name, flags }: StoredSet, ours: ReadonlySet<string>): boolean {
   return (flags & SET_FLAG.anonymous) === 0 && !ours.has(name);

@@ -1,18 +1,10 @@
+import { endpointKey } from '../../../forwarding/endpoints.ts';
 import { type Forwarding, servicePortKey, servicePortName } from '../../../forwarding/model.ts';
 import type { Difference } from '../../contract.ts';
 import type { Differences } from '../../differences.ts';
 import type { Binary } from './binary.ts';
-import { frontendText } from './entry-text.ts';
-import {
-  bytesOf,
-  CLASS_ORDER,
-  FRONTEND,
-  OUTCOME_BYTES,
-  type OutcomeWord,
-  readOutcome,
-  SLOT,
-  wordsIn,
-} from './layout.ts';
+import { frontendText, frontendValueText, slotText, wordsOf } from './entry-text.ts';
+import { bytesOf, CLASS_ORDER, SLOT, wordsIn } from './layout.ts';
 import type { PodNetwork } from './pod-network.ts';
 import {
   frontendKeyOf,
@@ -62,7 +54,7 @@ export class Comparison {
     const held = keys.map((key) => this.#take(key.toString('latin1')));
     const first = firstSlot(held, served, sequence);
     const isListRight = sequence.endpoints.length === 0 || this.#hasList(first, sequence);
-    if (!isListRight) this.#differ('different', `ebpf slots of ${servicePortKey(row.id)}`, row);
+    if (!isListRight) this.#listDiffers(row, first, sequence);
     let isRight = isListRight;
     served.forEach((frontend, index) => {
       const key = keys[index] as Buffer;
@@ -70,7 +62,11 @@ export class Comparison {
       const expected = frontendValueOf({ row, frontend, sequence, first: first ?? 0 });
       if (value?.equals(expected)) return;
       isRight = false;
-      this.#differ(value ? 'different' : 'missing', frontendText(key), row);
+      const isShown = value && !this.#differences.isFull;
+      const values = isShown
+        ? { wanted: [frontendValueText(expected)], found: [frontendValueText(value)] }
+        : {};
+      this.#differ(value ? 'different' : 'missing', frontendText(key), { row, ...values });
     });
     const presentKeys = keys.flatMap((key, i) => (held[i] ? [key.toString('latin1')] : []));
     const length = sequence.endpoints.length;
@@ -107,9 +103,23 @@ export class Comparison {
     });
   }
 
-  #differ(kind: Difference['kind'], object: string, row?: Forwarding): void {
+  #listDiffers(row: Forwarding, first: number | undefined, { endpoints }: Sequence): void {
+    const object = `ebpf slots of ${servicePortKey(row.id)}`;
+    if (first === undefined || this.#differences.isFull) {
+      this.#differ(first === undefined ? 'missing' : 'different', object, { row });
+      return;
+    }
+    const found = endpoints.flatMap((_, index) => slotText(this.#slots, first + index) ?? []);
+    this.#differ('different', object, { row, wanted: endpoints.map(endpointKey), found });
+  }
+
+  #differ(
+    kind: Difference['kind'],
+    object: string,
+    { row, ...values }: { row?: Forwarding } & Pick<Difference, 'wanted' | 'found'> = {},
+  ): void {
     const service = row === undefined ? {} : { service: servicePortName(row.id) };
-    this.#differences.add(() => ({ kind, object, ...service }));
+    this.#differences.add(() => ({ kind, object, ...service, ...values }));
   }
 }
 
@@ -129,10 +139,4 @@ function firstSlot(
     }
   }
   return undefined;
-}
-
-export function wordsOf(value: Buffer): OutcomeWord[] {
-  return CLASS_ORDER.map((_, index) =>
-    readOutcome(value, FRONTEND.outcomes + index * OUTCOME_BYTES),
-  );
 }

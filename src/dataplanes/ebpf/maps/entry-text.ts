@@ -1,6 +1,18 @@
+import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type { Protocol } from '../../../forwarding/model.ts';
 import type { KernelFrontend } from '../../contract.ts';
-import { FRONTEND_KEY, PROTOCOL_NUMBER, readAddress } from './layout.ts';
+import {
+  CLASS_ORDER,
+  FRONTEND,
+  FRONTEND_KEY,
+  OUTCOME_BYTES,
+  OutcomeFlag,
+  type OutcomeWord,
+  PROTOCOL_NUMBER,
+  readAddress,
+  readOutcome,
+  SLOT,
+} from './layout.ts';
 
 const ANYWHERE: readonly string[] = ['0.0.0.0', '::'];
 
@@ -21,4 +33,31 @@ export function frontendOfKey(key: Buffer): KernelFrontend {
     ...(ANYWHERE.includes(address) ? {} : { address }),
     port: key.readUInt16BE(FRONTEND_KEY.port),
   };
+}
+
+export function wordsOf(value: Buffer): OutcomeWord[] {
+  return CLASS_ORDER.map((_, index) =>
+    readOutcome(value, FRONTEND.outcomes + index * OUTCOME_BYTES),
+  );
+}
+
+/** `pod: 2 from slot 16; host: 2 from slot 16, masquerade; outside: drop; sticky 60 s`. */
+export function frontendValueText(value: Buffer): string {
+  const outcomes = wordsOf(value).map((word, index) => `${CLASS_ORDER[index]}: ${wordText(word)}`);
+  const seconds = value.readUInt32LE(FRONTEND.affinitySeconds);
+  return [...outcomes, ...(seconds === 0 ? [] : [`sticky ${seconds} s`])].join('; ');
+}
+
+function wordText({ first, count, flags }: OutcomeWord): string {
+  const names = Object.entries(OutcomeFlag).filter(([, bit]) => (flags & bit) !== 0);
+  const slots = count === 0 ? [] : [`${count} from slot ${first}`];
+  return [...slots, ...names.map(([name]) => name)].join(', ') || 'nothing';
+}
+
+/** The endpoint in a slot; undefined: there is no such slot. */
+export function slotText(slots: Buffer, index: number): string | undefined {
+  const at = index * SLOT.bytes;
+  if (at < 0 || at + SLOT.bytes > slots.length) return undefined;
+  const address = readAddress(slots, at + SLOT.address);
+  return endpointKey({ address, port: slots.readUInt16BE(at + SLOT.port) });
 }

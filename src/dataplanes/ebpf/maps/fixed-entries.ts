@@ -121,13 +121,16 @@ export async function compareNodeEntries(
   };
   const wants = wanted();
   const differences: Difference[] = [];
-  if (!tables.settings.lookup(ONLY)?.equals(wants.settings)) {
-    differences.push({ kind: 'different', object: 'ebpf settings' });
+  const settings = tables.settings.lookup(ONLY);
+  if (!settings?.equals(wants.settings)) {
+    const texts = { wanted: [hex(wants.settings)], found: [settings ? hex(settings) : 'nothing'] };
+    differences.push({ kind: 'different', object: 'ebpf settings', ...texts });
     if (write) tables.settings.update(ONLY, wants.settings);
   }
   for (const name of ['nodeAddresses', 'interfaces'] as const) {
-    for (const { key, value, kind } of changesBetween(found[name], wants[name])) {
-      differences.push({ kind, object: `ebpf ${ENTRY_TEXT[name](key)}` });
+    for (const { key, value, before, kind } of changesBetween(found[name], wants[name])) {
+      const texts = value && before ? { wanted: [hex(value)], found: [hex(before)] } : {};
+      differences.push({ kind, object: `ebpf ${ENTRY_TEXT[name](key)}`, ...texts });
       if (!write) continue;
       if (value) tables[name].update(key, value);
       else tables[name].delete(key);
@@ -169,19 +172,27 @@ interface EntryChange {
   readonly key: Buffer;
   /** Undefined: it is to go. */
   readonly value?: Buffer;
+  /** Of what is different: what the map has. */
+  readonly before?: Buffer;
 }
 
 function changesBetween(found: Entries, wanted: Entries): EntryChange[] {
   const changes: EntryChange[] = [];
   for (const [id, value] of wanted) {
-    if (found.get(id) === value) continue;
-    const kind = found.has(id) ? 'different' : 'missing';
-    changes.push({ kind, key: Buffer.from(id, 'latin1'), value: Buffer.from(value, 'latin1') });
+    const held = found.get(id);
+    if (held === value) continue;
+    const change = { key: Buffer.from(id, 'latin1'), value: Buffer.from(value, 'latin1') };
+    if (held === undefined) changes.push({ kind: 'missing', ...change });
+    else changes.push({ kind: 'different', ...change, before: Buffer.from(held, 'latin1') });
   }
   for (const id of found.keys()) {
     if (!wanted.has(id)) changes.push({ kind: 'foreign', key: Buffer.from(id, 'latin1') });
   }
   return changes;
+}
+
+function hex(bytes: Buffer): string {
+  return bytes.toString('hex');
 }
 
 function addressKey(text: string): Binary {

@@ -1,0 +1,122 @@
+import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
+import type { Forwarding } from '../../forwarding/model.ts';
+import type { ForwardingTable } from '../../forwarding/table.ts';
+
+/** A service port as the agent wants it, and the endpoints that were considered if asked for. */
+export interface PagedRow {
+  readonly forwarding: Forwarding;
+  readonly candidates?: readonly Candidate[];
+}
+
+export interface RowPage {
+  readonly rows: readonly PagedRow[];
+  /** The last Service of this page; undefined: no page follows. */
+  readonly lastService?: string;
+}
+
+export type RowRequest =
+  | { readonly afterService?: string; readonly withCandidates: boolean }
+  | { readonly ofService: string; readonly withCandidates: boolean };
+
+/**
+ * Frontends and endpoints of a page: about 200 kB of JSON. An answer is made in one event loop
+ * iteration, so a page must not take much longer than a change.
+ */
+const PAGE_SIZE = 2_000;
+
+/** The rows of the agent in pages, so that asking for fifty thousand delays no change. */
+export class RowPages {
+  readonly #table: () => ForwardingTable;
+  /** Sorted, from the first page to the last: sorting all names for each page would cost more. */
+  #names: readonly string[] | undefined;
+
+  constructor(table: () => ForwardingTable) {
+    this.#table = table;
+  }
+
+  page(request: RowRequest): RowPage {
+    const { withCandidates } = request;
+    if ('ofService' in request) {
+      return { rows: this.#rowsOf(request.ofService, withCandidates) };
+    }
+    const { afterService } = request;
+    if (afterService === undefined) this.#names = undefined;
+    this.#names ??= this.#table().serviceNames();
+    const names = this.#names;
+    const rows: PagedRow[] = [];
+    let size = 0;
+    let index = afterService === undefined ? 0 : firstAfter(names, afterService);
+    for (; index < names.length && size < PAGE_SIZE; index += 1) {
+      for (const row of this.#rowsOf(names[index] ?? '', withCandidates)) {
+        rows.push(row);
+        size += sizeOf(row);
+      }
+      // A Service without rows was looked at, too.
+      size += 1;
+    }
+    const lastService = index < names.length ? names[index - 1] : undefined;
+    if (lastService === undefined) this.#names = undefined;
+    return lastService === undefined ? { rows } : { rows, lastService };
+  }
+
+  #rowsOf(name: string, withCandidates: boolean): PagedRow[] {
+    const table = this.#table();
+    const service = table.service(name);
+    return table.ofService(name).map((forwarding) => {
+      if (!withCandidates || service === undefined) return { forwarding };
+      const { id } = forwarding;
+      const slices = table.slicesOf(name);
+      return { forwarding, candidates: candidatesOf({ service, slices, id, view: table.view }) };
+    });
+  }
+}
+
+function sizeOf({ forwarding, candidates = [] }: PagedRow): number {
+  const { frontends, clusterEndpoints, localEndpoints } = forwarding;
+  return frontends.length + clusterEndpoints.length + localEndpoints.length + candidates.length;
+}
+
+/** The index of the first name that sorts behind this one. */
+function firstAfter(names: readonly string[], name: string): number {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((names[middle] ?? '') <= name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const ROWS = '/rows';
+const WITH_CANDIDATES = '/rows-with-candidates';
+
+/** The path of a request: names of Services hold no characters that it would have to escape twice. */
+export function rowPath(request: RowRequest): string {
+  const base = request.withCandidates ? WITH_CANDIDATES : ROWS;
+  if ('ofService' in request) return `${base}/of/${encodeURIComponent(request.ofService)}`;
+  const { afterService } = request;
+  return afterService === undefined ? base : `${base}/after/${encodeURIComponent(afterService)}`;
+}
+
+/** Undefined: the path asks for something else. */
+export function parseRowPath(path: string): RowRequest | undefined {
+  const found = /^(\/rows|\/rows-with-candidates)(?:\/(of|after)\/([^/]+))?$/.exec(path);
+  if (found === null) return undefined;
+  const [, base, which, encoded] = found;
+  const withCandidates = base === WITH_CANDIDATES;
+  if (which === undefined || encoded === undefined) return { withCandidates };
+  const name = decoded(encoded);
+  if (name === undefined) return undefined;
+  if (which === 'of') return { ofService: name, withCandidates };
+  return { afterService: name, withCandidates };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import { networkInterfaces } from 'node:os';
+import { canonicalIp } from '../../addresses/ip.ts';
+import type { MachineAddresses } from '../../agent/machine-addresses.ts';
+import { readNode, readRows } from '../../agent/servers/status-client.ts';
+import type { NodeFacts } from '../../dataplanes/contract.ts';
+import type { NodeView } from '../../forwarding/model.ts';
+import { CommandError } from '../command-error.ts';
+import { type ObservedMachine, type ObservedNode, observeNode } from '../desired.ts';
+import { knownAddresses } from '../run/known-addresses.ts';
+import { type Row, rowsOf, type Wish } from '../services/rows.ts';
+import { socketsNow } from '../sockets-now.ts';
+import { printWarning } from '../terminal/print.ts';
+import { agentError } from './ask-agent.ts';
+import type { AgentBasis, Basis, SourceBasis } from './basis.ts';
+
+/** What a node should do with Services, from the same rows for every command. */
+export interface Answer {
+  readonly view: NodeView;
+  readonly facts: NodeFacts;
+  readonly rows: readonly Row[];
+}
+
+export interface Question {
+  readonly wish?: Wish;
+  /** Endpoints that were considered, with the reason for each. */
+  readonly withCandidates?: boolean;
+  /** The kernel to compare with is the one of this machine, whatever the node is called. */
+  readonly isAboutThisMachine?: boolean;
+  /** It was asked before, and what there is to warn of was said. */
+  readonly isRepeated?: boolean;
+}
+
+export async function answerOf(basis: Basis, question: Question = {}): Promise<Answer> {
+  if (basis.by === 'agent') return await askForRows(basis, question);
+  const observed = await observe(basis, question);
+  await observed.stop();
+  return answerOfObserved(observed, question);
+}
+
+/** The same, kept up to date until it is stopped. */
+export async function observe(basis: SourceBasis, question: Question = {}): Promise<ObservedNode> {
+  const { config, nodeName, from } = basis;
+  const machine = machineOf(basis, question);
+  const observed = await observeNode({ settings: config.settings, nodeName, from, machine });
+  const isNodeMissing =
+    observed.intake.node.state === 'unknown' && config.settings.nodeObject === 'expected';
+  if (isNodeMissing && question.isRepeated !== true) {
+    printWarning(`there is no Node ${nodeName}; its zone and addresses are not known`);
+  }
+  return observed;
+}
+
+function machineOf(basis: SourceBasis, question: Question): ObservedMachine | undefined {
+  const listSockets = () => socketsNow();
+  // To follow them takes rights that only comparing with the kernel needs anyway.
+  if (question.isAboutThisMachine) return { addresses: knownAddresses(), listSockets };
+  return basis.isThisMachine ? { addresses: addressesNow(), listSockets } : undefined;
+}
+
+function addressesNow(): MachineAddresses {
+  const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const addresses = interfaces.flatMap(({ address }) => canonicalIp(address) ?? []);
+  return { run: async (onChange) => onChange([...new Set(addresses)].sort()) };
+}
+
+export function answerOfObserved({ intake }: ObservedNode, { wish = {} }: Question): Answer {
+  const { table, facts } = intake;
+  return { view: table.view, facts, rows: rowsOf(table, wish) };
+}
+
+async function askForRows(basis: AgentBasis, question: Question): Promise<Answer> {
+  const { socketPath } = basis;
+  const { wish = {}, withCandidates = false } = question;
+  try {
+    // Again each time: what a second comparison uses must not be older than its rows.
+    const { view, facts, missing } = await readNode({ socketPath });
+    if (missing.length > 0) throw incomplete(missing);
+    const named = wish.service === undefined ? {} : { service: wish.service };
+    const rows = await readRows({ socketPath, withCandidates, ...named });
+    const wanted = rows.filter(
+      ({ forwarding: { id } }) => wish.port === undefined || wish.port === id.port,
+    );
+    const explained = wanted.map(({ forwarding, candidates = [] }) => ({ forwarding, candidates }));
+    return { view, facts, rows: explained };
+  } catch (error) {
+    throw agentError(error);
+  }
+}
+
+function incomplete(missing: readonly string[]): CommandError {
+  return new CommandError(
+    `the agent does not know the cluster yet; missing: ${missing.join(', ')}`,
+    {
+      code: 'AGENT_INCOMPLETE',
+      next: 'try again in a few seconds; `fairlead status` says what it waits for',
+    },
+  );
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import type { AgentNode } from '../../agent/servers/agent-node.ts';
+import { ServerError, systemCodeOf } from '../../agent/servers/server-error.ts';
+import { readNode } from '../../agent/servers/status-client.ts';
+import { CommandError } from '../command-error.ts';
+import { STATUS_SOCKET } from '../run/folder.ts';
+
+export type AskedAgent =
+  | { readonly state: 'answers'; readonly node: AgentNode; readonly socketPath: string }
+  /** Nobody listens. */
+  | { readonly state: 'absent' }
+  /** There is a socket, and this user may not use it. */
+  | { readonly state: 'forbidden' };
+
+const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
+const FORBIDDEN = new Set(['EACCES', 'EPERM']);
+
+/** Asks the agent of this machine which node it serves, and with what configuration. */
+export async function askAgent(runFolder: string): Promise<AskedAgent> {
+  const socketPath = join(runFolder, STATUS_SOCKET);
+  try {
+    return { state: 'answers', node: await readNode({ socketPath }), socketPath };
+  } catch (error) {
+    const code = error instanceof ServerError ? systemCodeOf(error.cause) : undefined;
+    if (code !== undefined && NOBODY_LISTENS.has(code)) return { state: 'absent' };
+    if (code !== undefined && FORBIDDEN.has(code)) return { state: 'forbidden' };
+    throw agentError(error);
+  }
+}
+
+/** An agent that is there and does not answer: to answer without it could be to answer wrongly. */
+export function agentError(cause: unknown): unknown {
+  if (!(cause instanceof ServerError)) return cause;
+  return new CommandError(`the agent of this machine does not answer: ${cause.message}`, {
+    code: cause.code,
+    next: `${cause.next}; or give --config FILE, and it is not asked`,
+    cause,
+  });
+}

@@ -1,0 +1,143 @@
+import { hostname } from 'node:os';
+import type { AgentNode } from '../../agent/servers/agent-node.ts';
+import type { GivenFlags } from '../../config/flags/read.ts';
+import type { FlagName } from '../../config/flags/table.ts';
+import { buildConfig, type LoadedConfig, loadConfig } from '../../config/load.ts';
+import type { Mode } from '../../config/modes.ts';
+import { overlaid } from '../../config/overlay.ts';
+import { formatProblem } from '../../config/problem.ts';
+import type { SourceOptions } from '../source.ts';
+import { printWarning } from '../terminal/print.ts';
+import type { About } from './about.ts';
+import { askAgent } from './ask-agent.ts';
+import type { BasisOptions } from './options.ts';
+
+/** Configuration and objects: enough to work out what a node should do. */
+export interface SourceBasis {
+  readonly by: 'source';
+  readonly config: LoadedConfig;
+  readonly nodeName: string;
+  readonly from: SourceOptions;
+  /** Whether the node is this machine, so that its addresses and sockets are the node's. */
+  readonly isThisMachine: boolean;
+  readonly about: About;
+}
+
+/** The agent that runs on this machine: it says what its node should do. */
+export interface AgentBasis {
+  readonly by: 'agent';
+  readonly agent: AgentNode;
+  readonly socketPath: string;
+  readonly config: LoadedConfig;
+  readonly nodeName: string;
+  readonly about: About;
+  /** The same configuration and the same cluster, for what cannot be asked of the agent. */
+  readonly apart: SourceBasis;
+}
+
+export type Basis = AgentBasis | SourceBasis;
+
+export interface BasisRequest {
+  readonly flags: GivenFlags;
+  readonly options: BasisOptions;
+  /** Wins over file, flags and agent. */
+  readonly mode?: Mode;
+}
+
+/** With one of these, a person names another cluster or another configuration than the agent's. */
+const WITHOUT_AGENT: readonly FlagName[] = ['config', 'kubeconfig', 'master'];
+
+/** The agent of this machine by default; else, or when options say so, what the options name. */
+export async function findBasis(request: BasisRequest): Promise<Basis> {
+  const { flags, options } = request;
+  const isApart =
+    options.filename !== undefined ||
+    options.context !== undefined ||
+    WITHOUT_AGENT.some((name) => flags.has(name));
+  const asked = isApart ? { state: 'absent' as const } : await askAgent(options.runFolder);
+  if (asked.state === 'answers') return agentBasis(request, asked.node, asked.socketPath);
+  if (asked.state === 'forbidden') {
+    printWarning('there is an agent on this machine, which only root may ask');
+  }
+  return sourceBasis(request, await configOf(request));
+}
+
+async function configOf({ flags, mode }: BasisRequest): Promise<LoadedConfig> {
+  const config = await loadConfig(flags);
+  for (const warning of config.warnings) printWarning(formatProblem(warning));
+  return mode === undefined ? config : overlaid(config, new Map([['proxy-mode', [mode]]]));
+}
+
+function agentBasis(request: BasisRequest, agent: AgentNode, socketPath: string): Basis {
+  const { flags, options, mode } = request;
+  const text = { path: `configuration of the agent (pid ${agent.pid})`, text: agent.configuration };
+  const master = agent.serverUrl === undefined ? [] : [['master', [agent.serverUrl]] as const];
+  const own = buildConfig(new Map(master), text);
+  const winning = new Map(flags);
+  if (mode !== undefined && mode !== agent.mode) winning.set('proxy-mode', [mode]);
+  const config = winning.size === 0 ? own : overlaid(own, winning);
+  const { pid, nodeName, mode: agentMode } = agent;
+  const apart = sourceBasis(
+    {
+      ...request,
+      flags: winning,
+      options: { ...options, ...(agent.manifests ? { filename: agent.manifests } : {}) },
+    },
+    config,
+    agent,
+  );
+  const isOther = winning.size > 0 || apart.nodeName !== nodeName;
+  if (isOther) return apart;
+  const about: About = {
+    configuration: 'agent',
+    objects: 'agent',
+    node: nodeName,
+    mode: agentMode,
+    agent: { pid, nodeName, mode: agentMode },
+  };
+  return { by: 'agent', agent, socketPath, config, nodeName, about, apart };
+}
+
+function sourceBasis(
+  { flags, options, mode }: BasisRequest,
+  config: LoadedConfig,
+  agent?: AgentNode,
+): SourceBasis {
+  const { settings, wishes } = config;
+  const own = settings.nodeName ?? agent?.nodeName ?? hostname().toLowerCase();
+  const nodeName = options.node ?? own;
+  const { filename, context } = options;
+  const { kubeconfigPath, serverUrl, accept } = settings.api;
+  const given = flagTexts(flags, mode);
+  return {
+    by: 'source',
+    config,
+    nodeName,
+    from: {
+      ...(filename ? { filename } : {}),
+      ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
+      ...(context === undefined ? {} : { context }),
+      ...(serverUrl === undefined ? {} : { serverUrl }),
+      ...(accept === undefined ? {} : { accept }),
+    },
+    isThisMachine: nodeName === own && (filename === undefined || agent !== undefined),
+    about: {
+      configuration: agent
+        ? 'agent'
+        : (flags.get('config')?.at(-1) ?? wishes.configPath ?? 'defaults'),
+      objects: filename ?? 'cluster',
+      node: nodeName,
+      mode: settings.mode,
+      ...(agent ? { agent: { pid: agent.pid, nodeName: agent.nodeName, mode: agent.mode } } : {}),
+      ...(given.length === 0 ? {} : { flags: given }),
+    },
+  };
+}
+
+/** `--cluster-cidr 10.1.0.0/16`; the file is named apart, and the node in every line. */
+function flagTexts(flags: GivenFlags, mode: Mode | undefined): string[] {
+  const texts = [...flags]
+    .filter(([name]) => name !== 'config' && (name !== 'proxy-mode' || mode === undefined))
+    .flatMap(([name, values]) => values.map((value) => `--${name} ${value}`));
+  return mode === undefined ? texts : [`--mode ${mode}`, ...texts];
+}

@@ -1,0 +1,42 @@
+import { readlinkSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Agent } from '../../agent/agent.ts';
+import type { AgentNode } from '../../agent/servers/agent-node.ts';
+import { STANDARD_INPUT } from '../../cluster/manifests/files.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { toGivenYaml } from '../../config/write.ts';
+import { VERSION } from './version.ts';
+
+/** What the running process tells commands about itself. */
+export function agentNode(of: {
+  readonly agent: Agent;
+  readonly nodeName: string;
+  readonly currentConfig: () => LoadedConfig;
+  readonly manifests?: readonly string[];
+}): AgentNode {
+  const { agent, nodeName, manifests } = of;
+  const { settings, fields } = of.currentConfig();
+  const { serverUrl } = settings.api;
+  return {
+    pid: process.pid,
+    version: VERSION,
+    nodeName,
+    mode: settings.mode,
+    networkNamespace: ownNetworkNamespace(),
+    configuration: toGivenYaml(fields),
+    ...(serverUrl === undefined ? {} : { serverUrl }),
+    ...(manifests === undefined ? {} : { manifests: manifests.map(absolute) }),
+    view: agent.table.view,
+    facts: agent.facts,
+    missing: agent.missing(),
+  };
+}
+
+/** `net:[4026531840]`: two processes with the same text see the same rules and programs. */
+export function ownNetworkNamespace(): string {
+  return readlinkSync('/proc/self/ns/net');
+}
+
+function absolute(path: string): string {
+  return path === STANDARD_INPUT ? path : resolve(path);
+}
