@@ -30,7 +30,7 @@ import {
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance } from './run/one-instance.ts';
 import { removeOtherModes } from './run/other-modes.ts';
-import { openPart, openPlane, type PlanePart } from './run/plane.ts';
+import { openPart, openPlane, type PlanePart, partsOfMode } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
@@ -93,6 +93,8 @@ async function run(start: Start): Promise<void> {
 
 async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
+  // Before anything of the machine is changed.
+  partsOfMode(settings.mode);
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
@@ -106,7 +108,6 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const machine = { log, runFolder: options.runFolder };
   if (!config.wishes.initOnly) {
     assertNetAdmin();
-    // Before anything of the machine is changed.
     if (!(await becomeOnlyInstance(machine, lifetime.signal))) return;
   }
   await makeRunFolder(options.runFolder);
