@@ -174,6 +174,7 @@ function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
   const { kubeconfigPath, serverUrl, accept } = settings.api;
   return {
     watch: true,
+    isAgent: true,
     watchesNamespaces: hasHooks(settings),
     ...(options.filename ? { filename: options.filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),

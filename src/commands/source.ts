@@ -1,4 +1,4 @@
-import { delimiter } from 'node:path';
+import { homedir } from 'node:os';
 import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { systemClock } from '../cluster/clock.ts';
@@ -8,6 +8,7 @@ import { ManifestsSource } from '../cluster/manifests-source.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
+import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
 import { ImpatientSource } from './services/impatient-source.ts';
 import { printWarning } from './terminal/print.ts';
@@ -25,6 +26,8 @@ export interface SourceOptions {
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
   readonly watch?: true;
+  /** A person's own kubeconfig is for what that person asks, not for an agent that stays. */
+  readonly isAgent?: true;
   /** Standard error is told without it. */
   readonly onProblem?: ProblemListener;
   /** What the API server answered to requests for what can be done without. */
@@ -100,12 +103,11 @@ function withServer(access: ClusterAccess, serverUrl: string | undefined): Clust
 }
 
 async function accessOf(options: SourceOptions): Promise<ClusterAccess> {
-  const files = options.kubeconfig === undefined ? filesOfEnvironment() : [options.kubeconfig];
+  const home = options.isAgent ? undefined : homedir();
+  const files = options.kubeconfig
+    ? [options.kubeconfig]
+    : kubeconfigFiles({ env: process.env, home });
   if (files.length === 0) return inClusterAccess({ env: process.env });
   const context = options.context === undefined ? {} : { context: options.context };
   return await loadKubeconfig({ files, ...context, runPlugin: runProgramToEnd });
-}
-
-function filesOfEnvironment(): string[] {
-  return (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
 }
