@@ -8,6 +8,7 @@ import { runCommand } from './commands/run.ts';
 import { servicesCommand } from './commands/services.ts';
 import { sizeCommand } from './commands/size.ts';
 import { statusCommand } from './commands/status.ts';
+import { nameProcess } from './linux/process-name.ts';
 
 const commands = [
   runCommand(),
@@ -20,6 +21,7 @@ const commands = [
   cleanupCommand(),
 ];
 
+nameProcess('fairlead');
 failOnLostOutput(process.stdout);
 // Nowhere is left to tell of what standard error did not take.
 process.stderr.on('error', () => undefined);

@@ -11,6 +11,7 @@ interface Said {
 export class ConditionBook {
   readonly #log: Logger;
   readonly #said = new Map<string, Said>();
+  readonly #wereTrue = new Set<string>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -25,7 +26,13 @@ export class ConditionBook {
     if (before?.isTrue === now.isTrue) return before.sinceMs;
     this.#said.set(name, now);
     const { isTrue } = now;
-    if (before !== undefined) this.#log.info({ condition: name, isTrue }, 'a condition changed');
+    // At every start all become true, one after the other; of the single watches `apiFresh` tells.
+    const isNews = (!isTrue || this.#wereTrue.has(name)) && !name.startsWith('connected.');
+    if (isTrue) this.#wereTrue.add(name);
+    if (before !== undefined) {
+      const message = isTrue ? 'a condition is met again' : 'a condition is not met';
+      this.#log[isNews ? 'info' : 'debug']({ condition: name }, message);
+    }
     return now.sinceMs;
   }
 }

@@ -50,7 +50,7 @@ export class Configuring {
       return;
     }
     this.configured(facts);
-    log.info({ facts }, 'node facts changed');
+    log.debug({ facts }, 'node facts changed');
     observers.tell((observer) => observer.onConfigured?.(facts));
   }
 

@@ -100,9 +100,11 @@ export class Inspector {
   #report(report: InspectionReport): void {
     const { log, observers } = this.#context;
     this.#last = report;
-    const { differences, ...counts } = report;
-    const level = report.differenceCount > 0 && report.reason !== 'start' ? 'warn' : 'info';
-    log[level]({ ...counts, first: differences[0] }, 'inspected the kernel');
+    const { differences, atMs: _, ...counts } = report;
+    const [first] = differences;
+    // At a start it is how everything gets there, and without differences no news.
+    const level = report.differenceCount > 0 && report.reason !== 'start' ? 'warn' : 'debug';
+    log[level]({ ...counts, ...(first ? { first: first.object } : {}) }, 'inspected the kernel');
     observers.tell((observer) => observer.onInspected?.(report));
   }
 }

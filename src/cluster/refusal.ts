@@ -43,18 +43,22 @@ export async function readBody(answer: Answer): Promise<Buffer> {
 /** The error for a status, whether it came as an answer or in the middle of a watch. */
 export function refusal(what: string, status: StatusObject): ClusterError {
   const isGone = status.code === HTTP_GONE || status.reason === 'Expired';
-  const words = [String(status.code), status.reason, status.message].filter((word) => word !== '');
-  return new ClusterError(
-    isGone ? 'CLUSTER_GONE' : 'CLUSTER_ANSWER',
-    `${what}: the API server answers ${words.join(' ')}`,
-    { next: nextAfter(status.code), status: status.code, retryAfterMs: status.retryAfterMs },
-  );
+  const words = new Set([String(status.code), status.reason, status.message]);
+  words.delete('');
+  const answer = `the API server answers ${[...words].join(' ')}`;
+  // Who asks is not known: whatever is asked for, the answer is the same.
+  const message = status.code === HTTP_UNAUTHORIZED ? answer : `${what}: ${answer}`;
+  return new ClusterError(isGone ? 'CLUSTER_GONE' : 'CLUSTER_ANSWER', message, {
+    next: nextAfter(status.code),
+    status: status.code,
+    retryAfterMs: status.retryAfterMs,
+  });
 }
 
 function nextAfter(code: number): string {
   switch (code) {
     case HTTP_UNAUTHORIZED:
-      return 'is the token or certificate of the kubeconfig still valid?';
+      return 'get a new token or client certificate for the kubeconfig: this one is unknown or has expired';
     case HTTP_FORBIDDEN:
       return 'give this user the role system:node-proxier (a ClusterRoleBinding)';
     case HTTP_NOT_FOUND:

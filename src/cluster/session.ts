@@ -4,6 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { TlsMaterial } from './access.ts';
 import { ClusterError, systemCode } from './errors.ts';
+import { tlsFailure } from './tls-failure.ts';
 
 /** Makes a socket to a host; it may still be connecting. A lab dials from another namespace. */
 export type Dial = (host: string, port: number) => net.Socket | Promise<net.Socket>;
@@ -157,8 +158,5 @@ function explain(error: unknown, about: Circumstances): ClusterError {
       cause: error,
     });
   }
-  return new ClusterError('CLUSTER_TLS', `${about.place} and we do not agree on a connection`, {
-    next: "compare certificate-authority, tls-server-name and client certificate with the server's",
-    cause: error,
-  });
+  return tlsFailure(about.place, error);
 }

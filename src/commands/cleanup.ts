@@ -1,30 +1,22 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { removeTranslated } from '../flows/remove-translated.ts';
-import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
-import { kernelSysctls } from '../linux/sysctl.ts';
-import { restoreSysctls } from '../linux/sysctl-state.ts';
 import { cleanMachine, type WhatToClean } from './cleanup/clean-machine.ts';
-import { nodePortAddresses } from './cleanup/node-port-addresses.ts';
+import { type KernelMachineOptions, kernelMachine } from './cleanup/kernel-machine.ts';
 import { DEFAULT_EBPF } from './run/ebpf.ts';
-import { RUN_FOLDER, SYSCTL_STATE } from './run/folder.ts';
-import { BUILT_MODES, openPart } from './run/plane.ts';
-import { removePlane } from './run/remove-plane.ts';
-import { assertOwnFolder } from './run/run-folder.ts';
+import { RUN_FOLDER } from './run/folder.ts';
+import { assertNetAdmin } from './run/machine.ts';
+import { runningInstance } from './run/one-instance.ts';
+import { BUILT_MODES } from './run/plane.ts';
+import { printWarning } from './terminal/print.ts';
 
-const FLOWS_DEADLINE_MS = 60_000;
-
-interface CleanupOptions extends WhatToClean {
-  readonly runFolder: string;
-  readonly pinFolder: string;
-  readonly cgroup?: string;
+interface CleanupOptions extends WhatToClean, KernelMachineOptions {
+  readonly dryRun?: true;
 }
 
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
 export function cleanupCommand(): Command {
   return new Command('cleanup')
     .description('remove everything that Fairlead has put into the kernel; needs no cluster')
+    .option('--dry-run', 'say what would be removed, and change nothing')
     .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
     .option('--pin-folder <path>', 'where its eBPF maps are', DEFAULT_EBPF.pinFolder)
     .option('--cgroup <path>', 'the control group that its eBPF programs are at, if not the root')
@@ -43,19 +35,19 @@ export function cleanupCommand(): Command {
 }
 
 export async function cleanUp(options: CleanupOptions): Promise<void> {
-  const { pinFolder, cgroup } = options;
-  const ebpf = cgroup === undefined ? { pinFolder } : { pinFolder, cgroupPath: cgroup };
-  await cleanMachine(options, {
-    removePart: (part) => removePlane(openPart(part, { ebpf })),
-    removeFlows: async (frontends) =>
-      await removeTranslated(new KernelConntrack(), {
-        frontends,
-        nodePortAddresses: await nodePortAddresses(),
-        signal: AbortSignal.timeout(FLOWS_DEADLINE_MS),
-      }),
-    restoreSettings: async () => {
-      if (existsSync(options.runFolder)) await assertOwnFolder(options.runFolder);
-      return await restoreSysctls(kernelSysctls(), join(options.runFolder, SYSCTL_STATE));
-    },
-  });
+  assertNetAdmin();
+  warnOfRunning(options);
+  await cleanMachine(options, kernelMachine(options));
+}
+
+/**
+ * No refusal: it is also the way out when the agent hangs, kube-proxy's own `--cleanup` asks nobody
+ * either, and `--mode` may be about another mode than the one that runs.
+ */
+function warnOfRunning({ dryRun, mode, runFolder }: CleanupOptions): void {
+  const running = runningInstance({ runFolder });
+  if (running === undefined || dryRun) return;
+  const what = mode === undefined ? 'writes its rules again' : `writes those of ${mode} again`;
+  const when = mode === undefined ? '' : ', if that is its mode';
+  printWarning(`fairlead runs here (${running}) and ${what} at once${when}; stop it first`);
 }

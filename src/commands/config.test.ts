@@ -51,7 +51,8 @@ test('flags are taken as kube-proxy takes them', async (context) => {
     ...['-o', 'json', '--proxy_mode', 'ipvs', '--oom-score-adj', '-5', '--masquerade-all', '-v3'],
     ...['--ipvs-strict-arp=false', '--nodeport-addresses=10.0.0.0/8', '--nodeport-addresses=::/0'],
   );
-  assert.equal(code, 0);
+  // Read, but not there to be run.
+  assert.equal(code, 1);
   const { settings, fields } = JSON.parse(out);
   assert.equal(settings.mode, 'ipvs');
   assert.equal(settings.oomScoreAdj, -5);
@@ -62,6 +63,21 @@ test('flags are taken as kube-proxy takes them', async (context) => {
     value: false,
     origin: { from: 'flag', flag: 'ipvs-strict-arp' },
   });
+});
+
+test('a mode that does not exist ends with 1, and with those that do', async (context) => {
+  for (const mode of ['ipvs', 'userspace']) {
+    const { code, out, err } = await run(context, `--proxy-mode=${mode}`);
+    assert.equal(code, 1);
+    assert.match(out, new RegExp(`^(?:fairlead\\.)?mode +${mode} `, 'm'));
+    assert.match(err, new RegExp(`^mode ${mode} does not exist in this version\n`));
+    assert.match(err, /^use one of nftables, iptables, socket-ebpf, tc-ebpf: /m);
+  }
+  const { code, err } = await run(context, '--proxy-mode=nonsense');
+  assert.equal(code, 1);
+  const first =
+    '--proxy-mode: must be one of nftables, iptables, socket-ebpf, tc-ebpf, and is "nonsense"';
+  assert.equal(err.split('\n')[0], first);
 });
 
 test('what has no effect is said on standard error', async (context) => {

@@ -11,6 +11,7 @@ import type { Settings } from '../config/settings.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import { partsOfMode } from './run/plane.ts';
 import { accessWarnings, accessWarningText } from './source.ts';
 import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
@@ -51,6 +52,8 @@ async function printConfig(command: Command, { output }: ConfigOptions): Promise
   } else if (output === 'json') printJson(configData(config));
   else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
   else printPage(configTable(config));
+  // Last: of a configuration for another version the rest is still worth reading.
+  partsOfMode(config.settings.mode);
 }
 
 /** The kubeconfig may be on another machine, for which the file is: then nothing is known of it. */

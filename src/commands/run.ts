@@ -33,7 +33,7 @@ import {
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance } from './run/one-instance.ts';
 import { removeOtherModes } from './run/other-modes.ts';
-import { openNftables, openPart, openPlane, type PlanePart } from './run/plane.ts';
+import { openNftables, openPart, openPlane, type PlanePart, partsOfMode } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
@@ -101,6 +101,8 @@ async function run(start: Start): Promise<void> {
 
 async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
+  // Before anything of the machine is changed.
+  partsOfMode(settings.mode);
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
@@ -114,7 +116,6 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const machine = { log, runFolder: options.runFolder };
   if (!config.wishes.initOnly) {
     assertNetAdmin();
-    // Before anything of the machine is changed.
     if (!(await becomeOnlyInstance(machine, lifetime.signal))) return;
   }
   await makeRunFolder(options.runFolder);
@@ -183,6 +184,7 @@ function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
   const { kubeconfigPath, serverUrl, accept } = settings.api;
   return {
     watch: true,
+    isAgent: true,
     watchesNamespaces: hasHooks(settings),
     ...(options.filename ? { filename: options.filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),

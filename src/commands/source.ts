@@ -1,12 +1,16 @@
-import { delimiter } from 'node:path';
+import { homedir } from 'node:os';
 import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
+import { systemClock } from '../cluster/clock.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
+import { kubeconfigFiles } from './kubeconfig-files.ts';
+import { type Digest, problemDigest } from './problem-digest.ts';
+import { ImpatientSource } from './services/impatient-source.ts';
 import { printWarning } from './terminal/print.ts';
 
 /** Where a person wants the objects from. */
@@ -22,6 +26,8 @@ export interface SourceOptions {
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
   readonly watch?: true;
+  /** A person's own kubeconfig is for what that person asks, not for an agent that stays. */
+  readonly isAgent?: true;
   /** Standard error is told without it. */
   readonly onProblem?: ProblemListener;
   /** What the API server answered to requests for what can be done without. */
@@ -38,7 +44,7 @@ export async function openSource(
   nodeName: string | undefined,
   onWarning: AccessWarningListener = (warning) => printWarning(accessWarningText(warning)),
 ): Promise<Source> {
-  const onProblem = options.onProblem ?? warn;
+  const onProblem = options.onProblem ?? problemDigest(systemClock, warn);
   const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;
@@ -49,17 +55,22 @@ export async function openSource(
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const connection = { access, userAgent: 'fairlead', ...accept };
   const { watchesNamespaces = false, onMissing, onServer } = options;
-  return new ApiSource({
-    connection,
-    ...node,
-    watchesNamespaces,
-    onProblem,
-    ...(onMissing === undefined ? {} : { onMissing }),
-    ...(onServer === undefined ? {} : { onServer }),
-  });
+  const open = (listener: ProblemListener) =>
+    new ApiSource({
+      connection,
+      ...node,
+      watchesNamespaces,
+      onProblem: listener,
+      ...(onMissing === undefined ? {} : { onMissing }),
+      ...(onServer === undefined ? {} : { onServer }),
+    });
+  const asksOnce = options.watch !== true && options.onProblem === undefined;
+  return asksOnce ? new ImpatientSource(open, onProblem) : open(onProblem);
 }
 
-const warn: ProblemListener = (problem) => printWarning(problem.message);
+function warn({ problem, text }: Digest): void {
+  printWarning(`${text}; ${problem.next} (${problem.code})`);
+}
 
 /** Says what an answer leaves out because the API server lacks it. */
 export function warnOfGaps(server: ServerReport | undefined): void {
@@ -92,12 +103,11 @@ function withServer(access: ClusterAccess, serverUrl: string | undefined): Clust
 }
 
 async function accessOf(options: SourceOptions): Promise<ClusterAccess> {
-  const files = options.kubeconfig === undefined ? filesOfEnvironment() : [options.kubeconfig];
+  const home = options.isAgent ? undefined : homedir();
+  const files = options.kubeconfig
+    ? [options.kubeconfig]
+    : kubeconfigFiles({ env: process.env, home });
   if (files.length === 0) return inClusterAccess({ env: process.env });
   const context = options.context === undefined ? {} : { context: options.context };
   return await loadKubeconfig({ files, ...context, runPlugin: runProgramToEnd });
-}
-
-function filesOfEnvironment(): string[] {
-  return (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
 }

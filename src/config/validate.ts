@@ -6,7 +6,7 @@ import { gateValue } from './feature-gates.ts';
 import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
-import type { Mode } from './modes.ts';
+import { IMPLEMENTED_MODES, KUBE_PROXY_MODES, type Mode } from './modes.ts';
 import { parseListenAddress } from './network-text.ts';
 import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
@@ -103,6 +103,10 @@ function modeFaults(fields: ResolvedFields): readonly Fault[] {
     return [
       `${mode.value} is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips`,
     ];
+  }
+  if (!KUBE_PROXY_MODES.some((known) => known === mode.value)) {
+    if (mode.value === '') return [];
+    return [`must be one of ${IMPLEMENTED_MODES.join(', ')}, and is ${JSON.stringify(mode.value)}`];
   }
   // kube-proxy 1.37 knows the mode only while the gate is on.
   if (mode.value === 'ipvs' && !gateValue(fields, 'KubeProxyIPVS')) {

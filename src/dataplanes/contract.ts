@@ -140,8 +140,16 @@ export interface DataPlane {
   affinityFill?(): Promise<AffinityFill>;
   /** Every address that the kernel translates for us, whoever wrote it; an empty list after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
+  /** What `remove` would take away, counted; empty where nothing of it is there. */
+  inventory?(): Promise<readonly Holding[]>;
   /** Leaves nothing behind. */
   remove(): Promise<void>;
+}
+
+/** So many objects of one kind that the kernel holds for us. */
+export interface Holding {
+  readonly what: 'programs' | 'maps' | 'tables' | 'chains' | 'rules' | 'sets' | 'addresses';
+  readonly count: number;
 }
 
 /** Why a change is not in the kernel. */

@@ -39,6 +39,14 @@ export function lockByte(fd: number, byte: number): LockAttempt {
   return { isHeld: false, pid: isFree ? 0 : holder.readInt32LE(PID_OFFSET) };
 }
 
+/** Which process has locked the byte; undefined: none. */
+export function lockHolder(fd: number, byte: number): { readonly pid: number } | undefined {
+  const holder = wanted(byte);
+  if (fcntl(fd, F_GETLK, holder) !== 0) throw new LockError(koffi.errno());
+  const isFree = holder.readInt16LE(0) === F_UNLCK;
+  return isFree ? undefined : { pid: holder.readInt32LE(PID_OFFSET) };
+}
+
 class LockError extends Error {
   override readonly name = 'LockError';
   readonly errno: number;

@@ -63,10 +63,33 @@ export interface Restored {
 
 /** Goes back to the earlier values and forgets them, but for those that could not be set. */
 export async function restoreSysctls(sysctls: Sysctls, path: string): Promise<Restored> {
+  const { unfinished, ...restored } = restore(sysctls, await readOwnState(path));
+  await writeSysctlState(path, unfinished);
+  return restored;
+}
+
+/** What `restoreSysctls` would do. */
+export async function plannedRestore(sysctls: Sysctls, path: string): Promise<Restored> {
+  const kept: Sysctls = {
+    read: (name) => sysctls.read(name),
+    write: (name, value) => {
+      const before = sysctls.read(name);
+      return before === value ? undefined : { name, before, after: value };
+    },
+  };
+  const { unfinished: _, ...restored } = restore(kept, await readOwnState(path));
+  return restored;
+}
+
+async function readOwnState(path: string): Promise<SysctlState> {
   const state = await readSysctlState(path);
   const foreign = [...state.keys()].find((name) => !name.startsWith(OUR_SETTINGS));
   if (foreign !== undefined)
     throw stateError(`${path} names ${foreign}, which Fairlead never sets`);
+  return state;
+}
+
+function restore(sysctls: Sysctls, state: SysctlState): Restored & { unfinished: SysctlState } {
   const changes: SysctlChange[] = [];
   const leftAlone: string[] = [];
   const problems: SysctlError[] = [];
@@ -84,8 +107,7 @@ export async function restoreSysctls(sysctls: Sysctls, path: string): Promise<Re
       if (error.code === 'SYSCTL_MISSING') unfinished.delete(name);
     }
   }
-  await writeSysctlState(path, unfinished);
-  return { changes, leftAlone, problems };
+  return { changes, leftAlone, problems, unfinished };
 }
 
 function parseState(text: string): SysctlState | undefined {

@@ -20,7 +20,7 @@ export function inClusterAccess(options: InClusterOptions): ClusterAccess {
   const address = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (host === '' || port === '' || !URL.canParse(address)) {
     throw new ClusterError('IN_CLUSTER_MISSING', 'this does not run in a pod of a cluster', {
-      next: 'give a kubeconfig',
+      next: 'name a kubeconfig: --kubeconfig FILE, or KUBECONFIG in the environment',
     });
   }
   const folder = options.folder ?? SERVICE_ACCOUNT_FOLDER;

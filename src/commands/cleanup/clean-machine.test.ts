@@ -14,7 +14,8 @@ function stage(t: TestContext) {
   const machine: CleanableMachine = {
     removePart: async (part) => {
       done.push(part);
-      return [{ protocol: 'TCP', port: 80 }];
+      const holdings = [{ what: 'rules', count: 3 }] as const;
+      return { frontends: [{ protocol: 'TCP', port: 80 }], holdings };
     },
     removeFlows: async (frontends) => {
       done.push(`flows of ${frontends.length}`);
@@ -32,6 +33,42 @@ test('a machine that nobody serves any more is left as it was before', async (t)
   const { machine, done } = stage(t);
   await cleanMachine({}, machine);
   assert.deepEqual(done, [...PLANE_PARTS, 'flows of 3', 'settings']);
+});
+
+test('it says how much of what was removed', async (t) => {
+  const { machine, said } = stage(t);
+  await cleanMachine({}, machine);
+  assert.deepEqual(said, [
+    ...PLANE_PARTS.map((part) => `${part}: removed 3 rules`),
+    'tracked connections: deleted 7',
+    'kernel settings: nothing to restore',
+  ]);
+});
+
+test('where nothing was it says so', async (t) => {
+  const { machine, said } = stage(t);
+  const removePart = async (part: string) =>
+    part === 'iptables' ? undefined : { frontends: [], holdings: [] };
+  await cleanMachine({}, { ...machine, removePart, removeFlows: async () => 0 });
+  assert.deepEqual(said, [
+    'ebpf hooks: nothing to remove',
+    'nftables: nothing to remove',
+    'iptables: nothing to remove: its programs are not installed here',
+    'tracked connections: nothing to delete',
+    'kernel settings: nothing to restore',
+  ]);
+});
+
+test('a dry run says what would be removed', async (t) => {
+  const { machine, said } = stage(t);
+  const change = { name: 'net/x', before: '1', after: '2' };
+  const restoreSettings = async () => ({ changes: [change], leftAlone: [], problems: [] });
+  await cleanMachine({ dryRun: true }, { ...machine, restoreSettings });
+  assert.deepEqual(said, [
+    ...PLANE_PARTS.map((part) => `${part}: would remove 3 rules`),
+    'tracked connections: would delete 7',
+    'net/x: would be restored: 1 -> 2',
+  ]);
 });
 
 test('whoever takes over keeps the connections and the settings, and is told so', async (t) => {

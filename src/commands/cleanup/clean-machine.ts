@@ -1,5 +1,5 @@
 import type { Mode } from '../../config/modes.ts';
-import { type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
+import { type Holding, type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
 import type { Restored } from '../../linux/sysctl-state.ts';
 import { CommandError } from '../command-error.ts';
 import { PLANE_PARTS, type PlanePart, partsOfMode } from '../run/plane.ts';
@@ -9,12 +9,21 @@ export interface WhatToClean {
   readonly keepFlows?: true;
   /** Only what this mode has written; all when not given. */
   readonly mode?: Mode;
+  /** Only say what would be removed; then nothing of `CleanableMachine` changes anything. */
+  readonly dryRun?: true;
+}
+
+/** What one part had in the kernel. */
+export interface RemovedPart {
+  readonly holdings: readonly Holding[];
+  /** The addresses that were translated. */
+  readonly frontends: readonly KernelFrontend[];
 }
 
 /** What a machine can be freed of. */
 export interface CleanableMachine {
-  /** Gives the addresses that were translated; undefined: the part cannot be here. */
-  removePart(part: PlanePart): Promise<readonly KernelFrontend[] | undefined>;
+  /** Undefined: the part cannot be here. */
+  removePart(part: PlanePart): Promise<RemovedPart | undefined>;
   removeFlows(frontends: readonly KernelFrontend[]): Promise<number>;
   restoreSettings(): Promise<Restored>;
 }
@@ -24,7 +33,7 @@ export interface CleanableMachine {
  * fails keeps nothing else from going; it is told at once, and all together at the end.
  */
 export async function cleanMachine(
-  { mode, keepFlows }: WhatToClean,
+  { mode, keepFlows, dryRun }: WhatToClean,
   machine: CleanableMachine,
 ): Promise<void> {
   const failures: unknown[] = [];
@@ -40,8 +49,8 @@ export async function cleanMachine(
   for (const part of mode === undefined ? PLANE_PARTS : partsOfMode(mode)) {
     await attempt(part, async () => {
       const removed = await machine.removePart(part);
-      frontends.push(...(removed ?? []));
-      printPage(`${part}: ${removed ? 'removed' : 'its programs are not installed here'}`);
+      frontends.push(...(removed?.frontends ?? []));
+      printPage(`${part}: ${removedText(removed, dryRun)}`);
     });
   }
   // Whoever takes over wants the same settings, found them as they are, and so never set them.
@@ -49,20 +58,42 @@ export async function cleanMachine(
     printPage('tracked connections, kernel settings: left to the proxy that takes over');
   } else {
     await attempt('tracked connections', async () => {
-      printPage(`tracked connections: ${await machine.removeFlows(frontends)} deleted`);
+      const count = await machine.removeFlows(frontends);
+      printPage(`tracked connections: ${countText(count, { dryRun, word: 'delete' })}`);
     });
-    await attempt('kernel settings', () => restore(machine));
+    await attempt('kernel settings', () => restore(machine, dryRun));
   }
   if (failures.length > 0) throw incomplete(failures);
 }
 
-async function restore(machine: CleanableMachine): Promise<void> {
+function removedText(removed: RemovedPart | undefined, dryRun: true | undefined): string {
+  if (removed === undefined) return 'nothing to remove: its programs are not installed here';
+  if (removed.holdings.length === 0) return 'nothing to remove';
+  const counts = removed.holdings.map(({ what, count }) => `${count} ${what}`).join(', ');
+  return `${dryRun ? 'would remove' : 'removed'} ${counts}`;
+}
+
+function countText(
+  count: number,
+  { dryRun, word }: { dryRun: true | undefined; word: string },
+): string {
+  if (count === 0) return `nothing to ${word}`;
+  return dryRun ? `would ${word} ${count}` : `${word}d ${count}`;
+}
+
+async function restore(machine: CleanableMachine, dryRun: true | undefined): Promise<void> {
   const { changes, leftAlone, problems } = await machine.restoreSettings();
-  for (const { name, before, after } of changes) printPage(`${name}: ${before} -> ${after}`);
-  for (const name of leftAlone) printPage(`${name}: changed by somebody else, left alone`);
+  if (changes.length + leftAlone.length + problems.length === 0) {
+    printPage('kernel settings: nothing to restore');
+  }
+  const what = dryRun ? 'would be restored: ' : '';
+  for (const { name, before, after } of changes) {
+    printPage(`${name}: ${what}${before} -> ${after}`);
+  }
+  for (const name of leftAlone) printPage(`${name}: changed by another process, left alone`);
   for (const problem of problems) printWarning(problem.message);
-  const what = `${problems.length} could not be put back`;
-  if (problems.length > 0) throw new AggregateError(problems, what);
+  const failed = `${problems.length} could not be restored`;
+  if (problems.length > 0) throw new AggregateError(problems, failed);
 }
 
 function describe(error: unknown): string {

@@ -37,7 +37,7 @@ export function followFlows(of: {
     options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },
     observer: {
       onDeleted: ({ service, reason, endpoint, count }) =>
-        log.info(
+        log.debug(
           { service: servicePortName(service), reason, endpoint, count },
           'deleted tracked flows',
         ),

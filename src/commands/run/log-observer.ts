@@ -4,7 +4,8 @@ import type { AgentObserver } from '../../agent/observer.ts';
 /** What the agent does not log itself: the moment that everybody waits for, and every step. */
 export function logObserver(log: Logger): AgentObserver {
   return {
-    onFirstSync: () => log.info('every Service is in the kernel'),
+    onFirstSync: () =>
+      log.info({ afterMs: Math.round(performance.now()) }, 'every Service is in the kernel'),
     onStep: ({ durationMs, transactionCount, acknowledgedCount, pendingCount }) =>
       log.debug({ durationMs, transactionCount, acknowledgedCount, pendingCount }, 'wrote'),
   };

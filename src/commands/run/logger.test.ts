@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textLine } from './logger.ts';
+import { rounded, textLine } from './logger.ts';
 
 test('a line of the log reads like those of Kubernetes', () => {
   const time = Date.UTC(2026, 10, 15, 9, 49, 1, 123);
   const json = JSON.stringify({ level: 40, time, pid: 7, program: 'nft -f', msg: 'touched' });
   assert.equal(textLine(json), 'W1115 09:49:01.123 touched pid=7 program="nft -f"');
+});
+
+test('numbers are rounded, and whole ones stay', () => {
+  const fields = {
+    durationMs: 205.11946899999975,
+    shortMs: 0.0123456,
+    midMs: 12.345678,
+    pid: 10344,
+  };
+  assert.deepEqual(rounded(fields), { durationMs: 205, shortMs: 0.0123, midMs: 12.3, pid: 10344 });
+  assert.deepEqual(rounded({ text: '1.23456', none: undefined }), {
+    text: '1.23456',
+    none: undefined,
+  });
 });
 
 test('what is no text is written as JSON', () => {

@@ -31,8 +31,27 @@ export function openLog(
     );
   const lines = new LineWriter({ output, noticeOf });
   const level = verbosity >= DEBUG_FROM_VERBOSITY ? 'debug' : 'info';
-  const options = { level, base: null, timestamp: () => `,"time":${Date.now()}` };
+  const timestamp = () => `,"time":${Date.now()}`;
+  const options = { level, base: null, timestamp, formatters: { log: rounded } };
   return { log: pino(options, { write: (json) => lines.write(lineOf(json)) }), lines };
+}
+
+/** Durations are measured to the nanosecond, and nobody reads so far. */
+export function rounded(fields: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(fields);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'number' ? roundedNumber(value) : value,
+    ]),
+  );
+}
+
+const SHOWN_DIGITS = 3;
+
+function roundedNumber(value: number): number {
+  if (!Number.isFinite(value) || Number.isInteger(value)) return value;
+  return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(SHOWN_DIGITS));
 }
 
 const LETTERS: Readonly<Record<number, string>> = { 20: 'D', 30: 'I', 40: 'W', 50: 'E', 60: 'F' };

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from '
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { pause } from '../../linux/pause.ts';
-import { type LockAttempt, lockByte } from '../../linux/process-lock.ts';
+import { type LockAttempt, lockByte, lockHolder } from '../../linux/process-lock.ts';
 import { ALREADY_RUNNING_EXIT, CommandError } from '../command-error.ts';
 import { RUN_FOLDER, RUN_LOCK } from './folder.ts';
 
@@ -50,6 +50,34 @@ export async function becomeOnlyInstance(
     attempt = lockByte(fd, byte);
   }
   return true;
+}
+
+/** The one that serves this network namespace, in words; undefined: none that can be seen from here. */
+export function runningInstance({
+  runFolder,
+  machineFolder = RUN_FOLDER,
+}: Pick<OneInstanceOptions, 'runFolder' | 'machineFolder'>): string | undefined {
+  for (const folder of new Set([machineFolder, runFolder])) {
+    const fd = openForReading(join(folder, RUN_LOCK));
+    if (fd === undefined) continue;
+    try {
+      const holder = lockHolder(fd, networkNamespaceNumber());
+      if (holder) return holder.pid === 0 ? 'in another container' : `pid ${holder.pid}`;
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return undefined;
+}
+
+/** Undefined: there is none, or it is not ours to read. */
+function openForReading(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return undefined;
+  }
 }
 
 function alreadyRunning(

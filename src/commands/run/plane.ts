@@ -1,4 +1,4 @@
-import type { Mode } from '../../config/modes.ts';
+import { IMPLEMENTED_MODES, type ImplementedMode, type Mode } from '../../config/modes.ts';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { ComposedPlane } from '../../dataplanes/composition.ts';
 import { type DataPlane, type PacketCounts, PlaneError } from '../../dataplanes/contract.ts';
@@ -18,15 +18,14 @@ export const PLANE_PARTS = ['ebpf hooks', 'nftables', 'iptables'] as const;
 
 export type PlanePart = (typeof PLANE_PARTS)[number];
 
-/** The modes that there are, and of which parts they are made. */
-const PARTS_OF_MODE: Partial<Record<Mode, readonly PlanePart[]>> = {
+const PARTS_OF_MODE: Record<ImplementedMode, readonly PlanePart[]> = {
   nftables: ['nftables'],
   iptables: ['iptables'],
   'socket-ebpf': ['ebpf hooks', 'nftables'],
   'tc-ebpf': ['ebpf hooks', 'nftables'],
 };
 
-export const BUILT_MODES = Object.keys(PARTS_OF_MODE) as readonly Mode[];
+export const BUILT_MODES: readonly Mode[] = IMPLEMENTED_MODES;
 
 /** What a plane may need of the program it runs in. */
 export interface PlaneSurroundings {
@@ -39,12 +38,11 @@ export interface PlaneSurroundings {
 }
 
 export function partsOfMode(mode: Mode): readonly PlanePart[] {
-  const parts = PARTS_OF_MODE[mode];
+  const parts = Object.entries(PARTS_OF_MODE).find(([name]) => name === mode)?.[1];
   if (parts) return parts;
-  const modes = BUILT_MODES.join(', ');
-  throw new CommandError(`mode ${mode} is not there yet`, {
+  throw new CommandError(`mode ${mode} does not exist in this version`, {
     code: 'MODE_MISSING',
-    next: `use one of ${modes}: in the file (mode: nftables), or by --proxy-mode nftables`,
+    next: `use one of ${IMPLEMENTED_MODES.join(', ')}: "mode: nftables" in the file, or --proxy-mode nftables`,
   });
 }
 

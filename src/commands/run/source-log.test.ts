@@ -28,6 +28,20 @@ describe('the log of a source', () => {
     ]);
   });
 
+  it('says once what keeps every watch from working, and what to do', () => {
+    const { lines, log } = logged();
+    const next = 'check certificate-authority';
+    const cause = new Error('self-signed certificate');
+    for (const kind of ['service', 'slice', 'node'] as const) {
+      log.onProblem(new ClusterError('CLUSTER_TLS', 'TLS handshake failed', { next, cause }), kind);
+    }
+    log.onProblem(new ClusterError('CLUSTER_CONNECTION_LOST', 'connection lost', { next: '-' }));
+    assert.deepEqual(lines, [
+      'E TLS handshake failed: self-signed certificate; check certificate-authority code=CLUSTER_TLS',
+      'W connection lost code=CLUSTER_CONNECTION_LOST',
+    ]);
+  });
+
   it('leaves each refused request to who debugs', () => {
     const { lines, log } = logged();
     log.onMissing(new ClusterError('CLUSTER_ANSWER', 'watch x: 404', { next: '' }), 'serviceCidr');

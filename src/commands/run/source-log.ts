@@ -1,14 +1,17 @@
 import type { Logger } from 'pino';
 import type { ApiSourceOptions } from '../../cluster/api-source.ts';
+import { type Clock, systemClock } from '../../cluster/clock.ts';
 import { gapText, type ServerReport } from '../../cluster/server-report.ts';
+import { type Digest, needsPerson, problemDigest } from '../problem-digest.ts';
 
 /** Logs what goes wrong with the API server; what it lacks is one line, whatever the number of kinds. */
 export function sourceLog(
   log: Logger,
+  clock: Pick<Clock, 'monotonicMs'> = systemClock,
 ): Required<Pick<ApiSourceOptions, 'onProblem' | 'onMissing' | 'onServer'>> {
   let hadGaps = false;
   return {
-    onProblem: ({ message }) => log.warn(message),
+    onProblem: problemDigest(clock, (digest) => logDigest(log, digest)),
     onMissing: ({ message }) => log.debug(message),
     onServer: (report) => {
       const { fields, level, message } = lineFor(report, hadGaps);
@@ -16,6 +19,13 @@ export function sourceLog(
       log[level](fields, message);
     },
   };
+}
+
+function logDigest(log: Logger, { problem, text, count }: Digest): void {
+  const { code, next } = problem;
+  const fields = { code, ...(count > 1 ? { count } : {}) };
+  if (needsPerson(problem)) log.error(fields, `${text}; ${next}`);
+  else log.warn(fields, text);
 }
 
 interface Line {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Source } from '../../cluster/source.ts';
 import { CommandError } from '../command-error.ts';
 import { printNote } from '../terminal/print.ts';
+import { ImpatientSource } from './impatient-source.ts';
 
 const SPEAK_AFTER_MS = 2_000;
 const GIVE_UP_AFTER_MS = 60_000;
@@ -22,7 +23,8 @@ export async function patiently(work: Promise<void>, source: Source): Promise<vo
   speaking.catch(() => undefined);
   givingUp.catch(() => undefined);
   try {
-    await Promise.race([work, givingUp]);
+    const futile = source instanceof ImpatientSource ? [source.failed] : [];
+    await Promise.race([work, givingUp, ...futile]);
   } finally {
     over.abort();
   }

@@ -67,6 +67,11 @@ export class Pins {
     return existsSync(folder) ? readdirSync(folder).sort() : [];
   }
 
+  mapCount(): number {
+    const folder = join(this.folder, 'maps');
+    return existsSync(folder) ? readdirSync(folder).length : 0;
+  }
+
   removeLink(name: string): void {
     rmSync(this.#linkPath(name), { force: true });
   }

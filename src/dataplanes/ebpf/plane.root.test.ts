@@ -241,7 +241,10 @@ test('more than the maps hold makes them grow, and nothing is lost', async () =>
 test('nothing is left behind', async () => {
   const plane = place.newPlane();
   assert.ok((await plane.frontends()).length > 0);
+  const held = (await plane.inventory()).map(({ what }) => what);
+  assert.deepEqual(held, ['programs', 'maps']);
   await plane.remove();
+  assert.deepEqual(await plane.inventory(), []);
   assert.equal(existsSync(join(place.pins, 'fairlead')), false);
   assert.deepEqual(await plane.frontends(), []);
   const hooks = [AttachType.cgroupConnect4, AttachType.cgroupGetpeername6];

@@ -10,6 +10,7 @@ import type {
   Difference,
   Drift,
   EndpointCount,
+  Holding,
   Inspection,
   KernelFrontend,
   NodeFacts,
@@ -39,7 +40,7 @@ import { Pins } from './pins.ts';
 import { ingressStrays } from './places/ingress-strays.ts';
 import { Places } from './places/places.ts';
 import { loadPrograms, type Objects } from './places/programs.ts';
-import { detachStrays } from './places/strays.ts';
+import { detachStrays, strays } from './places/strays.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 
 /** A program that is taken off is put back within a second. */
@@ -183,6 +184,21 @@ export class HooksPlane implements DataPlane {
       return [...frontends.keys()].map((key) => frontendOfKey(Buffer.from(key, 'latin1')));
     } finally {
       for (const map of maps.values()) map.close();
+    }
+  }
+
+  async inventory(): Promise<readonly Holding[]> {
+    try {
+      const cgroupPath = this.#options.findCgroup();
+      const none = new Set<number>();
+      const atSockets = cgroupPath === undefined ? [] : strays({ cgroupPath, kept: none });
+      const atInterfaces = ingressStrays(none, () => undefined);
+      return [
+        { what: 'programs' as const, count: atSockets.length + atInterfaces.length },
+        { what: 'maps' as const, count: new Pins(this.#options.pinFolder).mapCount() },
+      ].filter(({ count }) => count > 0);
+    } catch (error) {
+      throw asPlaneError(error);
     }
   }
 

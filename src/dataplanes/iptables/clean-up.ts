@@ -37,6 +37,20 @@ export function cleanUp(view: KernelView): CleanUp {
   return { first: [first.filter, first.nat, first.mangle], rowChains, last };
 }
 
+/** All that `cleanUp` takes away: our chains with their rules, and the rules that lead into them. */
+export function countOurs(view: KernelView): { readonly chains: number; readonly rules: number } {
+  const fixed = [...FIRST_CHAINS, { table: 'nat', name: MARK_MASQUERADE } as const];
+  const rows = [...view.nat.keys()]
+    .filter(isRowChain)
+    .map((name) => ({ table: 'nat', name }) as const);
+  const contents = [...fixed, ...rows].flatMap(({ table, name }) => {
+    const rules = view[table].get(name);
+    return rules === undefined ? [] : [rules.length];
+  });
+  const inside = contents.reduce((total, count) => total + count, 0);
+  return { chains: contents.length, rules: inside + ownJumps(view).length };
+}
+
 export function hasOurs(view: KernelView): boolean {
   return FIRST_CHAINS.some(({ table, name }) => view[table].has(name));
 }

@@ -189,7 +189,13 @@ for (const backend of BACKENDS) {
       const plane = tools.newPlane();
       await bring(plane, ROWS);
       await plane.configure({ ...FACTS, clientInterfaces: ['docker0'] });
+      const held = await plane.inventory();
+      assert.deepEqual(
+        held.map(({ what }) => what),
+        ['chains', 'rules'],
+      );
       await plane.remove();
+      assert.deepEqual(await plane.inventory(), []);
       assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
     });
 

@@ -12,13 +12,14 @@ import type {
   Difference,
   Drift,
   EndpointCount,
+  Holding,
   Inspection,
   KernelFrontend,
   NodeFacts,
 } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
-import { hasOurs } from './clean-up.ts';
+import { countOurs, hasOurs } from './clean-up.ts';
 import { endpointCounts, kernelFrontends } from './counts.ts';
 import { watchEvents } from './drift.ts';
 import type { FamilyTables } from './family-tables.ts';
@@ -187,6 +188,30 @@ export class IptablesPlane implements DataPlane {
   async frontends(): Promise<readonly KernelFrontend[]> {
     const nat = await this.#readNat(false);
     return FAMILIES.flatMap((family) => kernelFrontends(nat[family]));
+  }
+
+  async inventory(): Promise<readonly Holding[]> {
+    try {
+      const { found } = await this.#open();
+      const { openNetlink } = this.#options;
+      const programs = [found.program, ...(found.other ? [found.other.program] : [])];
+      const calls = programs.flatMap((program) => FAMILIES.map((family) => ({ program, family })));
+      const counts = await Promise.all(
+        calls.map(({ program, family }) =>
+          orNothing({ family, openNetlink, nothing: { chains: 0, rules: 0 } }, async () =>
+            countOurs(await readKernel(program, family)),
+          ),
+        ),
+      );
+      const sum = (what: 'chains' | 'rules'): number =>
+        counts.reduce((total, each) => total + each[what], 0);
+      return [
+        { what: 'chains' as const, count: sum('chains') },
+        { what: 'rules' as const, count: sum('rules') },
+      ].filter(({ count }) => count > 0);
+    } catch (error) {
+      throw asPlaneError(error);
+    }
   }
 
   async remove(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Protocol } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import type { EndpointCount, KernelFrontend } from '../contract.ts';
+import type { EndpointCount, Holding, KernelFrontend } from '../contract.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
 import { addressText, hostNumberOf, split } from './element-text.ts';
 import { rowOfGroup } from './groups.ts';
@@ -68,6 +68,25 @@ export async function readFrontends(connection: NftConnection): Promise<readonly
     }
   }
   return frontends;
+}
+
+/** How much of everything our tables hold; a table without chains and sets is none of ours. */
+export async function readInventory(connection: NftConnection): Promise<readonly Holding[]> {
+  const counts = { tables: 0, chains: 0, rules: 0, sets: 0 };
+  for (const family of TABLE_FAMILIES) {
+    const [chains, rules, sets] = [
+      await connection.chains(TABLES[family]),
+      await connection.rules(TABLES[family]),
+      await connection.sets(TABLES[family]),
+    ];
+    if (chains.length + sets.length > 0) counts.tables += 1;
+    counts.chains += chains.length;
+    counts.rules += rules.length;
+    counts.sets += sets.length;
+  }
+  const addresses = (await readFrontends(connection)).length;
+  const holdings = Object.entries({ ...counts, addresses }) as [Holding['what'], number][];
+  return holdings.map(([what, count]) => ({ what, count })).filter(({ count }) => count > 0);
 }
 
 const PROTOCOLS: Readonly<Record<number, Protocol>> = { 6: 'TCP', 17: 'UDP', 132: 'SCTP' };

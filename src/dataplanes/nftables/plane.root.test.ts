@@ -116,7 +116,12 @@ describe('the nftables plane', () => {
     const before = listEverything();
     const plane = newPlane();
     await bring(plane, DESIRED);
+    const held = new Map((await plane.inventory()).map(({ what, count }) => [what, count]));
+    assert.deepEqual([...held.keys()], ['tables', 'chains', 'rules', 'sets', 'addresses']);
+    assert.equal(held.get('tables'), 2);
+    assert.equal(held.get('addresses'), (await plane.frontends()).length);
     await plane.remove();
+    assert.deepEqual(await plane.inventory(), []);
     assert.equal(listEverything(), before);
     await plane.remove();
     await bring(plane, DESIRED);

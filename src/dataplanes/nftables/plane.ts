@@ -8,13 +8,14 @@ import type {
   Difference,
   Drift,
   EndpointCount,
+  Holding,
   Inspection,
   KernelFrontend,
   NodeFacts,
 } from '../contract.ts';
 import { readAffinityFill } from './affinity-fill.ts';
 import { TABLE_FAMILIES } from './chains.ts';
-import { readCounters, readFrontends } from './counters.ts';
+import { readCounters, readFrontends, readInventory } from './counters.ts';
 import { diffTables } from './diff.ts';
 import { watchDrift } from './drift.ts';
 import { inspectEverything, inspectSuspects } from './inspect.ts';
@@ -182,6 +183,15 @@ export class NftablesPlane implements DataPlane {
   async frontends(): Promise<readonly KernelFrontend[]> {
     using connection = this.#anotherConnection();
     return await readFrontends(connection);
+  }
+
+  async inventory(): Promise<readonly Holding[]> {
+    try {
+      using connection = this.#anotherConnection();
+      return await readInventory(connection);
+    } catch (error) {
+      throw asPlaneError(error);
+    }
   }
 
   async remove(): Promise<void> {

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type DataPlane, PlaneError } from '../../dataplanes/contract.ts';
+import { removeTranslated } from '../../flows/remove-translated.ts';
+import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
+import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
+import { SYSCTL_STATE } from '../run/folder.ts';
+import { openPart, type PlanePart } from '../run/plane.ts';
+import { assertOwnFolder } from '../run/run-folder.ts';
+import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
+import { nodePortAddresses } from './node-port-addresses.ts';
+
+const FLOWS_DEADLINE_MS = 60_000;
+
+export interface KernelMachineOptions {
+  readonly runFolder: string;
+  readonly pinFolder: string;
+  readonly cgroup?: string;
+  /** Reads everything and changes nothing. */
+  readonly dryRun?: true;
+}
+
+/** This machine, in the network namespace of the process. */
+export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
+  const { runFolder, pinFolder, cgroup, dryRun } = options;
+  const ebpf = cgroup === undefined ? { pinFolder } : { pinFolder, cgroupPath: cgroup };
+  const conntrack = new KernelConntrack();
+  return {
+    removePart: (part: PlanePart) => takeAway(openPart(part, { ebpf }), dryRun),
+    removeFlows: async (frontends) =>
+      await removeTranslated(dryRun ? untouched(conntrack) : conntrack, {
+        frontends,
+        nodePortAddresses: await nodePortAddresses(),
+        signal: AbortSignal.timeout(FLOWS_DEADLINE_MS),
+      }),
+    restoreSettings: async () => {
+      if (existsSync(runFolder)) await assertOwnFolder(runFolder);
+      const work = dryRun ? plannedRestore : restoreSysctls;
+      return await work(kernelSysctls(), join(runFolder, SYSCTL_STATE));
+    },
+  };
+}
+
+/** Undefined: the programs it needs are not here, as in an image made for another mode. */
+async function takeAway(
+  plane: DataPlane,
+  dryRun: true | undefined,
+): Promise<RemovedPart | undefined> {
+  try {
+    const frontends = await plane.frontends();
+    const holdings = (await plane.inventory?.()) ?? [];
+    // Also where nothing was counted: to remove nothing does no harm, and a count can miss something.
+    if (!dryRun) await plane.remove();
+    return { frontends, holdings };
+  } catch (error) {
+    if (error instanceof PlaneError && error.code === 'IPTABLES_MISSING') return undefined;
+    throw error;
+  }
+}
+
+function untouched(conntrack: Conntrack): Conntrack {
+  return {
+    filtersCheaply: () => conntrack.filtersCheaply(),
+    flows: (question, signal) => conntrack.flows(question, signal),
+    remove: async (flows) => flows,
+  };
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ClusterError } from '../cluster/errors.ts';
+import { refusal } from '../cluster/refusal.ts';
+import { needsPerson, problemDigest, REPEAT_AFTER_MS } from './problem-digest.ts';
+
+function stage() {
+  const told: string[] = [];
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+  const listen = problemDigest(clock, ({ text, count }) => void told.push(`${count}x ${text}`));
+  return { told, clock, listen };
+}
+
+const lost = (text: string) => new ClusterError('CLUSTER_CONNECTION_LOST', text, { next: '' });
+const refused = (path: string, code: number) =>
+  refusal(`watch ${path}`, { code, reason: 'R', message: 'R', retryAfterMs: undefined });
+
+describe('a digest of problems', () => {
+  it('tells once what four watches meet at the same time', () => {
+    const { told, listen } = stage();
+    for (const path of ['services', 'slices', 'nodes', 'serviceCidrs']) {
+      listen(refused(path, 401));
+      listen(lost(`after ${path.length} ms`));
+    }
+    assert.deepEqual(told, ['1x the API server answers 401 R', '1x after 8 ms']);
+  });
+
+  it('tells once a minute what lasts, with the number of times', () => {
+    const { told, clock, listen } = stage();
+    for (clock.nowMs = 0; clock.nowMs <= REPEAT_AFTER_MS; clock.nowMs += 1000) {
+      listen(refused('services', 401));
+    }
+    assert.deepEqual(told, ['1x the API server answers 401 R', '60x the API server answers 401 R']);
+  });
+
+  it('tells another reason at once, and which object it is about where that matters', () => {
+    const { told, listen } = stage();
+    for (const path of ['services', 'slices', 'services']) listen(refused(path, 403));
+    listen(lost('gone'));
+    assert.deepEqual(told, [
+      '1x watch services: the API server answers 403 R',
+      '1x watch slices: the API server answers 403 R',
+      '1x gone',
+    ]);
+  });
+
+  it('forgets what has not come for long', () => {
+    const { told, clock, listen } = stage();
+    listen(lost('gone'));
+    clock.nowMs = 5 * REPEAT_AFTER_MS;
+    listen(lost('gone'));
+    assert.deepEqual(told, ['1x gone', '1x gone']);
+  });
+});
+
+it('credentials and certificates need a person, a lost connection does not', () => {
+  assert.equal(needsPerson(refused('services', 401)), true);
+  assert.equal(needsPerson(refused('services', 403)), true);
+  assert.equal(needsPerson(new ClusterError('CLUSTER_TLS', '', { next: '' })), true);
+  assert.equal(needsPerson(refused('services', 500)), false);
+  assert.equal(needsPerson(lost('gone')), false);
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ClusterError, type ClusterErrorCode } from '../../cluster/errors.ts';
+import type { ProblemListener, Source } from '../../cluster/source.ts';
+import { ImpatientSource } from './impatient-source.ts';
+import { patiently } from './patience.ts';
+
+function stage() {
+  const told: string[] = [];
+  let tell: ProblemListener = () => undefined;
+  const silent: Source = { run: async () => undefined, health: () => [] };
+  const source = new ImpatientSource(
+    (onProblem) => {
+      tell = onProblem;
+      return silent;
+    },
+    ({ message }) => void told.push(message),
+  );
+  const problem = (code: ClusterErrorCode, kind: 'service' | 'slice' = 'service') =>
+    tell(new ClusterError(code, 'a reason', { next: 'a remedy', cause: new Error('below') }), kind);
+  return { told, source, problem };
+}
+
+const FOREVER = new Promise<void>(() => undefined);
+
+describe('a source that is asked once', () => {
+  it('fails with what no waiting helps against, once it has come twice', async () => {
+    const { told, source, problem } = stage();
+    const waiting = patiently(FOREVER, source);
+    problem('CLUSTER_TLS');
+    problem('CLUSTER_TLS', 'slice');
+    problem('CLUSTER_TLS');
+    await assert.rejects(waiting, {
+      name: 'CommandError',
+      message: 'a reason: below',
+      next: 'a remedy',
+      code: 'CLUSTER_TLS',
+    });
+    assert.deepEqual(told, []);
+  });
+
+  it('goes on when each kind meets it once only', async () => {
+    const { source, problem } = stage();
+    problem('CLUSTER_UNREACHABLE');
+    problem('CLUSTER_UNREACHABLE', 'slice');
+    await patiently(Promise.resolve(), source);
+  });
+
+  it('says what makes the answer incomplete, and not what heals', () => {
+    const { told, problem } = stage();
+    problem('CLUSTER_MALFORMED');
+    problem('CLUSTER_CONNECTION_LOST');
+    assert.deepEqual(told, ['a reason']);
+  });
+});

@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs';
+
+/**
+ * Names the process for `ps`, `top` and whoever reads /proc/PID/comm, as drift reports of another
+ * Fairlead do: Node calls its first thread MainThread. `process.title` would do it too, but writes
+ * over the command line, which then shows no flags any more.
+ */
+export function nameProcess(name: string): void {
+  try {
+    writeFileSync('/proc/self/comm', name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    process.title = name;
+  }
+}
