@@ -9,6 +9,7 @@ import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
 import { systemClock } from '../../cluster/clock.ts';
+import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
@@ -60,6 +61,7 @@ export function serverTasks(of: {
           mode: settings.mode,
           metrics,
           configuration: () => parse(toConfigurationYaml(fields)) as unknown,
+          ...(features.flagzPage ? { flagz: { flags: () => shownFlags(of.config.flags) } } : {}),
           ...(features.statuszPage
             ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
             : {}),
