@@ -14,6 +14,8 @@ export interface StatusSocketOptions {
   readonly path?: string;
   /** The state of the agent, as data. */
   readonly snapshot: () => unknown;
+  /** Every address that is served, as JSON. */
+  readonly frontends?: () => Promise<Buffer>;
   /** What the kernel has counted, asked for anew each time. */
   readonly counters: () => Promise<unknown>;
   readonly onProblem: ServerProblemListener;
@@ -34,10 +36,12 @@ export async function runStatusSocket(
   const { onProblem, onOpen } = options;
   const budget = new ConnectionBudget(LIMITS);
   const socketPath = options.path ?? STATUS_SOCKET_PATH;
+  const { frontends } = options;
   const handler = routes(
     new Map<string, Handler>([
-      ['/status', () => dataReply(options.snapshot())],
+      ['/status', async () => dataReply(await options.snapshot())],
       ['/counters', async () => dataReply(await options.counters())],
+      ...(frontends ? [['/frontends', async () => jsonReply(OK, await frontends())] as const] : []),
     ]),
   );
   await keepServing(
