@@ -22,6 +22,8 @@ export class Answer {
   readonly encoding: Encoding;
   /** How long the server asks us to stay away, if it does. */
   readonly retryAfterMs: number | undefined;
+  /** How long the body is, where the server says so. */
+  readonly contentBytes: number | undefined;
   readonly #stream: http2.ClientHttp2Stream;
   readonly #signal: AbortSignal;
   readonly #onHeard: () => void;
@@ -64,6 +66,8 @@ export class Answer {
     this.encoding = encodingOf(String(headers[http2.constants.HTTP2_HEADER_CONTENT_TYPE] ?? ''));
     const retryAfter = String(headers[http2.constants.HTTP2_HEADER_RETRY_AFTER] ?? '');
     this.retryAfterMs = SECONDS.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
+    const length = headers[http2.constants.HTTP2_HEADER_CONTENT_LENGTH];
+    this.contentBytes = length === undefined ? undefined : Number(length);
     this.#stream = stream;
     this.#signal = options.signal;
     this.#onHeard = options.onHeard;

@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { ClusterAccess, TlsMaterial } from './access.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { describeError } from './errors.ts';
+import type { RequestListener, RequestSeen } from './request-seen.ts';
 import { Secret } from './secret.ts';
 import { makeCertificate } from './testing/certificates.ts';
 import { type Exchange, FakeApiServer } from './testing/fake-api-server.ts';
@@ -62,6 +63,29 @@ describe('one connection', () => {
     });
     assert.equal(server.connectionCount, 2);
     assert.equal(reads, 2);
+  });
+
+  it('tells how each request went, also of one that got no answer', async (t) => {
+    const server = await serve(t, (x) => x.answer(x.path === '/no' ? 404 : 200, 'hello'));
+    const { host } = new URL(server.url);
+    const seen: RequestSeen[] = [];
+    const onRequest: RequestListener = (request) => seen.push(request);
+    const connection = connect(t, { access: openAccess(server.url), onRequest });
+    await read(connection, '/yes');
+    await read(connection, '/no');
+    (await connection.post('/new', { a: 1 }, NEVER)).discard();
+    await server[Symbol.asyncDispose]();
+    await assert.rejects(read(connection));
+    assert.deepEqual(
+      seen.map((each) => [each.method, each.status, each.requestBytes, each.host]),
+      [
+        ['GET', 200, 0, host],
+        ['GET', 404, 0, host],
+        ['POST', 200, 7, host],
+        ['GET', undefined, 0, host],
+      ],
+    );
+    assert.ok(seen.every(({ durationMs }) => durationMs > 0));
   });
 
   it('keeps the path of a server behind a gateway', async (t) => {

@@ -3,6 +3,7 @@ import type { ClusterAccess } from './access.ts';
 import { Answer } from './answer.ts';
 import { ClusterError } from './errors.ts';
 import { DEFAULT_KEEP_ALIVE, KeepAlive, type KeepAliveOptions } from './keep-alive.ts';
+import type { RequestListener } from './request-seen.ts';
 import type { Secret } from './secret.ts';
 import { type Dial, dialDirectly, openSession } from './session.ts';
 import { dialThrough } from './tunnel.ts';
@@ -20,6 +21,8 @@ export interface ConnectionOptions {
   readonly answerDeadlineMs?: number;
   /** The server has answered on a new connection, which may be another server than before. */
   readonly onOpened?: () => void;
+  /** Told of each request once the server began to answer it, or it failed. */
+  readonly onRequest?: RequestListener;
 }
 
 const CONNECT_DEADLINE_MS = 10_000;
@@ -64,19 +67,44 @@ export class Connection {
   }
 
   async #ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    const { answer, token, session } = await this.#send(question, signal);
+    const { answer, token, session } = await this.#counted(question, signal);
     if (answer.status !== HTTP_UNAUTHORIZED) return answer;
     answer.discard();
     this.#options.access.rejected(token);
     // New credentials may come with a new certificate, which takes a new connection.
     this.#retire(session);
-    return (await this.#send(question, signal)).answer;
+    return (await this.#counted({ ...question, retryOf: answer.status }, signal)).answer;
   }
 
   close(): void {
     this.#closing.abort();
     this.#session?.http2.destroy();
     this.#session = undefined;
+  }
+
+  async #counted(question: Question, signal: AbortSignal): Promise<Sent> {
+    const { access, onRequest } = this.#options;
+    const { method, body = '', retryOf } = question;
+    const beganAtMs = performance.now();
+    const tell = (answer: Answer | undefined): void =>
+      onRequest?.({
+        method,
+        host: access.server.host,
+        status: answer?.status,
+        durationMs: performance.now() - beganAtMs,
+        requestBytes: Buffer.byteLength(body),
+        responseBytes: answer?.contentBytes,
+        ...(retryOf === undefined ? {} : { retryOf }),
+      });
+    try {
+      const sent = await this.#send(question, signal);
+      tell(sent.answer);
+      return sent;
+    } catch (error) {
+      // Who stops asking did not fail.
+      if (!signal.aborted) tell(undefined);
+      throw error;
+    }
   }
 
   async #send({ method, path, body, accept }: Question, signal: AbortSignal): Promise<Sent> {
@@ -151,6 +179,8 @@ interface Question {
   readonly path: string;
   readonly body?: string;
   readonly accept?: string;
+  /** The status for which it was sent before, in vain. */
+  readonly retryOf?: number;
 }
 
 interface Sent {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
+import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
 import { hasHooks } from '../agent/node-facts.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { systemClock } from '../cluster/clock.ts';
@@ -127,8 +128,10 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     mountForPrograms(settings);
     return;
   }
+  const restClient = new RestClientMetrics();
   const source = await openSource(
     {
+      onRequest: (seen) => restClient.onRequest(seen),
       ...sourceOptions(settings, options),
       ...sourceLog(log),
     },
@@ -152,8 +155,9 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       const { mode, ebpf } = settings;
       const open = (part: PlanePart) => openPart(part, { ebpf });
       const others = { mode, open, log, clock: systemClock, random: Math.random };
+      const onFailed = () => proxy.metrics.onCleanupFailed();
       afterwards = Promise.all([
-        removeOtherModes(others, lifetime.signal),
+        removeOtherModes({ ...others, onFailed }, lifetime.signal),
         ...(options.takeOver ? [removeKubeProxyTables({ openNetlink: openNftables, log })] : []),
         giveBackMemory(others, lifetime.signal),
       ]);
@@ -166,6 +170,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     events,
     log,
     droppedLogLineCount: () => lines.droppedCount,
+    ...(source instanceof ApiSource ? { restClient } : {}),
     runFolder: options.runFolder,
   });
   log.info({ node: nodeName, mode: settings.mode, pid: process.pid }, 'starting');

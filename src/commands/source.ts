@@ -5,6 +5,7 @@ import { systemClock } from '../cluster/clock.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
+import type { RequestListener } from '../cluster/request-seen.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
@@ -34,6 +35,8 @@ export interface SourceOptions {
   readonly onMissing?: ProblemListener;
   /** What the API server lacks, and again when that changes. */
   readonly onServer?: (report: ServerReport) => void;
+  /** Told of each request to the API server. */
+  readonly onRequest?: RequestListener;
 }
 
 export type AccessWarningListener = (warning: AccessWarning) => void;
@@ -53,7 +56,8 @@ export async function openSource(
   const access = withServer(await accessOf(options), options.serverUrl);
   for (const warning of await access.warnings(access.server)) onWarning(warning);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
-  const connection = { access, userAgent: 'fairlead', ...accept };
+  const counted = options.onRequest === undefined ? {} : { onRequest: options.onRequest };
+  const connection = { access, userAgent: 'fairlead', ...accept, ...counted };
   const { watchesNamespaces = false, onMissing, onServer } = options;
   const open = (listener: ProblemListener) =>
     new ApiSource({

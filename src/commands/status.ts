@@ -1,19 +1,33 @@
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { readCounters, readStatus } from '../agent/servers/status-client.ts';
-import type { AgentSnapshot } from '../agent/snapshot.ts';
+import type { ServedFrontend } from '../agent/frontends-page.ts';
+import { readCounters, readFrontends, readStatus } from '../agent/servers/status-client.ts';
+import type { StatusPage } from '../agent/status-page.ts';
+import { systemClock } from '../cluster/clock.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { RUN_FOLDER, STATUS_SOCKET } from './run/folder.ts';
-import { countersView, isWell, statusView } from './status/view.ts';
+import { connectionsView } from './status/connections-view.ts';
+import { countersView } from './status/counters.ts';
+import { readConnections } from './status/read-connections.ts';
+import { isWell } from './status/summary.ts';
+import { statusView } from './status/view.ts';
 import { printJson, printPage } from './terminal/print.ts';
 
 interface StatusOptions {
   readonly runFolder: string;
+  readonly verbose?: true;
   readonly counters?: true;
+  readonly connections?: true | string;
+  readonly all?: true;
   readonly output: 'text' | 'json';
 }
 
 const NOT_WELL = 3;
+const USUAL_WIDTH = 80;
+/** So many fit a few screens; of 200,000 nobody reads more. */
+const CONNECTIONS_SHOWN = 100;
+const READ_DEADLINE_MS = 60_000;
 
 /** `fairlead status`: how the process on this machine is doing, in its own words. */
 export function statusCommand(): Command {
@@ -21,22 +35,51 @@ export function statusCommand(): Command {
     .description(
       `how the Fairlead that runs on this machine is doing; exit code ${NOT_WELL} if it is not ready`,
     )
+    .option('-v, --verbose', 'also what is attached, every condition, counts and times')
+    .option(
+      '--connections [service]',
+      'translated connections, as conntrack has them; of one Service as NAMESPACE/NAME[:PORT]',
+    )
+    .option('--all', `with --connections: all of them, not only the first ${CONNECTIONS_SHOWN}`)
+    .option('--counters', 'new connections that each endpoint got, as the kernel counts them')
     .option('--run-folder <path>', 'where its status socket is', RUN_FOLDER)
-    .option('--counters', 'connections that each endpoint got, as the kernel counts them')
     .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'))
     .action(show);
 }
 
 async function show(options: StatusOptions): Promise<void> {
   const socketPath = join(options.runFolder, STATUS_SOCKET);
+  if (options.connections !== undefined) return await showConnections(options, socketPath);
   if (options.counters) {
     const counts = (await readCounters({ socketPath })) as EndpointCount[];
     if (options.output === 'json') printJson(counts);
     else printPage(countersView(counts));
     return;
   }
-  const snapshot = (await readStatus({ socketPath })) as AgentSnapshot;
-  if (options.output === 'json') printJson(snapshot);
-  else printPage(statusView(snapshot));
-  if (!isWell(snapshot)) process.exitCode = NOT_WELL;
+  const page = (await readStatus({ socketPath })) as StatusPage;
+  if (options.output === 'json') printJson(page);
+  else printPage(statusView(page, { isVerbose: options.verbose === true, width: width() }));
+  if (!isWell(page)) process.exitCode = NOT_WELL;
+}
+
+async function showConnections(options: StatusOptions, socketPath: string): Promise<void> {
+  const { mode } = (await readStatus({ socketPath })) as StatusPage;
+  const frontends = (await readFrontends({ socketPath })) as ServedFrontend[];
+  const wanted = {
+    mode,
+    most: options.all ? Number.POSITIVE_INFINITY : CONNECTIONS_SHOWN,
+    ...(typeof options.connections === 'string' ? { service: options.connections } : {}),
+  };
+  const shown = await readConnections(frontends, wanted, {
+    conntrack: new KernelConntrack(),
+    nowMs: systemClock.wallMs(),
+    signal: AbortSignal.timeout(READ_DEADLINE_MS),
+  });
+  if (options.output === 'json') printJson(shown);
+  else printPage(connectionsView(shown, width()));
+}
+
+/** Of the terminal; what is read by a program, or pasted into a report, has the usual one. */
+function width(): number {
+  return process.stdout.columns ?? USUAL_WIDTH;
 }

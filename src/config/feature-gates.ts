@@ -23,6 +23,35 @@ const NOT_TO_SWITCH_OFF: Readonly<Record<string, string>> = {
   NFTablesNetlink: 'has no effect when off: Fairlead always speaks netlink and never runs nft',
 };
 
+/** How far each has come in Kubernetes 1.37, as kube-proxy's metrics put it; empty: for good. */
+const STAGES: Readonly<Record<string, string>> = {
+  AllowServiceExternalIPs: '',
+  ComponentFlagz: 'BETA',
+  ComponentStatusz: 'BETA',
+  KubeProxyIPVS: 'DEPRECATED',
+  KubeProxyNFTablesLocalhostNodePorts: 'ALPHA',
+  MultiCIDRServiceAllocator: '',
+  NFTablesNetlink: 'BETA',
+  NFTablesProxyMode: '',
+  PreferSameTrafficDistribution: '',
+};
+
+export interface FeatureState {
+  readonly name: string;
+  readonly stage: string;
+  readonly isOn: boolean;
+}
+
+/** Every gate that Fairlead knows, and whether it does what the gate is about; by name. */
+export function featureStates(fields: Pick<ResolvedFields, 'featureGates'>): FeatureState[] {
+  const isOn = (name: string): boolean => !isMeaningful(name) || gateValue(fields, name);
+  return Object.entries(STAGES).map(([name, stage]) => ({ name, stage, isOn: isOn(name) }));
+}
+
+function isMeaningful(name: string): name is MeaningfulGate {
+  return Object.hasOwn(MEANINGFUL, name);
+}
+
 type MeaningfulGate = keyof typeof MEANINGFUL;
 
 export function gateValue(
@@ -56,7 +85,7 @@ export function featureGateWarnings({ featureGates }: ResolvedFields): readonly 
 }
 
 function warningOf(name: string, isOn: boolean): string | undefined {
-  if (Object.hasOwn(MEANINGFUL, name)) return undefined;
+  if (isMeaningful(name)) return undefined;
   if (ALWAYS_ON.includes(name)) {
     return isOn ? undefined : 'cannot be switched off; kube-proxy would refuse to start';
   }

@@ -18,6 +18,8 @@ export interface LoadedConfig {
   /** The same by field of the file, with the origin of each. */
   readonly fields: ResolvedFields;
   readonly wishes: StartWishes;
+  /** The flags as they were given. */
+  readonly flags: GivenFlags;
   readonly warnings: readonly Problem[];
 }
 
@@ -45,6 +47,7 @@ export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): Lo
     settings: resolveSettings(fields, fromFlags.wishes),
     fields,
     wishes: fromFlags.wishes,
+    flags,
     warnings: sortProblems([
       ...fromFile.warnings,
       ...fromFlags.warnings,

@@ -30,7 +30,7 @@ export function planChange(running: LoadedConfig, wanted: LoadedConfig): ChangeP
     (kept.has(path) ? running : wanted).fields[path],
   ]);
   const fields = Object.freeze(Object.fromEntries(entries)) as ResolvedFields;
-  const { wishes } = running;
+  const { wishes, flags } = running;
   return {
     live: changes.filter(({ effect }) => effect === 'live'),
     restart: changes.filter(({ effect }) => effect === 'restart'),
@@ -38,6 +38,7 @@ export function planChange(running: LoadedConfig, wanted: LoadedConfig): ChangeP
       settings: resolveSettings(fields, wishes),
       fields,
       wishes,
+      flags,
       warnings: wanted.warnings,
     },
   };

@@ -5,6 +5,7 @@ import { goingFirst, type HalfKnown, rowsOf, undone, withKnown } from './compose
 import { ComposedParts } from './composed-parts.ts';
 import {
   type AffinityFill,
+  type Attachment,
   type DataPlane,
   type Desired,
   type Difference,
@@ -165,6 +166,11 @@ export class ComposedPlane implements DataPlane {
       room: sum(({ room }) => room),
       full: [...full].sort(),
     };
+  }
+
+  async attachments(): Promise<readonly Attachment[]> {
+    const behind = (await this.#behind.attachments?.()) ?? [];
+    return [...((await this.#front.attachments?.()) ?? []), ...behind];
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

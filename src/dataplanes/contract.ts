@@ -64,6 +64,24 @@ export interface Inspection {
   readonly writeCount: number;
 }
 
+/** One place of the kernel where packets or sockets come to what is ours. */
+export interface Attachment {
+  /** `cgroup`: a program at a socket hook. `tc`: a program at an interface. Else: rules. */
+  readonly place: 'cgroup' | 'tc' | 'nftables' | 'iptables';
+  /** Such as `connect4`, `eth0`, `table ip fairlead` or `IPv4 nat PREROUTING`. */
+  readonly name: string;
+  readonly isAttached: boolean;
+}
+
+/** How many rules a plane has in one table, for metrics. */
+export interface RuleCount {
+  readonly table: string;
+  readonly family: Family;
+  readonly total: number;
+  /** Of the last transaction. */
+  readonly lastWritten: number;
+}
+
 /** Somebody else changed what is ours. */
 export interface Drift {
   /** What happened, in words for people. */
@@ -98,7 +116,7 @@ export interface KernelFrontend {
 /**
  * A way to make the kernel forward. It translates rows and decides nothing; it keeps no table of
  * what it has applied beyond what translation needs, the agent does. Calls never overlap: the agent
- * waits for one to settle before it makes the next (`diff`, `watch`, `counters` and `affinityFill` excepted).
+ * waits for one to settle before it makes the next (`diff`, `watch` and what only reads excepted).
  */
 export interface DataPlane {
   readonly mode: string;
@@ -138,6 +156,10 @@ export interface DataPlane {
   counters(): Promise<readonly EndpointCount[]>;
   /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
   affinityFill?(): Promise<AffinityFill>;
+  /** Every place where what is ours must be met, and whether it is, as the kernel has it now. */
+  attachments?(): Promise<readonly Attachment[]>;
+  /** As far as is known without reading; only of a mode whose costs grow with its rules. */
+  ruleCounts?(): readonly RuleCount[];
   /** Every address that the kernel translates for us, whoever wrote it; an empty list after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
   /** What `remove` would take away, counted; empty where nothing of it is there. */

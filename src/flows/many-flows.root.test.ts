@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { addressText } from '../linux/conntrack/address-bytes.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { insertFlows, type NewFlow, newFlow } from '../linux/conntrack/testing/insert.ts';
 import { enterOwnNetwork, run } from '../linux/netlink/testing/own-namespace.ts';
 import { LONGEST_TURN_MS, measured, measuredWithShortTurns } from './testing/cost.ts';
 import { change, row } from './testing/rows.ts';
+import { readTranslated } from './translated.ts';
 
 enterOwnNetwork();
 
@@ -62,6 +65,24 @@ describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is t
       },
     );
     assert.deepEqual([seen, deleted], [0, 0]);
+  });
+
+  it('lists the first of those that are translated, and counts the others', async () => {
+    const frontends = [
+      { service: 'a/dns', protocol: 'UDP', family: 'IPv4', address: '10.96.0.10', port: 53 },
+    ] as const;
+    const { signal } = new AbortController();
+    const { first, count } = await readTranslated(new KernelConntrack(), {
+      frontends,
+      most: 100,
+      signal,
+    });
+    assert.equal(count, FLOWS / 2);
+    const clients = first.map(({ flow }) => addressText(flow.original.source));
+    assert.deepEqual(
+      clients,
+      Array.from({ length: 100 }, (_, index) => `10.1.0.${2 * index}`),
+    );
   });
 
   it('an endpoint with 50,000 flows goes', async () => {

@@ -10,4 +10,5 @@ export const READERS: Readonly<Record<string, string>> = {
   'src/agent/servers/health-server.ts': 'currentTime in the body of a probe',
   'src/commands/run/logger.ts': 'the time of a log line',
   'src/commands/services.ts': 'the date above a list that is watched',
+  'src/commands/status.ts': 'the kernel dates the start of a tracked connection',
 };

@@ -149,6 +149,9 @@ describe('metrics with the names of kube-proxy', () => {
     for (const [mode, name] of [
       ['nftables', 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total'],
       ['iptables', 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total'],
+      ['iptables', 'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total'],
+      ['tc-ebpf', 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total'],
+      ['socket-ebpf', 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total'],
     ] as const) {
       const metrics = metricsOf({ mode });
       tell(metrics, 'onStepFailed', failure);
@@ -157,8 +160,56 @@ describe('metrics with the names of kube-proxy', () => {
       assert.equal(sampleOf(text, `${name}{ip_family="IPv4"}`), 0);
       assert.equal(sampleOf(text, 'fairlead_write_failures_total{scope="row"}'), 1);
     }
-    const other = await metricsOf({ mode: 'tc-ebpf' }).render();
-    assert.ok(!/kubeproxy.*failures_total/.test(other));
+    assert.doesNotMatch(await metricsOf({ mode: 'iptables' }).render(), /kubeproxy_.*nftables/);
+  });
+
+  it('count leftovers that could not be deleted, by an inspection or of another mode', async () => {
+    const metrics = metricsOf();
+    const series = 'kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total{ip_family="IPv4"}';
+    assert.equal(sampleOf(await metrics.render(), series), 0);
+    tell(metrics, 'onInspectionFailed', { code: '', message: '' });
+    metrics.onCleanupFailed();
+    assert.equal(sampleOf(await metrics.render(), series), 2);
+  });
+
+  it('name the version that Fairlead stands in for, and the gates that it knows', async () => {
+    const features = [
+      { name: 'ComponentFlagz', stage: 'BETA', isOn: true },
+      { name: 'KubeProxyNFTablesLocalhostNodePorts', stage: 'ALPHA', isOn: false },
+    ];
+    const text = await metricsOf({ kubernetes: { version: 'v1.37.1', features } }).render();
+    const found = /^kubernetes_build_info\{(.*)\} 1$/m.exec(text)?.[1] ?? '';
+    for (const label of ['git_version="v1.37.1"', 'major="1"', 'minor="37"', 'go_version=""']) {
+      assert.ok(found.includes(label), `${label} in ${found}`);
+    }
+    const gate = (labels: string) => sampleOf(text, `kubernetes_feature_enabled{${labels}}`);
+    assert.equal(gate('name="ComponentFlagz",stage="BETA"'), 1);
+    assert.equal(gate('name="KubeProxyNFTablesLocalhostNodePorts",stage="ALPHA"'), 0);
+  });
+
+  it('show rules of iptables, and what is attached of what should be', async () => {
+    const plane = {
+      ruleCounts: () => [
+        { table: 'nat', family: 'IPv4', total: 41, lastWritten: 3 } as const,
+        { table: 'filter', family: 'IPv4', total: 7, lastWritten: 0 } as const,
+      ],
+      attachments: async () => [
+        { place: 'cgroup', name: 'connect4', isAttached: true } as const,
+        { place: 'cgroup', name: 'connect6', isAttached: false } as const,
+        { place: 'tc', name: 'eth0', isAttached: true } as const,
+      ],
+    };
+    const text = await metricsOf({ plane }).render();
+    const rules = 'kubeproxy_sync_proxy_rules_iptables';
+    for (const [series, value] of [
+      [`${rules}_total{table="nat",ip_family="IPv4"}`, 41],
+      [`${rules}_last{table="nat",ip_family="IPv4"}`, 3],
+      ['fairlead_hooks_wanted{place="cgroup"}', 2],
+      ['fairlead_hooks_attached{place="cgroup"}', 1],
+      ['fairlead_hooks_attached{place="tc"}', 1],
+    ] as const) {
+      assert.equal(sampleOf(text, series), value, series);
+    }
   });
 
   it('count service ports whose endpoints are all elsewhere', async () => {

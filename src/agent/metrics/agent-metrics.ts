@@ -8,8 +8,10 @@ import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
+import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
 import { PacketMetrics } from './packet-metrics.ts';
+import { PlaneMetrics, type PlaneReadings } from './plane-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import { RelayMetrics } from './relay-metrics.ts';
@@ -30,6 +32,11 @@ export interface AgentMetricsOptions {
   readonly packetCounts?: () => Promise<PacketCounts>;
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
+  readonly plane?: PlaneReadings;
+  /** Left out without it. */
+  readonly kubernetes?: KubernetesAbout;
+  /** Requests to the API server, which are counted where they are sent. */
+  readonly restClient?: Pick<MetricsText, 'render'>;
 }
 
 /** Everything that is measured. Counting is done as things happen, all else when somebody asks. */
@@ -46,6 +53,7 @@ export class AgentMetrics implements MetricsText {
   readonly #packets: PacketMetrics | undefined;
   readonly #pressure: PressureMetrics | undefined;
   readonly #relay: RelayMetrics | undefined;
+  readonly #plane: PlaneMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -54,10 +62,12 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounts, pressure, relay } = options;
+    const { packetCounts, pressure, relay, plane, kubernetes } = options;
     this.#packets = packetCounts && new PacketMetrics(this.#set, packetCounts);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
+    this.#plane = plane && new PlaneMetrics(this.#set, plane);
+    if (kubernetes) defineKubernetes(this.#set, kubernetes);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
     this.#healthchecks = defineHealthchecks(this.#slis);
@@ -75,6 +85,11 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy.onFlowsReconciled(reconciled);
   }
 
+  /** What a mode that does not run has left could not be deleted. */
+  onCleanupFailed(): void {
+    this.#kubeProxy.onCleanupFailed();
+  }
+
   async render(): Promise<string> {
     const snapshot = this.#options.snapshot();
     this.#kubeProxy.take(snapshot);
@@ -83,8 +98,10 @@ export class AgentMetrics implements MetricsText {
     this.#pressure?.take();
     this.#relay?.take();
     await this.#packets?.take();
+    await this.#plane?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
-    return await this.#set.render();
+    const restClient = (await this.#options.restClient?.render()) ?? '';
+    return (await this.#set.render()) + restClient;
   }
 
   /** That we answer is the one check there is, as in kube-proxy. */

@@ -33,12 +33,32 @@ export interface FlowsReconciled {
 
 const BY_FAMILY = ['ip_family'] as const;
 
-/** Writes that failed, under the name that the mode has for it in kube-proxy. */
-const FAILURE_NAMES: Readonly<Record<string, string>> = {
-  nftables: 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total',
-  iptables: 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total',
-  ipvs: 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total',
+/**
+ * What failed, under the names that the mode has for it in kube-proxy. Behind the hooks of the eBPF
+ * modes are nftables, and a change is written to both or to neither.
+ */
+const NFTABLES_FAILURES = {
+  writes: 'nftables_sync_failures_total',
+  cleanups: 'nftables_cleanup_failures_total',
+} as const;
+const FAILURE_NAMES: Readonly<Record<string, FailureNames>> = {
+  nftables: NFTABLES_FAILURES,
+  'socket-ebpf': NFTABLES_FAILURES,
+  'tc-ebpf': NFTABLES_FAILURES,
+  iptables: {
+    writes: 'iptables_restore_failures_total',
+    partialWrites: 'iptables_partial_restore_failures_total',
+  },
+  ipvs: { writes: 'iptables_restore_failures_total' },
 };
+
+interface FailureNames {
+  readonly writes: string;
+  /** Of changes only, rather than of everything. */
+  readonly partialWrites?: string;
+  /** Of inspections, which delete what belongs to no row. */
+  readonly cleanups?: string;
+}
 
 /** The metrics of kube-proxy that have a meaning here, with its names, labels and buckets. */
 export class KubeProxyMetrics implements AgentObserver {
@@ -85,11 +105,22 @@ export class KubeProxyMetrics implements AgentObserver {
   }
 
   onStepFailed({ families }: StepFailure): void {
-    for (const family of families) this.#metrics.failures?.add(1, family);
+    for (const family of families) {
+      this.#metrics.failures?.writes.add(1, family);
+      this.#metrics.failures?.partialWrites?.add(1, family);
+    }
   }
 
   onInspectionFailed(): void {
-    for (const family of FAMILIES) this.#metrics.failures?.add(1, family);
+    for (const family of FAMILIES) {
+      this.#metrics.failures?.writes.add(1, family);
+      this.#metrics.failures?.cleanups?.add(1, family);
+    }
+  }
+
+  /** Rules that another mode, or kube-proxy, has left could not be deleted. */
+  onCleanupFailed(): void {
+    for (const family of FAMILIES) this.#metrics.failures?.cleanups?.add(1, family);
   }
 
   onFlowsReconciled({ family, durationMs, deletedCount }: FlowsReconciled): void {
@@ -179,9 +210,19 @@ function define({ set, mode }: KubeProxyMetricsOptions) {
 }
 
 function defineFailures(set: MetricSet, mode: string) {
-  const name = FAILURE_NAMES[mode];
-  if (name === undefined) return undefined;
-  const failures = set.counter({ name, help: 'Cumulative failed writes', labels: BY_FAMILY });
-  for (const family of FAMILIES) failures.add(0, family);
-  return failures;
+  const names = FAILURE_NAMES[mode];
+  if (names === undefined) return undefined;
+  const counter = (name: string, help: string) => {
+    const labels = BY_FAMILY;
+    const failures = set.counter({ name: `kubeproxy_sync_proxy_rules_${name}`, help, labels });
+    for (const family of FAMILIES) failures.add(0, family);
+    return failures;
+  };
+  const optional = (name: string | undefined, help: string) =>
+    name === undefined ? undefined : counter(name, help);
+  return {
+    writes: counter(names.writes, 'Cumulative failed writes'),
+    partialWrites: optional(names.partialWrites, 'Cumulative failed writes of changes'),
+    cleanups: optional(names.cleanups, 'Cumulative failed deletions of leftovers'),
+  };
 }

@@ -1,10 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { MetricSet } from '../metrics.ts';
+import { networkBytes, softLimit, virtualMemoryBytes } from './process-files.ts';
 
 const MICROSECONDS = 1_000_000;
 const MS = 1000;
 
-/** The few that every dashboard of processes expects, and what tells a leak. */
+/** Those of Prometheus' client libraries, under their names, and the heap of Node. */
 export class ProcessMetrics {
   readonly #metrics: ReturnType<typeof define>;
 
@@ -16,23 +17,43 @@ export class ProcessMetrics {
     const metrics = this.#metrics;
     const { user, system } = process.cpuUsage();
     const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+    const limits = readFileSync('/proc/self/limits', 'utf8');
     metrics.cpu.replace((user + system) / MICROSECONDS);
     metrics.start.set((Date.now() - process.uptime() * MS) / MS);
     metrics.resident.set(rss);
+    metrics.virtual.set(virtualMemoryBytes(readFileSync('/proc/self/status', 'utf8')));
+    metrics.virtualMost.set(softLimit(limits, 'Max address space'));
     metrics.heapUsed.set(heapUsed);
     metrics.heapTotal.set(heapTotal);
     metrics.external.set(external);
     metrics.openFds.set(readdirSync('/proc/self/fd').length);
+    metrics.mostFds.set(softLimit(limits, 'Max open files'));
+    const { received, sent } = networkBytes(readFileSync('/proc/self/net/netstat', 'utf8'));
+    metrics.received.replace(received);
+    metrics.sent.replace(sent);
   }
 }
 
 function define(set: MetricSet) {
   const gauge = (name: string, help: string) => set.gauge({ name, help });
+  const counter = (name: string, help: string) => set.counter({ name, help });
   return {
-    cpu: set.counter({ name: 'process_cpu_seconds_total', help: 'Time on a CPU' }),
+    cpu: counter('process_cpu_seconds_total', 'Time on a CPU'),
     start: gauge('process_start_time_seconds', 'Start of the process since 1970'),
     resident: gauge('process_resident_memory_bytes', 'Resident memory'),
+    virtual: gauge('process_virtual_memory_bytes', 'Virtual memory'),
+    virtualMost: gauge('process_virtual_memory_max_bytes', 'Limit of virtual memory'),
     openFds: gauge('process_open_fds', 'Open file descriptors'),
+    mostFds: gauge('process_max_fds', 'Limit of open file descriptors'),
+    // As in the Go library: of the network namespace of the process, so here of the node.
+    received: counter(
+      'process_network_receive_bytes_total',
+      'Bytes that the network namespace of the process received',
+    ),
+    sent: counter(
+      'process_network_transmit_bytes_total',
+      'Bytes that the network namespace of the process sent',
+    ),
     heapUsed: gauge('nodejs_heap_size_used_bytes', 'JavaScript heap in use'),
     heapTotal: gauge('nodejs_heap_size_total_bytes', 'JavaScript heap'),
     external: gauge('nodejs_external_memory_bytes', 'Buffers outside of the heap'),

@@ -13,6 +13,8 @@ interface OtherModesOptions {
   /** Called once for each part: a plane keeps its way to the kernel. */
   readonly open: (part: PlanePart) => RemovablePlane;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Called for each attempt in vain. */
+  readonly onFailed?: () => void;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -36,7 +38,8 @@ export async function removeOtherModes(
     for (const leftover of [...left]) {
       if (signal.aborted) return;
       leftover.reason = await reasonToStay(leftover, options.log);
-      if (leftover.reason === undefined) left.splice(left.indexOf(leftover), 1);
+      if (leftover.reason !== undefined) options.onFailed?.();
+      else left.splice(left.indexOf(leftover), 1);
     }
     if (left.length === 0) return;
     await clock.sleep(retryDelayMs(attempts, { mostMs: LONGEST_AWAY_MS, random }), signal);

@@ -1,3 +1,4 @@
+import type { PlaneReadings } from '../../agent/metrics/plane-metrics.ts';
 import { IMPLEMENTED_MODES, type ImplementedMode, type Mode } from '../../config/modes.ts';
 import type { EbpfSettings } from '../../config/settings.ts';
 import { ComposedPlane } from '../../dataplanes/composition.ts';
@@ -49,6 +50,16 @@ export function partsOfMode(mode: Mode): readonly PlanePart[] {
 /** What the rules of a mode count by name, for metrics; undefined: it has nothing of the kind. */
 export function packetCountsOf(mode: Mode): (() => Promise<PacketCounts>) | undefined {
   return mode === 'iptables' ? () => readPacketCounts(openNetfilter) : undefined;
+}
+
+/** What a scrape may ask of a plane: in iptables mode, to see what is attached starts programs. */
+export function planeReadings(plane: DataPlane, mode: Mode): PlaneReadings {
+  return {
+    ...(plane.attachments && mode !== 'iptables'
+      ? { attachments: async () => (await plane.attachments?.()) ?? [] }
+      : {}),
+    ...(plane.ruleCounts ? { ruleCounts: () => plane.ruleCounts?.() ?? [] } : {}),
+  };
 }
 
 export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane {

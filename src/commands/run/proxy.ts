@@ -5,12 +5,14 @@ import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
 import { pacedEvents } from '../../agent/paced-events.ts';
 import { runTogether } from '../../agent/run-together.ts';
 import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
 import { systemClock } from '../../cluster/clock.ts';
 import type { Source } from '../../cluster/source.ts';
+import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
@@ -20,9 +22,9 @@ import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { localhostRelay } from './localhost-relay.ts';
 import { logObserver } from './log-observer.ts';
-import { packetCountsOf } from './plane.ts';
+import { packetCountsOf, planeReadings } from './plane.ts';
 import { serverTasks } from './servers.ts';
-import { VERSION } from './version.ts';
+import { KUBE_PROXY_VERSION, VERSION } from './version.ts';
 
 export interface ProxyParts {
   readonly config: LoadedConfig;
@@ -34,6 +36,8 @@ export interface ProxyParts {
   readonly events: Events;
   readonly log: Logger;
   readonly droppedLogLineCount: () => number;
+  /** Undefined: objects come from manifests. */
+  readonly restClient?: RestClientMetrics;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
   /** For the status socket and what must outlive the process. */
@@ -45,6 +49,7 @@ export interface AssembledProxy {
   readonly agent: Agent;
   /** Follows what can change while it runs, and answers with it from then on. */
   reconfigure(config: LoadedConfig): void;
+  readonly metrics: AgentMetrics;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -64,6 +69,9 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
   const metrics = new AgentMetrics({
     ...(packetCounts ? { packetCounts } : {}),
+    plane: planeReadings(plane, settings.mode),
+    kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
+    ...(parts.restClient ? { restClient: parts.restClient } : {}),
     ...(relay ? { relay: () => relay.counts() } : {}),
     mode: settings.mode,
     version: VERSION,
@@ -77,16 +85,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       droppedLogLineCount: parts.droppedLogLineCount(),
     }),
   });
-  const serviceHealth = new ServiceHealthServers({
-    facts: () => agentOf().facts,
-    isHealthy: () => readyz(agentOf().conditions()).ok,
-    budget,
-    onListenFailure: ({ namespace, name, port, error }) => {
-      log.warn({ service: `${namespace}/${name}`, port }, error.message);
-      parts.events.serviceHealthFailed({ namespace, name }, error.message);
-    },
-    onProblem: (error) => log.warn(error.message),
-  });
+  const serviceHealth = serviceHealthServers(parts, { agentOf, budget });
   const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
   const agent = new Agent({
     plane,
@@ -116,6 +115,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       currentConfig = changed;
       agent.reconfigure(changed.settings);
     },
+    metrics,
     run: async (signal) => {
       signal.addEventListener('abort', () => manager.stopping(), { once: true });
       signal.addEventListener('abort', () => serviceHealth.close(), { once: true });
@@ -139,6 +139,22 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       );
     },
   };
+}
+
+function serviceHealthServers(
+  { log, events }: Pick<ProxyParts, 'log' | 'events'>,
+  of: { readonly agentOf: () => Agent; readonly budget: ConnectionBudget },
+): ServiceHealthServers {
+  return new ServiceHealthServers({
+    facts: () => of.agentOf().facts,
+    isHealthy: () => readyz(of.agentOf().conditions()).ok,
+    budget: of.budget,
+    onListenFailure: ({ namespace, name, port, error }) => {
+      log.warn({ service: `${namespace}/${name}`, port }, error.message);
+      events.serviceHealthFailed({ namespace, name }, error.message);
+    },
+    onProblem: (error) => log.warn(error.message),
+  });
 }
 
 /** Without a watchdog there is nothing to do until the end. */

@@ -3,13 +3,16 @@ import type { Logger } from 'pino';
 import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { Events } from '../../agent/events.ts';
+import { frontendsPage } from '../../agent/frontends-page.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { ConnectionBudget } from '../../agent/servers/connection-budget.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { RowPages } from '../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
+import { statusPage } from '../../agent/status-page.ts';
 import { systemClock } from '../../cluster/clock.ts';
+import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
@@ -67,6 +70,9 @@ export function serverTasks(of: {
           mode: settings.mode,
           metrics,
           configuration: () => parse(toConfigurationYaml(of.currentConfig().fields)) as unknown,
+          ...(features.flagzPage
+            ? { flagz: { flags: () => shownFlags(of.currentConfig().flags) } }
+            : {}),
           ...(features.statuszPage
             ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
             : {}),
@@ -78,7 +84,8 @@ export function serverTasks(of: {
       runStatusSocket(
         {
           path: join(of.runFolder, STATUS_SOCKET),
-          snapshot: () => agent.snapshot(),
+          snapshot: () => statusPage(agent, plane),
+          frontends: () => frontendsPage(agent.table),
           counters: () => plane.counters(),
           node: () => agentNode(of),
           rows: (request) => rowPages.page(request),

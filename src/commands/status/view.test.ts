@@ -1,27 +1,172 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { snapshotWith } from '../../agent/servers/testing/conditions.ts';
+import { condition, conditionsWith, snapshotWith } from '../../agent/servers/testing/conditions.ts';
+import type { StatusPage } from '../../agent/status-page.ts';
 import { gapOf, SERVER_FEATURES, type ServerReport } from '../../cluster/server-report.ts';
-import { statusView } from './view.ts';
+import type { Attachment } from '../../dataplanes/contract.ts';
+import { type StatusForm, statusView } from './view.ts';
 
-function shown(apiServer: ServerReport): string[] {
-  return stripVTControlCharacters(statusView(snapshotWith({ apiServer }))).split('\n');
+const TABLES: readonly Attachment[] = [
+  { place: 'nftables', name: 'table ip fairlead', isAttached: true },
+  { place: 'nftables', name: 'table ip6 fairlead', isAttached: true },
+];
+const FAILURE = { code: 'X', message: 'the kernel says no', next: 'ask it nicely', atMs: 0 };
+
+function page(more: Partial<StatusPage> = {}): StatusPage {
+  return {
+    ...snapshotWith({ rows: { desired: 5, applied: 5, pending: 0 }, atMs: 3_600_000 * 5 }),
+    contents: { services: 2, frontends: 2500, endpoints: 1 },
+    attachments: TABLES,
+    ...more,
+  };
 }
 
+function lines(of: StatusPage, form?: StatusForm): string[] {
+  return stripVTControlCharacters(statusView(of, form)).split('\n');
+}
+
+function failing(names: readonly string[], why: string) {
+  return conditionsWith(
+    Object.fromEntries(names.map((name) => [name, { ...condition(false), why }])),
+  );
+}
+
+describe('status of a healthy node', () => {
+  it('is three lines: mode, what is in the kernel, how fast changes arrive', () => {
+    const received = { count: 12, p50Ms: 2.13, p90Ms: 5, p99Ms: 1_530, maxMs: 40 };
+    const propagation = { received, triggered: received };
+    assert.deepEqual(lines(page({ propagation })), [
+      'node1: nftables, ready; 2 tables in place',
+      'in the kernel: 2 Services, 2,500 frontends, 1 endpoint',
+      'up 5 h; the last 12 changes to the kernel: median 2.1 ms, p99 1.5 s',
+    ]);
+  });
+
+  it('names the hooks that are attached', () => {
+    const hook = (name: string): Attachment => ({ place: 'cgroup', name, isAttached: true });
+    const interfaces: Attachment = { place: 'tc', name: 'eth0', isAttached: true };
+    const attachments = [hook('connect4'), hook('connect6'), interfaces, ...TABLES];
+    const [first] = lines(page({ mode: 'tc-ebpf', attachments }));
+    assert.equal(first, 'node1: tc-ebpf, ready; attached: 2 socket hooks, 1 interface');
+  });
+
+  it('fits 80 columns with every detail', () => {
+    const text = lines(page(), { isVerbose: true });
+    assert.ok(text.includes('IN THE KERNEL  ATTACHED  WHICH'));
+    assert.ok(text.includes('0      service ports that the kernel refused'));
+    const { node } = page();
+    const long = page({ node: { ...node, nodeName: `${'ip-10-0-0-1.'.repeat(4)}internal` } });
+    for (const line of [...text, ...lines(long)]) assert.ok(line.length <= 80, line);
+  });
+});
+
+describe('status of a node in trouble', () => {
+  it('begins with what is wrong and what to do, before the three lines', () => {
+    const conditions = failing(['listed', 'firstSync'], 'waiting for services');
+    assert.deepEqual(lines(page({ conditions })).slice(0, 6), [
+      '! the API server has not told everything yet: waiting for services',
+      '  next: nothing, if it has just started; else is the API server reachable, and',
+      '  may this account list and watch?',
+      '',
+      'node1: nftables, not ready; 2 tables in place',
+      'in the kernel: 2 Services, 2,500 frontends, 1 endpoint',
+    ]);
+  });
+
+  it('names the Service that the kernel refuses, with the refusal and its next step', () => {
+    const row = { attempts: 5, firstFailedAtMs: 3_600_000 * 5 - 12_000, retryAtMs: 0 };
+    const failingRows = [{ ...row, key: 'shop/web:http/TCP/IPv4', error: FAILURE }];
+    const rows = { desired: 5, applied: 4, pending: 1 };
+    const text = lines(page({ failingRows, failingRowCount: 1, rows }));
+    assert.deepEqual(text.slice(0, 3), [
+      '! shop/web:http/TCP/IPv4 is not in the kernel (tried 5 times in 12 s): the',
+      '  kernel says no',
+      '  next: ask it nicely',
+    ]);
+    assert.ok(text.includes('in the kernel: 4 of 5 service ports, 1 waiting'));
+  });
+
+  it('names programs and tables that are not attached, and why that cannot be read', () => {
+    const attachments: Attachment[] = [
+      { place: 'cgroup', name: 'connect4', isAttached: false },
+      { place: 'tc', name: 'eth0', isAttached: false },
+      { place: 'nftables', name: 'table ip fairlead', isAttached: false },
+    ];
+    const [first, second] = lines(page({ mode: 'tc-ebpf', attachments }));
+    const text = `${first}${second?.slice(1)}`;
+    const what = 'socket hook connect4, the program of interface eth0, nftables table ip fairlead';
+    assert.equal(text, `! not in the kernel: ${what}`);
+    const unread = lines(page({ attachments: [], attachmentsFailure: FAILURE }));
+    assert.equal(unread[0], '! what is attached in the kernel cannot be read: the kernel says no');
+  });
+
+  it('names who changed what is ours, once', () => {
+    const by = { pid: 812, program: 'nft' };
+    const drift = { what: 'deleted table ip fairlead', by, atMs: 3_600_000 * 5 - 3_000 };
+    const conditions = failing(['undisturbed'], drift.what);
+    const text = lines(page({ conditions, drifts: [drift], driftCount: 1 }));
+    const what = "! nft (pid 812) changed what is fairlead's 3 s ago: deleted table ip fairlead";
+    assert.deepEqual(text.slice(0, 2), [
+      what,
+      '  next: it is repaired; stop that program from doing it again',
+    ]);
+  });
+
+  it('has a sentence and a next step for each condition that is false', () => {
+    for (const name of Object.keys(conditionsWith())) {
+      if (name === 'connected' || name === 'timely' || name === 'synced') continue;
+      // Without the first lists there was no first sync either.
+      const names = name === 'listed' ? ['listed', 'firstSync'] : [name];
+      const more =
+        name === 'addressesServed' || name === 'nodePortsFree' || name === 'apiComplete'
+          ? troubleOf(name)
+          : {};
+      const drifts = [{ what: 'it happened', atMs: 0 }];
+      const conditions = failing(names, 'it happened');
+      const text = lines(page({ conditions, drifts, driftCount: 1, ...more }));
+      assert.match(text[0] ?? '', /^! .{20}/, name);
+      assert.ok(
+        text.some((line) => line.startsWith('  next: ')),
+        name,
+      );
+      for (const line of text) assert.ok(line.length <= 80, line);
+    }
+  });
+
+  /** What these three conditions are told by. */
+  function troubleOf(name: 'addressesServed' | 'nodePortsFree' | 'apiComplete') {
+    if (name === 'apiComplete') return { apiServer: { gaps: [gapOf('ServiceCIDR', 'forbidden')] } };
+    const none = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };
+    const socket = { family: 'IPv4', protocol: 'TCP', address: '', port: 30_080 } as const;
+    const conflicts = name === 'nodePortsFree' ? [{ service: 'shop/web', socket }] : [];
+    const refused = { service: 'shop/web:http', address: 'external-ip 10.0.0.1:80/TCP', why: 'no' };
+    return {
+      addresses: { notServed: none, conflicts },
+      notServed: name === 'addressesServed' ? [refused] : [],
+    };
+  }
+});
+
 describe('status of an API server', () => {
+  const shown = (apiServer: ServerReport): string[] =>
+    lines(page({ apiServer }), { isVerbose: true });
+
   it('names its version, what it lacks, why, and what follows', () => {
-    const lines = shown({
+    const text = shown({
       version: 'v1.33',
       emulatedBy: 'v1.36.4',
       gaps: [gapOf('ServiceCIDR', 'forbidden'), gapOf('streaming lists', 'not served')],
     });
-    const at = lines.indexOf('API server v1.33, emulated by v1.36.4');
-    assert.deepEqual(lines.slice(at + 1, at + 4), [
+    const at = text.indexOf('API server v1.33, emulated by v1.36.4');
+    assert.deepEqual(text.slice(at + 1, at + 4), [
       'MISSING          BECAUSE     WITHOUT IT',
       'ServiceCIDR      forbidden   service ranges unknown, unused IPs not rejected',
       'streaming lists  not served  lists are read in pages',
     ]);
+    const trouble = text.slice(0, 4).join(' ');
+    assert.match(trouble, /no ServiceCIDR \(forbidden\).*next: .*system:node-proxier/);
+    assert.doesNotMatch(trouble, /streaming/);
   });
 
   it('fits into 80 columns, whatever is missing', () => {

@@ -5,6 +5,7 @@ import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type {
   AffinityFill,
+  Attachment,
   DataPlane,
   Desired,
   Difference,
@@ -37,6 +38,7 @@ import { Transaction } from './maps/transaction.ts';
 import { NodeLinks } from './node-links.ts';
 import type { HooksOptions } from './options.ts';
 import { Pins } from './pins.ts';
+import { HOOK_NAMES } from './places/hook-names.ts';
 import { ingressStrays } from './places/ingress-strays.ts';
 import { Places } from './places/places.ts';
 import { loadPrograms, type Objects } from './places/programs.ts';
@@ -174,6 +176,15 @@ export class HooksPlane implements DataPlane {
   async affinityFill(): Promise<AffinityFill> {
     if (!this.#kernel) return { remembered: 0, room: 0, full: [] };
     return await this.#kernel.read((tables) => readAffinityFill(tables, this.#knowledge.sticky));
+  }
+
+  /** Without maps of ours nothing can be attached that does anything. */
+  async attachments(): Promise<readonly Attachment[]> {
+    if (!this.#kernel) {
+      return HOOK_NAMES.map((name) => ({ place: 'cgroup', name, isAttached: false }));
+    }
+    const names = new Map(this.#links.current?.map(({ index, name }) => [index, name]));
+    return this.#kernel.places.attachments((ifindex) => names.get(ifindex) ?? `#${ifindex}`);
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

@@ -17,6 +17,7 @@ import { mendFixedParts, tableChanges } from './mend.ts';
 import { presentOf } from './present.ts';
 import { reconfigure } from './reconfigure.ts';
 import { type RowRules, rulesOf } from './row.ts';
+import { RuleCounts } from './rule-counts.ts';
 import type { Setting } from './setting.ts';
 import { readSuspects } from './suspect-view.ts';
 import type { SuspectChains } from './suspects.ts';
@@ -31,6 +32,8 @@ interface Compared {
   /** Rows that are not right: what there is of them. */
   readonly present: ReadonlyMap<ServicePortKey, RowRules>;
   readonly changes: readonly TableChange[];
+  /** Of the rows that are right. */
+  readonly counts: RuleCounts;
   /** To which nothing of ours leads when the changes are written. */
   readonly staleChains: readonly string[];
 }
@@ -47,6 +50,8 @@ export class FamilyTables {
   /** The same for a commit that was for no rows in particular. */
   #isUncertain = false;
   #writtenCount = 0;
+  /** Of the rows that are there as they were applied. */
+  readonly counts = new RuleCounts();
 
   constructor(of: {
     readonly family: Family;
@@ -89,9 +94,11 @@ export class FamilyTables {
     const compared = this.compare({ view, rows: concerned, ...of });
     await this.#mend(compared, 'suspects');
     const isRight = new Set(compared.right);
-    for (const { id } of concerned) {
-      const key = servicePortKey(id);
-      if (!isRight.has(key)) keys.delete(key);
+    for (const row of concerned) {
+      const key = servicePortKey(row.id);
+      if (isRight.has(key)) continue;
+      keys.delete(key);
+      this.counts.subtract(rulesOf(row, of.setting));
     }
     return keys;
   }
@@ -108,6 +115,7 @@ export class FamilyTables {
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
     await this.#mend(compared, 'everything');
+    this.counts.begin(compared.counts);
     return compared.right;
   }
 
@@ -122,8 +130,12 @@ export class FamilyTables {
     const { family } = this;
     const comparison = new Comparison({ family, view, differences });
     const right: ServicePortKey[] = [];
+    const counts = new RuleCounts();
     for (const row of rows) {
-      if (comparison.compare(row, rulesOf(row, setting))) right.push(servicePortKey(row.id));
+      const rules = rulesOf(row, setting);
+      if (!comparison.compare(row, rules)) continue;
+      right.push(servicePortKey(row.id));
+      counts.add(rules);
     }
     const changes = tableChanges();
     mendFixedParts(changes, { family, view, setting, differences });
@@ -131,7 +143,8 @@ export class FamilyTables {
     for (const { table, chain, rule } of leftovers.dispatch) changes[table].deleteRule(chain, rule);
     const { mangle, filter, nat } = changes;
     const { present } = comparison;
-    return { right, present, changes: [mangle, filter, nat], staleChains: leftovers.chains };
+    const staleChains = leftovers.chains;
+    return { right, present, counts, changes: [mangle, filter, nat], staleChains };
   }
 
   async apply(changes: readonly Change[], setting: Setting): Promise<void> {
@@ -139,8 +152,10 @@ export class FamilyTables {
     const view = isOpen ? await this.read() : undefined;
     const transaction = new Transaction();
     const given = new Map<ServicePortKey, readonly RowRules[]>();
+    const replaced: { before: RowRules; after: RowRules }[] = [];
     for (const { key, before, after } of changes) {
       const rules = { before: rulesOf(before, setting), after: rulesOf(after, setting) };
+      replaced.push(rules);
       const known = this.#present.get(key);
       const maybe = [rules.before, rules.after, known, ...(this.#uncertain.get(key) ?? [])];
       const present = (view ? presentOf(view, maybe) : known) ?? rules.before;
@@ -164,6 +179,10 @@ export class FamilyTables {
     for (const { key } of changes) {
       this.#present.delete(key);
       this.#uncertain.delete(key);
+    }
+    for (const { before, after } of replaced) {
+      this.counts.subtract(before);
+      this.counts.add(after);
     }
   }
 
@@ -227,6 +246,7 @@ export class FamilyTables {
       this.#writtenCount += change.operationCount;
       onDone?.(change);
     });
+    if (changes.some(({ isEmpty }) => !isEmpty)) this.counts.written(changes);
   }
 }
 

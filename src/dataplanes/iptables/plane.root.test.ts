@@ -71,6 +71,24 @@ for (const backend of BACKENDS) {
         old = now;
         tools.assertIs([...now.values()]);
       }
+      // Whoever reads all of them finds as many rules as were counted on the way.
+      const reader = tools.newPlane();
+      await bring(reader, [...old.values()]);
+      const totals = (of: typeof plane) => of.ruleCounts().map(({ total }) => total);
+      assert.deepEqual(totals(plane), totals(reader));
+    });
+
+    it('says whether packets come to its chains', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, ROWS);
+      const missing = async (): Promise<string[]> =>
+        (await plane.attachments()).flatMap((each) => (each.isAttached ? [] : [each.name]));
+      assert.equal((await plane.attachments()).length, 4);
+      assert.deepEqual(await missing(), []);
+      tools.iptables('-t', 'nat', '-F', 'PREROUTING');
+      assert.deepEqual(await missing(), ['IPv4 nat PREROUTING']);
+      await bring(plane, ROWS);
+      assert.deepEqual(await missing(), []);
     });
 
     it('puts right what is wrong, and takes away what belongs to nobody', async () => {

@@ -7,6 +7,7 @@ import { saveTable } from '../../linux/iptables/save.ts';
 import type { SavedTable } from '../../linux/iptables/saved-table.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import type {
+  Attachment,
   DataPlane,
   Desired,
   Difference,
@@ -16,9 +17,11 @@ import type {
   Inspection,
   KernelFrontend,
   NodeFacts,
+  RuleCount,
 } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
+import { readAttachments } from './attachments.ts';
 import { countOurs, hasOurs } from './clean-up.ts';
 import { endpointCounts, kernelFrontends } from './counts.ts';
 import { watchEvents } from './drift.ts';
@@ -28,6 +31,7 @@ import { type Kernel, openKernel, removeFrom, type Writer } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
 import { asPlaneError, notInspected } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
+import { COUNTED_TABLES, type CountedTable, fixedRuleCount } from './rule-counts.ts';
 import type { Abilities } from './setting.ts';
 import { Suspects } from './suspects.ts';
 import { orNothing } from './unreadable.ts';
@@ -64,6 +68,8 @@ export class IptablesPlane implements DataPlane {
   readonly mode = 'iptables';
   readonly #options: IptablesPlaneOptions;
   #kernel: Promise<Kernel> | undefined;
+  /** Of the kernel, once it is open. */
+  #tables: Kernel['tables'] | undefined;
   #facts: NodeFacts | undefined;
   #abilities: Abilities | undefined;
   #suspects = new Suspects();
@@ -185,6 +191,28 @@ export class IptablesPlane implements DataPlane {
     return FAMILIES.flatMap((family) => endpointCounts(nat[family], family));
   }
 
+  /** Before the first inspection nobody knows what should be there. */
+  async attachments(): Promise<readonly Attachment[]> {
+    if (!this.#facts) return [];
+    return await readAttachments((await this.#open()).found.program, this.#facts);
+  }
+
+  ruleCounts(): readonly RuleCount[] {
+    const [tables, facts, abilities] = [this.#tables, this.#facts, this.#abilities];
+    if (!tables || !facts || !abilities) return [];
+    return FAMILIES.flatMap((family) => {
+      const { counts } = tables[family];
+      const fixed = (table: CountedTable): number =>
+        fixedRuleCount(table, { facts, abilities }, family);
+      return COUNTED_TABLES.map((table) => ({
+        table,
+        family,
+        total: fixed(table) + counts.total(table),
+        lastWritten: counts.lastWritten(table),
+      }));
+    });
+  }
+
   async frontends(): Promise<readonly KernelFrontend[]> {
     const nat = await this.#readNat(false);
     return FAMILIES.flatMap((family) => kernelFrontends(nat[family]));
@@ -255,7 +283,9 @@ export class IptablesPlane implements DataPlane {
   async #writing<T>(work: (kernel: Kernel) => Promise<T>): Promise<T> {
     this.#isBusy = true;
     try {
-      return await work(await this.#open());
+      const kernel = await this.#open();
+      this.#tables = kernel.tables;
+      return await work(kernel);
     } catch (error) {
       throw asPlaneError(error);
     } finally {

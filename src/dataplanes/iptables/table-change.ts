@@ -36,6 +36,11 @@ export class TableChange implements TableOperations {
     return this.#made.length + this.#filled.size + rules + this.#last.length;
   }
 
+  /** Rules that it writes. */
+  get newRuleCount(): number {
+    return this.#appended.length + this.#inserted.length + this.#last.length;
+  }
+
   /** Makes a chain that is not there; what somebody else puts into it meanwhile stays. */
   make(chain: string): void {
     this.#made.push({ kind: 'make', chain, owner: this.#owner });

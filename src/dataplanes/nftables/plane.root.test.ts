@@ -55,6 +55,17 @@ describe('the nftables plane', () => {
     await assertIs(plane, DESIRED);
   });
 
+  it('says whether its tables are there', async () => {
+    const plane = newPlane();
+    const attached = async (): Promise<boolean[]> =>
+      (await plane.attachments()).map(({ isAttached }) => isAttached);
+    assert.deepEqual(await attached(), [false, false]);
+    await bring(plane, DESIRED);
+    assert.deepEqual(await attached(), [true, true]);
+    run(['nft', 'delete', 'table', 'ip6', 'fairlead']);
+    assert.deepEqual(await attached(), [true, false]);
+  });
+
   it('makes the table that render prints, byte for byte', async () => {
     await bring(newPlane(), DESIRED);
     for (const family of TABLE_FAMILIES) {

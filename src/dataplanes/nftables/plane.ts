@@ -3,6 +3,7 @@ import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type {
   AffinityFill,
+  Attachment,
   DataPlane,
   Desired,
   Difference,
@@ -178,6 +179,19 @@ export class NftablesPlane implements DataPlane {
   async affinityFill(): Promise<AffinityFill> {
     using connection = this.#anotherConnection();
     return await readAffinityFill(connection);
+  }
+
+  /** Packets come to the base chains of a table. */
+  async attachments(): Promise<readonly Attachment[]> {
+    using connection = this.#anotherConnection();
+    const attachments: Attachment[] = [];
+    for (const family of TABLE_FAMILIES) {
+      const chains = await connection.chains(TABLES[family]);
+      const isAttached = chains.some(({ base }) => base !== undefined);
+      const name = `table ${family} ${TABLES[family].name}`;
+      attachments.push({ place: 'nftables', name, isAttached });
+    }
+    return attachments;
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

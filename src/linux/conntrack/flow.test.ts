@@ -52,6 +52,15 @@ function flowText(flow: Flow): string {
 }
 
 describe('a flow as the kernel tells of it', () => {
+  it('has the time at which it began, where the kernel keeps it', () => {
+    assert.equal(decoded(UDP_TRANSLATED).startedAtMs, undefined);
+    const time = Buffer.alloc(8);
+    time.writeBigUInt64BE(1_700_000_000_123_456_789n);
+    // CTA_TIMESTAMP, and in it CTA_TIMESTAMP_START.
+    const attribute = `100014800c000100${time.toString('hex')}`;
+    assert.equal(decoded(UDP_TRANSLATED + attribute).startedAtMs, 1_700_000_000_123);
+  });
+
   it('is read: UDP, translated, with a mark', () => {
     const flow = decoded(UDP_TRANSLATED);
     assert.equal(

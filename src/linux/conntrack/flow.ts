@@ -27,8 +27,11 @@ export interface Flow {
   readonly timeoutSeconds: number;
   /** Undefined: not TCP. */
   readonly tcpState: number | undefined;
+  /** When it began, in milliseconds since 1970; absent: the kernel keeps no such times. */
+  readonly startedAtMs?: number;
 }
 
+const NS_OF_MS = 1_000_000n;
 const NFGENMSG_BYTES = 4;
 const ATTRIBUTE_HEADER_BYTES = 4;
 /** Without the bits that say `nested` and `network byte order`. */
@@ -62,6 +65,7 @@ export function decodeFlow(body: Buffer): Flow | undefined {
   const reply = emptyTuple();
   let [status, id, zone, mark, timeoutSeconds] = [0, 0, 0, 0, 0];
   let tcpState: number | undefined;
+  let startedAtMs: number | undefined;
   for (let at = NFGENMSG_BYTES, end = 0; at < body.length; at = (end + 3) & ~3) {
     end = endOfAttribute(body, at, body.length);
     const value = at + ATTRIBUTE_HEADER_BYTES;
@@ -74,9 +78,10 @@ export function decodeFlow(body: Buffer): Flow | undefined {
     else if (type === ct.CTA_MARK) mark = body.readUInt32BE(value);
     else if (type === ct.CTA_TIMEOUT) timeoutSeconds = body.readUInt32BE(value);
     else if (type === ct.CTA_PROTOINFO) tcpState = readTcpState(body, { from: value, to: end });
+    else if (type === ct.CTA_TIMESTAMP) startedAtMs = readStart(body, { from: value, to: end });
   }
   if (original.destinationPort < 0 || reply.destinationPort < 0) return undefined;
-  return {
+  const flow: Flow = {
     version: family === ct.AF_INET ? 4 : 6,
     protocol: original.protocol,
     original,
@@ -88,6 +93,7 @@ export function decodeFlow(body: Buffer): Flow | undefined {
     timeoutSeconds,
     tcpState,
   };
+  return startedAtMs === undefined ? flow : { ...flow, startedAtMs };
 }
 
 function emptyTuple(): TupleDraft {
@@ -143,6 +149,11 @@ function readTcpState(body: Buffer, { from, to }: Span): number | undefined {
     }
   }
   return undefined;
+}
+
+function readStart(body: Buffer, { from, to }: Span): number | undefined {
+  if (from >= to || typeAt(body, from) !== ct.CTA_TIMESTAMP_START) return undefined;
+  return Number(body.readBigUInt64BE(from + ATTRIBUTE_HEADER_BYTES) / NS_OF_MS);
 }
 
 function typeAt(body: Buffer, at: number): number {

@@ -26,6 +26,8 @@ export const CTA_TIMEOUT = 7;
 export const CTA_MARK = 8;
 export const CTA_ID = 12;
 export const CTA_ZONE = 18;
+/** Only where net.netfilter.nf_conntrack_timestamp was 1 when the flow began. */
+export const CTA_TIMESTAMP = 20;
 /** Since Linux 5.8; older kernels skip it and tell of every flow of the family. */
 export const CTA_FILTER = 25;
 
@@ -45,6 +47,8 @@ export const CTA_PROTO_DST_PORT = 3;
 export const CTA_PROTOINFO_TCP = 1;
 export const CTA_PROTOINFO_TCP_STATE = 1;
 
+export const CTA_TIMESTAMP_START = 1;
+
 export const CTA_FILTER_ORIG_FLAGS = 1;
 /** Which parts of CTA_TUPLE_ORIG the filter compares; bits of net/netfilter/nf_conntrack.h. */
 export const FILTER_IP_DST = 1 << 1;
@@ -53,6 +57,8 @@ export const FILTER_PROTO_DST_PORT = 1 << 5;
 
 /** Bits of CTA_STATUS. */
 export const STATUS_SEEN_REPLY = 1 << 1;
+/** Of UDP: packets went both ways more than once. */
+export const STATUS_ASSURED = 1 << 2;
 export const STATUS_DST_NAT = 1 << 5;
 
 /** States of TCP as conntrack counts them. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../../linux/bpf/enumerate.ts';
+import { Pins } from '../pins.ts';
 import { testPlace } from '../testing/place.ts';
 import { FACTS } from '../testing/rows.ts';
 import { attachTypeOf, HOOK_NAMES } from './hook-names.ts';
@@ -28,6 +29,22 @@ test('programs that were attached with other pins are taken off', async () => {
   assert.deepEqual(notOne(), []);
   assert.ok(differences.some(({ kind }) => kind === 'foreign'));
   assert.deepEqual(await plane.diff(NOTHING), []);
+});
+
+test('says which hooks have a program', async () => {
+  const plane = place.newPlane();
+  const attached = async (): Promise<string[]> =>
+    (await plane.attachments()).flatMap((each) => (each.isAttached ? [each.name] : []));
+  assert.deepEqual(await attached(), []);
+  await plane.inspect(NOTHING, 'everything');
+  assert.deepEqual(await attached(), [...HOOK_NAMES]);
+  const link = new Pins(join(place.pins, 'fairlead')).link('connect6');
+  link?.detach();
+  link?.close();
+  assert.deepEqual(
+    await attached(),
+    HOOK_NAMES.filter((name) => name !== 'connect6'),
+  );
 });
 
 test('programs whose pins cannot be seen are removed too', async () => {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { attachCgroup, type BpfLink } from '../../../linux/bpf/link.ts';
 import type { BpfProgram } from '../../../linux/bpf/program.ts';
-import { type Difference, PlaneError } from '../../contract.ts';
+import { type Attachment, type Difference, PlaneError } from '../../contract.ts';
 import type { Pins } from '../pins.ts';
 import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { SamePrograms } from './same-program.ts';
@@ -43,6 +43,13 @@ export class Hooks {
   /** Gives what is amiss without touching it. */
   differences(): Difference[] {
     return this.#flaws().map(({ name, state }) => ({ kind: state, object: hookText(name) }));
+  }
+
+  attachments(): Attachment[] {
+    const missing = new Set(
+      this.#flaws().flatMap(({ name, state }) => (state === 'missing' ? [name] : [])),
+    );
+    return HOOK_NAMES.map((name) => ({ place: 'cgroup', name, isAttached: !missing.has(name) }));
   }
 
   /** Programs of ours that others have attached. Not for every look: it goes over all links of the machine. */

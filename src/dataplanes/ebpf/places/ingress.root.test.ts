@@ -58,6 +58,14 @@ test('an interface at which the kernel refuses the program costs no other its ow
     const refused = differences.find((each) => each.object.includes(`interface ${one}, which`));
     assert.match(refused?.object ?? '', /which is refused: cannot attach ingress .*: ERANGE$/);
     assert.equal(programCount(two), 1);
+    const attached = (await plane.attachments()).filter(({ place: at }) => at === 'tc');
+    assert.deepEqual(
+      attached.map(({ name, isAttached }) => [name, isAttached]),
+      [
+        ['one', false],
+        ['two', true],
+      ],
+    );
     const stop = new AbortController();
     const told: string[] = [];
     const watch = plane.watch(({ what }) => told.push(what), stop.signal);

@@ -61,6 +61,17 @@ export class Ingress {
     ];
   }
 
+  /** By number; none where no interface is to have a program. */
+  attached(): ReadonlyMap<number, boolean> {
+    this.#flaws();
+    const isAttached = (ifindex: number): boolean => {
+      const link = this.#links.get(ifindex);
+      return link !== undefined && this.#stateOf(ifindex, link) !== 'missing';
+    };
+    const wanted = this.#program === undefined ? [] : this.#interfaces();
+    return new Map(wanted.map((ifindex) => [ifindex, isAttached(ifindex)]));
+  }
+
   /** Programs of ours that others have attached: their maps nobody writes. */
   strays(): Difference[] {
     return ingressStrays(this.#keptIds(), () => undefined);

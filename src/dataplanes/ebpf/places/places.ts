@@ -1,5 +1,5 @@
 import type { LoadedObject } from '../../../linux/bpf/load.ts';
-import type { Difference } from '../../contract.ts';
+import type { Attachment, Difference } from '../../contract.ts';
 import type { Pins } from '../pins.ts';
 import { Hooks } from './hooks.ts';
 import { Ingress } from './ingress.ts';
@@ -26,6 +26,14 @@ export class Places {
   /** Gives what is amiss without touching it. */
   differences(): Difference[] {
     return [...this.#hooks.differences(), ...this.#ingress.differences()];
+  }
+
+  /** `nameOf` gives what people know an interface by. */
+  attachments(nameOf: (ifindex: number) => string): Attachment[] {
+    const interfaces = [...this.#ingress.attached()].map(
+      ([ifindex, isAttached]): Attachment => ({ place: 'tc', name: nameOf(ifindex), isAttached }),
+    );
+    return [...this.#hooks.attachments(), ...interfaces];
   }
 
   /** Programs of ours that others have attached. */

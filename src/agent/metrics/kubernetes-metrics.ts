@@ -1,0 +1,49 @@
+import type { MetricSet } from '../metrics.ts';
+
+export interface Feature {
+  readonly name: string;
+  /** Empty: it is there for good. */
+  readonly stage: string;
+  readonly isOn: boolean;
+}
+
+export interface KubernetesAbout {
+  /** Of the kube-proxy whose interfaces these are, such as `v1.37.1`. */
+  readonly version: string;
+  readonly features: readonly Feature[];
+}
+
+const LABELS = [
+  'build_date',
+  'compiler',
+  'git_commit',
+  'git_tree_state',
+  'git_version',
+  'go_version',
+  'major',
+  'minor',
+  'platform',
+] as const;
+
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
+
+/**
+ * What every component of Kubernetes says of itself. The version is that of the kube-proxy that
+ * Fairlead stands in for: alerts compare it with that of the other components. Go has no part in it.
+ */
+export function defineKubernetes(set: MetricSet, { version, features }: KubernetesAbout): void {
+  const build = set.gauge({
+    name: 'kubernetes_build_info',
+    help: 'Always 1; the version is that of the kube-proxy that Fairlead stands in for',
+    labels: LABELS,
+  });
+  const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
+  const platform = `linux/${GO_ARCHITECTURES[process.arch] ?? process.arch}`;
+  build.set(1, '', 'node', '', '', version, '', major, minor, platform);
+  const enabled = set.gauge({
+    name: 'kubernetes_feature_enabled',
+    help: 'Whether a feature gate that Fairlead knows is on',
+    labels: ['name', 'stage'],
+  });
+  for (const { name, stage, isOn } of features) enabled.set(isOn ? 1 : 0, name, stage);
+}

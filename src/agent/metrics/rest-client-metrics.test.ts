@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { RequestSeen } from '../../cluster/request-seen.ts';
+import { RestClientMetrics } from './rest-client-metrics.ts';
+import { sampleOf } from './testing/told.ts';
+
+const GET: RequestSeen = {
+  method: 'GET',
+  host: '10.0.0.1:6443',
+  status: 200,
+  durationMs: 4,
+  requestBytes: 0,
+  responseBytes: undefined,
+};
+
+it('counts requests as client-go does: by status, method and host', async () => {
+  const metrics = new RestClientMetrics();
+  metrics.onRequest(GET);
+  metrics.onRequest({ ...GET, status: undefined, durationMs: 9_000 });
+  metrics.onRequest({ ...GET, status: 401, durationMs: 1 });
+  metrics.onRequest({ ...GET, retryOf: 401 });
+  metrics.onRequest({ ...GET, method: 'POST', status: 201, requestBytes: 201, responseBytes: 445 });
+  const text = await metrics.render();
+  const host = 'host="10.0.0.1:6443"';
+  for (const [series, value] of [
+    [`requests_total{code="200",method="GET",${host}}`, 2],
+    [`requests_total{code="<error>",method="GET",${host}}`, 1],
+    [`requests_total{code="201",method="POST",${host}}`, 1],
+    [`request_retries_total{code="401",verb="GET",${host}}`, 1],
+    [`request_duration_seconds_count{verb="GET",${host}}`, 4],
+    [`request_duration_seconds_bucket{le="0.005",verb="GET",${host}}`, 3],
+    [`request_duration_seconds_bucket{le="15",verb="GET",${host}}`, 4],
+    [`request_size_bytes_bucket{le="256",verb="POST",${host}}`, 1],
+    [`response_size_bytes_sum{verb="POST",${host}}`, 445],
+    [`response_size_bytes_count{verb="GET",${host}}`, undefined],
+  ] as const) {
+    assert.equal(sampleOf(text, `rest_client_${series}`), value, series);
+  }
+});

@@ -1,0 +1,25 @@
+import type { Attachment, DataPlane } from '../dataplanes/contract.ts';
+import type { Agent } from './agent.ts';
+import { type Contents, contentsOf } from './contents.ts';
+import { type Failure, failureOf } from './failure.ts';
+import type { AgentSnapshot } from './snapshot.ts';
+
+/** What `fairlead status` shows: the snapshot, and what is read only for whoever asks. */
+export interface StatusPage extends AgentSnapshot {
+  /** Absent in the answer of an older version. */
+  readonly contents?: Contents;
+  /** Absent where the mode does not say, or the kernel did not. */
+  readonly attachments?: readonly Attachment[];
+  /** Why what is attached could not be read. */
+  readonly attachmentsFailure?: Failure;
+}
+
+export async function statusPage(agent: Agent, plane: DataPlane): Promise<StatusPage> {
+  const page = { ...agent.snapshot(), contents: contentsOf(agent.table) };
+  try {
+    const attachments = await plane.attachments?.();
+    return attachments === undefined ? page : { ...page, attachments };
+  } catch (error) {
+    return { ...page, attachmentsFailure: failureOf(error, page.atMs) };
+  }
+}

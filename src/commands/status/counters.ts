@@ -1,0 +1,16 @@
+import type { EndpointCount } from '../../dataplanes/contract.ts';
+import { formatTextTable } from '../text-table.ts';
+import { heads } from './words.ts';
+
+const WHAT = 'new connections that each endpoint got since the kernel has had it';
+
+/** The busiest first. */
+export function countersView(counts: readonly EndpointCount[]): string {
+  const sorted = [...counts].sort((a, b) => b.connections - a.connections);
+  const rows = sorted.map(({ service, endpoint, connections }) => [
+    connections.toLocaleString('en-US'),
+    endpoint,
+    service,
+  ]);
+  return `${WHAT}\n\n${formatTextTable([heads('CONNECTIONS', 'ENDPOINT', 'SERVICE'), ...rows])}`;
+}

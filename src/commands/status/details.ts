@@ -1,0 +1,146 @@
+import type { Condition } from '../../agent/conditions.ts';
+import type { Quantiles } from '../../agent/snapshot.ts';
+import type { StatusPage } from '../../agent/status-page.ts';
+import { serverText } from '../../cluster/server-report.ts';
+import type { Attachment } from '../../dataplanes/contract.ts';
+import { formatTextTable } from '../text-table.ts';
+import { fitTable } from './fit.ts';
+import { ageText, colour, countText, heads, msText } from './words.ts';
+
+/** All that is known, section by section; none of them is wider than `width`. */
+export function details(page: StatusPage, width: number): readonly string[] {
+  return [
+    attachments(page, width),
+    apiServer(page, width),
+    conditions(page, width),
+    propagation(page),
+    counters(page, width),
+    refusals(page, width),
+    notServed(page, width),
+    drifts(page, width),
+  ].filter((section) => section !== '');
+}
+
+const PLACES: Readonly<Record<Attachment['place'], string>> = {
+  cgroup: 'programs at sockets (cgroup)',
+  tc: 'programs at interfaces (tc)',
+  nftables: 'nftables',
+  iptables: 'iptables, jumps in',
+};
+
+function attachments({ attachments: all = [] }: StatusPage, width: number): string {
+  if (all.length === 0) return '';
+  const rows = [...Map.groupBy(all, ({ place }) => place)].map(([place, each]) => {
+    const attached = each.filter(({ isAttached }) => isAttached);
+    const missing = each.filter(({ isAttached }) => !isAttached);
+    const names = [
+      ...attached.map(({ name }) => name),
+      ...missing.map(({ name }) => `${name} MISSING`),
+    ];
+    return [PLACES[place], `${attached.length} of ${each.length}`, names.join(', ')];
+  });
+  return fitTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
+}
+
+/** What it lacks; nothing where it has everything. */
+function apiServer({ apiServer: server }: StatusPage, width: number): string {
+  if (server === undefined || server.gaps.length === 0) return '';
+  const rows = server.gaps.map(({ feature, reason, effect }) => [feature, reason, effect]);
+  const style = (text: string): string => colour('yellow', text);
+  const table = [heads('MISSING', 'BECAUSE', 'WITHOUT IT'), ...rows];
+  return `${serverText(server)}\n${fitTable(table, { width, style })}`;
+}
+
+function conditions({ conditions: all, atMs }: StatusPage, width: number): string {
+  const { connected, timely, ...single } = all;
+  const prefixed = (prefix: string, of: Readonly<Record<string, Condition>>) =>
+    Object.entries(of).map(([name, value]) => [`${prefix}.${name}`, value] as const);
+  const named = [
+    ...prefixed('connected', connected),
+    ...prefixed('timely', timely),
+    ...Object.entries(single),
+  ];
+  const rows = named.map(([name, { isTrue, sinceMs, why }]) => [
+    name,
+    isTrue ? colour('green', 'yes') : colour('red', 'no'),
+    ageText(atMs - sinceMs),
+    why,
+  ]);
+  return fitTable([heads('CONDITION', 'HOLDS', 'FOR', 'WHY'), ...rows], { width });
+}
+
+function propagation({ propagation: of }: StatusPage): string {
+  const line = (name: string, { count, p50Ms, p90Ms, p99Ms, maxMs }: Quantiles): string[] => [
+    name,
+    String(count),
+    ...[p50Ms, p90Ms, p99Ms, maxMs].map((ms) => (count === 0 ? '-' : msText(ms))),
+  ];
+  return formatTextTable([
+    heads('THE LAST CHANGES (AT MOST 1,000)', 'CHANGES', 'MEDIAN', 'P90', 'P99', 'MOST'),
+    line('received until in the kernel', of.received),
+    line('triggered until in the kernel', of.triggered),
+  ]);
+}
+
+/** Each with what it counts: a number alone says nothing. */
+function counters(page: StatusPage, width: number): string {
+  const { rows, driftCount, failingRowCount, sources, affinityFill } = page;
+  const skipped = sources.reduce((sum, { skippedCount }) => sum + skippedCount, 0);
+  const count = (value: number, what: string): string[] => [value.toLocaleString('en-US'), what];
+  return fitTable(
+    [
+      heads('COUNT', 'OF WHAT'),
+      count(rows.desired, 'service ports that the kernel should have'),
+      count(rows.applied, 'of these, in the kernel as they should be'),
+      count(rows.pending, 'service ports to be written or removed'),
+      count(failingRowCount, 'service ports that the kernel refused'),
+      count(driftCount, 'changes of ours by other processes since the start, repaired'),
+      count(skipped, 'objects of the API since the start that could not be read'),
+      ...(affinityFill === undefined
+        ? []
+        : [
+            count(
+              affinityFill.remembered,
+              `clients of session affinity, of ${affinityFill.room.toLocaleString('en-US')} possible`,
+            ),
+          ]),
+    ],
+    { width },
+  );
+}
+
+function refusals({ failingRows, failingRowCount, atMs }: StatusPage, width: number): string {
+  if (failingRowCount === 0) return '';
+  const rows = failingRows.map(({ key, attempts, firstFailedAtMs, error }) => [
+    key,
+    String(attempts),
+    ageText(atMs - firstFailedAtMs),
+    error.message,
+  ]);
+  const style = (text: string): string => colour('red', text);
+  const head = heads('NOT IN THE KERNEL', 'TRIED', 'FOR', 'BECAUSE');
+  return withMore(fitTable([head, ...rows], { width, style }), failingRowCount - rows.length);
+}
+
+function notServed({ notServed: first, addresses }: StatusPage, width: number): string {
+  if (first.length === 0) return '';
+  const rows = first.map(({ service, address, why }) => [address, service, why]);
+  const count = Object.values(addresses.notServed).reduce((sum, each) => sum + each, 0);
+  const style = (text: string): string => colour('yellow', text);
+  const table = fitTable([heads('NOT SERVED', 'OF', 'BECAUSE'), ...rows], { width, style });
+  return withMore(table, count - first.length);
+}
+
+function drifts({ drifts: last, driftCount, atMs }: StatusPage, width: number): string {
+  if (driftCount === 0) return '';
+  const rows = last.map(({ what, by, atMs: whenMs }) => [
+    `${ageText(atMs - whenMs)} ago`,
+    by ? `${by.program} (pid ${by.pid})` : 'unknown',
+    what,
+  ]);
+  return fitTable([heads('CHANGED BY OTHERS', 'BY', 'WHAT'), ...rows], { width });
+}
+
+function withMore(table: string, more: number): string {
+  return more > 0 ? `${table}\nand ${countText(more, 'more', 'more')}` : table;
+}

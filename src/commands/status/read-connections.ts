@@ -1,0 +1,61 @@
+import type { ServedFrontend } from '../../agent/frontends-page.ts';
+import { readTranslated } from '../../flows/translated.ts';
+import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import { NetlinkError } from '../../linux/netlink/errors.ts';
+import { CommandError } from '../command-error.ts';
+import { connectionOf } from './connection.ts';
+import type { Connections } from './connections-view.ts';
+
+export interface ConnectionsWanted {
+  /** Of this Service or service port only. */
+  readonly service?: string;
+  /** How many are wanted at most. */
+  readonly most: number;
+  readonly mode: string;
+}
+
+const EPERM = 'EPERM';
+
+/** A socket that an eBPF program sent to an endpoint has the endpoint as its peer from the start. */
+const UNSEEN =
+  'Sockets of this node (in mode socket-ebpf also those of pods) are led to an endpoint when they ' +
+  'connect, and then have no conntrack entry to list: `ss -tun` in their network namespace shows ' +
+  'them with the endpoint as their peer.';
+
+/** Reads conntrack of this network namespace; whose an address is, the agent has said. */
+export async function readConnections(
+  frontends: readonly ServedFrontend[],
+  { service, most, mode }: ConnectionsWanted,
+  reading: { readonly conntrack: Conntrack; readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<Connections> {
+  const { conntrack, nowMs, signal } = reading;
+  const own = service === undefined ? frontends : frontends.filter((each) => isOf(each, service));
+  if (service !== undefined && own.length === 0) throw unknownService(service);
+  try {
+    const { first, count } = await readTranslated(conntrack, { frontends: own, most, signal });
+    const connections = first.map((each) => connectionOf(each, nowMs));
+    return { connections, count, ...(mode.endsWith('-ebpf') ? { unseen: UNSEEN } : {}) };
+  } catch (error) {
+    throw error instanceof NetlinkError && error.code === EPERM ? notPermitted(error) : error;
+  }
+}
+
+/** `shop/web` has all of its ports, `shop/web:http` is one. */
+function isOf({ service }: ServedFrontend, wanted: string): boolean {
+  return service === wanted || service.startsWith(`${wanted}:`);
+}
+
+function unknownService(service: string): CommandError {
+  return new CommandError(`this node serves no address of a Service ${service}`, {
+    code: 'SERVICE_UNKNOWN',
+    next: 'name it as NAMESPACE/NAME or NAMESPACE/NAME:PORT; `fairlead services` lists them',
+  });
+}
+
+function notPermitted(cause: unknown): CommandError {
+  return new CommandError('this user may not read connection tracking', {
+    code: 'NOT_PERMITTED',
+    next: 'try again with sudo: it needs the capability NET_ADMIN',
+    cause,
+  });
+}

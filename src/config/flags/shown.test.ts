@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { shownFlags } from './shown.ts';
+import { FLAG_NAMES } from './table.ts';
+
+it('shows what was given, else the default, as Go prints it', () => {
+  const flags = shownFlags(
+    new Map([
+      ['nodeport-addresses', ['10.0.0.0/8', '192.168.0.0/16']],
+      ['proxy-mode', ['nftables']],
+    ]),
+  );
+  assert.deepEqual(Object.keys(flags).sort(), [...FLAG_NAMES].sort());
+  for (const [name, text] of [
+    ['nodeport-addresses', '10.0.0.0/8,192.168.0.0/16'],
+    ['proxy-mode', 'nftables'],
+    ['ipvs-exclude-cidrs', '[]'],
+    ['config-sync-period', '15m0s'],
+    ['conntrack-max-per-core', '32768'],
+    ['iptables-localhost-nodeports', 'true'],
+    ['cleanup', 'false'],
+    ['feature-gates', ''],
+    ['cluster-cidr', ''],
+  ] as const) {
+    assert.equal(flags[name], text, name);
+  }
+});

@@ -1,0 +1,33 @@
+import { FIELDS, type FieldPath, type FieldValue } from '../fields/table.ts';
+import { writtenValue } from '../write.ts';
+import type { GivenFlags } from './read.ts';
+import { FLAG_NAMES, type FlagName, fieldFlag, isFieldFlag, startFlag } from './table.ts';
+
+/**
+ * Every flag of kube-proxy's with what the command line gave it, or its default: what stands in the
+ * configuration file is not here, as in kube-proxy.
+ */
+export function shownFlags(given: GivenFlags): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    FLAG_NAMES.map((name) => [name, given.get(name)?.join(',') ?? defaultText(name)]),
+  );
+}
+
+function defaultText(name: FlagName): string {
+  if (isFieldFlag(name)) {
+    const [path] = fieldFlag(name).sets;
+    return path === undefined ? '' : goText(path, FIELDS[path].kubeProxyDefault);
+  }
+  const { value } = startFlag(name);
+  return value === 'boolean' || name === 'version' ? 'false' : '';
+}
+
+/** As Go prints the value of a flag. */
+function goText(path: FieldPath, value: FieldValue): string {
+  const written = writtenValue(path, value);
+  if (Array.isArray(written)) return `[${written.join(',')}]`;
+  if (typeof written !== 'object' || written === null) return String(written);
+  return Object.entries(written)
+    .map(([name, isOn]) => `${name}=${String(isOn)}`)
+    .join(',');
+}

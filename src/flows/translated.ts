@@ -1,0 +1,116 @@
+import type { Family, Protocol } from '../forwarding/model.ts';
+import { addressBytes } from '../linux/conntrack/address-bytes.ts';
+import type { Conntrack } from '../linux/conntrack/conntrack.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
+import {
+  addressKey,
+  type FrontendKey,
+  IP_VERSIONS,
+  nodePortKey,
+  PROTOCOL_NUMBERS,
+} from './keys.ts';
+
+/** An address and port that is served, and whose it is. */
+export interface OwnedFrontend {
+  readonly service: string;
+  readonly protocol: Protocol;
+  readonly family: Family;
+  /** Absent for a node port. */
+  readonly address?: string;
+  readonly port: number;
+}
+
+export interface TranslatedFlow {
+  readonly service: string;
+  readonly flow: Flow;
+}
+
+export interface TranslatedFlows {
+  /** The first of them, sorted by Service, address and client. */
+  readonly first: readonly TranslatedFlow[];
+  /** How many there are altogether. */
+  readonly count: number;
+}
+
+/**
+ * The flows that are translated at any of the frontends. Holds twice as many as are wanted at a
+ * time, however many there are.
+ */
+export async function readTranslated(
+  conntrack: Conntrack,
+  of: {
+    readonly frontends: readonly OwnedFrontend[];
+    /** How many are wanted. */
+    readonly most: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<TranslatedFlows> {
+  const { frontends, most, signal } = of;
+  if (frontends.length === 0) return { first: [], count: 0 };
+  const owners = ownersOf(frontends);
+  const protocols = new Set(frontends.map(({ protocol }) => PROTOCOL_NUMBERS[protocol]));
+  const destinationPorts = new Set(frontends.map(({ port }) => port));
+  let held: TranslatedFlow[] = [];
+  let count = 0;
+  for await (const flows of conntrack.flows({ protocols, destinationPorts }, signal)) {
+    for (const flow of flows) {
+      const service = isTranslated(flow) ? ownerOf(flow, owners) : undefined;
+      if (service === undefined) continue;
+      count++;
+      held.push({ service, flow });
+    }
+    if (held.length >= 2 * most) held = firstOf(held, most);
+  }
+  return { first: firstOf(held, most), count };
+}
+
+function ownersOf(frontends: readonly OwnedFrontend[]): ReadonlyMap<FrontendKey, string> {
+  const owners = new Map<FrontendKey, string>();
+  for (const { service, protocol, family, address, port } of frontends) {
+    const number = PROTOCOL_NUMBERS[protocol];
+    const bytes = address === undefined ? undefined : addressBytes(address);
+    if (bytes !== undefined) owners.set(addressKey(number, bytes, port), service);
+    else if (address === undefined) {
+      owners.set(nodePortKey(IP_VERSIONS[family], number, port), service);
+    }
+  }
+  return owners;
+}
+
+function ownerOf(
+  { version, protocol, original }: Flow,
+  owners: ReadonlyMap<FrontendKey, string>,
+): string | undefined {
+  const { destination, destinationPort } = original;
+  return (
+    owners.get(addressKey(protocol, destination, destinationPort)) ??
+    owners.get(nodePortKey(version, protocol, destinationPort))
+  );
+}
+
+/** Answers come from elsewhere than the packets went to. */
+function isTranslated({ original, reply }: Flow): boolean {
+  return reply.source !== original.destination || reply.sourcePort !== original.destinationPort;
+}
+
+function firstOf(flows: readonly TranslatedFlow[], most: number): TranslatedFlow[] {
+  return flows.toSorted(inOrder).slice(0, most);
+}
+
+function inOrder(a: TranslatedFlow, b: TranslatedFlow): number {
+  const [x, y] = [a.flow, b.flow];
+  return (
+    byText(a.service, b.service) ||
+    x.protocol - y.protocol ||
+    x.version - y.version ||
+    byText(x.original.destination, y.original.destination) ||
+    x.original.destinationPort - y.original.destinationPort ||
+    byText(x.original.source, y.original.source) ||
+    x.original.sourcePort - y.original.sourcePort
+  );
+}
+
+function byText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
