@@ -42,7 +42,9 @@ describe('the files for shells', () => {
     assert.deepEqual(await offered('fairlead', 'completion', ''), [
       'bash',
       'zsh',
-      'fish', '--write', '--help',
+      'fish',
+      '--write',
+      '--help',
     ]);
     const modes = ['nftables', 'iptables', 'socket-ebpf', 'tc-ebpf'];
     assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', ''), modes);
