@@ -3,9 +3,10 @@
  * Everything is in it, checked against its pins: packages in the bundle, koffi as its only bundled
  * dependency, programs for the kernel compiled in bpf/. To install it fetches nothing.
  */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buildObjects } from './bpf/objects.ts';
+import { runCommand } from './commands/run.ts';
 import { explained } from './image/explained.ts';
 import { readKoffi } from './image/koffi.ts';
 import { licenseFiles } from './image/license-files.ts';
@@ -17,6 +18,7 @@ import { bundleProgram } from './image/program.ts';
 
 const PROGRAM = 'fairlead.mjs';
 const COMPILE_DEADLINE_MS = 120_000;
+const WRITE_DEADLINE_MS = 60_000;
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'dist/package');
 
@@ -32,17 +34,21 @@ async function makePackage(): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await write(PROGRAM, bytes);
   for (const object of objects) await write(`bpf/${object.name}`, object.bytes);
-  await write('package.json', `${JSON.stringify(await description(machine), null, 2)}\n`);
   for (const { path, bytes } of await readKoffi(join(root, 'node_modules'), machine)) {
     await write(`node_modules/${path}`, path === 'koffi/package.json' ? unscripted(bytes) : bytes);
   }
+  const man = await writeShellFiles();
+  await write('package.json', `${JSON.stringify(await description(machine, man), null, 2)}\n`);
   await write('README.md', await readFile(join(root, 'README.md')));
   for (const file of await licenseFiles(root, ['koffi', ...packages])) {
     await write(file.name === 'fairlead' ? 'LICENSE' : `licenses/${file.name}`, file.bytes);
   }
 }
 
-async function description({ cpu, koffiPackage }: Machine): Promise<object> {
+async function description(
+  { cpu, koffiPackage }: Machine,
+  man: readonly string[],
+): Promise<object> {
   const read = async (path: string) => JSON.parse(await readFile(join(root, path), 'utf8'));
   const { name, version, description, license, type, engines } = await read('package.json');
   const koffi = (await read('node_modules/koffi/package.json')).version;
@@ -54,12 +60,27 @@ async function description({ cpu, koffiPackage }: Machine): Promise<object> {
     license,
     type,
     bin: { fairlead: PROGRAM },
+    // `npm install --global` puts them where man(1) looks.
+    man,
     engines,
     os: ['linux'],
     cpu: [cpu],
     dependencies,
     bundleDependencies: Object.keys(dependencies),
   };
+}
+
+/** Completions and manual pages, by the program that ships; gives the paths of the pages. */
+async function writeShellFiles(): Promise<readonly string[]> {
+  const { ok, output } = await runCommand({
+    program: process.execPath,
+    args: [join(folder, PROGRAM), 'completion', '--write', folder],
+    folder,
+    timeoutMs: WRITE_DEADLINE_MS,
+    signal: new AbortController().signal,
+  });
+  if (!ok) throw new Error(`no completions and manual pages: ${output}`);
+  return (await readdir(join(folder, 'man'))).sort().map((name) => `man/${name}`);
 }
 
 /** Its install script looks for a compiler and for files that are not in the package: it would fail. */

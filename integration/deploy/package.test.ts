@@ -60,6 +60,17 @@ describe('the npm package', () => {
     );
   });
 
+  it('has completions, and manual pages where npm looks for them', async () => {
+    const { man } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
+    assert.ok(man.includes('man/fairlead-run.8'));
+    for (const path of man) assert.match(await readFile(join(installed, path), 'utf8'), /^\.TH /);
+    assert.deepEqual((await readdir(join(installed, 'completions'))).sort(), [
+      '_fairlead',
+      'fairlead.bash',
+      'fairlead.fish',
+    ]);
+  });
+
   it('has the licences of the code in its bundle', async () => {
     const names = await readdir(join(installed, 'licenses'));
     for (const name of ['commander', 'koffi', 'pino', 'yaml', 'zod'])

@@ -4,6 +4,7 @@ import { formatOrigin } from '../config/layers.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { isReadIn } from '../config/validate.ts';
 import { writtenValue } from '../config/write.ts';
+import { colours } from './terminal/colour.ts';
 import { formatTextTable } from './text-table.ts';
 
 /** For a person: every field that means something, its value, and where that came from. */
@@ -19,7 +20,11 @@ export function configTable(config: LoadedConfig): string {
   if (config.settings.healthServer === undefined) {
     rows.push(['(health server)', 'off', '--healthz-port', '']);
   }
-  return formatTextTable([['FIELD', 'VALUE', 'FROM', 'REMARK'], ...rows]);
+  return formatTextTable([['FIELD', 'VALUE', 'FROM', 'REMARK'].map(bold), ...rows]);
+}
+
+function bold(text: string): string {
+  return colours(process.stdout, process.env).bold(text);
 }
 
 /** For a program. Settings in the words of the program, fields in those of the file. */

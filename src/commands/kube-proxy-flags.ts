@@ -11,10 +11,27 @@ import {
 
 const GROUP = 'Flags of kube-proxy:';
 
+/** Those that are in the help of every day; all others are asked for by --help-flags. */
+const USUAL_FLAGS: ReadonlySet<FlagName> = new Set<FlagName>([
+  'config',
+  'kubeconfig',
+  'hostname-override',
+  'proxy-mode',
+  'cluster-cidr',
+  'v',
+]);
+
 /** Gives the command every flag of kube-proxy; `givenFlags` reads them back after parsing. */
 export function addKubeProxyFlags(command: Command): Command {
-  for (const name of FLAG_NAMES) command.addOption(toOption(name));
-  return command;
+  const options = FLAG_NAMES.map((name) => ({ name, option: toOption(name) }));
+  command.option('--help-flags', `show the help with all ${FLAG_NAMES.length} flags of kube-proxy`);
+  for (const { name, option } of options) {
+    command.addOption(option.hideHelp(!USUAL_FLAGS.has(name)));
+  }
+  return command.on('option:help-flags', () => {
+    for (const { option } of options) option.hideHelp(false);
+    command.help();
+  });
 }
 
 export function givenFlags(command: Command): GivenFlags {

@@ -1,8 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, WRONG_USAGE_EXIT } from './command-error.ts';
+import { ABOUT, formatItem, helpCommand, optionDescription } from './help.ts';
 import { argumentsWithVerb } from './invocation.ts';
 import { VERSION } from './run/version.ts';
-import { printNote, printPage } from './terminal/print.ts';
+import { printError, printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;
 
@@ -13,11 +14,12 @@ export async function runProgram(
   programPath?: string,
 ): Promise<number> {
   const program = new Command('fairlead')
-    .description(
-      'The Kubernetes node proxy, rebuilt: it makes Service addresses work, and can say why',
-    )
+    .description(ABOUT)
     .version(`fairlead ${VERSION}`, '-V, --version', 'print the version and end')
     .exitOverride()
+    .configureHelp({ optionDescription, formatItem })
+    .addHelpCommand(helpCommand())
+    .showHelpAfterError('fairlead --help says what there is (USAGE)')
     .configureOutput({
       writeOut: (text) => printPage(text.trimEnd()),
       writeErr: (text) => printNote(text.trimEnd()),
@@ -29,16 +31,17 @@ export async function runProgram(
     return typeof process.exitCode === 'number' ? process.exitCode : OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE_EXIT;
-    printNote(describe(error));
+    const { what, next } = describe(error);
+    printError(what, next);
     return exitCodeOf(error);
   }
 }
 
 /** Errors of ours say what to do next; of others the stack is the best there is. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+function describe(error: unknown): { readonly what: string; readonly next: string } {
+  if (!(error instanceof Error)) return { what: String(error), next: '' };
   if ('code' in error && 'next' in error) {
-    return `${error.message}\n\n${String(error.next)} (${String(error.code)})`;
+    return { what: error.message, next: `${String(error.next)} (${String(error.code)})` };
   }
-  return error.stack ?? error.message;
+  return { what: error.stack ?? error.message, next: '' };
 }

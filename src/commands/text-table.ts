@@ -1,24 +1,70 @@
 import { stripVTControlCharacters } from 'node:util';
+import { fittedWidths, wrapped } from './terminal/fit.ts';
 import { visibleButStyles } from './terminal/visible.ts';
+
+const GAP = '  ';
+/** Enough for a word of a head. */
+const LEAST_WIDTH = 6;
 
 /**
  * Aligned columns for a person, by what is visible of each cell; the first row is the head. A cell
- * is one line: a line end within it would make a row that nobody wrote.
+ * is one line: a line end within it would make a row that nobody wrote. On a terminal that is too
+ * narrow, long cells go on below in their column; where a program reads, each row is one line.
  */
-export function formatTextTable(given: readonly (readonly string[])[]): string {
+export function formatTextTable(
+  given: readonly (readonly string[])[],
+  screenWidth: number | undefined = terminalWidth(process.stdout),
+): string {
   const rows = given.map((row) => row.map(visibleButStyles));
-  const widths: number[] = [];
+  const natural: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, visibleLength(cell));
+      natural[column] = Math.max(natural[column] ?? 0, visibleLength(cell));
     });
   }
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell)))
-      .join('  ')
-      .trimEnd();
-  return rows.map(line).join('\n');
+  const widths = widthsFor(natural, screenWidth);
+  return rows.flatMap((row) => linesOf(row, widths)).join('\n');
+}
+
+/** Undefined where it is no terminal: then nothing is wrapped. */
+export function terminalWidth(stream: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}): number | undefined {
+  return stream.isTTY ? stream.columns : undefined;
+}
+
+function widthsFor(natural: readonly number[], screenWidth: number | undefined): readonly number[] {
+  if (screenWidth === undefined) return natural;
+  const room = screenWidth - GAP.length * Math.max(0, natural.length - 1);
+  return fittedWidths(natural, { room, leastWidth: LEAST_WIDTH });
+}
+
+function linesOf(row: readonly string[], widths: readonly number[]): string[] {
+  const cells = row.map((cell, column) => cellLines(cell, widths[column] ?? 0));
+  const height = Math.max(1, ...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, index) =>
+    cells
+      .map((lines, column) => padded(lines[index] ?? '', widths[column] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** One style for a whole cell is one for each of its lines; any other is lost when it is wrapped. */
+function cellLines(cell: string, width: number): readonly string[] {
+  if (visibleLength(cell) <= width) return [cell];
+  const [, start = '', inner, end = ''] = STYLED.exec(cell) ?? [];
+  const plain = inner ?? stripVTControlCharacters(cell);
+  return wrapped(plain, width).map((line) => `${start}${line}${end}`);
+}
+
+const ESCAPE = '\x1b';
+const STYLE = `(?:${ESCAPE}\\[\\d+m)`;
+const STYLED = new RegExp(`^(${STYLE}+)([^${ESCAPE}]*)(${STYLE}+)$`);
+
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - visibleLength(text)));
 }
 
 function visibleLength(text: string): number {

@@ -1,3 +1,4 @@
+import { colours } from './colour.ts';
 import { visible, visibleJson, visiblePage } from './visible.ts';
 
 /** The only way to standard output and error for commands: a check holds all others off `console`. */
@@ -24,5 +25,13 @@ export function printNote(text: string): void {
 
 /** One line, whatever is in the message. */
 export function printWarning(message: string): void {
-  console.error(`warning: ${visible(message)}`);
+  const { yellow } = colours(process.stderr, process.env);
+  console.error(`${yellow('warning:')} ${visible(message)}`);
+}
+
+/** What went wrong in the first line, and below what to do. */
+export function printError(message: string, more: string): void {
+  const { red } = colours(process.stderr, process.env);
+  const first = visiblePage(message).split('\n').map(red).join('\n');
+  console.error(more === '' ? first : `${first}\n\n${visiblePage(more)}`);
 }

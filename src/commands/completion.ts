@@ -1,0 +1,26 @@
+import { Argument, Command } from 'commander';
+import { SHELLS, type Shell, writeShellFiles } from './completion/files.ts';
+import { describeVerbs } from './completion/verbs.ts';
+import { ABOUT } from './help.ts';
+import { VERSION } from './run/version.ts';
+import { printData } from './terminal/print.ts';
+
+interface CompletionOptions {
+  readonly write?: string;
+}
+
+/** `fairlead completion`: what a shell has to read to complete the others. */
+export function completionCommand(commands: () => readonly Command[]): Command {
+  const command = new Command('completion');
+  return command
+    .description('print the completion script of a shell: source <(fairlead completion bash)')
+    .addArgument(new Argument('[shell]', 'which shell').choices(Object.keys(SHELLS)))
+    .option('--write <folder>', 'write those of all shells, and manual pages, for a package')
+    .action(async (shell: Shell | undefined, { write }: CompletionOptions) => {
+      const verbs = describeVerbs(commands());
+      if (write !== undefined) {
+        await writeShellFiles(write, { verbs, about: ABOUT, version: VERSION });
+      } else if (shell !== undefined) printData(SHELLS[shell].write(verbs).trimEnd());
+      else command.error(`error: which shell? one of ${Object.keys(SHELLS).join(', ')}`);
+    });
+}

@@ -1,0 +1,44 @@
+import type { Verb, VerbOption } from './verbs.ts';
+
+/** Works without the package bash-completion. A flag and its value may be joined by `=`. */
+export function bashCompletion(verbs: readonly Verb[]): string {
+  return `# bash completion of fairlead: source <(fairlead completion bash)
+_fairlead() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} verb=\${COMP_WORDS[1]}
+  COMPREPLY=()
+  # The = of --flag=value is a word of its own.
+  if [[ $current == = ]]; then current=; fi
+  if [[ $previous == = ]]; then previous=\${COMP_WORDS[COMP_CWORD-2]}; fi
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W '${[...verbs.map(({ name }) => name), 'help', '--help', '--version'].join(' ')}' -- "$current")
+    return
+  fi
+  case "$verb:$previous" in
+${verbs.flatMap(valueCases).join('\n')}
+  esac
+  case "$verb" in
+${verbs.map(wordCase).join('\n')}
+  help) mapfile -t COMPREPLY < <(compgen -W '${verbs.map(({ name }) => name).join(' ')}' -- "$current") ;;
+  esac
+}
+complete -F _fairlead fairlead
+`;
+}
+
+function valueCases({ name, options }: Verb): string[] {
+  const valued = options.filter(({ value, isValueOptional }) => value && !isValueOptional);
+  return valued.map((option) => {
+    const patterns = namesOf(option).map((each) => `'${name}:${each}'`);
+    const reply = option.choices.length > 0 ? `-W '${option.choices.join(' ')}'` : '-f';
+    return `  ${patterns.join(' | ')}) mapfile -t COMPREPLY < <(compgen ${reply} -- "$current"); return ;;`;
+  });
+}
+
+function wordCase({ name, options, choices }: Verb): string {
+  const words = [...choices, ...options.flatMap(namesOf), '--help'];
+  return `  ${name}) mapfile -t COMPREPLY < <(compgen -W '${words.join(' ')}' -- "$current") ;;`;
+}
+
+function namesOf({ long, short }: VerbOption): string[] {
+  return short === undefined ? [long] : [long, short];
+}

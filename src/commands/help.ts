@@ -1,0 +1,34 @@
+import { Command, Help, type Option } from 'commander';
+
+export const ABOUT =
+  'The Kubernetes node proxy, rebuilt: it makes Service addresses work, and can say why';
+
+/** What is said of flags with longer names than this stands below them. */
+const WIDEST_TERM = 32;
+const USUAL_WIDTH = 80;
+const BELOW = ' '.repeat(6);
+
+/** The text of an option, without what only its own options are about. */
+export function optionDescription({ description, argChoices, defaultValue }: Option): string {
+  const more = [
+    ...(argChoices ? [`one of ${argChoices.join(', ')}`] : []),
+    ...(defaultValue === undefined ? [] : [`default ${String(defaultValue)}`]),
+  ];
+  return more.length === 0 ? description : `${description} (${more.join('; ')})`;
+}
+
+/** One entry of a list, such that it fits a terminal of 80 columns. */
+export function formatItem(...item: Parameters<Help['formatItem']>): string {
+  const [term, termWidth, description, helper] = item;
+  if (termWidth <= WIDEST_TERM) return Help.prototype.formatItem.call(helper, ...item);
+  const width = (helper.helpWidth ?? USUAL_WIDTH) - BELOW.length;
+  const lines = helper.boxWrap(description, width).split('\n');
+  return [`  ${term}`, ...lines.map((line) => `${BELOW}${line}`)].join('\n');
+}
+
+export function helpCommand(): Command {
+  return new Command('help')
+    .argument('[command]')
+    .description('show the help of a command')
+    .helpGroup('Prepare and maintain:');
+}

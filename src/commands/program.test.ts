@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { runProgram } from './program.ts';
+import { commandTree } from './tree.ts';
+
+async function run(t: TestContext, ...args: readonly string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const log = t.mock.method(console, 'log', (text: string) => void out.push(text));
+  const error = t.mock.method(console, 'error', (text: string) => void err.push(text));
+  try {
+    const code = await runProgram(commandTree(), args);
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  } finally {
+    for (const { mock } of [log, error]) mock.restore();
+  }
+}
+
+const VERBS = commandTree().map((command) => command.name());
+
+describe('the help', () => {
+  it('has every verb under a heading', async (t) => {
+    const { code, out } = await run(t, '--help');
+    assert.equal(code, 0);
+    const headings = ['Options:', 'Run:', 'Look at a node:', 'Prepare and maintain:'];
+    assert.deepEqual(out.match(/^\S.*:$/gm), headings);
+    for (const verb of VERBS) assert.match(out, new RegExp(`^  ${verb} `, 'm'));
+  });
+
+  it('shows all flags of kube-proxy only when asked', async (t) => {
+    for (const verb of ['run', 'config']) {
+      const usual = await run(t, verb, '--help');
+      assert.equal(usual.code, 0);
+      assert.match(usual.out, /--proxy-mode/);
+      assert.doesNotMatch(usual.out, /--ipvs-strict-arp/);
+      assert.match(usual.out, /--help-flags +show the help with all \d\d flags of kube-proxy/);
+      const full = await run(t, verb, '--help-flags');
+      assert.equal(full.code, 0);
+      assert.match(full.out, /--ipvs-strict-arp/);
+    }
+  });
+
+  it('fits 80 columns', async (t) => {
+    const pages = [
+      ...VERBS.map((verb) => [verb, '--help']),
+      ...[['--help'], ['run', '--help-flags'], ['config', '--help-flags']],
+    ];
+    for (const page of pages) {
+      const { out } = await run(t, ...page);
+      assert.deepEqual(
+        out.split('\n').filter((line) => line.length > 80),
+        [],
+      );
+    }
+  });
+});
+
+describe('a wrong command line', () => {
+  const cases: Record<string, readonly [args: readonly string[], first: string]> = {
+    'names no command': [['nonsense'], "error: unknown command 'nonsense'"],
+    'names no flag': [['run', '--nonsense'], "error: unknown option '--nonsense'"],
+    'lacks a value': [['run', '--v'], "error: option '-v, --v <int32>' argument missing"],
+    'has too much': [['status', 'x'], "error: too many arguments for 'status'"],
+    'names no shell': [['completion'], 'error: which shell? one of bash, zsh, fish'],
+    'names no mode': [['cleanup', '--mode', 'x'], "error: option '--mode <mode>' argument 'x'"],
+  };
+  for (const [name, [args, first]] of Object.entries(cases)) {
+    it(`that ${name} ends with 2`, async (t) => {
+      const { code, out, err } = await run(t, ...args);
+      assert.deepEqual({ code, out }, { code: 2, out: '' });
+      assert.ok(err.startsWith(first), err);
+      assert.match(err, /fairlead --help says what there is \(USAGE\)/);
+    });
+  }
+});
+
+it('the version is printed in all its spellings', async (t) => {
+  for (const args of [['--version'], ['-V'], ['run', '--version']]) {
+    const { code, out } = await run(t, ...args);
+    assert.equal(code, 0);
+    assert.match(out, /^fairlead \S+$/);
+  }
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { styleText } from 'node:util';
+import fc from 'fast-check';
+import { formatTextTable, terminalWidth } from './text-table.ts';
+
+const WIDTH = 80;
+const longest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+describe('a table', () => {
+  it('has a line for each row where a program reads', () => {
+    const rows = [
+      ['A'.repeat(100), 'b c'],
+      ['x', 'y'],
+    ];
+    assert.equal(formatTextTable(rows, undefined), `${'A'.repeat(100)}  b c\nx${' '.repeat(101)}y`);
+    assert.equal(terminalWidth({ isTTY: false, columns: 80 }), undefined);
+    assert.equal(terminalWidth({ isTTY: true, columns: 132 }), 132);
+  });
+
+  it('fits the terminal whatever is in it, and loses nothing', () => {
+    const cell = fc.stringMatching(/^[a-z0-9:[\]./-]{0,90}$/);
+    const table = fc.integer({ min: 1, max: 8 }).chain((columns) =>
+      fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+    );
+    fc.assert(
+      fc.property(table, (rows) => {
+        const text = formatTextTable(rows, WIDTH);
+        assert.ok(longest(text) <= WIDTH, text);
+        const letters = (all: string) =>
+          [...all]
+            .filter((each) => each.trim() !== '')
+            .sort()
+            .join('');
+        assert.equal(letters(text), letters(rows.flat().join('')));
+      }),
+    );
+  });
+
+  it('breaks names and addresses between their parts', () => {
+    const rows = [
+      ['SERVICE', 'FRONTEND', 'NOTES'],
+      [
+        `${'n'.repeat(30)}/${'s'.repeat(20)}`,
+        '[fd00:1234:5678:9abc:def0:1234:5678:9abc]:65535',
+        '-',
+      ],
+    ];
+    assert.deepEqual(formatTextTable(rows, 60).split('\n'), [
+      'SERVICE                     FRONTEND                   NOTES',
+      'nnnnnnnnnnnnnnnnnnnnnnnnnn  [fd00:1234:5678:9abc:      -',
+      'nnnn/ssssssssssssssssssss   def0:1234:5678:9abc]:',
+      '                            65535',
+    ]);
+  });
+
+  it('keeps the colour of a cell on each of its lines', () => {
+    const red = styleText('red', 'refused because', { validateStream: false });
+    const [, second = ''] = formatTextTable([['x'.repeat(10), red]], 20).split('\n');
+    assert.ok(second.includes('\x1b[31mbecause\x1b[39m'), second);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { cleanupCommand } from './cleanup.ts';
+import { completionCommand } from './completion.ts';
+import { configCommand } from './config.ts';
+import { diffCommand } from './diff.ts';
+import { renderCommand } from './render.ts';
+import { runCommand } from './run.ts';
+import { servicesCommand } from './services.ts';
+import { sizeCommand } from './size.ts';
+import { statusCommand } from './status.ts';
+
+/** Every command, under the heading that the help has it under. */
+export function commandTree(): readonly Command[] {
+  return [
+    ...grouped('Run:', [runCommand()]),
+    ...grouped('Look at a node:', [
+      statusCommand(),
+      servicesCommand(),
+      diffCommand(),
+      renderCommand(),
+    ]),
+    ...grouped('Prepare and maintain:', [
+      configCommand(),
+      sizeCommand(),
+      cleanupCommand(),
+      completionCommand(commandTree),
+    ]),
+  ];
+}
+
+function grouped(heading: string, commands: readonly Command[]): readonly Command[] {
+  return commands.map((command) => command.helpGroup(heading));
+}
