@@ -56,6 +56,7 @@ export const PARTS: readonly Part[] = [
   ...sabotages(),
   ...faults(),
   ...iptables(),
+  ...metrics(),
   ...costs(),
   ...realNodes(),
 ];
@@ -312,6 +313,23 @@ function iptables(): Part[] {
       command: npm('takeover'),
       plans: NIGHTLY,
       seconds: 600,
+    }),
+  ];
+}
+
+function metrics(): Part[] {
+  return [
+    part('metrics', {
+      about: "names, types, labels and buckets of /metrics beside kube-proxy's, in every mode",
+      command: npm('metrics'),
+      plans: NIGHTLY,
+      seconds: 90,
+    }),
+    part('metrics-dashboard', {
+      about: "kubernetes-mixin's Proxy dashboard by a real Prometheus, no panel empty",
+      command: npm('metrics', 'dashboard'),
+      plans: NIGHTLY,
+      seconds: 150,
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Family } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
-import { fixedChains, nodePortJumps } from './fixed-parts.ts';
+import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
 import type { RowRules } from './row.ts';
 import type { Setting } from './setting.ts';
 import type { TableChange } from './table-change.ts';
@@ -13,7 +13,8 @@ export const COUNTED_TABLES: readonly CountedTable[] = ['filter', 'nat'];
 export function fixedRuleCount(table: CountedTable, setting: Setting, family: Family): number {
   const chains = fixedChains(setting).filter((chain) => chain.table === table);
   const rules = chains.reduce((sum, chain) => sum + chain.rules.length, 0);
-  return rules + (table === 'nat' ? nodePortJumps(setting, family).length : 0);
+  const perFamily = table === 'nat' ? nodePortJumps : firewallRules;
+  return rules + perFamily(setting, family).length;
 }
 
 /** How many rules of rows one family has, kept while rows are written: reading them costs too much. */

@@ -1,0 +1,28 @@
+/** What kube-proxy shows and Fairlead does not, with the reason. A pattern matches whole names. */
+export const LEFT_OUT: readonly { readonly names: RegExp; readonly why: string }[] = [
+  { names: /^go_.*$/, why: 'of the Go runtime, which Fairlead has none of; see nodejs_*' },
+  {
+    names: /^(?:apiserver|aggregator)_.*$/,
+    why: 'of API servers; kube-proxy links the library, and they stay 0',
+  },
+  {
+    names: /^(?:registered|hidden|disabled)_metrics_total$/,
+    why: "counts the metrics of Kubernetes' own library",
+  },
+  {
+    names: /^cardinality_enforcement_.*$/,
+    why: "of a setting of Kubernetes' own library that Fairlead has no use for",
+  },
+  {
+    names: /^rest_client_rate_limiter_duration_seconds$/,
+    why: 'Fairlead does not limit its requests: it keeps one connection and watches',
+  },
+  {
+    names: /^rest_client_transport_.*$/,
+    why: "of client-go's cache of connections; Fairlead has one connection",
+  },
+  {
+    names: /^rest_client_exec_plugin_.*$/,
+    why: 'credentials by a program are for people; kube-proxy shows them empty',
+  },
+];
