@@ -95,7 +95,7 @@ async function render(
     printData(tables.join('').trimEnd());
   } else {
     const pages = PAGES[mode]({ facts, rows }, isShown);
-    if (options.output === 'json') printJson(renderData(pages, basis.about));
+    if (options.output === 'json') printJson(renderData(pages, { from: basis.about, facts }));
     else printPage(renderText(pages));
   }
 }

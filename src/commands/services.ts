@@ -72,22 +72,26 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
     });
   }
   printNote(aboutText(basis.about));
-  if (output === 'json') printJson(servicesData(rows, basis.about));
+  if (output === 'json') printJson(servicesData(rows, { from: basis.about, facts }));
   else if (output === 'yaml') {
     // Each row carries it; as aliases of one another they would be no data for programs.
-    const text = stringify(servicesData(rows, basis.about), { aliasDuplicateObjects: false });
+    const text = stringify(servicesData(rows, { from: basis.about, facts }), {
+      aliasDuplicateObjects: false,
+    });
     printData(text.trimEnd());
-  } else printPage(output === 'wide' ? servicesWide(rows) : servicesTable(rows));
+  } else printPage(output === 'wide' ? servicesWide(rows, facts) : servicesTable(rows, facts));
   if (output !== 'table') return;
   const seen = [viewText(view), clientsText(facts.clientInterfaces)].filter(Boolean);
   printNote(`\n${rows.length} ports, ${seen.join('; ')}; -o wide says why`);
 }
 
-function printChanges({ intake: { table } }: ObservedNode, wish: Wish): void {
+function printChanges({ intake: { table, facts } }: ObservedNode, wish: Wish): void {
   const at = new Date().toISOString();
   for (const { key, before, after } of table.takeChanges()) {
     if (!isWanted(wish, after ?? before)) continue;
-    const text = after ? servicesTable([{ forwarding: after, candidates: [] }]) : `${key} is gone`;
+    const text = after
+      ? servicesTable([{ forwarding: after, candidates: [] }], facts)
+      : `${key} is gone`;
     printPage(`\n${at}\n${text}`);
   }
 }

@@ -1,10 +1,14 @@
+import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import type { About } from '../basis/about.ts';
-import { frontendText } from '../services/rows.ts';
+import { frontendText, nodeAddresses } from '../services/rows.ts';
 import type { Page } from './page.ts';
 
 /** The same for programs: names that stay, nothing left out. */
-export function renderData(pages: readonly Page[], from: About): object[] {
+export function renderData(
+  pages: readonly Page[],
+  { from, facts }: { readonly from: About; readonly facts: NodeFacts },
+): object[] {
   return pages.map(({ key, table, forwarding, frontends, chains }) => ({
     key,
     from,
@@ -17,6 +21,7 @@ export function renderData(pages: readonly Page[], from: About): object[] {
     frontends: frontends.map(({ frontend, elements, path }) => ({
       kind: frontend.kind,
       at: frontendText(frontend),
+      ...nodeAddresses(frontend, forwarding, facts),
       ...(frontend.notServed ? { notServed: frontend.notServed } : {}),
       ...(frontend.allowedSources ? { allowedSources: frontend.allowedSources } : {}),
       outcomes: Object.fromEntries(SOURCE_CLASSES.map((s) => [s, frontend.outcomes[s]])),

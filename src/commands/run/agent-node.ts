@@ -9,7 +9,7 @@ import { VERSION } from './version.ts';
 
 /** What the running process tells commands about itself. */
 export function agentNode(of: {
-  readonly agent: Agent;
+  readonly agent: Pick<Agent, 'table' | 'facts' | 'missing'>;
   readonly nodeName: string;
   readonly currentConfig: () => LoadedConfig;
   readonly manifests?: readonly string[];

@@ -1,9 +1,13 @@
+import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { SOURCE_CLASSES, servicePortKey } from '../../forwarding/model.ts';
 import type { About } from '../basis/about.ts';
-import { frontendText, type Row } from './rows.ts';
+import { frontendText, nodeAddresses, type Row } from './rows.ts';
 
 /** The same rows for programs: names that stay, nothing left out. */
-export function servicesData(rows: readonly Row[], from: About): object[] {
+export function servicesData(
+  rows: readonly Row[],
+  { from, facts }: { readonly from: About; readonly facts: NodeFacts },
+): object[] {
   return rows.map(({ forwarding, candidates }) => ({
     key: servicePortKey(forwarding.id),
     from,
@@ -15,6 +19,7 @@ export function servicesData(rows: readonly Row[], from: About): object[] {
       at: frontendText(frontend),
       ...(frontend.address === '' ? {} : { address: frontend.address }),
       port: frontend.port,
+      ...nodeAddresses(frontend, forwarding, facts),
       ...(frontend.allowedSources ? { allowedSources: frontend.allowedSources } : {}),
       ...(frontend.notServed ? { notServed: frontend.notServed } : {}),
       outcomes: Object.fromEntries(SOURCE_CLASSES.map((s) => [s, frontend.outcomes[s]])),

@@ -1,3 +1,4 @@
+import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type {
@@ -56,6 +57,15 @@ function candidates(table: ForwardingTable, name: string, { id }: Forwarding): C
 export function frontendText(frontend: Frontend): string {
   if (frontend.kind === 'node-port') return `node port ${frontend.port}`;
   return endpointKey(frontend);
+}
+
+/** Of a node port, the addresses of the node that it is served on. */
+export function nodeAddresses(
+  { kind }: Frontend,
+  { id }: Forwarding,
+  facts: NodeFacts,
+): { readonly nodeAddresses?: 'all' | readonly string[] } {
+  return kind === 'node-port' ? { nodeAddresses: facts.nodePortAddresses[id.family] } : {};
 }
 
 /** `2 of cluster, masqueraded`, `rejected`, `dropped`. */

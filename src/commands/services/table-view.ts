@@ -1,40 +1,44 @@
 import { styleText } from 'node:util';
+import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Forwarding, Frontend, Outcome } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { formatTextTable } from '../text-table.ts';
-import { frontendText, outcomeText, portText, type Row } from './rows.ts';
+import { frontendText, nodeAddresses, outcomeText, portText, type Row } from './rows.ts';
 
 const HEAD = ['SERVICE', 'FRONTEND', 'KIND', 'FROM POD', 'FROM HOST', 'FROM OUTSIDE', 'NOTES'];
 
 /** One line a frontend: what becomes of a connection from a pod, the node, and anywhere else. */
-export function servicesTable(rows: readonly Row[]): string {
-  return formatTextTable([HEAD.map(bold), ...rows.flatMap(linesOf)]);
+export function servicesTable(rows: readonly Row[], facts: NodeFacts): string {
+  return formatTextTable([HEAD.map(bold), ...rows.flatMap((row) => linesOf(row, facts))]);
 }
 
 /** The same, with every endpoint that was considered below each port. */
-export function servicesWide(rows: readonly Row[]): string {
+export function servicesWide(rows: readonly Row[], facts: NodeFacts): string {
   const blocks = rows.map((row) => {
-    const frontends = formatTextTable([HEAD.map(bold), ...linesOf(row)]);
+    const frontends = formatTextTable([HEAD.map(bold), ...linesOf(row, facts)]);
     return `${frontends}\n\n${candidateTable(row)}\n`;
   });
   return blocks.join('\n');
 }
 
-function linesOf(row: Row): string[][] {
+function linesOf(row: Row, facts: NodeFacts): string[][] {
   const { forwarding } = row;
   return forwarding.frontends.map((frontend, index) => [
     index === 0 ? portText(forwarding) : '',
     frontendText(frontend),
     frontend.kind,
     ...SOURCE_CLASSES.map((source) => outcomeCell(frontend.outcomes[source], forwarding)),
-    notes(frontend, forwarding),
+    notes(frontend, forwarding, facts),
   ]);
 }
 
-function notes(frontend: Frontend, { affinitySeconds, onlyPackets }: Forwarding): string {
+function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): string {
+  const { affinitySeconds, onlyPackets } = forwarding;
   const found: string[] = [];
+  const { nodeAddresses: on } = nodeAddresses(frontend, forwarding, facts);
+  if (on?.length === 0) found.push('on no address of this node');
   if (frontend.notServed) found.push(`not served: ${notServedText(frontend.notServed)}`);
   const { allowedSources } = frontend;
   if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'nobody'}`);

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { AgentNode } from '../../../agent/servers/agent-node.ts';
+import { RowPages } from '../../../agent/servers/row-pages.ts';
+import { runStatusSocket } from '../../../agent/servers/status-socket.ts';
+import { loadConfig } from '../../../config/load.ts';
+import { observeNode } from '../../desired.ts';
+import { agentNode } from '../../run/agent-node.ts';
+import { STATUS_SOCKET } from '../../run/folder.ts';
+
+export interface ServedAgentOptions {
+  /** Where its socket is to be. */
+  readonly runFolder: string;
+  readonly configPath: string;
+  readonly manifests: readonly string[];
+  readonly nodeName: string;
+  /** What it says otherwise of itself. */
+  readonly says?: Partial<AgentNode>;
+}
+
+/** The socket of an agent that has read these files, without its hands on the kernel. */
+export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposable> {
+  const { runFolder, configPath, manifests, nodeName } = of;
+  const config = await loadConfig(new Map([['config', [configPath]]]));
+  const { intake, stop } = await observeNode({
+    settings: config.settings,
+    nodeName,
+    from: { filename: manifests },
+    machine: undefined,
+  });
+  const { table, facts } = intake;
+  const agent = { table, facts, missing: () => [] };
+  const pages = new RowPages(() => table);
+  const lifetime = new AbortController();
+  const opened = Promise.withResolvers<void>();
+  const serving = runStatusSocket(
+    {
+      path: join(runFolder, STATUS_SOCKET),
+      snapshot: () => ({}),
+      counters: async () => [],
+      node: () => ({
+        ...agentNode({ agent, nodeName, currentConfig: () => config, manifests }),
+        ...of.says,
+      }),
+      rows: (request) => pages.page(request),
+      onProblem: opened.reject,
+      onOpen: () => opened.resolve(),
+    },
+    lifetime.signal,
+  );
+  await opened.promise;
+  return {
+    [Symbol.asyncDispose]: async () => {
+      lifetime.abort();
+      await Promise.all([serving, stop()]);
+    },
+  };
+}
