@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +103,25 @@ describe('diff', () => {
     const [slot] = JSON.parse(json) as (Difference & { from: { configuration: string } })[];
     assert.deepEqual([slot?.wanted, slot?.found], [['10.1.0.1 . 8080'], ['10.1.0.99 . 8080']]);
     assert.equal(slot?.from.configuration, 'agent');
+  });
+
+  it('says without rights what it needs, and shows no stack', () => {
+    const main = join(import.meta.dirname, '../main.ts');
+    const nobody = [
+      '--reuid',
+      '65534',
+      '--regid',
+      '65534',
+      '--clear-groups',
+      '--bounding-set',
+      '-all',
+    ];
+    const argv = [...nobody, process.execPath, main, 'diff', '-f', SHOP];
+    const { status, stdout, stderr } = spawnSync('setpriv', argv, { encoding: 'utf8' });
+    assert.deepEqual([status, stdout], [1, '']);
+    const [first] = stderr.split('\n');
+    assert.equal(first, 'this process lacks CAP_NET_ADMIN, without which it can read no rules');
+    assert.doesNotMatch(stderr, /^ +at /m);
   });
 
   it('does not compare with the kernel of another network namespace', async (t) => {
