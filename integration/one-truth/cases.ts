@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { clusterStates } from '../oracle/states.ts';
+import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { type ClusterState, clusterStates } from '../oracle/states.ts';
+import { isForwarding, rowsOf } from '../render-equality/rows.ts';
 import { isValid } from '../render-equality/valid-state.ts';
 
 export const CASE_MODES = ['nftables', 'iptables', 'socket-ebpf', 'tc-ebpf'] as const;
@@ -19,9 +21,10 @@ const POD_RANGES = ['10.244.0.0/16', 'fd00:244::/64'];
 
 /** Clusters, configurations and modes that a node can have. */
 export function cases(): fc.Arbitrary<Case> {
+  const states = clusterStates().filter(isValid);
   return fc
     .record({
-      state: clusterStates().filter(isValid),
+      state: fc.oneof({ weight: 3, arbitrary: states.filter(forwards) }, states),
       mode: fc.constantFrom(...CASE_MODES),
       detection: fc.constantFrom<object>(
         { detectLocalMode: 'ClusterCIDR', clusterCIDR: POD_RANGES.join(',') },
@@ -40,6 +43,11 @@ export function cases(): fc.Arbitrary<Case> {
       manifests: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objectsOf(of.state) }),
       configuration: JSON.stringify(configurationOf(of)),
     }));
+}
+
+/** Few clusters of the generator forward anything on this node. */
+function forwards(state: ClusterState): boolean {
+  return rowsOf(state, unknownNode(state.nodeName)).some(isForwarding);
 }
 
 interface Objects {

@@ -67,6 +67,6 @@ export function toldByServices(
   return { action, endpoints: chosen.map(endpointText).sort(), masquerade };
 }
 
-export function endpointText({ address, port }: EndpointData): string {
+function endpointText({ address, port }: EndpointData): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
