@@ -10,7 +10,8 @@ import { httpGet } from '../../lab/servers/http-get.ts';
 export const NODE = 'node1';
 const LOOPBACK = '127.0.0.1';
 const HEALTH_PORT = 10256;
-const DEADLINE_MS = 30_000;
+/** After an API server was replaced, controllers and watches come back after pauses of up to 30 s. */
+const DEADLINE_MS = 120_000;
 /** kube-proxy gathers changes for a second. */
 const SYNC_MS = 3_000;
 const FIRST_PORT = 7000;
