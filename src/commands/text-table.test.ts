@@ -50,10 +50,22 @@ describe('a table', () => {
       ],
     ];
     assert.deepEqual(formatTextTable(rows, 60).split('\n'), [
-      'SERVICE                     FRONTEND                   NOTES',
-      'nnnnnnnnnnnnnnnnnnnnnnnnnn  [fd00:1234:5678:9abc:      -',
-      'nnnn/ssssssssssssssssssss   def0:1234:5678:9abc]:',
-      '                            65535',
+      'SERVICE                          FRONTEND              NOTES',
+      'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn/  [fd00:1234:5678:      -',
+      'ssssssssssssssssssss             9abc:def0:1234:5678:',
+      '                                 9abc]:65535',
+    ]);
+  });
+
+  it('keeps an address whole, as long as something else can give way', () => {
+    const rows = [
+      ['SERVICE', 'FRONTEND', 'KIND', 'NOTES'],
+      ['shop/web:http TCP', '[fd00:96::1:a4fb]:80', 'load-balancer-ip', 'only from 10.0.0.0/8'],
+    ];
+    assert.deepEqual(formatTextTable(rows, 60).split('\n'), [
+      'SERVICE       FRONTEND              KIND         NOTES',
+      'shop/         [fd00:96::1:a4fb]:80  load-        only from',
+      'web:http TCP                        balancer-ip  10.0.0.0/8',
     ]);
   });
 

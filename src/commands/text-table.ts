@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { fittedWidths, wrapped } from './terminal/fit.ts';
+import { columnWidths, fittedWidths, wrapped } from './terminal/fit.ts';
 import { visibleButStyles } from './terminal/visible.ts';
 
 const GAP = '  ';
@@ -16,13 +16,7 @@ export function formatTextTable(
   screenWidth: number | undefined = terminalWidth(process.stdout),
 ): string {
   const rows = given.map((row) => row.map(visibleButStyles));
-  const natural: number[] = [];
-  for (const row of rows) {
-    row.forEach((cell, column) => {
-      natural[column] = Math.max(natural[column] ?? 0, visibleLength(cell));
-    });
-  }
-  const widths = widthsFor(natural, screenWidth);
+  const widths = widthsFor(rows, screenWidth);
   return rows.flatMap((row) => linesOf(row, widths)).join('\n');
 }
 
@@ -34,10 +28,22 @@ export function terminalWidth(stream: {
   return stream.isTTY ? stream.columns : undefined;
 }
 
-function widthsFor(natural: readonly number[], screenWidth: number | undefined): readonly number[] {
+function widthsFor(
+  rows: readonly (readonly string[])[],
+  screenWidth: number | undefined,
+): readonly number[] {
+  const natural: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      natural[column] = Math.max(natural[column] ?? 0, visibleLength(cell));
+    });
+  }
   if (screenWidth === undefined) return natural;
   const room = screenWidth - GAP.length * Math.max(0, natural.length - 1);
-  return fittedWidths(natural, { room, leastWidth: LEAST_WIDTH });
+  const columns = natural.map((_, column) =>
+    columnWidths(rows.map((row) => stripVTControlCharacters(row[column] ?? ''))),
+  );
+  return fittedWidths(columns, { room, leastWidth: LEAST_WIDTH });
 }
 
 function linesOf(row: readonly string[], widths: readonly number[]): string[] {

@@ -1,43 +1,94 @@
-/** Where a long word is broken first: after what ends a part of a name, an address or a path. */
-const BREAKS = /(?<=[\s/:,;.=-])/;
+/**
+ * Where a text may be broken, the best places first: between words, then after parts of a name, last
+ * after parts of an address, which nobody can copy then.
+ */
+const BREAKS: readonly RegExp[] = [/(?<=\s)/, /(?<=[\s/-])/, /(?<=[\s/:,;.=-])/];
+
+export interface ColumnWidths {
+  /** What the column takes if nothing is broken. */
+  readonly natural: number;
+  /** What it takes if it is broken at the best places only, at the next ones too, and so on. */
+  readonly least: readonly number[];
+}
+
+export function columnWidths(cells: Iterable<string>): ColumnWidths {
+  let natural = 0;
+  const least = BREAKS.map(() => 0);
+  for (const cell of cells) {
+    natural = Math.max(natural, cell.length);
+    BREAKS.forEach((places, level) => {
+      for (const part of cell.split(places)) {
+        least[level] = Math.max(least[level] ?? 0, part.trimEnd().length);
+      }
+    });
+  }
+  return { natural, least };
+}
 
 /**
- * Widths that add up to the room there is: the widest columns give way first, and all of those to the
- * same width. Narrower than `leastWidth` none becomes, then the table is wider than the room.
+ * Widths that add up to the room there is. Everything is broken at the best places that suffice; then
+ * the widest columns give way first, and all of those to the same width. Narrower than `leastWidth`
+ * none becomes, then the table is wider than the room.
  */
 export function fittedWidths(
-  natural: readonly number[],
+  columns: readonly ColumnWidths[],
   { room, leastWidth }: { readonly room: number; readonly leastWidth: number },
 ): number[] {
-  const total = (cap: number): number =>
-    natural.reduce((sum, width) => sum + Math.min(width, cap), 0);
-  let cap = Math.max(leastWidth, ...natural);
-  while (cap > leastWidth && total(cap) > room) cap -= 1;
-  const widths = natural.map((width) => Math.min(width, cap));
+  const floors = floorsFor(columns, { room, leastWidth });
+  const under = (cap: number): number[] =>
+    columns.map(({ natural }, column) => Math.min(natural, Math.max(cap, floors[column] ?? cap)));
+  const total = (widths: readonly number[]): number =>
+    widths.reduce((sum, width) => sum + width, 0);
+  let cap = Math.max(leastWidth, ...columns.map(({ natural }) => natural));
+  while (cap > leastWidth && total(under(cap)) > room) cap -= 1;
+  const widths = under(cap);
   // What is left over goes to the first of those that gave way: names stand there.
-  let spare = Math.max(0, room - total(cap));
+  let spare = Math.max(0, room - total(widths));
   return widths.map((width, column) => {
-    const more = Math.min(spare, (natural[column] ?? width) - width);
+    const more = Math.min(spare, (columns[column]?.natural ?? width) - width);
     spare -= more;
     return width + more;
   });
+}
+
+/** Of the best places to break at that leave room for all columns. */
+function floorsFor(
+  columns: readonly ColumnWidths[],
+  { room, leastWidth }: { readonly room: number; readonly leastWidth: number },
+): readonly number[] {
+  for (const level of BREAKS.keys()) {
+    const floors = columns.map(({ least }) => Math.max(leastWidth, least[level] ?? 0));
+    if (floors.reduce((sum, width) => sum + width, 0) <= room) return floors;
+  }
+  return columns.map(() => leastWidth);
 }
 
 /** Lines of at most so many characters; nothing but spaces at their ends is lost. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const part of text.split(BREAKS)) {
+  for (const part of partsOf(text, { width, level: 0 })) {
     if (line !== '' && (line + part).trimEnd().length > width) {
       lines.push(line.trimEnd());
       line = '';
     }
     line += part;
-    while (line.trimEnd().length > width) {
-      lines.push(line.slice(0, width));
-      line = line.slice(width);
-    }
   }
   lines.push(line.trimEnd());
   return lines;
+}
+
+/** Each fits a line; what does not is broken at the next best places, at last anywhere. */
+function partsOf(text: string, of: { readonly width: number; readonly level: number }): string[] {
+  const places = BREAKS[of.level];
+  if (text.trimEnd().length <= of.width) return [text];
+  if (places === undefined) return chunks(text, of.width);
+  return text.split(places).flatMap((part) => partsOf(part, { ...of, level: of.level + 1 }));
+}
+
+function chunks(text: string, width: number): string[] {
+  const count = Math.ceil(text.length / width);
+  return Array.from({ length: count }, (_, index) =>
+    text.slice(index * width, (index + 1) * width),
+  );
 }
