@@ -1,3 +1,4 @@
+import { removePlannedFlows } from './flow-witness.ts';
 import { changedParts, readMachine } from './machine.ts';
 import { must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import type { PlaneScene } from './plane-scene.ts';
@@ -12,6 +13,7 @@ export const CLEANUP_FAULT: PlaneFault = {
 
 async function cleanUp(scene: PlaneScene): Promise<PlaneOutcome> {
   await scene.serving();
+  await removePlannedFlows(scene.namespacePath);
   const hammer = await scene.hammer();
   hammer.start({ hands: 1, pauseMs: 0 });
   while (hammer.made.length < CONNECTIONS) await new Promise(setImmediate);
@@ -25,10 +27,18 @@ async function cleanUp(scene: PlaneScene): Promise<PlaneOutcome> {
   const from = performance.now();
   await scene.fairlead('cleanup', `--run-folder=${scene.runFolder}`);
   const tookMs = performance.now() - from;
-  const left = changedParts(scene.untouched, await readMachine(scene.namespacePath));
-  must(left.length === 0, `not as before: ${left.join(', ')}`);
+  const after = await readMachine(scene.namespacePath);
+  const left = changedParts(scene.untouched, after);
+  const shown = left.map((part) => `${part}: ${newLine(scene.untouched[part], after[part])}`);
+  must(left.length === 0, `not as before: ${shown.join('; ')}`);
   return {
     rightAfter: `${(tookMs / 1_000).toFixed(1)} s, the whole command`,
     lost: `nothing of others: flows of a stranger have their ids; as before: ${Object.keys(running).join(', ')} (${changed.join(', ')} had changed)`,
   };
+}
+
+/** The first line that was not there before. */
+function newLine(before: string, after: string): string {
+  const known = new Set(before.split('\n'));
+  return after.split('\n').find((line) => !known.has(line)) ?? 'lines are missing';
 }

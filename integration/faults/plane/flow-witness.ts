@@ -14,6 +14,12 @@ const CLIENTS = ['--orig-src', clientOf(0), '--mask-src', '255.255.0.0'] as cons
 const DELETE_OLD = ['conntrack', '-D', '-p', 'udp', ...CLIENTS] as const;
 const ENDPOINTS = ['10.201.7.1', '10.201.7.2'] as const;
 
+/** Flows that another row has made, without the kernel's mark of a translation. */
+export async function removePlannedFlows(namespacePath: string): Promise<void> {
+  // It ends with 1 when there is nothing to delete.
+  await tryRun(enterNamespace(namespacePath, [...DELETE_OLD]));
+}
+
 /** UDP flows of a Service of which one endpoint goes while something is wrong. */
 export class FlowWitness {
   readonly #scene: PlaneScene;
@@ -57,8 +63,7 @@ export class FlowWitness {
     const { inside } = this.#scene;
     await this.#scene.setEndpoints(NAME, ENDPOINTS);
     await inside.becomesRight('diff', 60_000);
-    // It ends with 1 when there is nothing to delete.
-    await tryRun(enterNamespace(this.#scene.namespacePath, [...DELETE_OLD]));
+    await removePlannedFlows(this.#scene.namespacePath);
     await inside.ask('insertFlows', { plan: this.#plan });
     this.#before = await inside.ask('flows', { plan: this.#plan });
     const count = Object.keys(this.#before).length;

@@ -15,12 +15,12 @@ const TELL_PID = 'echo $$; exec nft "$@"';
 /** What somebody else does to our tables. */
 export const TOUCH_FAULTS: readonly PlaneFault[] = [
   touch('element deleted', {
-    done: 'one element of the map of Services, by `nft delete element`',
+    done: 'one element of the map of frontends, by `nft delete element`',
     command: async (scene) => {
-      const listing = await scene.onNode('nft', 'list', 'map', 'ip', 'fairlead', 'services');
-      const key = /elements = \{ (\S+ \. \w+ \. \d+)/.exec(listing)?.[1];
-      must(key !== undefined, 'the map of Services has no elements');
-      return ['delete', 'element', 'ip', 'fairlead', 'services', `{ ${key} }`];
+      const listing = await scene.onNode('nft', 'list', 'map', 'ip', 'fairlead', 'frontends');
+      const key = /elements = \{ (\S+ \. \w+ \. \S+)/.exec(listing)?.[1];
+      must(key !== undefined, 'the map of frontends has no elements');
+      return ['delete', 'element', 'ip', 'fairlead', 'frontends', `{ ${key} }`];
     },
   }),
   touch('rules of a chain flushed', {
@@ -88,7 +88,7 @@ async function named(scene: PlaneScene, pid: number): Promise<void> {
   };
   await until(isNamed, { what: `the status to name nft, ${pid}`, deadlineMs: DEADLINE_MS });
   const log = await readFile(scene.proxy.logFile, 'utf8');
-  must(log.includes(`"pid":${pid}`), `the log does not name process ${pid}`);
+  must(log.includes(`pid=${pid} program=nft`), `the log does not name process ${pid}`);
 }
 
 async function listOthers(scene: PlaneScene): Promise<string> {
