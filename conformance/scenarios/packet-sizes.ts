@@ -30,16 +30,21 @@ const EVERYWHERE: ServiceDeclaration = {
   externalIPs: ['external'],
 };
 
-interface Elsewhere {
-  /** For clients outside, whose way into the cluster is wider than that to its pods. */
-  readonly fromOutside?: Otherwise;
-  readonly behindTheOther?: Otherwise;
-}
-
 /** From both nodes and from outside, to every kind of address of a Service. */
 function everyWay(
   question: Pick<Question, 'bytes' | 'expect'>,
-  { fromOutside = {}, behindTheOther = {} }: Elsewhere = {},
+  fromOutside: Otherwise = {},
+): Question[] {
+  return [
+    ...throughOneNode(question, fromOutside),
+    ...throughTheOtherNode({ ...question, otherwise: fromOutside }),
+  ];
+}
+
+/** `fromOutside`: for clients whose way into the cluster is wider than that to its pods. */
+function throughOneNode(
+  question: Pick<Question, 'bytes' | 'expect'>,
+  fromOutside: Otherwise = {},
 ): Question[] {
   return [
     { from: 'pod:near', to: clusterIP('web'), ...question },
@@ -48,7 +53,6 @@ function everyWay(
     { from: 'node2', to: clusterIP('web'), ...question },
     { from: 'pod:near', to: nodePort('web', 2), ...question },
     { from: 'client', to: nodePort('web', 1), ...question, otherwise: fromOutside },
-    ...throughTheOtherNode({ ...question, otherwise: { ...fromOutside, ...behindTheOther } }),
   ];
 }
 
@@ -83,13 +87,16 @@ export const packetSizeScenarios: readonly Scenario[] = [
     title: 'A sender of large packets learns that the path to the endpoint is narrower',
     pods: { a: on(1, NARROW), near: asker(1), far: asker(2) },
     services: { web: EVERYWHERE },
+    // First what is forwarded: a node that has sent there itself knows the path, and tells others.
     steps: [
       {
-        ask: everyWay(
-          { bytes: TRANSFER_BYTES, expect: answeredBy('a') },
-          { behindTheOther: behindDocker(LOST_ERROR) },
-        ),
+        ask: throughTheOtherNode({
+          bytes: TRANSFER_BYTES,
+          expect: answeredBy('a'),
+          otherwise: behindDocker(LOST_ERROR),
+        }),
       },
+      { ask: throughOneNode({ bytes: TRANSFER_BYTES, expect: answeredBy('a') }) },
     ],
   },
   {
@@ -127,7 +134,7 @@ export const packetSizeScenarios: readonly Scenario[] = [
     pods: { a: on(1), b: on(2), near: asker(1), far: asker(2) },
     services: { web: { ...EVERYWHERE, ports: [UDP_PORT] } },
     steps: DATAGRAM_BYTES.map((bytes) => ({
-      ask: everyWay({ bytes, expect: answeredBy('a', 'b') }, { fromOutside: LOST_BEFORE_VXLAN }),
+      ask: everyWay({ bytes, expect: answeredBy('a', 'b') }, LOST_BEFORE_VXLAN),
     })),
   },
   {
