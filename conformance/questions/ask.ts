@@ -15,6 +15,7 @@ import {
   resolveAsker,
   resolveTarget,
 } from './resolve.ts';
+import { startStopwatch } from './stopwatch.ts';
 import { TcpFlow } from './tcp.ts';
 import { UdpFlow } from './udp.ts';
 import { untilRight } from './until-right.ts';
@@ -116,12 +117,12 @@ async function connectOnce({ from, to, sourcePort, bytes }: Volley): Promise<Out
 }
 
 async function requestStatus(from: ResolvedAsker, to: ResolvedTarget): Promise<Outcome> {
-  const startedAt = performance.now();
+  const lapse = startStopwatch();
   try {
     const answer = await httpGet(from.origin, { ...to, path: to.path ?? '/' });
     return { kind: 'status', status: answer.status, body: answer.body };
   } catch (error) {
-    return outcomeOfError(error, startedAt);
+    return outcomeOfError(error, lapse);
   }
 }
 

@@ -113,4 +113,11 @@ describe('judge()', () => {
     assert.ok(judge({ refused: true, withinMs: 1_000 }, [refusedAfter(1_020)], ipv6));
     assert.ok(judge({ refused: true, notBeforeMs: 900 }, [refusedAfter(2)], ipv6));
   });
+
+  it('does not count what the host took from the machine, but by the clock it is not early', () => {
+    const outcome: Outcome = { kind: 'refused', afterMs: 1_400, stolenMs: 600 };
+    assert.equal(judge({ refused: true, withinMs: 900 }, [outcome], circumstances), undefined);
+    assert.equal(judge({ refused: true, notBeforeMs: 900 }, [outcome], circumstances), undefined);
+    assert.ok(judge({ refused: true, withinMs: 700 }, [outcome], circumstances));
+  });
 });

@@ -56,7 +56,7 @@ function findFault(
     const limitMs = expected.withinMs ?? REFUSAL_LIMIT_MS[circumstances.family];
     const { notBeforeMs = 0 } = expected;
     const prompt = (o: Outcome): boolean =>
-      o.kind === 'refused' && o.afterMs <= limitMs && o.afterMs >= notBeforeMs;
+      o.kind === 'refused' && o.afterMs - (o.stolenMs ?? 0) <= limitMs && o.afterMs >= notBeforeMs;
     return unless(outcomes.every(prompt), `not all were refused within ${limitMs} ms`);
   }
   if ('spreadOver' in expected) {

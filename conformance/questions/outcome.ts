@@ -1,8 +1,11 @@
+import type { Stopwatch } from './stopwatch.ts';
+
 /** What happened to one connection or one exchange of datagrams. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly by: string; readonly source: string }
   | { readonly kind: 'echoed' }
-  | { readonly kind: 'refused'; readonly afterMs: number }
+  /** `stolenMs`: what the host took from the machine meanwhile. */
+  | { readonly kind: 'refused'; readonly afterMs: number; readonly stolenMs?: number }
   | { readonly kind: 'silent' }
   | { readonly kind: 'failed'; readonly code: string }
   | { readonly kind: 'status'; readonly status: number; readonly body: string };
@@ -12,9 +15,9 @@ export const SILENCE_MS = 2_000;
 /** Somebody has accepted the connection: it leads somewhere, and a busy machine may take its time. */
 export const ANSWER_MS = 10_000;
 
-export function outcomeOfError(error: unknown, startedAt: number): Outcome {
+export function outcomeOfError(error: unknown, lapse: Stopwatch): Outcome {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
-  if (code === 'ECONNREFUSED') return { kind: 'refused', afterMs: performance.now() - startedAt };
+  if (code === 'ECONNREFUSED') return { kind: 'refused', ...lapse() };
   return { kind: 'failed', code };
 }
 
@@ -23,7 +26,7 @@ export function describeOutcome(outcome: Outcome): string {
     case 'answered':
       return `answered by ${outcome.by}, who saw ${outcome.source}`;
     case 'refused':
-      return `refused after ${outcome.afterMs.toFixed(0)} ms`;
+      return `refused after ${outcome.afterMs.toFixed(0)} ms${stolenText(outcome.stolenMs)}`;
     case 'echoed':
     case 'silent':
       return outcome.kind;
@@ -32,4 +35,8 @@ export function describeOutcome(outcome: Outcome): string {
     case 'status':
       return `HTTP ${outcome.status} ${outcome.body.replace(/\s+/g, ' ')}`;
   }
+}
+
+function stolenText(stolenMs = 0): string {
+  return stolenMs === 0 ? '' : `, of which the host of the machine took ${stolenMs} ms`;
 }

@@ -1,6 +1,7 @@
 import { type Destination, dialPing, type Origin } from '../../lab/host/sockets.ts';
 import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
 import { afterSilence } from './silence.ts';
+import { startStopwatch } from './stopwatch.ts';
 
 const ECHO_REQUEST = { ipv4: 8, ipv6: 128 } as const;
 const ECHO_REPLY = { ipv4: 0, ipv6: 129 } as const;
@@ -13,7 +14,7 @@ const PAYLOAD = Buffer.from('fairlead conformance');
  */
 export async function askPing(origin: Origin, to: Pick<Destination, 'address'>): Promise<Outcome> {
   const socket = await dialPing(origin, to);
-  const startedAt = performance.now();
+  const lapse = startStopwatch();
   const family = to.address.includes(':') ? 'ipv6' : 'ipv4';
   try {
     return await new Promise<Outcome>((resolve) => {
@@ -23,11 +24,11 @@ export async function askPing(origin: Origin, to: Pick<Destination, 'address'>):
         resolve(outcome);
       };
       socket.on('message', (message) => finish(outcomeOfReply(message, ECHO_REPLY[family])));
-      socket.on('error', (error) => finish(outcomeOfError(error, startedAt)));
+      socket.on('error', (error) => finish(outcomeOfError(error, lapse)));
       socket.send(echoRequest(ECHO_REQUEST[family]), (error) => {
         // The node's own rules turned it away: whether they say so by ICMP, the socket hears next.
         if (error && (error as NodeJS.ErrnoException).code !== 'EPERM') {
-          finish(outcomeOfError(error, startedAt));
+          finish(outcomeOfError(error, lapse));
         }
       });
     });

@@ -3,6 +3,7 @@ import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.t
 import { ANSWER_MS, type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
 import { payloadOf } from './payload.ts';
 import { afterSilence } from './silence.ts';
+import { startStopwatch } from './stopwatch.ts';
 
 const REQUEST = '/hostname /clientip'
   .split(' ')
@@ -29,7 +30,7 @@ export class TcpFlow {
    * first.
    */
   async ask(bytes = 0): Promise<Outcome> {
-    const startedAt = performance.now();
+    const lapse = startStopwatch();
     const socket = this.#socket;
     if (socket.destroyed) return { kind: 'failed', code: 'the connection is gone' };
     return await new Promise<Outcome>((resolve) => {
@@ -49,7 +50,7 @@ export class TcpFlow {
           finish({ kind: 'failed', code: 'another payload came back' });
         } else finish({ kind: 'answered', by: bodies.hostname, source: hostOf(bodies.client) });
       };
-      const onError = (error: Error): void => finish(outcomeOfError(error, startedAt));
+      const onError = (error: Error): void => finish(outcomeOfError(error, lapse));
       const onClose = (): void => finish({ kind: 'failed', code: 'closed without an answer' });
       const onConnect = (): void => {
         callOff();

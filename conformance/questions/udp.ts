@@ -3,6 +3,7 @@ import { type Destination, dialUdp, type Origin } from '../../lab/host/sockets.t
 import { type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
 import { payloadOf } from './payload.ts';
 import { afterSilence } from './silence.ts';
+import { type Stopwatch, startStopwatch } from './stopwatch.ts';
 import { hostOf } from './tcp.ts';
 
 const ECHO_WORD = 'echo ';
@@ -23,16 +24,16 @@ export class UdpFlow {
 
   /** Who is at the other end? With `bytes`, a datagram of that size goes there and back first. */
   async ask(bytes = 0): Promise<Outcome> {
-    const startedAt = performance.now();
+    const lapse = startStopwatch();
     if (bytes > 0) {
       const payload = payloadOf(bytes);
-      const echo = await this.#exchange(`${ECHO_WORD}${payload}`, startedAt);
+      const echo = await this.#exchange(`${ECHO_WORD}${payload}`, lapse);
       if (typeof echo !== 'string') return echo;
       if (echo !== payload) return { kind: 'failed', code: 'another payload came back' };
     }
-    const hostname = await this.#exchange('hostname', startedAt);
+    const hostname = await this.#exchange('hostname', lapse);
     if (typeof hostname !== 'string') return hostname;
-    const client = await this.#exchange('clientip', startedAt);
+    const client = await this.#exchange('clientip', lapse);
     if (typeof client !== 'string') return client;
     return { kind: 'answered', by: hostname, source: hostOf(client) };
   }
@@ -41,7 +42,7 @@ export class UdpFlow {
     this.#socket.close();
   }
 
-  async #exchange(word: string, startedAt: number): Promise<string | Outcome> {
+  async #exchange(word: string, lapse: Stopwatch): Promise<string | Outcome> {
     const socket = this.#socket;
     return await new Promise<string | Outcome>((resolve) => {
       const finish = (result: string | Outcome): void => {
@@ -51,7 +52,7 @@ export class UdpFlow {
       };
       const onMessage = (message: Buffer): void => finish(message.toString());
       const onError = (error: Error): void =>
-        finish(isTooLarge(error) ? { kind: 'silent' } : outcomeOfError(error, startedAt));
+        finish(isTooLarge(error) ? { kind: 'silent' } : outcomeOfError(error, lapse));
       const callOff = afterSilence(SILENCE_MS, () => finish({ kind: 'silent' }));
       socket.on('message', onMessage).on('error', onError);
       socket.send(word, (error) => {

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startStopwatch, stolenMsIn } from './stopwatch.ts';
+
+const stat = (stealTicks: number): string =>
+  `cpu  100 0 200 4000 5 0 7 ${stealTicks} 0 0\ncpu0 50 0 100 2000 2 0 3 ${stealTicks} 0 0\n`;
+
+test('tells what the host took from the machine beside the time', () => {
+  const moment = { ms: 1_000, stealTicks: 30 };
+  const readStat = (): string => stat(moment.stealTicks);
+  const lapse = startStopwatch({ readStat, nowMs: () => moment.ms });
+  moment.ms = 3_000;
+  assert.deepEqual(lapse(), { afterMs: 2_000, stolenMs: 0 });
+  moment.stealTicks = 130;
+  assert.deepEqual(lapse(), { afterMs: 2_000, stolenMs: 1_000 });
+});
+
+test('reads the line of all processors, and the one of this machine', () => {
+  assert.equal(stolenMsIn(stat(12)), 120);
+  assert.equal(stolenMsIn(''), 0);
+  assert.ok(startStopwatch()().stolenMs >= 0);
+});

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+
+/** The kernel counts in ticks of a hundredth of a second, whatever its own clock is. */
+const TICK_MS = 10;
+/** Of the line of all processors: the word `cpu`, then user, nice, system, idle, and three more. */
+const STEAL_FIELD = 8;
+
+export interface Lapse {
+  /** By the clock. */
+  readonly afterMs: number;
+  /** What the host of this machine took from its processors meanwhile, of all together. */
+  readonly stolenMs: number;
+}
+
+/** Tells how long ago it was started. */
+export type Stopwatch = () => Lapse;
+
+export interface Clocks {
+  readonly readStat: () => string;
+  readonly nowMs: () => number;
+}
+
+const OF_THIS_MACHINE: Clocks = {
+  readStat: () => readFileSync('/proc/stat', 'utf8'),
+  nowMs: () => performance.now(),
+};
+
+/**
+ * A host that has much else to do lets a machine stand still for seconds, and no proxy is late by
+ * that: so it is told beside the time.
+ */
+export function startStopwatch({ readStat, nowMs }: Clocks = OF_THIS_MACHINE): Stopwatch {
+  const stolenBeforeMs = stolenMsIn(readStat());
+  const startedAtMs = nowMs();
+  return () => ({
+    afterMs: nowMs() - startedAtMs,
+    stolenMs: stolenMsIn(readStat()) - stolenBeforeMs,
+  });
+}
+
+/** Since the start of the machine. */
+export function stolenMsIn(stat: string): number {
+  const [first = ''] = stat.split('\n', 1);
+  const ticks = Number(first.split(/\s+/)[STEAL_FIELD]);
+  return Number.isFinite(ticks) ? ticks * TICK_MS : 0;
+}
