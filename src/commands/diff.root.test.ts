@@ -9,6 +9,7 @@ import { bring, newPlane, nft } from '../dataplanes/nftables/testing/kernel.ts';
 import { enterOwnNetwork } from '../linux/netlink/testing/own-namespace.ts';
 import { answerOf } from './basis/answer.ts';
 import { findBasis } from './basis/basis.ts';
+import { manyServices } from './basis/testing/many-services.ts';
 import { runCommand } from './basis/testing/run-command.ts';
 import { serveAgent } from './basis/testing/served-agent.ts';
 import { diffCommand } from './diff.ts';
@@ -54,17 +55,7 @@ async function agentInKernel(t: TestContext, says: Partial<AgentNode> = {}): Pro
 describe('diff', () => {
   it('counts everything that is missing, and lists the first of it', async (t) => {
     const file = join(await folder(t), 'many.json');
-    const items = Array.from({ length: 300 }, (_, index) => ({
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { namespace: 'ns', name: `s${index}` },
-      spec: {
-        clusterIPs: [`10.96.${index >> 8}.${index & 255}`],
-        ipFamilies: ['IPv4'],
-        ports: [{ port: 80 }],
-      },
-    }));
-    await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    await writeFile(file, manyServices(300));
     const { code, out, err } = await diff(t, '-f', file, '--proxy-mode', 'nftables');
     assert.equal(code, 3);
     assert.equal(out.split('\n').length, 100);

@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { renderCommand } from '../render.ts';
 import { servicesCommand } from '../services.ts';
+import { manyServices } from './testing/many-services.ts';
 import { runCommand } from './testing/run-command.ts';
 import { serveAgent } from './testing/served-agent.ts';
 
@@ -78,22 +79,12 @@ describe('a command that is told nothing', () => {
   it('goes page by page through more rows than one answer holds', async (t) => {
     const runFolder = await folder(t);
     const manifests = join(runFolder, 'many.json');
-    const items = Array.from({ length: 5_000 }, (_, index) => ({
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { namespace: 'ns', name: `s${index}` },
-      spec: {
-        clusterIPs: [`10.96.${index >> 8}.${index & 255}`],
-        ipFamilies: ['IPv4'],
-        ports: [{ port: 80 }],
-      },
-    }));
-    await writeFile(manifests, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    await writeFile(manifests, manyServices(5_000));
     const files = { runFolder, configPath: await configFile(t, ''), manifests: [manifests] };
     await using _agent = await serveAgent({ ...files, nodeName: 'node1' });
     const { out } = await services(t, '--run-folder', runFolder, '-o', 'json');
     const keys = new Set(JSON.parse(out).map(({ key }: { key: string }) => key));
-    assert.equal(keys.size, items.length);
+    assert.equal(keys.size, 5_000);
   });
 });
 
