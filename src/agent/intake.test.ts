@@ -4,7 +4,7 @@ import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { Intake } from './intake.ts';
 import { SETTINGS } from './testing/stage.ts';
 
-test('a deleted slice names its Service, so that nothing of other Services is looked at', () => {
+test('a deleted slice names its Service, so that flows of other Services are not inspected', () => {
   const intake = new Intake({ settings: SETTINGS, nodeName: 'node1' });
   intake.take({ kind: 'service', type: 'put', key: 'ns/web', object: service() });
   const object = slice([endpoint('10.0.0.1')]);

@@ -41,8 +41,8 @@ export async function cleanUp(options: CleanupOptions): Promise<void> {
 }
 
 /**
- * No refusal: it is also the way out when the agent hangs, kube-proxy's own `--cleanup` asks nobody
- * either, and `--mode` may be about another mode than the one that runs.
+ * No refusal: it is also the way out when the agent hangs, kube-proxy's own `--cleanup` does
+ * not check, and `--mode` may be about another mode than the one that runs.
  */
 function warnOfRunning({ dryRun, mode, runFolder }: CleanupOptions): void {
   const running = runningInstance({ runFolder });

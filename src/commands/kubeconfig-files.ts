@@ -10,7 +10,7 @@ export interface KubeconfigPlaces {
 /**
  * The files that kubectl would merge when none is named: those of $KUBECONFIG, of which some may be
  * missing, else ~/.kube/config. None at all means the service account of the pod, which comes before
- * the file in the home: whoever opens a shell in a pod asks about its cluster.
+ * the file in the home: a shell in a pod is for questions about its own cluster.
  */
 export function kubeconfigFiles({ env, home }: KubeconfigPlaces): readonly string[] {
   const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');

@@ -8,7 +8,7 @@ const LEAST_WIDTH = 6;
 
 /**
  * Aligned columns for a person, by what is visible of each cell; the first row is the head. A cell
- * is one line: a line end within it would make a row that nobody wrote. On a terminal that is too
+ * is one line: a line break within it would add a row. On a terminal that is too
  * narrow, long cells go on below in their column; where a program reads, each row is one line.
  */
 export function formatTextTable(

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Names the process for `ps`, `top` and whoever reads /proc/PID/comm, as drift reports of another
- * Fairlead do: Node calls its first thread MainThread. `process.title` would do it too, but writes
+ * Names the process for `ps`, `top` and all that read /proc/PID/comm, such as the drift reports of
+ * another Fairlead: Node calls its first thread MainThread. `process.title` would do it too, but writes
  * over the command line, which then shows no flags any more.
  */
 export function nameProcess(name: string): void {

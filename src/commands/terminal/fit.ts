@@ -1,6 +1,6 @@
 /**
  * Where a text may be broken, the best places first: between words, then after parts of a name, last
- * after parts of an address, which nobody can copy then.
+ * after parts of an address, which then cannot be copied.
  */
 const BREAKS: readonly RegExp[] = [/(?<=\s)/, /(?<=[\s/-])/, /(?<=[\s/:,;.=-])/];
 
