@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import type { ServedFrontend } from '../agent/frontends-page.ts';
-import { readCounters, readFrontends, readStatus } from '../agent/servers/status-client.ts';
+import { readCounters, readRows, readStatus } from '../agent/servers/status-client.ts';
 import type { StatusPage } from '../agent/status-page.ts';
 import { systemClock } from '../cluster/clock.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
@@ -10,6 +9,7 @@ import { RUN_FOLDER, STATUS_SOCKET } from './run/folder.ts';
 import { connectionsView } from './status/connections-view.ts';
 import { countersView } from './status/counters.ts';
 import { readConnections } from './status/read-connections.ts';
+import { servedFrontends } from './status/served-frontends.ts';
 import { isWell } from './status/summary.ts';
 import { statusView } from './status/view.ts';
 import { printJson, printPage } from './terminal/print.ts';
@@ -64,7 +64,8 @@ async function show(options: StatusOptions): Promise<void> {
 
 async function showConnections(options: StatusOptions, socketPath: string): Promise<void> {
   const { mode } = (await readStatus({ socketPath })) as StatusPage;
-  const frontends = (await readFrontends({ socketPath })) as ServedFrontend[];
+  const rows = await readRows({ socketPath });
+  const frontends = servedFrontends(rows.map(({ forwarding }) => forwarding));
   const wanted = {
     mode,
     most: options.all ? Number.POSITIVE_INFINITY : CONNECTIONS_SHOWN,

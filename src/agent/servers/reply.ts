@@ -28,7 +28,7 @@ export function textReply(body: string): Reply {
   return { status: OK, headers, body };
 }
 
-export function jsonReply(status: number, body: string | Buffer): Reply {
+export function jsonReply(status: number, body: string): Reply {
   const headers = { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' };
   return { status, headers, body };
 }

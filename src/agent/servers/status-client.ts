@@ -50,11 +50,6 @@ export async function readRows(request: RowsRequest = {}): Promise<PagedRow[]> {
   }
 }
 
-/** Every address that it serves. Throws ServerError. */
-export async function readFrontends(request: StatusRequest = {}): Promise<unknown> {
-  return await ask('/frontends', request);
-}
-
 async function ask(path: string, request: StatusRequest): Promise<unknown> {
   const socketPath = request.socketPath ?? STATUS_SOCKET_PATH;
   const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;

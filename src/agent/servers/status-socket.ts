@@ -16,8 +16,6 @@ export interface StatusSocketOptions {
   readonly path?: string;
   /** The state of the agent, as data. */
   readonly snapshot: () => unknown;
-  /** Every address that is served, as JSON. */
-  readonly frontends?: () => Promise<Buffer>;
   /** What the kernel has counted, asked for anew each time. */
   readonly counters: () => Promise<unknown>;
   /** Which node it serves and with what configuration. */
@@ -42,13 +40,11 @@ export async function runStatusSocket(
   const { onProblem, onOpen } = options;
   const budget = new ConnectionBudget(LIMITS);
   const socketPath = options.path ?? STATUS_SOCKET_PATH;
-  const { frontends } = options;
   const byPath = routes(
     new Map<string, Handler>([
       ['/status', async () => dataReply(await options.snapshot())],
       ['/counters', async () => dataReply(await options.counters())],
       ['/node', () => dataReply(options.node())],
-      ...(frontends ? [['/frontends', async () => jsonReply(OK, await frontends())] as const] : []),
     ]),
   );
   const handler: Handler = (path) => {

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { Events } from '../../agent/events.ts';
-import { frontendsPage } from '../../agent/frontends-page.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { ConnectionBudget } from '../../agent/servers/connection-budget.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
@@ -85,7 +84,6 @@ export function serverTasks(of: {
         {
           path: join(of.runFolder, STATUS_SOCKET),
           snapshot: () => statusPage(agent, plane),
-          frontends: () => frontendsPage(agent.table),
           counters: () => plane.counters(),
           node: () => agentNode(of),
           rows: (request) => rowPages.page(request),

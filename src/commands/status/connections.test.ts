@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { ServedFrontend } from '../../agent/frontends-page.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
 import { connectionsView } from './connections-view.ts';
 import { readConnections } from './read-connections.ts';
+import type { ServedFrontend } from './served-frontends.ts';
 
 const WEB = { service: 'shop/web:http', protocol: 'TCP', family: 'IPv4' } as const;
 const FRONTENDS: readonly ServedFrontend[] = [

@@ -1,10 +1,10 @@
-import type { ServedFrontend } from '../../agent/frontends-page.ts';
 import { readTranslated } from '../../flows/translated.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
 import { CommandError } from '../command-error.ts';
 import { connectionOf } from './connection.ts';
 import type { Connections } from './connections-view.ts';
+import type { ServedFrontend } from './served-frontends.ts';
 
 export interface ConnectionsWanted {
   /** Of this Service or service port only. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Forwarding, Frontend } from '../forwarding/model.ts';
-import { contentsOf } from './contents.ts';
-import { frontendsPage } from './frontends-page.ts';
+import { contentsOf } from '../../agent/contents.ts';
+import type { Forwarding, Frontend } from '../../forwarding/model.ts';
+import { servedFrontends } from './served-frontends.ts';
 
 const OUTCOME = { action: 'reject' } as const;
 const OUTCOMES = { pod: OUTCOME, host: OUTCOME, outside: OUTCOME };
@@ -28,24 +28,24 @@ function tableOf(rows: readonly Forwarding[]) {
 
 const HELD = { reason: 'api-server' } as const;
 
-it('tells every address that is served, also of more Services than it takes in one go', async () => {
+it('tells every address that is served, and of a node port none', () => {
   const many = Array.from({ length: 1_201 }, (_, n) =>
     row(`s${n}`, [{ kind: 'cluster-ip', address: '10.96.0.1', port: 1 + n }]),
   );
   const nodePort = row('web', [{ kind: 'node-port', address: '', port: 30_080 }]);
-  const page = JSON.parse((await frontendsPage(tableOf([...many, nodePort]))).toString());
+  const page = servedFrontends([...many, nodePort]);
   assert.equal(page.length, 1_202);
   const [first, last] = [page[0], page.at(-1)];
   const of = { protocol: 'TCP', family: 'IPv4' };
   assert.deepEqual(first, { service: 'shop/s0:http', ...of, address: '10.96.0.1', port: 1 });
   assert.deepEqual(last, { service: 'shop/web:http', ...of, port: 30_080 });
-  assert.equal((await frontendsPage(tableOf([]))).toString(), '[]');
+  assert.deepEqual(servedFrontends([]), []);
 });
 
-it('leaves out what is not served, as does the count of what is there', async () => {
+it('leaves out what is not served, as does the count of what is there', () => {
   const { frontends, ...rest } = row('a', [{ kind: 'external-ip', address: '10.0.0.1', port: 80 }]);
   const refused = { ...rest, frontends: frontends.map((each) => ({ ...each, notServed: HELD })) };
-  const table = tableOf([refused, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])]);
-  assert.equal(JSON.parse((await frontendsPage(table)).toString()).length, 1);
-  assert.deepEqual(contentsOf(table), { services: 2, frontends: 1, endpoints: 4 });
+  const rows = [refused, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])];
+  assert.equal(servedFrontends(rows).length, 1);
+  assert.deepEqual(contentsOf(tableOf(rows)), { services: 2, frontends: 1, endpoints: 4 });
 });
