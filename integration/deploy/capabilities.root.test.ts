@@ -15,7 +15,7 @@ import { type LimitedProxy, startLimited } from './limited-proxy.ts';
 
 const OVERLAY = join(import.meta.dirname, '../../deploy/ebpf/kustomization.yaml');
 const SYNCED = 'every Service is in the kernel';
-const ALONE = 'so nftables serves alone';
+const ALONE = 'falling back to nftables';
 const UNENDED = 'sockets of removed endpoints are not ended';
 const METRICS = 'http://127.0.0.1:10249/metrics';
 const AS_NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'] as const;
@@ -166,7 +166,7 @@ describe('the capabilities of deploy/ebpf', () => {
   });
 
   for (const name of ['BPF', 'PERFMON']) {
-    it(`without ${name}, and SYS_ADMIN that includes it: nftables serves alone`, async () => {
+    it(`without ${name}, and SYS_ADMIN that includes it: falls back to nftables`, async () => {
       await using proxy = start(without(name, 'SYS_ADMIN'));
       const said = await proxy.says(SYNCED, ALONE);
       assert.match(said, new RegExp(`lacks CAP_${name} .*Next: add ${name} to the capabilities`));

@@ -10,8 +10,8 @@ import {
   SERVICES,
   SLICES,
 } from '../../src/cluster/resources.ts';
-import { RUN_FOLDER } from '../../src/commands/run/folder.ts';
 import { buildConfig, type LoadedConfig } from '../../src/config/load.ts';
+import { RUN_FOLDER } from '../../src/config/run-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const CONFIG_FOLDER = '/var/lib/kube-proxy';

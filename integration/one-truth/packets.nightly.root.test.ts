@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { answerOf } from '../../src/commands/basis/answer.ts';
 import { findBasis } from '../../src/commands/basis/basis.ts';
-import { openPlane } from '../../src/commands/run/plane.ts';
 import type { DataPlane } from '../../src/dataplanes/contract.ts';
 import {
   NODE_IPV4,
@@ -12,6 +11,7 @@ import {
 } from '../../src/dataplanes/ebpf/testing/node-network.ts';
 import { type Forwarding, servicePortKey } from '../../src/forwarding/model.ts';
 import { SERVED_PORT } from '../../src/linux/testing/hosts/host.ts';
+import { modeNamed } from '../../src/modes/registry.ts';
 import { askCommand, serveCase } from './run-commands.ts';
 import { NOTHING, type RowData, type Told, toldByServices } from './told.ts';
 
@@ -147,7 +147,7 @@ describe('packets', () => {
       const items = objectsOf(network);
       const manifests = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
       await using node = await serveCase({ nodeName: NODE, mode, manifests, configuration });
-      const plane = openPlane(mode);
+      const plane = modeNamed(mode).open({});
       await write(plane, node.byAgent[1] ?? '');
       t.after(() => plane.remove());
       const asked = await assertPacketsAgree(

@@ -6,11 +6,11 @@ import { systemClock } from '../../src/cluster/clock.ts';
 import { openLog } from '../../src/commands/run/logger.ts';
 import { NftablesPlane } from '../../src/dataplanes/nftables/plane.ts';
 import { enterOwnNetwork } from '../../src/linux/netlink/testing/own-namespace.ts';
+import { NFTABLES } from '../../src/modes/nftables.ts';
 import { ToldSource } from './told-source.ts';
 import { type SendWatch, watchedSockets } from './watched-netlink.ts';
 
 const SETTINGS: AgentSettings = {
-  mode: 'nftables',
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.128.0.0/9', 'fd00:128::/32'] },
   podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],
@@ -54,6 +54,7 @@ export class NodeBench implements AsyncDisposable {
       source: this.source,
       addresses: { run: async () => await untilAborted(this.#lifetime.signal) },
       settings: SETTINGS,
+      needs: NFTABLES.needs,
       nodeName: 'node1',
       clock: systemClock,
       log: openLog({ format: 'json', verbosity: 0 }).log,

@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../lab/host/until.ts';
-import { openPart, openPlane } from '../../src/commands/run/plane.ts';
 import type { DataPlane, Desired, Inspection } from '../../src/dataplanes/contract.ts';
 import { compiledObject } from '../../src/dataplanes/ebpf/testing/place.ts';
 import { change, clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
@@ -13,6 +12,8 @@ import { openPinnedLink } from '../../src/linux/bpf/link.ts';
 import { loadObject } from '../../src/linux/bpf/load.ts';
 import { ownPlace } from '../../src/linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../src/linux/netlink/testing/own-namespace.ts';
+import { SOCKET_HOOKS_PART } from '../../src/modes/ebpf/hooks-part.ts';
+import { SOCKET_EBPF } from '../../src/modes/socket-ebpf.ts';
 import { GroupHammer } from './hammer.ts';
 
 const place = ownPlace('load');
@@ -49,14 +50,14 @@ function hostOf(endpoint: string): string {
 }
 
 after(async () => {
-  await openPlane('socket-ebpf', { ebpf }).remove();
+  await SOCKET_EBPF.open({ ebpf }).remove();
   for (const server of servers) server.close();
   place.leave();
 });
 
 /** A process as after a start: looks at everything, writes what is not right. */
 async function started(rows: readonly Forwarding[] = ROWS): Promise<[DataPlane, Inspection]> {
-  const plane = openPlane('socket-ebpf', { ebpf });
+  const plane = SOCKET_EBPF.open({ ebpf });
   const inspection = await plane.inspect({ facts: FACTS, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
   await plane.apply(wrong.map((row) => change(undefined, row)));
@@ -154,10 +155,10 @@ test('hooks come and go in front of nftables, and maps grow', async (t) => {
   );
   const made = await underLoad(async () => {
     for (let round = 0; round < 5; round++) {
-      await openPart('ebpf hooks', { ebpf }).remove();
+      await SOCKET_HOOKS_PART.open({ ebpf }).remove();
       await started();
     }
-    const hooks = openPart('ebpf hooks', { ebpf });
+    const hooks = SOCKET_HOOKS_PART.open({ ebpf });
     await hooks.inspect(DESIRED, 'everything');
     await hooks.apply(more.map((row) => change(undefined, row)));
     await hooks.apply(more.map((row) => change(row, undefined)));

@@ -74,9 +74,9 @@ test('machine addresses are waited for where node ports depend on them', async (
   assert.deepEqual(stage.plane.facts?.nodePortAddresses.IPv4, ['192.0.2.8']);
 });
 
-test('hooks wait for machine addresses, and follow them', async () => {
+test('waits for what the mode needs, and follows machine addresses', async () => {
   const clock = new VirtualClock();
-  await using stage = new Stage(clock, { settings: { ...SETTINGS, mode: 'socket-ebpf' } });
+  await using stage = new Stage(clock, { needs: { ownAddresses: true, namespaces: true } });
   stage.start();
   await clock.settle();
   stage.complete();

@@ -16,6 +16,7 @@ import type { ServiceHealthCheck } from './health-checks.ts';
 import type { HeldPort, HostSockets } from './host-sockets.ts';
 import { Intake } from './intake.ts';
 import type { MachineAddresses } from './machine-addresses.ts';
+import type { ModeNeeds } from './mode-needs.ts';
 import type { NoLocalCount } from './no-local.ts';
 import type { AgentObserver } from './observer.ts';
 import { Observers } from './observers.ts';
@@ -43,6 +44,7 @@ export interface AgentOptions {
   /** Undefined: ports that processes hold are not known, and nothing waits for them. */
   readonly hostSockets?: HostSockets;
   readonly settings: AgentSettings;
+  readonly needs: ModeNeeds;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -76,6 +78,7 @@ export class Agent {
       plane,
       intake: new Intake({
         settings,
+        needs: options.needs,
         nodeName,
         expectsHostSockets: options.hostSockets !== undefined,
       }),
@@ -125,11 +128,10 @@ export class Agent {
 
   /** Follows new settings; what cannot change while running stays as it was. */
   reconfigure(settings: AgentSettings): void {
-    const { mode, nodeObject, masquerade } = this.#context.intake.settings;
+    const { nodeObject, masquerade } = this.#context.intake.settings;
     const { markBit } = masquerade;
     this.#context.intake.takeSettings({
       ...settings,
-      mode,
       nodeObject,
       masquerade: { ...settings.masquerade, markBit },
     });

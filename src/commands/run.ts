@@ -4,23 +4,26 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
-import { hasHooks } from '../agent/node-facts.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { systemClock } from '../cluster/clock.ts';
 import type { Source } from '../cluster/source.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { planChange } from '../config/plan.ts';
 import { formatProblem } from '../config/problem.ts';
+import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
+import type { Mode } from '../modes/mode.ts';
+import { openNetfilter } from '../modes/netfilter.ts';
+import type { Part } from '../modes/part.ts';
+import { ALL_PARTS, modeNamed } from '../modes/registry.ts';
+import { removeOtherParts } from '../modes/remove-other-parts.ts';
 import { manifestsOption } from './basis/options.ts';
 import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { mountForPrograms } from './run/ebpf.ts';
-import { RUN_FOLDER } from './run/folder.ts';
 import { giveBackMemory } from './run/give-back-memory.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
@@ -33,8 +36,6 @@ import {
 } from './run/machine.ts';
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance } from './run/one-instance.ts';
-import { removeOtherModes } from './run/other-modes.ts';
-import { openNftables, openPart, openPlane, type PlanePart, partsOfMode } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
@@ -103,7 +104,7 @@ async function run(start: Start): Promise<void> {
 async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
   // Before anything of the machine is changed.
-  partsOfMode(settings.mode);
+  const mode = modeNamed(settings.mode);
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
@@ -125,14 +126,14 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   if (config.wishes.initOnly) {
     // The proxy itself does it too; in a container without privileges it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
-    mountForPrograms(settings);
+    mode.prepare?.(settings);
     return;
   }
   const restClient = new RestClientMetrics();
   const source = await openSource(
     {
       onRequest: (seen) => restClient.onRequest(seen),
-      ...sourceOptions(settings, options),
+      ...sourceOptions(settings, mode, options),
       ...sourceLog(log),
     },
     watchedNode(settings, nodeName),
@@ -144,7 +145,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     onProblem: (error) => log.debug(`event: ${String(error)}`),
     clock: systemClock,
   });
-  const plane = openPlane(settings.mode, {
+  const plane = mode.open({
     ebpf: settings.ebpf,
     onWarning: (message) => log.warn(message),
     serveLocalhost,
@@ -152,17 +153,20 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   let afterwards: Promise<unknown> = Promise.resolve();
   const proxy = assembleProxy({
     onFirstSync: () => {
-      const { mode, ebpf } = settings;
-      const open = (part: PlanePart) => openPart(part, { ebpf });
-      const others = { mode, open, log, clock: systemClock, random: Math.random };
+      const { ebpf } = settings;
+      const open = (part: Part) => part.open({ ebpf });
+      const others = { mode, parts: ALL_PARTS, open, log, clock: systemClock, random: Math.random };
       const onFailed = () => proxy.metrics.onCleanupFailed();
       afterwards = Promise.all([
-        removeOtherModes({ ...others, onFailed }, lifetime.signal),
-        ...(options.takeOver ? [removeKubeProxyTables({ openNetlink: openNftables, log })] : []),
+        removeOtherParts({ ...others, onFailed }, lifetime.signal),
+        ...(options.takeOver
+          ? [removeKubeProxyTables({ openNetlink: () => openNetfilter('requests'), log })]
+          : []),
         giveBackMemory(others, lifetime.signal),
       ]);
     },
     config,
+    mode,
     nodeName,
     source,
     ...(options.filename ? { manifests: options.filename } : {}),
@@ -185,12 +189,12 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   }
 }
 
-function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
+function sourceOptions(settings: Settings, { needs }: Mode, options: RunOptions): SourceOptions {
   const { kubeconfigPath, serverUrl, accept } = settings.api;
   return {
     watch: true,
     isAgent: true,
-    watchesNamespaces: hasHooks(settings),
+    watchesNamespaces: needs.namespaces,
     ...(options.filename ? { filename: options.filename } : {}),
     ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
     ...(serverUrl === undefined ? {} : { serverUrl }),

@@ -35,6 +35,7 @@ export type RestrictedModule = keyof typeof RESTRICTED_MODULES;
 export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test', 'fast-check'];
 
 const EVERY_SRC_ROOM = [
+  'modes',
   'config',
   'cluster',
   'forwarding',
@@ -52,6 +53,24 @@ export const ROOMS: readonly Room[] = [
     paths: ['src/main.ts', 'src/commands/'],
     uses: EVERY_SRC_ROOM,
     packages: ['commander', 'pino', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    // A mode is one value: what differs between modes outside of their data planes.
+    name: 'modes',
+    paths: ['src/modes/'],
+    uses: [
+      'config',
+      'cluster',
+      'forwarding',
+      'agent',
+      'data-plane contract',
+      'data-plane mode',
+      'flows',
+      'linux',
+      'addresses',
+    ],
+    packages: ['pino'],
     builtins: 'ordinary',
   },
   {

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import { observeNode } from '../../../src/commands/desired.ts';
 import { knownAddresses } from '../../../src/commands/run/known-addresses.ts';
-import { openPlane } from '../../../src/commands/run/plane.ts';
 import { type LoadedConfig, loadConfig } from '../../../src/config/load.ts';
 import type { Desired } from '../../../src/dataplanes/contract.ts';
 import { openNetlink } from '../../../src/linux/netlink/socket.ts';
 import { NftConnection } from '../../../src/linux/nftables/connection.ts';
 import { NETLINK_NETFILTER } from '../../../src/linux/nftables/protocol.ts';
+import { modeNamed } from '../../../src/modes/registry.ts';
 import { OwnProxy } from './own-proxy.ts';
 import { insertPlanned, readPlanned } from './planned-flows.ts';
 import type { Questions } from './questions.ts';
@@ -95,7 +95,7 @@ class Inside {
   async #diff(): Promise<string[]> {
     if (this.#desired === undefined) throw new Error('nothing has been compared before');
     const { mode, ebpf } = this.#config.settings;
-    const differences = await openPlane(mode, { ebpf }).diff(this.#desired);
+    const differences = await modeNamed(mode).open({ ebpf }).diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);
   }
 }

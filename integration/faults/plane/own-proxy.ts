@@ -2,28 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Events } from '../../../src/agent/events.ts';
-import { hasHooks } from '../../../src/agent/node-facts.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { systemClock } from '../../../src/cluster/clock.ts';
-import { hooksPlane, podsMetIn } from '../../../src/commands/run/ebpf.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
 import { type AssembledProxy, assembleProxy } from '../../../src/commands/run/proxy.ts';
 import { openSource } from '../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../src/config/load.ts';
-import type { Mode } from '../../../src/config/modes.ts';
-import type { EbpfSettings } from '../../../src/config/settings.ts';
-import { ComposedPlane } from '../../../src/dataplanes/composition.ts';
 import type { DataPlane } from '../../../src/dataplanes/contract.ts';
-import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
 import type { Change } from '../../../src/forwarding/table.ts';
-import { openNetlink } from '../../../src/linux/netlink/socket.ts';
-import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../src/linux/nftables/protocol.ts';
+import { openNetfilter } from '../../../src/modes/netfilter.ts';
+import { modeNamed } from '../../../src/modes/registry.ts';
 import { MapFailures } from './failing-maps.ts';
 import { NetlinkFailures } from './failing-netlink.ts';
 import type { FailurePlan, Failures } from './failures.ts';
 import { type Acknowledgement, monotonicMs, type ProxyReport } from './questions.ts';
-
-const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;
 
 /** All of `fairlead run` in this process, so that one can see when the kernel acknowledged what. */
 export class OwnProxy {
@@ -45,6 +37,7 @@ export class OwnProxy {
 
   async start(): Promise<void> {
     const config = this.#config;
+    const mode = modeNamed(config.settings.mode);
     const nodeName = config.settings.nodeName ?? hostname().toLowerCase();
     const { kubeconfigPath } = config.settings.api;
     const access = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
@@ -54,9 +47,10 @@ export class OwnProxy {
     const runFolder = await mkdtemp(join(tmpdir(), 'fairlead-faults-'));
     this.#proxy = assembleProxy({
       config,
+      mode,
       nodeName,
       source: await openSource(
-        { ...access, watchesNamespaces: hasHooks(config.settings), watch: true },
+        { ...access, watchesNamespaces: mode.needs.namespaces, watch: true },
         nodeName,
       ),
       plane: this.#plane(),
@@ -94,11 +88,11 @@ export class OwnProxy {
 
   #plane(): DataPlane {
     const { mode, ebpf } = this.#config.settings;
-    const behind = this.#nftables();
-    const plane =
-      mode === 'nftables'
-        ? behind
-        : new ComposedPlane({ mode, front: this.#front(mode, ebpf), behind });
+    const plane = modeNamed(mode).open({
+      ebpf,
+      openNetlink: (kind) => this.#netlink.open(() => openNetfilter(kind)),
+      openTables: (maps) => this.#maps.tables(maps),
+    });
     const apply = plane.apply.bind(plane);
     plane.apply = async (changes) => {
       const begunMs = monotonicMs();
@@ -106,19 +100,6 @@ export class OwnProxy {
       this.#note(changes, begunMs);
     };
     return plane;
-  }
-
-  #front(mode: Mode, ebpf: EbpfSettings): DataPlane {
-    return hooksPlane(ebpf, podsMetIn(mode), { openTables: (maps) => this.#maps.tables(maps) });
-  }
-
-  #nftables(): NftablesPlane {
-    const base = { protocol: NETLINK_NETFILTER };
-    const events = { groups: [NFNLGRP_NFTABLES], receiveBufferBytes: EVENT_BUFFER_BYTES };
-    return new NftablesPlane({
-      openNetlink: (kind) =>
-        this.#netlink.open(() => openNetlink(kind === 'requests' ? base : { ...base, ...events })),
-    });
   }
 
   #note(changes: readonly Change[], begunMs: number): void {

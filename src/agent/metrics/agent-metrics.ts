@@ -7,6 +7,7 @@ import type { Probe } from '../servers/health-server.ts';
 import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
+import type { FailureNames } from './failure-names.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
@@ -33,6 +34,8 @@ export interface AgentMetricsOptions {
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
   readonly plane?: PlaneReadings;
+  /** Left out without it. */
+  readonly failureNames?: FailureNames;
   /** Left out without it. */
   readonly kubernetes?: KubernetesAbout;
   /** Requests to the API server, which are counted where they are sent. */

@@ -8,12 +8,15 @@ import { servicePortKey } from '../../forwarding/model.ts';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { AgentSettings } from '../agent-settings.ts';
 import type { MachineAddresses } from '../machine-addresses.ts';
+import type { ModeNeeds } from '../mode-needs.ts';
 import { FakePlane } from './fake-plane.ts';
 
 export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 
+/** As of a mode that acts on packets. */
+export const NO_NEEDS: ModeNeeds = { ownAddresses: false, namespaces: false };
+
 export const SETTINGS: AgentSettings = {
-  mode: 'nftables',
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8', 'fd00::/16'] },
   podNetworks: ['10.0.0.0/8', 'fd00::/16'],
@@ -110,6 +113,7 @@ export class Stage implements AsyncDisposable {
       source,
       addresses,
       settings: SETTINGS,
+      needs: NO_NEEDS,
       nodeName: 'here',
       clock,
       log: pino({ enabled: false }),

@@ -1,8 +1,8 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
+import type { Page } from '../../modes/pages/page.ts';
 import type { About } from '../basis/about.ts';
 import { frontendText, nodeAddresses } from '../services/rows.ts';
-import type { Page } from './page.ts';
 
 /** The same for programs: names that stay, nothing left out. */
 export function renderData(

@@ -3,10 +3,10 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES, servicePortName } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
+import type { Page, PageChain, PageFrontend } from '../../modes/pages/page.ts';
 import { frontendText } from '../services/rows.ts';
 import { outcomeCell } from '../services/table-view.ts';
 import { formatTextTable } from '../text-table.ts';
-import type { Page, PageChain, PageFrontend } from './page.ts';
 
 const INDENT = '  ';
 /** Where a sentence is broken; terminals are rarely narrower. */

@@ -12,9 +12,9 @@ import { buildConfig } from '../../config/load.ts';
 import { type NodeNetwork, nodeNetwork } from '../../dataplanes/ebpf/testing/node-network.ts';
 import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
-import { followFlows } from './flows.ts';
+import { NFTABLES } from '../../modes/nftables.ts';
+import { flowsOf, followFlows } from './flows.ts';
 import { knownAddresses } from './known-addresses.ts';
-import { openPlane } from './plane.ts';
 
 const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 const PORT = { name: 'dns', protocol: 'UDP', port: 80, nodePort: 0 };
@@ -56,7 +56,7 @@ async function whileRunning(source: ToldSource, work: () => Promise<void>): Prom
   const { settings } = buildConfig(new Map([['proxy-mode', ['nftables']]]), undefined);
   const log = pino({ enabled: false });
   const addresses = knownAddresses();
-  const plane = openPlane('nftables');
+  const plane = NFTABLES.open({});
   const agentOf = (): Agent => agent;
   const snapshot = () => agentOf().snapshot();
   const clock = systemClock;
@@ -67,13 +67,20 @@ async function whileRunning(source: ToldSource, work: () => Promise<void>): Prom
     snapshot,
     clock,
   });
-  const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
+  const flows = followFlows({
+    agent: agentOf,
+    addresses,
+    metrics,
+    log,
+    conntrack: flowsOf(NFTABLES, settings, log),
+  });
   const synced = Promise.withResolvers<void>();
   const agent = new Agent({
     plane,
     source,
     addresses,
     settings,
+    needs: NFTABLES.needs,
     nodeName: 'here',
     clock: systemClock,
     log,

@@ -1,5 +1,3 @@
-/** Where a running Fairlead keeps what other commands, and the next start, look for. */
-export const RUN_FOLDER = '/run/fairlead';
 export const STATUS_SOCKET = 'status.sock';
 /** A restart of the machine empties /run just as it resets the settings. */
 export const SYSCTL_STATE = 'sysctls.json';

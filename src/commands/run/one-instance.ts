@@ -1,10 +1,11 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { pause } from '../../linux/pause.ts';
 import { type LockAttempt, lockByte, lockHolder } from '../../linux/process-lock.ts';
 import { ALREADY_RUNNING_EXIT, CommandError } from '../command-error.ts';
-import { RUN_FOLDER, RUN_LOCK } from './folder.ts';
+import { RUN_LOCK } from './folder.ts';
 
 export interface OneInstanceOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>;

@@ -5,10 +5,12 @@ import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import type { PlaneReadings } from '../../agent/metrics/plane-metrics.ts';
 import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
 import { pacedEvents } from '../../agent/paced-events.ts';
 import { runTogether } from '../../agent/run-together.ts';
 import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
+import type { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
 import { systemClock } from '../../cluster/clock.ts';
 import type { Source } from '../../cluster/source.ts';
@@ -17,17 +19,18 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { openFileLimit } from '../../linux/open-files.ts';
-import { followFlows } from './flows.ts';
+import type { Mode } from '../../modes/mode.ts';
+import { flowsOf, followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { localhostRelay } from './localhost-relay.ts';
 import { logObserver } from './log-observer.ts';
-import { packetCountsOf, planeReadings } from './plane.ts';
 import { serverTasks } from './servers.ts';
 import { KUBE_PROXY_VERSION, VERSION } from './version.ts';
 
 export interface ProxyParts {
   readonly config: LoadedConfig;
+  readonly mode: Mode;
   readonly nodeName: string;
   readonly source: Source;
   /** Where the objects come from, if not from a cluster. */
@@ -54,7 +57,7 @@ export interface AssembledProxy {
 }
 
 export function assembleProxy(parts: ProxyParts): AssembledProxy {
-  const { config, plane, source, nodeName, log } = parts;
+  const { config, mode, plane, source, nodeName, log } = parts;
   const { settings } = config;
   const startedAtMs = systemClock.monotonicMs();
   const addresses = knownAddresses();
@@ -65,34 +68,23 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   // The parts below ask the agent, and the agent tells them: it is made last and asked later.
   const agentOf = (): Agent => agent;
   const budget = new ConnectionBudget(limitsFor(openFileLimit()));
-  const packetCounts = packetCountsOf(settings.mode);
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
-  const metrics = new AgentMetrics({
-    ...(packetCounts ? { packetCounts } : {}),
-    plane: planeReadings(plane, settings.mode),
-    kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
-    ...(parts.restClient ? { restClient: parts.restClient } : {}),
-    ...(relay ? { relay: () => relay.counts() } : {}),
-    mode: settings.mode,
-    version: VERSION,
-    clock: systemClock,
-    startedAtMs,
-    snapshot: () => agentOf().snapshot(),
-    noLocal: () => agentOf().noLocal(),
-    pressure: () => ({
-      connectionCount: budget.count,
-      evictedConnectionCount: budget.evictedCount,
-      droppedLogLineCount: parts.droppedLogLineCount(),
-    }),
-  });
+  const metrics = agentMetrics(parts, { agentOf, budget, relay, startedAtMs });
   const serviceHealth = serviceHealthServers(parts, { agentOf, budget });
-  const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
+  const flows = followFlows({
+    agent: agentOf,
+    addresses,
+    metrics,
+    log,
+    conntrack: flowsOf(mode, settings, log),
+  });
   const agent = new Agent({
     plane,
     source,
     addresses,
     hostSockets: hostSockets(log),
     settings,
+    needs: mode.needs,
     nodeName,
     clock: systemClock,
     log,
@@ -104,7 +96,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       logObserver(log),
       pacedEvents(parts.events),
       addressEvents(parts.events, nodeName),
-      { onFirstSync: () => manager.ready(`${settings.mode} on ${hostname()}`) },
+      { onFirstSync: () => manager.ready(`${mode.name} on ${hostname()}`) },
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
   });
@@ -138,6 +130,47 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
         signal,
       );
     },
+  };
+}
+
+function agentMetrics(
+  { config, mode, plane, restClient, droppedLogLineCount }: ProxyParts,
+  of: {
+    readonly agentOf: () => Agent;
+    readonly budget: ConnectionBudget;
+    readonly relay: LocalhostRelay | undefined;
+    readonly startedAtMs: number;
+  },
+): AgentMetrics {
+  const { agentOf, budget, relay, startedAtMs } = of;
+  return new AgentMetrics({
+    ...(mode.packetCounts ? { packetCounts: mode.packetCounts } : {}),
+    failureNames: mode.failureMetrics,
+    plane: planeReadings(plane, mode),
+    kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
+    ...(restClient ? { restClient } : {}),
+    ...(relay ? { relay: () => relay.counts() } : {}),
+    mode: mode.name,
+    version: VERSION,
+    clock: systemClock,
+    startedAtMs,
+    snapshot: () => agentOf().snapshot(),
+    noLocal: () => agentOf().noLocal(),
+    pressure: () => ({
+      connectionCount: budget.count,
+      evictedConnectionCount: budget.evictedCount,
+      droppedLogLineCount: droppedLogLineCount(),
+    }),
+  });
+}
+
+/** What a scrape may ask of a plane. */
+function planeReadings(plane: DataPlane, { readsAttachmentsCheaply }: Mode): PlaneReadings {
+  return {
+    ...(plane.attachments && readsAttachmentsCheaply
+      ? { attachments: async () => (await plane.attachments?.()) ?? [] }
+      : {}),
+    ...(plane.ruleCounts ? { ruleCounts: () => plane.ruleCounts?.() ?? [] } : {}),
   };
 }
 

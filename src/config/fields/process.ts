@@ -1,4 +1,4 @@
-import { MODES } from '../modes.ts';
+import { MODE_NAMES } from '../modes.ts';
 import { type FieldRow, MINUTE_MS, SECOND_MS } from './row.ts';
 
 const ONE_CONNECTION =
@@ -222,7 +222,7 @@ export const OWN_MODE_FIELDS = {
     kind: 'text',
     about: 'the mode, when it is one that kube-proxy does not have; wins over mode',
     kubeProxyDefault: '',
-    choices: MODES,
+    choices: MODE_NAMES,
     zeroIsUnset: true,
     change: 'restart',
   },

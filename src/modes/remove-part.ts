@@ -1,12 +1,12 @@
-import { type DataPlane, type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
+import { type DataPlane, type KernelFrontend, PlaneError } from '../dataplanes/contract.ts';
 
 export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove'>;
 
 /**
- * Takes away all that a part has in the kernel; gives the addresses that it translated. Undefined:
- * the programs it needs are not here, as in an image made for another mode.
+ * Removes all that a part has in the kernel; gives the addresses that it translated. Undefined: the
+ * programs it needs are not installed, as in an image made for another mode.
  */
-export async function removePlane(
+export async function removePart(
   plane: RemovablePlane,
 ): Promise<readonly KernelFrontend[] | undefined> {
   try {

@@ -1,4 +1,3 @@
-import type { Desired } from '../../dataplanes/contract.ts';
 import { USUAL_ABILITIES } from '../../dataplanes/iptables/render.ts';
 import { ruleSentence } from '../../dataplanes/iptables/sentences.ts';
 import {
@@ -8,11 +7,12 @@ import {
   wayOf,
 } from '../../dataplanes/iptables/walk.ts';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import type { DesiredRows } from '../mode.ts';
 import type { Page, PageChain } from './page.ts';
 
 /** The chains of a Service in the order in which a packet meets them. */
-export function iptablesPagesOf(
-  { facts, rows }: Desired & { readonly rows: readonly Forwarding[] },
+export function iptablesPages(
+  { facts, rows }: DesiredRows,
   isWanted: (row: Forwarding) => boolean,
 ): Page[] {
   const setting = { facts, abilities: USUAL_ABILITIES };

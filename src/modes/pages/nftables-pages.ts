@@ -1,4 +1,3 @@
-import type { Desired } from '../../dataplanes/contract.ts';
 import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
 import { classChain, classOfId, wayOfClassSet } from '../../dataplanes/nftables/classes.ts';
 import { hostNumberOf } from '../../dataplanes/nftables/element-text.ts';
@@ -14,48 +13,16 @@ import type { Where } from '../../dataplanes/nftables/statements.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
 import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/nftables/walk.ts';
-import type { Forwarding, Frontend } from '../../forwarding/model.ts';
+import type { Forwarding } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
 import type { SetSpec } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-
-/** Everything there is to show of one service port: data, for a person or for a program. */
-export interface Page {
-  readonly key: string;
-  readonly table: string;
-  readonly forwarding: Forwarding;
-  readonly frontends: readonly PageFrontend[];
-  /** Each chain once, in the order of the hooks. */
-  readonly chains: readonly PageChain[];
-}
-
-export interface PageFrontend {
-  readonly frontend: Frontend;
-  /** Undefined in a mode that has none. */
-  readonly elements?: readonly PageElement[];
-  /** Names of chains. */
-  readonly path: readonly string[];
-}
-
-export interface PageElement {
-  readonly kind: 'set' | 'map' | 'ebpf';
-  readonly set: string;
-  readonly text: string;
-  /** What it does, where that is not the business of a chain. */
-  readonly does?: string;
-  /** The chain of the class that it names. */
-  readonly leadsTo?: string;
-}
-
-export interface PageChain {
-  readonly name: string;
-  readonly hook?: string;
-  readonly rules: readonly { readonly text: string; readonly does: string }[];
-}
+import type { DesiredRows } from '../mode.ts';
+import type { Page, PageChain, PageElement, PageFrontend } from './page.ts';
 
 /** A page for each of the rows that are wanted; `desired` has all, or numbers could differ. */
-export function pagesOf(
-  desired: Desired & { readonly rows: readonly Forwarding[] },
+export function nftablesPages(
+  desired: DesiredRows,
   isWanted: (row: Forwarding) => boolean,
 ): Page[] {
   const numbers = newRowNumbers();

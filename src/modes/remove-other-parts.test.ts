@@ -1,24 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '../../cluster/testing/fake-clock.ts';
-import { removeOtherModes } from './other-modes.ts';
-import type { PlanePart } from './plane.ts';
+import { FakeClock } from '../cluster/testing/fake-clock.ts';
+import { NFTABLES } from './nftables.ts';
+import type { Part } from './part.ts';
+import { ALL_PARTS } from './registry.ts';
+import { removeOtherParts } from './remove-other-parts.ts';
 
 /** The mode is nftables; each removal fails for the reasons that are given for its part. */
-function stage(reasonsOf: Partial<Record<PlanePart, string[]>>) {
+function stage(reasonsOf: Readonly<Record<string, string[]>>) {
   const clock = new FakeClock();
-  const calls: PlanePart[] = [];
+  const calls: string[] = [];
   const warnings: string[] = [];
   const options = {
-    mode: 'nftables' as const,
+    mode: NFTABLES,
+    parts: ALL_PARTS,
     clock,
     random: () => 1,
     log: { info: () => undefined, warn: (text: unknown) => void warnings.push(String(text)) },
-    open: (part: PlanePart) => ({
+    open: ({ name }: Part) => ({
       frontends: async () => [],
       remove: async () => {
-        calls.push(part);
-        const reason = reasonsOf[part]?.shift();
+        calls.push(name);
+        const reason = reasonsOf[name]?.shift();
         if (reason !== undefined) throw new Error(reason);
       },
     }),
@@ -26,18 +29,18 @@ function stage(reasonsOf: Partial<Record<PlanePart, string[]>>) {
   return { options, clock, calls, warnings };
 }
 
-test('what is left of other modes is removed once, and of this one nothing', async () => {
+test('removes the parts of other modes once, and none of its own', async () => {
   const { options, clock, calls } = stage({});
-  await removeOtherModes(options, new AbortController().signal);
+  await removeOtherParts(options, new AbortController().signal);
   assert.deepEqual(calls, ['ebpf hooks', 'iptables']);
   assert.deepEqual(clock.sleptMs, []);
 });
 
-test('what could not be removed is tried again, and each new reason is told once', async () => {
+test('retries a removal that failed, and logs each new reason once', async () => {
   const { options, clock, calls, warnings } = stage({
     iptables: ['locked', 'locked', 'refused', 'refused', 'locked'],
   });
-  await removeOtherModes(options, new AbortController().signal);
+  await removeOtherParts(options, new AbortController().signal);
   assert.deepEqual(calls, ['ebpf hooks', ...Array(6).fill('iptables')]);
   assert.deepEqual(
     warnings.map((text) => text.match(/\w+$/)?.[0]),
@@ -46,7 +49,7 @@ test('what could not be removed is tried again, and each new reason is told once
   assert.deepEqual(clock.sleptMs, [200, 400, 800, 1600, 3200]);
 });
 
-test('it is tried at least once a minute, and no more when the proxy ends', async () => {
+test('retries at least once a minute until the signal is aborted', async () => {
   const { options, clock, calls } = stage({ iptables: Array(20).fill('locked') });
   const lifetime = new AbortController();
   const clockThatEnds = {
@@ -57,7 +60,7 @@ test('it is tried at least once a minute, and no more when the proxy ends', asyn
       if (clock.sleptMs.length === 11) lifetime.abort();
     },
   };
-  await removeOtherModes({ ...options, clock: clockThatEnds }, lifetime.signal);
+  await removeOtherParts({ ...options, clock: clockThatEnds }, lifetime.signal);
   assert.equal(Math.max(...clock.sleptMs), 60_000);
   assert.equal(calls.filter((part) => part === 'iptables').length, 11);
 });

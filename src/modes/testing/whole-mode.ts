@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { ComposedPlane } from '../../../dataplanes/composition.ts';
-import type { DataPlane } from '../../../dataplanes/contract.ts';
-import { compiledProgram } from '../../../dataplanes/ebpf/testing/packet-plane.ts';
-import { openPart } from '../plane.ts';
+import { ComposedPlane } from '../../dataplanes/composition.ts';
+import type { DataPlane } from '../../dataplanes/contract.ts';
+import { compiledProgram } from '../../dataplanes/ebpf/testing/packet-plane.ts';
+import { PACKET_HOOKS_PART } from '../ebpf/hooks-part.ts';
+import { NFTABLES_PART } from '../nftables.ts';
 
 /** Mode tc-ebpf as it is run, and its two halves to look at. */
 export interface WholeMode {
@@ -18,7 +19,7 @@ export function ebpfSettings(of: { readonly cgroup: string; readonly pins: strin
 export function wholeMode(of: { readonly cgroup: string; readonly pins: string }): WholeMode {
   // They are read from where `npm run bpf` puts them, and may not be there, or be old.
   for (const name of ['sock', 'tc'] as const) compiledProgram(name);
-  const front = openPart('ebpf hooks', { ebpf: ebpfSettings(of), podsMet: 'as packets' });
-  const behind = openPart('nftables');
+  const front = PACKET_HOOKS_PART.open({ ebpf: ebpfSettings(of) });
+  const behind = NFTABLES_PART.open({});
   return { front, behind, plane: new ComposedPlane({ mode: 'tc-ebpf', front, behind }) };
 }

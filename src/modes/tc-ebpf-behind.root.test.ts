@@ -4,18 +4,18 @@ import {
   NODE_FACTS,
   type NodeNetwork,
   nodeNetwork,
-} from '../../dataplanes/ebpf/testing/node-network.ts';
-import { bring, connectionsOf, packetPlane } from '../../dataplanes/ebpf/testing/packet-plane.ts';
+} from '../dataplanes/ebpf/testing/node-network.ts';
+import { bring, connectionsOf, packetPlane } from '../dataplanes/ebpf/testing/packet-plane.ts';
 import {
   EXTERNAL_LOCAL,
   everybody,
   frontendAt,
   serviceOf,
-} from '../../dataplanes/ebpf/testing/service.ts';
-import type { Outcome } from '../../forwarding/model.ts';
-import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
-import type { Flow } from '../../linux/conntrack/flow.ts';
-import { run } from '../../linux/netlink/testing/own-namespace.ts';
+} from '../dataplanes/ebpf/testing/service.ts';
+import type { Outcome } from '../forwarding/model.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
+import { run } from '../linux/netlink/testing/own-namespace.ts';
 import { type WholeMode, wholeMode } from './testing/whole-mode.ts';
 
 let network: NodeNetwork;

@@ -9,11 +9,11 @@ import {
   type NodeNetwork,
   nodeNetwork,
   setMtu,
-} from '../../dataplanes/ebpf/testing/node-network.ts';
-import { bring, connectionsOf } from '../../dataplanes/ebpf/testing/packet-plane.ts';
-import { EXTERNAL_LOCAL, frontendAt, serviceOf } from '../../dataplanes/ebpf/testing/service.ts';
-import { startHost } from '../../linux/testing/hosts/host.ts';
-import { openPlane } from './plane.ts';
+} from '../dataplanes/ebpf/testing/node-network.ts';
+import { bring, connectionsOf } from '../dataplanes/ebpf/testing/packet-plane.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from '../dataplanes/ebpf/testing/service.ts';
+import { startHost } from '../linux/testing/hosts/host.ts';
+import { TC_EBPF } from './tc-ebpf.ts';
 import { ebpfSettings, type WholeMode, wholeMode } from './testing/whole-mode.ts';
 
 let network: NodeNetwork;
@@ -117,7 +117,7 @@ test('a packet that is too large for the way to an endpoint is told to who sent 
 test('as it is opened: started, started again, looked at, removed under held connections', async () => {
   // As a network plugin has: with the last chain of its kind the kernel stops translating.
   addNatChains();
-  const open = () => openPlane('tc-ebpf', { ebpf: ebpfSettings(network) });
+  const open = () => TC_EBPF.open({ ebpf: ebpfSettings(network) });
   await mode.plane.remove();
   await bring(open(), [web()]);
   const plane = open();
