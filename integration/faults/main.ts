@@ -8,7 +8,7 @@ import { LOAD } from './changes.ts';
 import type { Fault } from './fault.ts';
 import { LOAD_FAULTS } from './load-faults.ts';
 import { answerInside } from './plane/inside.ts';
-import { PLANE_PROXIES, type PlaneProxy } from './plane/plane-proxies.ts';
+import { PLANE_PROXIES } from './plane/plane-proxies.ts';
 import { planeMarkdown, planeTable } from './plane/plane-report.ts';
 import { planeFaults, runPlaneFaults } from './plane/run-plane-faults.ts';
 import { faultsMarkdown, faultsTable } from './report.ts';
@@ -20,7 +20,7 @@ import { WAY_FAULTS } from './way-faults.ts';
 interface Options {
   readonly only?: RegExp;
   readonly docs?: string;
-  readonly proxy: PlaneProxy;
+  readonly proxy: string;
   readonly times: number;
   readonly earlier?: string;
 }
@@ -30,7 +30,7 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-const FIRST_PROXY: PlaneProxy = 'fairlead-nftables';
+const [FIRST_PROXY] = PLANE_PROXIES;
 
 /** The one that leaves thousands of Services behind comes last. */
 const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...WAY_FAULTS, ...LOAD_FAULTS];

@@ -5,6 +5,7 @@ import { interruption } from '../../lab/host/interruption.ts';
 import { terminalProgress } from '../../lab/host/progress.ts';
 import { formatTable } from '../../lab/host/table.ts';
 import { NEWEST_API_VERSION } from '../../lab/parts/api-version.ts';
+import { FAIRLEAD_PROXIES } from '../../lab/proxies/fairlead-modes.ts';
 import { compareFamilies } from './compare.ts';
 import { PANELS, type Panel, type PanelAnswer } from './dashboard.ts';
 import { type MetricFamily, readFamilies } from './families.ts';
@@ -13,12 +14,9 @@ import { assertPrometheus, readPanels, startPrometheus } from './prometheus.ts';
 import { Scene } from './scene.ts';
 
 /** Each mode of Fairlead beside the kube-proxy that has its rules. */
-const PAIRS: Readonly<Record<string, string>> = {
-  'fairlead-nftables': 'upstream-nftables',
-  'fairlead-socket-ebpf': 'upstream-nftables',
-  'fairlead-tc-ebpf': 'upstream-nftables',
-  'fairlead-iptables': 'upstream-iptables',
-};
+const PAIRS: Readonly<Record<string, string>> = Object.fromEntries(
+  FAIRLEAD_PROXIES.filter(({ isLegacy }) => !isLegacy).map((each) => [each.name, each.counterpart]),
+);
 const MEASURED_UPSTREAM = 'upstream-nftables';
 
 const program = new Command('metrics').description(

@@ -1,17 +1,14 @@
 import fc from 'fast-check';
+import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, traitsOf } from '../../src/config/modes.ts';
 import { unknownNode } from '../../src/forwarding/unknown-node.ts';
 import { type ClusterState, clusterStates } from '../oracle/states.ts';
 import { isForwarding, rowsOf } from '../render-equality/rows.ts';
 import { isValid } from '../render-equality/valid-state.ts';
 
-export const CASE_MODES = ['nftables', 'iptables', 'socket-ebpf', 'tc-ebpf'] as const;
-
-export type CaseMode = (typeof CASE_MODES)[number];
-
 /** A cluster, and the configuration of a node in it, both as they stand in files. */
 export interface Case {
   readonly nodeName: string;
-  readonly mode: CaseMode;
+  readonly mode: BuiltModeName;
   readonly manifests: string;
   readonly configuration: string;
 }
@@ -25,7 +22,7 @@ export function cases(): fc.Arbitrary<Case> {
   return fc
     .record({
       state: fc.oneof({ weight: 3, arbitrary: states.filter(forwards) }, states),
-      mode: fc.constantFrom(...CASE_MODES),
+      mode: fc.constantFrom(...BUILT_MODES),
       detection: fc.constantFrom<object>(
         { detectLocalMode: 'ClusterCIDR', clusterCIDR: POD_RANGES.join(',') },
         { detectLocalMode: 'NodeCIDR' },
@@ -84,7 +81,7 @@ function objectsOf({ nodeName, zone, services, slices }: Objects): object[] {
 
 function configurationOf(of: {
   readonly state: { readonly masqueradeAll: boolean };
-  readonly mode: CaseMode;
+  readonly mode: BuiltModeName;
   readonly detection: object;
   readonly nodePortAddresses: readonly string[] | undefined;
   readonly addressRules: string;
@@ -92,11 +89,11 @@ function configurationOf(of: {
 }): object {
   const { mode, nodePortAddresses, addressRules, nodeObject } = of;
   const { masqueradeAll } = of.state;
-  const isKubeProxys = mode === 'nftables' || mode === 'iptables';
+  const isKubeProxys = traitsOf(mode).isOfKubeProxy;
   return {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
-    mode: isKubeProxys ? mode : 'nftables',
+    mode: isKubeProxys ? mode : DEFAULT_MODE,
     ...of.detection,
     ...(nodePortAddresses ? { nodePortAddresses } : {}),
     nftables: { masqueradeAll },

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { BUILT_MODES, type BuiltModeName } from '../../src/config/modes.ts';
 import { SOURCE_CLASSES } from '../../src/forwarding/model.ts';
-import { CASE_MODES, type Case, type CaseMode, cases } from './cases.ts';
+import { type Case, cases } from './cases.ts';
 import { toldByIptables } from './read-iptables.ts';
 import { toldByNftables } from './read-nftables.ts';
 import { askCommand, serveCase } from './run-commands.ts';
@@ -19,7 +20,11 @@ const READERS = {
 } as const;
 
 /** Each frontend, each source: what is said, and what the rules that are printed do. */
-function assertRulesSay(services: readonly RowData[], pages: readonly RowData[], mode: CaseMode) {
+function assertRulesSay(
+  services: readonly RowData[],
+  pages: readonly RowData[],
+  mode: BuiltModeName,
+) {
   assert.deepEqual(
     pages.map(({ key }) => key),
     services.map(({ key }) => key),
@@ -40,7 +45,7 @@ function assertRulesSay(services: readonly RowData[], pages: readonly RowData[],
   }
 }
 
-async function assertOneTruth(t: TestContext, one: Case, otherMode: CaseMode): Promise<void> {
+async function assertOneTruth(t: TestContext, one: Case, otherMode: BuiltModeName): Promise<void> {
   await using node = await serveCase(one);
   const services = await askCommand(t, 'services', node.byFiles);
   const pages = await askCommand(t, 'render', node.byFiles);
@@ -67,7 +72,7 @@ function decided({ key, frontends, clusterEndpoints, localEndpoints }: RowData):
 describe('services, render and the agent', () => {
   it(`say the same of each frontend, in ${RUNS} generated nodes`, async (t) => {
     await fc.assert(
-      fc.asyncProperty(cases(), fc.constantFrom(...CASE_MODES), (one, otherMode) =>
+      fc.asyncProperty(cases(), fc.constantFrom(...BUILT_MODES), (one, otherMode) =>
         assertOneTruth(t, one, otherMode),
       ),
       { numRuns: RUNS, seed: SEED },

@@ -4,6 +4,10 @@ interface ModeTraits {
   readonly isOfKubeProxy: boolean;
   /** False: the name is read, and `fairlead run` says that this version has no such mode. */
   readonly isBuilt: boolean;
+  /** The feature gate of kube-proxy without which its field `mode` may not name it. */
+  readonly gate?: 'KubeProxyIPVS';
+  /** Whether `fairlead.interfaces` chooses the interfaces that it serves. */
+  readonly choosesInterfaces?: true;
   /** The block whose `masqueradeAll` and `masqueradeBit` it reads. */
   readonly masqueradeBlock: 'iptables' | 'nftables';
   /** The block whose `syncPeriod` it reads. */
@@ -39,13 +43,14 @@ const TRAITS = {
   ipvs: {
     isOfKubeProxy: true,
     isBuilt: false,
+    gate: 'KubeProxyIPVS',
     masqueradeBlock: 'iptables',
     syncBlock: 'ipvs',
     servesAllAddresses: true,
     loopback: 'not served',
   },
   'socket-ebpf': { ...OWN, isBuilt: true },
-  'tc-ebpf': { ...OWN, isBuilt: true },
+  'tc-ebpf': { ...OWN, isBuilt: true, choosesInterfaces: true },
   userspace: { ...OWN, isBuilt: false, loopback: 'not served' },
 } as const satisfies Record<string, ModeTraits>;
 

@@ -2,7 +2,7 @@ import { type Conversation, startDatagrams, startEcho, startStream } from './con
 import { buildEarlier } from './earlier-build.ts';
 import { changedParts, readMachine } from './machine.ts';
 import { inMs, must, type PlaneFault, type PlaneOutcome, quantile } from './plane-fault.ts';
-import { hasPrograms } from './plane-proxies.ts';
+import { planeProxy } from './plane-proxies.ts';
 import type { PlaneScene } from './plane-scene.ts';
 import { RulesMonitor } from './rules-monitor.ts';
 
@@ -24,7 +24,9 @@ export function layoutFault(commit: string): PlaneFault {
 }
 
 async function changeLayouts(scene: PlaneScene, commit: string): Promise<PlaneOutcome> {
-  const isBuilt = await buildEarlier(commit, { hasPrograms: hasPrograms(scene.proxyName) });
+  const isBuilt = await buildEarlier(commit, {
+    hasPrograms: planeProxy(scene.proxyName).hasPrograms,
+  });
   if (!isBuilt) return skipped(`this copy of the repository does not have commit ${commit}`);
   await scene.serving();
   const hammer = await scene.hammer();

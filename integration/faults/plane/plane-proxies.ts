@@ -1,22 +1,12 @@
-import type { FairleadOptions } from '../../../lab/proxies/fairlead.ts';
+import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../../lab/proxies/fairlead-modes.ts';
 
-/** Modes whose rules are the table of nftables: alone, or behind programs in the kernel. */
-const MODES = {
-  'fairlead-nftables': 'nftables',
-  'fairlead-socket-ebpf': 'socket-ebpf',
-  'fairlead-tc-ebpf': 'tc-ebpf',
-} as const satisfies Record<string, FairleadOptions['mode']>;
+/** Modes whose rules are the table of nftables, alone or behind programs, in the order of switching. */
+const PROXIES = FAIRLEAD_PROXIES.filter(({ rules }) => rules === 'nftables');
 
-export type PlaneProxy = keyof typeof MODES;
+export const PLANE_PROXIES: readonly string[] = PROXIES.map(({ name }) => name);
 
-/** In the order in which a node is switched from one to the next. */
-export const PLANE_PROXIES = Object.keys(MODES) as readonly PlaneProxy[];
-
-export function modeOf(proxy: PlaneProxy): FairleadOptions['mode'] {
-  return MODES[proxy];
-}
-
-/** Whether it keeps maps and links of eBPF in front of the rules. */
-export function hasPrograms(proxy: PlaneProxy): boolean {
-  return MODES[proxy] !== 'nftables';
+export function planeProxy(name: string): FairleadProxy {
+  const found = PROXIES.find((each) => each.name === name);
+  if (found) return found;
+  throw new TypeError(`${name} is none of ${PLANE_PROXIES.join(', ')}`);
 }

@@ -20,7 +20,7 @@ import { HeldConnections } from './held-connections.ts';
 import { type Machine, makeStrangerFlows, readMachine } from './machine.ts';
 import { NodeInside } from './node-inside.ts';
 import { PinnedHooks } from './pinned-hooks.ts';
-import { hasPrograms, modeOf, type PlaneProxy } from './plane-proxies.ts';
+import { planeProxy } from './plane-proxies.ts';
 
 const BUNDLER = fileURLToPath(new URL('../../../tools/bundle.ts', import.meta.url));
 const NODE = 'node1';
@@ -42,7 +42,7 @@ export class PlaneScene implements AsyncDisposable {
   readonly namespacePath: string;
   readonly runFolder: string;
   /** What runs on the node, unless a fault has put something else in its place. */
-  readonly proxyName: PlaneProxy;
+  readonly proxyName: string;
   readonly #configPath: string;
   readonly #ports = new ClientPorts();
   #daemon: Daemon | undefined;
@@ -52,7 +52,7 @@ export class PlaneScene implements AsyncDisposable {
   #isChanged = false;
   #untouched: Machine | undefined;
 
-  constructor(cluster: Scene, proxyName: PlaneProxy) {
+  constructor(cluster: Scene, proxyName: string) {
     const { lab } = cluster;
     this.cluster = cluster;
     this.proxyName = proxyName;
@@ -65,7 +65,7 @@ export class PlaneScene implements AsyncDisposable {
   async prepare(): Promise<void> {
     const { lab } = this.cluster;
     await run([process.execPath, BUNDLER]);
-    if (hasPrograms(this.proxyName)) await buildPrograms();
+    if (planeProxy(this.proxyName).hasPrograms) await buildPrograms();
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
@@ -194,7 +194,7 @@ export class PlaneScene implements AsyncDisposable {
   }
 
   /** Ends the process and starts another mode or build in its place; resolves when it has synced. */
-  async become(proxyName: PlaneProxy, build: Build = 'usual'): Promise<void> {
+  async become(proxyName: string, build: Build = 'usual'): Promise<void> {
     // A fault that fails half way leaves whatever runs then.
     this.#isChanged = proxyName !== this.proxyName || build !== 'usual';
     await this.proxy.stop();
@@ -244,12 +244,12 @@ export class PlaneScene implements AsyncDisposable {
 
 /** As it is shipped: from its sources it takes longer to start. */
 function bundled(
-  proxyName: PlaneProxy,
+  proxyName: string,
   build: Build = 'usual',
   env: Readonly<Record<string, string>> = {},
 ): ProxyVariant {
   const { description } = findProxy(proxyName);
-  const mode = modeOf(proxyName);
+  const mode = planeProxy(proxyName).mode;
   return fairlead({ name: proxyName, description, mode, program: [BUNDLES[build]], env });
 }
 

@@ -12,7 +12,7 @@ import { EARLIER_COMMIT, layoutFault } from './layout-fault.ts';
 import { MAP_FAULT } from './map-faults.ts';
 import { NETLINK_FAULT } from './netlink-fault.ts';
 import { type PlaneFault, type PlaneResult, runPlaneFault } from './plane-fault.ts';
-import { hasPrograms, type PlaneProxy } from './plane-proxies.ts';
+import { planeProxy } from './plane-proxies.ts';
 import { PlaneScene } from './plane-scene.ts';
 import { processFaults } from './process-faults.ts';
 import { stopFault } from './stop-fault.ts';
@@ -29,10 +29,11 @@ export interface FaultChoices {
 }
 
 /** What can happen to a node with this proxy. */
-export function planeFaults(proxy: PlaneProxy, choices: FaultChoices): readonly PlaneFault[] {
+export function planeFaults(proxy: string, choices: FaultChoices): readonly PlaneFault[] {
   const faults = [...processFaults(choices.kills), stopFault(choices.stoppedSeconds)];
   const layout = layoutFault(choices.earlierCommit ?? EARLIER_COMMIT);
-  if (hasPrograms(proxy)) return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
+  if (planeProxy(proxy).hasPrograms)
+    return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
   // The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows.
   const others = [...TOUCH_FAULTS, ...clockFaults(), CLEANUP_FAULT, layout];
   return [...faults, ...others, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
@@ -41,7 +42,7 @@ export function planeFaults(proxy: PlaneProxy, choices: FaultChoices): readonly 
 /** Lets them happen to a node of a lab of their own. */
 export async function runPlaneFaults(
   faults: readonly PlaneFault[],
-  of: { proxy: PlaneProxy; progress: Progress; signal: AbortSignal },
+  of: { proxy: string; progress: Progress; signal: AbortSignal },
 ): Promise<PlaneResult[]> {
   const { proxy, progress, signal } = of;
   await using lab = await startLab({ nodeCount: 1, load: LOAD, progress, signal });
