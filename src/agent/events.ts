@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../cluster/clock.ts';
+import type { Clock } from '../time/clock.ts';
+import { sleep } from '../time/sleep.ts';
 import { type EventAbout, eventObject, type Notice } from './event-object.ts';
 import { TokenBucket } from './event-rate.ts';
 
@@ -102,10 +102,7 @@ export class Events {
   /** Resolves when all that was said has been tried, or after the deadline. */
   async flush(deadlineMs: number): Promise<void> {
     const over = new AbortController();
-    const late = delay(deadlineMs, undefined, { signal: over.signal });
-    // It ends with an abort when there is nothing more to wait for, which is no news.
-    late.catch(() => undefined);
-    await Promise.race([this.#idle.promise, late]);
+    await Promise.race([this.#idle.promise, sleep(deadlineMs, over.signal)]);
     over.abort();
   }
 
@@ -143,11 +140,7 @@ export class Events {
   async #admitted(signal: AbortSignal): Promise<boolean> {
     const waitMs = this.#bucket.take(this.#options.clock.monotonicMs());
     if (waitMs === 0) return true;
-    try {
-      await delay(waitMs, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await sleep(waitMs, signal);
     return false;
   }
 

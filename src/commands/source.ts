@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
-import { systemClock } from '../cluster/clock.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
@@ -9,6 +8,7 @@ import type { RequestListener } from '../cluster/request-seen.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
+import { systemClock } from '../time/clock.ts';
 import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
 import { ImpatientSource } from './services/impatient-source.ts';

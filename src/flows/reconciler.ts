@@ -13,7 +13,9 @@ import type { Flow } from '../linux/conntrack/flow.ts';
 import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
 import { synSentSeconds } from '../linux/conntrack/syn-sent-seconds.ts';
 import { picksUpTcpInTheMiddle } from '../linux/conntrack/tcp-loose.ts';
-import { pause } from '../linux/pause.ts';
+import { systemClock } from '../time/clock.ts';
+import { sleep } from '../time/sleep.ts';
+import { Wake } from '../time/wake.ts';
 import { BegunFrontends, BegunRows } from './begun.ts';
 import { FrontendIndex } from './frontend-index.ts';
 import { IP_VERSIONS } from './keys.ts';
@@ -22,7 +24,6 @@ import type { FlowObserver } from './observer.ts';
 import { Pass } from './pass.ts';
 import type { Wanted } from './questions.ts';
 import type { Grounds, TryGrounds } from './verdict.ts';
-import { Wakeup } from './wakeup.ts';
 import { isLeftUnanswered, YoungTries } from './young-tries.ts';
 
 /** Packets that met the old rules may still be on their way when the new ones are acknowledged. */
@@ -70,7 +71,7 @@ export interface FlowReconcilerParts {
 export class FlowReconciler {
   readonly #parts: FlowReconcilerParts;
   readonly #index: FrontendIndex;
-  readonly #wakeup = new Wakeup();
+  readonly #wake = new Wake();
   #needs: Needs = new Map();
   /** Stays empty where TCP is reset: then the index knows its rows. */
   #begun = new BegunRows();
@@ -120,9 +121,11 @@ export class FlowReconciler {
     let failures = 0;
     let restUntilMs = 0;
     while (!signal.aborted) {
-      await this.#wakeup.wait({ signal, timeoutMs: this.#untilDueMs() });
+      const dueInMs = this.#untilDueMs();
+      const limit = dueInMs === undefined ? undefined : { ms: dueInMs, clock: systemClock };
+      await this.#wake.wait(signal, limit);
       const restMs = restUntilMs - performance.now();
-      await pause(failures === 0 ? Math.max(SETTLE_MS, restMs) : retryMs(failures), signal);
+      await sleep(failures === 0 ? Math.max(SETTLE_MS, restMs) : retryMs(failures), signal);
       if (signal.aborted) return;
       const beganAtMs = performance.now();
       const isDone = await this.#lookAtEverythingNeeded(signal);
@@ -135,12 +138,12 @@ export class FlowReconciler {
   #lookAtDrainingNow(): void {
     if (this.#draining.size === 0) return;
     this.#drainsDueAtMs = performance.now();
-    this.#wakeup.wake();
+    this.#wake.call();
   }
 
   #need(needs: Needs): void {
     for (const [key, need] of needs) addNeed(this.#needs, key, need);
-    if (this.#needs.size > 0 || this.#begun.size > 0) this.#wakeup.wake();
+    if (this.#needs.size > 0 || this.#begun.size > 0) this.#wake.call();
   }
 
   get #resetsTcp(): boolean {
@@ -179,7 +182,7 @@ export class FlowReconciler {
     if (await this.#lookAt(taken, signal)) return true;
     this.#needs = putBack(this.#needs, taken.needs);
     this.#begun.putBack(taken.begun);
-    this.#wakeup.wake();
+    this.#wake.call();
     return false;
   }
 

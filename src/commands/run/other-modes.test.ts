@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '../../cluster/testing/fake-clock.ts';
+import { InstantClock } from '../../time/testing/instant-clock.ts';
 import { removeOtherModes } from './other-modes.ts';
 import type { PlanePart } from './plane.ts';
 
 /** The mode is nftables; each removal fails for the reasons that are given for its part. */
 function stage(reasonsOf: Partial<Record<PlanePart, string[]>>) {
-  const clock = new FakeClock();
+  const clock = new InstantClock();
   const calls: PlanePart[] = [];
   const warnings: string[] = [];
   const options = {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { type Random, retryDelayMs } from '../../agent/retry.ts';
-import type { Clock } from '../../cluster/clock.ts';
 import type { Mode } from '../../config/modes.ts';
+import type { Clock } from '../../time/clock.ts';
+import { type Random, retryDelayMs } from '../../time/retry-delay.ts';
 import { PLANE_PARTS, type PlanePart, partsOfMode } from './plane.ts';
 import { type RemovablePlane, removePlane } from './remove-plane.ts';
 
