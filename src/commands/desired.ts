@@ -1,7 +1,6 @@
 import type { HeldPort } from '../agent/host-sockets.ts';
 import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
-import { hasHooks } from '../agent/node-facts.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
@@ -46,7 +45,6 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const source = await openSource(
     {
       ...from,
-      watchesNamespaces: hasHooks(settings),
       onProblem: (problem) => {
         // What breaks later, while changes are followed, takes nothing away.
         if (!isRead && isBrokenManifest(problem)) broken.push(problem);

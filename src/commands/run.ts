@@ -4,7 +4,6 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
-import { hasHooks } from '../agent/node-facts.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import type { Source } from '../cluster/source.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -39,7 +38,7 @@ import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
 import { VERSION } from './run/version.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { configuredSource, openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
@@ -186,16 +185,8 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
 }
 
 function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
-  const { kubeconfigPath, serverUrl, accept } = settings.api;
-  return {
-    watch: true,
-    isAgent: true,
-    watchesNamespaces: hasHooks(settings),
-    ...(options.filename ? { filename: options.filename } : {}),
-    ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-    ...(serverUrl === undefined ? {} : { serverUrl }),
-    ...(accept === undefined ? {} : { accept }),
-  };
+  const { filename } = options;
+  return { ...configuredSource(settings), filename, watch: true, isAgent: true };
 }
 
 function watchedNode(settings: Settings, nodeName: string): string | undefined {
