@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import { type ClusterState, clusterStates } from '../oracle/states.ts';
 import { isForwarding, rowsOf } from '../render-equality/rows.ts';
 import { isValid } from '../render-equality/valid-state.ts';
