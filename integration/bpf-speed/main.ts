@@ -3,10 +3,12 @@
  * same system calls from C, which is the least that it can cost. Needs root and cc. Figures are
  * milliseconds of CPU, of every thread: other work on the machine changes them less.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../lab/host/run.ts';
+import { median } from '../../lab/host/spread.ts';
 import { formatTable } from '../../lab/host/table.ts';
 import { MapFlag, MapType } from '../../src/linux/bpf/constants.ts';
 import { KernelTypes } from '../../src/linux/bpf/kernel-types.ts';
@@ -94,11 +96,10 @@ function note(into: Map<string, number[]>, name: string, ms: number): void {
 }
 
 function print(): void {
-  const median = (all: readonly number[] | undefined): number | undefined =>
-    all?.toSorted((a, b) => a - b)[Math.floor(all.length / 2)];
   const shown = (ms: number | undefined): string => (ms === undefined ? '' : ms.toFixed(1));
   const rows = [...ours].map(([name, all]) => {
-    const [here, there] = [median(all), median(inC.get(name))];
+    const timesInC = inC.get(name);
+    const [here, there] = [median(all), timesInC && median(timesInC)];
     const times = here !== undefined && there !== undefined ? (here / there).toFixed(2) : '';
     return [name, shown(here), shown(there), times];
   });

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { Interner } from '../../src/cluster/narrow/interner.ts';
 import { narrow } from '../../src/cluster/narrow/narrow.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import { differencesOf, isRight } from './truth.ts';
 
 function tableOf(services: Readonly<Record<string, number>>): ForwardingTable {

@@ -4,7 +4,7 @@ import type { ClusterError } from '../../src/cluster/errors.ts';
 import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
 import type { Dial } from '../../src/cluster/session.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 
 export interface WatcherOptions {
   readonly kubeconfig: string;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { ClusterError, ClusterErrorCode } from '../../src/cluster/errors.ts';
 import { REFLECTOR_TIMING, Reflector } from '../../src/cluster/reflector.ts';
 import { SERVICES, SLICES } from '../../src/cluster/resources.ts';
-import { FakeClock } from '../../src/cluster/testing/fake-clock.ts';
+import { InstantClock } from '../../src/time/testing/instant-clock.ts';
 import { BrokenInvariant } from './broken.ts';
 import { type Damage, damages } from './damage.ts';
 import { assertCutAnywhere, assertEmpty, assertSound } from './invariants.ts';
@@ -104,7 +104,7 @@ async function follow(world: World, { kind, streams }: StreamCase): Promise<Coun
     resource: kind === 'service' ? SERVICES : SLICES,
     getter: server,
     interner: world.interner,
-    clock: new FakeClock(),
+    clock: new InstantClock(),
     random: () => NO_CHOICE,
     timing: REFLECTOR_TIMING,
     onEvent: (event) => {

@@ -7,7 +7,7 @@ import type { SourceEvent } from '../../src/cluster/source.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
 import type { Forwarding, ServicePortKey } from '../../src/forwarding/model.ts';
 import type { Change, ForwardingTable } from '../../src/forwarding/table.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import type { Sabotage } from './planted.ts';
 
 export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr', 'namespace'];

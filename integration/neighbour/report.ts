@@ -1,6 +1,6 @@
 import { sectionMarkdown } from '../../bench/report/section.ts';
-import { quantile } from '../../bench/report/statistics.ts';
 import { count, fixed, megabytes, milliseconds } from '../../bench/report/units.ts';
+import { quantile } from '../../lab/host/spread.ts';
 import { formatTable } from '../../lab/host/table.ts';
 import type { AttackReport } from './hostile/process.ts';
 import type { NeighbourResult } from './result.ts';

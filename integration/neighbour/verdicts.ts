@@ -1,5 +1,5 @@
-import { quantile } from '../../bench/report/statistics.ts';
 import { megabytes, milliseconds, seconds } from '../../bench/report/units.ts';
+import { quantile } from '../../lab/host/spread.ts';
 import type { NeighbourResult } from './result.ts';
 import type { StickyClient } from './victim/sticky-clients.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, traitsOf } from '../../src/config/modes.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import { type ClusterState, clusterStates } from '../oracle/states.ts';
 import { isForwarding, rowsOf } from '../render-equality/rows.ts';
 import { isValid } from '../render-equality/valid-state.ts';

@@ -21,7 +21,7 @@ import {
   usesLocalEndpoints,
 } from '../../src/forwarding/service-ports.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import type { Answer, PortAnswer, Verdicts } from './answer.ts';
 import type { ClusterState } from './states.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../src/dataplanes/nftables/testing/canonical.ts';
 import { bring, listTable, newPlane } from '../../src/dataplanes/nftables/testing/kernel.ts';
 import type { Forwarding, NodeView } from '../../src/forwarding/model.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import { enterOwnNetwork } from '../../src/linux/netlink/testing/own-namespace.ts';
 import { type ClusterState, clusterStates } from '../oracle/states.ts';
 import { corpusObjects } from './corpus-objects.ts';

@@ -1,9 +1,9 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quantile } from '../../bench/report/statistics.ts';
 import { megabytes, milliseconds } from '../../bench/report/units.ts';
 import type { Progress } from '../../lab/host/progress.ts';
+import { quantile } from '../../lab/host/spread.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
 import type { Section } from './report.ts';
 import { runWorker } from './shipped.ts';

@@ -2,11 +2,11 @@ import { type LoadSize, loadObjects } from '../../lab/load/objects.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentSettings } from '../../src/agent/agent-settings.ts';
 import type { Acknowledged } from '../../src/agent/observer.ts';
-import { systemClock } from '../../src/cluster/clock.ts';
 import { openLog } from '../../src/commands/run/logger.ts';
 import { NftablesPlane } from '../../src/dataplanes/nftables/plane.ts';
 import { enterOwnNetwork } from '../../src/linux/netlink/testing/own-namespace.ts';
 import { NFTABLES } from '../../src/modes/nftables.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { ToldSource } from './told-source.ts';
 import { type SendWatch, watchedSockets } from './watched-netlink.ts';
 

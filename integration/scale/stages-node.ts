@@ -1,4 +1,4 @@
-import { quantile } from '../../bench/report/statistics.ts';
+import { quantile } from '../../lab/host/spread.ts';
 import type { Acknowledged } from '../../src/agent/observer.ts';
 import { NodeBench } from './node-bench.ts';
 import type { Stage, StagesMeasured } from './stage-names.ts';

@@ -1,4 +1,4 @@
-import { quantile } from '../../bench/report/statistics.ts';
+import { quantile } from '../../lab/host/spread.ts';
 
 export interface Spread {
   readonly count: number;

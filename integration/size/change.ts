@@ -1,3 +1,4 @@
+import { median } from '../../lab/host/spread.ts';
 import { Mirror } from '../../src/cluster/mirror.ts';
 import { Interner } from '../../src/cluster/narrow/interner.ts';
 import { readLine } from '../../src/cluster/wire/json-encoding.ts';
@@ -117,9 +118,4 @@ export function compareChanges(large: ChangeBench, small: ChangeBench): Comparis
     },
     growth: { whole: growth('whole'), model: growth('model') },
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
 }

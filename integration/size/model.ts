@@ -7,7 +7,7 @@ import type { Source } from '../../src/cluster/source.ts';
 import { JSON_ENCODING } from '../../src/cluster/wire/json-encoding.ts';
 import { Observation } from '../../src/commands/services/observe.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 import { ChangeBench, type Comparison, compareChanges, type RawSlice } from './change.ts';
 
 /** What the time of a change is compared with. */

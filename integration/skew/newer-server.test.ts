@@ -7,7 +7,7 @@ import { PROTOBUF_ENCODING } from '../../src/cluster/wire/protobuf/protobuf-enco
 import { LIST_SHAPES } from '../../src/cluster/wire/protobuf/shapes.ts';
 import type { Forwarding } from '../../src/forwarding/model.ts';
 import { ForwardingTable } from '../../src/forwarding/table.ts';
-import { unknownNode } from '../../src/forwarding/unknown-node.ts';
+import { unknownNode } from '../../src/forwarding/testing/unknown-node.ts';
 
 const KNOWN = {
   metadata: { name: 'web', namespace: 'shop', resourceVersion: '7' },

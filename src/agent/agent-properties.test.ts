@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import type { Kind } from '../cluster/kinds.ts';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { KINDS, NODE, SETTINGS, Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const RUNS = 150;
 

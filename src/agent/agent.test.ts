@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { healthz, livez, readyz } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { NODE, SETTINGS, Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 function numbered(index: number, more: Partial<ServiceObject> = {}): ServiceObject {
   const clusterIPs = [`10.96.${index >> 8}.${index & 255}`];

@@ -1,9 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Clock } from '../cluster/clock.ts';
 import type { Source, SourceEvent } from '../cluster/source.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Random } from '../time/retry-delay.ts';
+import { runTogether } from '../time/run-together.ts';
+import { Wake } from '../time/wake.ts';
 import { AddressWatch } from './address-watch.ts';
 import { AffinityWatch } from './affinity-watch.ts';
 import type { AgentSettings } from './agent-settings.ts';
@@ -26,10 +29,7 @@ import { PlaneWatch } from './plane-watch.ts';
 import { Propagations } from './propagation.ts';
 import { RecentValues } from './quantiles.ts';
 import { Reconciler } from './reconciler.ts';
-import type { Random } from './retry.ts';
-import { runTogether } from './run-together.ts';
 import { type AgentSnapshot, failingRow } from './snapshot.ts';
-import { Wake } from './wake.ts';
 
 const READ_BACK_MS = 600_000;
 /** So often conditions that nobody announces are looked at. */
@@ -246,7 +246,8 @@ export class Agent {
       // Whatever else this turn of the event loop brings goes into the same step.
       await turn();
       await this.#reconciler.advance(signal);
-      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.monotonicMs(), { clock, signal });
+      const ms = this.#reconciler.nextAtMs() - clock.monotonicMs();
+      await this.#wake.wait(signal, { ms, clock });
     }
   }
 

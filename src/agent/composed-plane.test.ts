@@ -5,9 +5,9 @@ import { ComposedPlane } from '../dataplanes/composition.ts';
 import { equalForwarding } from '../forwarding/equal.ts';
 import { servicePortKey } from '../forwarding/model.ts';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { FakePlane, refusal } from './testing/fake-plane.ts';
 import { SETTINGS, Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 interface Scene {
   readonly stage: Stage;

@@ -1,5 +1,5 @@
+import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { InspectionReason } from './observer.ts';
-import { type Random, retryDelayMs } from './retry.ts';
 
 /** So long a burst of reports is gathered before the kernel is looked at. */
 const GATHER_MS = 20;

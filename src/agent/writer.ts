@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { PlaneError } from '../dataplanes/contract.ts';
+import { retryDelayMs } from '../time/retry-delay.ts';
 import type { Context } from './context.ts';
 import { changeOf, type Entry, familiesOf } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
 import { PartWriter } from './part-writer.ts';
-import { retryDelayMs } from './retry.ts';
 import { splitUntilDone } from './split.ts';
 import { holdersFor, type Unit } from './units.ts';
 import { type PartTask, planWrite } from './write-plan.ts';

@@ -47,7 +47,6 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const source = await openSource(
     {
       ...from,
-      watchesNamespaces: needs.namespaces,
       onProblem: (problem) => {
         // What breaks later, while changes are followed, takes nothing away.
         if (!isRead && isBrokenManifest(problem)) broken.push(problem);

@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
 import { ApiSource } from '../cluster/api-source.ts';
-import { systemClock } from '../cluster/clock.ts';
 import type { Source } from '../cluster/source.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { planChange } from '../config/plan.ts';
@@ -14,11 +13,11 @@ import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import type { Mode } from '../modes/mode.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
 import { ALL_PARTS, modeNamed } from '../modes/registry.ts';
 import { removeOtherParts } from '../modes/remove-other-parts.ts';
+import { systemClock } from '../time/clock.ts';
 import { manifestsOption } from './basis/options.ts';
 import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
@@ -40,7 +39,7 @@ import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
 import { VERSION } from './run/version.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { configuredSource, openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
@@ -133,7 +132,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const source = await openSource(
     {
       onRequest: (seen) => restClient.onRequest(seen),
-      ...sourceOptions(settings, mode, options),
+      ...sourceOptions(settings, options),
       ...sourceLog(log),
     },
     watchedNode(settings, nodeName),
@@ -189,17 +188,9 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   }
 }
 
-function sourceOptions(settings: Settings, { needs }: Mode, options: RunOptions): SourceOptions {
-  const { kubeconfigPath, serverUrl, accept } = settings.api;
-  return {
-    watch: true,
-    isAgent: true,
-    watchesNamespaces: needs.namespaces,
-    ...(options.filename ? { filename: options.filename } : {}),
-    ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-    ...(serverUrl === undefined ? {} : { serverUrl }),
-    ...(accept === undefined ? {} : { accept }),
-  };
+function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
+  const { filename } = options;
+  return { ...configuredSource(settings), filename, watch: true, isAgent: true };
 }
 
 function watchedNode(settings: Settings, nodeName: string): string | undefined {

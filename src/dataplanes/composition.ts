@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
+import { sleep } from '../time/sleep.ts';
 import { goingFirst, type HalfKnown, rowsOf, undone, withKnown } from './composed-changes.ts';
 import { ComposedParts } from './composed-parts.ts';
 import {
@@ -256,14 +256,6 @@ interface Step {
 
 function missing({ mode }: DataPlane, error: unknown): Difference {
   return { kind: 'missing', object: `${mode}: ${String(error)}` };
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }
 
 function uncertain(): PlaneError {

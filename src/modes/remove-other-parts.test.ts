@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '../cluster/testing/fake-clock.ts';
+import { InstantClock } from '../time/testing/instant-clock.ts';
 import { NFTABLES } from './nftables.ts';
 import type { Part } from './part.ts';
 import { ALL_PARTS } from './registry.ts';
@@ -8,7 +8,7 @@ import { removeOtherParts } from './remove-other-parts.ts';
 
 /** The mode is nftables; each removal fails for the reasons that are given for its part. */
 function stage(reasonsOf: Readonly<Record<string, string[]>>) {
-  const clock = new FakeClock();
+  const clock = new InstantClock();
   const calls: string[] = [];
   const warnings: string[] = [];
   const options = {

@@ -45,6 +45,7 @@ const EVERY_SRC_ROOM = [
   'flows',
   'linux',
   'addresses',
+  'time',
 ];
 
 export const ROOMS: readonly Room[] = [
@@ -60,8 +61,8 @@ export const ROOMS: readonly Room[] = [
     name: 'modes',
     paths: ['src/modes/'],
     uses: [
+      'time',
       'config',
-      'cluster',
       'forwarding',
       'agent',
       'data-plane contract',
@@ -76,14 +77,14 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'config',
     paths: ['src/config/'],
-    uses: ['addresses'],
+    uses: ['addresses', 'time'],
     packages: ['yaml', 'zod'],
     builtins: 'ordinary',
   },
   {
     name: 'cluster',
     paths: ['src/cluster/'],
-    uses: ['addresses'],
+    uses: ['addresses', 'time'],
     packages: ['yaml'],
     builtins: 'ordinary',
   },
@@ -100,7 +101,7 @@ export const ROOMS: readonly Room[] = [
     // Contracts only: which source and which mode it drives is decided in commands.
     name: 'agent',
     paths: ['src/agent/'],
-    uses: ['forwarding', 'data-plane contract', 'addresses'],
+    uses: ['forwarding', 'data-plane contract', 'addresses', 'time'],
     typesFrom: ['cluster', 'config'],
     packages: ['@prometheus-io/client', 'pino'],
     builtins: 'ordinary',
@@ -108,21 +109,21 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'data-plane contract',
     paths: ['src/dataplanes/'],
-    uses: ['forwarding', 'addresses'],
+    uses: ['forwarding', 'addresses', 'time'],
     packages: [],
     builtins: 'ordinary',
   },
   {
     name: 'data-plane mode',
     paths: ['src/dataplanes/*/'],
-    uses: ['data-plane contract', 'forwarding', 'linux', 'addresses'],
+    uses: ['data-plane contract', 'forwarding', 'linux', 'addresses', 'time'],
     packages: [],
     builtins: 'ordinary',
   },
   {
     name: 'flows',
     paths: ['src/flows/'],
-    uses: ['forwarding', 'linux', 'addresses'],
+    uses: ['forwarding', 'linux', 'addresses', 'time'],
     packages: [],
     builtins: 'ordinary',
   },
@@ -130,7 +131,7 @@ export const ROOMS: readonly Room[] = [
     // Knows the kernel and nothing of Kubernetes.
     name: 'linux',
     paths: ['src/linux/'],
-    uses: ['addresses'],
+    uses: ['addresses', 'time'],
     packages: ['koffi'],
     builtins: 'ordinary',
     restricted: ['node:child_process'],
@@ -141,6 +142,14 @@ export const ROOMS: readonly Room[] = [
     uses: [],
     packages: [],
     builtins: ['node:net'],
+  },
+  {
+    name: 'time',
+    paths: ['src/time/'],
+    uses: [],
+    packages: [],
+    // For its tests: node:events.
+    builtins: ['node:timers/promises', 'node:events'],
   },
   {
     // The test beds judge src, so they must not be built from it.

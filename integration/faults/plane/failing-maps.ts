@@ -1,9 +1,10 @@
+import { constants } from 'node:os';
 import { Tables } from '../../../src/dataplanes/ebpf/maps/tables.ts';
 import { BpfError } from '../../../src/linux/bpf/errors.ts';
 import type { BpfMap } from '../../../src/linux/bpf/map.ts';
 import type { Failures } from './failures.ts';
 
-const ENOMEM = 12;
+const { ENOMEM } = constants.errno;
 
 /**
  * Lets writes to maps fail at random. A fake, and it stands where bpf(2) is called: nobody outside a

@@ -1,8 +1,9 @@
+import { constants } from 'node:os';
 import { NetlinkError } from '../../../src/linux/netlink/errors.ts';
 import type { Netlink } from '../../../src/linux/netlink/socket.ts';
 import type { Failures } from './failures.ts';
 
-const ENOBUFS = 105;
+const { ENOBUFS } = constants.errno;
 
 /** Lets calls fail at random, on the way there and on the way back. */
 export class NetlinkFailures implements Failures {

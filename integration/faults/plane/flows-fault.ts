@@ -1,6 +1,7 @@
+import { quantile } from '../../../lab/host/spread.ts';
 import { until } from '../../../lab/host/until.ts';
 import { OwnProxyRun } from './own-proxy-run.ts';
-import { must, type PlaneFault, type PlaneOutcome, quantile } from './plane-fault.ts';
+import { must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import type { PlaneScene } from './plane-scene.ts';
 import { clientOf, targetOf } from './planned-flows.ts';
 import type { FlowPlan } from './questions.ts';

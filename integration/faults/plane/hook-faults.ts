@@ -1,5 +1,6 @@
+import { quantile } from '../../../lab/host/spread.ts';
 import type { PinnedHooks } from './pinned-hooks.ts';
-import { inMs, must, type PlaneFault, type PlaneOutcome, quantile } from './plane-fault.ts';
+import { inMs, must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import type { PlaneScene } from './plane-scene.ts';
 import { type SeenTouch, type TouchedNode, touchAndSee } from './seen-touch.ts';
 

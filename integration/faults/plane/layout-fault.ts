@@ -1,7 +1,8 @@
+import { quantile } from '../../../lab/host/spread.ts';
 import { type Conversation, startDatagrams, startEcho, startStream } from './conversations.ts';
 import { buildEarlier } from './earlier-build.ts';
 import { changedParts, readMachine } from './machine.ts';
-import { inMs, must, type PlaneFault, type PlaneOutcome, quantile } from './plane-fault.ts';
+import { inMs, must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import { planeProxy } from './plane-proxies.ts';
 import type { PlaneScene } from './plane-scene.ts';
 import { RulesMonitor } from './rules-monitor.ts';

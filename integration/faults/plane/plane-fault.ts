@@ -42,9 +42,3 @@ export function must(isSo: boolean, otherwise: string): void {
 export function inMs(ms: number): string {
   return `${ms.toFixed(0)} ms`;
 }
-
-/** The value below which this share of all lies. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-}

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { quantile } from '../../../lab/host/spread.ts';
 import { CHANGES, lasting } from '../fault.ts';
 import { ChangeLoad } from './change-load.ts';
-import { inMs, must, type PlaneFault, type PlaneOutcome, quantile } from './plane-fault.ts';
+import { inMs, must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import type { PlaneScene } from './plane-scene.ts';
 import { RulesMonitor } from './rules-monitor.ts';
 

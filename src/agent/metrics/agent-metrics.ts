@@ -1,5 +1,5 @@
-import type { Clock } from '../../cluster/clock.ts';
 import type { PacketCounts } from '../../dataplanes/contract.ts';
+import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
 import type { AgentObserver } from '../observer.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../cluster/clock.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
+import type { Clock } from '../../time/clock.ts';
 import { datesBy } from '../dates.ts';
 import type { MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import type { Clock } from '../../cluster/clock.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import type { NodeObject, ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Source, SourceEvent, SourceHealth } from '../../cluster/source.ts';
 import { equalForwarding } from '../../forwarding/equal.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
+import type { Clock } from '../../time/clock.ts';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { AgentSettings } from '../agent-settings.ts';
 import type { MachineAddresses } from '../machine-addresses.ts';

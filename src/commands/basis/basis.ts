@@ -6,7 +6,7 @@ import { buildConfig, type LoadedConfig, loadConfig } from '../../config/load.ts
 import type { ModeName } from '../../config/modes.ts';
 import { overlaid } from '../../config/overlay.ts';
 import { formatProblem } from '../../config/problem.ts';
-import type { SourceOptions } from '../source.ts';
+import { configuredSource, type SourceOptions } from '../source.ts';
 import { printWarning } from '../terminal/print.ts';
 import type { About } from './about.ts';
 import { askAgent } from './ask-agent.ts';
@@ -107,19 +107,12 @@ function sourceBasis(
   const own = settings.nodeName ?? agent?.nodeName ?? hostname().toLowerCase();
   const nodeName = options.node ?? own;
   const { filename, context } = options;
-  const { kubeconfigPath, serverUrl, accept } = settings.api;
   const given = flagTexts(flags, mode);
   return {
     by: 'source',
     config,
     nodeName,
-    from: {
-      ...(filename ? { filename } : {}),
-      ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-      ...(context === undefined ? {} : { context }),
-      ...(serverUrl === undefined ? {} : { serverUrl }),
-      ...(accept === undefined ? {} : { accept }),
-    },
+    from: { ...configuredSource(settings), filename, context },
     isThisMachine: nodeName === own && (filename === undefined || agent !== undefined),
     about: {
       configuration: agent

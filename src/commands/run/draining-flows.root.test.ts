@@ -3,8 +3,6 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { Agent } from '../../agent/agent.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
-import { runTogether } from '../../agent/run-together.ts';
-import { systemClock } from '../../cluster/clock.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import type { SliceEndpoint } from '../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../cluster/source.ts';
@@ -13,6 +11,8 @@ import { type NodeNetwork, nodeNetwork } from '../../dataplanes/ebpf/testing/nod
 import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
+import { systemClock } from '../../time/clock.ts';
+import { runTogether } from '../../time/run-together.ts';
 import { flowsOf, followFlows } from './flows.ts';
 import { knownAddresses } from './known-addresses.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { systemClock } from '../../cluster/clock.ts';
+import { systemClock } from '../../time/clock.ts';
 import { giveBackMemory } from './give-back-memory.ts';
 
 const OBJECTS = 1_000_000;

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from 'pino';
-import type { Clock } from '../../cluster/clock.ts';
 import { giveBackFreed } from '../../linux/malloc.ts';
+import type { Clock } from '../../time/clock.ts';
 
 /** What else is done at the end of a start, such as a look at connection tracking, is over by then. */
 const AFTER_MS = 1_000;

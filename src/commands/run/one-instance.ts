@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from '
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
-import { pause } from '../../linux/pause.ts';
 import { type LockAttempt, lockByte, lockHolder } from '../../linux/process-lock.ts';
+import { sleep } from '../../time/sleep.ts';
 import { ALREADY_RUNNING_EXIT, CommandError } from '../command-error.ts';
 import { RUN_LOCK } from './folder.ts';
 
@@ -46,7 +46,7 @@ export async function becomeOnlyInstance(
   }
   while (!attempt.isHeld) {
     if (performance.now() >= deadlineMs) throw alreadyRunning(attempt, waitMs);
-    await pause(POLL_MS, signal);
+    await sleep(POLL_MS, signal);
     if (signal.aborted) return false;
     attempt = lockByte(fd, byte);
   }

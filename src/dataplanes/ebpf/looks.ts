@@ -1,4 +1,4 @@
-import { pause } from '../../linux/pause.ts';
+import { sleep } from '../../time/sleep.ts';
 import type { LookPace } from './look-pace.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function lookSparingly(
 ): Promise<void> {
   let restMs = pace.firstRestMs;
   while (!signal.aborted) {
-    await pause(restMs, signal);
+    await sleep(restMs, signal);
     if (signal.aborted) return;
     // On a busy machine a look takes long by the clock and little of the processor.
     const before = process.threadCpuUsage();

@@ -3,7 +3,7 @@ import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import { IPTABLES_TABLES } from '../../linux/iptables/programs.ts';
 import { saveText } from '../../linux/iptables/save.ts';
 import { parseSaved } from '../../linux/iptables/saved-table.ts';
-import { pause } from '../../linux/pause.ts';
+import { sleep } from '../../time/sleep.ts';
 import type { Drift } from '../contract.ts';
 import { type Jump, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
@@ -36,7 +36,7 @@ export async function pollTables(
   const seen = new Map<Family, Seen>();
   let waitMs = of.periodMs;
   while (!signal.aborted) {
-    await pause(waitMs, signal);
+    await sleep(waitMs, signal);
     if (signal.aborted) return;
     const begunMs = performance.now();
     for (const family of FAMILIES) {

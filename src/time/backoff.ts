@@ -1,21 +1,13 @@
-/** How long to stay away after failures, so that many clients do not return at the same moment. */
+/** How long to wait after failures, with jitter so that many clients do not return at once. */
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly mostMs: number;
   readonly factor: number;
-  /** After so long without a failure the next one counts as the first. */
+  /** After this time without a failure the next one counts as the first. */
   readonly forgetAfterMs: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
-
-/** The times of client-go's reflector. */
-export const REFLECTOR_BACKOFF = {
-  firstMs: 800,
-  mostMs: 30_000,
-  factor: 2,
-  forgetAfterMs: 120_000,
-} as const;
 
 export class Backoff {
   readonly #options: BackoffOptions;
@@ -26,7 +18,7 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** How long to wait after a failure at this time: anything up to a ceiling that grows. */
+  /** How long to wait after a failure at this time: random, up to a ceiling that grows. */
   afterFailure(nowMs: number): number {
     const { firstMs, mostMs, factor, forgetAfterMs, random } = this.#options;
     const isFirst = this.#ceilingMs === 0 || nowMs - this.#lastFailureAtMs >= forgetAfterMs;

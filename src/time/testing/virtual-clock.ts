@@ -1,16 +1,16 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../../cluster/clock.ts';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 
 interface Sleeper {
   readonly untilMs: number;
   readonly wake: () => void;
 }
 
-/** After so many turns of the event loop without news only time can bring some. */
-const TURNS_OF_QUIET = 64;
-const MOST_TURNS = 1_000_000;
+/** After so many idle event loop iterations only a timer can make progress. */
+const IDLE_ITERATIONS = 64;
+const MOST_ITERATIONS = 1_000_000;
 
-/** Time that passes when nothing else happens, and then at once. */
+/** A clock that jumps to the next timer as soon as nothing else can run. */
 export class VirtualClock implements Clock {
   #monotonicMs = 1_000_000;
   #wallAheadMs = 1_700_000_000_000;
@@ -24,7 +24,7 @@ export class VirtualClock implements Clock {
     return this.#monotonicMs + this.#wallAheadMs;
   }
 
-  /** Sets the wall clock; no time passes. */
+  /** Sets the wall clock; the monotonic clock stays. */
   jumpWall(byMs: number): void {
     this.#wallAheadMs += byMs;
   }
@@ -40,12 +40,12 @@ export class VirtualClock implements Clock {
     this.#sleepers.delete(sleeper);
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Runs everything that needs no timer. */
   async settle(): Promise<void> {
-    for (let turns = 0; turns < TURNS_OF_QUIET; turns++) await turn();
+    for (let iterations = 0; iterations < IDLE_ITERATIONS; iterations++) await nextIteration();
   }
 
-  /** Lets so much time pass, and everything happen in it. */
+  /** Advances by this much, and runs every timer due in between. */
   async pass(ms: number): Promise<void> {
     const endMs = this.#monotonicMs + ms;
     await this.settle();
@@ -60,13 +60,13 @@ export class VirtualClock implements Clock {
     this.#monotonicMs = endMs;
   }
 
-  /** Lets time pass until the condition holds; fails with its name when it never does. */
+  /** Advances until the condition holds; throws with its name when it never does. */
   async until(what: string, isTrue: () => boolean): Promise<void> {
-    for (let turns = 1; !isTrue(); turns++) {
-      if (turns > MOST_TURNS) throw new Error(`gave up waiting for: ${what}`);
-      await turn();
+    for (let iterations = 1; !isTrue(); iterations++) {
+      if (iterations > MOST_ITERATIONS) throw new Error(`gave up waiting for: ${what}`);
+      await nextIteration();
       const next = this.#next();
-      if (turns % TURNS_OF_QUIET === 0 && next !== undefined) this.#jumpTo(next);
+      if (iterations % IDLE_ITERATIONS === 0 && next !== undefined) this.#jumpTo(next);
     }
   }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { Backoff, REFLECTOR_BACKOFF } from './backoff.ts';
+import { Backoff } from './backoff.ts';
 
-it('grows to its limit, and begins anew after two quiet minutes', () => {
-  const backoff = new Backoff({ ...REFLECTOR_BACKOFF, random: () => 1 });
+const LIMITS = { firstMs: 800, mostMs: 30_000, factor: 2, forgetAfterMs: 120_000 } as const;
+
+it('grows to its limit, and starts over after two minutes without a failure', () => {
+  const backoff = new Backoff({ ...LIMITS, random: () => 1 });
   let nowMs = 0;
   const after = (quietMs: number): number => {
     nowMs += quietMs;
@@ -16,12 +18,12 @@ it('grows to its limit, and begins anew after two quiet minutes', () => {
   assert.equal(after(120_000), 800);
 });
 
-it('is spread over everything up to the limit of the moment', () => {
+it('is random between zero and the current ceiling', () => {
   const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.array(share, { minLength: 1 }), (draws) => {
       const left = [...draws];
-      const backoff = new Backoff({ ...REFLECTOR_BACKOFF, random: () => left.shift() ?? 0 });
+      const backoff = new Backoff({ ...LIMITS, random: () => left.shift() ?? 0 });
       draws.forEach((draw, index) => {
         const limit = Math.min(800 * 2 ** index, 30_000);
         assert.equal(backoff.afterFailure(0), Math.round(limit * draw));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const DEADLINE_MS = 10_000;
 const EVERY_MS = 2;
 
-/** Waits for a condition, and fails with its name when it does not come true in time. */
+/** Polls a condition; throws with its name when it does not hold before the deadline. */
 export async function until(
   what: string,
   isTrue: () => boolean | Promise<boolean>,

@@ -1,10 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 
-/** A clock on which no wait takes any time, and which remembers what was waited for. */
-export class FakeClock implements Clock {
+/** A clock on which every sleep ends at once, and which records how long each was. */
+export class InstantClock implements Clock {
   readonly sleptMs: number[] = [];
-  /** From now on who sleeps does so until it is aborted. */
+  /** When set, a sleep lasts until its signal aborts. */
   isHeld = false;
   #monotonicMs = 1_000_000;
   #wallAheadMs = 1_700_000_000_000;
@@ -17,7 +17,7 @@ export class FakeClock implements Clock {
     return this.#monotonicMs + this.#wallAheadMs;
   }
 
-  /** Sets the wall clock; no time passes. */
+  /** Sets the wall clock; the monotonic clock stays. */
   jumpWall(byMs: number): void {
     this.#wallAheadMs += byMs;
   }
@@ -33,6 +33,6 @@ export class FakeClock implements Clock {
       return;
     }
     this.#monotonicMs += ms;
-    await turn();
+    await nextIteration();
   }
 }

@@ -1,15 +1,15 @@
-type Part = (signal: AbortSignal) => Promise<void>;
+type Task = (signal: AbortSignal) => Promise<void>;
 
-/** Runs all parts until each has ended. One that fails stops the others, and its error is passed on. */
-export async function runTogether(parts: readonly Part[], signal: AbortSignal): Promise<void> {
+/** Runs all tasks until each has ended. When one fails it stops the others and rethrows its error. */
+export async function runTogether(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   const ends = await Promise.allSettled(
-    parts.map(async (part) => {
+    tasks.map(async (task) => {
       try {
-        await part(stop.signal);
+        await task(stop.signal);
       } catch (error) {
         stop.abort(error);
         throw error;

@@ -1,4 +1,4 @@
-import type { NodeView } from './model.ts';
+import type { NodeView } from '../model.ts';
 
 /** The view of a node of which nothing is known but its name, until its object has been read. */
 export function unknownNode(nodeName: string): NodeView {
