@@ -4,7 +4,7 @@ import type { MachineAddresses } from '../agent/machine-addresses.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
-import { modeNamed } from '../modes/registry.ts';
+import { needsOf } from '../modes/registry.ts';
 import { patiently } from './services/patience.ts';
 import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
@@ -41,7 +41,7 @@ export interface ObservedNode {
  */
 export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const { settings, nodeName, from, machine } = of;
-  const { needs } = modeNamed(settings.mode);
+  const needs = needsOf(settings.mode);
   const broken: ClusterError[] = [];
   let isRead = false;
   const source = await openSource(

@@ -9,7 +9,7 @@ import { gapText, type ServerReport, serverText } from '../cluster/server-report
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
-import { modeNamed } from '../modes/registry.ts';
+import { needsOf } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
 import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
@@ -48,7 +48,7 @@ export function configuredSource(settings: Settings): SourceOptions {
     kubeconfig: kubeconfigPath,
     serverUrl,
     accept,
-    watchesNamespaces: modeNamed(settings.mode).needs.namespaces,
+    watchesNamespaces: needsOf(settings.mode).namespaces,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ModeNeeds } from '../agent/mode-needs.ts';
 import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, type ModeName } from '../config/modes.ts';
 import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
 import { IPTABLES, IPTABLES_PART } from './iptables.ts';
@@ -20,12 +21,21 @@ export const ALL_PARTS: readonly Part[] = [SOCKET_HOOKS_PART, NFTABLES_PART, IPT
 
 /** Throws a `ModeError` for a name that only later versions have. */
 export function modeNamed(name: ModeName): Mode {
-  const mode = Object.values(MODES).find((each) => each.name === name);
+  const mode = found(name);
   if (mode) return mode;
   throw new ModeError(`mode ${name} does not exist in this version`, {
     code: 'MODE_MISSING',
     next: `use one of ${BUILT_MODES.join(', ')}: "mode: ${DEFAULT_MODE}" in the file, or --proxy-mode ${DEFAULT_MODE}`,
   });
+}
+
+/** What commands that only read must find out; nothing for a mode that this version cannot run. */
+export function needsOf(name: ModeName): ModeNeeds {
+  return found(name)?.needs ?? { ownAddresses: false, namespaces: false };
+}
+
+function found(name: ModeName): Mode | undefined {
+  return Object.values(MODES).find((each) => each.name === name);
 }
 
 /** The modes of which `fairlead size` can say something. */
