@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { Clock } from '../time/clock.ts';
+import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { Mode } from './mode.ts';
 import type { Part } from './part.ts';
 import { type RemovablePlane, removePart } from './remove-part.ts';
