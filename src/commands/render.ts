@@ -23,7 +23,7 @@ interface RenderOptions extends BasisOptions {
   readonly output: 'text' | 'json';
 }
 
-/** `fairlead render`: what a node's kernel would be given, without giving it. */
+/** `fairlead render`: what would be written to a node's kernel, without writing it. */
 export function renderCommand(): Command {
   const command = new Command('render')
     .description('print what the kernel of a node is given for each Service, and what it does')

@@ -48,7 +48,7 @@ interface RunOptions {
   readonly takeOver?: true;
 }
 
-/** `fairlead run`: makes Service addresses work on this machine, until it is told to stop. */
+/** `fairlead run`: makes Service addresses work on this machine, until SIGTERM or SIGINT. */
 export function runCommand(): Command {
   const command = new Command('run')
     .description('make every Service address work on this machine, as kube-proxy does')
@@ -69,7 +69,7 @@ export function runCommand(): Command {
   });
 }
 
-/** What kube-proxy does instead of running when it is asked to; whether it was. */
+/** kube-proxy's flags that do something instead of running; resolves to whether one was given. */
 async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promise<boolean> {
   const { version, writeConfigToPath, cleanup } = config.wishes;
   if (version) printPage(`fairlead ${VERSION}`);
@@ -88,7 +88,7 @@ interface Start {
   readonly options: RunOptions;
 }
 
-/** From here on nothing waits for who reads standard error, not even the reason of an end. */
+/** From here on nothing blocks on the reader of standard error, not even a fatal error. */
 async function run(start: Start): Promise<void> {
   const log = openLog(start.config.settings.log);
   keepLastWords(log.log, log.lines);
@@ -102,14 +102,14 @@ async function run(start: Start): Promise<void> {
 
 async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
-  // Before anything of the machine is changed.
+  // Before anything on the machine is changed.
   const mode = modeNamed(settings.mode);
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
   const lifetime = new AbortController();
   const stop = (name: NodeJS.Signals) => {
-    log.info({ signal: name }, 'stopping; the rules stay');
+    log.info({ signal: name }, 'stopping; the rules stay in the kernel');
     lifetime.abort();
   };
   process.once('SIGTERM', stop);
@@ -123,7 +123,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const serveLocalhost = localhostServer(machine);
   await prepareMachine(settings, machine);
   if (config.wishes.initOnly) {
-    // The proxy itself does it too; in a container without privileges it must find it done.
+    // The proxy does it too, but in an unprivileged container it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
     mode.prepare?.(settings);
     return;
@@ -207,7 +207,7 @@ async function postTo(
   }
 }
 
-/** Follows the file: what can change while running does, the rest is told. */
+/** Watches the file: applies what can change while running, and logs what needs a restart. */
 async function followConfig(
   of: {
     config: LoadedConfig;
@@ -229,9 +229,10 @@ async function followConfig(
       onChange: ({ config }) => {
         const plan = planChange(running, config);
         running = plan.config;
-        for (const change of plan.live) log.info({ field: change.path }, 'changed, in force now');
+        for (const change of plan.live)
+          log.info({ field: change.path }, 'configuration field changed, in force now');
         for (const change of plan.restart) {
-          log.warn({ field: change.path }, 'changed, in force after a restart');
+          log.warn({ field: change.path }, 'configuration field changed, in force after a restart');
         }
         proxy.reconfigure(plan.config);
       },

@@ -18,7 +18,7 @@ interface SizeOptions {
   readonly output: 'table' | 'json';
 }
 
-/** `fairlead size`: what a cluster of some size takes of a node's kernel, before it is there. */
+/** `fairlead size`: kernel memory that a cluster of some size needs on a node, in advance. */
 export function sizeCommand(): Command {
   return new Command('size')
     .description(

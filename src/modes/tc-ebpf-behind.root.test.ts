@@ -22,7 +22,7 @@ let network: NodeNetwork;
 let mode: WholeMode;
 const VIRTUAL = '10.96.0.1';
 const TO_WEB = { transport: 'TCP', address: VIRTUAL, port: 80 } as const;
-/** So long one waits for an answer that should not come. */
+/** How long to wait for an answer that should not come. */
 const SILENCE_MS = 1000;
 
 before(async () => {
@@ -39,7 +39,7 @@ function endpoints(): string[] {
   return network.endpoints.map(({ ipv4 }) => ipv4);
 }
 
-/** Every flow that the kernel knows to the port of the Services here. */
+/** Every conntrack entry to the port of the Services here. */
 async function flows(): Promise<Flow[]> {
   const question = { protocols: new Set([6, 17]), destinationPorts: new Set([80]) };
   const found = await Array.fromAsync(
@@ -48,7 +48,7 @@ async function flows(): Promise<Flow[]> {
   return found.flat();
 }
 
-test('without chains that translate, the program alone leads nowhere; the mode brings them', async () => {
+test('adds the NAT chains without which the program alone translates nothing', async () => {
   const web = serviceOf('web', { frontends: [frontendAt(VIRTUAL)], endpoints: endpoints() });
   const alone = packetPlane(network);
   await bring(alone, [web]);
@@ -84,7 +84,7 @@ for (const [outcome, answer] of [
   });
 }
 
-test('source ranges are left to the rules: who may is served, who may not is not', async () => {
+test('leaves source ranges to nftables, which serves allowed sources only', async () => {
   const of = { kind: 'load-balancer-ip', outcomes: EXTERNAL_LOCAL } as const;
   const lb = (range: string) =>
     serviceOf('lb', {
@@ -101,7 +101,7 @@ test('source ranges are left to the rules: who may is served, who may not is not
   assert.equal(await connectionsOf(mode.front), 0);
 });
 
-/** As a network plugin does: what pods send out of their network has the address of the node. */
+/** As a network plugin does: masquerades what pods send out of their network. */
 const PLUGIN = `table ip plugin {
   chain out {
     type nat hook postrouting priority 100;
@@ -109,7 +109,7 @@ const PLUGIN = `table ip plugin {
   }
 }`;
 
-test('an endpoint outside of the pods network is met as the rules of the plugin want it', async () => {
+test('masquerades to an endpoint outside of the pod network as the rules of the plugin say', async () => {
   const web = serviceOf('web', {
     frontends: [frontendAt(VIRTUAL)],
     endpoints: [network.outside.ipv4],
@@ -130,12 +130,12 @@ test('an endpoint outside of the pods network is met as the rules of the plugin 
   }
 });
 
-/** Deletes what the kernel knows of connections to the Services here; gives how many there were. */
+/** Deletes the conntrack entries to the Services here; returns their count. */
 async function forget(): Promise<number> {
   return (await new KernelConntrack().remove(await flows())).length;
 }
 
-test('a connection that the kernel has forgotten goes on or is reset, and never hangs', async (t) => {
+test('continues or resets a connection whose conntrack entry was deleted, and never hangs it', async (t) => {
   const web = serviceOf('web', { frontends: [frontendAt(VIRTUAL)], endpoints: endpoints() });
   await bring(mode.plane, [web]);
   const ends = new Map<string, number>();

@@ -36,7 +36,7 @@ function web(protocol: 'TCP' | 'UDP' = 'TCP') {
   return serviceOf('web', { frontends: [frontendAt(VIRTUAL)], endpoints, protocol });
 }
 
-test('the first packet of a new pod is served by the rules, until the program is there', async () => {
+test('serves the first packet of a new pod by nftables, until the program is attached', async () => {
   await bring(mode.plane, [web()]);
   const pod = joinPod(await startHost('fresh'), 9);
   const [first] = await pod.ask(TO_WEB);
@@ -59,7 +59,7 @@ test('the first packet of a new pod is served by the rules, until the program is
   pod.close();
 });
 
-test('an endpoint that is the node itself answers pods and who comes from outside', async () => {
+test('reaches an endpoint on the node itself from pods and from outside', async () => {
   const node = await startHost('node', { here: true });
   const frontends = [frontendAt(VIRTUAL), frontendAt('', { kind: 'node-port', port: 30_080 })];
   await bring(mode.plane, [serviceOf('web', { frontends, endpoints: [NODE_IPV4] })]);
@@ -70,7 +70,7 @@ test('an endpoint that is the node itself answers pods and who comes from outsid
   node.close();
 });
 
-test('node ports on all addresses are left to the rules: only they know which these are', async () => {
+test('leaves node ports on all addresses to nftables, which knows them', async () => {
   const facts = { ...NODE_FACTS, nodePortAddresses: { IPv4: 'all', IPv6: 'all' } } as const;
   const port = serviceOf('web', {
     frontends: [frontendAt('', { kind: 'node-port', port: 30_080, outcomes: EXTERNAL_LOCAL })],
@@ -83,8 +83,8 @@ test('node ports on all addresses are left to the rules: only they know which th
   assert.equal(await connectionsOf(mode.front), before);
 });
 
-test('an endpoint that refuses is told to a connected UDP socket', async () => {
-  // Nobody listens there.
+test('passes an ICMP error of an endpoint to a connected UDP socket', async () => {
+  // No process listens there.
   const dns = web('UDP');
   const [endpoint] = dns.clusterEndpoints;
   assert.ok(endpoint);
@@ -95,7 +95,7 @@ test('an endpoint that refuses is told to a connected UDP socket', async () => {
   assert.equal((await connectionsOf(mode.front)) - before, 1);
 });
 
-test('a packet that is too large for the way to an endpoint is told to who sent it', async () => {
+test('passes ICMP packet-too-big from the path of an endpoint to the sender', async () => {
   const [endpoint] = network.endpoints;
   assert.ok(endpoint);
   const dns = serviceOf('web', {
@@ -106,7 +106,7 @@ test('a packet that is too large for the way to an endpoint is told to who sent 
   await bring(mode.plane, [dns]);
   setMtu(endpoint, 1300);
   const question = { ...TO_WEB, transport: 'UDP', address: 'fd96::1', payloadBytes: 1400 } as const;
-  // Routers do not cut packets of IPv6: the first is lost, and the sender learns to cut.
+  // IPv6 routers do not fragment: the first packet is lost, and the sender learns the MTU.
   const [lost] = await network.client.ask({ ...question, timeoutMs: 500 });
   assert.equal(lost?.by, 'TIMEOUT');
   const [learnt] = await network.client.ask(question);
@@ -114,8 +114,8 @@ test('a packet that is too large for the way to an endpoint is told to who sent 
   setMtu(endpoint, 1500);
 });
 
-test('as it is opened: started, started again, looked at, removed under held connections', async () => {
-  // As a network plugin has: with the last chain of its kind the kernel stops translating.
+test('starts, restarts, inspects and is removed under held connections', async () => {
+  // As a network plugin has: without any NAT chain the kernel stops translating.
   addNatChains();
   const open = () => TC_EBPF.open({ ebpf: ebpfSettings(network) });
   await mode.plane.remove();

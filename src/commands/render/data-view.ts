@@ -4,7 +4,7 @@ import type { Page } from '../../modes/pages/page.ts';
 import type { About } from '../basis/about.ts';
 import { frontendText, nodeAddresses } from '../services/rows.ts';
 
-/** The same for programs: names that stay, nothing left out. */
+/** The same for programs: stable names, nothing left out. */
 export function renderData(
   pages: readonly Page[],
   { from, facts }: { readonly from: About; readonly facts: NodeFacts },

@@ -20,7 +20,7 @@ const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 const PORT = { name: 'dns', protocol: 'UDP', port: 80, nodePort: 0 };
 const MOVED_WITHIN_MS = 20_000;
 
-/** An API server of old, which admits addresses in any spelling; those of today do not. */
+/** An old API server, which accepts addresses in any spelling; current ones do not. */
 class ToldSource implements Source {
   #onEvent: (event: SourceEvent) => void = () => undefined;
 
@@ -112,7 +112,7 @@ async function untilAnsweredBy(name: string, ask: () => Promise<{ by: string }>)
   }
 }
 
-test('a UDP flow stays with an endpoint that terminates and serves, however its slice spells it', async () => {
+test('keeps a UDP flow with an endpoint that terminates and serves, however its slice spells the address', async () => {
   const network = await nodeNetwork('draining-flows');
   const source = new ToldSource();
   const spelledOut = endpoint(ready(network, 0).address.replace('::', ':0:0:0:0:0:'));
@@ -129,7 +129,7 @@ test('a UDP flow stays with an endpoint that terminates and serves, however its 
 
       source.endpoints('dns', { ...spelledOut, ...TERMINATING }, ready(network, 2));
       source.endpoints('witness', ready(network, 2));
-      // Flows are judged all at once: when this one has been moved, the other has been judged.
+      // Flows are reconciled together: when this one has been moved, the other has been decided.
       await untilAnsweredBy('e3', () => witness.speak());
       assert.equal((await held.speak()).by, 'e1');
 

@@ -29,7 +29,7 @@ export function followFlows(of: {
   const reconciler = new FlowReconciler({
     conntrack,
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
-    // By which interface a flow came, the kernel does not remember.
+    // A conntrack entry does not say by which interface its first packet came.
     clientAddresses: () =>
       agent().facts.clientInterfaces === undefined ? undefined : addresses.current,
     options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },
@@ -40,7 +40,7 @@ export function followFlows(of: {
           'deleted tracked flows',
         ),
       onRun: ({ families, durationMs, deleted, error }) => {
-        // One look serves both families: what it deleted is counted once.
+        // One scan covers both families: count what it deleted once.
         families.forEach((family, index) => {
           metrics.onFlowsReconciled({
             family,
@@ -48,11 +48,12 @@ export function followFlows(of: {
             deletedCount: index === 0 ? deleted : 0,
           });
         });
-        if (error !== undefined) log.warn(`tracked flows: ${String(error)}`);
+        if (error !== undefined)
+          log.warn(`reconciling conntrack entries failed, retrying: ${String(error)}`);
       },
     },
   });
-  // Of the facts about the node, only these decide about a flow.
+  // The only facts about the node that decide whether a flow is kept.
   let judgedWith: NodeFacts['nodePortAddresses'] | undefined;
   return {
     run: (signal) => reconciler.run(signal),

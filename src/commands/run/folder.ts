@@ -1,5 +1,5 @@
 export const STATUS_SOCKET = 'status.sock';
-/** A restart of the machine empties /run just as it resets the settings. */
+/** Below /run, because a reboot resets the sysctls as well. */
 export const SYSCTL_STATE = 'sysctls.json';
-/** One byte of it for each network namespace: who has locked it serves there. */
+/** One byte for each network namespace; the process that serves there has it locked. */
 export const RUN_LOCK = 'run.lock';

@@ -8,7 +8,7 @@ import { systemClock } from '../../time/clock.ts';
 /** Two file descriptors for each connection, and a quarter of all for the relay. */
 const DESCRIPTORS_PER_CONNECTION = 8;
 
-/** TCP node ports on loopback, for modes whose packets cannot be led away from it. */
+/** TCP node ports on loopback, for modes that cannot redirect packets away from it. */
 export function localhostRelay(agent: () => Agent, log: Logger): LocalhostRelay {
   return new LocalhostRelay({
     facts: () => agent().facts,

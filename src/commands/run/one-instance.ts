@@ -16,7 +16,7 @@ export interface OneInstanceOptions {
   readonly waitMs?: number;
 }
 
-/** More than the ten seconds that the manifests give a pod to end in. */
+/** Longer than the termination grace period in the manifests, which is ten seconds. */
 const WAIT_MS = 30_000;
 const POLL_MS = 200;
 const FOLDER_MODE = 0o755;
@@ -71,7 +71,7 @@ export function runningInstance({
   return undefined;
 }
 
-/** Undefined: there is none, or it is not ours to read. */
+/** Undefined: there is none, or it may not be read. */
 function openForReading(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -89,7 +89,7 @@ function alreadyRunning(
   return new CommandError(`another fairlead (${who}) serves this network namespace`, {
     code: 'ALREADY_RUNNING',
     exitCode: ALREADY_RUNNING_EXIT,
-    next: `it has not ended within ${waitMs / 1000} s: leave the machine to it, or stop it (its DaemonSet, or systemctl stop fairlead)`,
+    next: `it did not exit within ${waitMs / 1000} s; stop it first (its DaemonSet, or systemctl stop fairlead)`,
   });
 }
 
@@ -120,7 +120,7 @@ function openOwn(path: string, folder: string): number | string {
     if (code === undefined) throw error;
     return code;
   }
-  // In a folder that others can write to, one of them could have made it, and would hold the lock.
+  // In a folder that other users can write to, one of them could create the file and hold the lock.
   if (fstatSync(fd).uid === process.geteuid?.()) return fd;
   closeSync(fd);
   return 'belongs to another user';

@@ -33,7 +33,7 @@ export interface ProxyParts {
   readonly mode: Mode;
   readonly nodeName: string;
   readonly source: Source;
-  /** Where the objects come from, if not from a cluster. */
+  /** Paths of the manifests, if the objects do not come from a cluster. */
   readonly manifests?: readonly string[];
   readonly plane: DataPlane;
   readonly events: Events;
@@ -43,14 +43,14 @@ export interface ProxyParts {
   readonly restClient?: RestClientMetrics;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
-  /** For the status socket and what must outlive the process. */
+  /** For the status socket, and for state that must outlive the process. */
   readonly runFolder: string;
 }
 
-/** Everything that runs while Fairlead does, put together; nothing is started by it. */
+/** Everything that `fairlead run` consists of, assembled but not started. */
 export interface AssembledProxy {
   readonly agent: Agent;
-  /** Follows what can change while it runs, and answers with it from then on. */
+  /** Applies fields that can change while it runs, and reports them from then on. */
   reconfigure(config: LoadedConfig): void;
   readonly metrics: AgentMetrics;
   run(signal: AbortSignal): Promise<void>;
@@ -65,7 +65,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     env: process.env,
     onProblem: (error) => log.warn({ code: error.code }, error.message),
   });
-  // The parts below ask the agent, and the agent tells them: it is made last and asked later.
+  // The parts below and the agent need each other: the agent is made last and read lazily.
   const agentOf = (): Agent => agent;
   const budget = new ConnectionBudget(limitsFor(openFileLimit()));
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
@@ -190,7 +190,7 @@ function serviceHealthServers(
   });
 }
 
-/** Without a watchdog there is nothing to do until the end. */
+/** Without a watchdog it only waits for the signal. */
 async function watchdog(manager: ServiceManager, agent: Agent, signal: AbortSignal): Promise<void> {
   await manager.runWatchdog(() => agent.snapshot().atMs > 0, signal);
   await untilAborted(signal);

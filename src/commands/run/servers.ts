@@ -21,13 +21,13 @@ import { VERSION } from './version.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
 
-/** What answers questions: load balancers', Prometheus', and those of the other commands. */
+/** The servers for load balancers, Prometheus and the other commands. */
 export function serverTasks(of: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly metrics: AgentMetrics;
   readonly budget: ConnectionBudget;
-  /** As it is in force: some fields change while the process runs. */
+  /** The configuration in force: some fields change while the process runs. */
   readonly currentConfig: () => LoadedConfig;
   readonly nodeName: string;
   /** Undefined: its objects come from a cluster. */

@@ -20,7 +20,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { DesiredRows } from '../mode.ts';
 import type { Page, PageChain, PageElement, PageFrontend } from './page.ts';
 
-/** A page for each of the rows that are wanted; `desired` has all, or numbers could differ. */
+/** A page for each wanted row; `desired` must have all rows, or row numbers would differ. */
 export function nftablesPages(
   desired: DesiredRows,
   isWanted: (row: Forwarding) => boolean,
@@ -69,13 +69,13 @@ function pageElement(
   return {
     kind: spec.value ? 'map' : 'set',
     set: spec.name,
-    // What was counted is the kernel's to say, and whose it is stands above.
+    // Without counters, which only the kernel knows, and the comment, which the heading says.
     text: elementText({ ...spec, hasCounters: false }, rest),
     ...(leadsTo === undefined ? {} : { leadsTo }),
   };
 }
 
-/** Of an entry of a group, the chain that its class leads to. */
+/** For an element of `groups`, the chain that its class leads to. */
 function classChainOf(element: RowElement | SharedElement, where: Where): string | undefined {
   if (element.set !== 'groups' || element.value === undefined) return undefined;
   const id = hostNumberOf(element.value);

@@ -5,7 +5,7 @@ import { compiledProgram } from '../../dataplanes/ebpf/testing/packet-plane.ts';
 import { PACKET_HOOKS_PART } from '../ebpf/hooks-part.ts';
 import { NFTABLES_PART } from '../nftables.ts';
 
-/** Mode tc-ebpf as it is run, and its two halves to look at. */
+/** Mode tc-ebpf as it is run, and its two parts to inspect. */
 export interface WholeMode {
   readonly plane: DataPlane;
   readonly front: DataPlane;
@@ -17,7 +17,7 @@ export function ebpfSettings(of: { readonly cgroup: string; readonly pins: strin
 }
 
 export function wholeMode(of: { readonly cgroup: string; readonly pins: string }): WholeMode {
-  // They are read from where `npm run bpf` puts them, and may not be there, or be old.
+  // Compiles them if they are missing or stale.
   for (const name of ['sock', 'tc'] as const) compiledProgram(name);
   const front = PACKET_HOOKS_PART.open({ ebpf: ebpfSettings(of) });
   const behind = NFTABLES_PART.open({});
