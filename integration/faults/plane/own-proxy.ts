@@ -13,9 +13,8 @@ import type { LoadedConfig } from '../../../src/config/load.ts';
 import type { Mode } from '../../../src/config/modes.ts';
 import type { EbpfSettings } from '../../../src/config/settings.ts';
 import { ComposedPlane } from '../../../src/dataplanes/composition.ts';
-import type { DataPlane } from '../../../src/dataplanes/contract.ts';
+import type { DataPlane, RowChange } from '../../../src/dataplanes/contract.ts';
 import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
-import type { Change } from '../../../src/forwarding/table.ts';
 import { openNetlink } from '../../../src/linux/netlink/socket.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../src/linux/nftables/protocol.ts';
 import { MapFailures } from './failing-maps.ts';
@@ -121,11 +120,9 @@ export class OwnProxy {
     });
   }
 
-  #note(changes: readonly Change[], begunMs: number): void {
+  #note(changes: readonly RowChange[], begunMs: number): void {
     const acknowledgedMs = monotonicMs();
-    for (const { before, after } of changes) {
-      const id = (after ?? before)?.id;
-      if (id === undefined) continue;
+    for (const { id, after } of changes) {
       const endpoints = (after?.clusterEndpoints ?? []).map(({ address }) => address);
       const service = `${id.namespace}/${id.service}`;
       this.#acknowledgements.push({ service, begunMs, acknowledgedMs, endpoints });

@@ -1,5 +1,4 @@
 import type { Clock } from '../../cluster/clock.ts';
-import type { PacketCounts } from '../../dataplanes/contract.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
 import type { AgentObserver } from '../observer.ts';
@@ -10,7 +9,7 @@ import type { AgentSnapshot } from '../snapshot.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { PacketMetrics } from './packet-metrics.ts';
+import { type PacketCounts, PacketMetrics } from './packet-metrics.ts';
 import { PlaneMetrics, type PlaneReadings } from './plane-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';

@@ -1,5 +1,10 @@
-import type { PacketCounts } from '../../dataplanes/contract.ts';
 import type { CounterMetric, MetricSet } from '../metrics.ts';
+
+/** Undefined where the kernel has no such counter. */
+export interface PacketCounts {
+  readonly invalidDropped: number | undefined;
+  readonly localhostAccepted: number | undefined;
+}
 
 const NAMES: Readonly<Record<keyof PacketCounts, string>> = {
   invalidDropped: 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total',

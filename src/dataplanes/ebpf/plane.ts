@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { servicePortKey } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type {
@@ -13,8 +12,10 @@ import type {
   EndpointCount,
   Holding,
   Inspection,
+  InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  RowChange,
 } from '../contract.ts';
 import { readCounters } from './counters.ts';
 import { changesAtPlaces, changesInMaps } from './drift.ts';
@@ -66,7 +67,7 @@ export class HooksPlane implements DataPlane {
   #suspects = { hooks: false, maps: false };
   /** To whom a watch tells of drift; undefined before there is one. */
   #tell: ((what: string) => void) | undefined;
-  /** Rises with every write: a look that a write came between says nothing. */
+  /** Write generation: discard a scan if it changed meanwhile. */
   #writes = 0;
   /** Whose packets are met. Told before the interfaces are looked at, unlike what is in `knowledge`. */
   #clients: Pick<NodeFacts, 'clientInterfaces'> = {};
@@ -80,7 +81,7 @@ export class HooksPlane implements DataPlane {
     this.mode = options.packets ? 'packet hooks' : 'socket hooks';
   }
 
-  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
     this.#suspects = { hooks: false, maps: false };
     this.#beginWrite();
@@ -121,7 +122,7 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  async apply(changes: readonly Change[]): Promise<void> {
+  async apply(changes: readonly RowChange[]): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
     this.#beginWrite();
     const { sticky } = this.#knowledge;
@@ -275,7 +276,7 @@ export class HooksPlane implements DataPlane {
       ...(await compareNodeEntries(kernel.tables, node, { write: true })),
     ];
     this.#knowledge.facts = desired.facts;
-    const right = new Set([...desired.rows].map(({ id }) => servicePortKey(id)));
+    const right = new Set(desired.rows.map(({ id }) => servicePortKey(id)));
     return withMore({ right, differences: [], differenceCount: 0, writeCount: 0 }, amiss);
   }
 
@@ -290,7 +291,7 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  async #planned(changes: readonly Change[]): Promise<Transaction> {
+  async #planned(changes: readonly RowChange[]): Promise<Transaction> {
     const kernel = this.#opened();
     for (;;) {
       const transaction = new Transaction(this.#knowledge, kernel.tables);

@@ -19,6 +19,24 @@ export function asPlaneError(error: unknown, culprit?: ServicePortKey): unknown 
   });
 }
 
+/** The same error, which also names the rows of which the kernel may have a part. */
+export function withUnknown(error: unknown, keys: readonly ServicePortKey[]): unknown {
+  if (keys.length === 0) return error;
+  const unknown = new Set(keys);
+  if (!(error instanceof PlaneError)) {
+    const next = 'report it as a bug of Fairlead, with the log';
+    return new PlaneError('iptables: a transaction failed unexpectedly', {
+      code: 'PLANE_UNEXPECTED',
+      next,
+      cause: error,
+      unknown,
+    });
+  }
+  const { message, code, next, culprit, cause } = error;
+  const about = { code, next, cause, unknown };
+  return new PlaneError(message, culprit === undefined ? about : { ...about, culprit });
+}
+
 const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {
   IPTABLES_MISSING: 'install iptables 1.8 or later on the machine or in the image',
   IPTABLES_REFUSED: 'it is tried again; fairlead status shows what is pending',
