@@ -17,12 +17,11 @@ import type {
   NodeFacts,
   RowChange,
 } from '../contract.ts';
+import { pollSparingly } from '../shared/polling.ts';
 import { readCounters } from './counters.ts';
 import { changesAtPlaces, changesInMaps } from './drift.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
-import { LookPace } from './look-pace.ts';
-import { lookSparingly } from './looks.ts';
 import { readAffinityFill, sweepAffinities } from './maps/affinities.ts';
 import { frontendOfKey } from './maps/entry-text.ts';
 import {
@@ -44,6 +43,7 @@ import { ingressStrays } from './places/ingress-strays.ts';
 import { Places } from './places/places.ts';
 import { loadPrograms, type Objects } from './places/programs.ts';
 import { detachStrays, strays } from './places/strays.ts';
+import { pollingBy } from './poll-pace.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 
 /** A program that is taken off is put back within a second. */
@@ -155,14 +155,23 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  /** Each for itself: a look at large maps must not keep a lost hook waiting. */
+  /** Each by itself: reading large maps must not delay the repair of a detached program. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     const tell = (what: string) => onDrift({ what });
     this.#tell = tell;
     await Promise.all([
-      lookSparingly(new LookPace(AT_HOOKS), async () => this.#lookAtHooks(tell), signal),
-      lookSparingly(new LookPace(AT_MAPS), () => this.#lookAtMaps(tell), signal),
-      lookSparingly(new LookPace(AT_AFFINITIES), () => this.#sweepAffinities(), signal),
+      pollSparingly(
+        pollingBy(AT_HOOKS, async () => this.#pollHooks(tell)),
+        signal,
+      ),
+      pollSparingly(
+        pollingBy(AT_MAPS, () => this.#pollMaps(tell)),
+        signal,
+      ),
+      pollSparingly(
+        pollingBy(AT_AFFINITIES, () => this.#sweepAffinities()),
+        signal,
+      ),
       this.#links.watch((links) => void this.#followInterfaces(links), signal),
     ]);
   }
@@ -302,7 +311,7 @@ export class HooksPlane implements DataPlane {
   }
 
   /** Gives whether it looked at all; so does the other. */
-  #lookAtHooks(tell: (what: string) => void): boolean {
+  #pollHooks(tell: (what: string) => void): boolean {
     if (this.#suspects.hooks || !this.#kernel || !this.#knowledge.facts) return false;
     const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
     const changes = [...changesAtPlaces(this.#kernel.places), ...missing];
@@ -312,7 +321,7 @@ export class HooksPlane implements DataPlane {
     return true;
   }
 
-  async #lookAtMaps(tell: (what: string) => void): Promise<boolean> {
+  async #pollMaps(tell: (what: string) => void): Promise<boolean> {
     const { facts } = this.#knowledge;
     if (this.#suspects.maps || !this.#kernel || !facts || this.#isWriting) return false;
     const before = this.#writes;

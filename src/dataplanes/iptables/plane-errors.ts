@@ -1,12 +1,10 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import { IptablesError, type IptablesErrorCode } from '../../linux/iptables/errors.ts';
 import { PlaneError } from '../contract.ts';
+import { notInspected as notInspectedError } from '../shared/rejections.ts';
 
 export function notInspected(): PlaneError {
-  return new PlaneError('the tables have not been looked at yet', {
-    code: 'IPTABLES_NOT_INSPECTED',
-    next: 'this is a fault of the program: inspect comes before every other call',
-  });
+  return notInspectedError('tables', 'IPTABLES_NOT_INSPECTED');
 }
 
 export function asPlaneError(error: unknown, culprit?: ServicePortKey): unknown {
@@ -39,10 +37,10 @@ export function withUnknown(error: unknown, keys: readonly ServicePortKey[]): un
 
 const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {
   IPTABLES_MISSING: 'install iptables 1.8 or later on the machine or in the image',
-  IPTABLES_REFUSED: 'it is tried again; fairlead status shows what is pending',
+  IPTABLES_REFUSED: 'nothing: it is retried; `fairlead status` shows the rows that wait',
   IPTABLES_LOCKED:
-    'another program holds the xtables lock; it is tried again: `fuser /run/xtables.lock` names it',
+    'another program holds the xtables lock, `fuser /run/xtables.lock` names it; it is retried',
   IPTABLES_INCOMPATIBLE:
-    'move the rules that were made with `nft` into a table of their own; it is tried again',
-  IPTABLES_UNCERTAIN: 'the tables are read again, and what is missing is written',
+    'move the rules that were added with `nft` into a table of their own; it is retried',
+  IPTABLES_UNCERTAIN: 'nothing: the tables are read again, and what is missing is written',
 };
