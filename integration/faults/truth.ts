@@ -64,6 +64,6 @@ export function describeDifferences({ lost, phantom, stale }: Differences): stri
 }
 
 function rowsOf(table: ForwardingTable): Map<string, Forwarding> {
-  const rows = table.serviceNames().flatMap((name) => table.ofService(name));
+  const rows = table.rows();
   return new Map(rows.map((row) => [servicePortKey(row.id), row]));
 }

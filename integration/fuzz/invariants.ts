@@ -14,7 +14,7 @@ import { KINDS, type World } from './world.ts';
 export function assertSound(world: World): void {
   world.takeChanges();
   const { table } = world;
-  const rows = table.serviceNames().flatMap((name) => table.ofService(name));
+  const rows = table.rows();
   assertApplied(world, rows);
   for (const row of rows) assertReadable(table, row);
   const differences = differencesOf(table, freshTable(world));

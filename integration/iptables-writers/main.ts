@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { formatTable } from '../../lab/host/table.ts';
+import { servicePortKey } from '../../src/forwarding/model.ts';
 import { enterOwnNetwork } from '../../src/linux/netlink/testing/own-namespace.ts';
 import { type Cost, measured } from './cost.ts';
 import { FACTS, service, writing } from './plane.ts';
@@ -51,7 +52,8 @@ async function measure(path: string, options: Options): Promise<[string, Cost][]
     plane.apply([
       {
         key: `t/svc-${index}/TCP/IPv4`,
-        before: before === undefined ? undefined : service(index, before),
+        id: service(index, 0).id,
+        before: before === undefined ? 'absent' : service(index, before),
         after: after === undefined ? undefined : service(index, after),
       },
     ]);
@@ -59,11 +61,10 @@ async function measure(path: string, options: Options): Promise<[string, Cost][]
     for (let from = 0; from < services; from += plane.rowsPerStep) {
       const count = Math.min(plane.rowsPerStep, services - from);
       await plane.apply(
-        Array.from({ length: count }, (_, offset) => ({
-          key: `t/svc-${from + offset}/TCP/IPv4`,
-          before: undefined,
-          after: service(from + offset, endpoints),
-        })),
+        Array.from({ length: count }, (_, offset) => {
+          const after = service(from + offset, endpoints);
+          return { key: servicePortKey(after.id), id: after.id, before: 'absent' as const, after };
+        }),
       );
     }
   });
@@ -75,11 +76,10 @@ async function measure(path: string, options: Options): Promise<[string, Cost][]
   const rest = Array.from({ length: MANY }, (_, offset) => rounds + offset);
   await step(`${MANY} Services go`, 1, () =>
     plane.apply(
-      rest.map((index) => ({
-        key: `t/svc-${index}/TCP/IPv4`,
-        before: service(index, endpoints),
-        after: undefined,
-      })),
+      rest.map((index) => {
+        const before = service(index, endpoints);
+        return { key: servicePortKey(before.id), id: before.id, before, after: undefined };
+      }),
     ),
   );
   return found;

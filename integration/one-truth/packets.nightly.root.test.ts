@@ -84,7 +84,8 @@ async function write(plane: DataPlane, runFolder: string): Promise<void> {
   await plane.inspect({ facts, rows: desired }, 'everything');
   const changes = desired.map((after) => ({
     key: servicePortKey(after.id),
-    before: undefined,
+    id: after.id,
+    before: 'unknown' as const,
     after,
   }));
   await plane.apply(changes);

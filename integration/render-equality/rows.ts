@@ -10,7 +10,10 @@ export interface ClusterObjects {
 }
 
 /** What a node should do, by the way that objects of the API take. */
-export function rowsOf({ services, slices }: ClusterObjects, view: NodeView): Forwarding[] {
+export function rowsOf(
+  { services, slices }: ClusterObjects,
+  view: NodeView,
+): readonly Forwarding[] {
   const table = new ForwardingTable(view);
   const interner = new Interner();
   for (const raw of services) {
@@ -21,7 +24,7 @@ export function rowsOf({ services, slices }: ClusterObjects, view: NodeView): Fo
     const found = narrow('slice', raw, interner);
     if (found) table.putSlice(found.object);
   }
-  return table.serviceNames().flatMap((name) => table.ofService(name));
+  return table.rows();
 }
 
 export function isForwarding({ frontends }: Forwarding): boolean {

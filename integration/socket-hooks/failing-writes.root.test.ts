@@ -5,7 +5,8 @@ import { frontendOfKey, wordsOf } from '../../src/dataplanes/ebpf/maps/entry-tex
 import { readAddress, SLOT } from '../../src/dataplanes/ebpf/maps/layout.ts';
 import type { HooksPlane } from '../../src/dataplanes/ebpf/plane.ts';
 import { testPlace } from '../../src/dataplanes/ebpf/testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
+import { change } from '../../src/dataplanes/shared/testing/change.ts';
 import { type Forwarding, servicePortKey } from '../../src/forwarding/model.ts';
 import type { BpfMap } from '../../src/linux/bpf/map.ts';
 import { openPinnedMap } from '../../src/linux/bpf/map-create.ts';
@@ -70,7 +71,7 @@ async function bring(plane: HooksPlane, rows: readonly Forwarding[]): Promise<nu
     try {
       const { right } = await plane.inspect({ facts: FACTS, rows }, 'everything');
       const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
-      await plane.apply(wrong.map((row) => change(undefined, row)));
+      await plane.apply(wrong.map((row) => change('unknown', row)));
       return looks;
     } catch (error) {
       assert.match(String(error), /planted/);
@@ -105,13 +106,13 @@ for (const seed of [1, 2, 3]) {
       else rows.delete(n);
       if (!before && !next) continue;
       try {
-        await plane.apply([change(before, next)]);
+        await plane.apply([change(before ?? 'absent', next)]);
       } catch (error) {
         assert.match(String(error), /planted/);
         looks += await bring(plane, [...rows.values()]);
       }
     }
-    assert.deepEqual(await place.newPlane().diff({ facts: FACTS, rows: rows.values() }), []);
+    assert.deepEqual(await place.newPlane().diff({ facts: FACTS, rows: [...rows.values()] }), []);
     const { callCount, failedCount } = failures;
     assert.ok(failedCount > callCount * (SHARE / 2), `${failedCount} of ${callCount} failed`);
     t.diagnostic(

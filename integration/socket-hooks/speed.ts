@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { run } from '../../lab/host/run.ts';
 import { formatTable } from '../../lab/host/table.ts';
 import { testPlace } from '../../src/dataplanes/ebpf/testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
+import { change } from '../../src/dataplanes/shared/testing/change.ts';
 import type { Forwarding } from '../../src/forwarding/model.ts';
 
 const ROUNDS = 5;
@@ -60,7 +61,7 @@ function rowAt(n: number): Forwarding {
 async function load(rows: readonly Forwarding[]): Promise<number> {
   const plane = place.newPlane();
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  const changes = rows.map((row) => change(undefined, row));
+  const changes = rows.map((row) => change('absent', row));
   const before = process.cpuUsage();
   for (let from = 0; from < changes.length; from += plane.rowsPerStep) {
     await plane.apply(changes.slice(from, from + plane.rowsPerStep));

@@ -6,7 +6,8 @@ import { after, before, test } from 'node:test';
 import { until } from '../../lab/host/until.ts';
 import type { DataPlane, Desired, Inspection } from '../../src/dataplanes/contract.ts';
 import { compiledObject } from '../../src/dataplanes/ebpf/testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from '../../src/dataplanes/ebpf/testing/rows.ts';
+import { change } from '../../src/dataplanes/shared/testing/change.ts';
 import { type Forwarding, servicePortKey } from '../../src/forwarding/model.ts';
 import { openPinnedLink } from '../../src/linux/bpf/link.ts';
 import { loadObject } from '../../src/linux/bpf/load.ts';
@@ -60,7 +61,7 @@ async function started(rows: readonly Forwarding[] = ROWS): Promise<[DataPlane, 
   const plane = SOCKET_EBPF.open({ ebpf });
   const inspection = await plane.inspect({ facts: FACTS, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
-  await plane.apply(wrong.map((row) => change(undefined, row)));
+  await plane.apply(wrong.map((row) => change('unknown', row)));
   return [plane, inspection];
 }
 
@@ -108,7 +109,7 @@ test('programs are replaced under connections', async (t) => {
   const made = await underLoad(async () => {
     for (let round = 0; round < 20; round++) {
       replaceProgram();
-      const { differences } = await plane.inspect(DESIRED, 'suspects');
+      const { differences } = await plane.inspect(DESIRED, 'reported');
       assert.deepEqual(differences, [{ kind: 'different', object: 'ebpf hook connect4' }]);
     }
   });
@@ -119,7 +120,7 @@ test('a hook that somebody takes off is back within a second', async (t) => {
   const [plane] = await started();
   const stop = new AbortController();
   let repairing = Promise.resolve();
-  const repair = async (): Promise<void> => void (await plane.inspect(DESIRED, 'suspects'));
+  const repair = async (): Promise<void> => void (await plane.inspect(DESIRED, 'reported'));
   const watching = plane.watch(() => {
     repairing = repairing.then(repair);
   }, stop.signal);
@@ -160,7 +161,7 @@ test('hooks come and go in front of nftables, and maps grow', async (t) => {
     }
     const hooks = SOCKET_HOOKS_PART.open({ ebpf });
     await hooks.inspect(DESIRED, 'everything');
-    await hooks.apply(more.map((row) => change(undefined, row)));
+    await hooks.apply(more.map((row) => change('absent', row)));
     await hooks.apply(more.map((row) => change(row, undefined)));
   });
   t.diagnostic(`5 switches there and back, one growth, ${made} connections`);

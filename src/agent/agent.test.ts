@@ -266,7 +266,7 @@ test('drift: a burst is one look, soon after its first report, and what is lost 
   assert.equal(stage.agent.conditions().undisturbed.isTrue, false);
   await clock.until('repair', () => stage.isEqual());
   assert.ok(clock.monotonicMs() - lostAtMs < 50, `${clock.monotonicMs() - lostAtMs} ms`);
-  assert.equal(stage.plane.count('inspect suspects'), 1);
+  assert.equal(stage.plane.count('inspect reported'), 1);
   assert.equal(stage.plane.applied.at(-1)?.length, 40);
   const { drifts, driftCount, lastInspection } = stage.agent.snapshot();
   assert.equal(driftCount, 40);
@@ -282,13 +282,13 @@ test('drift while a look is under way is looked at again', async () => {
   const [one = '', two = ''] = stage.plane.kernel.keys();
   let isFirst = true;
   stage.plane.fault = (call) => {
-    if (call !== 'inspect suspects' || !isFirst) return;
+    if (call !== 'inspect reported' || !isFirst) return;
     isFirst = false;
     // After the look has begun: only a second one can see it.
     queueMicrotask(() => stage.plane.lose(two));
   };
   stage.plane.lose(one);
-  await clock.until('both', () => stage.plane.count('inspect suspects') === 2 && stage.isEqual());
+  await clock.until('both', () => stage.plane.count('inspect reported') === 2 && stage.isEqual());
 });
 
 test('a spoiled row whose Service goes before it is repaired leaves nothing behind', async () => {

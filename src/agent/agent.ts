@@ -156,7 +156,7 @@ export class Agent {
   /** What the kernel should have, for a plane's `diff`. */
   desired(): Desired {
     const { facts, table } = this.#context.intake;
-    return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
+    return { facts, rows: table.rows() };
   }
 
   /** By `namespace/name`, only Services that have a health port. */

@@ -1,3 +1,4 @@
+import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import { readPacketCounts } from '../dataplanes/iptables/packet-counts.ts';
 import { IptablesPlane } from '../dataplanes/iptables/plane.ts';
 import { renderedTables, restoreText, USUAL_ABILITIES } from '../dataplanes/iptables/render.ts';
@@ -33,9 +34,26 @@ export const IPTABLES: Mode = {
     writes: 'iptables_restore_failures_total',
     partialWrites: 'iptables_partial_restore_failures_total',
   },
-  packetCounts: () => readPacketCounts(openNetfilter),
+  packetCounters: readCounters,
   readsAttachmentsCheaply: false,
 };
+
+/** As kube-proxy counts in iptables mode. */
+async function readCounters(): Promise<readonly PacketCounter[]> {
+  const { invalidDropped, localhostAccepted } = await readPacketCounts(openNetfilter);
+  return [
+    {
+      name: 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total',
+      help: 'Packets dropped because connection tracking calls them invalid',
+      count: invalidDropped,
+    },
+    {
+      name: 'kubeproxy_iptables_localhost_nodeports_accepted_packets_total',
+      help: 'Packets to node ports on loopback',
+      count: localhostAccepted,
+    },
+  ];
+}
 
 function restoreInput({ facts, rows }: DesiredRows, family: Family): string {
   const tables = renderedTables(rows, { facts, abilities: USUAL_ABILITIES }, family);

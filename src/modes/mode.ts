@@ -1,8 +1,9 @@
 import type { FailureNames } from '../agent/metrics/failure-names.ts';
+import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import type { ModeNeeds } from '../agent/mode-needs.ts';
 import type { BuiltModeName } from '../config/modes.ts';
 import type { EbpfSettings, Settings } from '../config/settings.ts';
-import type { DataPlane, NodeFacts, PacketCounts } from '../dataplanes/contract.ts';
+import type { DataPlane, NodeFacts } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
@@ -39,7 +40,7 @@ export interface Mode {
   /** Names that kube-proxy has for failures in this mode. */
   readonly failureMetrics: FailureNames;
   /** What its rules count by name. Undefined: nothing. */
-  packetCounts?(): Promise<PacketCounts>;
+  packetCounters?(): Promise<readonly PacketCounter[]>;
   /** Whether each scrape may read what is attached: not where that starts programs. */
   readonly readsAttachmentsCheaply: boolean;
 }

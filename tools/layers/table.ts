@@ -41,6 +41,7 @@ const EVERY_SRC_ROOM = [
   'forwarding',
   'agent',
   'data-plane contract',
+  'data-plane shared',
   'data-plane mode',
   'flows',
   'linux',
@@ -114,9 +115,17 @@ export const ROOMS: readonly Room[] = [
     builtins: 'ordinary',
   },
   {
+    // What several modes need. Stands before the modes, for its path matches theirs too.
+    name: 'data-plane shared',
+    paths: ['src/dataplanes/shared/'],
+    uses: ['data-plane contract', 'forwarding', 'linux', 'addresses', 'time'],
+    packages: [],
+    builtins: 'ordinary',
+  },
+  {
     name: 'data-plane mode',
     paths: ['src/dataplanes/*/'],
-    uses: ['data-plane contract', 'forwarding', 'linux', 'addresses', 'time'],
+    uses: ['data-plane contract', 'data-plane shared', 'forwarding', 'linux', 'addresses', 'time'],
     packages: [],
     builtins: 'ordinary',
   },

@@ -89,7 +89,7 @@ class Inside {
     });
     await stop();
     const { table, facts } = intake;
-    return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
+    return { facts, rows: table.rows() };
   }
 
   async #diff(): Promise<string[]> {

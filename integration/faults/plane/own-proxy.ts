@@ -7,8 +7,7 @@ import { openLog } from '../../../src/commands/run/logger.ts';
 import { type AssembledProxy, assembleProxy } from '../../../src/commands/run/proxy.ts';
 import { openSource } from '../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../src/config/load.ts';
-import type { DataPlane } from '../../../src/dataplanes/contract.ts';
-import type { Change } from '../../../src/forwarding/table.ts';
+import type { DataPlane, RowChange } from '../../../src/dataplanes/contract.ts';
 import { openNetfilter } from '../../../src/modes/netfilter.ts';
 import { modeNamed } from '../../../src/modes/registry.ts';
 import { systemClock } from '../../../src/time/clock.ts';
@@ -102,11 +101,9 @@ export class OwnProxy {
     return plane;
   }
 
-  #note(changes: readonly Change[], begunMs: number): void {
+  #note(changes: readonly RowChange[], begunMs: number): void {
     const acknowledgedMs = monotonicMs();
-    for (const { before, after } of changes) {
-      const id = (after ?? before)?.id;
-      if (id === undefined) continue;
+    for (const { id, after } of changes) {
       const endpoints = (after?.clusterEndpoints ?? []).map(({ address }) => address);
       const service = `${id.namespace}/${id.service}`;
       this.#acknowledgements.push({ service, begunMs, acknowledgedMs, endpoints });

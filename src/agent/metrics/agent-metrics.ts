@@ -1,4 +1,3 @@
-import type { PacketCounts } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -11,7 +10,7 @@ import type { FailureNames } from './failure-names.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { PacketMetrics } from './packet-metrics.ts';
+import { type PacketCounter, PacketMetrics } from './packet-metrics.ts';
 import { PlaneMetrics, type PlaneReadings } from './plane-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
@@ -30,7 +29,7 @@ export interface AgentMetricsOptions {
   /** Left out without it. */
   readonly pressure?: () => Pressure;
   /** Read from the kernel for each scrape, in a mode that has them. */
-  readonly packetCounts?: () => Promise<PacketCounts>;
+  readonly packetCounters?: () => Promise<readonly PacketCounter[]>;
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
   readonly plane?: PlaneReadings;
@@ -65,8 +64,8 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounts, pressure, relay, plane, kubernetes } = options;
-    this.#packets = packetCounts && new PacketMetrics(this.#set, packetCounts);
+    const { packetCounters, pressure, relay, plane, kubernetes } = options;
+    this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
     this.#plane = plane && new PlaneMetrics(this.#set, plane);

@@ -144,7 +144,7 @@ function agentMetrics(
 ): AgentMetrics {
   const { agentOf, budget, relay, startedAtMs } = of;
   return new AgentMetrics({
-    ...(mode.packetCounts ? { packetCounts: mode.packetCounts } : {}),
+    ...(mode.packetCounters ? { packetCounters: mode.packetCounters } : {}),
     failureNames: mode.failureMetrics,
     plane: planeReadings(plane, mode),
     kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },

@@ -36,7 +36,7 @@ function attachments({ attachments: all = [] }: StatusPage, width: number): stri
       ...attached.map(({ name }) => name),
       ...missing.map(({ name }) => `${name} MISSING`),
     ];
-    return [PLACES[place], `${attached.length} of ${each.length}`, names.join(', ')];
+    return [PLACES[place] ?? place, `${attached.length} of ${each.length}`, names.join(', ')];
   });
   return formatWrappedTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
 }
