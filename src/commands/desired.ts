@@ -5,7 +5,7 @@ import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
 import { patiently } from './services/patience.ts';
-import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
+import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
 
@@ -19,6 +19,7 @@ export interface ObservedMachine {
 export interface NodeToObserve {
   readonly settings: Settings;
   readonly nodeName: string;
+  /** What it says wins over the settings. */
   readonly from: SourceOptions;
   /** Undefined: another one, of which only the Node object tells. */
   readonly machine: ObservedMachine | undefined;
@@ -44,6 +45,7 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   let isRead = false;
   const source = await openSource(
     {
+      ...configuredSource(settings),
       ...from,
       onProblem: (problem) => {
         // What breaks later, while changes are followed, takes nothing away.
