@@ -6,7 +6,7 @@ import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
 import { needsOf } from '../modes/registry.ts';
 import { patiently } from './services/patience.ts';
-import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
+import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
 
@@ -20,6 +20,7 @@ export interface ObservedMachine {
 export interface NodeToObserve {
   readonly settings: Settings;
   readonly nodeName: string;
+  /** What it says wins over the settings. */
   readonly from: SourceOptions;
   /** Undefined: another one, of which only the Node object tells. */
   readonly machine: ObservedMachine | undefined;
@@ -46,6 +47,7 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   let isRead = false;
   const source = await openSource(
     {
+      ...configuredSource(settings),
       ...from,
       onProblem: (problem) => {
         // What breaks later, while changes are followed, takes nothing away.

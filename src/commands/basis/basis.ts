@@ -6,7 +6,7 @@ import { buildConfig, type LoadedConfig, loadConfig } from '../../config/load.ts
 import type { ModeName } from '../../config/modes.ts';
 import { overlaid } from '../../config/overlay.ts';
 import { formatProblem } from '../../config/problem.ts';
-import { configuredSource, type SourceOptions } from '../source.ts';
+import type { SourceOptions } from '../source.ts';
 import { printWarning } from '../terminal/print.ts';
 import type { About } from './about.ts';
 import { askAgent } from './ask-agent.ts';
@@ -112,7 +112,7 @@ function sourceBasis(
     by: 'source',
     config,
     nodeName,
-    from: { ...configuredSource(settings), filename, context },
+    from: { filename, context },
     isThisMachine: nodeName === own && (filename === undefined || agent !== undefined),
     about: {
       configuration: agent

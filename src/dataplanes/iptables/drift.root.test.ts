@@ -15,7 +15,7 @@ import { upstreamRows } from './testing/rows.ts';
 beforeEach(enterOwnNetwork);
 
 const ROWS = upstreamRows();
-/** Not how long it may take, which `npm run iptables-drift` measures: a busy machine may be late. */
+/** Not how long it may take, which `npm run break -- drift` measures: a busy machine may be late. */
 const DEADLINE_MS = 30_000;
 
 class Watching implements AsyncDisposable {
