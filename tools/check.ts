@@ -9,6 +9,7 @@ const PARTS = [
   { script: 'check:layers', about: 'layers' },
   { script: 'check:wall-clock', about: 'wall clock' },
   { script: 'check:locks', about: 'lock files' },
+  { script: 'check:links', about: 'links' },
   { script: 'check:dead', about: 'dead code' },
 ] as const;
 
