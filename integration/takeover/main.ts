@@ -25,7 +25,7 @@ interface Options {
 }
 
 const program = new Command('takeover')
-  .description('Changes the proxy of a node while somebody connects through it all the time')
+  .description('Changes the proxy of a node while clients connect through it all the time')
   .option('--only <pattern>', 'only the sequences that match', (text) => new RegExp(text, 'i'))
   .option('--rounds <count>', 'how often each sequence, there and back', Number, 1)
   .option('--rate <count>', 'connections a second', Number, 500)
