@@ -66,26 +66,26 @@ const BOUNDS: readonly CiBound[] = [
     },
   },
   {
-    what: "CPU of one change, of upstream's",
+    what: 'CPU of one change, relative to upstream',
     // Of v1.36.4, which listed its rules by `nft`, it was 0.0115.
     usual: 0.073,
     atMost: 0.13,
     of: (ours, peer) => roundsOfMedian(ours, peer, cpuOfAChange),
   },
   {
-    what: "CPU of the start, of upstream's",
+    what: 'CPU of the start, relative to upstream',
     usual: 2,
     atMost: 3.8,
     of: (ours, peer) => roundsOfMedian(ours, peer, ({ cold }) => cold?.cpuSeconds),
   },
   {
-    what: "memory after the start, of upstream's",
+    what: 'memory after the start, relative to upstream',
     usual: 1.39,
     atMost: 2.2,
     of: (ours, peer) => roundsOfMedian(ours, peer, ({ cold }) => cold?.memory.residentBytes),
   },
   {
-    what: "memory after the changes, of upstream's",
+    what: 'memory after the changes, relative to upstream',
     usual: 1.13,
     atMost: 1.9,
     of: (ours, peer) => roundsOfMedian(ours, peer, finalBytes),

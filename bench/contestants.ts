@@ -80,7 +80,7 @@ export function parseProxies(text: string): Contestant[] {
 /** Undefined: it may be run. */
 export function whyNotRun(contestant: Contestant, size: LoadSize): string | undefined {
   if (contestant.isEbpf && size.services > SMALL_SERVICES && size.services < LARGE_SERVICES) {
-    return 'not run: between small and large';
+    return 'not run: only the smallest and largest size';
   }
   if (size.services <= contestant.mostServices) return undefined;
   return `not run: ${contestant.whyNotMore}`;

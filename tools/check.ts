@@ -19,6 +19,7 @@ const CHECKS: readonly Check[] = [
   { name: 'wall-clock', about: 'wall clock', argv: ['node', 'tools/wall-clock/main.ts'] },
   { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
   { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
+  { name: 'links', about: 'links', argv: ['node', 'tools/links/main.ts'] },
   { name: 'dead', about: 'dead code', argv: ['knip'] },
 ];
 

@@ -84,7 +84,7 @@ export function changeSection(run: Run): Section {
       'p99',
       'p50 of the rounds',
       'the API server alone',
-      'CPU a change',
+      'CPU per change',
       'from the API',
       'memory at the end',
     ],
@@ -201,10 +201,10 @@ export function limitSection(run: Run): Section {
       'objects of',
       'netlink alone',
       'its CPU',
-      'cold start of that',
-      'CPU of the start of that',
+      'cold start relative to it',
+      'CPU of the start relative to it',
       'iptables-restore alone',
-      'cold start of that',
+      'cold start relative to it',
     ],
     rows: cells.map((cell) => {
       const cold = coldMs(cell)?.median ?? Number.NaN;

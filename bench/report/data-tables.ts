@@ -46,9 +46,9 @@ export function connectionsSection(run: Run): Section {
       'cluster',
       'proxy',
       'connections a second',
-      'of direct',
+      'relative to direct',
       'CPU each',
-      'of direct',
+      'relative to direct',
       'first packet p50',
       'p99',
       'direct p50',
@@ -65,7 +65,12 @@ export function connectionsSection(run: Run): Section {
 }
 
 export function requestsSection(run: Run): Section {
-  const columns = (what: string): string[] => [what, 'of direct', 'CPU each', 'of direct'];
+  const columns = (what: string): string[] => [
+    what,
+    'relative to direct',
+    'CPU each',
+    'relative to direct',
+  ];
   return {
     name: 'requests',
     title: 'Requests on connections that stand, and datagrams, through the Service on one CPU',
@@ -82,7 +87,14 @@ export function trafficSection(run: Run): Section {
   return {
     name: 'traffic',
     title: 'Bytes on connections that stand, through the Service on one CPU',
-    head: ['cluster', 'proxy', 'throughput', 'of direct', 'CPU a megabyte', 'of direct'],
+    head: [
+      'cluster',
+      'proxy',
+      'throughput',
+      'relative to direct',
+      'CPU per megabyte',
+      'relative to direct',
+    ],
     rows: rowsOf(run, (cell) =>
       costs(cell, 'throughput', { rate: bytesPerSecond, cpu: ofMegabyte }),
     ),

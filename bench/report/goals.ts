@@ -68,7 +68,7 @@ function changeGoals(many: Cell | undefined, few: Cell | undefined): Bound[] {
       unit: 'ms',
     },
     {
-      what: `${what}, receipt to acknowledgement, p50 of that at 100`,
+      what: `${what}, receipt to acknowledgement, p50 relative to 100 Services`,
       figure: (receipt?.p50Ms ?? Number.NaN) / few50,
       atMost: 1.5,
       unit: 'times',
@@ -81,26 +81,26 @@ function peerGoals(ours: Cell | undefined, peer: Cell | undefined): Bound[] {
     (cell && changesOf(cell)?.[of]) ?? Number.NaN;
   return [
     {
-      what: "one endpoint change at 10,000 x 10, write to packet p50, of upstream's",
+      what: 'one endpoint change at 10,000 x 10, write to packet p50, relative to upstream',
       figure: changed(ours, 'p50Ms') / changed(peer, 'p50Ms'),
       atMost: 1 / 200,
       unit: 'times',
     },
     {
       // What no proxy can shorten, the API server's own time, is left out on both sides.
-      what: "the same, from the API server's answer on, of upstream's",
+      what: 'the same, after the answer of the API server, relative to upstream',
       figure: changed(ours, 'afterWrittenP50Ms') / changed(peer, 'afterWrittenP50Ms'),
       atMost: 1 / 200,
       unit: 'times',
     },
     {
-      what: "cold start at 10,000 x 10, of upstream's",
+      what: 'cold start at 10,000 x 10, relative to upstream',
       figure: median(ours, coldMs) / median(peer, coldMs),
       atMost: 1 / 5,
       unit: 'times',
     },
     {
-      what: "memory at 10,000 x 10, of upstream's",
+      what: 'memory at 10,000 x 10, relative to upstream',
       figure: median(ours, restingBytes) / median(peer, restingBytes),
       atMost: 1 / 2,
       unit: 'times',
@@ -113,7 +113,7 @@ function memoryGoals(run: Run): Bound[] {
     .filter(({ proxy, size }) => proxy === PEER && size.services > 0)
     .filter((peer) => restingBytes(peer) !== undefined)
     .map((peer) => ({
-      what: `memory at ${sizeText(peer.size)}, of upstream's`,
+      what: `memory at ${sizeText(peer.size)}, relative to upstream`,
       figure:
         median(findCell(run, { services: peer.size.services, proxy: OURS }), restingBytes) /
         median(peer, restingBytes),
@@ -128,7 +128,7 @@ function requestGoals(at: (services: number, proxy: string) => Cell | undefined)
       const cell = at(services, proxy);
       const spread = cell && shareOfDirect(cell, 'request');
       return {
-        what: `${proxy}: requests on kept connections at ${services.toLocaleString('en')} Services, of direct`,
+        what: `${proxy}: requests on kept connections at ${services.toLocaleString('en')} Services, relative to direct`,
         figure: spread?.median ?? Number.NaN,
         atLeast,
         unit: 'share' as const,
@@ -146,16 +146,16 @@ function dataGoals(of: {
 }): Bound[] {
   const share = (cell: Cell | undefined): number =>
     median(cell, (each) => shareOfDirect(each, 'connect'));
-  const what = 'new connections a second at 50,000 Services, as a share of direct,';
+  const what = 'new connections a second at 50,000 Services, relative to direct,';
   return [
     {
-      what: `${what} of that with one`,
+      what: `${what} compared with one Service`,
       figure: share(of.many) / share(of.one),
       atLeast: 0.95,
       unit: 'times',
     },
     {
-      what: `${what} of upstream's at 10,000`,
+      what: `${what} compared with upstream at 10,000`,
       figure: share(of.many) / share(of.peer),
       atLeast: 1,
       unit: 'times',

@@ -18,7 +18,7 @@ const MEASURES: readonly {
   readonly of: (cell: Cell) => number | undefined;
 }[] = [
   { name: 'change p50', of: (cell) => changesOf(cell)?.p50Ms },
-  { name: 'CPU a change', of: (cell) => changesOf(cell)?.cpuMsPerChange },
+  { name: 'CPU per change', of: (cell) => changesOf(cell)?.cpuMsPerChange },
   { name: 'receipt to acknowledgement p50', of: (cell) => receiptOf(cell)?.p50Ms },
   { name: 'cold start', of: (cell) => coldMs(cell)?.median },
   { name: 'CPU of the start', of: (cell) => coldOf(cell, (cold) => cold.cpuSeconds)?.median },

@@ -73,7 +73,7 @@ function runOf(...visits: Visit[]): Run {
 
 const SMALL: LoadSize = { services: 1_000, endpointsPerService: 5 };
 const LARGE: LoadSize = { services: 50_000, endpointsPerService: 5 };
-const REQUESTS = ': requests on kept connections at 100 Services, of direct';
+const REQUESTS = ': requests on kept connections at 100 Services, relative to direct';
 const broken = (run: Run): string[] =>
   ciBounds(run)
     .filter((bound) => !isKept(bound))
@@ -91,8 +91,8 @@ describe('ciBounds()', () => {
     assert.equal(broken(runOf(slow, peer)).length, 2);
     const leaking = made(SMALL, 'fairlead-nftables', { megabytes: 200 });
     assert.deepEqual(broken(runOf(leaking, peer)), [
-      "memory after the start, of upstream's",
-      "memory after the changes, of upstream's",
+      'memory after the start, relative to upstream',
+      'memory after the changes, relative to upstream',
     ]);
   });
 
@@ -153,7 +153,7 @@ describe('the report', () => {
       visit.data?.map((each) => ({ ...each, rateShares: [0, 1], pairsLeftOut: 3 })) ?? [];
     assert.match(
       terminalReport(runOf({ ...visit, data })),
-      /Of 10 pairs of turns 6 are left out, .* and 2 are counted as 0/,
+      /Of 10 pairs of turns 6 are discarded .* and 2 count as 0/,
     );
   });
 

@@ -24,5 +24,5 @@ function pairsText({ visits }: Run): string {
   const still = data.flatMap(({ rateShares }) => rateShares).filter((share) => share === 0).length;
   const all = leftOut + data.reduce((sum, { rateShares }) => sum + rateShares.length, 0);
   if (leftOut + still === 0) return '';
-  return ` Of ${all} pairs of turns ${leftOut} are left out, in which the pod itself gave no answer, and ${still} are counted as 0, in which the Service gave none.`;
+  return ` Of ${all} pairs of turns ${leftOut} are discarded because the pod itself did not answer, and ${still} count as 0 because the Service did not.`;
 }

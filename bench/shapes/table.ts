@@ -88,7 +88,7 @@ export function shapeGoals(run: ShapeRun): Bound[] {
 
 function ownGoals(name: string, ours: ShapeCell): Bound[] {
   const change: Bound = {
-    what: `${name}: one change p50, of a small Service's`,
+    what: `${name}: one change p50, relative to a small Service`,
     figure: changeOf(ours, 'large', 0.5) / changeOf(ours, 'small', 0.5),
     atMost: MOST_OF_SMALL,
     unit: 'times',
@@ -116,7 +116,7 @@ function peerGoals(name: string, ours: ShapeCell, peer: ShapeCell): Bound[] {
   ];
   return figures.map(([what, of]) =>
     orBroken({
-      what: `${name}: ${what}, of upstream's`,
+      what: `${name}: ${what}, relative to upstream`,
       figure: of(ours) / of(peer),
       atMost: 1,
       unit: 'times',

@@ -34,7 +34,7 @@ export const anyProxySabotages: readonly ActedSabotage[] = [
   },
   {
     name: 'reject-turned-silent',
-    title: 'the refusals of the nodes are swallowed',
+    title: 'the rejections of the nodes are dropped',
     scenario: 'cluster-ip/follows-readiness',
     act: plantChain(`
       type filter hook output priority 10; policy accept;

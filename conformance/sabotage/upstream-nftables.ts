@@ -80,7 +80,7 @@ export const upstreamNftablesSabotages: readonly ActedSabotage[] = [
   },
   {
     name: 'lose-local-drop',
-    title: 'the node without a local endpoint forgets to drop what it may not forward',
+    title: 'the node without a local endpoint does not drop what it may not forward',
     proxies: PROXIES,
     scenario: 'external-policy/node-port-no-local-endpoint',
     act: (scene) =>
@@ -88,7 +88,7 @@ export const upstreamNftablesSabotages: readonly ActedSabotage[] = [
   },
   {
     name: 'leak-undefined-ports',
-    title: 'ports that a ClusterIP does not have are let out by the default route',
+    title: 'packets to ports that a ClusterIP does not have leave by the default route',
     proxies: PROXIES,
     scenario: 'cluster-ip/undefined-port',
     act: flush('cluster-ips-check'),

@@ -39,7 +39,7 @@ const A_MOMENT_LATER: Step = {
 
 const BY_CHANCE: KnownDifference = {
   expect: stickyTo('a', 'b'),
-  reason: 'which of two Services with the same address and port is served is left to chance',
+  reason: 'which of two Services with the same address and port is served is random',
 };
 
 const externally = (
@@ -50,7 +50,7 @@ const externally = (
 const LISTED_SOCKETS: Allowance = {
   withinMs: 10_000,
   reason:
-    'the kernel announces no socket that is bound, so they are listed every second, and less often where listing takes long (docs/decisions/0027-address-rules.md)',
+    'the kernel sends no event for a bound socket, so sockets are polled every second, and less often if that takes long (docs/decisions/0027-address-rules.md)',
 };
 
 /** What an external IP, which any owner of a Service may write, must not take from others. */
@@ -181,7 +181,7 @@ export const addressRuleScenarios: readonly Scenario[] = [
             settles: LISTED_SOCKETS,
             otherwise: differently(UPSTREAM, {
               expect: answeredBy('b'),
-              reason: 'the process loses its clients to the Service',
+              reason: 'connections to the process go to the Service instead',
             }),
           }),
         ],
@@ -214,7 +214,7 @@ export const addressRuleScenarios: readonly Scenario[] = [
           expect: answeredBy('a'),
           otherwise: differently(UPSTREAM, {
             expect: answeredBy('b'),
-            reason: 'an external IP is looked up before node ports',
+            reason: 'external IPs are matched before node ports',
           }),
         }),
       },

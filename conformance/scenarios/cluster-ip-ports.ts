@@ -99,7 +99,7 @@ export const clusterIpPortScenarios: readonly Scenario[] = [
           otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
-            reason: 'there is no rule for it, so it leaves the node by the default route',
+            reason: 'no rule matches, so packets leave the node by the default route',
           }),
         }),
       },
@@ -119,7 +119,7 @@ export const clusterIpPortScenarios: readonly Scenario[] = [
           otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
-            reason: 'there is no rule for it, so it leaves the node by the default route',
+            reason: 'no rule matches, so packets leave the node by the default route',
           }),
         }),
       },
@@ -138,7 +138,8 @@ export const clusterIpPortScenarios: readonly Scenario[] = [
           otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
-            reason: 'it knows no service range, so it leaves the node by the default route',
+            reason:
+              'the proxy does not know the service range, so packets leave the node by the default route',
           }),
         }),
       },

@@ -23,7 +23,7 @@ const ASKERS = ['pod:near', 'pod:far', 'client@node1'];
 
 const BY_CHANCE: KnownDifference = {
   expect: stickyTo('a', 'b'),
-  reason: 'which of two Services with the same address and port is served is left to chance',
+  reason: 'which of two Services with the same address and port is served is random',
 };
 
 export const conflictScenarios: readonly Scenario[] = [

@@ -58,7 +58,7 @@ export const endpointChangeScenarios: readonly Scenario[] = [
   },
   {
     name: 'endpoint-changes/replaced',
-    title: 'When a pod is replaced, its successor serves and nobody is sent to the old address',
+    title: 'When a pod is replaced, its successor serves and no connection goes to the old address',
     pods: { old: on(1), ...ASKERS },
     services: { web: { spec: { type: 'NodePort' } } },
     steps: [

@@ -117,7 +117,7 @@ function ofVip(kind: string, what: string, service: ServiceDeclaration): Scenari
                 expect: silent,
                 escapes: true,
                 reason:
-                  'only packets that arrive at the node are checked for it, so those that the node sends itself leave by the default route',
+                  'only packets that arrive at the node are checked, so packets of the node itself leave by the default route',
               }),
             },
           ],

@@ -33,12 +33,12 @@ function still(held: string, pod: string): Step {
 const NEXT_LOOK: Allowance = {
   withinMs: 3_000,
   reason:
-    'conntrack entries are deleted after the rules are there, and after a rest of up to two seconds where many change (docs/flows.md)',
+    'conntrack entries are deleted after the rules are written, and after a pause of up to two seconds if many change (docs/flows.md)',
 };
 const NEXT_SYN: Allowance = {
   withinMs: 10_000,
   reason:
-    'the client sends its next SYN one, two and four seconds after the one before, and an entry that may still be answered is left alone for a second (docs/flows.md)',
+    'the client sends its next SYN one, two and four seconds after the one before, and an entry that may still be answered stays for a second (docs/flows.md)',
 };
 
 function movedTo(held: string, pod: string): Step {
@@ -48,7 +48,7 @@ function movedTo(held: string, pod: string): Step {
 const ENDED: KnownDifference = {
   expect: unserved,
   reason:
-    'a connected UDP socket has its endpoint in itself; when that goes, the socket is ended with ECONNABORTED, and the program has to connect again',
+    'the peer of a connected UDP socket is the endpoint; when the endpoint is removed, the socket is closed with ECONNABORTED, and the application has to connect again',
 };
 
 /** Of somebody whose socket a hook may have connected. */
@@ -64,18 +64,18 @@ function moved(held: string, pod: string, hooked: readonly string[] = POD_SOCKET
 const DEAD_POD: KnownDifference = {
   expect: silent,
   reason:
-    'a UDP flow of a NodePort is left as it is when its Service has no endpoint any more, so it goes on to the address of the removed pod',
+    'the conntrack entry of a UDP flow to a NodePort stays when its Service has no endpoint left, so packets still go to the removed pod',
 };
 const BLACK_HOLE: KnownDifference = {
   expect: silent,
   reason:
-    'UDP flows are looked after only when slices change, so one that was there before the address was added stays untranslated',
+    'conntrack entries of UDP are checked only when slices change, so a flow that began before the address was added stays untranslated',
 };
 
 const LOST_TRY: KnownDifference = {
   expect: silent,
   reason:
-    'flows of TCP are never looked after, so every SYN of a client that connected too early goes where its first one went, until it gives up',
+    'conntrack entries of TCP are never checked, so every SYN of a client that connected too early goes to the same place as its first one, until connect times out',
 };
 const TO_EXTERNAL = { address: 'external', port: 80, protocol: 'TCP' } as const;
 

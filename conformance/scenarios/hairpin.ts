@@ -20,7 +20,8 @@ const MASKED = answeredSeeing('node', 'a');
 /** Where a socket is led to the pod's own address, no packet leaves the pod. */
 const UNMASKED = differently(POD_SOCKET_HOOKS, {
   expect: answeredSeeing('own', 'a'),
-  reason: 'a pod that is led to itself when it connects sends no packet that could be masqueraded',
+  reason:
+    'the socket of the pod is connected to the pod itself, so there is no packet to masquerade',
 });
 
 export const hairpinScenarios: readonly Scenario[] = [

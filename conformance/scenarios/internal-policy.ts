@@ -35,7 +35,7 @@ export const internalPolicyScenarios: readonly Scenario[] = [
   },
   {
     name: 'internal-policy/no-local-endpoint',
-    title: 'With internalTrafficPolicy Local a node without an endpoint drops in silence',
+    title: 'With internalTrafficPolicy Local a node without an endpoint silently drops',
     pods: { a: on(1), near: asker(1), far: asker(2) },
     services: { web: LOCAL },
     steps: [

@@ -23,19 +23,19 @@ const AT_ONCE: Answer = { refused: true, withinMs: 1_000 };
 const AFTER_A_SECOND: KnownDifference = {
   expect: { refused: true, notBeforeMs: 900, withinMs: 1_500 },
   reason:
-    'the refusal is an ICMPv6 error, which a client on the same machine learns of only with its first retransmission, a second later',
+    'the rejection is an ICMPv6 error, which a client on the same machine notices only at its first retransmission, a second later',
 };
 const LEAKS: KnownDifference = {
   expect: silent,
   escapes: true,
   reason:
-    'what a node itself sends to an external address passes no rule that rejects, so it leaves the node by the default route',
+    'packets of the node itself to an external address pass no rule that rejects, so they leave the node by the default route',
 };
 
 export const noEndpointsScenarios: readonly Scenario[] = [
   {
     name: 'no-endpoints/cluster-ip',
-    title: 'A ClusterIP without endpoints refuses everybody at once',
+    title: 'A ClusterIP without endpoints rejects every client at once',
     pods: ASKERS,
     services: { web: { ports: TCP_AND_UDP } },
     steps: [
@@ -52,7 +52,7 @@ export const noEndpointsScenarios: readonly Scenario[] = [
   },
   {
     name: 'no-endpoints/node-port',
-    title: 'A NodePort without endpoints refuses everybody at once',
+    title: 'A NodePort without endpoints rejects every client at once',
     pods: ASKERS,
     services: { web: { ports: TCP_AND_UDP, spec: { type: 'NodePort' } } },
     steps: [

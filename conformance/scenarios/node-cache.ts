@@ -19,7 +19,7 @@ function askedSoon(from: readonly string[], ...answerers: string[]): Question[] 
 const OF_THE_KERNEL: Allowance = {
   withinMs: 2_000,
   reason:
-    'which addresses a node has its proxy hears from the kernel and not from the API, so the barrier says nothing about it',
+    'the proxy learns the addresses of a node from the kernel and not from the API, so the barrier does not cover them',
 };
 
 const ON_NODE_1 = ['pod:near', 'node1'];

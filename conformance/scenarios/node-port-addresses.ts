@@ -24,11 +24,11 @@ const SERVED_AT_PRIMARY: readonly Question[] = fromEach(['client', 'pod:near', '
 });
 const EVERY_ADDRESS: KnownDifference = {
   expect: BOTH,
-  reason: 'its NodePorts answer at every address of a node unless told otherwise',
+  reason: 'its NodePorts answer at every address of a node by default',
 };
 const LOCALHOST: KnownDifference = {
   expect: BOTH,
-  reason: 'its NodePorts answer at 127.0.0.1 as well, with route_localnet switched on',
+  reason: 'its NodePorts also answer at 127.0.0.1, with route_localnet set',
 };
 
 /** IPv6 has no setting like route_localnet. */

@@ -50,7 +50,7 @@ export const pingScenarios: readonly Scenario[] = [
           otherwise: differently(IPTABLES, {
             expect: silent,
             escapes: true,
-            reason: 'there is no rule for it, so it leaves the node by the default route',
+            reason: 'no rule matches, so packets leave the node by the default route',
           }),
         }),
       },

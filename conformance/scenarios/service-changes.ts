@@ -27,7 +27,7 @@ function number(name: string): Target {
 const LEAKS: KnownDifference = {
   expect: silent,
   escapes: true,
-  reason: 'there is no rule for it, so it leaves the node by the default route',
+  reason: 'no rule matches, so packets leave the node by the default route',
 };
 
 export const serviceChangeScenarios: readonly Scenario[] = [

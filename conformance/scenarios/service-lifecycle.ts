@@ -18,7 +18,8 @@ const BOTH = answeredBy('a', 'b');
 const LEAKS: KnownDifference = {
   expect: silent,
   escapes: true,
-  reason: 'it knows no service range, so it leaves the node by the default route',
+  reason:
+    'the proxy does not know the service range, so packets leave the node by the default route',
 };
 
 export const serviceLifecycleScenarios: readonly Scenario[] = [

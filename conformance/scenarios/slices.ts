@@ -25,7 +25,7 @@ const ANY_PLACE = ['pod:near', 'pod:far', 'node1', 'client@node2'];
 export const sliceScenarios: readonly Scenario[] = [
   {
     name: 'slices/by-hand',
-    title: 'A Service without selector serves the slice that somebody wrote for it',
+    title: 'A Service without selector serves a manually written slice',
     pods: PODS,
     services: { web: BY_HAND },
     slices: { web: slice({ pod: 'a' }, { pod: 'b' }) },

@@ -35,7 +35,7 @@ function reserved(ranges: readonly string[], more: Readonly<Record<string, unkno
 export const sourceRangeScenarios: readonly Scenario[] = [
   {
     name: 'source-ranges/clients',
-    title: 'Only clients inside the source ranges reach a load-balancer IP; others hear nothing',
+    title: 'Only clients inside the source ranges reach a load-balancer IP; others get no answer',
     pods: EVERYWHERE,
     services: { web: reserved(CLIENT_1) },
     steps: [
@@ -121,7 +121,7 @@ export const sourceRangeScenarios: readonly Scenario[] = [
   },
   {
     name: 'source-ranges/everything',
-    title: 'A source range of length zero lets everybody in',
+    title: 'A source range of length zero admits every client',
     pods: EVERYWHERE,
     services: { web: reserved([...CLIENT_1, '0.0.0.0/0', '::/0']) },
     steps: [{ ask: fromEach(['pod:near', 'node2', 'client@node1', 'machine@node2'], SERVED) }],

@@ -71,7 +71,8 @@ export const topologyScenarios: readonly Scenario[] = [
   },
   {
     name: 'topology/same-node',
-    title: 'With PreferSameNode traffic stays on its node, and leaves it when nobody serves there',
+    title:
+      'With PreferSameNode traffic stays on its node, and leaves it when no endpoint serves there',
     setup: SINCE_1_34,
     pods: { ...EVERYWHERE, c: on(2) },
     services: preferring('PreferSameNode'),

@@ -53,7 +53,7 @@ export const uplinkScenarios: readonly Scenario[] = [
             expect: refused,
             otherwise: differently(IPTABLES, {
               expect: answeredSeeing('node', 'a', 'b'),
-              reason: 'its NodePorts answer at every address of a node unless told otherwise',
+              reason: 'its NodePorts answer at every address of a node by default',
             }),
           },
         ],

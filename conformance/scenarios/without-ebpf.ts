@@ -25,7 +25,7 @@ const BY_SOCKETS: readonly Question[] = MASKED.map((question) => ({
   otherwise: differently(POD_SOCKET_HOOKS, {
     expect: answeredSeeing('own', 'a'),
     reason:
-      'a pod that is led to itself when it connects sends no packet that could be masqueraded',
+      'the socket of the pod is connected to the pod itself, so there is no packet to masquerade',
   }),
 }));
 
@@ -37,7 +37,7 @@ const STILL: readonly Step[] = HELD.map((held) => ({ held, expect: answeredBy('a
 
 const NAMESPACES: Allowance = {
   withinMs: 2_000,
-  reason: 'labels of namespaces come by a watch of their own, which the barrier says nothing about',
+  reason: 'labels of namespaces come by another watch, which the barrier does not cover',
 };
 
 function soon(questions: readonly Question[]): Question[] {

@@ -21,7 +21,7 @@ interface UpstreamOptions {
 const LATENESS: Allowance = {
   withinMs: 10_000,
   reason:
-    'kube-proxy waits a second between two syncs, writes the families one after the other, and opens health check ports and moves UDP flows outside of what it writes',
+    'kube-proxy waits a second between two syncs, writes the families one after the other, and opens health check ports and deletes conntrack entries separately',
 };
 
 export const UPSTREAM_VARIANTS: readonly ProxyVariant[] = [

@@ -6,7 +6,7 @@ interface BackendFigures {
   readonly figures: readonly DriftFigures[];
 }
 
-const HEAD = ['backend', 'what', 'the command', 'told', 'right again', 'the look', 'rows written'];
+const HEAD = ['backend', 'change', 'command', 'detected', 'repaired', 'inspection', 'rows written'];
 
 export function driftTable(all: readonly BackendFigures[]): string {
   return formatTable([HEAD.map((cell) => cell.toUpperCase()), ...rowsOf(all)]);

@@ -8,7 +8,7 @@ const SLOW_MS = 0.5;
 export const LOAD_FAULTS: readonly Fault[] = [
   {
     name: 'slow reader',
-    done: `${BURST_SERVICES * EVENTS_PER_SERVICE} changes as fast as the store takes them, each keeping the reader ${SLOW_MS} ms longer`,
+    done: `${BURST_SERVICES * EVENTS_PER_SERVICE} changes as fast as the store accepts them, each taking the reader ${SLOW_MS} ms`,
     way: 'straight',
     async happen(scene, { observation }) {
       observation.onChange = () => standStill(SLOW_MS);

@@ -9,7 +9,7 @@ export function faultsTable(results: readonly FaultResult[]): string {
     timeOf(result),
     outcomeOf(result),
   ]);
-  return formatTable([['FAULT', 'FELT AS', 'RIGHT AGAIN AFTER', 'RESULT'], ...rows]);
+  return formatTable([['FAULT', 'ERRORS SEEN', 'RECOVERED AFTER', 'RESULT'], ...rows]);
 }
 
 export function faultsMarkdown(results: readonly FaultResult[]): string {
@@ -18,7 +18,7 @@ export function faultsMarkdown(results: readonly FaultResult[]): string {
     const felt = result.felt.map((problem) => `\`${problem}\``).join(', ');
     return `| ${[name, done, felt, timeOf(result), outcomeOf(result)].join(' | ')} |`;
   });
-  const head = '| fault | what was done | felt as | right again after | result |';
+  const head = '| fault | what was done | errors seen | recovered after | result |';
   return [head, '|---|---|---|---|---|', ...rows].join('\n');
 }
 

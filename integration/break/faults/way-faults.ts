@@ -34,19 +34,19 @@ export const WAY_FAULTS: readonly Fault[] = [
   },
   badLines({
     name: 'line that is not JSON',
-    done: 'changes, and before the line of each one that a proxy might write',
+    done: 'changes; before the line of each, a line as an HTTP proxy might insert it',
     fate: 'precede',
   }),
   badLines({
     name: 'half a line instead of a change',
-    done: 'changes, and of the line of each only the first half',
+    done: 'changes; of the line of each only the first half',
     fate: 'halve',
   }),
   storm('429 storm', { status: 429, retryAfterSeconds: 1 }),
   storm('500 storm', { status: 500 }),
   {
     name: 'objects deleted before a relist',
-    done: 'every watch refused with 410; changes; the relist broken off in its middle; changes',
+    done: 'every watch refused with 410; changes; the relist interrupted in its middle; changes',
     way: 'middleman',
     feltAs: 'CLUSTER_GONE 410',
     async happen(scene, watcher, middleman) {
@@ -74,7 +74,7 @@ export const WAY_FAULTS: readonly Fault[] = [
   },
   {
     name: 'half-open connection',
-    done: `every packet dropped in silence for ${SILENT_SECONDS} s; changes`,
+    done: `every packet silently dropped for ${SILENT_SECONDS} s; changes`,
     way: 'straight',
     feltAs: 'CLUSTER_CONNECTION_LOST',
     async happen(scene) {

@@ -3,7 +3,7 @@ export const LEFT_OUT: readonly { readonly names: RegExp; readonly why: string }
   { names: /^go_.*$/, why: 'of the Go runtime, which Fairlead has none of; see nodejs_*' },
   {
     names: /^(?:apiserver|aggregator)_.*$/,
-    why: 'of API servers; kube-proxy links the library, and they stay 0',
+    why: 'metrics of API servers; kube-proxy links the library, and they stay 0',
   },
   {
     names: /^(?:registered|hidden|disabled)_metrics_total$/,
@@ -23,6 +23,6 @@ export const LEFT_OUT: readonly { readonly names: RegExp; readonly why: string }
   },
   {
     names: /^rest_client_exec_plugin_.*$/,
-    why: 'credentials by a program are for people; kube-proxy shows them empty',
+    why: 'exec credential plugins are for people, not for nodes; kube-proxy shows them empty',
   },
 ];

@@ -8,10 +8,10 @@ const HEAD = [
   'connections',
   'failed',
   'reset or refused',
-  'packets sent again (begins)',
-  'longest silence of the streams (pause of the load itself)',
-  'rules kept, new, gone',
-  'left of the old',
+  'retransmissions (of SYNs)',
+  'longest gap of the streams (pause of the load generator)',
+  'rules kept, added, deleted',
+  'left of the old proxy',
   'took',
   'result',
 ];
@@ -39,7 +39,7 @@ export function evidenceOf(result: ChangeResult): string {
   ]);
   const rises = Object.entries(counters).map(([name, rise]) => `${name} +${rise}`);
   return [
-    `${from} -> ${to}; times are since the old one was told to stop`,
+    `${from} -> ${to}; times are since the old proxy got SIGTERM`,
     formatTable(rows),
     ...result.tracked,
     `counters: ${rises.join(', ')}`,
@@ -61,7 +61,7 @@ function rowOf(result: ChangeResult): string[] {
     `${silenceMs.toFixed(0)} ms (${pauseMs.toFixed(0)} ms)`,
     rules
       ? `${rules.kept}, ${rules.added}, ${rules.gone}`
-      : `lines: ${lines.added} new, ${lines.gone} gone`,
+      : `lines: ${lines.added} added, ${lines.gone} deleted`,
     left.length === 0 ? 'nothing' : `${left.length} lines`,
     `${(tookMs / 1_000).toFixed(1)} s`,
     faults.length === 0 ? 'unnoticed' : `FAIL: ${faults.join('; ')}`,

@@ -33,7 +33,7 @@ async function cleanUp(scene: PlaneScene): Promise<PlaneOutcome> {
   must(left.length === 0, `not as before: ${shown.join('; ')}`);
   return {
     rightAfter: `${(tookMs / 1_000).toFixed(1)} s, the whole command`,
-    lost: `nothing of others: flows of a stranger have their ids; as before: ${Object.keys(running).join(', ')} (${changed.join(', ')} had changed)`,
+    lost: `nothing of others: other flows keep their ids; as before: ${Object.keys(running).join(', ')} (${changed.join(', ')} had changed)`,
   };
 }
 

@@ -42,7 +42,7 @@ export function clockFaults(): readonly PlaneFault[] {
       bySeconds,
       happen: jumpWhileRejected,
     }),
-    clockFault(`clock set ${words}, API server away`, {
+    clockFault(`clock set ${words}, API server unreachable`, {
       done: `kill -9; ${done}; changes in the store; started again after ${AWAY_SECONDS} s`,
       bySeconds,
       happen: jumpWhileAway,

@@ -18,7 +18,7 @@ const PORT = 53;
 
 export const FLOWS_FAULT: PlaneFault = {
   name: '200,000 tracked connections',
-  done: `${ROUNDS} rounds without and with ${FLOWS} UDP flows, ${CHANGES_PER_ROUND} changes of UDP Services in each; at last one of two endpoints goes`,
+  done: `${ROUNDS} rounds without and with ${FLOWS} UDP flows, ${CHANGES_PER_ROUND} changes of UDP Services in each; then one of two endpoints is removed`,
   happen: crowd,
 };
 

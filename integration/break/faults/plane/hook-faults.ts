@@ -14,24 +14,24 @@ const UNDER_LOAD = { hands: 4, pauseMs: 0 };
 
 /** What somebody else does to hooks and maps, and what a new version does to them. */
 export const HOOK_FAULTS: readonly PlaneFault[] = [
-  touch('hook taken off', {
-    done: 'a link detached by somebody who has found its pin',
+  touch('hook detached', {
+    done: 'a link detached through its pin',
     touch: (hooks) => hooks.takeOff(),
   }),
   touch('program of a hook replaced', {
-    done: 'another program put under a link',
+    done: 'another program attached to a link',
     touch: (hooks) => hooks.replaceProgram(),
   }),
   touch('pin of a link removed', {
-    done: 'the name of a link removed from the folder of pins',
+    done: 'the pin of a link removed',
     touch: (hooks) => hooks.removeLinkPin(),
   }),
   touch('pin of a map removed', {
-    done: 'the name of a map removed from the folder of pins',
+    done: 'the pin of a map removed',
     touch: (hooks) => hooks.removeMapPin(),
   }),
   touch('frontend deleted from the map', {
-    done: 'one entry deleted by somebody who has found the pin of the map',
+    done: 'one entry deleted through the pin of the map',
     touch: (hooks) => hooks.deleteFrontend(),
   }),
   touch('endpoint altered in the map', {
@@ -39,17 +39,17 @@ export const HOOK_FAULTS: readonly PlaneFault[] = [
     touch: (hooks, { webAddress }) => hooks.alterSlot({ butOf: webAddress }),
   }),
   touch('settings altered', {
-    done: 'another network namespace written where that of the node stands',
+    done: 'another network namespace written in place of that of the node',
     touch: (hooks) => hooks.alterSettings(),
   }),
   {
     name: 'programs replaced under connections',
-    done: `a stranger's program under a link and ours put back, ${REPLACEMENTS} times`,
+    done: `another program attached to a link, and ours restored, ${REPLACEMENTS} times`,
     happen: replaceOften,
   },
   {
     name: 'another build of the programs',
-    done: `Fairlead ended and started with programs that were compiled otherwise, ${BUILD_CHANGES} times there and back, under connections; ${HELD} more are open all the time`,
+    done: `Fairlead stopped and started with differently compiled programs, ${BUILD_CHANGES} times there and back, under connections; ${HELD} more are open all the time`,
     happen: changeBuilds,
   },
 ];

@@ -10,7 +10,7 @@ const UNDER_LOAD = { hands: 2, pauseMs: 0 };
 
 export const MAP_FAULT: PlaneFault = {
   name: 'writes to maps fail',
-  done: `a fake in place of the calls that write maps: each fails with probability ${FAILURE_SHARE}, one of many entries half way; ${CHANGES} changes of endpoints, of the Service that is connected to as well`,
+  done: `map writes replaced by a fake: each fails with probability ${FAILURE_SHARE}, a batch half way; ${CHANGES} changes of endpoints, of the Service that is connected to as well`,
   happen: failOften,
 };
 
@@ -33,7 +33,7 @@ async function failOften(scene: PlaneScene): Promise<PlaneOutcome> {
     const share = failedCallCount / callCount;
     must(share > FAILURE_SHARE / 2, `only ${failedCallCount} of ${callCount} writes failed`);
     return {
-      rightAfter: `${(tookMs / 1_000).toFixed(1)} s after the last change, while writes go on failing`,
+      rightAfter: `${(tookMs / 1_000).toFixed(1)} s after the last change, while writes still fail`,
       lost: `nothing: ${failedCallCount} of ${callCount} writes failed, 0 differences; ${hammer.verdict()}, none reached an endpoint of another Service`,
     };
   } finally {

@@ -24,7 +24,7 @@ async function failOften(scene: PlaneScene): Promise<PlaneOutcome> {
   const share = failedCallCount / callCount;
   must(share > FAILURE_SHARE / 2, `only ${failedCallCount} of ${callCount} calls failed`);
   return {
-    rightAfter: `${(tookMs / 1_000).toFixed(1)} s after the last change, while calls go on failing`,
+    rightAfter: `${(tookMs / 1_000).toFixed(1)} s after the last change, while calls still fail`,
     lost: `nothing: ${failedCallCount} of ${callCount} calls failed, 0 differences`,
   };
 }

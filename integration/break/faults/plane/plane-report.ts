@@ -4,7 +4,7 @@ import type { PlaneResult } from './plane-fault.ts';
 /** For a person in front of a terminal. */
 export function planeTable(results: readonly PlaneResult[]): string {
   const rows = results.map((result) => [result.fault.name, ...figuresOf(result)]);
-  return formatTable([['FAULT', 'RIGHT AGAIN AFTER', 'LOST', 'RESULT'], ...rows]);
+  return formatTable([['FAULT', 'RECOVERED AFTER', 'LOST', 'RESULT'], ...rows]);
 }
 
 export function planeMarkdown(results: readonly PlaneResult[]): string {
@@ -12,7 +12,7 @@ export function planeMarkdown(results: readonly PlaneResult[]): string {
     const { name, done } = result.fault;
     return `| ${[name, done, ...figuresOf(result)].join(' | ')} |`;
   });
-  const head = '| fault | what was done | right again after | lost | result |';
+  const head = '| fault | what was done | recovered after | lost | result |';
   return [head, '|---|---|---|---|---|', ...rows].join('\n');
 }
 

@@ -32,7 +32,7 @@ export function processFaults(kills: number): readonly PlaneFault[] {
       happen: (scene) => killOften(scene, kills),
     },
     {
-      name: 'API server away',
+      name: 'API server unreachable',
       done: `kill -9 and ${AWAY_SECONDS} s without it; changes in the store; started again`,
       happen: loseApiServer,
     },

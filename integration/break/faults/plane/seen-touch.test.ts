@@ -38,7 +38,7 @@ describe('touchAndSee()', () => {
     assert.equal((await touchAndSee(node, () => node.beTouched())).seen, 'missing hook');
   });
 
-  it('takes the word of the proxy for what was repaired before anybody looked', async () => {
+  it('takes the word of the proxy for what was repaired before the first comparison', async () => {
     const node = new Node({ isQuick: true });
     const { seen } = await touchAndSee(node, () => node.beTouched());
     assert.match(seen, /repaired before/);

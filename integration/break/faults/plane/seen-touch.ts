@@ -34,5 +34,5 @@ export async function touchAndSee(node: TouchedNode, touch: () => void): Promise
   const isTold = async (): Promise<boolean> => (await node.driftCount()) > before;
   const what = 'a difference, or a drift that the proxy has noticed: the touch did nothing';
   await until(isTold, { what, deadlineMs: TOLD_WITHIN_MS, everyMs: LOOK_EVERY_MS });
-  return { seen: 'repaired before anybody looked', tookMs };
+  return { seen: 'repaired before the first comparison', tookMs };
 }

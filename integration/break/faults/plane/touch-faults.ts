@@ -36,7 +36,7 @@ export const TOUCH_FAULTS: readonly PlaneFault[] = [
     command: async () => ['delete', 'table', 'ip', 'fairlead'],
   }),
   touch('ruleset flushed', {
-    done: '`nft flush ruleset`, which takes the tables of others as well',
+    done: '`nft flush ruleset`, which also deletes tables of other programs',
     command: async () => ['flush', 'ruleset'],
     takesOthers: true,
   }),
@@ -72,7 +72,7 @@ async function beTouched(scene: PlaneScene, of: Touch): Promise<PlaneOutcome> {
     const seen = afterTouch.length > 0 ? `, ${afterTouch.length} seen missing` : '';
     return {
       rightAfter: inMs(tookMs),
-      lost: `nothing${seen}; ${of.takesOthers ? 'nothing put in place of the tables of others' : 'tables of others as they were'}; nft named with its process number`,
+      lost: `nothing${seen}; ${of.takesOthers ? 'tables of other programs not recreated' : 'tables of other programs unchanged'}; log names nft and its PID`,
     };
   } finally {
     // Without one there is nothing to delete; made first, it is there.
