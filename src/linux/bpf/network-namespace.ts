@@ -54,7 +54,7 @@ export function networkNamespaceCookie(): bigint {
   const errno = result < 0 ? koffi.errno() : 0;
   if (fd >= 0) closeSync(fd);
   if (result >= 0) return value.readBigUInt64LE();
-  throw callFailed('ask for the cookie of the network namespace', -errno);
+  throw callFailed('read the cookie of the network namespace', -errno);
 }
 
 function enter(fd: number, path: string): void {
@@ -63,6 +63,6 @@ function enter(fd: number, path: string): void {
   const message = `cannot enter the network namespace ${path}: ${errnoName(errno)}`;
   throw new BpfError('BPF_NOT_PERMITTED', message, {
     errno,
-    next: 'run as root with CAP_SYS_ADMIN; in a container, with /run/netns or the process ids of the machine',
+    next: 'run as root with CAP_SYS_ADMIN; in a container, mount /run/netns or use the PID namespace of the machine',
   });
 }
