@@ -6,8 +6,8 @@ const NAMES: Readonly<Record<keyof PacketCounts, string>> = {
   localhostAccepted: 'kubeproxy_iptables_localhost_nodeports_accepted_packets_total',
 };
 const HELP: Readonly<Record<keyof PacketCounts, string>> = {
-  invalidDropped: 'Packets dropped because connection tracking calls them invalid',
-  localhostAccepted: 'Packets to node ports on loopback',
+  invalidDropped: 'Packets dropped because conntrack considers them invalid',
+  localhostAccepted: 'Packets accepted for node ports on loopback',
 };
 const COUNTS = ['invalidDropped', 'localhostAccepted'] as const;
 
