@@ -198,7 +198,7 @@ export class ComposedPlane implements DataPlane {
       return found;
     } catch (error) {
       if (this.#frontLost === undefined) this.#onFrontLost(error);
-      this.#frontLost = error ?? new Error('no reason was given');
+      this.#frontLost = error ?? new Error('unknown error');
       const left = await this.#removeLost();
       const right = new Set(desired.rows.map(({ id }) => servicePortKey(id)));
       const differences = [missing(this.#front, error), ...left];
@@ -211,7 +211,7 @@ export class ComposedPlane implements DataPlane {
     while (!signal.aborted) {
       await this.#sleep(TRY_FRONT_EVERY_MS, signal);
       if (signal.aborted || this.#frontLost === undefined) continue;
-      onDrift({ what: `${this.#front.mode} is not there, and is tried again` });
+      onDrift({ what: `retrying ${this.#front.mode}, which could not be set up` });
     }
   }
 
@@ -220,7 +220,12 @@ export class ComposedPlane implements DataPlane {
       await this.#front.remove();
       return [];
     } catch (error) {
-      return [{ kind: 'foreign', object: `${this.#front.mode}, which stays: ${String(error)}` }];
+      return [
+        {
+          kind: 'foreign',
+          object: `leftovers of ${this.#front.mode} could not be removed: ${String(error)}`,
+        },
+      ];
     }
   }
 
@@ -243,7 +248,7 @@ export class ComposedPlane implements DataPlane {
       await plane.apply(changes.map(undone));
     } catch (error) {
       this.#isUncertain = true;
-      const what = `a change of mode ${this.mode} was not taken back: ${String(error)}`;
+      const what = `rollback of a change in mode ${this.mode} failed: ${String(error)}`;
       this.#onDrift?.({ what });
     }
   }
@@ -267,8 +272,11 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function uncertain(): PlaneError {
-  return new PlaneError('a change was not taken back, and nobody has looked since', {
-    code: 'PLANE_UNCERTAIN',
-    next: 'nothing: the kernel is looked at, and then it is written',
-  });
+  return new PlaneError(
+    'rollback failed; the state of the kernel is unknown until the next full inspection',
+    {
+      code: 'PLANE_UNCERTAIN',
+      next: 'no action needed: the kernel is inspected, then the change is written again',
+    },
+  );
 }

@@ -10,8 +10,8 @@ export function asPlaneError(error: unknown): unknown {
 }
 
 export function notInspected(): PlaneError {
-  return new PlaneError('the maps have not been looked at yet', {
+  return new PlaneError('the ebpf maps have not been inspected yet', {
     code: 'BPF_NOT_INSPECTED',
-    next: 'this is a fault of the program: inspect comes before every other call',
+    next: 'report it as a bug of Fairlead: inspect must be the first call',
   });
 }

@@ -46,7 +46,7 @@ export async function watchEvents(
     onOverrun() {
       events = [];
       of.suspects().noteEverything();
-      onDrift({ what: 'more changed at once than the kernel could tell' });
+      onDrift({ what: 'unknown changes: kernel events were lost (socket buffer overrun)' });
     },
   };
   await listenToNftables(netlink, listener, signal);

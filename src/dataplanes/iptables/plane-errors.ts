@@ -3,9 +3,9 @@ import { IptablesError, type IptablesErrorCode } from '../../linux/iptables/erro
 import { PlaneError } from '../contract.ts';
 
 export function notInspected(): PlaneError {
-  return new PlaneError('the tables have not been looked at yet', {
+  return new PlaneError('the tables have not been inspected yet', {
     code: 'IPTABLES_NOT_INSPECTED',
-    next: 'this is a fault of the program: inspect comes before every other call',
+    next: 'report it as a bug of Fairlead: inspect must be the first call',
   });
 }
 
@@ -21,10 +21,10 @@ export function asPlaneError(error: unknown, culprit?: ServicePortKey): unknown 
 
 const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {
   IPTABLES_MISSING: 'install iptables 1.8 or later on the machine or in the image',
-  IPTABLES_REFUSED: 'it is tried again; fairlead status shows what is pending',
+  IPTABLES_REFUSED: 'retried automatically; `fairlead status` shows what is pending',
   IPTABLES_LOCKED:
-    'another program holds the xtables lock; it is tried again: `fuser /run/xtables.lock` names it',
+    'retried automatically; if it persists, `fuser /run/xtables.lock` shows the process that holds the lock',
   IPTABLES_INCOMPATIBLE:
-    'move the rules that were made with `nft` into a table of their own; it is tried again',
-  IPTABLES_UNCERTAIN: 'the tables are read again, and what is missing is written',
+    'move rules that were made with `nft` into a table of their own; retried automatically',
+  IPTABLES_UNCERTAIN: 'no action needed: the tables are read again and repaired',
 };

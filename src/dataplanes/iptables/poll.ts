@@ -62,10 +62,10 @@ async function lookAt(
   const digest = digestOf(texts);
   seen.set(family, { digest, writtenCount: before });
   if (last?.digest === digest) return undefined;
-  if (last?.writtenCount === before) return `the tables of ${family} are not what they were`;
+  if (last?.writtenCount === before) return `the ${family} tables changed`;
   // Some of it is our own doing; what must be there whatever the rows are tells of a flush.
   const missing = missingPart(texts, of.jumps());
-  return missing === undefined ? undefined : `${missing} of ${family} is missing`;
+  return missing === undefined ? undefined : `${family} ${missing} is missing`;
 }
 
 /** Of rules and chains, without counters and the time. */
@@ -84,5 +84,5 @@ function missingPart(texts: readonly string[], jumps: readonly Jump[]): string |
   const chain = PRESENT_CHAINS.find(({ table, name }) => !view[table].has(name));
   if (chain) return `chain ${chain.name} of table ${chain.table}`;
   const jump = jumps.find(({ table, chain: name, rule }) => !view[table].get(name)?.includes(rule));
-  return jump && `the way from ${jump.chain} in table ${jump.table}`;
+  return jump && `jump from ${jump.chain} in table ${jump.table}`;
 }

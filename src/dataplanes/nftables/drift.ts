@@ -50,7 +50,7 @@ export async function watchDrift(
   const tellLoss = async () => {
     if (await generations.wasOnlyOurs()) return;
     of.suspects().noteEverything();
-    onDrift({ what: 'more changed at once than the kernel could tell' });
+    onDrift({ what: 'unknown changes: kernel events were lost (socket buffer overrun)' });
   };
   // A rejection that waits for the end of the listening is one that nobody handles: it would end
   // the process. So it ends the listening.

@@ -37,7 +37,7 @@ const when = (text: string): Clause => ({ when: text });
 const does = (text: string): Clause => ({ does: text });
 
 const TELLERS: { readonly [K in Do]: Teller<K> } = {
-  'match-new': () => when('it begins a connection'),
+  'match-new': () => when('it starts a connection'),
   'match-translated': () => when('its destination was translated'),
   'match-pod': ({ by, is }) =>
     when(`it ${is ? 'comes' : 'does not come'} from a pod of this node (${podText(by)})`),
@@ -54,13 +54,12 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
   'match-source': ({ prefixLength }) =>
     when(`its source lies in a /${prefixLength} of that list (@source-ranges)`),
   'set-mark': () => does('marks it for masquerading'),
-  'clear-mark': () => does('takes the mark off'),
-  masquerade: () =>
-    does('gives it an address of this node as its source, so that the answer comes back'),
-  reset: () => does('refuses it with a TCP reset, if it is TCP'),
-  reject: () => does('refuses it with an ICMP message'),
+  'clear-mark': () => does('clears the mark'),
+  masquerade: () => does('masquerades it: its source becomes an address of this node'),
+  reset: () => does('rejects it with a TCP reset, if it is TCP'),
+  reject: () => does('rejects it with an ICMP error'),
   leave: () => does('lets it pass'),
-  drop: () => does('drops it, and nobody is told'),
+  drop: () => does('drops it without a reply'),
   jump: ({ chain }) => does(`goes through chain ${chain}`),
   goto: ({ chain }) => does(`goes on in chain ${chain}`),
   classify: ({ where, as, classes }) =>
@@ -72,7 +71,7 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
     does(
       `sends it where its client was sent in the last ${durationText(seconds)} (@clients), if that is still an endpoint of its list (@sticky-endpoints)`,
     ),
-  'match-room': () => when('its list may have one more client remembered (@new-clients)'),
+  'match-room': () => when('its list has room for one more affinity entry (@new-clients)'),
   choose: ({ slotCount }) =>
     does(`chooses ${drawnText(slotCount)} of its list (@sticky-slots) for its client (@clients)`),
 };
@@ -80,7 +79,7 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
 const CLASSIFIED = {
   own: 'looks up the class',
   short: 'looks up how this node itself reaches the Service, by the class',
-  pick: 'looks up how to draw an endpoint without remembering it, by the class',
+  pick: 'looks up how to draw an endpoint without an affinity entry, by the class',
   choose: 'looks up how to choose an endpoint, by the class',
 } as const;
 
