@@ -8,6 +8,7 @@ const PARTS = [
   { script: 'check:lint', about: 'lint and format' },
   { script: 'check:layers', about: 'layers' },
   { script: 'check:wall-clock', about: 'wall clock' },
+  { script: 'check:texts', about: 'texts for users' },
   { script: 'check:locks', about: 'lock files' },
   { script: 'check:dead', about: 'dead code' },
 ] as const;

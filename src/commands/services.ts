@@ -66,7 +66,7 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
   const { rows, view, facts } = answer;
   const { basis, wish, output } = how;
   if (rows.length === 0 && wish.service !== undefined) {
-    throw new CommandError(`no Service ${wish.service} that a proxy serves`, {
+    throw new CommandError(`Service ${wish.service} does not exist, or proxies do not serve it`, {
       code: 'SERVICE_NOT_FOUND',
       next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
     });

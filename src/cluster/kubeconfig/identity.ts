@@ -91,10 +91,11 @@ function certificateFrom(user: Entry): Identity['clientCertificate'] {
 
 /** To ignore one of these would be to come as somebody else than was written. */
 function refuseUnsupported({ value }: Entry): void {
-  if (isRecord(value['auth-provider'])) throw unsupported('auth-provider was removed in 1.26');
+  if (isRecord(value['auth-provider']))
+    throw unsupported('auth-provider is not supported: Kubernetes removed it in 1.26');
   if (textAt(value, 'as') !== '') throw unsupported('impersonation (as) is not supported');
   if (textAt(value, 'username') !== '') {
-    throw unsupported('username and password were removed from Kubernetes in 1.19');
+    throw unsupported('username and password are not supported: Kubernetes removed them in 1.19');
   }
 }
 

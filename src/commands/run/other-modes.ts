@@ -67,7 +67,7 @@ async function reasonToStay(
     // What else is there does not keep this mode from working.
     const reason = String(error);
     if (reason !== toldReason) {
-      log.warn(`what is left of ${part} is still there, and is tried again: ${reason}`);
+      log.warn(`what is left of ${part} could not be removed, retrying: ${reason}`);
     }
     return reason;
   }

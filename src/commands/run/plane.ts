@@ -69,7 +69,7 @@ export function openPlane(mode: Mode, around: PlaneSurroundings = {}): DataPlane
   if (behind === undefined) return first;
   const onFrontLost = (error: unknown): void =>
     around.onWarning?.(
-      `${first.mode} cannot be used, so ${behind.mode} serves alone: ${why(error)}`,
+      `${first.mode} cannot be used, falling back to ${behind.mode}: ${why(error)}`,
     );
   return new ComposedPlane({ mode, front: first, behind, onFrontLost });
 }

@@ -18,7 +18,7 @@ export async function patiently(work: Promise<void>, source: Source): Promise<vo
       `the initial list of the cluster was not complete within ${GIVE_UP_AFTER_MS} ms`,
       {
         code: 'SOURCE_INCOMPLETE',
-        next: stateOf(source),
+        next: `check the connection to the API server: ${stateOf(source)}`,
       },
     );
   });
