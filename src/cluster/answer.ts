@@ -152,21 +152,25 @@ export class Answer {
 
 function lostError(cause: unknown): ClusterError {
   if (cause instanceof ClusterError) return cause;
-  return new ClusterError('CLUSTER_CONNECTION_LOST', 'the connection was lost', {
-    next: 'nothing: it is tried again; if it lasts, look at the network and the API server',
+  return new ClusterError('CLUSTER_CONNECTION_LOST', 'connection to the API server lost', {
+    next: 'retried automatically; if it persists, check the network and the API server',
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
 function lateError(deadlineMs: number, cause: unknown): ClusterError {
-  return new ClusterError('CLUSTER_TIMEOUT', `no answer within ${deadlineMs} ms`, {
-    next: 'is the API server overloaded?',
-    cause,
-  });
+  return new ClusterError(
+    'CLUSTER_TIMEOUT',
+    `no response from the API server within ${deadlineMs} ms`,
+    {
+      next: 'check the load of the API server and the network to it',
+      cause,
+    },
+  );
 }
 
 function stalledError(ms: number): ClusterError {
-  return new ClusterError('CLUSTER_STALLED', `nothing was sent for ${ms / 1000} s`, {
-    next: 'nothing: it is tried again; if it lasts, is a proxy holding data back?',
+  return new ClusterError('CLUSTER_STALLED', `the API server sent no data for ${ms / 1000} s`, {
+    next: 'retried automatically; if it persists, check for a proxy or load balancer that buffers responses',
   });
 }

@@ -85,8 +85,8 @@ export class ApiSource implements Source {
   /** Writes an object, over the connection that the watches are on. */
   async create(creation: Creation, signal: AbortSignal): Promise<void> {
     if (this.#connection === undefined) {
-      throw new ClusterError('CLUSTER_UNREACHABLE', 'the connection has not been made yet', {
-        next: 'nothing: it is made when the watches begin',
+      throw new ClusterError('CLUSTER_UNREACHABLE', 'not connected to the API server yet', {
+        next: 'retried automatically once the watches are established',
       });
     }
     await createObject(this.#connection, creation, signal);

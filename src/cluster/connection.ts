@@ -198,15 +198,19 @@ function request(
     const stream = session.request(headers, { endStream: body === undefined });
     return body === undefined ? stream : stream.end(body);
   } catch (error) {
-    throw new ClusterError('CLUSTER_CONNECTION_LOST', 'the request could not be sent', {
-      next: 'nothing: it is tried again; if it lasts, the credentials may hold odd characters',
+    throw new ClusterError('CLUSTER_CONNECTION_LOST', 'cannot send the request to the API server', {
+      next: 'retried automatically; if it persists, check the token for characters that HTTP headers do not allow',
       cause: error,
     });
   }
 }
 
 function closedError(): ClusterError {
-  return new ClusterError('CLUSTER_CONNECTION_LOST', 'the connection has been closed here', {
-    next: 'nothing: we are stopping',
-  });
+  return new ClusterError(
+    'CLUSTER_CONNECTION_LOST',
+    'the connection was closed because Fairlead is stopping',
+    {
+      next: 'no action needed',
+    },
+  );
 }

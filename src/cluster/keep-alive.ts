@@ -66,8 +66,8 @@ export class KeepAlive {
     this.#session.destroy(
       new ClusterError(
         'CLUSTER_CONNECTION_LOST',
-        `the API server has not answered for ${(quietMs + answerMs) / 1000} s`,
-        { next: 'nothing: it is tried again; if it lasts, look at the network and the API server' },
+        `no response from the API server for ${(quietMs + answerMs) / 1000} s`,
+        { next: 'retried automatically; if it persists, check the network and the API server' },
       ),
     );
   }

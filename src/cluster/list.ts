@@ -66,14 +66,22 @@ async function readPage(options: ListOptions, query: Query): Promise<RawList> {
 }
 
 function malformed(resource: Resource): ClusterError {
-  return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: the answer is no list`, {
-    next: 'is the address of the cluster that of an API server?',
-  });
+  return new ClusterError(
+    'CLUSTER_MALFORMED',
+    `list ${resource.path}: the response is not a list`,
+    {
+      next: 'check that the server address in the kubeconfig is that of an API server',
+    },
+  );
 }
 
 /** A server, or a proxy before it, that does not heed where it is asked to go on. */
 function endless(resource: Resource): ClusterError {
-  return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: its pages go round`, {
-    next: 'nothing: it is tried again; if it lasts, is a proxy between that repeats answers?',
-  });
+  return new ClusterError(
+    'CLUSTER_MALFORMED',
+    `list ${resource.path}: the server repeats a page (same continue token)`,
+    {
+      next: 'retried automatically; if it persists, check for a proxy that caches responses',
+    },
+  );
 }

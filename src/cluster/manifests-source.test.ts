@@ -82,7 +82,7 @@ describe('read once', () => {
     assert.deepEqual(told, ['put default/a', 'put default/b', ...SYNCED]);
     assert.equal(problems.length, 2);
     assert.ok(problems[0]?.startsWith(`${file}:7: `), problems[0]);
-    assert.equal(problems[1], `cannot read ${missing}: there is no such file`);
+    assert.equal(problems[1], `cannot read ${missing}: no such file`);
     assert.equal(source.health()[0]?.skippedCount, 2);
   });
 
@@ -94,8 +94,8 @@ describe('read once', () => {
     const { told, problems, done } = start(t, { paths: [file], isWatching: false });
     await done;
     assert.deepEqual(told, ['put default/b', ...SYNCED]);
-    assert.match(problems[0] ?? '', /service "a\\" -j ACCEPT\\nCOMMIT": .*does not accept/);
-    assert.match(problems[1] ?? '', /a service without name$/);
+    assert.match(problems[0] ?? '', /service "a\\" -j ACCEPT\\nCOMMIT": .*would reject/);
+    assert.match(problems[1] ?? '', /a service without a name$/);
   });
 
   it('takes the standard input', async (t) => {

@@ -77,7 +77,7 @@ export class ManifestsSource implements Source {
     try {
       return { file, text: await readAll(addAbortSignal(signal, input)) };
     } catch (cause) {
-      const next = 'give the manifests as files instead';
+      const next = 'pass the manifests as files instead';
       const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}`, {
         next,
         cause,
@@ -97,7 +97,7 @@ export class ManifestsSource implements Source {
 }
 
 function noManifests(paths: readonly string[]): ClusterError {
-  const message = `no manifests in ${paths.join(', ')}`;
-  const next = 'give a folder with files that end in .yaml, .yml or .json';
+  const message = `no manifest files in ${paths.join(', ')}`;
+  const next = 'pass a folder that contains .yaml, .yml or .json files';
   return new ClusterError('MANIFEST_UNREADABLE', message, { next });
 }

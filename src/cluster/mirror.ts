@@ -64,7 +64,7 @@ export class Mirror<K extends Kind> {
 
   delete(raw: unknown): void {
     const key = readKey(raw, this.#options.interner);
-    if (key === undefined) this.skip('a deleted object has no name');
+    if (key === undefined) this.skip('a delete event has no object name');
     else (this.#listing ?? this.#teller).delete(key);
     this.#advance(readResourceVersion(raw));
   }
@@ -80,9 +80,13 @@ export class Mirror<K extends Kind> {
     if (wentBack) {
       // A database restored from a backup counts again: equal versions may be other contents.
       this.#told.forgetVersions();
-      throw new ClusterError('CLUSTER_GONE', "the API server's history begins anew", {
-        next: 'nothing: the list is fetched anew',
-      });
+      throw new ClusterError(
+        'CLUSTER_GONE',
+        "the API server's resourceVersion went back (restored from a backup?)",
+        {
+          next: 'no action needed: the list is read again',
+        },
+      );
     }
     this.#listing?.finish();
     this.#listing = undefined;
@@ -104,8 +108,8 @@ export class Mirror<K extends Kind> {
   skip(what: string): void {
     this.#skippedCount++;
     this.#options.onProblem(
-      new ClusterError('CLUSTER_MALFORMED', `${this.#options.kind}: ${what}; left out`, {
-        next: 'the rest is not affected; report it if the API server is an unchanged one',
+      new ClusterError('CLUSTER_MALFORMED', `${this.#options.kind}: ${what}; object ignored`, {
+        next: 'other objects are not affected; if the API server is unmodified Kubernetes, report it as a bug',
       }),
     );
   }

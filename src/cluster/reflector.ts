@@ -217,7 +217,7 @@ export class Reflector<K extends Kind> {
     const mirror = this.#mirror;
     switch (event?.type) {
       case undefined:
-        mirror.skip('a line of the watch is no event');
+        mirror.skip('a message of the watch is not a watch event');
         this.#hasMissedLine = true;
         return;
       case 'put':
@@ -253,9 +253,9 @@ export class Reflector<K extends Kind> {
     if (ms >= HEALTHY_MS) return;
     throw new ClusterError(
       'CLUSTER_CONNECTION_LOST',
-      `the server ended the watch after ${Math.round(ms)} ms`,
+      `the API server ended the watch after ${Math.round(ms)} ms`,
       {
-        next: 'nothing: it is tried again; the API server may be restarting',
+        next: 'retried automatically; the API server may be restarting',
       },
     );
   }
@@ -351,7 +351,11 @@ function isTransient(status: number | undefined): boolean {
 }
 
 function brokenOff(resource: Resource): ClusterError {
-  return new ClusterError('CLUSTER_MALFORMED', `watch ${resource.path}: the list breaks off`, {
-    next: 'nothing: it is tried again, and after some tries in another way',
-  });
+  return new ClusterError(
+    'CLUSTER_MALFORMED',
+    `watch ${resource.path}: the stream ended before the initial list was complete`,
+    {
+      next: 'retried automatically, after several failures with a paged list instead',
+    },
+  );
 }

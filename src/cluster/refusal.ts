@@ -45,7 +45,7 @@ export function refusal(what: string, status: StatusObject): ClusterError {
   const isGone = status.code === HTTP_GONE || status.reason === 'Expired';
   const words = new Set([String(status.code), status.reason, status.message]);
   words.delete('');
-  const answer = `the API server answers ${[...words].join(' ')}`;
+  const answer = `the API server responded ${[...words].join(' ')}`;
   // Who asks is not known: whatever is asked for, the answer is the same.
   const message = status.code === HTTP_UNAUTHORIZED ? answer : `${what}: ${answer}`;
   return new ClusterError(isGone ? 'CLUSTER_GONE' : 'CLUSTER_ANSWER', message, {
@@ -58,16 +58,16 @@ export function refusal(what: string, status: StatusObject): ClusterError {
 function nextAfter(code: number): string {
   switch (code) {
     case HTTP_UNAUTHORIZED:
-      return 'get a new token or client certificate for the kubeconfig: this one is unknown or has expired';
+      return 'renew the token or client certificate in the kubeconfig: it is invalid or expired';
     case HTTP_FORBIDDEN:
-      return 'give this user the role system:node-proxier (a ClusterRoleBinding)';
+      return 'bind this user to the ClusterRole system:node-proxier (a ClusterRoleBinding)';
     case HTTP_NOT_FOUND:
-      return 'does this version of Kubernetes serve it, and is the address that of an API server?';
+      return 'check that this Kubernetes version serves the resource, and that the address is that of an API server';
     case HTTP_GONE:
-      return 'nothing: the list is fetched anew';
+      return 'no action needed: the list is read again';
     case HTTP_TOO_MANY:
-      return 'nothing: it is tried again; if it lasts, the API server is overloaded';
+      return 'retried automatically; if it persists, the API server is overloaded';
     default:
-      return "nothing: it is tried again; if it lasts, read the API server's log";
+      return "retried automatically; if it persists, check the API server's log";
   }
 }

@@ -115,7 +115,7 @@ async function startHttp2(
 ): Promise<http2.ClientHttp2Session> {
   if (socket instanceof tls.TLSSocket && socket.alpnProtocol !== 'h2') {
     throw new ClusterError('CLUSTER_NO_HTTP2', `${server.host} does not offer HTTP/2`, {
-      next: 'is there a load balancer or proxy in front of the API server? it has to pass HTTP/2',
+      next: 'check for a load balancer or proxy in front of the API server: it must pass HTTP/2 (ALPN h2) through',
     });
   }
   const session = http2.connect(server.origin, {
@@ -147,14 +147,14 @@ interface Circumstances {
 function explain(error: unknown, about: Circumstances): ClusterError {
   if (error instanceof ClusterError) return error;
   if (about.late.aborted) {
-    const message = `no connection to ${about.place} within ${about.options.deadlineMs} ms`;
-    const next = 'is the address right, and does a firewall let it through?';
+    const message = `cannot connect to ${about.place} within ${about.options.deadlineMs} ms`;
+    const next = 'check the server address in the kubeconfig, and firewalls on the path';
     return new ClusterError('CLUSTER_TIMEOUT', message, { next, cause: error });
   }
   const isTransport = /^(E[A-Z]+)$/.test(systemCode(error) ?? '');
   if (about.phase === 'reach' || isTransport) {
     return new ClusterError('CLUSTER_UNREACHABLE', `cannot reach ${about.place}`, {
-      next: 'is the API server running, and is its address in the kubeconfig right?',
+      next: 'check that the API server runs, and its address in the kubeconfig',
       cause: error,
     });
   }

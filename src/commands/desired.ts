@@ -119,6 +119,6 @@ function assertWhole([first, ...others]: readonly ClusterError[]): void {
   const { code } = first;
   // The name of a file may hold anything.
   const message = visible(first.message);
-  const next = code === 'MANIFEST_BROKEN' ? 'correct the document' : first.next;
+  const next = code === 'MANIFEST_BROKEN' ? 'fix the document' : first.next;
   throw new ClusterError(code, `${message}${more}`, { next, cause: first });
 }

@@ -71,7 +71,11 @@ export class AgentMetrics implements MetricsText {
     this.#plane = plane && new PlaneMetrics(this.#set, plane);
     if (kubernetes) defineKubernetes(this.#set, kubernetes);
     const labels = ['version', 'mode'];
-    this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
+    this.#build = this.#set.gauge({
+      name: 'fairlead_build_info',
+      help: 'Always 1; see the labels',
+      labels,
+    });
     this.#healthchecks = defineHealthchecks(this.#slis);
     this.observers = [this.#kubeProxy, this.#own];
     this.contentType = this.#set.contentType;

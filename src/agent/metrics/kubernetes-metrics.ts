@@ -34,7 +34,7 @@ const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 export function defineKubernetes(set: MetricSet, { version, features }: KubernetesAbout): void {
   const build = set.gauge({
     name: 'kubernetes_build_info',
-    help: 'Always 1; the version is that of the kube-proxy that Fairlead stands in for',
+    help: 'Always 1; git_version is that of the kube-proxy that Fairlead replaces',
     labels: LABELS,
   });
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
@@ -42,7 +42,7 @@ export function defineKubernetes(set: MetricSet, { version, features }: Kubernet
   build.set(1, '', 'node', '', '', version, '', major, minor, platform);
   const enabled = set.gauge({
     name: 'kubernetes_feature_enabled',
-    help: 'Whether a feature gate that Fairlead knows is on',
+    help: '1 if the feature gate is enabled',
     labels: ['name', 'stage'],
   });
   for (const { name, stage, isOn } of features) enabled.set(isOn ? 1 : 0, name, stage);

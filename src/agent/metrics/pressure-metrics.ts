@@ -35,11 +35,11 @@ function define(set: MetricSet) {
     }),
     evicted: set.counter({
       name: 'fairlead_server_connections_evicted_total',
-      help: 'Connections closed to make room for others',
+      help: 'Connections closed early because a server reached its connection limit',
     }),
     droppedLines: set.counter({
       name: 'fairlead_log_lines_dropped_total',
-      help: 'Log lines that could not be written',
+      help: 'Log lines dropped because the output was blocked',
     }),
   };
 }

@@ -27,7 +27,7 @@ function define(set: MetricSet) {
   return {
     listeners: set.gauge({
       name: `${prefix}_listeners`,
-      help: 'Node ports that are relayed on loopback',
+      help: 'Node ports with a listener on loopback',
       labels,
     }),
     failures: set.counter({

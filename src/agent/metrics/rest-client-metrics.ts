@@ -45,21 +45,25 @@ function define(set: MetricSet) {
   const counter = (name: string, help: string, labels: readonly string[]) =>
     set.counter({ name: `rest_client_${name}`, help, labels });
   return {
-    requests: counter('requests_total', 'Requests to the API server', ['code', 'method', 'host']),
+    requests: counter('requests_total', 'Requests to the API server, by status code', [
+      'code',
+      'method',
+      'host',
+    ]),
     retries: counter(
       'request_retries_total',
-      'Requests that were sent again, by the status they got before',
+      'Retried requests to the API server, by the status code of the first attempt',
       ['code', 'verb', 'host'],
     ),
     duration: histogram(
       'request_duration_seconds',
-      'Until the API server began to answer',
+      'Time until the response headers of the API server arrived',
       REQUEST_SECONDS,
     ),
-    requestSize: histogram('request_size_bytes', 'Size of requests', REQUEST_BYTES),
+    requestSize: histogram('request_size_bytes', 'Size of request bodies', REQUEST_BYTES),
     responseSize: histogram(
       'response_size_bytes',
-      'Size of answers, where the API server says it',
+      'Size of response bodies with a Content-Length',
       REQUEST_BYTES,
     ),
   };

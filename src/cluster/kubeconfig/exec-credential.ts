@@ -41,9 +41,13 @@ const API_VERSIONS = [`${API_GROUP}/v1`, `${API_GROUP}/v1beta1`];
 
 export function assertKnownVersion(apiVersion: string): void {
   if (API_VERSIONS.includes(apiVersion)) return;
-  throw new ClusterError('KUBECONFIG_UNSUPPORTED', `exec: unknown apiVersion '${apiVersion}'`, {
-    next: `use ${API_VERSIONS.join(' or ')}`,
-  });
+  throw new ClusterError(
+    'KUBECONFIG_UNSUPPORTED',
+    `exec: apiVersion '${apiVersion}' is not supported`,
+    {
+      next: `use ${API_VERSIONS.join(' or ')}`,
+    },
+  );
 }
 
 /** What the plugin finds in KUBERNETES_EXEC_INFO. */
@@ -55,15 +59,16 @@ export function execInfo(apiVersion: string, cluster: ClusterInfo | undefined): 
 /** Never quotes what it read: there are secrets in it. */
 export function readExecCredential(stdout: string, apiVersion: string): ExecCredential | string {
   const raw = parseJson(stdout)?.value;
-  if (!isRecord(raw)) return 'its output is no JSON object';
-  if (raw['kind'] !== 'ExecCredential') return 'its output is no ExecCredential';
-  if (raw['apiVersion'] !== apiVersion) return `its output is not of ${apiVersion}`;
+  if (!isRecord(raw)) return 'its output is not a JSON object';
+  if (raw['kind'] !== 'ExecCredential') return 'its output is not an ExecCredential';
+  if (raw['apiVersion'] !== apiVersion) return `the apiVersion of its output is not ${apiVersion}`;
   const status = recordAt(raw, 'status');
   const token = textAt(status, 'token').trim();
   const certificate = textAt(status, 'clientCertificateData');
   const key = textAt(status, 'clientKeyData');
-  if ((certificate === '') !== (key === '')) return 'it gives a certificate or a key, not both';
-  if (token === '' && certificate === '') return 'it gives neither token nor certificate';
+  if ((certificate === '') !== (key === ''))
+    return 'its output has only one of certificate and key';
+  if (token === '' && certificate === '') return 'its output has neither token nor certificate';
   return {
     token: token === '' ? undefined : new Secret(token),
     clientCertificate: certificate === '' ? undefined : { certificate, key: new Secret(key) },

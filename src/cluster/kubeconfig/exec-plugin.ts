@@ -68,7 +68,10 @@ export class ExecPlugin {
     const call = this.#call(apiVersion);
     const result = await this.#start(call);
     if (result.exitCode !== 0) {
-      throw this.#failure(call, `it ended with ${result.exitCode ?? 'a signal'}`);
+      throw this.#failure(
+        call,
+        result.exitCode === null ? 'killed by a signal' : `exited with status ${result.exitCode}`,
+      );
     }
     const credential = readExecCredential(result.stdout, apiVersion);
     if (typeof credential === 'string') throw this.#failure(call, credential);
@@ -101,14 +104,14 @@ export class ExecPlugin {
       return await this.#options.runPlugin(call);
     } catch (error) {
       // Without its cause, which lists arguments and environment.
-      throw this.#failure(call, `it cannot be run (${systemCode(error) ?? 'unknown reason'})`);
+      throw this.#failure(call, `cannot be started (${systemCode(error) ?? 'unknown reason'})`);
     }
   }
 
   #failure(call: PluginCall, why: string): ClusterError {
     const hint = textAt(recordAt(this.#options.user.value, 'exec'), 'installHint');
     return new ClusterError('CREDENTIALS_PLUGIN', `credential plugin ${call.command}: ${why}`, {
-      next: hint === '' ? 'run the plugin by hand and see what it says' : hint,
+      next: hint === '' ? 'run the plugin manually and check its output' : hint,
     });
   }
 }

@@ -41,7 +41,7 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     throw new ClusterError('KUBECONFIG_UNREADABLE', `cannot read the kubeconfig ${file}`, {
-      next: 'does the file exist, and may this user read it?',
+      next: 'check that the file exists and that this user may read it',
       cause: error,
     });
   }
@@ -54,15 +54,15 @@ function parse(file: string, text: string): JsonRecord {
   const [error] = document.errors;
   if (error !== undefined) {
     const { line } = lineCounter.linePos(error.pos[0]);
-    throw invalid(`${file}:${line} is no valid YAML (${error.code})`);
+    throw invalid(`${file}:${line} is not valid YAML (${error.code})`);
   }
   let root: unknown;
   try {
     root = document.toJS();
   } catch (error) {
-    throw invalid(`${file} is no usable YAML (${systemCode(error) ?? 'aliases'})`);
+    throw invalid(`${file} cannot be used as YAML (${systemCode(error) ?? 'aliases'})`);
   }
-  if (!isRecord(root)) throw invalid(`${file} is no kubeconfig`);
+  if (!isRecord(root)) throw invalid(`${file} is not a kubeconfig`);
   return root;
 }
 

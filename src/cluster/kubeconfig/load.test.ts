@@ -271,7 +271,7 @@ describe('what is refused, rather than ignored', () => {
   it('a file that is broken, by its place and not by its words', async (t) => {
     const error = await failure(() => load(t, `users:\n- token: ${SECRET}\n ${SECRET}: [\n`));
     assert.equal(error.code, 'KUBECONFIG_INVALID');
-    assert.match(error.message, /config:\d is no valid YAML/);
+    assert.match(error.message, /config:\d is not valid YAML/);
   });
 
   it('any text, without falling over', async (t) => {

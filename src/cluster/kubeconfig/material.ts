@@ -27,7 +27,7 @@ export async function readMaterial(material: Material, what: string): Promise<st
     return await readFile(material.path, 'utf8');
   } catch (error) {
     throw new ClusterError('CREDENTIALS_UNREADABLE', `cannot read ${what} ${material.path}`, {
-      next: 'does the file exist, and may this user read it?',
+      next: 'check that the file exists and that this user may read it',
       cause: error,
     });
   }

@@ -22,8 +22,8 @@ export async function kubeconfigWarnings(parts: KubeconfigParts): Promise<Access
   if (cluster.value['insecure-skip-tls-verify'] === true && server.protocol === 'https:') {
     warnings.push({
       code: 'API_SERVER_UNVERIFIED',
-      message: `insecure-skip-tls-verify: the certificate of ${server.host} is not verified, so any host on the path can pose as the API server and take the token`,
-      next: `remove it from ${cluster.file}, and set certificate-authority; tls-server-name if the name differs`,
+      message: `insecure-skip-tls-verify: the certificate of ${server.host} is not verified, so any host on the path can impersonate the API server and steal the token`,
+      next: `remove it from ${cluster.file}, and set certificate-authority (and tls-server-name if the host name differs)`,
     });
   }
   for (const { path, what } of user === undefined ? [] : secretFiles(user)) {

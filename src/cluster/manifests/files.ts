@@ -33,9 +33,9 @@ export async function readManifest(file: string): Promise<ManifestText> {
   try {
     return { file, text: await readFile(file, 'utf8') };
   } catch (error) {
-    const why = systemCode(error) === 'ENOENT' ? 'there is no such file' : describeError(error);
+    const why = systemCode(error) === 'ENOENT' ? 'no such file' : describeError(error);
     const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}: ${why}`, {
-      next: 'give a file that exists and that this user may read',
+      next: 'pass a file that exists and that this user may read',
       cause: error,
     });
     return { file, text: undefined, problem };

@@ -77,7 +77,7 @@ function readObjects(
       continue;
     }
     if (!isObjectOrNothing(document.value)) {
-      problems.push(broken(file, document.line, 'no object of Kubernetes: it has no kind'));
+      problems.push(broken(file, document.line, 'not a Kubernetes object: it has no kind'));
       continue;
     }
     for (const { kind, raw } of objectsOf(document.value)) {
@@ -103,9 +103,9 @@ const MOST_OF_A_NAME = 80;
 
 function whyUnreadable(kind: Kind, raw: JsonRecord): string {
   const name = textAt(recordAt(raw, 'metadata'), 'name');
-  if (name === '') return `a ${kind} without name`;
+  if (name === '') return `a ${kind} without a name`;
   const quoted = JSON.stringify(name.slice(0, MOST_OF_A_NAME));
-  return `${kind} ${quoted}: it has no address type, or names that the API does not accept`;
+  return `${kind} ${quoted}: no addressType, or names that the API server would reject`;
 }
 
 interface Merged {
@@ -153,12 +153,12 @@ function idOf(kind: Kind, key: ObjectKey): string {
 
 function broken(file: string, line: number, why: string): ClusterError {
   return new ClusterError('MANIFEST_BROKEN', `${file}:${line}: ${why}`, {
-    next: 'correct the document; the others are not affected',
+    next: 'fix the document; the others are not affected',
   });
 }
 
 function repeated(file: string, id: string): ClusterError {
-  return new ClusterError('MANIFEST_REPEATED', `${file}: ${id} is in another file too`, {
-    next: 'keep one of them; the last one is used',
+  return new ClusterError('MANIFEST_REPEATED', `${file}: ${id} is also defined in another file`, {
+    next: 'remove one of them; the last one is used',
   });
 }

@@ -14,10 +14,13 @@ export async function patiently(work: Promise<void>, source: Source): Promise<vo
     delay(ms, undefined, { signal: over.signal }).then(then);
   const speaking = after(SPEAK_AFTER_MS, () => printNote(`waiting for ${stateOf(source)}`));
   const givingUp = after(GIVE_UP_AFTER_MS, () => {
-    throw new CommandError(`the cluster was not told within ${GIVE_UP_AFTER_MS} ms`, {
-      code: 'SOURCE_INCOMPLETE',
-      next: stateOf(source),
-    });
+    throw new CommandError(
+      `the initial list of the cluster was not complete within ${GIVE_UP_AFTER_MS} ms`,
+      {
+        code: 'SOURCE_INCOMPLETE',
+        next: `check the connection to the API server: ${stateOf(source)}`,
+      },
+    );
   });
   // Both end with an abort when the work is done, which is no news.
   speaking.catch(() => undefined);

@@ -39,7 +39,7 @@ function attachedText(attached: readonly Attachment[]): string {
 }
 
 function contents({ rows, contents: made }: StatusPage): string {
-  const waiting = rows.pending === 0 ? '' : `, ${rows.pending.toLocaleString('en-US')} waiting`;
+  const waiting = rows.pending === 0 ? '' : `, ${rows.pending.toLocaleString('en-US')} pending`;
   const isWhole = rows.applied === rows.desired;
   if (made === undefined || !isWhole) {
     const desired = countText(rows.desired, 'service port');

@@ -8,7 +8,7 @@ import { type Tables, wordsOfSlots } from './maps/tables.ts';
 import type { Places } from './places/places.ts';
 
 const HAPPENED: Readonly<Record<Difference['kind'], string>> = {
-  missing: 'was taken off',
+  missing: 'was detached',
   different: 'runs another program',
   foreign: 'is attached and should not be',
 };
@@ -29,7 +29,7 @@ export async function changesInMaps(
     }
   }
   if (count !== knowledge.frontendCount || sum !== knowledge.frontendSum) {
-    changes.push(`ebpf frontends changed: ${count} instead of ${knowledge.frontendCount}`);
+    changes.push(`ebpf frontends changed: ${count} entries instead of ${knowledge.frontendCount}`);
   }
   const changed = await changedSlots(tables, knowledge);
   if (changed > 0) changes.push(`${changed} ebpf slots changed`);

@@ -295,7 +295,7 @@ export class HooksPlane implements DataPlane {
       await transaction.write();
     } catch (error) {
       this.#suspects.maps = true;
-      this.#tell?.('a change of the ebpf maps was refused half way');
+      this.#tell?.('a change to the ebpf maps failed part way');
       throw error;
     }
   }
@@ -313,7 +313,9 @@ export class HooksPlane implements DataPlane {
   /** Gives whether it looked at all; so does the other. */
   #pollHooks(tell: (what: string) => void): boolean {
     if (this.#suspects.hooks || !this.#kernel || !this.#knowledge.facts) return false;
-    const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
+    const missing = this.#kernel
+      .wrongPins()
+      .map((name) => `the pin of ebpf map ${name} is missing`);
     const changes = [...changesAtPlaces(this.#kernel.places), ...missing];
     if (changes.length === 0) return true;
     this.#suspects.hooks = true;
@@ -355,7 +357,7 @@ export class HooksPlane implements DataPlane {
       await this.#kernel.places.followInterfaces();
     } catch (error) {
       this.#suspects.hooks = true;
-      this.#tell?.(`an interface cannot be served: ${String(error)}`);
+      this.#tell?.(`cannot attach to a new interface: ${String(error)}`);
     }
   }
 
@@ -363,7 +365,7 @@ export class HooksPlane implements DataPlane {
   #noteMovedPods(before: NodeFacts | undefined, after: NodeFacts): void {
     if (!this.#havePodsMoved(before, after)) return;
     this.#suspects.maps = true;
-    this.#tell?.('the network of the pods is another one');
+    this.#tell?.('the pod network changed');
   }
 
   #havePodsMoved(before: NodeFacts | undefined, after: NodeFacts): boolean {

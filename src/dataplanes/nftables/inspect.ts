@@ -143,7 +143,7 @@ async function mend(
   },
 ): Promise<void> {
   const { facts } = knowledge;
-  if (!facts) throw new TypeError('the facts of the node are not known');
+  if (!facts) throw new TypeError('the node settings are not known');
   const { family, found, comparison, differences } = of;
   const state = knowledge.state(family);
   const batch = connection.begin();

@@ -243,7 +243,7 @@ export class NftablesPlane implements DataPlane {
     settleRow(this.#knowledge, row);
     if (!this.#knowledge.takeover.written(row.key)) return;
     this.#suspects.noteEverything();
-    const what = 'rules of an earlier version are there; every row is in place, and they go';
+    const what = 'every row is written; rules of an earlier version are removed';
     this.#onDrift?.({ what });
   }
 

@@ -43,14 +43,14 @@ export class Cursor {
       if (byte < 0x80) return value;
       factor *= 0x80;
     }
-    throw new MalformedMessage('a number has no end');
+    throw new MalformedMessage('a varint has no end');
   }
 
   /** Where the counted value that begins here ends. */
   countedEnd(): number {
     const length = this.varint();
     const end = this.position + length;
-    if (end > this.end) throw new MalformedMessage('a value is longer than its message');
+    if (end > this.end) throw new MalformedMessage('a field is longer than its message');
     return end;
   }
 
@@ -73,11 +73,11 @@ export class Cursor {
     else if (wireType === WIRE.counted) this.position = this.countedEnd();
     else if (wireType === WIRE.eightBytes) this.#advance(8);
     else if (wireType === WIRE.fourBytes) this.#advance(4);
-    else throw new MalformedMessage('a value is written in no known way');
+    else throw new MalformedMessage('unknown wire type');
   }
 
   #advance(count: number): void {
     this.position += count;
-    if (this.position > this.end) throw new MalformedMessage('a value is longer than its message');
+    if (this.position > this.end) throw new MalformedMessage('a field is longer than its message');
   }
 }

@@ -72,7 +72,7 @@ function readValue(cursor: Cursor, { type }: Field, depth: number): unknown {
       return value;
     }
     case 'texts':
-      throw new MalformedMessage('a list of maps');
+      throw new MalformedMessage('a list of maps is not supported');
   }
 }
 

@@ -134,8 +134,8 @@ export class Hooks {
 function idOfCgroup(path: string): bigint {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found) return found.ino;
-  throw new PlaneError(`there is no control group ${path}`, {
+  throw new PlaneError(`cgroup ${path} does not exist`, {
     code: 'CGROUP_MISSING',
-    next: 'name a group of version 2 in fairlead.cgroup, or leave it empty for the root of all',
+    next: 'set fairlead.cgroup to a cgroup v2 folder, or leave it empty for the root cgroup',
   });
 }

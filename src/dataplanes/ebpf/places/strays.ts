@@ -32,7 +32,7 @@ function eachStray(
   if (cgroupId === undefined) return [];
   const nameOf = (link: BpfLink): string | undefined => {
     const hook = hookOf(link, cgroupId);
-    return hook && `${hookText(hook)}, attached beside ours`;
+    return hook && `${hookText(hook)}, a second program attached beside that of Fairlead`;
   };
   return eachStrayLink({ kept, nameOf, visit }).map((object) => ({ kind: 'foreign', object }));
 }
