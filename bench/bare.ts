@@ -24,7 +24,7 @@ export async function measureBare(site: Site, contestant: Contestant): Promise<B
     const copied = await inEmptyNetwork(site, (path) => copy(site, path));
     figures.push({ ...of, by: 'netlink', ...copied });
   }
-  if (contestant.name.includes('iptables')) {
+  if (contestant.rules === 'iptables') {
     const tables = await savedTables(site, contestant);
     const restored = await inEmptyNetwork(site, (path) => restore(path, contestant, tables));
     figures.push({ ...of, by: 'iptables-restore', ...restored });

@@ -1,8 +1,9 @@
+import { median, quartilesOf } from '../lab/host/spread.ts';
 import { parseProxies } from './contestants.ts';
 import type { PlanOptions } from './plan.ts';
 import type { ChangeFigures, Run, StageFigures, Visit } from './record.ts';
 import type { Bound } from './report/bounds.ts';
-import { median, quantile, type Spread } from './report/statistics.ts';
+import type { Spread } from './report/statistics.ts';
 import { type Cell, findCell } from './report/summary.ts';
 import { parseSizes } from './sizes.ts';
 
@@ -134,6 +135,6 @@ function roundsOfMedian(
 /** The median, and from where to where the middle half is. */
 function middleOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
-  const [least, most] = [quantile(values, 0.25), quantile(values, 0.75)];
-  return { count: values.length, median: median(values), least, most };
+  const { count, median: middle, p25, p75 } = quartilesOf(values);
+  return { count, median: middle, least: p25, most: p75 };
 }

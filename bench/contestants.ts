@@ -1,7 +1,8 @@
 import { LabError } from '../lab/host/errors.ts';
 import type { LoadSize } from '../lab/load/objects.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
-import { type FairleadMode, fairlead } from '../lab/proxies/fairlead.ts';
+import { fairlead } from '../lab/proxies/fairlead.ts';
+import { FAIRLEAD_PROXIES, type FairleadProxy } from '../lab/proxies/fairlead-modes.ts';
 import { findProxy } from '../lab/proxies/registry.ts';
 import { SHIPPED_AS } from './bundle.ts';
 
@@ -19,6 +20,7 @@ export interface Contestant {
   readonly quietMs: number;
   /** From so many Services on one round has to do: more would take an hour. */
   readonly oneRoundFrom: number;
+  readonly rules: 'nftables' | 'iptables';
   /** Rules on the legacy backend of iptables, which `nft flush ruleset` does not reach. */
   readonly isLegacy: boolean;
   /** It has programs and maps in the kernel, which no bare program writes again. */
@@ -52,16 +54,13 @@ const IPTABLES_LEGACY = {
   whyNotMore: 'takes seconds a change',
 } as const;
 
-const CONTESTANTS: readonly Contestant[] = [
-  ours({ mode: 'nftables', ...ANY_SIZE }),
-  upstream({ mode: 'nftables', ...UPSTREAM_NFTABLES }),
-  ours({ mode: 'socket-ebpf', ...ANY_SIZE }),
-  ours({ mode: 'tc-ebpf', ...ANY_SIZE }),
-  ours({ mode: 'iptables', ...IPTABLES_NFT }),
-  upstream({ mode: 'iptables', ...IPTABLES_NFT, oneRoundFrom: 5_000 }),
-  ours({ mode: 'iptables', isLegacy: true, ...IPTABLES_LEGACY }),
-  upstream({ mode: 'iptables', isLegacy: true, ...IPTABLES_LEGACY, oneRoundFrom: 5_000 }),
-];
+/** Each proxy of Fairlead, and beside it the variant of kube-proxy in the same mode. */
+const CONTESTANTS: readonly Contestant[] = FAIRLEAD_PROXIES.flatMap((proxy) => [
+  ours(proxy),
+  ...(proxy.isOfKubeProxy ? [upstream(proxy)] : []),
+]);
+
+export const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
 
 /** On the legacy backend nothing is seen that the other does not show. */
 export const PUBLISHED_PROXIES = CONTESTANTS.filter(({ isLegacy }) => !isLegacy)
@@ -73,7 +72,7 @@ export function parseProxies(text: string): Contestant[] {
     const found = CONTESTANTS.find(({ name }) => name === part.trim());
     if (found) return found;
     throw new LabError('LAB_USAGE', `there is no proxy named '${part}'`, {
-      next: `choose some of: ${CONTESTANTS.map(({ name }) => name).join(', ')}`,
+      next: `choose some of: ${CONTESTANT_NAMES.join(', ')}`,
     });
   });
 }
@@ -87,57 +86,44 @@ export function whyNotRun(contestant: Contestant, size: LoadSize): string | unde
   return `not run: ${contestant.whyNotMore}`;
 }
 
-interface Kind {
-  readonly mode: FairleadMode;
-  readonly isLegacy?: boolean;
-  readonly mostServices: number;
-  readonly whyNotMore: string;
-  readonly oneRoundFrom?: number;
-}
-
-function ours(kind: Kind): Contestant {
-  const name = nameOf('fairlead', kind);
+function ours(proxy: FairleadProxy): Contestant {
+  const { name, mode, iptables } = proxy;
   return {
-    ...common(name, kind),
+    ...common(name, proxy),
+    ...(proxy.rules === 'iptables' ? iptablesLimit(proxy) : ANY_SIZE),
     isOurs: true,
+    oneRoundFrom: UNLIMITED,
     changes: OUR_CHANGES,
     quietMs: OUR_QUIET_MS,
     variant: (program) =>
       fairlead({
         name,
-        description: `Fairlead, ${kind.mode} mode: ${SHIPPED_AS}`,
-        mode: kind.mode,
+        description: `Fairlead, ${mode} mode: ${SHIPPED_AS}`,
+        mode,
         program,
-        ...(kind.mode === 'iptables'
-          ? { iptables: kind.isLegacy ? 'xtables-legacy-multi' : 'xtables-nft-multi' }
-          : {}),
+        ...(iptables ? { iptables } : {}),
       }),
   };
 }
 
-function upstream(kind: Kind): Contestant {
-  const name = nameOf('upstream', kind);
+function upstream(proxy: FairleadProxy): Contestant {
+  const { counterpart } = proxy;
+  const isIptables = proxy.rules === 'iptables';
   return {
-    ...common(name, kind),
+    ...common(counterpart, proxy),
+    ...(isIptables ? iptablesLimit(proxy) : UPSTREAM_NFTABLES),
     isOurs: false,
+    oneRoundFrom: isIptables ? 5_000 : UNLIMITED,
     changes: UPSTREAM_CHANGES,
     quietMs: UPSTREAM_QUIET_MS,
-    variant: () => findProxy(name),
+    variant: () => findProxy(counterpart),
   };
 }
 
-function nameOf(who: string, { mode, isLegacy }: Kind): string {
-  return `${who}-${mode}${isLegacy ? '-legacy' : ''}`;
+function iptablesLimit({ isLegacy }: FairleadProxy) {
+  return isLegacy ? IPTABLES_LEGACY : IPTABLES_NFT;
 }
 
-function common(name: string, kind: Kind) {
-  return {
-    name,
-    mostServices: kind.mostServices,
-    whyNotMore: kind.whyNotMore,
-    startBoundMs: START_BOUND_MS,
-    oneRoundFrom: kind.oneRoundFrom ?? UNLIMITED,
-    isLegacy: kind.isLegacy ?? false,
-    isEbpf: kind.mode.endsWith('-ebpf'),
-  };
+function common(name: string, { rules, isLegacy, hasPrograms }: FairleadProxy) {
+  return { name, startBoundMs: START_BOUND_MS, rules, isLegacy, isEbpf: hasPrograms };
 }

@@ -99,7 +99,7 @@ function estimate(
   const endpoints = endpointsIn(size);
   const data = measures.has('data') ? DATA_SECONDS : 0;
   if (contestant === undefined) return data / 2;
-  const isIptables = contestant.name.includes('iptables');
+  const isIptables = contestant.rules === 'iptables';
   if (contestant.isOurs) {
     const changes = measures.has('change') ? 20 : 0;
     return START_SECONDS + data + changes + 8 + endpoints * (isIptables ? 3e-4 : 5e-5);

@@ -1,3 +1,5 @@
+import { FAIRLEAD_PROXIES, type FairleadProxy } from '../lab/proxies/fairlead-modes.ts';
+import { UPSTREAM_VARIANTS } from '../lab/proxies/upstream.ts';
 import type {
   Answer,
   Asker,
@@ -88,32 +90,27 @@ export const UDP_PORT: ServicePortDeclaration = {
   protocol: 'UDP',
 };
 
-const UPSTREAM_IPTABLES = [
-  'upstream-iptables',
-  'upstream-iptables-legacy',
-  'upstream-iptables-1.36',
-] as const;
+const names = (proxies: readonly { readonly name: string }[]): readonly string[] =>
+  proxies.map(({ name }) => name);
+const upstream = (has: (name: string) => boolean): readonly string[] =>
+  names(UPSTREAM_VARIANTS).filter(has);
+const ours = (has: (proxy: FairleadProxy) => boolean): readonly string[] =>
+  names(FAIRLEAD_PROXIES.filter(has));
+
+export const UPSTREAM = names(UPSTREAM_VARIANTS);
+export const UPSTREAM_BEFORE_1_37 = names(UPSTREAM_VARIANTS.filter(({ version }) => version));
 /** What follows from the layout of the chains, whoever writes them. */
 export const IPTABLES = [
-  ...UPSTREAM_IPTABLES,
-  'fairlead-iptables',
-  'fairlead-iptables-legacy',
-] as const;
+  ...upstream((name) => name.startsWith('upstream-iptables')),
+  ...ours(({ rules }) => rules === 'iptables'),
+];
 /** What follows from acting at the sockets of pods, before there is a packet. */
-export const POD_SOCKET_HOOKS = ['fairlead-socket-ebpf'] as const;
+export const POD_SOCKET_HOOKS = ours(({ hooks }) => hooks === 'sockets');
 /** And at those of the node itself. */
-export const NODE_SOCKET_HOOKS = [...POD_SOCKET_HOOKS, 'fairlead-tc-ebpf'] as const;
-const UPSTREAM_NFTABLES = ['upstream-nftables', 'upstream-nftables-1.36'] as const;
-export const UPSTREAM_BEFORE_1_37 = ['upstream-nftables-1.36', 'upstream-iptables-1.36'] as const;
-export const UPSTREAM = [...UPSTREAM_NFTABLES, ...UPSTREAM_IPTABLES] as const;
+export const NODE_SOCKET_HOOKS = ours(({ hasPrograms }) => hasPrograms);
 
 /** What follows from rules in a table of their own, which cannot accept what another one drops. */
-const NFTABLES = [
-  'upstream-nftables',
-  'fairlead-nftables',
-  'fairlead-socket-ebpf',
-  'fairlead-tc-ebpf',
-] as const;
+const NFTABLES = ['upstream-nftables', ...ours(({ rules }) => rules === 'nftables')];
 
 /** Of these, where Docker drops what is forwarded; iptables modes write rules before Docker's. */
 export function behindDocker<T>(how: T): Record<string, T> {

@@ -17,6 +17,7 @@ import { SABOTAGES } from './sabotage/catalogue.ts';
 import { runSabotages } from './sabotage/run-sabotages.ts';
 import { sabotageMarkdown, sabotageTable } from './sabotage/table.ts';
 import { focusOf } from './specs.ts';
+import { swapCommand } from './swap/command.ts';
 import { specMarkdown, specTable } from './table.ts';
 import { ownFailures } from './verdict.ts';
 
@@ -38,6 +39,7 @@ const MAX_PROCESSES = 5;
 const SABOTAGED_PROXY = 'fairlead-nftables';
 
 const program = new Command('e2e')
+  .enablePositionalOptions()
   .description("Runs upstream's own end-to-end specs against a cluster with real nodes")
   .option('--proxy <names>', `one or several of ${names()}`, proxies, [])
   .option('--with <files>', 'results of earlier runs (--json), to show and judge beside', list, [])
@@ -135,6 +137,8 @@ function processes(text: string): number {
   if (Number.isInteger(count) && count >= 1 && count <= MAX_PROCESSES) return count;
   throw new InvalidArgumentError(`1 to ${MAX_PROCESSES}; more starve two cores and specs time out`);
 }
+
+program.addCommand(swapCommand);
 
 try {
   await program.parseAsync();

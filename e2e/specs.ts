@@ -40,7 +40,8 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   {
     pattern: 'should work after restarting apiserver',
-    reason: 'the API server is a process outside the nodes, not a pod; `npm run faults` kills it',
+    reason:
+      'the API server is a process outside the nodes, not a pod; `npm run break -- faults` kills it',
   },
   {
     pattern: '\\[Feature:KubeProxyDaemonSetMigration\\]',

@@ -1,45 +1,70 @@
-/** `npm run check`: everything that can be said about the code without running it. */
-import { join } from 'node:path';
+/** `npm run check [-- part ...]`: everything that can be said about the code without running it. */
+import { delimiter, join } from 'node:path';
 import { type Outcome, runCommand } from './commands/run.ts';
 
-/** The commands themselves are in package.json, so that each can be run alone. */
-const PARTS = [
-  { script: 'check:types', about: 'types' },
-  { script: 'check:lint', about: 'lint and format' },
-  { script: 'check:layers', about: 'layers' },
-  { script: 'check:wall-clock', about: 'wall clock' },
-  { script: 'check:locks', about: 'lock files' },
-  { script: 'check:links', about: 'links' },
-  { script: 'check:dead', about: 'dead code' },
-] as const;
+interface Check {
+  readonly name: string;
+  readonly about: string;
+  readonly argv: readonly [string, ...string[]];
+}
 
-const PART_TIMEOUT_MS = 120_000;
+const CHECKS: readonly Check[] = [
+  { name: 'types', about: 'types', argv: ['tsc', '--noEmit'] },
+  {
+    name: 'lint',
+    about: 'lint and format',
+    argv: ['biome', 'ci', '--colors=off', '--error-on-warnings', '.'],
+  },
+  { name: 'layers', about: 'layers', argv: ['node', 'tools/layers/main.ts'] },
+  { name: 'wall-clock', about: 'wall clock', argv: ['node', 'tools/wall-clock/main.ts'] },
+  { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
+  { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
+  { name: 'links', about: 'links', argv: ['node', 'tools/links/main.ts'] },
+  { name: 'dead', about: 'dead code', argv: ['knip'] },
+];
+
+const TIMEOUT_MS = 120_000;
+const EXIT_USAGE = 2;
 const root = join(import.meta.dirname, '..');
 
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !CHECKS.some((check) => check.name === name));
+if (unknown.length > 0) listChecks(unknown);
+else await runChecks(CHECKS.filter(({ name }) => names.length === 0 || names.includes(name)));
 
-const outcomes = await Promise.all(
-  PARTS.map(async ({ script, about }) => {
-    const outcome = await runCommand({
-      program: 'npm',
-      args: ['run', '--silent', script],
-      folder: root,
-      timeoutMs: PART_TIMEOUT_MS,
-      signal: stop.signal,
-    });
-    console.log(line(about, outcome));
-    return { script, ...outcome };
-  }),
-);
-
-const failed = outcomes.filter(({ ok }) => !ok);
-for (const { script, output } of failed) {
-  console.error(`\n===== npm run ${script} =====\n${output.trimEnd()}`);
-}
-if (failed.length > 0) {
-  console.error(`\n${failed.length} of ${PARTS.length} parts failed.`);
+async function runChecks(checks: readonly Check[]): Promise<void> {
+  // The programs of the packages, and the Node among them, as an npm script would find them.
+  const path = [join(root, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+  const env = { ...process.env, PATH: path };
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  const outcomes = await Promise.all(
+    checks.map(async ({ name, about, argv: [program, ...args] }) => {
+      const limits = { timeoutMs: TIMEOUT_MS, signal: stop.signal };
+      const outcome = await runCommand({ program, args, folder: root, env, ...limits });
+      console.log(line(about, outcome));
+      return { name, ...outcome };
+    }),
+  );
+  // Who asks for single checks also wants to read what they print when they pass.
+  const shown = outcomes.filter(({ ok }) => !ok || names.length > 0);
+  for (const { name, output, ok } of shown) {
+    const text = `\n===== npm run check -- ${name} =====\n${output.trimEnd()}`;
+    if (ok) console.log(text);
+    else console.error(text);
+  }
+  const failedCount = outcomes.filter(({ ok }) => !ok).length;
+  if (failedCount === 0) return;
+  console.error(`\n${failedCount} of ${checks.length} checks failed.`);
   process.exitCode = 1;
+}
+
+function listChecks(unknownNames: readonly string[]): void {
+  const isHelp = unknownNames.every((name) => name === '--help' || name === '-h');
+  if (!isHelp) console.error(`check: no check '${unknownNames.join("', '")}'\n`);
+  console.log('Usage: npm run check -- [CHECK ...]; without a name, all of them:\n');
+  for (const { name, about } of CHECKS) console.log(`  ${name.padEnd(10)}  ${about}`);
+  if (!isHelp) process.exitCode = EXIT_USAGE;
 }
 
 function line(about: string, { ok, tookMs }: Outcome): string {

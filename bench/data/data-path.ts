@@ -1,5 +1,5 @@
+import { median } from '../../lab/host/spread.ts';
 import { type AskedFigures, DATA_MODES, type DataFigures, type DataMode } from '../record.ts';
-import { median } from '../report/statistics.ts';
 import type { DataPods } from '../site/data-pods.ts';
 import { forgetConnections } from '../site/wipe.ts';
 import { type Asked, type AskedSide, ask, type Slice } from './ask.ts';

@@ -1,7 +1,7 @@
+import { median } from '../../lab/host/spread.ts';
 import type { Run } from '../record.ts';
 import { sizeText } from '../sizes.ts';
 import { medianText, type Section, spreadText } from './section.ts';
-import { median } from './statistics.ts';
 import {
   bareMs,
   bareOf,

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exponentOf, median, quantile, spreadOf, sureOf } from './statistics.ts';
+import { exponentOf, spreadOf, sureOf } from './statistics.ts';
 
-describe('quantile() and median()', () => {
-  it('take the value at or above the share, and the middle of two', () => {
-    const values = [5, 1, 4, 2, 3, 6, 7, 8, 9, 10];
-    assert.equal(quantile(values, 0.9), 9);
-    assert.equal(quantile(values, 0.99), 10);
-    assert.equal(median(values), 5.5);
-    assert.equal(median([3, 1, 2]), 2);
-  });
-
-  it('know nothing of nothing', () => {
-    assert.ok(Number.isNaN(median([])));
+describe('spreadOf()', () => {
+  it('is undefined without values', () => {
     assert.equal(spreadOf([]), undefined);
   });
 });

@@ -1,16 +1,4 @@
-/** Of all values, where a share of them is no larger. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
-}
-
-/** Between the two in the middle, if they are two. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length / 2;
-  const upper = sorted[Math.floor(half)] ?? Number.NaN;
-  return Number.isInteger(half) ? ((sorted[half - 1] ?? Number.NaN) + upper) / 2 : upper;
-}
+import { median } from '../../lab/host/spread.ts';
 
 /** A median, and how far apart the smallest and the largest are. */
 export interface Spread {

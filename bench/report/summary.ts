@@ -1,3 +1,4 @@
+import { median, quantile } from '../../lab/host/spread.ts';
 import type { LoadSize } from '../../lab/load/objects.ts';
 import type {
   BareFigures,
@@ -10,7 +11,7 @@ import type {
   Visit,
 } from '../record.ts';
 import { endpointsIn, isSameSize } from '../sizes.ts';
-import { median, quantile, type Spread, spreadOf, sureOf } from './statistics.ts';
+import { type Spread, spreadOf, sureOf } from './statistics.ts';
 
 /** All visits of one proxy at one size. */
 export interface Cell {

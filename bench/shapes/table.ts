@@ -1,6 +1,7 @@
+import { quantile } from '../../lab/host/spread.ts';
 import type { Bound } from '../report/bounds.ts';
 import { medianText, type Section } from '../report/section.ts';
-import { quantile, type Spread, spreadOf } from '../report/statistics.ts';
+import { type Spread, spreadOf } from '../report/statistics.ts';
 import { megabytes, milliseconds, seconds } from '../report/units.ts';
 import type { ShapeCold, ShapeRun, ShapeVisit } from './record.ts';
 import { SHAPES } from './shapes.ts';

@@ -1,3 +1,5 @@
+import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../lab/proxies/fairlead-modes.ts';
+
 /**
  * What each proxy leaves to code that other proxies share. Everything else it implements on its own
  * path, so a trait that nobody has named here counts as its own: what is new is run, not skipped.
@@ -44,44 +46,9 @@ const SETTINGS = [
   'podNetwork',
 ];
 
-/** The first that fits counts. */
+/** The first that fits counts, so a name that begins with another one comes before it. */
 export const OWN_PATHS: readonly OwnPath[] = [
-  {
-    proxy: 'fairlead-nftables',
-    counterpart: 'upstream-nftables',
-    sharedAskers: [],
-    sharedTargets: NOT_FORWARDED,
-    sharedQualities: POLICY,
-  },
-  {
-    proxy: 'fairlead-iptables-legacy',
-    counterpart: 'upstream-iptables-legacy',
-    sharedAskers: [],
-    sharedTargets: NOT_FORWARDED,
-    sharedQualities: [...POLICY, ...SETTINGS],
-  },
-  {
-    proxy: 'fairlead-iptables',
-    counterpart: 'upstream-iptables',
-    sharedAskers: [],
-    sharedTargets: NOT_FORWARDED,
-    sharedQualities: POLICY,
-  },
-  {
-    // Hooks at sockets: packets from outside meet the rules of nftables only.
-    proxy: 'fairlead-socket-ebpf',
-    counterpart: 'upstream-nftables',
-    sharedAskers: ['client', 'machine'],
-    sharedTargets: NOT_FORWARDED,
-    sharedQualities: [...POLICY, ...BEHIND_PROGRAMS],
-  },
-  {
-    proxy: 'fairlead-tc-ebpf',
-    counterpart: 'upstream-nftables',
-    sharedAskers: [],
-    sharedTargets: NOT_FORWARDED,
-    sharedQualities: [...POLICY, ...BEHIND_PROGRAMS],
-  },
+  ...FAIRLEAD_PROXIES.map(ownPath).sort((a, b) => b.proxy.length - a.proxy.length),
   // Upstream shares nothing with Fairlead, and its three variants share the policy.
   {
     proxy: 'upstream-nftables',
@@ -98,3 +65,18 @@ export const OWN_PATHS: readonly OwnPath[] = [
     sharedQualities: [],
   },
 ];
+
+function ownPath({ name, counterpart, hooks, isLegacy, hasPrograms }: FairleadProxy): OwnPath {
+  return {
+    proxy: name,
+    counterpart,
+    // Hooks at sockets: packets from outside meet the rules of nftables only.
+    sharedAskers: hooks === 'sockets' ? ['client', 'machine'] : [],
+    sharedTargets: NOT_FORWARDED,
+    sharedQualities: [
+      ...POLICY,
+      ...(isLegacy ? SETTINGS : []),
+      ...(hasPrograms ? BEHIND_PROGRAMS : []),
+    ],
+  };
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { quartilesOf, quartilesText } from './spread.ts';
+import { median, quantile, quartilesOf, quartilesText } from './spread.ts';
 
 describe('quartilesOf()', () => {
   it('takes the middle, or what is between the two in the middle', () => {
@@ -16,5 +16,20 @@ describe('quartilesOf()', () => {
 
   it('refuses to make something of nothing', () => {
     assert.throws(() => quartilesOf([]), TypeError);
+  });
+});
+
+describe('quantile() and median()', () => {
+  it('take the value at or above the share, and the middle of two', () => {
+    const values = [5, 1, 4, 2, 3, 6, 7, 8, 9, 10];
+    assert.equal(quantile(values, 0.9), 9);
+    assert.equal(quantile(values, 0.99), 10);
+    assert.equal(median(values), 5.5);
+    assert.equal(median([3, 1, 2]), 2);
+  });
+
+  it('are not a number without values', () => {
+    assert.ok(Number.isNaN(median([])));
+    assert.ok(Number.isNaN(quantile([], 0.5)));
   });
 });

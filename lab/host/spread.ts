@@ -9,12 +9,11 @@ export interface Quartiles {
 /** Of at least one value. */
 export function quartilesOf(values: readonly number[]): Quartiles {
   if (values.length === 0) throw new TypeError('no values to take a median of');
-  const sorted = values.toSorted((a, b) => a - b);
   return {
-    count: sorted.length,
-    median: at(sorted, 0.5),
-    p25: at(sorted, 0.25),
-    p75: at(sorted, 0.75),
+    count: values.length,
+    median: median(values),
+    p25: quantile(values, 0.25),
+    p75: quantile(values, 0.75),
   };
 }
 
@@ -24,10 +23,16 @@ export function quartilesText({ median, p25, p75 }: Quartiles, digits = 0): stri
   return `${middle} (${low} to ${high})`;
 }
 
-/** Between the two neighbours of the place, by how near it is to each. */
-function at(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share;
-  const below = sorted[Math.floor(place)] ?? Number.NaN;
-  const above = sorted[Math.ceil(place)] ?? Number.NaN;
-  return below + (above - below) * (place - Math.floor(place));
+/** Of all values, where a share of them is no larger. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Between the two in the middle, if they are two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const upper = sorted[Math.floor(half)] ?? Number.NaN;
+  return Number.isInteger(half) ? ((sorted[half - 1] ?? Number.NaN) + upper) / 2 : upper;
 }

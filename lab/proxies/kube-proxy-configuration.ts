@@ -2,6 +2,7 @@ import { CLUSTER_CIDR } from '../network/plan.ts';
 import { POD_LINK_PREFIX } from '../network/pod-link.ts';
 import { POD_BRIDGE } from '../network/topology.ts';
 import type { ProxyPlace, ProxySettings } from './contract.ts';
+import type { SharedMode } from './fairlead-modes.ts';
 
 export const METRICS_PORT = 10249;
 const LAST_SYNC = 'kubeproxy_sync_proxy_rules_last_timestamp_seconds';
@@ -16,7 +17,7 @@ export function hasSyncedFamilies(metrics: string): boolean {
 }
 
 /** The same file for every proxy: kube-proxy's own. */
-export function proxyConfiguration(mode: 'nftables' | 'iptables', place: ProxyPlace): object {
+export function proxyConfiguration(mode: SharedMode, place: ProxyPlace): object {
   const { settings } = place;
   const modeSettings = { masqueradeAll: settings.masqueradeAll ?? false };
   return {

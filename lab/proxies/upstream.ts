@@ -6,11 +6,12 @@ import { EARLIER_VERSION } from '../parts/api-version.ts';
 import { KUBERNETES_VERSION } from '../parts/build.ts';
 import { provideEarlier } from '../parts/earlier.ts';
 import type { Allowance, ProxyVariant } from './contract.ts';
+import type { SharedMode } from './fairlead-modes.ts';
 import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
 interface UpstreamOptions {
-  readonly mode: 'nftables' | 'iptables';
+  readonly mode: SharedMode;
   readonly iptables: IptablesProgram;
   /** The version before the reference, built when it is first needed. */
   readonly isEarlier?: boolean;

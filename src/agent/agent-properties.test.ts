@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import type { Kind } from '../cluster/kinds.ts';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { KINDS, NODE, SETTINGS, Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const RUNS = 150;
 
@@ -143,6 +143,12 @@ const troubleActions = fc.oneof(
       .integer({ min: 2, max: 4 })
       .map((every) => act(`refuse every ${every}th call`, (stage) => refuseEvery(stage, every))),
   },
+  {
+    weight: 1,
+    arbitrary: fc
+      .integer({ min: 1, max: 3 })
+      .map((every) => act(`break off every ${every}th write`, (stage) => breakOff(stage, every))),
+  },
   { weight: 1, arbitrary: fc.constant(act('refuse all', (stage) => refuseEvery(stage, 1))) },
   { weight: 2, arbitrary: fc.constant(act('refuse nothing', heal)) },
   {
@@ -167,8 +173,16 @@ function refuseEvery({ plane }: Stage, every: number): void {
   };
 }
 
+function breakOff({ plane }: Stage, every: number): void {
+  let count = 0;
+  plane.faultAfterWrite = () => {
+    if (++count % every === 0) throw new Error('broken off');
+  };
+}
+
 function heal({ plane }: Stage): void {
   plane.fault = () => undefined;
+  plane.faultAfterWrite = () => undefined;
 }
 
 async function comesRight(stage: Stage, clock: VirtualClock): Promise<void> {

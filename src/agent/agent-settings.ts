@@ -1,9 +1,8 @@
 import type { Settings } from '../config/settings.ts';
 
-/** The part of the configuration that the agent follows; all of it while it runs, but the mode. */
+/** The part of the configuration that the agent follows; all of it while it runs. */
 export type AgentSettings = Pick<
   Settings,
-  | 'mode'
   | 'nodeObject'
   | 'nodeAddress'
   | 'localTraffic'

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { healthz, livez, readyz } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { NODE, SETTINGS, Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 function numbered(index: number, more: Partial<ServiceObject> = {}): ServiceObject {
   const clusterIPs = [`10.96.${index >> 8}.${index & 255}`];
@@ -74,9 +74,9 @@ test('machine addresses are waited for where node ports depend on them', async (
   assert.deepEqual(stage.plane.facts?.nodePortAddresses.IPv4, ['192.0.2.8']);
 });
 
-test('hooks wait for machine addresses, and follow them', async () => {
+test('waits for what the mode needs, and follows machine addresses', async () => {
   const clock = new VirtualClock();
-  await using stage = new Stage(clock, { settings: { ...SETTINGS, mode: 'socket-ebpf' } });
+  await using stage = new Stage(clock, { needs: { ownAddresses: true, namespaces: true } });
   stage.start();
   await clock.settle();
   stage.complete();
@@ -266,7 +266,7 @@ test('drift: a burst is one look, soon after its first report, and what is lost 
   assert.equal(stage.agent.conditions().undisturbed.isTrue, false);
   await clock.until('repair', () => stage.isEqual());
   assert.ok(clock.monotonicMs() - lostAtMs < 50, `${clock.monotonicMs() - lostAtMs} ms`);
-  assert.equal(stage.plane.count('inspect suspects'), 1);
+  assert.equal(stage.plane.count('inspect reported'), 1);
   assert.equal(stage.plane.applied.at(-1)?.length, 40);
   const { drifts, driftCount, lastInspection } = stage.agent.snapshot();
   assert.equal(driftCount, 40);
@@ -282,13 +282,13 @@ test('drift while a look is under way is looked at again', async () => {
   const [one = '', two = ''] = stage.plane.kernel.keys();
   let isFirst = true;
   stage.plane.fault = (call) => {
-    if (call !== 'inspect suspects' || !isFirst) return;
+    if (call !== 'inspect reported' || !isFirst) return;
     isFirst = false;
     // After the look has begun: only a second one can see it.
     queueMicrotask(() => stage.plane.lose(two));
   };
   stage.plane.lose(one);
-  await clock.until('both', () => stage.plane.count('inspect suspects') === 2 && stage.isEqual());
+  await clock.until('both', () => stage.plane.count('inspect reported') === 2 && stage.isEqual());
 });
 
 test('a spoiled row whose Service goes before it is repaired leaves nothing behind', async () => {

@@ -1,9 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Clock } from '../cluster/clock.ts';
 import type { Source, SourceEvent } from '../cluster/source.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Random } from '../time/retry-delay.ts';
+import { runTogether } from '../time/run-together.ts';
+import { Wake } from '../time/wake.ts';
 import { AddressWatch } from './address-watch.ts';
 import { AffinityWatch } from './affinity-watch.ts';
 import type { AgentSettings } from './agent-settings.ts';
@@ -16,6 +19,7 @@ import type { ServiceHealthCheck } from './health-checks.ts';
 import type { HeldPort, HostSockets } from './host-sockets.ts';
 import { Intake } from './intake.ts';
 import type { MachineAddresses } from './machine-addresses.ts';
+import type { ModeNeeds } from './mode-needs.ts';
 import type { NoLocalCount } from './no-local.ts';
 import type { AgentObserver } from './observer.ts';
 import { Observers } from './observers.ts';
@@ -25,10 +29,7 @@ import { PlaneWatch } from './plane-watch.ts';
 import { Propagations } from './propagation.ts';
 import { RecentValues } from './quantiles.ts';
 import { Reconciler } from './reconciler.ts';
-import type { Random } from './retry.ts';
-import { runTogether } from './run-together.ts';
 import { type AgentSnapshot, failingRow } from './snapshot.ts';
-import { Wake } from './wake.ts';
 
 const READ_BACK_MS = 600_000;
 /** So often conditions that nobody announces are looked at. */
@@ -43,6 +44,7 @@ export interface AgentOptions {
   /** Undefined: ports that processes hold are not known, and nothing waits for them. */
   readonly hostSockets?: HostSockets;
   readonly settings: AgentSettings;
+  readonly needs: ModeNeeds;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -76,6 +78,7 @@ export class Agent {
       plane,
       intake: new Intake({
         settings,
+        needs: options.needs,
         nodeName,
         expectsHostSockets: options.hostSockets !== undefined,
       }),
@@ -125,11 +128,10 @@ export class Agent {
 
   /** Follows new settings; what cannot change while running stays as it was. */
   reconfigure(settings: AgentSettings): void {
-    const { mode, nodeObject, masquerade } = this.#context.intake.settings;
+    const { nodeObject, masquerade } = this.#context.intake.settings;
     const { markBit } = masquerade;
     this.#context.intake.takeSettings({
       ...settings,
-      mode,
       nodeObject,
       masquerade: { ...settings.masquerade, markBit },
     });
@@ -154,7 +156,7 @@ export class Agent {
   /** What the kernel should have, for a plane's `diff`. */
   desired(): Desired {
     const { facts, table } = this.#context.intake;
-    return { facts, rows: table.serviceNames().flatMap((name) => table.ofService(name)) };
+    return { facts, rows: table.rows() };
   }
 
   /** By `namespace/name`, only Services that have a health port. */
@@ -244,7 +246,8 @@ export class Agent {
       // Whatever else this turn of the event loop brings goes into the same step.
       await turn();
       await this.#reconciler.advance(signal);
-      await this.#wake.wait(this.#reconciler.nextAtMs() - clock.monotonicMs(), { clock, signal });
+      const ms = this.#reconciler.nextAtMs() - clock.monotonicMs();
+      await this.#wake.wait(signal, { ms, clock });
     }
   }
 

@@ -1,7 +1,7 @@
 import type { NodeFacts } from '../dataplanes/contract.ts';
+import { retryDelayMs } from '../time/retry-delay.ts';
 import type { Context } from './context.ts';
 import { type Failure, failureOf } from './failure.ts';
-import { retryDelayMs } from './retry.ts';
 
 /** Keeps the plane's facts about the node equal to the desired ones. */
 export class Configuring {

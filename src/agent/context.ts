@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../cluster/clock.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Random } from '../time/retry-delay.ts';
 import type { Intake } from './intake.ts';
 import type { Observers } from './observers.ts';
 import type { Outstanding } from './outstanding.ts';
 import type { Propagations } from './propagation.ts';
-import type { Random } from './retry.ts';
 
 /** What the parts of the loop share. */
 export interface Context {

@@ -1,6 +1,6 @@
-import type { Clock } from '../cluster/clock.ts';
 import type { Kind } from '../cluster/kinds.ts';
 import type { SourceHealth } from '../cluster/source.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
 import type { AgentSnapshot, FailingRow } from './snapshot.ts';
 

@@ -1,3 +1,5 @@
+import type { Applied, RowChange } from '../dataplanes/contract.ts';
+import { knownRow } from '../dataplanes/row-change.ts';
 import {
   FAMILIES,
   type Family,
@@ -13,15 +15,13 @@ export interface Entry {
   readonly key: ServicePortKey;
   readonly id: ServicePortId;
   desired: Forwarding | undefined;
-  applied: Forwarding | undefined;
-  /** False: an inspection found something else than `applied`, and the plane remembers what. */
-  isCertain: boolean;
+  applied: Applied;
   /** Since when it differs. */
   readonly sinceMs: number;
   /** When it was queued. */
   readonly queuedAtMs: number;
   failure?: RowFailure;
-  /** While it is not certain: rows of which something may still be in the kernel. */
+  /** While `applied` is `unknown`: rows of which the kernel may have a part. */
   leftovers?: readonly Forwarding[];
   /** It is being written in parts; what is desired meanwhile waits until they are finished. */
   parts?: Parts;
@@ -29,8 +29,8 @@ export interface Entry {
 
 /** A change that is too large for one transaction, while it is written. */
 export interface Parts {
-  /** The one it was begun with: the plane must be called with the same until it is finished. */
-  readonly change: Change;
+  /** The plane must be called with this same object until it is finished. */
+  readonly change: RowChange;
   /** Kernel objects that it may touch altogether. */
   readonly objectCount: number;
   writtenCount: number;
@@ -58,9 +58,14 @@ export function isRemoval(entry: Entry): boolean {
   return entry.desired === undefined;
 }
 
-/** What to ask of the plane next. */
-export function changeOf({ key, applied, desired, parts }: Entry): Change {
-  return parts?.change ?? { key, before: applied, after: desired };
+/** The next change to apply. */
+export function changeOf({ key, id, applied, desired, parts }: Entry): RowChange {
+  return parts?.change ?? { key, id, before: applied, after: desired };
+}
+
+/** For observers, to whom a row that was not known to be there is new. */
+export function acknowledgedChange({ key, before, after }: RowChange): Change {
+  return { key, before: knownRow(before), after };
 }
 
 /** `namespace/name`. */

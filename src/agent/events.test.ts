@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { until } from '../time/testing/until.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { TokenBucket } from './event-rate.ts';
 import { type EventPost, Events } from './events.ts';
-import { until } from './servers/testing/until.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9, 28, 7, 904);
 const ABOUT = { nodeName: 'node1', hostName: 'host1' };
@@ -121,58 +121,65 @@ describe('events', () => {
     );
   });
 
-  it('of servers that end the process can be waited for', async (t) => {
-    const { events, posted } = stage(t);
-    events.failedToStart('health', 'taken');
-    events.failedToStart('metrics', 'taken');
-    await events.flush(10_000);
-    const reasons = posted.map(({ body }) => (body as { reason: string }).reason);
-    assert.deepEqual(reasons, ['FailedToStartProxierHealthcheck', 'FailedToStartMetricServer']);
+  it('of the same moment have different names', async (t) => {
+    const { events, posted, clock } = stage(t);
+    events.starting('a');
+    events.starting('b');
+    await clock.settle();
     assert.equal(new Set(posted.map(({ body }) => nameOf(body))).size, 2);
   });
 
   it('that cannot be written are told of and forgotten', async (t) => {
     const failure = new Error('forbidden');
     let calls = 0;
-    const { events, problems } = stage(t, async () => {
+    const { events, problems, clock } = stage(t, async () => {
       calls++;
       if (calls === 1) throw failure;
     });
     events.starting('a');
     events.starting('b');
-    await events.flush(10_000);
+    await clock.settle();
     assert.deepEqual(problems, [failure]);
     assert.equal(calls, 2);
   });
 
-  it('do not hold anybody up when nobody takes them', async (t) => {
-    const { events } = stage(t, () => new Promise(() => undefined));
+  it('end on abort while a request hangs that ignores its signal', async () => {
+    const clock = new VirtualClock();
+    const asked = Promise.withResolvers<void>();
+    const post: EventPost = () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+    const problems: unknown[] = [];
+    const onProblem = (error: unknown) => problems.push(error);
+    const events = new Events({ about: ABOUT, post, onProblem, clock });
+    const stop = new AbortController();
+    const running = events.run(stop.signal);
     events.starting('a');
-    const before = performance.now();
-    await events.flush(20);
-    assert.ok(performance.now() - before < 5_000);
+    await asked.promise;
+    stop.abort();
+    await running;
+    assert.deepEqual(problems, []);
   });
 
   it('say the same only once in ten minutes', async (t) => {
-    const scene = stage(t);
-    const { events, posted } = scene;
+    const { events, posted, clock } = stage(t);
     const service = { namespace: 'shop', name: 'web' };
     for (let time = 0; time < 5; time++) events.serviceHealthFailed(service, 'taken');
-    await events.flush(10_000);
+    await clock.settle();
     assert.equal(posted.length, 1);
-    await scene.clock.pass(600_000);
+    await clock.pass(600_000);
     events.serviceHealthFailed(service, 'taken');
-    await events.flush(10_000);
+    await clock.settle();
     assert.equal(posted.length, 2);
   });
 
   it('say the same again after ten minutes and not before, wherever the wall clock is set', async (t) => {
-    const scene = stage(t);
-    const { events, posted, clock } = scene;
+    const { events, posted, clock } = stage(t);
     const service = { namespace: 'shop', name: 'web' };
     const say = async (): Promise<void> => {
       events.serviceHealthFailed(service, 'taken');
-      await events.flush(10_000);
+      await clock.settle();
     };
     await say();
     clock.jumpWall(24 * 3_600_000);
@@ -187,16 +194,18 @@ describe('events', () => {
   });
 
   it('are left out when there are too many', async (t) => {
-    const { events, posted } = stage(t);
+    const { events, posted, clock } = stage(t);
     for (let index = 0; index < 100; index++) events.starting(`note ${index}`);
-    assert.equal(events.droppedCount, 100 - 32);
-    await until('the first', () => posted.length === 10);
+    await clock.settle();
+    assert.equal(posted.length, 10, 'the burst');
+    await clock.pass(3_600_000);
+    assert.equal(posted.length, 32, 'the queue');
   });
 
   it('are cut to what the API takes, between characters', async (t) => {
-    const { events, posted } = stage(t);
+    const { events, posted, clock } = stage(t);
     events.starting(`x${'ä'.repeat(1000)}`);
-    await events.flush(10_000);
+    await clock.settle();
     const notes = posted.map(({ body }) => (body as { note: string }).note);
     assert.deepEqual(notes, [`x${'ä'.repeat(511)}`]);
   });

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../cluster/clock.ts';
+import type { Clock } from '../time/clock.ts';
+import { Wake } from '../time/wake.ts';
 import { type EventAbout, eventObject, type Notice } from './event-object.ts';
 import { TokenBucket } from './event-rate.ts';
 
@@ -11,7 +11,7 @@ export interface EventsOptions {
   readonly post: EventPost;
   /** An Event was not written, for logs; nothing else comes of it. */
   readonly onProblem: (error: unknown) => void;
-  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
+  readonly clock: Clock;
 }
 
 const QUEUE_LENGTH = 32;
@@ -26,7 +26,7 @@ const REFILL_EVERY_MS = 5_000;
 /**
  * Tells people through the cluster. Best effort: at most ten Events at once and one every five
  * seconds, the same one not twice within ten minutes, and those that find no place are left out.
- * Nobody waits for it but who asks to.
+ * Nothing waits for it.
  */
 export class Events {
   readonly #options: EventsOptions;
@@ -35,29 +35,15 @@ export class Events {
   readonly #saidAtMs = new Map<string, number>();
   readonly #bucket = new TokenBucket({ burst: BURST, refillEveryMs: REFILL_EVERY_MS });
   #sequence = 0;
-  #droppedCount = 0;
-  #wake = Promise.withResolvers<void>();
-  #idle = Promise.withResolvers<void>();
+  readonly #wake = new Wake();
 
   constructor(options: EventsOptions) {
     this.#options = options;
-    this.#idle.resolve();
-  }
-
-  get droppedCount(): number {
-    return this.#droppedCount;
   }
 
   /** The process begins to work. */
   starting(note: string): void {
     this.#say({ type: 'Normal', reason: 'Starting', action: 'StartKubeProxy', note });
-  }
-
-  /** A server of ours cannot listen, and the configuration wants that to be the end. */
-  failedToStart(server: 'health' | 'metrics', note: string): void {
-    const reason =
-      server === 'health' ? 'FailedToStartProxierHealthcheck' : 'FailedToStartMetricServer';
-    this.#say({ type: 'Warning', reason, action: 'StartKubeProxy', note });
   }
 
   /** The health port of a Service cannot be opened. */
@@ -89,36 +75,19 @@ export class Events {
 
   /** Sends what is said, until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = (): void => this.#wake.resolve();
-    signal.addEventListener('abort', stop, { once: true });
     while (!signal.aborted) {
       const notice = this.#queue[0];
-      if (notice === undefined) await this.#sleepUntilWoken();
+      if (notice === undefined) await this.#wake.wait(signal);
       else if (await this.#admitted(signal)) await this.#send(notice, signal);
     }
-    signal.removeEventListener('abort', stop);
-  }
-
-  /** Resolves when all that was said has been tried, or after the deadline. */
-  async flush(deadlineMs: number): Promise<void> {
-    const over = new AbortController();
-    const late = delay(deadlineMs, undefined, { signal: over.signal });
-    // It ends with an abort when there is nothing more to wait for, which is no news.
-    late.catch(() => undefined);
-    await Promise.race([this.#idle.promise, late]);
-    over.abort();
   }
 
   #say(notice: Omit<Notice, 'atMs' | 'sequence'>, repeat: Repeat = sameWords(notice)): void {
     const { clock } = this.#options;
     if (this.#wasSaid(repeat, clock.monotonicMs())) return;
-    if (this.#queue.length >= QUEUE_LENGTH) {
-      this.#droppedCount++;
-      return;
-    }
-    if (this.#queue.length === 0) this.#idle = Promise.withResolvers();
+    if (this.#queue.length >= QUEUE_LENGTH) return;
     this.#queue.push({ ...notice, atMs: clock.wallMs(), sequence: this.#sequence++ });
-    this.#wake.resolve();
+    this.#wake.call();
   }
 
   #wasSaid({ words: said, afterMs }: Repeat, atMs: number): boolean {
@@ -134,20 +103,11 @@ export class Events {
     return false;
   }
 
-  async #sleepUntilWoken(): Promise<void> {
-    await this.#wake.promise;
-    this.#wake = Promise.withResolvers();
-  }
-
   /** Waits for a turn; false: told to stop meanwhile. */
   async #admitted(signal: AbortSignal): Promise<boolean> {
     const waitMs = this.#bucket.take(this.#options.clock.monotonicMs());
     if (waitMs === 0) return true;
-    try {
-      await delay(waitMs, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await this.#options.clock.sleep(waitMs, signal);
     return false;
   }
 
@@ -167,7 +127,6 @@ export class Events {
       limit.removeEventListener('abort', end);
     }
     this.#queue.shift();
-    if (this.#queue.length === 0) this.#idle.resolve();
   }
 }
 

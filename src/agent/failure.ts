@@ -1,4 +1,5 @@
 import { PlaneError } from '../dataplanes/contract.ts';
+import type { ServicePortKey } from '../forwarding/model.ts';
 
 /** Something that went wrong, as data: for programs the code, for people the rest. */
 export interface Failure {
@@ -8,6 +9,11 @@ export interface Failure {
   readonly next: string;
   /** On the monotonic clock; in a snapshot, milliseconds since 1970. */
   readonly atMs: number;
+}
+
+/** Whether the kernel may have a part of the row, although the call was rejected. */
+export function isUnknownAfter(error: unknown, { key }: { readonly key: ServicePortKey }): boolean {
+  return error instanceof PlaneError && error.unknown?.has(key) === true;
 }
 
 export function failureOf(error: unknown, atMs: number): Failure {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 test('writes a change of another namespace in the next step of a flood', async () => {
   const clock = new VirtualClock();

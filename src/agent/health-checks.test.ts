@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
 import { Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const BALANCED = service({
   type: 'LoadBalancer',

@@ -27,9 +27,8 @@ function entry(applied: Forwarding | undefined, desired: Forwarding | undefined)
   return {
     key: 'ns/web',
     id: row([]).id,
-    applied,
+    applied: applied ?? 'absent',
     desired,
-    isCertain: true,
     sinceMs: 0,
     queuedAtMs: 0,
   };

@@ -1,3 +1,4 @@
+import { knownRow } from '../dataplanes/row-change.ts';
 import { claimOf } from '../forwarding/claims.ts';
 import type { Forwarding } from '../forwarding/model.ts';
 import type { Entry } from './entry.ts';
@@ -22,8 +23,9 @@ export class Holders {
     if (!mayHold(entry)) return;
     for (const row of heldRows(entry)) {
       for (const claim of claimsBeyond(row, entry.desired)) {
-        // What is known weighs more than what may be.
-        if (entry.isCertain || !this.#byClaim.has(claim)) this.#byClaim.set(claim, entry);
+        // A row that is known to have the address takes precedence over one that may have it.
+        if (entry.applied !== 'unknown' || !this.#byClaim.has(claim))
+          this.#byClaim.set(claim, entry);
       }
     }
   }
@@ -39,21 +41,21 @@ export class Holders {
 
 /** The addresses that the row does not have in the kernel yet. */
 export function wantedClaims(entry: Entry): readonly string[] {
-  return claimsBeyond(entry.desired, entry.applied);
+  return claimsBeyond(entry.desired, knownRow(entry.applied));
 }
 
 /** At a first start no row does, and there are tens of thousands. */
 function mayHold({ applied, parts, leftovers }: Entry): boolean {
-  return applied !== undefined || parts !== undefined || leftovers !== undefined;
+  return knownRow(applied) !== undefined || parts !== undefined || leftovers !== undefined;
 }
 
 /**
  * While a row is written in parts the kernel may already have what the last part makes complete; and
- * of a row that is not certain, what was there before. Two such rows that want each other's addresses
+ * of an `unknown` row, what was there before. Two such rows that want each other's addresses
  * could otherwise never be written, unless they happen to be in one transaction.
  */
 function heldRows({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
-  return [applied, parts?.change.after, ...leftovers].filter((row) => row !== undefined);
+  return [knownRow(applied), parts?.change.after, ...leftovers].filter((row) => row !== undefined);
 }
 
 /** What the one row has and the other has not. Rows that differ in endpoints only share frontends. */

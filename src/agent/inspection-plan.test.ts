@@ -15,7 +15,7 @@ test('drift: soon, and not put off by more of it', () => {
   for (let atMs = 100; atMs < 200; atMs += 5) plan.wantAfterDrift(atMs);
   assert.equal(plan.nextAtMs(false), 120);
   assert.equal(plan.take(119, true), undefined);
-  assert.equal(plan.take(120, false)?.depth, 'suspects');
+  assert.equal(plan.take(120, false)?.depth, 'reported');
   assert.equal(plan.take(121, true), undefined);
 });
 
@@ -23,7 +23,7 @@ test('drift without end: half of the time is left for the rest', () => {
   const plan = planAt(0);
   plan.wantAfterDrift(1000);
   plan.take(1020, true);
-  plan.done('suspects', { startedAtMs: 1020, nowMs: 1520, routineMs: 600_000 });
+  plan.done('reported', { startedAtMs: 1020, nowMs: 1520, routineMs: 600_000 });
   plan.wantAfterDrift(1521);
   assert.equal(plan.nextAtMs(true), 2020);
 });

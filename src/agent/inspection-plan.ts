@@ -1,13 +1,12 @@
+import type { InspectionDepth } from '../dataplanes/contract.ts';
+import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { InspectionReason } from './observer.ts';
-import { type Random, retryDelayMs } from './retry.ts';
 
 /** So long a burst of reports is gathered before the kernel is looked at. */
 const GATHER_MS = 20;
 
-export type Depth = 'everything' | 'suspects';
-
 export interface WantedInspection {
-  readonly depth: Depth;
+  readonly depth: InspectionDepth;
   readonly reason: InspectionReason;
   readonly sinceMs: number;
   readonly notBeforeMs: number;
@@ -38,7 +37,7 @@ export class InspectionPlan {
   /** Somebody touched what is ours. */
   wantAfterDrift(nowMs: number): void {
     const notBeforeMs = Math.max(nowMs + GATHER_MS, this.#restUntilMs);
-    this.#want({ depth: 'suspects', reason: 'drift', sinceMs: nowMs, notBeforeMs });
+    this.#want({ depth: 'reported', reason: 'drift', sinceMs: nowMs, notBeforeMs });
   }
 
   wantEverything(reason: InspectionReason, nowMs: number): void {
@@ -65,12 +64,15 @@ export class InspectionPlan {
     return taken;
   }
 
-  done(depth: Depth, times: { startedAtMs: number; nowMs: number; routineMs: number }): void {
+  done(
+    depth: InspectionDepth,
+    times: { startedAtMs: number; nowMs: number; routineMs: number },
+  ): void {
     const { startedAtMs, nowMs, routineMs } = times;
     this.#failures = 0;
     // Somebody who touches it all the time must not keep us looking all the time.
     this.#restUntilMs = nowMs + (nowMs - startedAtMs);
-    if (depth === 'suspects') return;
+    if (depth === 'reported') return;
     this.#everythingAtMs = nowMs;
     this.#routineAtMs = nowMs + routineMs * (0.9 + this.#random() / 5);
   }
@@ -87,7 +89,7 @@ export class InspectionPlan {
     const before = this.#wanted;
     if (before === undefined) this.#wanted = also;
     // While inspections fail, the pace of the retries holds.
-    else if (before.depth === 'suspects' && also.depth === 'everything') {
+    else if (before.depth === 'reported' && also.depth === 'everything') {
       this.#wanted = { ...also, sinceMs: before.sinceMs };
     }
   }

@@ -1,6 +1,5 @@
 import type { Inspection, NodeFacts } from '../dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
-import type { ForwardingTable } from '../forwarding/table.ts';
 import type { Context } from './context.ts';
 import { type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -34,9 +33,9 @@ export class Inspector {
   async inspect(wanted: WantedInspection): Promise<NodeFacts | undefined> {
     const { plane, intake, outstanding, clock } = this.#context;
     const { facts } = intake;
-    const rows = rowsOf(intake.table);
-    // Of suspects a plane believes all that it is not told of to be as desired, which is not true
-    // of rows that are still to be written.
+    const rows = intake.table.rows();
+    // Of what was not reported a plane assumes that it is as desired, which is not true of rows
+    // that are still to be written.
     const depth = outstanding.size > 0 ? 'everything' : wanted.depth;
     const startedAtMs = clock.monotonicMs();
     let inspection: Inspection;
@@ -62,8 +61,8 @@ export class Inspector {
   #failed(wanted: WantedInspection, error: unknown): void {
     const { clock, intake, log, observers, outstanding } = this.#context;
     const nowMs = clock.monotonicMs();
-    // An inspection makes the plane forget which part is next, also one that ends half-way.
-    for (const entry of [...outstanding.inParts]) outstanding.abandonParts(entry);
+    // An inspection makes the plane forget which part is next, also an inspection that fails.
+    for (const entry of [...outstanding.inParts]) outstanding.doubt(entry);
     const failure = failureOf(error, nowMs);
     this.#failure = failure;
     this.#plan.failed(wanted, { nowMs, mostMs: intake.settings.syncPeriodMs });
@@ -85,7 +84,7 @@ export class Inspector {
     for (const row of rows) {
       const key = servicePortKey(row.id);
       if (!right.has(key)) wrong.push(row);
-      // A look at suspects says nothing about rows that are about to be written anyway.
+      // An inspection of what was reported says nothing about rows that are still to be written.
       else if (depth === 'everything') settled.push(...entryOf(outstanding.get(key)));
     }
     for (const entry of settled) outstanding.acknowledge(entry);
@@ -107,11 +106,6 @@ export class Inspector {
     log[level]({ ...counts, ...(first ? { first: first.object } : {}) }, 'inspected the kernel');
     observers.tell((observer) => observer.onInspected?.(report));
   }
-}
-
-/** A copy: the table goes on changing while the plane reads. */
-function rowsOf(table: ForwardingTable): Forwarding[] {
-  return table.serviceNames().flatMap((name) => table.ofService(name));
 }
 
 function entryOf(entry: Entry | undefined): Entry[] {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { Intake } from './intake.ts';
-import { SETTINGS } from './testing/stage.ts';
+import { NO_NEEDS, SETTINGS } from './testing/stage.ts';
 
 test('a deleted slice names its Service, so that flows of other Services are not inspected', () => {
-  const intake = new Intake({ settings: SETTINGS, nodeName: 'node1' });
+  const intake = new Intake({ settings: SETTINGS, needs: NO_NEEDS, nodeName: 'node1' });
   intake.take({ kind: 'service', type: 'put', key: 'ns/web', object: service() });
   const object = slice([endpoint('10.0.0.1')]);
   intake.take({ kind: 'slice', type: 'put', key: 'ns/web-1', object });

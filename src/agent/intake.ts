@@ -6,7 +6,8 @@ import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { HeldPort } from './host-sockets.ts';
-import { hasHooks, type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
+import type { ModeNeeds } from './mode-needs.ts';
+import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
 /** What an event was about, for those who measure. */
 export interface Touched {
@@ -24,6 +25,7 @@ export type KnownNode =
 
 export interface IntakeOptions {
   readonly settings: AgentSettings;
+  readonly needs: ModeNeeds;
   readonly nodeName: string;
   /** Whether somebody tells the ports that processes of the machine hold. */
   readonly expectsHostSockets?: boolean;
@@ -33,6 +35,7 @@ export interface IntakeOptions {
 export class Intake {
   readonly table: ForwardingTable;
   readonly #nodeName: string;
+  readonly #needs: ModeNeeds;
   #settings: AgentSettings;
   #node: KnownNode = { state: 'unknown' };
   #machineAddresses: readonly string[] | undefined;
@@ -46,6 +49,7 @@ export class Intake {
   constructor(of: IntakeOptions) {
     const { settings, nodeName } = of;
     this.#settings = settings;
+    this.#needs = of.needs;
     this.#expectsHostSockets = of.expectsHostSockets === true;
     this.#hostSockets = this.#expectsHostSockets ? undefined : [];
     this.#nodeName = nodeName;
@@ -67,13 +71,13 @@ export class Intake {
 
   /** Whether everything has been told once; asked with each of a hundred thousand events of a start. */
   get isComplete(): boolean {
-    const isListed = expectedKinds(this.#settings).every((kind) => this.#listed.has(kind));
+    const isListed = this.#expectedKinds.every((kind) => this.#listed.has(kind));
     return isListed && !this.#isWaitingForAddresses && this.#hostSockets !== undefined;
   }
 
   /** What has not been told completely yet, in words. Nothing may be written before it has. */
   missing(): string[] {
-    const kinds = expectedKinds(this.#settings).filter((kind) => !this.#listed.has(kind));
+    const kinds = this.#expectedKinds.filter((kind) => !this.#listed.has(kind));
     return [
       ...kinds,
       ...(this.#isWaitingForAddresses ? ['machine addresses'] : []),
@@ -86,7 +90,12 @@ export class Intake {
     const { nodePorts } = this.#settings;
     const { addresses } = nodePorts;
     const hasRanges = Array.isArray(addresses) && addresses.some((text) => text !== 'primary');
-    return hasRanges || this.#expectsHostSockets || hasHooks(this.#settings);
+    return hasRanges || this.#expectsHostSockets || this.#needs.ownAddresses;
+  }
+
+  get #expectedKinds(): readonly Kind[] {
+    const kinds = this.#settings.nodeObject === 'none' ? EXPECTED.withoutNode : EXPECTED.withNode;
+    return this.#needs.namespaces ? kinds.withNamespaces : kinds.withoutNamespaces;
   }
 
   take(event: SourceEvent): Touched {
@@ -176,6 +185,7 @@ export class Intake {
   #input(): NodeInput {
     return {
       settings: this.#settings,
+      needs: this.#needs,
       nodeName: this.#nodeName,
       node: this.#node.state === 'unknown' ? undefined : this.#node.object,
       machineAddresses: this.#machineAddresses ?? [],
@@ -191,11 +201,6 @@ const EXPECTED = {
   withoutNode: expectedIn(ALWAYS),
 } as const;
 
-function expectedIn(kinds: readonly Kind[]): Record<'withHooks' | 'withoutHooks', readonly Kind[]> {
-  return { withHooks: ['namespace', ...kinds], withoutHooks: kinds };
-}
-
-function expectedKinds(settings: AgentSettings): readonly Kind[] {
-  const kinds = settings.nodeObject === 'none' ? EXPECTED.withoutNode : EXPECTED.withNode;
-  return hasHooks(settings) ? kinds.withHooks : kinds.withoutHooks;
+function expectedIn(kinds: readonly Kind[]) {
+  return { withNamespaces: ['namespace', ...kinds], withoutNamespaces: kinds } as const;
 }

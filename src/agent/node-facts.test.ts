@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import type { NodePortSettings } from '../config/settings.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
-import { NODE, SETTINGS } from './testing/stage.ts';
+import { NO_NEEDS, NODE, SETTINGS } from './testing/stage.ts';
 
 function input(settings: Partial<AgentSettings> = {}, more: Partial<NodeInput> = {}): NodeInput {
   return {
     settings: { ...SETTINGS, ...settings },
+    needs: NO_NEEDS,
     nodeName: 'here',
     node: NODE,
     machineAddresses: [],
@@ -25,13 +26,12 @@ test('pods are told by the first range of each family', () => {
   });
 });
 
-test('hooks are told which addresses the machine has, but for link-local ones of IPv6', () => {
+test('a mode that needs them is told the addresses of the machine, without IPv6 link-local ones', () => {
   const machineAddresses = ['fe80::1', '10.96.0.10', '169.254.20.10', '127.0.0.1', 'fd00:0:0::a'];
-  const facts = (mode: AgentSettings['mode']) => nodeFacts(input({ mode }, { machineAddresses }));
+  const facts = (needs: NodeInput['needs']) => nodeFacts(input({}, { needs, machineAddresses }));
   const own = ['10.96.0.10', '127.0.0.1', '169.254.20.10', 'fd00::a'];
-  assert.deepEqual(facts('socket-ebpf').ownAddresses, own);
-  assert.deepEqual(facts('tc-ebpf').ownAddresses, own);
-  assert.equal(facts('nftables').ownAddresses, undefined);
+  assert.deepEqual(facts({ ownAddresses: true }).ownAddresses, own);
+  assert.equal(facts({ ownAddresses: false }).ownAddresses, undefined);
 });
 
 test('a family without a range cannot tell pods', () => {

@@ -5,10 +5,12 @@ import type { NodeObject } from '../cluster/objects.ts';
 import type { NodeFacts, PodDetection } from '../dataplanes/contract.ts';
 import type { Family, FrontendKind, NodeView } from '../forwarding/model.ts';
 import type { AgentSettings } from './agent-settings.ts';
+import type { ModeNeeds } from './mode-needs.ts';
 
 /** Everything that decides how this node differs from all others. */
 export interface NodeInput {
   readonly settings: AgentSettings;
+  readonly needs: Pick<ModeNeeds, 'ownAddresses'>;
   readonly nodeName: string;
   /** Undefined: not known, or there is none. */
   readonly node: NodeObject | undefined;
@@ -18,17 +20,12 @@ export interface NodeInput {
   readonly serviceRanges: readonly string[];
 }
 
-/** Hooks act before there is a packet, so they must know which addresses are not for them. */
-export function hasHooks({ mode }: AgentSettings): boolean {
-  return mode === 'socket-ebpf' || mode === 'tc-ebpf';
-}
-
 /** What a data plane must know of this node. */
 export function nodeFacts(input: NodeInput): NodeFacts {
   return {
     podDetection: byFamily((family) => podDetection(input, family)),
     nodePortAddresses: byFamily((family) => nodePortAddresses(input, family)),
-    ...(hasHooks(input.settings) ? { ownAddresses: ownAddresses(input) } : {}),
+    ...(input.needs.ownAddresses ? { ownAddresses: ownAddresses(input) } : {}),
     ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
     ...relayedLocalhost(input.settings),
     ...clientInterfaces(input.settings),

@@ -1,5 +1,5 @@
 import type { Kind } from '../cluster/kinds.ts';
-import type { Drift, Inspection, NodeFacts } from '../dataplanes/contract.ts';
+import type { Drift, Inspection, InspectionDepth, NodeFacts } from '../dataplanes/contract.ts';
 import type { Family, ServicePortId } from '../forwarding/model.ts';
 import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import type { Change } from '../forwarding/table.ts';
@@ -73,7 +73,7 @@ export interface StepFailure extends Failure {
 }
 
 export interface InspectionReport {
-  readonly depth: 'everything' | 'suspects';
+  readonly depth: InspectionDepth;
   readonly reason: InspectionReason;
   /** Of the end, on the monotonic clock; in a snapshot, milliseconds since 1970. */
   readonly atMs: number;

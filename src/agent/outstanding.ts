@@ -1,3 +1,4 @@
+import { isApplied, knownRow } from '../dataplanes/row-change.ts';
 import { equalForwarding } from '../forwarding/equal.ts';
 import {
   type Family,
@@ -135,15 +136,14 @@ export class Outstanding {
     const known = this.get(key, id?.namespace);
     if (known === undefined) {
       if (id === undefined) return;
-      this.#put({ key, id, desired: after, applied: before, isCertain: true, sinceMs: nowMs });
+      this.#put({ key, id, desired: after, applied: before ?? 'absent', sinceMs: nowMs });
       return;
     }
     this.#desire(known, () => {
       known.desired = after;
     });
-    // What is written in parts is neither the old nor the new until the last one.
-    const isDone = known.isCertain && known.parts === undefined;
-    if (isDone && equalForwarding(known.applied, after)) this.acknowledge(known);
+    // A row that is being written in parts is neither the old nor the new one until the last part.
+    if (known.parts === undefined && isApplied(known.applied, after)) this.acknowledge(known);
     // What was refused is not what is asked for now.
     else this.#retries.hasten(known, nowMs);
   }
@@ -186,31 +186,33 @@ export class Outstanding {
     this.acknowledge(entry);
     const { key, id, desired } = entry;
     if (equalForwarding(applied, desired)) return true;
-    this.#put({ key, id, desired, applied, isCertain: true, sinceMs: nowMs });
+    this.#put({ key, id, desired, applied: applied ?? 'absent', sinceMs: nowMs });
     return false;
   }
 
-  /** What is there of a row that was written in parts only the plane knows, or an inspection finds out. */
-  abandonParts(entry: Entry): void {
+  /**
+   * The kernel may have a part of the row, as it was before or as `attempted`: `unknown` from now on.
+   * Parts that were being written are begun anew.
+   */
+  doubt(entry: Entry, attempted = entry.parts?.change.after): void {
     this.#desire(entry, () => {
-      entry.leftovers = leftoversOf(entry);
-      entry.applied = undefined;
-      entry.isCertain = false;
+      entry.leftovers = leftoversOf(entry, attempted);
+      entry.applied = 'unknown';
       delete entry.parts;
     });
     this.#inParts.delete(entry);
   }
 
   /**
-   * An inspection did not find the row right: what is there of it only the plane knows.
-   * `leftovers`: rows of which something may be there.
+   * An inspection did not find the row right: it is `unknown` from now on.
+   * `leftovers`: rows of which the kernel may have a part.
    */
   distrust(row: Forwarding, { nowMs, leftovers = [] }: Distrust): void {
     const { id } = row;
     const key = servicePortKey(id);
     const known = this.get(key, id.namespace);
     if (known === undefined) {
-      const unknown = { desired: row, applied: undefined, isCertain: false };
+      const unknown = { desired: row, applied: 'unknown' } as const;
       const more = leftovers.length === 0 ? unknown : { ...unknown, leftovers };
       this.#put({ key, id, sinceMs: nowMs, ...more });
       return;
@@ -219,7 +221,7 @@ export class Outstanding {
       known.desired = row;
       known.leftovers = [...leftovers, ...(known.leftovers ?? [])];
     });
-    this.abandonParts(known);
+    this.doubt(known);
   }
 
   get(key: ServicePortKey, namespace?: string): Entry | undefined {
@@ -280,7 +282,10 @@ export class Outstanding {
 /** The newest: what an older attempt left a newer one has mostly replaced. */
 const MOST_LEFTOVERS = 4;
 
-function leftoversOf({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
-  const all = [parts?.change.after, applied, ...leftovers].filter((row) => row !== undefined);
+function leftoversOf(
+  { applied, leftovers = [] }: Entry,
+  attempted: Forwarding | undefined,
+): readonly Forwarding[] {
+  const all = [attempted, knownRow(applied), ...leftovers].filter((row) => row !== undefined);
   return [...new Set(all)].slice(0, MOST_LEFTOVERS);
 }

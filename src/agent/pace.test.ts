@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez, readyz } from './conditions.ts';
 import type { PartReport } from './observer.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 test('names a row that is written in parts, and stays healthy', async () => {
   const clock = new VirtualClock();

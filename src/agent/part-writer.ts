@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
-import { type Failure, failureOf } from './failure.ts';
+import { acknowledgedChange } from './entry.ts';
+import { type Failure, failureOf, isUnknownAfter } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
 import type { PartTask } from './write-plan.ts';
 
@@ -15,7 +16,7 @@ export class PartWriter {
     this.#context = context;
   }
 
-  /** A row of which a part was refused is left uncertain; to refuse it is the caller's. */
+  /** A row of which a part was rejected is `unknown` then; the caller notes the failure. */
   async write(task: PartTask, { objects }: StepLimits): Promise<PartResult> {
     const { outstanding, clock } = this.#context;
     const { entry, objectCount } = task;
@@ -28,7 +29,7 @@ export class PartWriter {
       if (state === 'finished') this.#finished(task, clock.monotonicMs() - begunMs);
       return { state };
     } catch (error) {
-      if (isLarge) outstanding.abandonParts(entry);
+      if (isLarge || isUnknownAfter(error, entry)) outstanding.doubt(entry, task.change.after);
       return { state: 'failed', failure: failureOf(error, clock.monotonicMs()) };
     }
   }
@@ -58,7 +59,12 @@ export class PartWriter {
     const atMs = clock.monotonicMs();
     const isDesired = outstanding.written(entry, change.after, atMs);
     const ended = isDesired ? propagations.acknowledged([entry], atMs) : [];
-    const acknowledged = { changes: [change], atMs, durationMs, propagations: ended };
+    const acknowledged = {
+      changes: [acknowledgedChange(change)],
+      atMs,
+      durationMs,
+      propagations: ended,
+    };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez, readyz } from './conditions.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
 import type { Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const OBJECTS_PER_STEP = 2000;
 const HUGE = numbered('hostile', 1);

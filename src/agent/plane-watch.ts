@@ -1,7 +1,7 @@
-import type { Clock } from '../cluster/clock.ts';
 import type { DataPlane, Drift } from '../dataplanes/contract.ts';
+import type { Clock } from '../time/clock.ts';
+import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import { type Failure, failureOf } from './failure.ts';
-import { type Random, retryDelayMs } from './retry.ts';
 
 const LONGEST_AWAY_MS = 5000;
 /** A watch that stood so long was all right; the next interruption is a new one. */

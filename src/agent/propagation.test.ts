@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import type { Acknowledged, Propagation } from './observer.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 /** What the agent needs from an event to the kernel; a timer of a millisecond would take more. */
 const MOST_TURNS = 8;

@@ -1,6 +1,6 @@
-import type { Clock } from '../cluster/clock.ts';
 import { FAMILIES, type Family, type ServicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
+import type { Clock } from '../time/clock.ts';
 import { type Entry, serviceOf } from './entry.ts';
 import type { Propagation } from './observer.ts';
 

@@ -5,7 +5,7 @@ export interface Splitting<Unit, Refusal> {
   readonly culpritOf: (refusal: Refusal, units: readonly Unit[]) => Unit | undefined;
   /** It was refused by itself. */
   readonly refuse: (unit: Unit, refusal: Refusal) => void;
-  /** After so many failures in a row one far away is tried alone; if it fails too, everything does. */
+  /** After `patience` failures, probe one distant unit; if it fails too, treat the whole plane as failing. */
   readonly patience: number;
   readonly signal: AbortSignal;
 }

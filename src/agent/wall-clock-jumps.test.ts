@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez } from './conditions.ts';
 import { type Call, refusal } from './testing/fake-plane.ts';
 import { numbered, startedStage } from './testing/many.ts';
 import { NODE, SETTINGS, Stage } from './testing/stage.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;

@@ -26,14 +26,14 @@ function row(frontends: readonly Frontend[], endpointCount: number): Forwarding 
 test('counts frontends and both lists of endpoints, before and after', () => {
   const small = row([frontend(1)], 5);
   const large = row([frontend(1), frontend(2)], 1000);
-  assert.equal(weightOf({ key: 'k', before: undefined, after: small }), 8);
-  assert.equal(weightOf({ key: 'k', before: small, after: large }), 8 + 1004);
-  assert.equal(weightOf({ key: 'k', before: large, after: undefined }), 1004);
+  assert.equal(weightOf({ before: 'absent', after: small }), 8);
+  assert.equal(weightOf({ before: small, after: large }), 8 + 1004);
+  assert.equal(weightOf({ before: large, after: undefined }), 1004);
 });
 
 test('counts source ranges that frontends share once, and others each', () => {
   const shared = new Array(100).fill('10.0.0.0/8');
   const own = new Array(7).fill('10.0.0.0/8');
   const of = [frontend(1, shared), frontend(2, own), frontend(3, shared), frontend(4)];
-  assert.equal(weightOf({ key: 'k', before: undefined, after: row(of, 0) }), 4 + 2 + 107);
+  assert.equal(weightOf({ before: 'absent', after: row(of, 0) }), 4 + 2 + 107);
 });

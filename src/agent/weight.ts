@@ -1,13 +1,14 @@
+import type { RowChange } from '../dataplanes/contract.ts';
+import { knownRow } from '../dataplanes/row-change.ts';
 import type { Forwarding } from '../forwarding/model.ts';
-import type { Change } from '../forwarding/table.ts';
 import { changeOf, type Entry } from './entry.ts';
 
 /**
  * Upper bound of the kernel objects that a change touches: what is there of the row may have to be
  * deleted, and what is wanted of it added. Looks at lengths only, never at endpoints.
  */
-export function weightOf({ before, after }: Change): number {
-  return rowWeight(before) + rowWeight(after);
+export function weightOf({ before, after }: Pick<RowChange, 'before' | 'after'>): number {
+  return rowWeight(knownRow(before)) + rowWeight(after);
 }
 
 /** The same of what is to be written of a row, with what the plane may have to delete beside it. */

@@ -1,4 +1,4 @@
-import type { Change } from '../forwarding/table.ts';
+import type { RowChange } from '../dataplanes/contract.ts';
 import { changeOf, type Entry } from './entry.ts';
 import type { StepLimits } from './fair-queue.ts';
 import { type HolderOf, holdersFor, lightestInCircle, type Unit, unitsOf } from './units.ts';
@@ -7,7 +7,7 @@ import { entryWeight, removalWeight } from './weight.ts';
 /** A change that is written by itself, because it is too large to share a transaction. */
 export interface PartTask {
   readonly entry: Entry;
-  readonly change: Change;
+  readonly change: RowChange;
   readonly objectCount: number;
 }
 

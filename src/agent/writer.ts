@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { PlaneError } from '../dataplanes/contract.ts';
+import { retryDelayMs } from '../time/retry-delay.ts';
 import type { Context } from './context.ts';
-import { changeOf, type Entry, familiesOf } from './entry.ts';
-import { type Failure, failureOf } from './failure.ts';
+import { acknowledgedChange, changeOf, type Entry, familiesOf } from './entry.ts';
+import { type Failure, failureOf, isUnknownAfter } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
 import { PartWriter } from './part-writer.ts';
-import { retryDelayMs } from './retry.ts';
 import { splitUntilDone } from './split.ts';
 import { holdersFor, type Unit } from './units.ts';
 import { type PartTask, planWrite } from './write-plan.ts';
@@ -36,7 +36,7 @@ interface Tally {
   failure?: Failure;
 }
 
-/** Of a plane that took everything last time more is tried than of one that took nothing. */
+/** Bisect less while every write fails. */
 const PATIENCE = 16;
 const PATIENCE_WHILE_ALL_FAILS = 4;
 
@@ -148,6 +148,9 @@ export class Writer {
     try {
       await plane.apply(changes);
     } catch (error) {
+      for (const entry of entries) {
+        if (isUnknownAfter(error, entry)) outstanding.doubt(entry, entry.desired);
+      }
       return { error, failure: failureOf(error, clock.monotonicMs()) };
     }
     const atMs = clock.monotonicMs();
@@ -155,7 +158,8 @@ export class Writer {
     tally.acknowledgedCount += entries.length;
     if (this.#pause !== undefined) this.resume();
     const ended = propagations.acknowledged(entries, atMs);
-    const acknowledged = { changes, atMs, durationMs: atMs - begunMs, propagations: ended };
+    const told = changes.map(acknowledgedChange);
+    const acknowledged = { changes: told, atMs, durationMs: atMs - begunMs, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
     return undefined;
   }

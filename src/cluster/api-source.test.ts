@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { until } from '../time/testing/until.ts';
 import { ApiSource } from './api-source.ts';
 import type { ClusterError } from './errors.ts';
 import type { ServerReport } from './server-report.ts';
 import type { SourceEvent } from './source.ts';
 import { added, type Exchange, FakeApiServer, initialEnd } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';
-import { until } from './testing/until.ts';
 
 // What the real server does is in the integration tests; here is what it cannot be asked to do.
 

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Backoff, REFLECTOR_BACKOFF } from './backoff.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { Backoff } from '../time/backoff.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { type Creation, createObject } from './create.ts';
 import { ClusterError } from './errors.ts';
 import type { Kind } from './kinds.ts';
 import { Interner } from './narrow/interner.ts';
 import { REFLECTOR_TIMING, Reflector, type ReflectorTiming } from './reflector.ts';
+import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
 import {
   NAMESPACES,
   nodeNamed,

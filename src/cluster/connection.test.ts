@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { until } from '../time/testing/until.ts';
 import type { ClusterAccess, TlsMaterial } from './access.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { describeError } from './errors.ts';
@@ -11,7 +12,6 @@ import { Secret } from './secret.ts';
 import { makeCertificate } from './testing/certificates.ts';
 import { type Exchange, FakeApiServer } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';
-import { until } from './testing/until.ts';
 
 // The server here is a fake because a real one does not lose its tongue when a test asks it to.
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { until } from '../time/testing/until.ts';
 import { readDocuments } from './manifests/documents.ts';
 import { objectsOf } from './manifests/objects.ts';
 import { ManifestsSource, type ManifestsSourceOptions } from './manifests-source.ts';
-import { until } from './testing/until.ts';
 
 const SYNCED = ['service', 'slice', 'node', 'serviceCidr', 'namespace'].map(
   (kind) => `${kind} synced`,

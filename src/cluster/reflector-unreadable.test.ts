@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { until } from '../time/testing/until.ts';
 import { added, deleted, initialEnd } from './testing/fake-api-server.ts';
 import { type Step, stage } from './testing/reflector-stage.ts';
-import { until } from './testing/until.ts';
 
 const A = 'default/a';
 const B = 'default/b';

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import http2 from 'node:http2';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { InstantClock } from '../time/testing/instant-clock.ts';
+import { until } from '../time/testing/until.ts';
 import { Connection } from './connection.ts';
 import { Interner } from './narrow/interner.ts';
 import { Reflector } from './reflector.ts';
@@ -16,10 +18,8 @@ import {
   serviceJson,
   statusObject,
 } from './testing/fake-api-server.ts';
-import { FakeClock } from './testing/fake-clock.ts';
 import { openAccess } from './testing/open-access.ts';
 import { type Step, stage } from './testing/reflector-stage.ts';
-import { until } from './testing/until.ts';
 
 const A = 'default/a';
 const B = 'default/b';
@@ -457,7 +457,7 @@ it('passes on what its listener throws: that is no fault of the server', async (
     resource: SERVICES,
     getter: connection,
     interner: new Interner(),
-    clock: new FakeClock(),
+    clock: new InstantClock(),
     random: () => 0,
     timing: { watchSeconds: 1, listSilenceMs: 1000, watchSilenceMs: 1000 },
     onEvent: () => {

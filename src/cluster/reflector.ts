@@ -1,10 +1,11 @@
-import { Backoff, REFLECTOR_BACKOFF } from './backoff.ts';
-import type { Clock } from './clock.ts';
+import { Backoff } from '../time/backoff.ts';
+import type { Clock } from '../time/clock.ts';
 import { ClusterError, describeError } from './errors.ts';
 import type { Kind } from './kinds.ts';
 import { type Getter, listAll } from './list.ts';
 import { Mirror } from './mirror.ts';
 import type { Interner } from './narrow/interner.ts';
+import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
 import { HTTP_OK, readRefusal, refusal } from './refusal.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { type Query, type Resource, urlOf } from './resources.ts';

@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
+import { BUILT_MODES } from '../config/modes.ts';
+import { RUN_FOLDER } from '../config/run-folder.ts';
+import { DEFAULT_EBPF } from '../modes/ebpf/hooks-part.ts';
 import { cleanMachine, type WhatToClean } from './cleanup/clean-machine.ts';
 import { type KernelMachineOptions, kernelMachine } from './cleanup/kernel-machine.ts';
-import { DEFAULT_EBPF } from './run/ebpf.ts';
-import { RUN_FOLDER } from './run/folder.ts';
 import { assertNetAdmin } from './run/machine.ts';
 import { runningInstance } from './run/one-instance.ts';
-import { BUILT_MODES } from './run/plane.ts';
 import { printWarning } from './terminal/print.ts';
 
 interface CleanupOptions extends WhatToClean, KernelMachineOptions {

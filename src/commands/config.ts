@@ -9,10 +9,10 @@ import { formatProblem } from '../config/problem.ts';
 import { configurationJsonSchema } from '../config/schema.ts';
 import type { Settings } from '../config/settings.ts';
 import { toConfigurationYaml } from '../config/write.ts';
+import { modeNamed } from '../modes/registry.ts';
 import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { partsOfMode } from './run/plane.ts';
-import { accessWarnings, accessWarningText } from './source.ts';
+import { accessWarnings, accessWarningText, configuredSource } from './source.ts';
 import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 interface ConfigOptions {
@@ -53,16 +53,16 @@ async function printConfig(command: Command, { output }: ConfigOptions): Promise
   else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
   else printPage(configTable(config));
   // Last: of a configuration for another version the rest is still worth reading.
-  partsOfMode(config.settings.mode);
+  modeNamed(config.settings.mode);
 }
 
 /** The kubeconfig may be on another machine, for which the file is: then nothing is known of it. */
-async function warningsOfAccess({ api }: Settings): Promise<readonly AccessWarning[]> {
-  const { kubeconfigPath: kubeconfig, serverUrl } = api;
-  if (kubeconfig !== undefined && existsSync(kubeconfig)) {
-    return await accessWarnings({ kubeconfig, ...(serverUrl ? { serverUrl } : {}) });
+async function warningsOfAccess(settings: Settings): Promise<readonly AccessWarning[]> {
+  const from = configuredSource(settings);
+  if (from.kubeconfig !== undefined && existsSync(from.kubeconfig)) {
+    return await accessWarnings(from);
   }
-  return serverUrl === undefined ? [] : plainHttpWarnings(new URL(serverUrl));
+  return from.serverUrl === undefined ? [] : plainHttpWarnings(new URL(from.serverUrl));
 }
 
 function actionsOfOtherCommands({ cleanup, initOnly, version }: StartWishes): readonly string[] {

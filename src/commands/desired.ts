@@ -1,12 +1,12 @@
 import type { HeldPort } from '../agent/host-sockets.ts';
 import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
-import { hasHooks } from '../agent/node-facts.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
+import { needsOf } from '../modes/registry.ts';
 import { patiently } from './services/patience.ts';
-import { openSource, type SourceOptions, warnOfGaps } from './source.ts';
+import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
 
@@ -20,6 +20,7 @@ export interface ObservedMachine {
 export interface NodeToObserve {
   readonly settings: Settings;
   readonly nodeName: string;
+  /** What it says wins over the settings. */
   readonly from: SourceOptions;
   /** Undefined: another one, of which only the Node object tells. */
   readonly machine: ObservedMachine | undefined;
@@ -41,12 +42,13 @@ export interface ObservedNode {
  */
 export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const { settings, nodeName, from, machine } = of;
+  const needs = needsOf(settings.mode);
   const broken: ClusterError[] = [];
   let isRead = false;
   const source = await openSource(
     {
+      ...configuredSource(settings),
       ...from,
-      watchesNamespaces: hasHooks(settings),
       onProblem: (problem) => {
         // What breaks later, while changes are followed, takes nothing away.
         if (!isRead && isBrokenManifest(problem)) broken.push(problem);
@@ -56,7 +58,12 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
     settings.nodeObject === 'none' ? undefined : nodeName,
   );
   const listSockets = machine?.listSockets;
-  const intake = new Intake({ settings, nodeName, expectsHostSockets: listSockets !== undefined });
+  const intake = new Intake({
+    settings,
+    needs,
+    nodeName,
+    expectsHostSockets: listSockets !== undefined,
+  });
   if (listSockets) intake.takeHostSockets(await listSockets());
   if (!machine) intake.takeMachineAddresses([]);
   const complete = Promise.withResolvers<void>();

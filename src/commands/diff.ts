@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { Difference } from '../dataplanes/contract.ts';
 import { effectiveCapabilities } from '../linux/capabilities.ts';
 import { NetlinkError } from '../linux/netlink/errors.ts';
+import { modeNamed } from '../modes/registry.ts';
 import { aboutText } from './basis/about.ts';
 import { answerOf } from './basis/answer.ts';
 import { type Basis, findBasis } from './basis/basis.ts';
@@ -11,7 +12,6 @@ import { CommandError } from './command-error.ts';
 import { diffText, diffVerdict } from './diff/text-view.ts';
 import { givenFlags } from './kube-proxy-flags.ts';
 import { ownNetworkNamespace } from './run/agent-node.ts';
-import { openPlane } from './run/plane.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
 
 interface DiffOptions extends BasisOptions {
@@ -84,7 +84,7 @@ async function compare(
   { isRepeated }: { readonly isRepeated: boolean },
 ): Promise<readonly Difference[]> {
   const { mode, ebpf } = basis.config.settings;
-  const plane = openPlane(mode, { ebpf });
+  const plane = modeNamed(mode).open({ ebpf });
   try {
     const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
     return await plane.diff({ facts, rows: rows.map(({ forwarding }) => forwarding) });

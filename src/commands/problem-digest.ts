@@ -1,6 +1,6 @@
-import type { Clock } from '../cluster/clock.ts';
 import { type ClusterError, type ClusterErrorCode, describeError } from '../cluster/errors.ts';
 import type { ProblemListener } from '../cluster/source.ts';
+import type { Clock } from '../time/clock.ts';
 
 export interface Digest {
   readonly problem: ClusterError;

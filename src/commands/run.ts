@@ -4,23 +4,25 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { Events } from '../agent/events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
-import { hasHooks } from '../agent/node-facts.ts';
 import { ApiSource } from '../cluster/api-source.ts';
-import { systemClock } from '../cluster/clock.ts';
 import type { Source } from '../cluster/source.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { planChange } from '../config/plan.ts';
 import { formatProblem } from '../config/problem.ts';
+import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
+import { openNetfilter } from '../modes/netfilter.ts';
+import type { Part } from '../modes/part.ts';
+import { ALL_PARTS, modeNamed } from '../modes/registry.ts';
+import { removeOtherParts } from '../modes/remove-other-parts.ts';
+import { systemClock } from '../time/clock.ts';
 import { manifestsOption } from './basis/options.ts';
 import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { mountForPrograms } from './run/ebpf.ts';
-import { RUN_FOLDER } from './run/folder.ts';
 import { giveBackMemory } from './run/give-back-memory.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
@@ -33,13 +35,11 @@ import {
 } from './run/machine.ts';
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance } from './run/one-instance.ts';
-import { removeOtherModes } from './run/other-modes.ts';
-import { openNftables, openPart, openPlane, type PlanePart, partsOfMode } from './run/plane.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { sourceLog } from './run/source-log.ts';
 import { VERSION } from './run/version.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { configuredSource, openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
@@ -48,7 +48,7 @@ interface RunOptions {
   readonly takeOver?: true;
 }
 
-/** `fairlead run`: makes Service addresses work on this machine, until it is told to stop. */
+/** `fairlead run`: makes Service addresses work on this machine, until SIGTERM or SIGINT. */
 export function runCommand(): Command {
   const command = new Command('run')
     .description('make every Service address work on this machine, as kube-proxy does')
@@ -69,7 +69,7 @@ export function runCommand(): Command {
   });
 }
 
-/** What kube-proxy does instead of running when it is asked to; whether it was. */
+/** kube-proxy's flags that do something instead of running; resolves to whether one was given. */
 async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promise<boolean> {
   const { version, writeConfigToPath, cleanup } = config.wishes;
   if (version) printPage(`fairlead ${VERSION}`);
@@ -88,7 +88,7 @@ interface Start {
   readonly options: RunOptions;
 }
 
-/** From here on nothing waits for who reads standard error, not even the reason of an end. */
+/** From here on nothing blocks on the reader of standard error, not even a fatal error. */
 async function run(start: Start): Promise<void> {
   const log = openLog(start.config.settings.log);
   keepLastWords(log.log, log.lines);
@@ -102,14 +102,14 @@ async function run(start: Start): Promise<void> {
 
 async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
-  // Before anything of the machine is changed.
-  partsOfMode(settings.mode);
+  // Before anything on the machine is changed.
+  const mode = modeNamed(settings.mode);
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
   const lifetime = new AbortController();
   const stop = (name: NodeJS.Signals) => {
-    log.info({ signal: name }, 'stopping; the rules stay');
+    log.info({ signal: name }, 'stopping; the rules stay in the kernel');
     lifetime.abort();
   };
   process.once('SIGTERM', stop);
@@ -123,9 +123,9 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const serveLocalhost = localhostServer(machine);
   await prepareMachine(settings, machine);
   if (config.wishes.initOnly) {
-    // The proxy itself does it too; in a container without privileges it must find it done.
+    // The proxy does it too, but in an unprivileged container it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
-    mountForPrograms(settings);
+    mode.prepare?.(settings);
     return;
   }
   const restClient = new RestClientMetrics();
@@ -144,7 +144,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     onProblem: (error) => log.debug(`event: ${String(error)}`),
     clock: systemClock,
   });
-  const plane = openPlane(settings.mode, {
+  const plane = mode.open({
     ebpf: settings.ebpf,
     onWarning: (message) => log.warn(message),
     serveLocalhost,
@@ -152,17 +152,20 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   let afterwards: Promise<unknown> = Promise.resolve();
   const proxy = assembleProxy({
     onFirstSync: () => {
-      const { mode, ebpf } = settings;
-      const open = (part: PlanePart) => openPart(part, { ebpf });
-      const others = { mode, open, log, clock: systemClock, random: Math.random };
+      const { ebpf } = settings;
+      const open = (part: Part) => part.open({ ebpf });
+      const others = { mode, parts: ALL_PARTS, open, log, clock: systemClock, random: Math.random };
       const onFailed = () => proxy.metrics.onCleanupFailed();
       afterwards = Promise.all([
-        removeOtherModes({ ...others, onFailed }, lifetime.signal),
-        ...(options.takeOver ? [removeKubeProxyTables({ openNetlink: openNftables, log })] : []),
+        removeOtherParts({ ...others, onFailed }, lifetime.signal),
+        ...(options.takeOver
+          ? [removeKubeProxyTables({ openNetlink: () => openNetfilter('requests'), log })]
+          : []),
         giveBackMemory(others, lifetime.signal),
       ]);
     },
     config,
+    mode,
     nodeName,
     source,
     ...(options.filename ? { manifests: options.filename } : {}),
@@ -186,16 +189,8 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
 }
 
 function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
-  const { kubeconfigPath, serverUrl, accept } = settings.api;
-  return {
-    watch: true,
-    isAgent: true,
-    watchesNamespaces: hasHooks(settings),
-    ...(options.filename ? { filename: options.filename } : {}),
-    ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-    ...(serverUrl === undefined ? {} : { serverUrl }),
-    ...(accept === undefined ? {} : { accept }),
-  };
+  const { filename } = options;
+  return { ...configuredSource(settings), filename, watch: true, isAgent: true };
 }
 
 function watchedNode(settings: Settings, nodeName: string): string | undefined {
@@ -212,7 +207,7 @@ async function postTo(
   }
 }
 
-/** Follows the file: what can change while running does, the rest is told. */
+/** Watches the file: applies what can change while running, and logs what needs a restart. */
 async function followConfig(
   of: {
     config: LoadedConfig;
@@ -234,9 +229,10 @@ async function followConfig(
       onChange: ({ config }) => {
         const plan = planChange(running, config);
         running = plan.config;
-        for (const change of plan.live) log.info({ field: change.path }, 'changed, in force now');
+        for (const change of plan.live)
+          log.info({ field: change.path }, 'configuration field changed, in force now');
         for (const change of plan.restart) {
-          log.warn({ field: change.path }, 'changed, in force after a restart');
+          log.warn({ field: change.path }, 'configuration field changed, in force after a restart');
         }
         proxy.reconfigure(plan.config);
       },

@@ -1,19 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type ClusterSize, mapSizes } from '../dataplanes/ebpf/maps/map-sizes.ts';
+import type { ModeName } from '../config/modes.ts';
+import type { ClusterSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
-import { readObject, SOCKET_PROGRAMS } from './run/ebpf.ts';
+import { modeNamed, SIZED_MODES } from '../modes/registry.ts';
 import { sizeTable } from './size/table-view.ts';
 import { printJson, printPage } from './terminal/print.ts';
-
-/** Modes that keep maps. They are the same in both; the programs at sockets declare all of them. */
-const SIZED_MODES = ['socket-ebpf', 'tc-ebpf'] as const;
-
-type SizedMode = (typeof SIZED_MODES)[number];
 
 const MOST = 100_000_000;
 
 interface SizeOptions {
-  readonly mode: SizedMode;
+  readonly mode: ModeName;
   readonly services: number;
   readonly endpoints: number;
   readonly frontends: number;
@@ -22,7 +18,7 @@ interface SizeOptions {
   readonly output: 'table' | 'json';
 }
 
-/** `fairlead size`: what a cluster of some size takes of a node's kernel, before it is there. */
+/** `fairlead size`: kernel memory that a cluster of some size needs on a node, in advance. */
 export function sizeCommand(): Command {
   return new Command('size')
     .description(
@@ -38,7 +34,7 @@ export function sizeCommand(): Command {
       count,
     )
     .addOption(
-      new Option('--mode <mode>', 'which data plane').choices(SIZED_MODES).default('socket-ebpf'),
+      new Option('--mode <mode>', 'which data plane').choices(SIZED_MODES).default(SIZED_MODES[0]),
     )
     .addOption(
       new Option('-o, --output <form>', 'for a person, or for a program')
@@ -57,7 +53,7 @@ function show(options: SizeOptions): void {
     nodeAddresses: options.nodeAddresses,
     cpus: options.cpus ?? possibleCpus(),
   };
-  const maps = mapSizes(readObject(SOCKET_PROGRAMS).maps, cluster);
+  const maps = modeNamed(mode).size?.(cluster) ?? [];
   const totalBytes = maps.reduce((sum, { bytes }) => sum + bytes, 0);
   const found = { mode, ...cluster, maps, totalBytes };
   if (output === 'json') printJson(found);

@@ -1,14 +1,16 @@
 import { homedir } from 'node:os';
 import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
-import { systemClock } from '../cluster/clock.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
 import type { RequestListener } from '../cluster/request-seen.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
+import type { Settings } from '../config/settings.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
+import { needsOf } from '../modes/registry.ts';
+import { systemClock } from '../time/clock.ts';
 import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
 import { ImpatientSource } from './services/impatient-source.ts';
@@ -17,13 +19,13 @@ import { printWarning } from './terminal/print.ts';
 /** Where a person wants the objects from. */
 export interface SourceOptions {
   /** Manifests instead of a cluster. */
-  readonly filename?: readonly string[];
-  readonly kubeconfig?: string;
-  readonly context?: string;
+  readonly filename?: readonly string[] | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
   /** Wins over the address in the kubeconfig. */
-  readonly serverUrl?: string;
+  readonly serverUrl?: string | undefined;
   /** Media types that the API server may answer in. */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
   readonly watch?: true;
@@ -37,6 +39,17 @@ export interface SourceOptions {
   readonly onServer?: (report: ServerReport) => void;
   /** Told of each request to the API server. */
   readonly onRequest?: RequestListener;
+}
+
+/** The part of them that the configuration decides. */
+export function configuredSource(settings: Settings): SourceOptions {
+  const { kubeconfigPath, serverUrl, accept } = settings.api;
+  return {
+    kubeconfig: kubeconfigPath,
+    serverUrl,
+    accept,
+    watchesNamespaces: needsOf(settings.mode).namespaces,
+  };
 }
 
 export type AccessWarningListener = (warning: AccessWarning) => void;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { styleText } from 'node:util';
 import fc from 'fast-check';
-import { formatTextTable, terminalWidth } from './text-table.ts';
+import { formatTextTable, formatWrappedTable, terminalWidth } from './text-table.ts';
 
 const WIDTH = 80;
 const longest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
@@ -74,4 +74,18 @@ describe('a table', () => {
     const [, second = ''] = formatTextTable([['x'.repeat(10), red]], 20).split('\n');
     assert.ok(second.includes('\x1b[31mbecause\x1b[39m'), second);
   });
+});
+
+it('wraps the last column only, below its own head', () => {
+  const table = [
+    ['NAME', 'WHY'],
+    ['first', 'because it is so and no other way'],
+    ['second', 'no'],
+  ];
+  assert.equal(
+    formatWrappedTable(table, { width: 28 }),
+    ['NAME    WHY', 'first   because it is so and', '        no other way', 'second  no'].join(
+      '\n',
+    ),
+  );
 });

@@ -5,6 +5,8 @@ import { visibleButStyles } from './terminal/visible.ts';
 const GAP = '  ';
 /** Enough for a word of a head. */
 const LEAST_WIDTH = 6;
+/** The last column stays readable, also where the lines become too long. */
+const LEAST_LAST_WIDTH = 20;
 
 /**
  * Aligned columns for a person, by what is visible of each cell; the first row is the head. A cell
@@ -20,6 +22,23 @@ export function formatTextTable(
   return rows.flatMap((row) => linesOf(row, widths)).join('\n');
 }
 
+/** The same, with the last column wrapped and no other; `style` is for its cells below the head. */
+export function formatWrappedTable(
+  given: readonly (readonly string[])[],
+  { width, style = (text) => text }: { width: number; style?: (text: string) => string },
+): string {
+  const lastColumn = Math.max(...given.map((row) => row.length)) - 1;
+  const rows = given.map((row, index) =>
+    row.map(visibleButStyles).map((cell, column) => {
+      return index > 0 && column === lastColumn ? style(cell) : cell;
+    }),
+  );
+  const widths = naturalWidths(rows);
+  const before = widths.slice(0, lastColumn).reduce((sum, each) => sum + each + GAP.length, 0);
+  widths[lastColumn] = Math.max(LEAST_LAST_WIDTH, width - before);
+  return rows.flatMap((row) => linesOf(row, widths)).join('\n');
+}
+
 /** Undefined where it is no terminal: then nothing is wrapped. */
 export function terminalWidth(stream: {
   readonly isTTY?: boolean;
@@ -32,18 +51,23 @@ function widthsFor(
   rows: readonly (readonly string[])[],
   screenWidth: number | undefined,
 ): readonly number[] {
-  const natural: number[] = [];
-  for (const row of rows) {
-    row.forEach((cell, column) => {
-      natural[column] = Math.max(natural[column] ?? 0, visibleLength(cell));
-    });
-  }
+  const natural = naturalWidths(rows);
   if (screenWidth === undefined) return natural;
   const room = screenWidth - GAP.length * Math.max(0, natural.length - 1);
   const columns = natural.map((_, column) =>
     columnWidths(rows.map((row) => stripVTControlCharacters(row[column] ?? ''))),
   );
   return fittedWidths(columns, { room, leastWidth: LEAST_WIDTH });
+}
+
+function naturalWidths(rows: readonly (readonly string[])[]): number[] {
+  const natural: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      natural[column] = Math.max(natural[column] ?? 0, visibleLength(cell));
+    });
+  }
+  return natural;
 }
 
 function linesOf(row: readonly string[], widths: readonly number[]): string[] {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
-import type { Mode } from './modes.ts';
+import type { ModeName } from './modes.ts';
 import { modeOf } from './resolve.ts';
 import { isReadIn } from './validate.ts';
 import { writtenValue } from './write.ts';
@@ -42,7 +42,7 @@ function effectOf(
     mode,
     isOtherMode,
     isOtherMachine,
-  }: { mode: Mode; isOtherMode: boolean; isOtherMachine: boolean },
+  }: { mode: ModeName; isOtherMode: boolean; isOtherMachine: boolean },
 ): ChangeEffect {
   const row = FIELDS[path];
   if (row.noEffect !== undefined || !isReadIn(mode, row)) return 'none';

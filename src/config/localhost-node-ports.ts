@@ -2,25 +2,27 @@ import { parseCidrs } from '../addresses/cidr.ts';
 import { isLoopbackAddress } from '../addresses/loopback.ts';
 import { gateValue } from './feature-gates.ts';
 import type { Origin, ResolvedFields } from './layers.ts';
-import type { Mode } from './modes.ts';
+import { type ModeName, traitsOf } from './modes.ts';
 import { expandNodePortAddresses } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
 import type { NodePortSettings } from './settings.ts';
 
 const GATE = 'KubeProxyNFTablesLocalhostNodePorts';
 
-/** Modes in which packets to loopback cannot be forwarded, so that connections are relayed. */
-const RELAYING: readonly Mode[] = ['nftables', 'socket-ebpf', 'tc-ebpf'];
-
 /** Whether the mode relays and the gate is on; `nodePortAddresses` has to name loopback as well. */
-export function mayRelayLocalhost(fields: ResolvedFields, mode: Mode): boolean {
-  return gateValue(fields, GATE) && RELAYING.includes(mode);
+export function mayRelayLocalhost(fields: ResolvedFields, mode: ModeName): boolean {
+  return gateValue(fields, GATE) && relays(mode);
+}
+
+/** Whether packets to loopback cannot be forwarded, so that connections are relayed. */
+function relays(mode: ModeName): boolean {
+  return traitsOf(mode).loopback === 'relayed';
 }
 
 /** Families whose TCP node ports on loopback are relayed; undefined: none. */
 export function relayedLocalhost(
   fields: ResolvedFields,
-  mode: Mode,
+  mode: ModeName,
 ): NodePortSettings['relayedLocalhost'] {
   if (!mayRelayLocalhost(fields, mode)) return undefined;
   const families = loopbackFamilies(fields.nodePortAddresses.value);
@@ -28,10 +30,10 @@ export function relayedLocalhost(
 }
 
 /** A gate without its address, and an address without its gate. */
-export function localhostWarnings(fields: ResolvedFields, mode: Mode): readonly Problem[] {
+export function localhostWarnings(fields: ResolvedFields, mode: ModeName): readonly Problem[] {
   const { featureGates, nodePortAddresses } = fields;
   const isNamed = loopbackFamilies(nodePortAddresses.value).length > 0;
-  const canRelay = RELAYING.includes(mode);
+  const canRelay = relays(mode);
   if (gateValue(fields, GATE)) {
     if (canRelay && isNamed) return [];
     const message = canRelay

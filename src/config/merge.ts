@@ -1,6 +1,7 @@
 import { parseIpSloppily } from '../addresses/ip.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from './fields/table.ts';
 import type { Layer, Origin, Resolved, ResolvedFields } from './layers.ts';
+import { isModeName, traitsOf } from './modes.ts';
 import { withPort } from './network-text.ts';
 
 type Draft = Map<FieldPath, Resolved<FieldValue>>;
@@ -105,9 +106,9 @@ function followMode(draft: Draft): void {
   }
   const addresses = draft.get('nodePortAddresses');
   if (!Array.isArray(addresses?.value) || addresses.value.length > 0) return;
-  const isIptablesBased =
-    draft.get('fairlead.mode')?.value === '' && ['iptables', 'ipvs'].includes(String(mode?.value));
-  if (isIptablesBased) return;
+  const name = String(mode?.value);
+  const isKubeProxys = draft.get('fairlead.mode')?.value === '' && isModeName(name);
+  if (isKubeProxys && traitsOf(name).servesAllAddresses) return;
   const value = isChosen ? ['primary'] : EVERY_ADDRESS;
   draft.set('nodePortAddresses', { value, origin: DEFAULT });
 }

@@ -1,14 +1,73 @@
-/** The modes that kube-proxy knows too, and that its own field `mode` may name. */
-export const KUBE_PROXY_MODES = ['iptables', 'ipvs', 'nftables'] as const;
+/** What the configuration must know of a mode: which fields it reads, and where node ports answer. */
+interface ModeTraits {
+  /** Whether kube-proxy's own field `mode` may name it. */
+  readonly isOfKubeProxy: boolean;
+  /** False: the name is read, and `fairlead run` says that this version has no such mode. */
+  readonly isBuilt: boolean;
+  /** The feature gate of kube-proxy without which its field `mode` may not name it. */
+  readonly gate?: 'KubeProxyIPVS';
+  /** Whether `fairlead.interfaces` chooses the interfaces that it serves. */
+  readonly choosesInterfaces?: true;
+  /** The block whose `masqueradeAll` and `masqueradeBit` it reads. */
+  readonly masqueradeBlock: 'iptables' | 'nftables';
+  /** The block whose `syncPeriod` it reads. */
+  readonly syncBlock: 'iptables' | 'ipvs' | 'nftables';
+  /** Whether node ports are served on all addresses, and not only the primary ones, by default. */
+  readonly servesAllAddresses: boolean;
+  /** How node ports on loopback are served: by rules of the kernel, or for TCP by a relay. */
+  readonly loopback: 'forwarded' | 'relayed' | 'not served';
+}
 
-export const MODES = [...KUBE_PROXY_MODES, 'userspace', 'tc-ebpf', 'socket-ebpf'] as const;
+const KUBE_PROXY_NFTABLES = {
+  isOfKubeProxy: true,
+  masqueradeBlock: 'nftables',
+  syncBlock: 'nftables',
+  servesAllAddresses: false,
+  loopback: 'relayed',
+} as const;
 
-/** The modes that this version can run; the others are read, and said to be missing. */
-export const IMPLEMENTED_MODES = ['nftables', 'iptables', 'socket-ebpf', 'tc-ebpf'] as const;
+/** Modes that kube-proxy does not have read the block of the one that is most like them. */
+const OWN = { ...KUBE_PROXY_NFTABLES, isOfKubeProxy: false } as const;
 
-export type ImplementedMode = (typeof IMPLEMENTED_MODES)[number];
+/** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each built one. */
+const TRAITS = {
+  nftables: { ...KUBE_PROXY_NFTABLES, isBuilt: true },
+  iptables: {
+    isOfKubeProxy: true,
+    isBuilt: true,
+    masqueradeBlock: 'iptables',
+    syncBlock: 'iptables',
+    servesAllAddresses: true,
+    loopback: 'forwarded',
+  },
+  ipvs: {
+    isOfKubeProxy: true,
+    isBuilt: false,
+    gate: 'KubeProxyIPVS',
+    masqueradeBlock: 'iptables',
+    syncBlock: 'ipvs',
+    servesAllAddresses: true,
+    loopback: 'not served',
+  },
+  'socket-ebpf': { ...OWN, isBuilt: true },
+  'tc-ebpf': { ...OWN, isBuilt: true, choosesInterfaces: true },
+  userspace: { ...OWN, isBuilt: false, loopback: 'not served' },
+} as const satisfies Record<string, ModeTraits>;
 
-export type Mode = (typeof MODES)[number];
+export type ModeName = keyof typeof TRAITS;
+
+/** The modes that this version can run. */
+export type BuiltModeName = {
+  [Name in ModeName]: (typeof TRAITS)[Name]['isBuilt'] extends true ? Name : never;
+}[ModeName];
+
+export const DEFAULT_MODE: BuiltModeName = 'nftables';
+
+export const MODE_NAMES = Object.keys(TRAITS) as readonly ModeName[];
+
+export const KUBE_PROXY_MODES = modesWith(({ isOfKubeProxy }) => isOfKubeProxy);
+
+export const BUILT_MODES = modesWith(({ isBuilt }) => isBuilt) as readonly BuiltModeName[];
 
 export const LOCAL_TRAFFIC_MODES = [
   'ClusterCIDR',
@@ -17,6 +76,14 @@ export const LOCAL_TRAFFIC_MODES = [
   'InterfaceNamePrefix',
 ] as const;
 
-export function isMode(text: string): text is Mode {
-  return MODES.some((mode) => mode === text);
+export function modesWith(has: (traits: ModeTraits) => boolean): readonly ModeName[] {
+  return MODE_NAMES.filter((name) => has(TRAITS[name]));
+}
+
+export function traitsOf(mode: ModeName): ModeTraits {
+  return TRAITS[mode];
+}
+
+export function isModeName(text: string): text is ModeName {
+  return Object.hasOwn(TRAITS, text);
 }

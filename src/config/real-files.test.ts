@@ -12,7 +12,7 @@ import { toConfigurationYaml } from './write.ts';
 
 /**
  * Files as they are found in clusters, and beside each what kube-proxy 1.37.1 made of it, recorded
- * with `kube-proxy --config FILE --write-config-to …`. `npm run config-equality` asks it again.
+ * with `kube-proxy --config FILE --write-config-to …`. `npm run compare -- config` asks it again.
  */
 const FOLDER = join(import.meta.dirname, 'testdata');
 const NO_FLAGS: GivenFlags = new Map();

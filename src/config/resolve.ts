@@ -3,7 +3,7 @@ import { featureSettings } from './feature-gates.ts';
 import type { StartWishes } from './flags/read.ts';
 import type { ResolvedFields } from './layers.ts';
 import { mayRelayLocalhost, relayedLocalhost } from './localhost-node-ports.ts';
-import { isMode, type Mode } from './modes.ts';
+import { DEFAULT_MODE, isModeName, type ModeName, traitsOf } from './modes.ts';
 import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
 import { expandNodePortAddresses, isEveryAddress } from './node-port-addresses.ts';
 import type {
@@ -16,16 +16,16 @@ import type {
 } from './settings.ts';
 
 /** The mode that will run: ours if the block of ours names one. */
-export function modeOf(fields: ResolvedFields): Mode {
+export function modeOf(fields: ResolvedFields): ModeName {
   const name = fields['fairlead.mode'].value || fields.mode.value;
   // Whatever else it says is a fault that validation reports; this is only so that it can go on.
-  return isMode(name) ? name : 'nftables';
+  return isModeName(name) ? name : DEFAULT_MODE;
 }
 
 /** Fields that have passed validation, turned into settings. */
 export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Settings {
   const mode = modeOf(fields);
-  const block = mode === 'iptables' || mode === 'ipvs' ? 'iptables' : 'nftables';
+  const { masqueradeBlock, syncBlock } = traitsOf(mode);
   const nodeObject = fields['fairlead.nodeObject'].value === 'none' ? 'none' : 'expected';
   const nodeName = fields.hostnameOverride.value.trim().toLowerCase();
   const address = parseIpSloppily(fields.bindAddress.value);
@@ -58,10 +58,10 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     },
     addressRules: fields['fairlead.addressRules'].value === 'kube-proxy' ? 'kube-proxy' : 'strict',
     masquerade: {
-      all: fields[`${block}.masqueradeAll`].value,
-      markBit: fields[`${block}.masqueradeBit`].value,
+      all: fields[`${masqueradeBlock}.masqueradeAll`].value,
+      markBit: fields[`${masqueradeBlock}.masqueradeBit`].value,
     },
-    syncPeriodMs: fields[`${mode === 'ipvs' ? 'ipvs' : block}.syncPeriod`].value,
+    syncPeriodMs: fields[`${syncBlock}.syncPeriod`].value,
     conntrack: conntrackSettings(fields),
     ipvs: ipvsSettings(fields),
     ebpf: {
@@ -121,7 +121,8 @@ function nodePorts(
   const isAll = written.length === 0 || isEveryAddress(addresses);
   return {
     addresses: isAll ? 'all' : addresses,
-    onLocalhost: mode === 'iptables' && fields['iptables.localhostNodePorts'].value,
+    onLocalhost:
+      traitsOf(mode).loopback === 'forwarded' && fields['iptables.localhostNodePorts'].value,
     ...optional('relayedLocalhost', relayedLocalhost(fields, mode)),
   };
 }

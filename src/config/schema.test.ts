@@ -24,5 +24,5 @@ test('the JSON schema describes every field, and lets it be null', () => {
 
 test('the JSON schema completes what has choices', () => {
   const mode = at(configurationJsonSchema(), ['properties', 'mode', 'anyOf', '0']);
-  assert.deepEqual(at(mode, ['enum']), ['', 'iptables', 'ipvs', 'nftables']);
+  assert.deepEqual(at(mode, ['enum']), ['', 'nftables', 'iptables', 'ipvs']);
 });

@@ -1,9 +1,9 @@
-import type { Mode } from './modes.ts';
+import type { ModeName } from './modes.ts';
 import type { ListenAddress } from './network-text.ts';
 
 /** Everything the configuration decides, resolved for the chosen mode. Frozen. */
 export interface Settings {
-  readonly mode: Mode;
+  readonly mode: ModeName;
   /** Undefined: the host name of the machine. */
   readonly nodeName?: string;
   readonly nodeObject: 'expected' | 'none';
@@ -55,7 +55,7 @@ export interface NodePortSettings {
    * nothing is served on all of its addresses, if there is a Node object.
    */
   readonly addresses: 'all' | 'none' | readonly string[];
-  /** The kernel forwards node ports on 127.0.0.1 too; only mode iptables can. */
+  /** The kernel forwards node ports on 127.0.0.1 too; only some modes can. */
   readonly onLocalhost: boolean;
   /** Families whose TCP node ports on loopback are relayed by the process; undefined: none. */
   readonly relayedLocalhost?: readonly ('IPv4' | 'IPv6')[];

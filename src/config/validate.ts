@@ -6,7 +6,7 @@ import { gateValue } from './feature-gates.ts';
 import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
-import { IMPLEMENTED_MODES, KUBE_PROXY_MODES, type Mode } from './modes.ts';
+import { BUILT_MODES, KUBE_PROXY_MODES, type ModeName, traitsOf } from './modes.ts';
 import { parseListenAddress } from './network-text.ts';
 import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
@@ -24,7 +24,7 @@ export function validateFields(fields: ResolvedFields): readonly Problem[] {
 }
 
 /** kube-proxy does not check the blocks of modes it does not run, so neither may we. */
-export function isReadIn(mode: Mode, row: FieldRow): boolean {
+export function isReadIn(mode: ModeName, row: FieldRow): boolean {
   return row.modes === undefined || row.modes.includes(mode);
 }
 
@@ -104,15 +104,15 @@ function modeFaults(fields: ResolvedFields): readonly Fault[] {
       `${mode.value} is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips`,
     ];
   }
-  if (!KUBE_PROXY_MODES.some((known) => known === mode.value)) {
-    if (mode.value === '') return [];
-    return [`must be one of ${IMPLEMENTED_MODES.join(', ')}, and is ${JSON.stringify(mode.value)}`];
+  if (mode.value === '') return [];
+  const known = KUBE_PROXY_MODES.find((each) => each === mode.value);
+  if (known === undefined) {
+    return [`must be one of ${BUILT_MODES.join(', ')}, and is ${JSON.stringify(mode.value)}`];
   }
-  // kube-proxy 1.37 knows the mode only while the gate is on.
-  if (mode.value === 'ipvs' && !gateValue(fields, 'KubeProxyIPVS')) {
-    return ['cannot be ipvs while the feature gate KubeProxyIPVS is off'];
-  }
-  return [];
+  // kube-proxy 1.37 knows ipvs only while its gate is on.
+  const { gate } = traitsOf(known);
+  if (gate === undefined || gateValue(fields, gate)) return [];
+  return [`cannot be ${known} while the feature gate ${gate} is off`];
 }
 
 function isOwnMode(mode: string): boolean {

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { sleep } from '../time/sleep.ts';
 import { compareFields, type FieldChange } from './changes.ts';
 import { ConfigError } from './errors.ts';
 import { type FileTrail, fileTrail } from './file-trail.ts';
@@ -99,20 +99,12 @@ async function settled(path: string, signal: AbortSignal): Promise<string | unde
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(SETTLING_DEADLINE_MS)]);
   let before = await lookAt(path);
   while (!deadline.aborted) {
-    await pause(deadline);
+    await sleep(SETTLED_MS, deadline);
     const now = await lookAt(path);
     if (now === before) return now;
     before = now;
   }
   return undefined;
-}
-
-async function pause(deadline: AbortSignal): Promise<void> {
-  try {
-    await wait(SETTLED_MS, undefined, { signal: deadline });
-  } catch (error) {
-    if (!deadline.aborted) throw error;
-  }
 }
 
 async function lookAt(path: string): Promise<string> {

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forwarding } from '../forwarding/model.ts';
-import type { Change } from '../forwarding/table.ts';
 import { ComposedPlane } from './composition.ts';
-import { type DataPlane, type NodeFacts, PlaneError } from './contract.ts';
+import {
+  type Applied,
+  type DataPlane,
+  type NodeFacts,
+  PlaneError,
+  type RowChange,
+} from './contract.ts';
 
 const FACTS: NodeFacts = {
   podDetection: { IPv4: undefined, IPv6: undefined },
@@ -23,8 +28,16 @@ function row(service: string, affinitySeconds = 0): Forwarding {
   };
 }
 
-function text({ before, after }: Change): string {
-  return `${before?.id.service ?? '-'}>${after?.id.service ?? '-'}`;
+const SIGNS = { absent: '-', unknown: '?' } as const;
+
+/** `a>b`; `-` is an absent row, `?` an unknown one. */
+function text({ before, after }: RowChange): string {
+  const was = typeof before === 'string' ? SIGNS[before] : before.id.service;
+  return `${was}>${after?.id.service ?? '-'}`;
+}
+
+function change(before: Applied, after: Forwarding): RowChange {
+  return { key: 'k', id: after.id, before, after };
 }
 
 /** Two planes of which the one behind writes in three parts; `faults` are the calls that fail. */
@@ -47,7 +60,7 @@ class Pair {
     this.plane = new ComposedPlane({ mode: 'both', front: this.#half('front'), behind });
   }
 
-  async write(change: Change): Promise<void> {
+  async write(change: RowChange): Promise<void> {
     while ((await this.plane.applyPart?.(change)) === 'unfinished');
   }
 
@@ -92,14 +105,14 @@ test('has parts if the plane behind has them', () => {
 
 test('tells the front of a large row when all its parts are behind', async () => {
   const pair = new Pair();
-  await pair.write({ key: 'k', before: row('a'), after: row('b') });
+  await pair.write(change(row('a'), row('b')));
   const part = 'behind part a>b';
   assert.deepEqual(pair.calls, [part, part, part, 'front apply a>b']);
 });
 
 test('tells the front of a new large row with affinity before its first part', async () => {
   const pair = new Pair();
-  await pair.write({ key: 'k', before: undefined, after: row('s', 10) });
+  await pair.write(change('absent', row('s', 10)));
   const part = 'behind part ->s';
   assert.deepEqual(pair.calls, ['front apply ->s', part, part, part]);
 });
@@ -107,32 +120,32 @@ test('tells the front of a new large row with affinity before its first part', a
 test('rolls the front back when the plane behind rejects a part', async () => {
   const pair = new Pair();
   pair.faults.add('behind part ->s');
-  await assert.rejects(pair.write({ key: 'k', before: undefined, after: row('s', 10) }), REFUSAL);
+  await assert.rejects(pair.write(change('absent', row('s', 10))), REFUSAL);
   assert.deepEqual(pair.calls, ['front apply ->s', 'behind part ->s', 'front apply s>-']);
 });
 
 test('knows what the front has after the plane behind rejected a part', async () => {
   const pair = new Pair();
   pair.faults.add('behind part a>b');
-  await assert.rejects(pair.write({ key: 'k', before: row('a'), after: row('b') }), REFUSAL);
-  await pair.plane.apply([{ key: 'k', before: undefined, after: row('c') }]);
-  assert.deepEqual(pair.calls.slice(1), ['behind apply ->c', 'front apply a>c']);
+  await assert.rejects(pair.write(change(row('a'), row('b'))), REFUSAL);
+  await pair.plane.apply([change('unknown', row('c'))]);
+  assert.deepEqual(pair.calls.slice(1), ['behind apply ?>c', 'front apply a>c']);
 });
 
 test('knows what both have after the front rejected a row that is behind', async () => {
   const pair = new Pair();
   pair.faults.add('front apply a>b');
-  await assert.rejects(pair.write({ key: 'k', before: row('a'), after: row('b') }), REFUSAL);
-  await pair.plane.apply([{ key: 'k', before: undefined, after: row('c') }]);
+  await assert.rejects(pair.write(change(row('a'), row('b'))), REFUSAL);
+  await pair.plane.apply([change('unknown', row('c'))]);
   assert.deepEqual(pair.calls.slice(4), ['behind apply b>c', 'front apply a>c']);
 });
 
 test('knows what the front has after an inspection that failed between two parts', async () => {
   const pair = new Pair();
-  const change = { key: 'k', before: row('a'), after: row('b') };
-  assert.equal(await pair.plane.applyPart?.(change), 'unfinished');
+  const begun = change(row('a'), row('b'));
+  assert.equal(await pair.plane.applyPart?.(begun), 'unfinished');
   pair.faults.add('behind inspect');
   await assert.rejects(pair.plane.inspect({ facts: FACTS, rows: [] }, 'everything'), REFUSAL);
-  await pair.plane.apply([{ key: 'k', before: undefined, after: row('c') }]);
-  assert.deepEqual(pair.calls.slice(2), ['behind apply ->c', 'front apply a>c']);
+  await pair.plane.apply([change('unknown', row('c'))]);
+  assert.deepEqual(pair.calls.slice(2), ['behind apply ?>c', 'front apply a>c']);
 });

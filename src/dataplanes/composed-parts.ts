@@ -1,21 +1,21 @@
 import type { ServicePortKey } from '../forwarding/model.ts';
-import type { Change } from '../forwarding/table.ts';
-import { goingFirst, type HalfKnown, type Rows, withKnown } from './composed-changes.ts';
-import type { DataPlane } from './contract.ts';
+import { goingFirst } from './composed-changes.ts';
+import { type Applied, type DataPlane, PlaneError, type RowChange } from './contract.ts';
+import type { Halves } from './halves.ts';
 
 export interface ComposedPartsOptions {
   readonly front: DataPlane;
   readonly behind: DataPlane;
-  readonly halfKnown: HalfKnown;
-  readonly rollBack: (plane: DataPlane, changes: readonly Change[]) => Promise<void>;
+  readonly halves: Halves;
+  readonly rollBack: (plane: DataPlane, changes: readonly RowChange[]) => Promise<void>;
 }
 
 interface Begun {
-  /** As the agent named it. */
-  readonly change: Change;
-  readonly behind: Change;
-  /** Undefined: there is no front to tell. */
-  readonly front: Change | undefined;
+  /** As the caller named it. */
+  readonly change: RowChange;
+  readonly behind: RowChange;
+  /** Undefined: the front is lost, and gets nothing. */
+  readonly front: RowChange | undefined;
   /** Whether the front has all of it already. */
   readonly isFirstInFront: boolean;
 }
@@ -23,7 +23,7 @@ interface Begun {
 /**
  * Large rows of two planes: the one behind gets them in parts, the front all at once, before the
  * first part where a row goes to the front first, otherwise after the last. When one of them
- * refuses, what each of them has is noted, so that the next change of the row tells it to each.
+ * rejects, it is noted what each of them has.
  */
 export class ComposedParts {
   readonly #options: ComposedPartsOptions;
@@ -35,69 +35,60 @@ export class ComposedParts {
 
   /** An inspection begins: the plane behind forgets which part is next. */
   forget(): void {
-    for (const begun of this.#begun.values()) this.#noteFront(begun);
+    for (const { change, front, isFirstInFront } of this.#begun.values()) {
+      const inFront = isFirstInFront ? front?.after : front?.before;
+      this.#options.halves.note(change.key, inFront === undefined ? {} : { front: inFront });
+    }
     this.#begun.clear();
   }
 
-  async apply(change: Change, front: 'there' | 'lost'): Promise<'unfinished' | 'finished'> {
+  async apply(change: RowChange, front: 'there' | 'lost'): Promise<'unfinished' | 'finished'> {
     const { key } = change;
     const known = this.#begun.get(key);
     const begun = known?.change === change ? known : await this.#begin(change, front);
     const state = await this.#applyBehind(begun);
     if (state === 'unfinished') return state;
-    await this.#applyInFront(begun);
+    if (!begun.isFirstInFront) await this.#applyFront(begun, change.after ?? 'absent');
     this.#begun.delete(key);
-    this.#options.halfKnown.onlyBehind.delete(key);
-    this.#options.halfKnown.onlyInFront.delete(key);
+    this.#options.halves.written(change);
     return state;
   }
 
-  async #begin(change: Change, front: 'there' | 'lost'): Promise<Begun> {
-    const { halfKnown } = this.#options;
-    const [behind = change] = withKnown([change], halfKnown.onlyBehind);
-    const inFront = front === 'there' ? withKnown([change], halfKnown.onlyInFront) : [];
+  async #begin(change: RowChange, front: 'there' | 'lost'): Promise<Begun> {
+    const { halves } = this.#options;
+    const behind = halves.changeFor('behind', change);
+    const inFront = front === 'there' ? [halves.changeFor('front', change)] : [];
     const first = goingFirst(inFront);
-    if (first.length > 0) await this.#options.front.apply(first);
     const begun = { change, behind, front: inFront[0], isFirstInFront: first.length > 0 };
+    if (begun.isFirstInFront) await this.#applyFront(begun, behind.before);
     this.#begun.set(change.key, begun);
     return begun;
   }
 
   async #applyBehind(begun: Begun): Promise<'unfinished' | 'finished'> {
-    const { behind, front, rollBack } = this.#options;
+    const { behind, front, rollBack, halves } = this.#options;
     try {
       if (behind.applyPart !== undefined) return await behind.applyPart(begun.behind);
       await behind.apply([begun.behind]);
       return 'finished';
     } catch (error) {
       this.#begun.delete(begun.change.key);
-      // From now on the plane behind remembers what is there of the row.
-      this.#options.halfKnown.onlyBehind.delete(begun.change.key);
+      halves.note(begun.change.key, begun.front === undefined ? {} : { front: begun.front.before });
       if (begun.front !== undefined && begun.isFirstInFront) await rollBack(front, [begun.front]);
-      else this.#noteFront(begun);
       throw error;
     }
   }
 
-  async #applyInFront(begun: Begun): Promise<void> {
-    if (begun.front === undefined || begun.isFirstInFront) return;
-    try {
-      await this.#options.front.apply([begun.front]);
-    } catch (error) {
-      this.#begun.delete(begun.change.key);
-      note(this.#options.halfKnown.onlyBehind, begun.change.key, begun.change.after);
-      this.#noteFront(begun);
-      throw error;
-    }
-  }
-
-  #noteFront({ change: { key }, front, isFirstInFront }: Begun): void {
+  /** `behind`: what the plane behind has meanwhile. */
+  async #applyFront({ change: { key }, front }: Begun, behind: Applied): Promise<void> {
     if (front === undefined) return;
-    note(this.#options.halfKnown.onlyInFront, key, isFirstInFront ? front.after : front.before);
+    try {
+      await this.#options.front.apply([front]);
+    } catch (error) {
+      this.#begun.delete(key);
+      const isUnknown = error instanceof PlaneError && error.unknown?.has(key);
+      this.#options.halves.note(key, { front: isUnknown ? 'unknown' : front.before, behind });
+      throw error;
+    }
   }
-}
-
-function note(rows: Rows, key: ServicePortKey, row: Change['after']): void {
-  if (row === undefined) rows.delete(key);
-  else rows.set(key, row);
 }

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
-import type { Change } from '../forwarding/table.ts';
 import { ComposedPlane } from './composition.ts';
-import { type DataPlane, type EndpointCount, type NodeFacts, PlaneError } from './contract.ts';
+import {
+  type Applied,
+  type DataPlane,
+  type EndpointCount,
+  type NodeFacts,
+  PlaneError,
+  type RowChange,
+} from './contract.ts';
 
 interface Told {
   readonly plane: DataPlane;
@@ -31,8 +37,16 @@ function told(name: string, calls: string[], more: Partial<DataPlane> = {}): Dat
   };
 }
 
-function text({ key, before, after }: Change): string {
-  return `${key}:${before?.id.service ?? '-'}>${after?.id.service ?? '-'}`;
+const SIGNS = { absent: '-', unknown: '?' } as const;
+
+/** `k:a>b`; `-` is an absent row, `?` an unknown one. */
+function text({ key, before, after }: RowChange): string {
+  const was = typeof before === 'string' ? SIGNS[before] : before.id.service;
+  return `${key}:${was}>${after?.id.service ?? '-'}`;
+}
+
+function change(key: string, before: Applied, after?: Forwarding): RowChange {
+  return { key, id: row('any').id, before, after };
 }
 
 function composed(front: Partial<DataPlane> = {}, behind: Partial<DataPlane> = {}): Told {
@@ -68,9 +82,9 @@ function finds(...right: string[]): DataPlane['inspect'] {
   });
 }
 
-test('what is new is behind before it is in front, and gone in front before it is behind', async () => {
+test('adds a row behind before the front, and removes it in front before behind', async () => {
   const { plane, calls } = composed();
-  await plane.apply([{ key: 'k', before: undefined, after: row('a') }]);
+  await plane.apply([change('k', 'absent', row('a'))]);
   await plane.remove();
   assert.deepEqual(calls, [
     'behind apply k:->a',
@@ -80,12 +94,12 @@ test('what is new is behind before it is in front, and gone in front before it i
   ]);
 });
 
-test('who is to stay with an endpoint meets what is new in front first, or nowhere', async () => {
+test('programs affinity rows in the front plane first', async () => {
   const staying = { ...row('s'), affinitySeconds: 10 };
-  const changes: readonly Change[] = [
-    { key: 'new', before: undefined, after: staying },
-    { key: 'known', before: staying, after: staying },
-    { key: 'other', before: undefined, after: row('a') },
+  const changes: readonly RowChange[] = [
+    change('new', 'absent', staying),
+    change('known', staying, staying),
+    change('other', 'absent', row('a')),
   ];
   const { plane, calls } = composed();
   await plane.apply(changes);
@@ -96,36 +110,33 @@ test('who is to stay with an endpoint meets what is new in front first, or nowhe
   ]);
 });
 
-test('an address that goes from one row to another is handed over in one transaction', async () => {
+test('moves an address from one row to another in one transaction', async () => {
   const refused = { action: 'reject' } as const;
   const outcomes = { pod: refused, host: refused, outside: refused };
   const frontends = [{ kind: 'cluster-ip', address: '10.96.0.1', port: 80, outcomes }] as const;
   const old = { ...row('a'), frontends, affinitySeconds: 10 };
   const renamed = { ...row('b'), frontends, affinitySeconds: 10 };
   const { plane, calls } = composed();
-  await plane.apply([
-    { key: 'old', before: old, after: undefined },
-    { key: 'new', before: undefined, after: renamed },
-  ]);
+  await plane.apply([change('old', old), change('new', 'absent', renamed)]);
   assert.deepEqual(calls, ['behind apply old:a>-,new:->b', 'front apply old:a>-,new:->b']);
 });
 
-test('what is refused behind is taken back from the front', async () => {
+test('rolls the front back when the plane behind rejects a change', async () => {
   const staying = { ...row('s'), affinitySeconds: 10 };
   const refusal = new PlaneError('full', { code: 'FULL', next: '' });
   const { plane, calls } = composed({}, { apply: () => Promise.reject(refusal) });
-  await assert.rejects(plane.apply([{ key: 'k', before: undefined, after: staying }]), refusal);
+  await assert.rejects(plane.apply([change('k', 'absent', staying)]), refusal);
   assert.deepEqual(calls, ['front apply k:->s', 'front apply k:s>-']);
 });
 
-test('what the front refuses is taken back from behind', async () => {
+test('rolls the plane behind back when the front rejects a change', async () => {
   const refusal = new PlaneError('full', { code: 'FULL', next: '' });
   const { plane, calls } = composed({ apply: () => Promise.reject(refusal) });
-  await assert.rejects(plane.apply([{ key: 'k', before: row('a'), after: row('b') }]), refusal);
+  await assert.rejects(plane.apply([change('k', row('a'), row('b'))]), refusal);
   assert.deepEqual(calls, ['behind apply k:a>b', 'behind apply k:b>a']);
 });
 
-test('what only one of them has is not new to it, and is what the front leaves when it refuses', async () => {
+test('restores the row that only the plane behind had when the front rejects a change', async () => {
   const refusal = new PlaneError('full', { code: 'FULL', next: '' });
   const rows = [row('a')];
   const key = servicePortKey(row('a').id);
@@ -133,27 +144,47 @@ test('what only one of them has is not new to it, and is what the front leaves w
   const { plane, calls } = composed(refusing, { inspect: finds(key) });
   await plane.inspect({ facts: FACTS, rows }, 'everything');
   for (let attempt = 0; attempt < 2; attempt++) {
-    await assert.rejects(plane.apply([{ key, before: undefined, after: row('b') }]), refusal);
+    await assert.rejects(plane.apply([change(key, 'unknown', row('b'))]), refusal);
   }
   const once = [`behind apply ${key}:a>b`, `behind apply ${key}:b>a`];
   assert.deepEqual(calls, [...once, ...once]);
 });
 
-test('what only the front has is told to the front alone, once', async () => {
+test('rolls the front back and names the row unknown behind when that plane has a part of it', async () => {
+  const unknown = new Set(['k']);
+  const rejection = new PlaneError('half', { code: 'HALF', next: '', unknown });
+  let isBroken = true;
+  const staying = { ...row('s'), affinitySeconds: 10 };
+  const { plane, calls } = composed(
+    {},
+    {
+      apply: async (changes) => {
+        calls.push(`behind apply ${changes.map(text).join()}`);
+        if (isBroken) throw rejection;
+      },
+    },
+  );
+  await assert.rejects(plane.apply([change('k', row('a'), staying)]), rejection);
+  isBroken = false;
+  await plane.apply([change('k', 'unknown', staying)]);
+  assert.deepEqual(calls, ['behind apply k:a>s', 'behind apply k:?>s', 'front apply k:a>s']);
+});
+
+test('names a row that only the front has as `before` to the front alone, once', async () => {
   const key = servicePortKey(row('a').id);
   const { plane, calls } = composed({ inspect: finds(key) }, { inspect: finds() });
   await plane.inspect({ facts: FACTS, rows: [row('a')] }, 'everything');
-  await plane.apply([{ key, before: undefined, after: undefined }]);
-  await plane.apply([{ key, before: undefined, after: row('b') }]);
+  await plane.apply([change(key, 'unknown')]);
+  await plane.apply([change(key, 'absent', row('b'))]);
   assert.deepEqual(calls, [
-    `behind apply ${key}:->-`,
+    `behind apply ${key}:?>-`,
     `front apply ${key}:a>-`,
     `behind apply ${key}:->b`,
     `front apply ${key}:->b`,
   ]);
 });
 
-test('what cannot be taken back is told, and nothing is written before both were looked at', async () => {
+test('rejects changes after a failed rollback until both planes were inspected completely', async (t) => {
   const refusal = new PlaneError('full', { code: 'FULL', next: '' });
   const depths: string[] = [];
   let count = 0;
@@ -171,22 +202,24 @@ test('what cannot be taken back is told, and nothing is written before both were
     },
   );
   const stop = new AbortController();
+  // Also when an assertion fails: a watch that goes on would keep the test run from ending.
+  t.after(() => stop.abort());
   const drifts: string[] = [];
   const watching = plane.watch(({ what }) => drifts.push(what), stop.signal);
-  const changes = [{ key: 'k', before: row('a'), after: row('b') }];
+  const changes = [change('k', row('a'), row('b'))];
   await assert.rejects(plane.apply(changes), refusal);
   await assert.rejects(plane.apply(changes), { code: 'PLANE_UNCERTAIN' });
   assert.deepEqual([count, drifts.length], [2, 1]);
-  await plane.inspect({ facts: FACTS, rows: [] }, 'suspects');
+  await plane.inspect({ facts: FACTS, rows: [] }, 'reported');
   assert.deepEqual(depths, ['everything']);
   await assert.rejects(plane.apply(changes), refusal);
   stop.abort();
   await watching;
 });
 
-test('a front that cannot be looked at is taken away, and what is behind serves alone until it can', async () => {
+test('removes a front that cannot be inspected and falls back to the plane behind', async () => {
   const key = servicePortKey(row('a').id);
-  const trouble = new PlaneError('no such group', { code: 'CGROUP_MISSING', next: '' });
+  const trouble = new PlaneError('no such cgroup', { code: 'CGROUP_MISSING', next: '' });
   let isBroken = true;
   const depths: string[] = [];
   const inspect: DataPlane['inspect'] = async (desired, depth) => {
@@ -204,42 +237,39 @@ test('a front that cannot be looked at is taken away, and what is behind serves 
   });
   const desired = { facts: FACTS, rows: [row('a')] };
   for (let look = 0; look < 2; look++) {
-    const { right, differences } = await plane.inspect(desired, 'suspects');
+    const { right, differences } = await plane.inspect(desired, 'reported');
     assert.deepEqual([...right], [key]);
-    const object = 'front: PlaneError: no such group';
+    const object = 'front: PlaneError: no such cgroup';
     assert.deepEqual(differences, [{ kind: 'missing', object }]);
   }
   assert.deepEqual(lost, [trouble]);
   await plane.configure(FACTS);
-  await plane.apply([{ key, before: row('a'), after: row('b') }]);
+  await plane.apply([change(key, row('a'), row('b'))]);
   const alone = ['behind configure', `behind apply ${key}:a>b`];
   assert.deepEqual(calls, ['front remove', 'front remove', ...alone]);
   isBroken = false;
-  const { right } = await plane.inspect(desired, 'suspects');
+  const { right } = await plane.inspect(desired, 'reported');
   assert.equal(right.size, 0);
-  assert.deepEqual(depths, ['suspects', 'everything', 'everything']);
-  await plane.apply([{ key, before: undefined, after: row('b') }]);
-  assert.deepEqual(calls.slice(4), [`behind apply ${key}:a>b`, `front apply ${key}:->b`]);
+  assert.deepEqual(depths, ['reported', 'everything', 'everything']);
+  await plane.apply([change(key, 'unknown', row('b'))]);
+  assert.deepEqual(calls.slice(4), [`behind apply ${key}:a>b`, `front apply ${key}:?>b`]);
 });
 
-test('a row is right when both have it, and rows may be given once only', async () => {
+test('finds a row right only if both planes do', async () => {
   const reads: number[] = [];
   const inspect =
     (right: string[]): DataPlane['inspect'] =>
     async ({ rows }) => {
-      reads.push([...rows].length);
+      reads.push(rows.length);
       return { right: new Set(right), differences: [], differenceCount: 1, writeCount: 2 };
     };
   const { plane } = composed({ inspect: inspect(['a', 'b']) }, { inspect: inspect(['b', 'c']) });
-  const once = function* () {
-    yield row('a');
-  };
-  const found = await plane.inspect({ facts: FACTS, rows: once() }, 'everything');
+  const found = await plane.inspect({ facts: FACTS, rows: [row('a')] }, 'everything');
   assert.deepEqual([...found.right], ['b']);
   assert.deepEqual([found.differenceCount, found.writeCount, ...reads], [2, 4, 1, 1]);
 });
 
-test('a watch that fails ends the other and says why', async () => {
+test('ends both watches when one fails, with its error', async () => {
   const { plane } = composed({ watch: () => Promise.reject(new Error('gone')) });
   await assert.rejects(
     plane.watch(() => undefined, AbortSignal.timeout(5000)),
@@ -247,7 +277,7 @@ test('a watch that fails ends the other and says why', async () => {
   );
 });
 
-test('what both have counted of one endpoint is added up', async () => {
+test('adds up the counts that both planes have of one endpoint', async () => {
   const count: EndpointCount = {
     service: 's',
     endpoint: '10.244.0.1:80',

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
-import type { Change } from '../forwarding/table.ts';
-import { goingFirst, type HalfKnown, rowsOf, undone, withKnown } from './composed-changes.ts';
+import { servicePortKey } from '../forwarding/model.ts';
+import { sleep } from '../time/sleep.ts';
+import { goingFirst, reversed } from './composed-changes.ts';
 import { ComposedParts } from './composed-parts.ts';
 import {
   type AffinityFill,
@@ -12,43 +11,46 @@ import {
   type Drift,
   type EndpointCount,
   type Inspection,
+  type InspectionDepth,
   type KernelFrontend,
   type NodeFacts,
   PlaneError,
+  type RowChange,
 } from './contract.ts';
+import { type Half, Halves } from './halves.ts';
 
 export interface ComposedPlaneParts {
   readonly mode: string;
-  /** Serves what it can and lets the rest pass. */
+  /** Translates what it can and lets all other connections pass. */
   readonly front: DataPlane;
-  /** Serves everything that reaches it. */
+  /** Translates everything that reaches it. */
   readonly behind: DataPlane;
-  /** The front cannot be used: what is behind serves alone until it can. */
+  /** The front cannot be used: fall back to the plane behind until it can. */
   readonly onFrontLost?: (error: unknown) => void;
-  /** Lets time pass, and less of it when the signal says so. */
+  /** Resolves after the time, or when the signal is aborted. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-const TRY_FRONT_EVERY_MS = 20_000;
+const RETRY_FRONT_EVERY_MS = 20_000;
 
 /**
- * Two planes as one: both have every row. Whatever passes the first meets the second, so the second
- * is told first of what is new, unless clients are to stay with an endpoint, and is the last to go.
+ * Two planes as one: both have every row. A connection that the front does not translate reaches the
+ * plane behind, so rows are added behind first (rows with affinity excepted) and removed there last.
  */
 export class ComposedPlane implements DataPlane {
   readonly mode: string;
   readonly rowsPerStep?: number;
   readonly objectsPerStep?: number;
-  readonly applyPart?: (change: Change) => Promise<'unfinished' | 'finished'>;
+  readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Why the front has nothing and is told nothing. It costs speed and no connection. */
+  /** Why the front has no rows and gets none. It costs speed and no connection. */
   #frontLost: unknown;
-  readonly #halfKnown: HalfKnown = { onlyInFront: new Map(), onlyBehind: new Map() };
+  readonly #halves = new Halves();
   readonly #parts: ComposedParts;
-  /** A change could not be taken back: what the planes have only a look can tell. */
+  /** A rollback failed: only an inspection can tell what the planes have. */
   #isUncertain = false;
   #onDrift: ((drift: Drift) => void) | undefined;
 
@@ -62,25 +64,21 @@ export class ComposedPlane implements DataPlane {
     this.#parts = new ComposedParts({
       front,
       behind,
-      halfKnown: this.#halfKnown,
-      rollBack: (plane, changes) => this.#takeBack({ plane, changes }),
+      halves: this.#halves,
+      rollBack: (plane, changes) => this.#rollBack(plane, changes),
     });
     if (behind.rowsPerStep !== undefined) this.rowsPerStep = behind.rowsPerStep;
     if (behind.objectsPerStep !== undefined) this.objectsPerStep = behind.objectsPerStep;
     if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
   }
 
-  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
-    // The rows are to be read once, and two planes read them.
-    const rows = [...desired.rows];
-    const again = { facts: desired.facts, rows };
+  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     const needed = this.#isUncertain ? 'everything' : depth;
     this.#parts.forget();
-    const behind = await this.#behind.inspect(again, needed);
-    const front = await this.#inspectFront(again, needed);
+    const behind = await this.#behind.inspect(desired, needed);
+    const front = await this.#inspectFront(desired, needed);
     this.#isUncertain = false;
-    this.#halfKnown.onlyInFront = rowsOf(rows, front.right.difference(behind.right));
-    this.#halfKnown.onlyBehind = rowsOf(rows, behind.right.difference(front.right));
+    this.#halves.inspected(desired.rows, { front, behind });
     return {
       right: behind.right.intersection(front.right),
       differences: [...behind.differences, ...front.differences],
@@ -94,35 +92,31 @@ export class ComposedPlane implements DataPlane {
     if (this.#frontLost === undefined) await this.#front.configure(facts);
   }
 
-  /** What one of them refuses is taken back from the other: it is one transaction, or none. */
-  async apply(changes: readonly Change[]): Promise<void> {
+  /** What one plane rejects is rolled back in the other: it is one transaction, or none. */
+  async apply(changes: readonly RowChange[]): Promise<void> {
     if (this.#isUncertain) throw uncertain();
-    const { onlyInFront, onlyBehind } = this.#halfKnown;
     const isLost = this.#frontLost !== undefined;
-    const front = isLost ? [] : withKnown(changes, onlyInFront);
+    const front = isLost ? [] : changes.map((each) => this.#halves.changeFor('front', each));
+    const behind = changes.map((each) => this.#halves.changeFor('behind', each));
     const first = new Set(goingFirst(front));
-    await this.#inTurn([
-      { plane: this.#front, changes: [...first] },
-      { plane: this.#behind, changes: withKnown(changes, onlyBehind) },
-      { plane: this.#front, changes: front.filter((change) => !first.has(change)) },
+    await this.#inOrder([
+      { half: 'front', changes: [...first] },
+      { half: 'behind', changes: behind },
+      { half: 'front', changes: front.filter((change) => !first.has(change)) },
     ]);
-    for (const { key } of changes) {
-      onlyBehind.delete(key);
-      onlyInFront.delete(key);
-    }
+    for (const change of changes) this.#halves.written(change);
   }
 
-  async #applyPart(change: Change): Promise<'unfinished' | 'finished'> {
+  async #applyPart(change: RowChange): Promise<'unfinished' | 'finished'> {
     if (this.#isUncertain) throw uncertain();
     return await this.#parts.apply(change, this.#frontLost === undefined ? 'there' : 'lost');
   }
 
   async diff(desired: Desired): Promise<readonly Difference[]> {
-    const again = { facts: desired.facts, rows: [...desired.rows] };
-    return [...(await this.#behind.diff(again)), ...(await this.#front.diff(again))];
+    return [...(await this.#behind.diff(desired)), ...(await this.#front.diff(desired))];
   }
 
-  /** The first that ends ends the other: nobody would know that half of the watch is gone. */
+  /** A watch that ends aborts the others, so that the caller learns of it and starts all of them again. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     this.#onDrift = onDrift;
     const one = new AbortController();
@@ -137,7 +131,7 @@ export class ComposedPlane implements DataPlane {
     if (failed) throw failed.reason;
   }
 
-  /** A connection is counted where it was translated, so the two add up. */
+  /** A connection is counted by the plane that translated it, so the two add up. */
   async counters(): Promise<readonly EndpointCount[]> {
     const sums = new Map<string, EndpointCount>();
     for (const plane of [this.#behind, this.#front]) {
@@ -154,7 +148,7 @@ export class ComposedPlane implements DataPlane {
     return [...sums.values()];
   }
 
-  /** A client is remembered where it was translated. */
+  /** A client has its affinity entry in the plane that translated it. */
   async affinityFill(): Promise<AffinityFill> {
     const fills = [await this.#behind.affinityFill?.(), await this.#front.affinityFill?.()];
     const known = fills.filter((fill) => fill !== undefined);
@@ -186,11 +180,8 @@ export class ComposedPlane implements DataPlane {
     await this.#behind.remove();
   }
 
-  /** A front that cannot be looked at is taken away, or it would answer from what it once was told. */
-  async #inspectFront(
-    desired: Desired & { readonly rows: readonly Forwarding[] },
-    depth: 'everything' | 'suspects',
-  ): Promise<Inspection> {
+  /** A front that cannot be inspected is removed, or it would go on translating to old endpoints. */
+  async #inspectFront(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     try {
       const isLost = this.#frontLost !== undefined;
       const found = await this.#front.inspect(desired, isLost ? 'everything' : depth);
@@ -198,7 +189,7 @@ export class ComposedPlane implements DataPlane {
       return found;
     } catch (error) {
       if (this.#frontLost === undefined) this.#onFrontLost(error);
-      this.#frontLost = error ?? new Error('no reason was given');
+      this.#frontLost = error ?? new Error('unknown error');
       const left = await this.#removeLost();
       const right = new Set(desired.rows.map(({ id }) => servicePortKey(id)));
       const differences = [missing(this.#front, error), ...left];
@@ -206,12 +197,12 @@ export class ComposedPlane implements DataPlane {
     }
   }
 
-  /** A look tries the front again, and who waits for a routine look waits long. */
+  /** An inspection tries the front again, and the next periodic one may be far away: ask for one. */
   async #askForFront(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#sleep(TRY_FRONT_EVERY_MS, signal);
+      await this.#sleep(RETRY_FRONT_EVERY_MS, signal);
       if (signal.aborted || this.#frontLost === undefined) continue;
-      onDrift({ what: `${this.#front.mode} is not there, and is tried again` });
+      onDrift({ what: `${this.#front.mode} could not be used; retrying` });
     }
   }
 
@@ -220,55 +211,69 @@ export class ComposedPlane implements DataPlane {
       await this.#front.remove();
       return [];
     } catch (error) {
-      return [{ kind: 'foreign', object: `${this.#front.mode}, which stays: ${String(error)}` }];
+      const object = `${this.#front.mode} could not be removed: ${String(error)}`;
+      return [{ kind: 'foreign', object }];
     }
   }
 
-  async #inTurn(steps: readonly Step[]): Promise<void> {
+  /** One after the other. What was done is rolled back when a step is rejected. */
+  async #inOrder(steps: readonly Step[]): Promise<void> {
     const done: Step[] = [];
     for (const step of steps.filter(({ changes }) => changes.length > 0)) {
       try {
-        await step.plane.apply(step.changes);
+        await this.#planeOf(step.half).apply(step.changes);
       } catch (error) {
-        for (const each of done.toReversed()) await this.#takeBack(each);
+        this.#noteUnknown(step, steps, error);
+        for (const { half, changes } of done.toReversed()) {
+          await this.#rollBack(this.#planeOf(half), changes);
+        }
         throw error;
       }
       done.push(step);
     }
   }
 
-  /** Why it was refused matters more than why this failed, so it is told as something to look at. */
-  async #takeBack({ plane, changes }: Step): Promise<void> {
+  /** The rejecting plane may have a part of these rows; the other one gets back what it had. */
+  #noteUnknown(rejected: Step, steps: readonly Step[], error: unknown): void {
+    const unknown = error instanceof PlaneError ? error.unknown : undefined;
+    if (unknown === undefined) return;
+    const other = rejected.half === 'front' ? 'behind' : 'front';
+    const changes = steps.filter(({ half }) => half === other).flatMap((step) => step.changes);
+    const before = new Map(changes.map((change) => [change.key, change.before]));
+    for (const key of unknown) this.#halves.note(key, { [other]: before.get(key) ?? 'unknown' });
+  }
+
+  /** The caller must learn why the change was rejected, so a failed rollback is reported as drift. */
+  async #rollBack(plane: DataPlane, changes: readonly RowChange[]): Promise<void> {
     try {
-      await plane.apply(changes.map(undone));
+      await plane.apply(changes.map(reversed));
     } catch (error) {
       this.#isUncertain = true;
-      const what = `a change of mode ${this.mode} was not taken back: ${String(error)}`;
+      const what = `rollback in mode ${this.mode} failed: ${String(error)}`;
       this.#onDrift?.({ what });
     }
+  }
+
+  #planeOf(half: Half): DataPlane {
+    return half === 'front' ? this.#front : this.#behind;
   }
 }
 
 interface Step {
-  readonly plane: DataPlane;
-  readonly changes: readonly Change[];
+  readonly half: Half;
+  readonly changes: readonly RowChange[];
 }
 
 function missing({ mode }: DataPlane, error: unknown): Difference {
   return { kind: 'missing', object: `${mode}: ${String(error)}` };
 }
 
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
 function uncertain(): PlaneError {
-  return new PlaneError('a change was not taken back, and nobody has looked since', {
-    code: 'PLANE_UNCERTAIN',
-    next: 'nothing: the kernel is looked at, and then it is written',
-  });
+  return new PlaneError(
+    "rollback failed; the kernel's state is unknown until the next full inspection",
+    {
+      code: 'PLANE_UNCERTAIN',
+      next: 'nothing: the kernel is inspected, then the rows are written',
+    },
+  );
 }

@@ -1,5 +1,10 @@
-import type { Family, Forwarding, Protocol, ServicePortKey } from '../forwarding/model.ts';
-import type { Change } from '../forwarding/table.ts';
+import type {
+  Family,
+  Forwarding,
+  Protocol,
+  ServicePortId,
+  ServicePortKey,
+} from '../forwarding/model.ts';
 
 /** How a packet of a pod of this node is told from all others, in one family. */
 export type PodDetection =
@@ -35,40 +40,61 @@ export interface NodeFacts {
   readonly masqueradeMark: number;
 }
 
-/** Everything a node should do. Rows are read once, in order; a plane must not keep the iterable. */
+/** Everything a node should do. A plane must not keep `rows`: at 50,000 Services it is large. */
 export interface Desired {
   readonly facts: NodeFacts;
-  readonly rows: Iterable<Forwarding>;
+  readonly rows: readonly Forwarding[];
 }
 
-/** One object of the kernel that is not as it should be, in words for people. */
+/**
+ * What the kernel has of a row. `absent`: nothing. `unknown`: something else than was applied last;
+ * the plane has noted which kernel objects it found, and where it has noted none there are none.
+ */
+export type Applied = Forwarding | 'absent' | 'unknown';
+
+/** One row to bring from what the kernel has to what is desired. */
+export interface RowChange {
+  readonly key: ServicePortKey;
+  readonly id: ServicePortId;
+  readonly before: Applied;
+  /** Undefined: the row is to be removed. */
+  readonly after: Forwarding | undefined;
+}
+
+/**
+ * How much an inspection reads. `reported`: only what `watch` has reported since the last inspection;
+ * the rest is assumed to be as in `desired`, so every row of it must have been applied.
+ */
+export type InspectionDepth = 'everything' | 'reported';
+
+/** A kernel object that differs from the desired state, described for people. */
 export interface Difference {
   readonly kind: 'missing' | 'foreign' | 'different';
   /** For example `ip fairlead map services { 10.96.0.10 . tcp . 80 }`. */
   readonly object: string;
   /** `namespace/name:port` of the Service it serves, where it serves one. */
   readonly service?: string;
-  /** Of what is different: what it should be, a line for each value or rule. */
+  /** For `different`: the desired values or rules, one per line. */
   readonly wanted?: readonly string[];
-  /** The same, as the kernel has it. */
+  /** For `different`: the values or rules in the kernel, one per line. */
   readonly found?: readonly string[];
 }
 
 export interface Inspection {
-  /** Rows of which the kernel has everything; all others must be applied. */
+  /** Rows that the kernel has completely. All others are `unknown` from now on, and must be applied. */
   readonly right: ReadonlySet<ServicePortKey>;
-  /** What was found amiss, at most a hundred; `differenceCount` says how many there were. */
+  /** At most a hundred of them; `differenceCount` counts all. */
   readonly differences: readonly Difference[];
   readonly differenceCount: number;
-  /** Objects written to the kernel meanwhile: fixed parts made, leftovers removed. */
+  /** Objects written to the kernel by the inspection: fixed parts added, leftovers deleted. */
   readonly writeCount: number;
 }
 
-/** One place of the kernel where packets or sockets come to what is ours. */
+/** A kernel hook by which packets or sockets reach our programs or rules. */
 export interface Attachment {
-  /** `cgroup`: a program at a socket hook. `tc`: a program at an interface. Else: rules. */
-  readonly place: 'cgroup' | 'tc' | 'nftables' | 'iptables';
-  /** Such as `connect4`, `eth0`, `table ip fairlead` or `IPv4 nat PREROUTING`. */
+  /** The kind of hook, as the plane names it, for example `cgroup`. */
+  readonly place: string;
+  /** Which hook of that kind, for example `connect4`. */
   readonly name: string;
   readonly isAttached: boolean;
 }
@@ -82,15 +108,15 @@ export interface RuleCount {
   readonly lastWritten: number;
 }
 
-/** Somebody else changed what is ours. */
+/** A change of our kernel objects by another process. */
 export interface Drift {
-  /** What happened, in words for people. */
+  /** What happened, described for people. */
   readonly what: string;
-  /** Who did it, where the kernel says. */
+  /** The process, where the kernel names it. */
   readonly by?: { readonly pid: number; readonly program: string };
 }
 
-/** Where the kernel counts: new connections that an endpoint got, at whichever frontend. */
+/** New connections to an endpoint, of all frontends of its service port, as the kernel counts them. */
 export interface EndpointCount {
   readonly service: ServicePortKey;
   readonly endpoint: string;
@@ -98,11 +124,11 @@ export interface EndpointCount {
   readonly bytes: number;
 }
 
-/** How many clients the plane remembers for session affinity, of how many it can. */
+/** How many clients have a session affinity entry, and how many can have one. */
 export interface AffinityFill {
   readonly remembered: number;
   readonly room: number;
-  /** Service ports at their quota: their new clients are balanced at random. Sorted. */
+  /** Service ports at their quota, sorted: their new clients get a random endpoint each time. */
   readonly full: readonly ServicePortKey[];
 }
 
@@ -114,88 +140,88 @@ export interface KernelFrontend {
 }
 
 /**
- * A way to make the kernel forward. It translates rows and decides nothing; it keeps no table of
- * what it has applied beyond what translation needs, the agent does. Calls never overlap: the agent
- * waits for one to settle before it makes the next (`diff`, `watch` and what only reads excepted).
+ * One implementation of forwarding in the kernel. It translates rows and decides nothing. The agent
+ * remembers which rows are applied; a plane keeps only what translation needs, and the kernel
+ * objects it found of `unknown` rows. `inspect`, `configure`, `apply`, `applyPart` and `remove` never
+ * overlap: the caller waits for one to settle before it makes the next call.
  */
 export interface DataPlane {
   readonly mode: string;
-  /** How many rows a transaction should have at most, where it costs much and a row little. */
+  /** Rows per transaction at most. For planes where a transaction is expensive and a row is cheap. */
   readonly rowsPerStep?: number;
   /**
-   * How many kernel objects one transaction may touch, where the kernel holds memory for each until
-   * it commits. A change that may touch more goes to `applyPart`; undefined: there is no limit.
+   * Kernel objects per transaction at most. For planes where the kernel holds memory for each until
+   * the commit. A change that may touch more goes to `applyPart`. Undefined: no limit.
    */
   readonly objectsPerStep?: number;
   /**
-   * Makes the fixed parts, removes what belongs to no row, and says which rows are there already.
-   * The start after a crash, a touched kernel and a routine look are all this one step.
-   * `suspects`: look only at what `watch` has reported since the last inspection, and believe that
-   * the kernel has all else of `desired`: so only when every row has been applied as it is there.
+   * Adds or repairs the fixed parts, deletes what belongs to no row, and reports which rows are
+   * complete. The first start, the start after a crash, drift and the periodic inspection are all
+   * this one call. A change that was being written in parts is begun anew afterwards, as `unknown`.
    */
-  inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection>;
+  inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection>;
   /** Node addresses, pod detection or service ranges changed; rows stay as they are. */
   configure(facts: NodeFacts): Promise<void>;
   /**
    * One transaction: resolves when the kernel has all of it. Rejects with a `PlaneError`, and then
-   * the kernel has nothing of it. `before` is what was applied; undefined for a row that an
-   * inspection did not find right, of which the plane remembers what is there.
+   * the kernel has none of it, except for the rows in `PlaneError.unknown`.
    */
-  apply(changes: readonly Change[]): Promise<void>;
+  apply(changes: readonly RowChange[]): Promise<void>;
   /**
    * Writes the next part of a change that is too large for one transaction. Call it with the same
-   * change until it resolves with `finished`; other rows may be written in between. The old endpoints
-   * serve until the new ones do. After a rejection the plane remembers what is there of the row, and
-   * the next change of it names no `before`, as after an inspection.
+   * object until it resolves with `finished`; other rows may be applied in between. The old endpoints
+   * serve until the new ones do. After a rejection the row is `unknown`.
    */
-  applyPart?(change: Change): Promise<'unfinished' | 'finished'>;
-  /** What `inspect` would find, without a write; all of it, however much it is. */
+  applyPart?(change: RowChange): Promise<'unfinished' | 'finished'>;
+  /** All differences that `inspect` would find, without a write. */
   diff(desired: Desired): Promise<readonly Difference[]>;
-  /** Tells every change of ours by somebody else, until the signal is aborted. */
+  /** Reports changes of our kernel objects by other processes, until the signal is aborted. */
   watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void>;
   counters(): Promise<readonly EndpointCount[]>;
   /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
   affinityFill?(): Promise<AffinityFill>;
-  /** Every place where what is ours must be met, and whether it is, as the kernel has it now. */
+  /** Every hook that must be attached, and whether it is, as the kernel has it now. */
   attachments?(): Promise<readonly Attachment[]>;
-  /** As far as is known without reading; only of a mode whose costs grow with its rules. */
+  /** Without reading the kernel. For planes whose cost per packet grows with the rules. */
   ruleCounts?(): readonly RuleCount[];
-  /** Every address that the kernel translates for us, whoever wrote it; an empty list after `remove`. */
+  /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
-  /** What `remove` would take away, counted; empty where nothing of it is there. */
+  /** How many objects `remove` would delete, by kind; empty if there are none. */
   inventory?(): Promise<readonly Holding[]>;
-  /** Leaves nothing behind. */
+  /** Deletes all our kernel objects. */
   remove(): Promise<void>;
 }
 
-/** So many objects of one kind that the kernel holds for us. */
+/** How many objects of one kind the kernel holds for us. */
 export interface Holding {
   readonly what: 'programs' | 'maps' | 'tables' | 'chains' | 'rules' | 'sets' | 'addresses';
   readonly count: number;
 }
 
-/** Why a change is not in the kernel. */
+/** Why a call failed. */
 export class PlaneError extends Error {
   override readonly name = 'PlaneError';
   readonly code: string;
   /** What a person can do about it. */
   readonly next: string;
-  /** The row that the kernel refused, when it said which. */
+  /** The row that the kernel rejected, where it is known which. */
   readonly culprit?: ServicePortKey;
+  /** Rows of the rejected call of which the kernel may have a part: they are `unknown` from now on. */
+  readonly unknown?: ReadonlySet<ServicePortKey>;
 
-  constructor(
-    message: string,
-    about: { code: string; next: string; culprit?: ServicePortKey; cause?: unknown },
-  ) {
+  constructor(message: string, about: PlaneErrorAbout) {
     super(message, { cause: about.cause });
     this.code = about.code;
     this.next = about.next;
     if (about.culprit !== undefined) this.culprit = about.culprit;
+    if (about.unknown !== undefined) this.unknown = about.unknown;
   }
 }
 
-/** What rules of the iptables mode count by name; undefined where the kernel has no such counter. */
-export interface PacketCounts {
-  readonly invalidDropped: number | undefined;
-  readonly localhostAccepted: number | undefined;
+interface PlaneErrorAbout {
+  readonly code: string;
+  readonly next: string;
+  readonly culprit?: ServicePortKey;
+  readonly unknown?: ReadonlySet<ServicePortKey>;
+  readonly cause?: unknown;
 }

@@ -31,7 +31,7 @@ describe('FrontendIndex', () => {
         return Reflect.get(list, name);
       },
     });
-    const index = new FrontendIndex(new Set(['UDP']));
+    const index = new FrontendIndex();
     const [before, after] = [
       row(frontends, ['10.0.0.1']),
       row(frontends, ['10.0.0.1', '10.0.0.2']),

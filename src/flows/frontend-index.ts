@@ -18,16 +18,13 @@ import { addNeed, type Needs } from './needs.ts';
 type Targets = ReadonlyMap<FrontendKey, FlowTarget>;
 const NO_TARGETS: Targets = new Map();
 
+/** An established TCP connection outlives its endpoint, as with kube-proxy: rows of TCP are ignored. */
+const PROTOCOLS: ReadonlySet<Protocol> = new Set<Protocol>(['UDP', 'SCTP']);
+
 /** The frontends that the kernel serves, as far as it has acknowledged them. */
 export class FrontendIndex {
-  readonly #protocols: ReadonlySet<Protocol>;
   readonly #rows = new Map<ServicePortKey, Forwarding>();
   readonly #owners = new Map<FrontendKey, ServicePortKey>();
-
-  /** Rows of other protocols are passed over. */
-  constructor(protocols: ReadonlySet<Protocol>) {
-    this.#protocols = protocols;
-  }
 
   /** Whose a frontend is; undefined: nobody's. */
   owner(key: FrontendKey): Forwarding | undefined {
@@ -40,7 +37,7 @@ export class FrontendIndex {
     const needs: Needs = new Map();
     const known = changes.flatMap(({ key, before, after }) => {
       const row = after ?? before;
-      if (row === undefined || !this.#protocols.has(row.id.protocol)) return [];
+      if (row === undefined || !PROTOCOLS.has(row.id.protocol)) return [];
       return [{ key, before: this.#rows.get(key) ?? before, after }];
     });
     // Rows that share their frontends differ in endpoints only: nothing passes to another.
@@ -61,7 +58,7 @@ export class FrontendIndex {
     const left = new Map(this.#rows);
     const changes: Change[] = [];
     for (const after of rows) {
-      if (!this.#protocols.has(after.id.protocol)) continue;
+      if (!PROTOCOLS.has(after.id.protocol)) continue;
       const key = servicePortKey(after.id);
       changes.push({ key, before: undefined, after });
       left.delete(key);

@@ -23,8 +23,6 @@ export interface FlowRun {
   readonly draining: number;
   /** Connections of TCP that were spared because somebody may still answer their SYN. */
   readonly youngTries: number;
-  /** TCP was asked for and is left alone, because the kernel would lose the connections. */
-  readonly tcpSkipped: boolean;
   /** It failed, and will be done again. */
   readonly error?: unknown;
 }

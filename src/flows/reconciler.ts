@@ -3,17 +3,16 @@ import {
   FAMILIES,
   type Family,
   type Forwarding,
-  type Protocol,
   type ServicePortId,
 } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import { addressBytes, addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
-import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
 import { synSentSeconds } from '../linux/conntrack/syn-sent-seconds.ts';
-import { picksUpTcpInTheMiddle } from '../linux/conntrack/tcp-loose.ts';
-import { pause } from '../linux/pause.ts';
+import { systemClock } from '../time/clock.ts';
+import { sleep } from '../time/sleep.ts';
+import { Wake } from '../time/wake.ts';
 import { BegunFrontends, BegunRows } from './begun.ts';
 import { FrontendIndex } from './frontend-index.ts';
 import { IP_VERSIONS } from './keys.ts';
@@ -22,7 +21,6 @@ import type { FlowObserver } from './observer.ts';
 import { Pass } from './pass.ts';
 import type { Wanted } from './questions.ts';
 import type { Grounds, TryGrounds } from './verdict.ts';
-import { Wakeup } from './wakeup.ts';
 import { isLeftUnanswered, YoungTries } from './young-tries.ts';
 
 /** Packets that met the old rules may still be on their way when the new ones are acknowledged. */
@@ -39,15 +37,9 @@ export type IsServing = (
   endpoint: Pick<Endpoint, 'address' | 'port'>,
 ) => boolean;
 
-export interface TcpReset {
-  /** Whether the data plane answers TCP with a reset where a Service has no endpoints. */
-  readonly resetsWithoutEndpoints: boolean;
+export interface FlowOptions {
+  readonly isServing?: IsServing;
 }
-
-/** Resetting TCP without knowing who still serves would break every graceful shutdown. */
-export type FlowOptions =
-  | { readonly isServing?: IsServing; readonly resetTcp?: never }
-  | { readonly isServing: IsServing; readonly resetTcp: TcpReset };
 
 export interface FlowReconcilerParts {
   readonly conntrack: Conntrack;
@@ -69,10 +61,10 @@ export interface FlowReconcilerParts {
  */
 export class FlowReconciler {
   readonly #parts: FlowReconcilerParts;
-  readonly #index: FrontendIndex;
-  readonly #wakeup = new Wakeup();
+  readonly #index = new FrontendIndex();
+  readonly #wake = new Wake();
   #needs: Needs = new Map();
-  /** Stays empty where TCP is reset: then the index knows its rows. */
+  /** TCP rows that may have connection attempts older than their rules. */
   #begun = new BegunRows();
   /** Frontends with flows to endpoints that still serve, inspected again when these change or are due. */
   #draining: Needs = new Map();
@@ -85,19 +77,19 @@ export class FlowReconciler {
 
   constructor(parts: FlowReconcilerParts) {
     this.#parts = parts;
-    this.#index = new FrontendIndex(protocolsOf(parts.options));
   }
 
   /** These rows are all that the kernel has: once at the start, and whenever that is in doubt. */
   adopt(rows: Iterable<Forwarding>): void {
     const all = [...rows];
-    if (!this.#resetsTcp) this.#begun.adopt(all);
+    this.#begun.adopt(all);
     this.#need(this.#index.adopt(all));
   }
 
   /** The kernel has these changes. */
   acknowledged(changes: readonly Change[]): void {
-    if (!this.#resetsTcp) this.#noteBegun(changes);
+    this.#begun.note(changes);
+    this.#young.rows.follow(changes);
     this.#need(this.#index.acknowledge(changes));
   }
 
@@ -120,9 +112,11 @@ export class FlowReconciler {
     let failures = 0;
     let restUntilMs = 0;
     while (!signal.aborted) {
-      await this.#wakeup.wait({ signal, timeoutMs: this.#untilDueMs() });
+      const dueInMs = this.#untilDueMs();
+      const limit = dueInMs === undefined ? undefined : { ms: dueInMs, clock: systemClock };
+      await this.#wake.wait(signal, limit);
       const restMs = restUntilMs - performance.now();
-      await pause(failures === 0 ? Math.max(SETTLE_MS, restMs) : retryMs(failures), signal);
+      await sleep(failures === 0 ? Math.max(SETTLE_MS, restMs) : retryMs(failures), signal);
       if (signal.aborted) return;
       const beganAtMs = performance.now();
       const isDone = await this.#lookAtEverythingNeeded(signal);
@@ -135,21 +129,12 @@ export class FlowReconciler {
   #lookAtDrainingNow(): void {
     if (this.#draining.size === 0) return;
     this.#drainsDueAtMs = performance.now();
-    this.#wakeup.wake();
+    this.#wake.call();
   }
 
   #need(needs: Needs): void {
     for (const [key, need] of needs) addNeed(this.#needs, key, need);
-    if (this.#needs.size > 0 || this.#begun.size > 0) this.#wakeup.wake();
-  }
-
-  get #resetsTcp(): boolean {
-    return this.#parts.options.resetTcp !== undefined;
-  }
-
-  #noteBegun(changes: readonly Change[]): void {
-    this.#begun.note(changes);
-    this.#young.rows.follow(changes);
+    if (this.#needs.size > 0 || this.#begun.size > 0) this.#wake.call();
   }
 
   /** How long until something that was spared is to be looked at again; undefined: nothing was. */
@@ -179,7 +164,7 @@ export class FlowReconciler {
     if (await this.#lookAt(taken, signal)) return true;
     this.#needs = putBack(this.#needs, taken.needs);
     this.#begun.putBack(taken.begun);
-    this.#wakeup.wake();
+    this.#wake.call();
     return false;
   }
 
@@ -188,12 +173,9 @@ export class FlowReconciler {
     const startedAtMs = performance.now();
     this.#changedMeanwhile = new Set();
     let pass: Pass | undefined;
-    let tcpSkipped = false;
     let failure: { error?: unknown } = {};
     try {
-      const possible = withoutUnsafeTcp(needs);
-      tcpSkipped = possible.size < needs.size;
-      const wanted = { needs: possible, begun, known };
+      const wanted = { needs, begun, known };
       const onYoungTry = (flow: Flow, row: Forwarding): void =>
         this.#young.add(flow, { row, seenAtMs: known.seenAtMs(flow) ?? performance.now() });
       pass = new Pass({ conntrack, observer, onYoungTry, grounds: this.#groundsFor(wanted) });
@@ -209,7 +191,7 @@ export class FlowReconciler {
       families: familiesOf({ needs, begun }),
       durationMs: performance.now() - startedAtMs,
       frontends: needs.size,
-      ...{ seen, deleted, draining, youngTries, tcpSkipped },
+      ...{ seen, deleted, draining, youngTries },
       ...failure,
     });
     return !('error' in failure);
@@ -246,12 +228,9 @@ export class FlowReconciler {
       owner: (key) => this.#index.owner(key),
       isNodePortAddress,
       ...(clients ? { isClient: (address) => clients.has(address) } : {}),
-      ...(this.#resetsTcp
-        ? {}
-        : { tries: this.#tryGrounds(new BegunFrontends(begun, isNodePortAddress), known) }),
+      tries: this.#tryGrounds(new BegunFrontends(begun, isNodePortAddress), known),
       isServing: (id, { address, port }) =>
         options.isServing?.(id, { address: addressText(address), port }) ?? false,
-      resetsTcpWithoutEndpoints: options.resetTcp?.resetsWithoutEndpoints ?? false,
     };
   }
 
@@ -268,16 +247,6 @@ export class FlowReconciler {
 /** What a look is about, and what is known of tries from the looks before. */
 interface Taken extends Wanted {
   readonly known: YoungTries;
-}
-
-function protocolsOf({ resetTcp }: FlowOptions): ReadonlySet<Protocol> {
-  return new Set<Protocol>(resetTcp ? ['UDP', 'SCTP', 'TCP'] : ['UDP', 'SCTP']);
-}
-
-function withoutUnsafeTcp(needs: Needs): Needs {
-  const isTcp = needs.values().some(({ target }) => target.protocol === PROTOCOL_TCP);
-  if (!isTcp || picksUpTcpInTheMiddle()) return needs;
-  return new Map([...needs].filter(([, { target }]) => target.protocol !== PROTOCOL_TCP));
 }
 
 function familiesOf({ needs, begun }: Wanted): Family[] {

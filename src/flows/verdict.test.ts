@@ -11,12 +11,13 @@ import {
 import type { Change } from '../forwarding/table.ts';
 import { addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
+import { BegunFrontends, BegunRows } from './begun.ts';
 import { FrontendIndex } from './frontend-index.ts';
 import { PROTOCOL_NUMBERS } from './keys.ts';
 import { addNeed, type Needs } from './needs.ts';
 import { flow } from './testing/fake-conntrack.ts';
 import { row } from './testing/rows.ts';
-import { type Grounds, Judge } from './verdict.ts';
+import { type Grounds, Judge, type TryGrounds } from './verdict.ts';
 
 const NODE_ADDRESSES = ['192.168.0.1', 'fd00:1::1'];
 const ADDRESSES = {
@@ -146,13 +147,18 @@ function changesBetween(from: State, to: State): Change[] {
   }));
 }
 
+const NO_TRIES: TryGrounds = {
+  begun: new BegunFrontends(new BegunRows(), () => false),
+  isLeftUnanswered: () => true,
+};
+
 function judgeFor(index: FrontendIndex, needs: Needs, more: Partial<Grounds> = {}): Judge {
   return new Judge({
     needs,
     owner: (key) => index.owner(key),
     isNodePortAddress: (address) => NODE_ADDRESSES.includes(addressText(address)),
     isServing: () => false,
-    resetsTcpWithoutEndpoints: false,
+    tries: NO_TRIES,
     ...more,
   });
 }
@@ -165,7 +171,7 @@ describe('which flows are stale', () => {
     let stale = 0;
     fc.assert(
       fc.property(steps, flows, (someSteps, someFlows) => {
-        const index = new FrontendIndex(new Set(TRACKED));
+        const index = new FrontendIndex();
         const reference = new Reference();
         let [left, state, needs]: [Flow[], State, Needs] = [someFlows, [], new Map()];
         for (const { state: next, looks } of someSteps) {
@@ -192,52 +198,10 @@ describe('which flows are stale', () => {
 });
 
 const OURS = row({ service: 'dns', frontends: ['10.96.0.10 53'], endpoints: ['10.1.0.1 5353'] });
-const CLIENT = ['10.1.9.9', 4000] as const;
-
-function tcpVerdict(about: { endpoints: string[]; flow: Partial<Flow>; grounds?: object }) {
-  const protocol = 'TCP' as const;
-  const web = row({ service: 'web', protocol, frontends: ['10.96.0.20 80'], ...about });
-  const index = new FrontendIndex(new Set(['TCP']));
-  const needs = index.acknowledge([{ key: servicePortKey(web.id), before: undefined, after: web }]);
-  const tcp = flow(
-    {
-      protocol: 6,
-      client: CLIENT,
-      destination: ['10.96.0.20', 80],
-      answeredBy: ['10.1.0.7', 8080],
-    },
-    { tcpState: 3, status: 0x1ae, ...about.flow },
-  );
-  return judgeFor(index, needs, about.grounds ?? {}).judge(tcp).is;
-}
-
-describe('TCP, where it is switched on', () => {
-  const endpoints = ['10.1.0.1 8080'];
-
-  it('loses connections to endpoints that have gone', () => {
-    assert.equal(tcpVerdict({ endpoints, flow: {} }), 'stale');
-  });
-
-  it('keeps those whose endpoint still serves', () => {
-    const grounds = { isServing: () => true };
-    assert.equal(tcpVerdict({ endpoints, flow: {}, grounds }), 'draining');
-  });
-
-  it('keeps those that nobody would reset', () => {
-    assert.equal(tcpVerdict({ endpoints: [], flow: {} }), 'left alone');
-    const grounds = { resetsTcpWithoutEndpoints: true };
-    assert.equal(tcpVerdict({ endpoints: [], flow: {}, grounds }), 'stale');
-  });
-
-  it('keeps those that have ended', () => {
-    assert.equal(tcpVerdict({ endpoints, flow: { tcpState: 7 } }), 'left alone');
-    assert.equal(tcpVerdict({ endpoints, flow: { tcpState: 8 } }), 'left alone');
-  });
-});
 
 describe('which changes need a look', () => {
   const needsAfter = (after: Forwarding | undefined, before?: Forwarding): number => {
-    const index = new FrontendIndex(new Set(TRACKED));
+    const index = new FrontendIndex();
     const key = servicePortKey(OURS.id);
     index.acknowledge([{ key, before: undefined, after: before }]);
     return index.acknowledge([{ key, before, after }]).size;

@@ -5,9 +5,7 @@ import {
   PROTOCOL_TCP,
   STATUS_DST_NAT,
   STATUS_SEEN_REPLY,
-  TCP_CLOSE,
   TCP_SYN_SENT,
-  TCP_TIME_WAIT,
 } from '../linux/conntrack/protocol.ts';
 import type { BegunFrontends } from './begun.ts';
 import {
@@ -52,10 +50,8 @@ export interface Grounds {
   isClient?(address: AddressBytes): boolean;
   /** Whether an endpoint that is no longer chosen still serves the flows it has. */
   isServing(id: ServicePortId, endpoint: { address: AddressBytes; port: number }): boolean;
-  /** Whether a TCP connection to a Service without endpoints is answered with a reset. */
-  readonly resetsTcpWithoutEndpoints: boolean;
-  /** Given where connections of TCP are never reset: then only tries that came too early go. */
-  readonly tries?: TryGrounds;
+  /** For TCP, of which only connection attempts older than their rules are stale. */
+  readonly tries: TryGrounds;
 }
 
 export interface TryGrounds {
@@ -73,8 +69,7 @@ export class Judge {
   }
 
   judge(flow: Flow): Verdict {
-    const { tries } = this.#grounds;
-    if (flow.protocol === PROTOCOL_TCP && tries) return this.#judgeTry(flow, tries);
+    if (flow.protocol === PROTOCOL_TCP) return this.#judgeTry(flow, this.#grounds.tries);
     const keys = flow.zone === 0 ? this.#keysOf(flow) : [];
     const asked = keys.find((key) => this.#grounds.needs.has(key));
     if (asked === undefined || this.#isOfOthers(flow)) return { is: 'none of ours' };
@@ -86,7 +81,6 @@ export class Judge {
     if (owner === undefined) return this.#judgeOrphan(flow, keys, endpoint);
     const isUntouched = isUntranslated(flow);
     if (!isUntouched && this.#isServing(owner.id, flow)) return { is: 'draining', key: asked };
-    if (flow.protocol === PROTOCOL_TCP && !this.#mayReset(flow, owner)) return { is: 'left alone' };
     const reason = isUntouched ? 'never-translated' : 'endpoint-gone';
     return { is: 'stale', id: owner.id, reason };
   }
@@ -102,8 +96,6 @@ export class Judge {
       .flatMap((key) => this.#grounds.needs.get(key) ?? [])
       .find(({ former }) => former.has(endpoint));
     if (need === undefined || goesWhereItWasSent(flow)) return { is: 'valid' };
-    // Nothing would answer the next packet of a TCP connection with a reset: it would only hang.
-    if (flow.protocol === PROTOCOL_TCP) return { is: 'left alone' };
     return { is: 'stale', id: need.id, reason: 'frontend-gone' };
   }
 
@@ -113,13 +105,6 @@ export class Judge {
     const key = addressKey(protocol, destination, destinationPort);
     if (!this.#grounds.isNodePortAddress(destination)) return [key];
     return [key, nodePortKey(version, protocol, destinationPort)];
-  }
-
-  /** Deleting an entry resets a connection only if somebody then answers its next packet. */
-  #mayReset({ tcpState, status }: Flow, owner: Forwarding): boolean {
-    if (tcpState === TCP_TIME_WAIT || tcpState === TCP_CLOSE) return false;
-    if ((status & STATUS_DST_NAT) === 0) return (status & STATUS_SEEN_REPLY) === 0;
-    return this.#endpointsOf(owner).size > 0 || this.#grounds.resetsTcpWithoutEndpoints;
   }
 
   /**

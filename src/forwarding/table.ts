@@ -169,6 +169,11 @@ export class ForwardingTable {
     return entries.map(({ name }) => name).sort();
   }
 
+  /** Every row, in the order of the names. A new array: the table may change while it is read. */
+  rows(): readonly Forwarding[] {
+    return this.serviceNames().flatMap((name) => this.ofService(name));
+  }
+
   service(name: string): ServiceObject | undefined {
     return this.#register.get(name)?.service;
   }

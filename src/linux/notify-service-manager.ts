@@ -1,5 +1,5 @@
+import { sleep } from '../time/sleep.ts';
 import { NotifyError, sendNotification } from './notify-socket.ts';
-import { pause } from './pause.ts';
 
 export interface ServiceManagerOptions {
   /** Usually `process.env`. */
@@ -42,7 +42,7 @@ export class ServiceManager {
     if (everyMs === undefined) return;
     while (!signal.aborted) {
       if (isAlive()) this.#tell(['WATCHDOG=1']);
-      await pause(everyMs, signal);
+      await sleep(everyMs, signal);
     }
   }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import koffi from 'koffi';
 
 const libc = koffi.load('libc.so.6');
@@ -14,8 +15,7 @@ const FLOCK_BYTES = 32;
 const START_OFFSET = 8;
 const LENGTH_OFFSET = 16;
 const PID_OFFSET = 24;
-const EACCES = 13;
-const EAGAIN = 11;
+const { EACCES, EAGAIN } = constants.errno;
 
 /** `pid`: of the holder as this process sees it; 0 if it is in a PID namespace that it cannot see. */
 export type LockAttempt =

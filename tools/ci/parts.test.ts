@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -44,6 +45,19 @@ describe('the table of parts', () => {
       if (command)
         assert.doesNotThrow(() => programOf(command, { scripts, binFolder: '', env: {} }));
     }
+  });
+
+  it('runs only commands that the groups of integration/ have', () => {
+    const groups = readdirSync(join(ROOT, 'integration'));
+    let seen = 0;
+    for (const { command } of PARTS) {
+      const [, , , script = '', , name = ''] = command ?? [];
+      if (!groups.includes(script)) continue;
+      const file = join(ROOT, 'integration', script, name, 'command.ts');
+      assert.ok(name !== '' && existsSync(file), `npm run ${script} -- ${name}`);
+      seen++;
+    }
+    assert.ok(seen > 10, `only ${seen} parts were seen`);
   });
 
   it('runs by night what every landing runs, or something larger under the same first word', () => {

@@ -115,37 +115,37 @@ function policy(): Part[] {
   return [
     part('oracle', {
       about: "policy against upstream's own code, 5,000 clusters",
-      command: npm('oracle', '--states', '5000', '--seed', '1'),
+      command: npm('compare', 'oracle', '--states', '5000', '--seed', '1'),
       plans: RUN,
       seconds: 15,
     }),
     part('oracle-coverage', {
       about: "policy against upstream's own code, 20,000 clusters of a new seed, with coverage",
-      command: npm('oracle', '--states', '20000', '--coverage'),
+      command: npm('compare', 'oracle', '--states', '20000', '--coverage'),
       plans: NIGHTLY,
       seconds: 120,
     }),
     part('oracle-planted', {
       about: 'every bug planted in the policy is found',
-      command: npm('oracle', '--planted', '--seed', '1'),
+      command: npm('compare', 'oracle', '--planted', '--seed', '1'),
       plans: NIGHTLY,
       seconds: 240,
     }),
     part('fuzz', {
       about: 'damaged objects and watches, 10,000 of them',
-      command: npm('fuzz', '--objects', '10000', '--seed', '1'),
+      command: npm('break', 'fuzz', '--objects', '10000', '--seed', '1'),
       plans: RUN,
       seconds: 15,
     }),
     part('fuzz-long', {
       about: 'damaged objects and watches, 500,000 of a new seed',
-      command: npm('fuzz', '--objects', '500000'),
+      command: npm('break', 'fuzz', '--objects', '500000'),
       plans: NIGHTLY,
       seconds: 600,
     }),
     part('fuzz-planted', {
       about: 'every fault planted in the model is found',
-      command: npm('fuzz', '--planted', '--seed', '1'),
+      command: npm('break', 'fuzz', '--planted', '--seed', '1'),
       plans: NIGHTLY,
       seconds: 240,
     }),
@@ -198,7 +198,7 @@ function versionSkew(): Part[] {
   return [
     part('skew', {
       about: 'scenarios with API servers from 1.33 to 1.37',
-      command: npm('skew'),
+      command: npm('compare', 'skew'),
       plans: NIGHTLY,
       seconds: 300,
     }),
@@ -247,20 +247,21 @@ function faults(): Part[] {
   const all = (proxy: string, seconds: number): Part =>
     part(`faults-${short(proxy)}`, {
       about: `every fault, of ${proxy}`,
-      command: npm('faults', '--proxy', proxy),
+      command: npm('break', 'faults', '--proxy', proxy),
       plans: NIGHTLY,
       seconds,
     });
   return [
     part('faults', {
       about: 'a quick fault of each kind, of fairlead-nftables',
-      command: npm('faults', '--times', '5', '--only', QUICK_FAULTS),
+      command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
       seconds: 45,
     }),
     part('faults-programs', {
       about: 'programs replaced under connections, of fairlead-socket-ebpf',
       command: npm(
+        'break',
         'faults',
         '--proxy',
         'fairlead-socket-ebpf',
@@ -275,7 +276,7 @@ function faults(): Part[] {
     all('fairlead-tc-ebpf', 1_500),
     part('neighbour', {
       about: 'a hostile user of one namespace, five minutes',
-      command: npm('neighbour'),
+      command: npm('break', 'neighbour'),
       plans: NIGHTLY,
       seconds: 500,
     }),
@@ -286,31 +287,31 @@ function iptables(): Part[] {
   return [
     part('iptables-equality', {
       about: "rules equal to kube-proxy's, 40 generated states on the nft backend",
-      command: npm('iptables-equality', '--states', '40', '--no-corpus', '--backend', 'nft'),
+      command: npm('compare', 'iptables', '--states', '40', '--no-corpus', '--backend', 'nft'),
       plans: RUN,
       seconds: 20,
     }),
     part('iptables-equality-all', {
       about: "rules equal to kube-proxy's, 500 states and the corpus, both backends",
-      command: npm('iptables-equality', '--states', '500'),
+      command: npm('compare', 'iptables', '--states', '500'),
       plans: NIGHTLY,
       seconds: 700,
     }),
     part('config-equality', {
       about: "small configuration files, read as kube-proxy's own program reads them",
-      command: npm('config-equality'),
+      command: npm('compare', 'config'),
       plans: NIGHTLY,
       seconds: 60,
     }),
     part('iptables-drift', {
       about: 'external changes of the chains are undone',
-      command: npm('iptables-drift'),
+      command: npm('break', 'drift'),
       plans: NIGHTLY,
       seconds: 400,
     }),
     part('takeover', {
       about: 'from each proxy to each other under connections',
-      command: npm('takeover'),
+      command: npm('compare', 'takeover'),
       plans: NIGHTLY,
       seconds: 600,
     }),
@@ -321,13 +322,13 @@ function metrics(): Part[] {
   return [
     part('metrics', {
       about: "names, types, labels and buckets of /metrics beside kube-proxy's, in every mode",
-      command: npm('metrics'),
+      command: npm('compare', 'metrics'),
       plans: NIGHTLY,
       seconds: 90,
     }),
     part('metrics-dashboard', {
       about: "kubernetes-mixin's Proxy dashboard by a real Prometheus, no panel empty",
-      command: npm('metrics', 'dashboard'),
+      command: npm('compare', 'metrics', 'dashboard'),
       plans: NIGHTLY,
       seconds: 150,
     }),
@@ -356,13 +357,13 @@ function costs(): Part[] {
     }),
     part('scale', {
       about: 'changes, starts and memory up to 50,000 Services, held to limits',
-      command: npm('scale'),
+      command: npm('measure', 'scale'),
       plans: NIGHTLY,
       seconds: 1000,
     }),
     part('size', {
       about: 'time and memory of the model beside a bare client',
-      command: npm('size'),
+      command: npm('measure', 'size'),
       plans: NIGHTLY,
       seconds: 240,
     }),
@@ -390,13 +391,13 @@ function realNodes(): Part[] {
     }),
     part('swap', {
       about: 'kube-proxy to Fairlead and back on real nodes, under load',
-      command: npm('swap'),
+      command: npm('e2e', 'swap'),
       plans: NIGHTLY,
       seconds: 300,
     }),
     part('swap-one-line', {
       about: "the image line of kube-proxy's DaemonSet changed and changed back, under load",
-      command: npm('swap', '--one-line'),
+      command: npm('e2e', 'swap', '--one-line'),
       plans: NIGHTLY,
       seconds: 300,
     }),

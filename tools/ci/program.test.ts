@@ -4,7 +4,7 @@ import { programOf } from './program.ts';
 
 const AROUND = {
   scripts: {
-    fuzz: 'node --expose-gc integration/fuzz/main.ts',
+    break: 'node --expose-gc integration/break/main.ts',
     test: 'node tools/run-tests.ts',
     lint: 'biome ci',
   },
@@ -14,12 +14,16 @@ const AROUND = {
 
 describe('programOf', () => {
   it('starts the program of an npm script, with its arguments', () => {
-    const { argv, env } = programOf(['npm', 'run', '-s', 'fuzz', '--', '--objects', '5'], AROUND);
+    const { argv, env } = programOf(
+      ['npm', 'run', '-s', 'break', '--', 'fuzz', '--seed', '5'],
+      AROUND,
+    );
     const expected = [
       process.execPath,
       '--expose-gc',
-      'integration/fuzz/main.ts',
-      '--objects',
+      'integration/break/main.ts',
+      'fuzz',
+      '--seed',
       '5',
     ];
     assert.deepEqual(argv, expected);

@@ -70,13 +70,13 @@ describe('partsMarkdown', () => {
     const part = {
       name: 'oracle',
       about: 'policy',
-      command: ['npm', 'run', 'oracle', '--', '--only', '^(a|b)$'],
+      command: ['npm', 'run', 'compare', '--', 'oracle', '--only', '^(a|b)$'],
       plans: ['run'],
       budget: { cached: 20, cold: 90 },
     } as const;
     assert.equal(
       partsMarkdown([part], SUMMARY.results).split('\n')[2],
-      "| `oracle`: policy<br>`npm run oracle -- --only '^(a\\|b)$'` | 3 | 20 | 90 |",
+      "| `oracle`: policy<br>`npm run compare -- oracle --only '^(a\\|b)$'` | 3 | 20 | 90 |",
     );
   });
 });

@@ -4,6 +4,8 @@ export interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
+  /** The own environment when not given. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -27,6 +29,7 @@ export async function runCommand(command: Command): Promise<Outcome> {
 
   const child = spawn(command.program, command.args, {
     cwd: command.folder,
+    env: command.env ?? process.env,
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that the deadline also reaches what the program itself started.
     detached: true,

@@ -1,4 +1,4 @@
-/** `npm run check:locks`: everything that is installed or built is pinned by a hash. */
+/** `npm run check -- locks`: everything that is installed or built is pinned by a hash. */
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { goModuleProblems } from './go-modules.ts';

@@ -1,6 +1,6 @@
 /** Files of `src` that may read the wall clock, and the date that each of them tells. */
 export const READERS: Readonly<Record<string, string>> = {
-  'src/cluster/clock.ts': 'the clock that all others are given',
+  'src/time/clock.ts': 'the clock that all others are given',
   'src/cluster/kubeconfig/exec-plugin.ts': 'the expiry of a credential is a date',
   'src/agent/propagation.ts': 'the trigger of an EndpointSlice is a date',
   'src/agent/dates.ts': 'dates in conditions and snapshots, from ages',

@@ -1,3 +1,5 @@
+import { CONTESTANT_NAMES } from '../../contestants.ts';
+
 /** The frame that every plot has: sizes, colours for light and dark, a title and a legend. */
 const WIDTH = 760;
 const HEIGHT = 420;
@@ -10,20 +12,21 @@ export interface Style {
   readonly marker: 'circle' | 'square' | 'diamond' | 'triangle';
 }
 
-const STYLES: Readonly<Record<string, Style>> = {
-  'fairlead-nftables': { colour: '#2f81f7', dash: '', marker: 'circle' },
-  'upstream-nftables': { colour: '#db6d28', dash: '7 4', marker: 'square' },
-  'fairlead-socket-ebpf': { colour: '#b58900', dash: '', marker: 'triangle' },
-  'fairlead-tc-ebpf': { colour: '#8250df', dash: '', marker: 'square' },
-  'fairlead-iptables': { colour: '#2da44e', dash: '', marker: 'diamond' },
-  'upstream-iptables': { colour: '#bf4bba', dash: '7 4', marker: 'triangle' },
-  'fairlead-iptables-legacy': { colour: '#1b9e9e', dash: '', marker: 'diamond' },
-  'upstream-iptables-legacy': { colour: '#cf4a5b', dash: '7 4', marker: 'triangle' },
-};
+/** In the order in which contestants are listed: of Fairlead solid, of kube-proxy dashed. */
+const STYLES: readonly Style[] = [
+  { colour: '#2f81f7', dash: '', marker: 'circle' },
+  { colour: '#db6d28', dash: '7 4', marker: 'square' },
+  { colour: '#b58900', dash: '', marker: 'triangle' },
+  { colour: '#8250df', dash: '', marker: 'square' },
+  { colour: '#2da44e', dash: '', marker: 'diamond' },
+  { colour: '#bf4bba', dash: '7 4', marker: 'triangle' },
+  { colour: '#1b9e9e', dash: '', marker: 'diamond' },
+  { colour: '#cf4a5b', dash: '7 4', marker: 'triangle' },
+];
 const OTHER_STYLE: Style = { colour: '#8b949e', dash: '2 3', marker: 'square' };
 
 export function styleOf(name: string): Style {
-  return STYLES[name] ?? OTHER_STYLE;
+  return STYLES[CONTESTANT_NAMES.indexOf(name)] ?? OTHER_STYLE;
 }
 
 const CSS = `

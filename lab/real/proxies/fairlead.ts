@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { version2Path } from '../../host/cgroups.ts';
 import { LabError } from '../../host/errors.ts';
 import { run } from '../../host/run.ts';
+import { FAIRLEAD_MODES, type FairleadMode, fairleadProxy } from '../../proxies/fairlead-modes.ts';
 import { NODE_GROUP } from '../nodes/files.ts';
 import { configurationFiles } from './configuration.ts';
 import type { ProxyContext, RealProxy } from './contract.ts';
@@ -12,21 +13,9 @@ const CHECKOUT = join(import.meta.dirname, '../../..');
 const IMAGE = { name: 'fairlead.test/fairlead', tag: 'lab' };
 const IMAGE_DEADLINE_MS = 120_000;
 
-/** Each mode, and which of the manifests an operator would apply for it. */
-const MANIFESTS = {
-  nftables: 'deploy/manifests',
-  iptables: 'deploy/manifests',
-  'socket-ebpf': 'deploy/ebpf',
-  'tc-ebpf': 'deploy/ebpf',
-} as const;
+export const FAIRLEAD_PROXIES: readonly RealProxy[] = FAIRLEAD_MODES.map(fairlead);
 
-type Mode = keyof typeof MANIFESTS;
-
-export const FAIRLEAD_PROXIES: readonly RealProxy[] = (Object.keys(MANIFESTS) as Mode[]).map(
-  fairlead,
-);
-
-function fairlead(mode: Mode): RealProxy {
+function fairlead(mode: FairleadMode): RealProxy {
   return {
     name: `fairlead-${mode}`,
     description: `Fairlead, ${mode} mode`,
@@ -69,7 +58,7 @@ export async function bundleFairlead(path: string, signal?: AbortSignal): Promis
 }
 
 /** Manifests as a person would use them: another image and another configuration. */
-async function writeKustomization(folder: string, mode: Mode): Promise<readonly string[]> {
+async function writeKustomization(folder: string, mode: FairleadMode): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const files = configurationFiles(mode);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
@@ -77,10 +66,12 @@ async function writeKustomization(folder: string, mode: Mode): Promise<readonly 
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     namespace: 'kube-system',
-    resources: [relative(folder, join(CHECKOUT, MANIFESTS[mode]))],
+    resources: [relative(folder, join(CHECKOUT, fairleadProxy(mode).manifests))],
     configMapGenerator: [{ name: 'fairlead', behavior: 'replace', files: Object.keys(files) }],
     images: [{ name: 'localhost/fairlead', newName: IMAGE.name, newTag: IMAGE.tag }],
-    ...(MANIFESTS[mode] === 'deploy/ebpf' ? { patches: [{ patch: ownGroupPatch() }] } : {}),
+    ...(fairleadProxy(mode).manifests === 'deploy/ebpf'
+      ? { patches: [{ patch: ownGroupPatch() }] }
+      : {}),
   };
   await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization, null, 2));
   return ['-k', folder];

@@ -1,3 +1,4 @@
+import type { SharedMode } from '../../proxies/fairlead-modes.ts';
 import { CONFIG_FILE, CONFIG_FOLDER, configurationFiles } from './configuration.ts';
 
 const NAMESPACE = 'kube-system';
@@ -6,7 +7,7 @@ const NAME = 'kube-proxy';
 const LABELS = { 'k8s-app': NAME };
 
 /** kube-proxy as kubeadm installs it: account, role, configuration, and a pod on every node. */
-export function kubeProxyObjects(of: { image: string; mode: string }): object[] {
+export function kubeProxyObjects(of: { image: string; mode: SharedMode }): object[] {
   const metadata = { name: NAME, namespace: NAMESPACE, labels: LABELS };
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KUBERNETES_VERSION } from '../../parts/build.ts';
+import { FAIRLEAD_MODES, isSharedMode, type SharedMode } from '../../proxies/fairlead-modes.ts';
 import { provideImage } from '../images/archive.ts';
 import { kubeProxyImage } from '../images/catalogue.ts';
 import type { RealProxy } from './contract.ts';
@@ -10,9 +11,10 @@ const IMAGE = `fairlead.test/kube-proxy:${KUBERNETES_VERSION}`;
 /** By which the manifests of an operator call it. */
 const RELEASED_IMAGE = `registry.k8s.io/kube-proxy:${KUBERNETES_VERSION}`;
 
-export const UPSTREAM_PROXIES: readonly RealProxy[] = [upstream('nftables'), upstream('iptables')];
+export const UPSTREAM_PROXIES: readonly RealProxy[] =
+  FAIRLEAD_MODES.filter(isSharedMode).map(upstream);
 
-function upstream(mode: 'nftables' | 'iptables'): RealProxy {
+function upstream(mode: SharedMode): RealProxy {
   return {
     name: `upstream-${mode}`,
     description: `kube-proxy ${KUBERNETES_VERSION}, ${mode} mode`,

@@ -1,5 +1,4 @@
-import type { Clock } from '../../cluster/clock.ts';
-import type { PacketCounts } from '../../dataplanes/contract.ts';
+import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
 import type { AgentObserver } from '../observer.ts';
@@ -7,10 +6,11 @@ import type { Probe } from '../servers/health-server.ts';
 import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
+import type { FailureNames } from './failure-names.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { PacketMetrics } from './packet-metrics.ts';
+import { type PacketCounter, PacketMetrics } from './packet-metrics.ts';
 import { PlaneMetrics, type PlaneReadings } from './plane-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
@@ -29,10 +29,12 @@ export interface AgentMetricsOptions {
   /** Left out without it. */
   readonly pressure?: () => Pressure;
   /** Read from the kernel for each scrape, in a mode that has them. */
-  readonly packetCounts?: () => Promise<PacketCounts>;
+  readonly packetCounters?: () => Promise<readonly PacketCounter[]>;
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
   readonly plane?: PlaneReadings;
+  /** Left out without it. */
+  readonly failureNames?: FailureNames;
   /** Left out without it. */
   readonly kubernetes?: KubernetesAbout;
   /** Requests to the API server, which are counted where they are sent. */
@@ -62,8 +64,8 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounts, pressure, relay, plane, kubernetes } = options;
-    this.#packets = packetCounts && new PacketMetrics(this.#set, packetCounts);
+    const { packetCounters, pressure, relay, plane, kubernetes } = options;
+    this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
     this.#plane = plane && new PlaneMetrics(this.#set, plane);

@@ -1,5 +1,5 @@
-import type { Clock } from '../../cluster/clock.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
+import type { Clock } from '../../time/clock.ts';
 import { datesBy } from '../dates.ts';
 import type { MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -13,10 +13,12 @@ import type {
 } from '../observer.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { NETWORK_PROGRAMMING_SECONDS, SYNC_SECONDS } from './buckets.ts';
+import type { FailureNames } from './failure-names.ts';
 
 export interface KubeProxyMetricsOptions {
   readonly set: MetricSet;
-  readonly mode: string;
+  /** Undefined: the mode has none. */
+  readonly failureNames?: FailureNames | undefined;
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
   /** Triggers from before it are of a time when nobody was here to act on them. */
   readonly startedAtMs: number;
@@ -32,33 +34,6 @@ export interface FlowsReconciled {
 }
 
 const BY_FAMILY = ['ip_family'] as const;
-
-/**
- * What failed, under the names that the mode has for it in kube-proxy. Behind the hooks of the eBPF
- * modes are nftables, and a change is written to both or to neither.
- */
-const NFTABLES_FAILURES = {
-  writes: 'nftables_sync_failures_total',
-  cleanups: 'nftables_cleanup_failures_total',
-} as const;
-const FAILURE_NAMES: Readonly<Record<string, FailureNames>> = {
-  nftables: NFTABLES_FAILURES,
-  'socket-ebpf': NFTABLES_FAILURES,
-  'tc-ebpf': NFTABLES_FAILURES,
-  iptables: {
-    writes: 'iptables_restore_failures_total',
-    partialWrites: 'iptables_partial_restore_failures_total',
-  },
-  ipvs: { writes: 'iptables_restore_failures_total' },
-};
-
-interface FailureNames {
-  readonly writes: string;
-  /** Of changes only, rather than of everything. */
-  readonly partialWrites?: string;
-  /** Of inspections, which delete what belongs to no row. */
-  readonly cleanups?: string;
-}
 
 /** The metrics of kube-proxy that have a meaning here, with its names, labels and buckets. */
 export class KubeProxyMetrics implements AgentObserver {
@@ -152,7 +127,7 @@ export class KubeProxyMetrics implements AgentObserver {
   }
 }
 
-function define({ set, mode }: KubeProxyMetricsOptions) {
+function define({ set, failureNames }: KubeProxyMetricsOptions) {
   const timer = (name: string, help: string, buckets = SYNC_SECONDS) =>
     set.histogram({ name: `kubeproxy_${name}`, help, labels: BY_FAMILY, buckets });
   const counter = (name: string, help: string, labels: readonly string[] = []) =>
@@ -160,7 +135,7 @@ function define({ set, mode }: KubeProxyMetricsOptions) {
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
     set.gauge({ name: `kubeproxy_${name}`, help, labels });
   const rules = 'sync_proxy_rules';
-  const failures = defineFailures(set, mode);
+  const failures = failureNames && defineFailures(set, failureNames);
   const flowsDeleted = counter(
     'conntrack_reconciler_deleted_entries_total',
     'Cumulative conntrack flows deleted',
@@ -209,9 +184,7 @@ function define({ set, mode }: KubeProxyMetricsOptions) {
   };
 }
 
-function defineFailures(set: MetricSet, mode: string) {
-  const names = FAILURE_NAMES[mode];
-  if (names === undefined) return undefined;
+function defineFailures(set: MetricSet, names: FailureNames) {
   const counter = (name: string, help: string) => {
     const labels = BY_FAMILY;
     const failures = set.counter({ name: `kubeproxy_sync_proxy_rules_${name}`, help, labels });

@@ -1,43 +1,31 @@
-import type { PacketCounts } from '../../dataplanes/contract.ts';
 import type { CounterMetric, MetricSet } from '../metrics.ts';
 
-const NAMES: Readonly<Record<keyof PacketCounts, string>> = {
-  invalidDropped: 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total',
-  localhostAccepted: 'kubeproxy_iptables_localhost_nodeports_accepted_packets_total',
-};
-const HELP: Readonly<Record<keyof PacketCounts, string>> = {
-  invalidDropped: 'Packets dropped because connection tracking calls them invalid',
-  localhostAccepted: 'Packets to node ports on loopback',
-};
-const COUNTS = ['invalidDropped', 'localhostAccepted'] as const;
+/** A counter that rules of a mode keep in the kernel, under kube-proxy's name for it. */
+export interface PacketCounter {
+  readonly name: string;
+  readonly help: string;
+  /** Undefined: the kernel has no such counter. */
+  readonly count: number | undefined;
+}
 
-/**
- * What kube-proxy counts in iptables mode, under its names. Read from the kernel for each scrape; a
- * count that the kernel does not have is not shown.
- */
+/** Read from the kernel for each scrape; a count that the kernel does not have is not shown. */
 export class PacketMetrics {
   readonly #set: MetricSet;
-  readonly #read: () => Promise<PacketCounts>;
-  readonly #counters = new Map<keyof PacketCounts, CounterMetric>();
+  readonly #read: () => Promise<readonly PacketCounter[]>;
+  readonly #metrics = new Map<string, CounterMetric>();
 
-  constructor(set: MetricSet, read: () => Promise<PacketCounts>) {
+  constructor(set: MetricSet, read: () => Promise<readonly PacketCounter[]>) {
     this.#set = set;
     this.#read = read;
   }
 
   async take(): Promise<void> {
-    const counts = await this.#read();
-    for (const name of COUNTS) {
-      const count = counts[name];
-      if (count !== undefined) this.#counter(name).replace(count);
+    for (const { name, help, count } of await this.#read()) {
+      if (count === undefined) continue;
+      const known = this.#metrics.get(name);
+      const metric = known ?? this.#set.counter({ name, help });
+      this.#metrics.set(name, metric);
+      metric.replace(count);
     }
-  }
-
-  #counter(name: keyof PacketCounts): CounterMetric {
-    const known = this.#counters.get(name);
-    if (known) return known;
-    const counter = this.#set.counter({ name: NAMES[name], help: HELP[name] });
-    this.#counters.set(name, counter);
-    return counter;
   }
 }

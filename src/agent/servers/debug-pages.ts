@@ -1,4 +1,4 @@
-import type { Clock } from '../../cluster/clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { datesBy } from '../dates.ts';
 import { type Reply, textReply } from './reply.ts';
 

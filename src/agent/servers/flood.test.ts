@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { until } from '../../time/testing/until.ts';
 import { runHealthServer } from './health-server.ts';
 import { runMetricsServer } from './metrics-server.ts';
 import { ServiceHealthServers } from './service-health.ts';
@@ -8,7 +9,6 @@ import { flood } from './testing/flood.ts';
 import { freePort } from './testing/free-port.ts';
 import { type Heard, serve } from './testing/serve.ts';
 import { budgetOfTest } from './testing/serving.ts';
-import { until } from './testing/until.ts';
 
 /** What deploy/manifests gives a probe. */
 const PROBE_TIMEOUT_MS = 5_000;

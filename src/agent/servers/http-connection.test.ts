@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { until } from '../../time/testing/until.ts';
 import { openHttpServer } from './http.ts';
 import { type Handler, textReply } from './reply.ts';
 import { serving } from './testing/serving.ts';
-import { until } from './testing/until.ts';
 
 const ECHO: Handler = (path) => textReply(path);
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { it } from 'node:test';
+import { until } from '../../time/testing/until.ts';
 import { openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
 import type { OpenServer } from './open-server.ts';
@@ -10,7 +11,6 @@ import { routes, textReply } from './reply.ts';
 import type { ServerError } from './server-error.ts';
 import { ask, serve } from './testing/serve.ts';
 import { serving } from './testing/serving.ts';
-import { until } from './testing/until.ts';
 
 const HELLO = routes(new Map([['/', () => textReply('hello')]]));
 

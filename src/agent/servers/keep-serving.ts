@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../time/sleep.ts';
 import type { OpenServer } from './open-server.ts';
 import { listenError, ServerError, type ServerProblemListener } from './server-error.ts';
 
@@ -37,7 +37,7 @@ export async function keepServing(options: ServingOptions, signal: AbortSignal):
     const waitMs = options.retryAfterMs(failureCount);
     if (waitMs === undefined) throw problem;
     options.onProblem(problem);
-    await pause(waitMs, signal);
+    await sleep(waitMs, signal);
   }
 }
 
@@ -64,14 +64,6 @@ async function serveOnce(
   await server.closed;
   signal.removeEventListener('abort', stop);
   return signal.aborted ? undefined : closedError(options.where);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }
 
 function closedError(where: string): ServerError {

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Family, Forwarding, Outcome } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
+import { until } from '../../time/testing/until.ts';
 import { LocalhostRelay } from './localhost-relay.ts';
 import { RelaySlots } from './relay.ts';
 import type { ServerError } from './server-error.ts';
 import { freePort } from './testing/free-port.ts';
-import { until } from './testing/until.ts';
 
 const FORWARD: Outcome = { action: 'forward', list: 'cluster', masquerade: true };
 const LOCAL: Outcome = { action: 'forward', list: 'local', masquerade: false };

@@ -7,8 +7,8 @@ import {
   servicePortName,
 } from '../../forwarding/model.ts';
 import type { Change } from '../../forwarding/table.ts';
+import type { Random } from '../../time/retry-delay.ts';
 import type { Acknowledged, AgentObserver } from '../observer.ts';
-import type { Random } from '../retry.ts';
 import { keepServing } from './keep-serving.ts';
 import { openRelay, type RelaySlots } from './relay.ts';
 import { type RelayRoute, RelayTarget } from './relay-target.ts';

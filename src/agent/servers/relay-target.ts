@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../forwarding/model.ts';
-import type { Random } from '../retry.ts';
+import type { Random } from '../../time/retry-delay.ts';
 
 /** Where the connections of one node port on loopback go. */
 export interface RelayRoute {

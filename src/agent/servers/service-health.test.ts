@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
+import { until } from '../../time/testing/until.ts';
 import type { ServiceHealthCheck } from '../health-checks.ts';
 import { ServiceHealthServers, type ServiceListenFailure } from './service-health.ts';
 import { freePort } from './testing/free-port.ts';
 import { ask, type Heard } from './testing/serve.ts';
 import { budgetOfTest } from './testing/serving.ts';
-import { until } from './testing/until.ts';
 
 const LOOPBACK = { IPv4: ['127.0.0.1'], IPv6: ['::1'] };
 

@@ -6,13 +6,13 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { until } from '../../time/testing/until.ts';
 import { openHttpServer } from './http.ts';
 import type { ServerError } from './server-error.ts';
 import { readCounters, readStatus } from './status-client.ts';
 import { runStatusSocket, type StatusSocketOptions } from './status-socket.ts';
 import { type Served, serve } from './testing/serve.ts';
 import { serving } from './testing/serving.ts';
-import { until } from './testing/until.ts';
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'fairlead-status-'));

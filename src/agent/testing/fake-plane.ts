@@ -4,16 +4,18 @@ import {
   type Desired,
   type Drift,
   type Inspection,
+  type InspectionDepth,
   type NodeFacts,
   PlaneError,
+  type RowChange,
 } from '../../dataplanes/contract.ts';
+import { isApplied } from '../../dataplanes/row-change.ts';
 import { claimOf } from '../../forwarding/claims.ts';
 import { equalForwarding } from '../../forwarding/equal.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import { weightOf } from '../weight.ts';
 
-export type Call = 'inspect everything' | 'inspect suspects' | 'configure' | 'apply' | 'part';
+export type Call = 'inspect everything' | 'inspect reported' | 'configure' | 'apply' | 'part';
 
 /**
  * A plane as the contract describes it, over a kernel in memory that fails on demand. It holds the
@@ -24,22 +26,24 @@ export class FakePlane implements DataPlane {
   readonly kernel = new Map<ServicePortKey, Forwarding>();
   /** Beyond it a transaction violates the contract, and a change must come in parts. */
   objectsPerStep?: number;
-  applyPart?: (change: Change) => Promise<'unfinished' | 'finished'>;
+  applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   facts: NodeFacts | undefined;
   readonly calls: Call[] = [];
-  readonly applied: (readonly Change[])[] = [];
+  readonly applied: (readonly RowChange[])[] = [];
   readonly violations: string[] = [];
   /** Called before each call does anything; what it throws is the plane's answer. */
-  fault: (call: Call, changes: readonly Change[]) => void = () => undefined;
+  fault: (call: Call, changes: readonly RowChange[]) => void = () => undefined;
+  /** Called when a transaction is written; if it throws, the rows of the transaction are unknown. */
+  faultAfterWrite: () => void = () => undefined;
   /** Ends the watch that is under way, though nobody asked for it. */
   endWatch: ((error?: Error) => void) | undefined;
   #isBusy = false;
   #onDrift: ((drift: Drift) => void) | undefined;
   readonly #suspects = new Set<ServicePortKey>();
-  /** Rows that an inspection did not find right. */
+  /** `unknown` rows: an inspection did not find them right, or a part was rejected. */
   readonly #remembered = new Set<ServicePortKey>();
   /** Rows of which the kernel has some parts, and how many objects are still to be written. */
-  readonly #parts = new Map<ServicePortKey, { readonly change: Change; left: number }>();
+  readonly #parts = new Map<ServicePortKey, { readonly change: RowChange; left: number }>();
 
   /** From now on it writes large rows in parts, and nothing larger than this. */
   writeInParts(objectsPerStep: number): void {
@@ -47,7 +51,7 @@ export class FakePlane implements DataPlane {
     this.applyPart = (change) => this.#applyPart(change, objectsPerStep);
   }
 
-  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     // Also one that fails forgets which part is next, and remembers that something is there.
     const halfWritten = new Set(this.#parts.keys());
     for (const key of halfWritten) this.#remembered.add(key);
@@ -62,6 +66,7 @@ export class FakePlane implements DataPlane {
         (isLookedAt(key) && !equalForwarding(this.kernel.get(key), rows.get(key))) ||
         halfWritten.has(key);
       const wrong = [...rows.keys()].filter(isWrong);
+      if (depth === 'everything') this.#remembered.clear();
       for (const key of wrong) this.#remembered.add(key);
       this.#suspects.clear();
       this.facts = desired.facts;
@@ -80,7 +85,7 @@ export class FakePlane implements DataPlane {
     });
   }
 
-  async apply(changes: readonly Change[]): Promise<void> {
+  async apply(changes: readonly RowChange[]): Promise<void> {
     await this.#alone('apply', changes, () => {
       const objectCount = changes.reduce((sum, change) => sum + weightOf(change), 0);
       if (objectCount > (this.objectsPerStep ?? objectCount)) {
@@ -90,10 +95,17 @@ export class FakePlane implements DataPlane {
         if (this.#parts.has(key)) this.violations.push(`${key}: is being written in parts`);
       }
       this.#write(changes);
+      try {
+        this.faultAfterWrite();
+      } catch (error) {
+        const unknown = new Set(changes.map(({ key }) => key));
+        for (const key of unknown) this.#remembered.add(key);
+        throw new PlaneError(String(error), { code: 'HALF', next: '', unknown });
+      }
     });
   }
 
-  #write(changes: readonly Change[]): void {
+  #write(changes: readonly RowChange[]): void {
     for (const change of changes) this.#checkBefore(change);
     const next = new Map(this.kernel);
     for (const { key } of changes) next.delete(key);
@@ -112,7 +124,7 @@ export class FakePlane implements DataPlane {
     this.applied.push(changes);
   }
 
-  async #applyPart(change: Change, objectsPerStep: number): Promise<'unfinished' | 'finished'> {
+  async #applyPart(change: RowChange, objectsPerStep: number): Promise<'unfinished' | 'finished'> {
     const { key, after } = change;
     try {
       return await this.#alone('part', [change], () => {
@@ -197,15 +209,21 @@ export class FakePlane implements DataPlane {
     return this.calls.filter((made) => made === call).length;
   }
 
-  #checkBefore({ key, before }: Change): void {
-    if (this.#remembered.has(key)) return;
-    if (equalForwarding(before, this.kernel.get(key))) return;
+  #checkBefore({ key, before }: RowChange): void {
+    const isNoted = this.#remembered.has(key);
+    // A plane without a note of an `unknown` row has nothing of it.
+    if (before === 'unknown' && !isNoted && this.kernel.has(key)) {
+      this.violations.push(`${key}: unknown, although the plane knows it`);
+    }
+    if (before === 'unknown') return;
+    if (isNoted) this.violations.push(`${key}: is unknown, and a row was named`);
+    if (isApplied(before, this.kernel.get(key))) return;
     // Somebody took away what should be replaced, and the agent has not looked yet.
     if (this.#suspects.has(key)) throw refusal('MISSING', 'no such element');
     this.violations.push(`${key}: before is not what the kernel has`);
   }
 
-  async #alone<T>(call: Call, changes: readonly Change[], work: () => T): Promise<T> {
+  async #alone<T>(call: Call, changes: readonly RowChange[], work: () => T): Promise<T> {
     if (this.#isBusy) this.violations.push(`${call}: another call is under way`);
     this.calls.push(call);
     this.#isBusy = true;

@@ -1,19 +1,22 @@
 import { pino } from 'pino';
-import type { Clock } from '../../cluster/clock.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import type { NodeObject, ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Source, SourceEvent, SourceHealth } from '../../cluster/source.ts';
 import { equalForwarding } from '../../forwarding/equal.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
+import type { Clock } from '../../time/clock.ts';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { AgentSettings } from '../agent-settings.ts';
 import type { MachineAddresses } from '../machine-addresses.ts';
+import type { ModeNeeds } from '../mode-needs.ts';
 import { FakePlane } from './fake-plane.ts';
 
 export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 
+/** As of a mode that acts on packets. */
+export const NO_NEEDS: ModeNeeds = { ownAddresses: false, namespaces: false };
+
 export const SETTINGS: AgentSettings = {
-  mode: 'nftables',
   nodeObject: 'expected',
   localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8', 'fd00::/16'] },
   podNetworks: ['10.0.0.0/8', 'fd00::/16'],
@@ -110,6 +113,7 @@ export class Stage implements AsyncDisposable {
       source,
       addresses,
       settings: SETTINGS,
+      needs: NO_NEEDS,
       nodeName: 'here',
       clock,
       log: pino({ enabled: false }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FakeClock } from '../testing/fake-clock.ts';
+import { InstantClock } from '../../time/testing/instant-clock.ts';
 import { ExecPlugin } from './exec-plugin.ts';
 
 const API = 'client.authentication.k8s.io/v1';
@@ -8,8 +8,8 @@ const LIFETIME_MS = 600_000;
 const HOUR_MS = 3_600_000;
 
 /** A plugin whose credentials live for ten minutes by the wall clock of the moment. */
-function stage(): { clock: FakeClock; token: () => Promise<string | undefined> } {
-  const clock = new FakeClock();
+function stage(): { clock: InstantClock; token: () => Promise<string | undefined> } {
+  const clock = new InstantClock();
   let count = 0;
   const runPlugin = async () => {
     const expirationTimestamp = new Date(clock.wallMs() + LIFETIME_MS).toISOString();

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { ClusterError, systemCode } from '../errors.ts';
 import { arrayAt, isRecord, recordAt, textAt } from '../json.ts';
 import type { Secret } from '../secret.ts';

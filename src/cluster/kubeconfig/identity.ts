@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../../time/clock.ts';
 import { ClusterError } from '../errors.ts';
 import { isRecord, textAt } from '../json.ts';
 import { Secret } from '../secret.ts';

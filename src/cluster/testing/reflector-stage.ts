@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { InstantClock } from '../../time/testing/instant-clock.ts';
+import { until } from '../../time/testing/until.ts';
 import { Connection } from '../connection.ts';
 import type { ClusterError } from '../errors.ts';
 import { Interner } from '../narrow/interner.ts';
@@ -7,9 +9,7 @@ import { Reflector, type ReflectorTiming } from '../reflector.ts';
 import { type Resource, SERVICES } from '../resources.ts';
 import type { SourceEvent } from '../source.ts';
 import { type Exchange, FakeApiServer } from './fake-api-server.ts';
-import { FakeClock } from './fake-clock.ts';
 import { openAccess } from './open-access.ts';
-import { until } from './until.ts';
 
 /** Uniform numbers would make waits random; this makes each the longest that it can be. */
 const LONGEST = 0.999_999;
@@ -19,7 +19,7 @@ export type Step = (exchange: Exchange) => void;
 interface Stage {
   readonly server: FakeApiServer;
   readonly reflector: Reflector<'service' | 'serviceCidr' | 'namespace'>;
-  readonly clock: FakeClock;
+  readonly clock: InstantClock;
   readonly problems: ClusterError[];
   readonly missing: ClusterError[];
   readonly events: readonly SourceEvent[];
@@ -51,7 +51,7 @@ export async function stage(
     if (step === undefined) exchange.watch();
     else step(exchange);
   });
-  const clock = new FakeClock();
+  const clock = new InstantClock();
   const events: SourceEvent[] = [];
   const problems: ClusterError[] = [];
   const missing: ClusterError[] = [];

@@ -3,7 +3,7 @@ import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import type { GivenFlags } from '../../config/flags/read.ts';
 import type { FlagName } from '../../config/flags/table.ts';
 import { buildConfig, type LoadedConfig, loadConfig } from '../../config/load.ts';
-import type { Mode } from '../../config/modes.ts';
+import type { ModeName } from '../../config/modes.ts';
 import { overlaid } from '../../config/overlay.ts';
 import { formatProblem } from '../../config/problem.ts';
 import type { SourceOptions } from '../source.ts';
@@ -41,7 +41,7 @@ export interface BasisRequest {
   readonly flags: GivenFlags;
   readonly options: BasisOptions;
   /** Wins over file, flags and agent. */
-  readonly mode?: Mode;
+  readonly mode?: ModeName;
 }
 
 /** With one of these, a person names another cluster or another configuration than the agent's. */
@@ -107,19 +107,12 @@ function sourceBasis(
   const own = settings.nodeName ?? agent?.nodeName ?? hostname().toLowerCase();
   const nodeName = options.node ?? own;
   const { filename, context } = options;
-  const { kubeconfigPath, serverUrl, accept } = settings.api;
   const given = flagTexts(flags, mode);
   return {
     by: 'source',
     config,
     nodeName,
-    from: {
-      ...(filename ? { filename } : {}),
-      ...(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath }),
-      ...(context === undefined ? {} : { context }),
-      ...(serverUrl === undefined ? {} : { serverUrl }),
-      ...(accept === undefined ? {} : { accept }),
-    },
+    from: { filename, context },
     isThisMachine: nodeName === own && (filename === undefined || agent !== undefined),
     about: {
       configuration: agent
@@ -135,7 +128,7 @@ function sourceBasis(
 }
 
 /** `--cluster-cidr 10.1.0.0/16`; the file is named apart, and the node in every line. */
-function flagTexts(flags: GivenFlags, mode: Mode | undefined): string[] {
+function flagTexts(flags: GivenFlags, mode: ModeName | undefined): string[] {
   const texts = [...flags]
     .filter(([name]) => name !== 'config' && (name !== 'proxy-mode' || mode === undefined))
     .flatMap(([name, values]) => values.map((value) => `--${name} ${value}`));

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { addKubeProxyFlags } from '../kube-proxy-flags.ts';
-import { RUN_FOLDER } from '../run/folder.ts';
 
 /** What a person may say about the node that a command is to answer for. */
 export interface BasisOptions {

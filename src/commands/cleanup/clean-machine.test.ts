@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PlaneError } from '../../dataplanes/contract.ts';
+import type { Part } from '../../modes/part.ts';
+import { ALL_PARTS } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
-import { PLANE_PARTS } from '../run/plane.ts';
 import { type CleanableMachine, cleanMachine } from './clean-machine.ts';
+
+const PART_NAMES = ALL_PARTS.map(({ name }) => name);
 
 /** Every part translated one address; what was done, and what was said. */
 function stage(t: TestContext) {
@@ -12,8 +15,8 @@ function stage(t: TestContext) {
   t.mock.method(console, 'log', (text: string) => void said.push(text));
   t.mock.method(console, 'error', (text: string) => void said.push(text));
   const machine: CleanableMachine = {
-    removePart: async (part) => {
-      done.push(part);
+    removePart: async ({ name }) => {
+      done.push(name);
       const holdings = [{ what: 'rules', count: 3 }] as const;
       return { frontends: [{ protocol: 'TCP', port: 80 }], holdings };
     },
@@ -32,14 +35,14 @@ function stage(t: TestContext) {
 test('a machine that nobody serves any more is left as it was before', async (t) => {
   const { machine, done } = stage(t);
   await cleanMachine({}, machine);
-  assert.deepEqual(done, [...PLANE_PARTS, 'flows of 3', 'settings']);
+  assert.deepEqual(done, [...PART_NAMES, 'flows of 3', 'settings']);
 });
 
 test('it says how much of what was removed', async (t) => {
   const { machine, said } = stage(t);
   await cleanMachine({}, machine);
   assert.deepEqual(said, [
-    ...PLANE_PARTS.map((part) => `${part}: removed 3 rules`),
+    ...PART_NAMES.map((part) => `${part}: removed 3 rules`),
     'tracked connections: deleted 7',
     'kernel settings: nothing to restore',
   ]);
@@ -47,8 +50,8 @@ test('it says how much of what was removed', async (t) => {
 
 test('where nothing was it says so', async (t) => {
   const { machine, said } = stage(t);
-  const removePart = async (part: string) =>
-    part === 'iptables' ? undefined : { frontends: [], holdings: [] };
+  const removePart = async ({ name }: Part) =>
+    name === 'iptables' ? undefined : { frontends: [], holdings: [] };
   await cleanMachine({}, { ...machine, removePart, removeFlows: async () => 0 });
   assert.deepEqual(said, [
     'ebpf hooks: nothing to remove',
@@ -65,7 +68,7 @@ test('a dry run says what would be removed', async (t) => {
   const restoreSettings = async () => ({ changes: [change], leftAlone: [], problems: [] });
   await cleanMachine({ dryRun: true }, { ...machine, restoreSettings });
   assert.deepEqual(said, [
-    ...PLANE_PARTS.map((part) => `${part}: would remove 3 rules`),
+    ...PART_NAMES.map((part) => `${part}: would remove 3 rules`),
     'tracked connections: would delete 7',
     'net/x: would be restored: 1 -> 2',
   ]);
@@ -74,7 +77,7 @@ test('a dry run says what would be removed', async (t) => {
 test('whoever takes over keeps the connections and the settings, and is told so', async (t) => {
   const { machine, done, said } = stage(t);
   await cleanMachine({ keepFlows: true }, machine);
-  assert.deepEqual(done, PLANE_PARTS);
+  assert.deepEqual(done, PART_NAMES);
   assert.match(said.join('\n'), /kernel settings: left to the proxy that takes over/);
 });
 
@@ -88,7 +91,7 @@ test('what fails keeps nothing else from going, and is told', async (t) => {
   const { machine, done, said } = stage(t);
   const locked = new PlaneError('the lock is held', { code: 'LOCKED', next: 'wait' });
   const removePart: CleanableMachine['removePart'] = async (part) => {
-    if (part === 'nftables') throw locked;
+    if (part.name === 'nftables') throw locked;
     return await machine.removePart(part);
   };
   const unreadable = new Error('no tracked connections');

@@ -1,14 +1,15 @@
-import type { Mode } from '../../config/modes.ts';
+import type { ModeName } from '../../config/modes.ts';
 import { type Holding, type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
 import type { Restored } from '../../linux/sysctl-state.ts';
+import type { Part } from '../../modes/part.ts';
+import { ALL_PARTS, modeNamed } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
-import { PLANE_PARTS, type PlanePart, partsOfMode } from '../run/plane.ts';
 import { printPage, printWarning } from '../terminal/print.ts';
 
 export interface WhatToClean {
   readonly keepFlows?: true;
   /** Only what this mode has written; all when not given. */
-  readonly mode?: Mode;
+  readonly mode?: ModeName;
   /** Only say what would be removed; then nothing of `CleanableMachine` changes anything. */
   readonly dryRun?: true;
 }
@@ -23,7 +24,7 @@ export interface RemovedPart {
 /** What a machine can be freed of. */
 export interface CleanableMachine {
   /** Undefined: the part cannot be here. */
-  removePart(part: PlanePart): Promise<RemovedPart | undefined>;
+  removePart(part: Part): Promise<RemovedPart | undefined>;
   removeFlows(frontends: readonly KernelFrontend[]): Promise<number>;
   restoreSettings(): Promise<Restored>;
 }
@@ -46,11 +47,11 @@ export async function cleanMachine(
     }
   };
   const frontends: KernelFrontend[] = [];
-  for (const part of mode === undefined ? PLANE_PARTS : partsOfMode(mode)) {
-    await attempt(part, async () => {
+  for (const part of mode === undefined ? ALL_PARTS : modeNamed(mode).parts) {
+    await attempt(part.name, async () => {
       const removed = await machine.removePart(part);
       frontends.push(...(removed?.frontends ?? []));
-      printPage(`${part}: ${removedText(removed, dryRun)}`);
+      printPage(`${part.name}: ${removedText(removed, dryRun)}`);
     });
   }
   // Whoever takes over wants the same settings, found them as they are, and so never set them.

@@ -6,7 +6,6 @@ import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { SYSCTL_STATE } from '../run/folder.ts';
-import { openPart, type PlanePart } from '../run/plane.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
 import { nodePortAddresses } from './node-port-addresses.ts';
@@ -27,7 +26,7 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
   const ebpf = cgroup === undefined ? { pinFolder } : { pinFolder, cgroupPath: cgroup };
   const conntrack = new KernelConntrack();
   return {
-    removePart: (part: PlanePart) => takeAway(openPart(part, { ebpf }), dryRun),
+    removePart: (part) => takeAway(part.open({ ebpf }), dryRun),
     removeFlows: async (frontends) =>
       await removeTranslated(dryRun ? untouched(conntrack) : conntrack, {
         frontends,

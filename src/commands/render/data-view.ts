@@ -1,10 +1,10 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
+import type { Page } from '../../modes/pages/page.ts';
 import type { About } from '../basis/about.ts';
 import { frontendText, nodeAddresses } from '../services/rows.ts';
-import type { Page } from './page.ts';
 
-/** The same for programs: names that stay, nothing left out. */
+/** The same for programs: stable names, nothing left out. */
 export function renderData(
   pages: readonly Page[],
   { from, facts }: { readonly from: About; readonly facts: NodeFacts },

@@ -3,10 +3,10 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES, servicePortName } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
+import type { Page, PageChain, PageFrontend } from '../../modes/pages/page.ts';
 import { frontendText } from '../services/rows.ts';
 import { outcomeCell } from '../services/table-view.ts';
 import { formatTextTable } from '../text-table.ts';
-import type { Page, PageChain, PageFrontend } from './page.ts';
 
 const INDENT = '  ';
 /** Where a sentence is broken; terminals are rarely narrower. */
@@ -60,7 +60,7 @@ function endpoints(forwarding: Forwarding): string {
   ]);
 }
 
-/** What is dropped while there are endpoints elsewhere is dropped because none is here. */
+/** Dropped although other nodes have endpoints: because this one has none. */
 function isDroppedHere({ frontends, clusterEndpoints }: Forwarding): boolean {
   const isDropped = frontends.some(({ outcomes: { outside } }) => outside.action === 'drop');
   return isDropped && clusterEndpoints.length > 0;
@@ -71,7 +71,7 @@ function paths(page: Page): string {
     const name = frontendText(frontend);
     if (path.length === 0) return [[name, dim('meets nothing of ours')]];
     if (hasElements(page)) return [[name, path.join(dim(' > '))]];
-    // With chains for each Service the way is long: a line for each hook.
+    // With chains for each Service the path is long: a line for each hook.
     return path.map((way, index) => [index === 0 ? name : '', way.replaceAll(' > ', dim(' > '))]);
   });
   return formatTextTable(rows);

@@ -3,8 +3,6 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { Agent } from '../../agent/agent.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
-import { runTogether } from '../../agent/run-together.ts';
-import { systemClock } from '../../cluster/clock.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import type { SliceEndpoint } from '../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../cluster/source.ts';
@@ -12,15 +10,17 @@ import { buildConfig } from '../../config/load.ts';
 import { type NodeNetwork, nodeNetwork } from '../../dataplanes/ebpf/testing/node-network.ts';
 import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
-import { followFlows } from './flows.ts';
+import { NFTABLES } from '../../modes/nftables.ts';
+import { systemClock } from '../../time/clock.ts';
+import { runTogether } from '../../time/run-together.ts';
+import { flowsOf, followFlows } from './flows.ts';
 import { knownAddresses } from './known-addresses.ts';
-import { openPlane } from './plane.ts';
 
 const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];
 const PORT = { name: 'dns', protocol: 'UDP', port: 80, nodePort: 0 };
 const MOVED_WITHIN_MS = 20_000;
 
-/** An API server of old, which admits addresses in any spelling; those of today do not. */
+/** An old API server, which accepts addresses in any spelling; current ones do not. */
 class ToldSource implements Source {
   #onEvent: (event: SourceEvent) => void = () => undefined;
 
@@ -56,7 +56,7 @@ async function whileRunning(source: ToldSource, work: () => Promise<void>): Prom
   const { settings } = buildConfig(new Map([['proxy-mode', ['nftables']]]), undefined);
   const log = pino({ enabled: false });
   const addresses = knownAddresses();
-  const plane = openPlane('nftables');
+  const plane = NFTABLES.open({});
   const agentOf = (): Agent => agent;
   const snapshot = () => agentOf().snapshot();
   const clock = systemClock;
@@ -67,13 +67,20 @@ async function whileRunning(source: ToldSource, work: () => Promise<void>): Prom
     snapshot,
     clock,
   });
-  const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
+  const flows = followFlows({
+    agent: agentOf,
+    addresses,
+    metrics,
+    log,
+    conntrack: flowsOf(NFTABLES, settings, log),
+  });
   const synced = Promise.withResolvers<void>();
   const agent = new Agent({
     plane,
     source,
     addresses,
     settings,
+    needs: NFTABLES.needs,
     nodeName: 'here',
     clock: systemClock,
     log,
@@ -105,7 +112,7 @@ async function untilAnsweredBy(name: string, ask: () => Promise<{ by: string }>)
   }
 }
 
-test('a UDP flow stays with an endpoint that terminates and serves, however its slice spells it', async () => {
+test('keeps a UDP flow with an endpoint that terminates and serves, however its slice spells the address', async () => {
   const network = await nodeNetwork('draining-flows');
   const source = new ToldSource();
   const spelledOut = endpoint(ready(network, 0).address.replace('::', ':0:0:0:0:0:'));
@@ -122,7 +129,7 @@ test('a UDP flow stays with an endpoint that terminates and serves, however its 
 
       source.endpoints('dns', { ...spelledOut, ...TERMINATING }, ready(network, 2));
       source.endpoints('witness', ready(network, 2));
-      // Flows are judged all at once: when this one has been moved, the other has been judged.
+      // Flows are reconciled together: when this one has been moved, the other has been decided.
       await untilAnsweredBy('e3', () => witness.speak());
       assert.equal((await held.speak()).by, 'e1');
 

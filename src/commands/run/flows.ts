@@ -5,14 +5,12 @@ import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { AgentObserver } from '../../agent/observer.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
-import { JoinedFlows } from '../../flows/joined.ts';
 import { FlowReconciler } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
 import { BpfError } from '../../linux/bpf/errors.ts';
-import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
-import { socketFlows } from './ebpf.ts';
+import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Mode } from '../../modes/mode.ts';
 import type { KnownAddresses } from './known-addresses.ts';
-import { partsOfMode } from './plane.ts';
 
 export interface FollowedFlows {
   readonly observer: AgentObserver;
@@ -25,13 +23,13 @@ export function followFlows(of: {
   readonly addresses: KnownAddresses;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-  readonly settings: Settings;
+  readonly conntrack: Conntrack;
 }): FollowedFlows {
-  const { agent, addresses, metrics, log, settings } = of;
+  const { agent, addresses, metrics, log, conntrack } = of;
   const reconciler = new FlowReconciler({
-    conntrack: rememberedFlows(settings, log),
+    conntrack,
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
-    // By which interface a flow came, the kernel does not remember.
+    // A conntrack entry does not say by which interface its first packet came.
     clientAddresses: () =>
       agent().facts.clientInterfaces === undefined ? undefined : addresses.current,
     options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },
@@ -42,7 +40,7 @@ export function followFlows(of: {
           'deleted tracked flows',
         ),
       onRun: ({ families, durationMs, deleted, error }) => {
-        // One look serves both families: what it deleted is counted once.
+        // One scan covers both families: count what it deleted once.
         families.forEach((family, index) => {
           metrics.onFlowsReconciled({
             family,
@@ -50,11 +48,12 @@ export function followFlows(of: {
             deletedCount: index === 0 ? deleted : 0,
           });
         });
-        if (error !== undefined) log.warn(`tracked flows: ${String(error)}`);
+        if (error !== undefined)
+          log.warn(`reconciling conntrack entries failed, retrying: ${String(error)}`);
       },
     },
   });
-  // Of the facts about the node, only these decide about a flow.
+  // The only facts about the node that decide whether a flow is kept.
   let judgedWith: NodeFacts['nodePortAddresses'] | undefined;
   return {
     run: (signal) => reconciler.run(signal),
@@ -73,15 +72,12 @@ export function followFlows(of: {
   };
 }
 
-/** Where the kernel remembers to which endpoint a flow goes. */
-function rememberedFlows({ mode, ebpf }: Settings, log: Logger): Conntrack {
-  const tracked = new KernelConntrack();
-  if (!partsOfMode(mode).includes('ebpf hooks')) return tracked;
-  const onProblem = (error: unknown): void => {
+/** Where the kernel keeps the endpoint that a flow was sent to, in this mode. */
+export function flowsOf(mode: Mode, { ebpf }: Settings, log: Logger): Conntrack {
+  return mode.flows(ebpf, (error) => {
     const next = error instanceof BpfError ? `. Next: ${error.next}` : '';
-    log.warn(`sockets of removed endpoints are not ended: ${String(error)}${next}`);
-  };
-  return new JoinedFlows([tracked, socketFlows(ebpf, onProblem)]);
+    log.warn(`cannot close sockets of removed endpoints: ${String(error)}${next}`);
+  });
 }
 
 function servedAddresses(facts: NodeFacts, machine: readonly string[]): readonly string[] {

@@ -1,7 +1,5 @@
-/** Where a running Fairlead keeps what other commands, and the next start, look for. */
-export const RUN_FOLDER = '/run/fairlead';
 export const STATUS_SOCKET = 'status.sock';
-/** A restart of the machine empties /run just as it resets the settings. */
+/** Below /run, because a reboot resets the sysctls as well. */
 export const SYSCTL_STATE = 'sysctls.json';
-/** One byte of it for each network namespace: who has locked it serves there. */
+/** One byte for each network namespace; the process that serves there has it locked. */
 export const RUN_LOCK = 'run.lock';

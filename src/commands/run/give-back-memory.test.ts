@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { systemClock } from '../../cluster/clock.ts';
+import { systemClock } from '../../time/clock.ts';
 import { giveBackMemory } from './give-back-memory.ts';
 
 const OBJECTS = 1_000_000;
@@ -24,7 +24,7 @@ it('nothing is done for a program that is about to end', async () => {
   assert.ok(heapTotal > keptBytes - LEAST_BYTES, `${keptBytes} bytes, then ${heapTotal}`);
 });
 
-it('what cannot be given back is told, and ends nothing', async (test) => {
+it('logs memory that cannot be returned, and goes on', async (test) => {
   const fails = (): never => {
     throw new Error('too many open files');
   };
@@ -32,7 +32,7 @@ it('what cannot be given back is told, and ends nothing', async (test) => {
   const told: unknown[] = [];
   const heard = { debug: (...what: unknown[]) => told.push(...what) };
   await giveBackMemory({ clock, log: heard }, new AbortController().signal);
-  assert.deepEqual(told, ['what the start has left stays: Error: too many open files']);
+  assert.deepEqual(told, ['could not return memory of the start: Error: too many open files']);
 });
 
 /** How large the heap is when it held many objects that are no longer used. */

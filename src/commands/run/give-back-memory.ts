@@ -1,17 +1,17 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from 'pino';
-import type { Clock } from '../../cluster/clock.ts';
 import { giveBackFreed } from '../../linux/malloc.ts';
+import type { Clock } from '../../time/clock.ts';
 
-/** What else is done at the end of a start, such as a look at connection tracking, is over by then. */
+/** The rest of the start, such as the first scan of conntrack, is done by then. */
 const AFTER_MS = 1_000;
 
 /**
- * Gives back what a start needed and nothing needs any more; call it when the start is over. V8
- * would keep most of it, because a proxy at rest gives it no reason to collect. It holds up everything
- * else once, when nothing waits to be written: some tens of milliseconds in a small cluster, and at
- * 50,000 Services on a crowded machine 0.8 s, or 1.4 s after a restart.
+ * Returns memory that only the start needed; call it when the start is over. V8 would keep most of
+ * it, because an idle proxy gives it no reason to collect. It is one GC pause while nothing waits to
+ * be written: tens of milliseconds in a small cluster; at 50,000 Services on a busy machine 0.8 s, or
+ * 1.4 s after a restart.
  * docs/decisions/0020-what-a-start-leaves.md
  *
  * Never rejects: a proxy that keeps its memory serves as well.
@@ -24,9 +24,9 @@ export async function giveBackMemory(
   if (signal.aborted) return;
   try {
     const given = giveBack();
-    log.debug(given, 'gave back what the start has left');
+    log.debug(given, 'returned memory that only the start needed');
   } catch (error) {
-    log.debug(`what the start has left stays: ${String(error)}`);
+    log.debug(`could not return memory of the start: ${String(error)}`);
   }
 }
 
@@ -41,9 +41,9 @@ function giveBack(): { beforeBytes: number; afterBytes: number; durationMs: numb
 
 type Collect = (how: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
-/** As if memory were running out, which is when V8 gives back its empty pages and its nursery. */
+/** A last-resort GC: only that returns empty pages and the young generation. */
 function collect(): void {
-  // Node has no function for it. With the flag, a context that is made afterwards has one.
+  // Node exposes no such function; with the flag, a context created afterwards has `gc`.
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as Collect;
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });

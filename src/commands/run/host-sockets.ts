@@ -3,7 +3,7 @@ import type { HostSockets } from '../../agent/host-sockets.ts';
 import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
 import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
 
-/** The ports that processes of this machine hold, from the kernel. */
+/** Ports that processes of this machine listen on, from the kernel. */
 export function hostSockets(log: Logger): HostSockets {
   let told = '';
   const onProblem = (error: unknown): void => {

@@ -1,7 +1,7 @@
 import type { MachineAddresses } from '../../agent/machine-addresses.ts';
 import { machineAddresses } from '../../linux/route/watch-addresses.ts';
 
-/** The addresses of the machine, told to one and remembered for all. */
+/** The addresses of the machine: followed once, the last value kept for others. */
 export interface KnownAddresses extends MachineAddresses {
   readonly current: readonly string[];
 }

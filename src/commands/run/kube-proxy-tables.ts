@@ -15,8 +15,8 @@ export interface KubeProxyTablesOptions {
 }
 
 /**
- * Deletes the tables of the kube-proxy that ran in this place before. Call it when everything is in
- * the kernel: until then they serve, and from then on nothing keeps them up to date.
+ * Deletes the tables of the kube-proxy that ran here before. Call it after the first sync: until
+ * then they forward packets, and from then on nothing keeps them up to date.
  */
 export async function removeKubeProxyTables(of: KubeProxyTablesOptions): Promise<void> {
   using connection = new NftConnection(of.openNetlink());
@@ -31,9 +31,9 @@ export async function removeKubeProxyTables(of: KubeProxyTablesOptions): Promise
     await connection.commit(batch);
     of.log.info({ tables: left.length }, 'removed the nftables tables of kube-proxy');
   } catch (error) {
-    // They are no reason to stop serving.
+    // Leftover tables are no reason to stop.
     of.log.warn(
-      `the nftables tables of kube-proxy are still there, and are out of date from now on: ${String(error)}; delete them: nft delete table ip kube-proxy`,
+      `cannot delete the nftables tables of kube-proxy, which nothing keeps up to date: ${String(error)}; delete them: nft delete table ip kube-proxy`,
     );
   }
 }

@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import { exitCodeOf } from '../command-error.ts';
 import type { LineWriter } from './line-writer.ts';
 
-/** SIGTERM ends the process within a second, whoever reads its log. */
+/** SIGTERM must end the process within a second, even if the reader of its log is stalled. */
 const FLUSH_MS = 300;
 
 /**
- * Sends to the log what Node would write to standard error by itself, and would wait for its reader
- * with: errors that nobody caught, and warnings. At the end, what waits is written as far as it goes.
+ * Logs uncaught errors and warnings. Node itself would write them to standard error and block on a
+ * stalled reader. At exit, waiting lines are written until a deadline.
  */
 export function keepLastWords(log: Pick<Logger, 'fatal' | 'warn'>, lines: LineWriter): void {
   process.on('exit', () => lines.flush(FLUSH_MS));
@@ -22,7 +22,7 @@ export function keepLastWords(log: Pick<Logger, 'fatal' | 'warn'>, lines: LineWr
 export function tellFailure(log: Pick<Logger, 'fatal'>, error: unknown): void {
   if (!(error instanceof Error)) log.fatal(String(error));
   else if ('code' in error && 'next' in error) {
-    // Errors of ours say what to do next; of others the stack is the best there is.
+    // Our own errors say what to do next; for others the stack says most.
     log.fatal(`${error.message}; ${String(error.next)} (${String(error.code)})`);
   } else log.fatal({ stack: error.stack }, error.message);
 }

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import type { WriteResult } from '../../linux/unblocked-output.ts';
 import { LineWriter } from './line-writer.ts';
 
-/** Stands for an output of which the test decides how it fails; the real ones are in linux/. */
+/** An output whose failures the test decides; the real ones are in linux/. */
 class Output {
   text = '';
-  /** What the next writes give; afterwards they succeed, or fail with `always`. */
+  /** Results of the next writes; later ones succeed, or fail with `always`. */
   readonly results: WriteResult[] = [];
   always: WriteResult | undefined;
 
@@ -37,7 +37,7 @@ describe('the lines of the log', () => {
     assert.equal(output.text, 'a\nb\n');
   });
 
-  it('are dropped and counted while nothing can be written, and that is told afterwards', () => {
+  it('are dropped and counted while nothing can be written, and the count is logged afterwards', () => {
     const { output, lines } = scene();
     output.always = FULL;
     lines.write('a');
@@ -104,7 +104,7 @@ describe('the lines of the log', () => {
     assert.equal(lines.droppedCount, 1);
   });
 
-  it('are dropped with those that wait when the reader has gone', (t) => {
+  it('are dropped, with those that wait, when the reader has gone', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { output, lines } = scene();
     output.always = STALLED;
@@ -114,7 +114,7 @@ describe('the lines of the log', () => {
     assert.equal(lines.droppedCount, 2);
   });
 
-  it('are flushed at the end as soon as the reader goes on, or given up', () => {
+  it('are flushed at exit as soon as the reader continues, or dropped', () => {
     const { output, lines } = scene();
     output.results.push(STALLED, STALLED, STALLED);
     lines.write('a');

@@ -2,7 +2,7 @@ import type { UnblockedOutput } from '../../linux/unblocked-output.ts';
 
 export interface LineWriterOptions {
   readonly output: UnblockedOutput;
-  /** The line that tells of lines that were lost. */
+  /** The line that says how many were lost. */
   readonly noticeOf: (droppedCount: number) => string;
 }
 
@@ -10,7 +10,7 @@ interface WaitingLine {
   rest: Buffer;
   /** Whether some of it is written already. */
   isBegun: boolean;
-  /** Of how many lost lines it tells; 0 for all but a notice. */
+  /** How many lost lines it reports; 0 for all but a notice. */
   readonly toldCount: number;
 }
 
@@ -19,9 +19,9 @@ const RETRY_MS = 100;
 const FLUSH_STEP_MS = 10;
 
 /**
- * Writes lines at once, so that the last one before a crash is not lost, and never waits: what a
- * stalled reader does not take is kept up to a limit, and what is beyond it, or cannot be written at
- * all, is dropped and counted. As soon as writing works again a line tells how many are missing.
+ * Writes lines synchronously, so that the last one before a crash is not lost, and never blocks:
+ * lines that a stalled reader does not take are buffered up to a limit; beyond it, or if they cannot
+ * be written at all, they are dropped and counted. The next line that succeeds reports the count.
  */
 export class LineWriter {
   readonly #options: LineWriterOptions;
@@ -50,7 +50,7 @@ export class LineWriter {
     this.#drain();
   }
 
-  /** For the end of the process: waits for a slow reader, but not for long. */
+  /** At exit: waits for a slow reader, up to a deadline. */
   flush(withinMs: number): void {
     const giveUpAt = performance.now() + withinMs;
     const sleeper = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -62,7 +62,7 @@ export class LineWriter {
     }
   }
 
-  /** Behind lines that wait it would come too early: more may be lost until they are written. */
+  /** Not behind waiting lines: more may be lost until those are written. */
   #tellOfLoss(): void {
     if (this.#untoldCount === 0 || this.#waiting.length > 0) return;
     const notice = `${this.#options.noticeOf(this.#untoldCount)}\n`;

@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
 import { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
 import { RelaySlots } from '../../agent/servers/relay.ts';
-import { systemClock } from '../../cluster/clock.ts';
 import { openFileLimit } from '../../linux/open-files.ts';
+import { systemClock } from '../../time/clock.ts';
 
 /** Two file descriptors for each connection, and a quarter of all for the relay. */
 const DESCRIPTORS_PER_CONNECTION = 8;
 
-/** TCP node ports on loopback, for modes whose packets cannot be led away from it. */
+/** TCP node ports on loopback, for modes that cannot redirect packets away from it. */
 export function localhostRelay(agent: () => Agent, log: Logger): LocalhostRelay {
   return new LocalhostRelay({
     facts: () => agent().facts,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AgentObserver } from '../../agent/observer.ts';
 
-/** What the agent does not log itself: the moment that everybody waits for, and every step. */
+/** What the agent does not log itself: the first sync, and at debug level every step. */
 export function logObserver(log: Logger): AgentObserver {
   return {
     onFirstSync: () =>

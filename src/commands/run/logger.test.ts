@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rounded, textLine } from './logger.ts';
 
-test('a line of the log reads like those of Kubernetes', () => {
+test('formats lines like those of Kubernetes components', () => {
   const time = Date.UTC(2026, 10, 15, 9, 49, 1, 123);
   const json = JSON.stringify({ level: 40, time, pid: 7, program: 'nft -f', msg: 'touched' });
   assert.equal(textLine(json), 'W1115 09:49:01.123 touched pid=7 program="nft -f"');
 });
 
-test('numbers are rounded, and whole ones stay', () => {
+test('rounds fractions, and keeps whole numbers', () => {
   const fields = {
     durationMs: 205.11946899999975,
     shortMs: 0.0123456,
@@ -22,12 +22,12 @@ test('numbers are rounded, and whole ones stay', () => {
   });
 });
 
-test('what is no text is written as JSON', () => {
+test('writes values that are no text as JSON', () => {
   const json = JSON.stringify({ level: 30, time: 0, by: { pid: 1 }, msg: 'x' });
   assert.equal(textLine(json), 'I0101 00:00:00.000 x by={"pid":1}');
 });
 
-test('text of others makes no line of its own, and does not act on a terminal', () => {
+test('escapes line ends and terminal sequences in values', () => {
   const hostile = 'a\x1b[2J\nE0101 00:00:00.000 forged\r\x9b8m\u202e\u2028';
   const told = { level: 40, time: 0, service: hostile, bare: '\x1b[8m\u202e', msg: hostile };
   const line = textLine(JSON.stringify({ ...told, of: { name: hostile } }));

@@ -5,7 +5,7 @@ import { LineWriter } from './line-writer.ts';
 
 export interface LogSettings {
   readonly format: 'text' | 'json';
-  /** As in kube-proxy: from 4 on, every step is told. */
+  /** As in kube-proxy: from 4 on, every step is logged. */
   readonly verbosity: number;
 }
 
@@ -13,13 +13,13 @@ const STDERR = 2;
 const DEBUG_FROM_VERBOSITY = 4;
 const WARNING = 40;
 
-/** What is written, and where: lines that cannot be written are dropped and counted, by `lines`. */
+/** The log, and the writer that drops and counts lines that cannot be written. */
 export interface Log {
   readonly log: Logger;
   readonly lines: LineWriter;
 }
 
-/** Writes to standard error, at once: the last line before an end must not be lost. */
+/** Writes to standard error synchronously, so that the last line before an exit is not lost. */
 export function openLog(
   { format, verbosity }: LogSettings,
   output: UnblockedOutput = openUnblocked(STDERR),
@@ -36,7 +36,7 @@ export function openLog(
   return { log: pino(options, { write: (json) => lines.write(lineOf(json)) }), lines };
 }
 
-/** Durations are measured to the nanosecond, and nobody reads so far. */
+/** Durations are measured to the nanosecond; milliseconds with three digits are enough. */
 export function rounded(fields: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(fields);
   return Object.fromEntries(
@@ -63,7 +63,7 @@ export function textLine(json: string): string {
   const at = new Date(Number(time)).toISOString();
   const stamp = `${letter}${at.slice(5, 7)}${at.slice(8, 10)} ${at.slice(11, 23)}`;
   const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${fieldText(value)}`);
-  // A line end in a message would make a line of the log that nobody wrote.
+  // A line end in a message would forge a log line.
   return visible(`${stamp} ${String(msg ?? '')}${pairs.join('')}`);
 }
 

@@ -23,7 +23,7 @@ describe('node ports on loopback', () => {
     return { lines, of: { log, runFolder, sysctls } };
   }
 
-  it('are told of once where the setting cannot be written, and nothing fails', async () => {
+  it('logs once that the sysctl cannot be written, and goes on', async () => {
     const readOnly = Object.assign(new Error('read-only'), { code: 'EROFS' });
     const { lines, of } = context({
       read: () => '0',
@@ -38,7 +38,7 @@ describe('node ports on loopback', () => {
     assert.match(lines[0] ?? '', /^warn node ports are not served on 127\.0\.0\.1: .*EROFS/);
   });
 
-  it('another failure is one', async () => {
+  it('rejects on any other failure', async () => {
     const { of } = context({
       read: () => '0',
       write: () => {
@@ -48,7 +48,7 @@ describe('node ports on loopback', () => {
     await assert.rejects(localhostServer(of)(), TypeError);
   });
 
-  it('the value that was there is remembered', async () => {
+  it('keeps the earlier value of the sysctl', async () => {
     const { lines, of } = context({
       read: () => '0',
       write: (name, after) => ({ name, before: '0', after }),
@@ -58,7 +58,7 @@ describe('node ports on loopback', () => {
     assert.match(await readFile(join(runFolder, SYSCTL_STATE), 'utf8'), /route_localnet/);
   });
 
-  it('are asked for by all addresses, or a range that has 127.0.0.1', () => {
+  it('are asked for by all addresses, or by a range that contains 127.0.0.1', () => {
     const asks = (addresses: 'all' | string[], onLocalhost = true) =>
       asksForLocalhost({ addresses, onLocalhost });
     assert.equal(asks('all'), true);

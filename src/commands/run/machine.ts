@@ -14,12 +14,12 @@ import { SYSCTL_STATE } from './folder.ts';
 
 export interface MachineContext {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Where earlier values of what is set are remembered. */
+  /** Where earlier values of changed sysctls are kept. */
   readonly runFolder: string;
   readonly sysctls?: Sysctls;
 }
 
-/** Without it no mode can write anything: better said in one line than by the first that fails. */
+/** Checked first: no mode can write without it, and its own errors would say less. */
 export function assertNetAdmin(held = effectiveCapabilities()): void {
   if (held.has('NET_ADMIN')) return;
   throw new CommandError('this process lacks CAP_NET_ADMIN, without which it can change no rules', {
@@ -28,7 +28,7 @@ export function assertNetAdmin(held = effectiveCapabilities()): void {
   });
 }
 
-/** Limits of connection tracking, and how dear we are to the kernel when memory runs out. */
+/** Sets the conntrack limits and the OOM score. */
 export async function prepareMachine(settings: Settings, of: MachineContext): Promise<void> {
   const { log, sysctls = kernelSysctls() } = of;
   await setOomScore({
@@ -45,9 +45,9 @@ export async function prepareMachine(settings: Settings, of: MachineContext): Pr
 }
 
 /**
- * Gives what is to be called before node ports are served on loopback. Where the setting cannot be
- * written, as in a container without privileges, they do not work there: told once, and no reason
- * to leave everything else unserved.
+ * Returns the function to call before node ports are served on loopback. Where the sysctl cannot be
+ * written, as in an unprivileged container, they do not work there; it is logged once, and everything
+ * else is served.
  */
 export function localhostServer(of: MachineContext): () => Promise<void> {
   const { log, runFolder, sysctls = kernelSysctls() } = of;
@@ -65,7 +65,7 @@ export function localhostServer(of: MachineContext): () => Promise<void> {
   };
 }
 
-/** As far as the configuration says it: the addresses of the machine are not known yet. */
+/** From the configuration alone: the addresses of the machine are not known yet. */
 export function asksForLocalhost({ addresses, onLocalhost }: NodePortSettings): boolean {
   if (!onLocalhost || addresses === 'none') return false;
   if (addresses === 'all') return true;

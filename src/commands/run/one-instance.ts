@@ -1,10 +1,11 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { pause } from '../../linux/pause.ts';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { type LockAttempt, lockByte, lockHolder } from '../../linux/process-lock.ts';
+import { sleep } from '../../time/sleep.ts';
 import { ALREADY_RUNNING_EXIT, CommandError } from '../command-error.ts';
-import { RUN_FOLDER, RUN_LOCK } from './folder.ts';
+import { RUN_LOCK } from './folder.ts';
 
 export interface OneInstanceOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -15,7 +16,7 @@ export interface OneInstanceOptions {
   readonly waitMs?: number;
 }
 
-/** More than the ten seconds that the manifests give a pod to end in. */
+/** Longer than the termination grace period in the manifests, which is ten seconds. */
 const WAIT_MS = 30_000;
 const POLL_MS = 200;
 const FOLDER_MODE = 0o755;
@@ -45,7 +46,7 @@ export async function becomeOnlyInstance(
   }
   while (!attempt.isHeld) {
     if (performance.now() >= deadlineMs) throw alreadyRunning(attempt, waitMs);
-    await pause(POLL_MS, signal);
+    await sleep(POLL_MS, signal);
     if (signal.aborted) return false;
     attempt = lockByte(fd, byte);
   }
@@ -70,7 +71,7 @@ export function runningInstance({
   return undefined;
 }
 
-/** Undefined: there is none, or it is not ours to read. */
+/** Undefined: there is none, or it may not be read. */
 function openForReading(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -88,7 +89,7 @@ function alreadyRunning(
   return new CommandError(`another fairlead (${who}) serves this network namespace`, {
     code: 'ALREADY_RUNNING',
     exitCode: ALREADY_RUNNING_EXIT,
-    next: `it has not ended within ${waitMs / 1000} s: leave the machine to it, or stop it (its DaemonSet, or systemctl stop fairlead)`,
+    next: `it did not exit within ${waitMs / 1000} s; stop it first (its DaemonSet, or systemctl stop fairlead)`,
   });
 }
 
@@ -119,7 +120,7 @@ function openOwn(path: string, folder: string): number | string {
     if (code === undefined) throw error;
     return code;
   }
-  // In a folder that others can write to, one of them could have made it, and would hold the lock.
+  // In a folder that other users can write to, one of them could create the file and hold the lock.
   if (fstatSync(fd).uid === process.geteuid?.()) return fd;
   closeSync(fd);
   return 'belongs to another user';

@@ -5,32 +5,35 @@ import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
+import type { PlaneReadings } from '../../agent/metrics/plane-metrics.ts';
 import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
 import { pacedEvents } from '../../agent/paced-events.ts';
-import { runTogether } from '../../agent/run-together.ts';
 import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
+import type { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
-import { systemClock } from '../../cluster/clock.ts';
 import type { Source } from '../../cluster/source.ts';
 import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { openFileLimit } from '../../linux/open-files.ts';
-import { followFlows } from './flows.ts';
+import type { Mode } from '../../modes/mode.ts';
+import { systemClock } from '../../time/clock.ts';
+import { runTogether } from '../../time/run-together.ts';
+import { flowsOf, followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { localhostRelay } from './localhost-relay.ts';
 import { logObserver } from './log-observer.ts';
-import { packetCountsOf, planeReadings } from './plane.ts';
 import { serverTasks } from './servers.ts';
 import { KUBE_PROXY_VERSION, VERSION } from './version.ts';
 
 export interface ProxyParts {
   readonly config: LoadedConfig;
+  readonly mode: Mode;
   readonly nodeName: string;
   readonly source: Source;
-  /** Where the objects come from, if not from a cluster. */
+  /** Paths of the manifests, if the objects do not come from a cluster. */
   readonly manifests?: readonly string[];
   readonly plane: DataPlane;
   readonly events: Events;
@@ -40,21 +43,21 @@ export interface ProxyParts {
   readonly restClient?: RestClientMetrics;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
-  /** For the status socket and what must outlive the process. */
+  /** For the status socket, and for state that must outlive the process. */
   readonly runFolder: string;
 }
 
-/** Everything that runs while Fairlead does, put together; nothing is started by it. */
+/** Everything that `fairlead run` consists of, assembled but not started. */
 export interface AssembledProxy {
   readonly agent: Agent;
-  /** Follows what can change while it runs, and answers with it from then on. */
+  /** Applies fields that can change while it runs, and reports them from then on. */
   reconfigure(config: LoadedConfig): void;
   readonly metrics: AgentMetrics;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export function assembleProxy(parts: ProxyParts): AssembledProxy {
-  const { config, plane, source, nodeName, log } = parts;
+  const { config, mode, plane, source, nodeName, log } = parts;
   const { settings } = config;
   const startedAtMs = systemClock.monotonicMs();
   const addresses = knownAddresses();
@@ -62,37 +65,26 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     env: process.env,
     onProblem: (error) => log.warn({ code: error.code }, error.message),
   });
-  // The parts below ask the agent, and the agent tells them: it is made last and asked later.
+  // The parts below and the agent need each other: the agent is made last and read lazily.
   const agentOf = (): Agent => agent;
   const budget = new ConnectionBudget(limitsFor(openFileLimit()));
-  const packetCounts = packetCountsOf(settings.mode);
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
-  const metrics = new AgentMetrics({
-    ...(packetCounts ? { packetCounts } : {}),
-    plane: planeReadings(plane, settings.mode),
-    kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
-    ...(parts.restClient ? { restClient: parts.restClient } : {}),
-    ...(relay ? { relay: () => relay.counts() } : {}),
-    mode: settings.mode,
-    version: VERSION,
-    clock: systemClock,
-    startedAtMs,
-    snapshot: () => agentOf().snapshot(),
-    noLocal: () => agentOf().noLocal(),
-    pressure: () => ({
-      connectionCount: budget.count,
-      evictedConnectionCount: budget.evictedCount,
-      droppedLogLineCount: parts.droppedLogLineCount(),
-    }),
-  });
+  const metrics = agentMetrics(parts, { agentOf, budget, relay, startedAtMs });
   const serviceHealth = serviceHealthServers(parts, { agentOf, budget });
-  const flows = followFlows({ agent: agentOf, addresses, metrics, log, settings });
+  const flows = followFlows({
+    agent: agentOf,
+    addresses,
+    metrics,
+    log,
+    conntrack: flowsOf(mode, settings, log),
+  });
   const agent = new Agent({
     plane,
     source,
     addresses,
     hostSockets: hostSockets(log),
     settings,
+    needs: mode.needs,
     nodeName,
     clock: systemClock,
     log,
@@ -104,7 +96,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       logObserver(log),
       pacedEvents(parts.events),
       addressEvents(parts.events, nodeName),
-      { onFirstSync: () => manager.ready(`${settings.mode} on ${hostname()}`) },
+      { onFirstSync: () => manager.ready(`${mode.name} on ${hostname()}`) },
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
   });
@@ -141,6 +133,47 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   };
 }
 
+function agentMetrics(
+  { config, mode, plane, restClient, droppedLogLineCount }: ProxyParts,
+  of: {
+    readonly agentOf: () => Agent;
+    readonly budget: ConnectionBudget;
+    readonly relay: LocalhostRelay | undefined;
+    readonly startedAtMs: number;
+  },
+): AgentMetrics {
+  const { agentOf, budget, relay, startedAtMs } = of;
+  return new AgentMetrics({
+    ...(mode.packetCounters ? { packetCounters: mode.packetCounters } : {}),
+    failureNames: mode.failureMetrics,
+    plane: planeReadings(plane, mode),
+    kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
+    ...(restClient ? { restClient } : {}),
+    ...(relay ? { relay: () => relay.counts() } : {}),
+    mode: mode.name,
+    version: VERSION,
+    clock: systemClock,
+    startedAtMs,
+    snapshot: () => agentOf().snapshot(),
+    noLocal: () => agentOf().noLocal(),
+    pressure: () => ({
+      connectionCount: budget.count,
+      evictedConnectionCount: budget.evictedCount,
+      droppedLogLineCount: droppedLogLineCount(),
+    }),
+  });
+}
+
+/** What a scrape may ask of a plane. */
+function planeReadings(plane: DataPlane, { readsAttachmentsCheaply }: Mode): PlaneReadings {
+  return {
+    ...(plane.attachments && readsAttachmentsCheaply
+      ? { attachments: async () => (await plane.attachments?.()) ?? [] }
+      : {}),
+    ...(plane.ruleCounts ? { ruleCounts: () => plane.ruleCounts?.() ?? [] } : {}),
+  };
+}
+
 function serviceHealthServers(
   { log, events }: Pick<ProxyParts, 'log' | 'events'>,
   of: { readonly agentOf: () => Agent; readonly budget: ConnectionBudget },
@@ -157,7 +190,7 @@ function serviceHealthServers(
   });
 }
 
-/** Without a watchdog there is nothing to do until the end. */
+/** Without a watchdog it only waits for the signal. */
 async function watchdog(manager: ServiceManager, agent: Agent, signal: AbortSignal): Promise<void> {
   await manager.runWatchdog(() => agent.snapshot().atMs > 0, signal);
   await untilAborted(signal);

@@ -5,22 +5,22 @@ const FOLDER_MODE = 0o755;
 const WRITABLE_BY_OTHERS = 0o022;
 const ROOT = 0;
 
-/** Makes the folder of a running Fairlead, or rejects one in which others can put files. */
+/** Makes the run folder, or rejects one that other users can write to. */
 export async function makeRunFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
   await assertOwnFolder(path);
 }
 
 /**
- * What lies in it is trusted: `cleanup` sets what its file says as root, and `status` shows what its
- * socket answers. Below /run only root can make it; a folder elsewhere may be somebody else's.
+ * Its files are trusted: `cleanup` writes the sysctls that a file names, as root, and `status` prints
+ * what the socket answers. Below /run only root can create it; elsewhere another user may have.
  */
 export async function assertOwnFolder(path: string): Promise<void> {
   const found = await lstat(path);
   const isOwn = found.uid === ROOT || found.uid === process.geteuid?.();
   if (found.isDirectory() && isOwn && (found.mode & WRITABLE_BY_OTHERS) === 0) return;
-  throw new CommandError(`${path} is a link, or a folder that other users can write to`, {
+  throw new CommandError(`${path} is a symbolic link, or a folder that other users can write to`, {
     code: 'RUN_FOLDER_UNSAFE',
-    next: 'leave out --run-folder, or give a folder of root that only root can write to',
+    next: 'omit --run-folder, or give a folder that only root can write to',
   });
 }

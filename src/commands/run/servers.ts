@@ -10,24 +10,24 @@ import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { RowPages } from '../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
 import { statusPage } from '../../agent/status-page.ts';
-import { systemClock } from '../../cluster/clock.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
+import { systemClock } from '../../time/clock.ts';
 import { agentNode } from './agent-node.ts';
 import { STATUS_SOCKET } from './folder.ts';
 import { VERSION } from './version.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
 
-/** What answers questions: load balancers', Prometheus', and those of the other commands. */
+/** The servers for load balancers, Prometheus and the other commands. */
 export function serverTasks(of: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly metrics: AgentMetrics;
   readonly budget: ConnectionBudget;
-  /** As it is in force: some fields change while the process runs. */
+  /** The configuration in force: some fields change while the process runs. */
   readonly currentConfig: () => LoadedConfig;
   readonly nodeName: string;
   /** Undefined: its objects come from a cluster. */

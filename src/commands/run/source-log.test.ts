@@ -18,7 +18,7 @@ function logged(): { readonly lines: string[]; readonly log: ReturnType<typeof s
 const GAPS = [gapOf('ServiceCIDR', 'not served'), gapOf('streaming lists', 'not served')];
 
 describe('the log of a source', () => {
-  it('warns in one line of what the API server lacks, and what follows', () => {
+  it('warns in one line about what the API server lacks, and the effect', () => {
     const { lines, log } = logged();
     log.onServer({ version: 'v1.32.9', gaps: GAPS });
     assert.deepEqual(lines, [
@@ -28,7 +28,7 @@ describe('the log of a source', () => {
     ]);
   });
 
-  it('says once what keeps every watch from working, and what to do', () => {
+  it('logs a problem of all watches once, with what to do', () => {
     const { lines, log } = logged();
     const next = 'check certificate-authority';
     const cause = new Error('self-signed certificate');
@@ -42,13 +42,13 @@ describe('the log of a source', () => {
     ]);
   });
 
-  it('leaves each refused request to who debugs', () => {
+  it('logs each rejected request at debug level only', () => {
     const { lines, log } = logged();
     log.onMissing(new ClusterError('CLUSTER_ANSWER', 'watch x: 404', { next: '' }), 'serviceCidr');
     assert.deepEqual(lines, ['D watch x: 404']);
   });
 
-  it('tells when nothing is missing any more, but not where nothing ever was', () => {
+  it('logs when nothing is missing any more, unless nothing ever was', () => {
     const { lines, log } = logged();
     log.onServer({ version: 'v1.37.1', gaps: [] });
     log.onServer({ version: 'v1.32.9', gaps: GAPS });

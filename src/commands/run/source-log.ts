@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { ApiSourceOptions } from '../../cluster/api-source.ts';
-import { type Clock, systemClock } from '../../cluster/clock.ts';
 import { gapText, type ServerReport } from '../../cluster/server-report.ts';
+import { type Clock, systemClock } from '../../time/clock.ts';
 import { type Digest, needsPerson, problemDigest } from '../problem-digest.ts';
 
-/** Logs what goes wrong with the API server; what it lacks is one line, whatever the number of kinds. */
+/** Logs problems with the API server; what it lacks is one line for all kinds together. */
 export function sourceLog(
   log: Logger,
   clock: Pick<Clock, 'monotonicMs'> = systemClock,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Put in when the program is bundled: a bundle may be all there is on a machine. */
+/** Replaced when the program is bundled: a bundle has no package.json beside it. */
 declare const FAIRLEAD_VERSION: string | undefined;
 
-/** The kube-proxy whose interfaces these are, and that Fairlead stands in for. */
+/** The version of kube-proxy whose interfaces Fairlead has. */
 export const KUBE_PROXY_VERSION = 'v1.37.1';
 
 export const VERSION: string =

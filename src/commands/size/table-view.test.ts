@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sizeTable } from './table-view.ts';
 
-test('what is not known is left out, and all is added up', () => {
+test('leaves unknown values out, and adds up the total', () => {
   const slots = { map: 'slots', entries: 250_000, room: 262_144 };
   const table = sizeTable([
     { ...slots, bytes: 8_388_920, whileGrowingBytes: 12_583_536 },

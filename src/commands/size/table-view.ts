@@ -16,7 +16,7 @@ export function sizeTable(maps: readonly MapSize[]): string {
   return formatTextTable([HEAD, ...rows, ['total', '', '', inMegabytes(total)]]);
 }
 
-/** As `bpftool` and the documentation count: of a million bytes. */
+/** Megabytes of a million bytes, as `bpftool` counts. */
 function inMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(bytes < 10_000 ? 4 : 2)} MB`;
 }

@@ -1,6 +1,6 @@
+import { wrapped } from '../terminal/fit.ts';
 import { formatTextTable } from '../text-table.ts';
 import type { Connection } from './connection.ts';
-import { wrapText } from './fit.ts';
 import { ageText, colour, countText, heads } from './words.ts';
 
 export interface Connections {
@@ -25,7 +25,7 @@ export function connectionsView(shown: Connections, width: number): string {
     `${countText(count, 'translated connection')} in conntrack`,
     ...[...groups].map(([head, group]) => `${head}\n${groupTable(group, width)}`),
     ...(more > 0 ? [`and ${more.toLocaleString('en-US')} more: --all shows them`] : []),
-    ...(unseen === undefined ? [] : [wrapText(unseen, width).join('\n')]),
+    ...(unseen === undefined ? [] : [wrapped(unseen, width).join('\n')]),
   ].join('\n\n');
 }
 

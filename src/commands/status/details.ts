@@ -3,8 +3,7 @@ import type { Quantiles } from '../../agent/snapshot.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
-import { formatTextTable } from '../text-table.ts';
-import { fitTable } from './fit.ts';
+import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
 /** All that is known, section by section; none of them is wider than `width`. */
@@ -37,9 +36,9 @@ function attachments({ attachments: all = [] }: StatusPage, width: number): stri
       ...attached.map(({ name }) => name),
       ...missing.map(({ name }) => `${name} MISSING`),
     ];
-    return [PLACES[place], `${attached.length} of ${each.length}`, names.join(', ')];
+    return [PLACES[place] ?? place, `${attached.length} of ${each.length}`, names.join(', ')];
   });
-  return fitTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
+  return formatWrappedTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
 }
 
 /** What it lacks; nothing where it has everything. */
@@ -48,7 +47,7 @@ function apiServer({ apiServer: server }: StatusPage, width: number): string {
   const rows = server.gaps.map(({ feature, reason, effect }) => [feature, reason, effect]);
   const style = (text: string): string => colour('yellow', text);
   const table = [heads('MISSING', 'BECAUSE', 'WITHOUT IT'), ...rows];
-  return `${serverText(server)}\n${fitTable(table, { width, style })}`;
+  return `${serverText(server)}\n${formatWrappedTable(table, { width, style })}`;
 }
 
 function conditions({ conditions: all, atMs }: StatusPage, width: number): string {
@@ -66,7 +65,7 @@ function conditions({ conditions: all, atMs }: StatusPage, width: number): strin
     ageText(atMs - sinceMs),
     why,
   ]);
-  return fitTable([heads('CONDITION', 'HOLDS', 'FOR', 'WHY'), ...rows], { width });
+  return formatWrappedTable([heads('CONDITION', 'HOLDS', 'FOR', 'WHY'), ...rows], { width });
 }
 
 function propagation({ propagation: of }: StatusPage): string {
@@ -87,7 +86,7 @@ function counters(page: StatusPage, width: number): string {
   const { rows, driftCount, failingRowCount, sources, affinityFill } = page;
   const skipped = sources.reduce((sum, { skippedCount }) => sum + skippedCount, 0);
   const count = (value: number, what: string): string[] => [value.toLocaleString('en-US'), what];
-  return fitTable(
+  return formatWrappedTable(
     [
       heads('COUNT', 'OF WHAT'),
       count(rows.desired, 'service ports that the kernel should have'),
@@ -119,7 +118,10 @@ function refusals({ failingRows, failingRowCount, atMs }: StatusPage, width: num
   ]);
   const style = (text: string): string => colour('red', text);
   const head = heads('NOT IN THE KERNEL', 'TRIED', 'FOR', 'BECAUSE');
-  return withMore(fitTable([head, ...rows], { width, style }), failingRowCount - rows.length);
+  return withMore(
+    formatWrappedTable([head, ...rows], { width, style }),
+    failingRowCount - rows.length,
+  );
 }
 
 function notServed({ notServed: first, addresses }: StatusPage, width: number): string {
@@ -127,7 +129,10 @@ function notServed({ notServed: first, addresses }: StatusPage, width: number): 
   const rows = first.map(({ service, address, why }) => [address, service, why]);
   const count = Object.values(addresses.notServed).reduce((sum, each) => sum + each, 0);
   const style = (text: string): string => colour('yellow', text);
-  const table = fitTable([heads('NOT SERVED', 'OF', 'BECAUSE'), ...rows], { width, style });
+  const table = formatWrappedTable([heads('NOT SERVED', 'OF', 'BECAUSE'), ...rows], {
+    width,
+    style,
+  });
   return withMore(table, count - first.length);
 }
 
@@ -138,7 +143,7 @@ function drifts({ drifts: last, driftCount, atMs }: StatusPage, width: number): 
     by ? `${by.program} (pid ${by.pid})` : 'unknown',
     what,
   ]);
-  return fitTable([heads('CHANGED BY OTHERS', 'BY', 'WHAT'), ...rows], { width });
+  return formatWrappedTable([heads('CHANGED BY OTHERS', 'BY', 'WHAT'), ...rows], { width });
 }
 
 function withMore(table: string, more: number): string {

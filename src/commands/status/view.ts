@@ -1,7 +1,7 @@
 import type { StatusPage } from '../../agent/status-page.ts';
 import { clientsText, unservedText } from '../services/rows.ts';
+import { wrapped } from '../terminal/fit.ts';
 import { details } from './details.ts';
-import { wrapText } from './fit.ts';
 import { summary } from './summary.ts';
 import { type Trouble, troublesOf } from './trouble.ts';
 import { colour } from './words.ts';
@@ -29,8 +29,8 @@ export function statusView(page: StatusPage, form: StatusForm = {}): string {
 }
 
 function troubleText({ what, next }: Trouble, width: number): string {
-  const indented = (text: string): string[] => wrapText(text, width - INDENT.length);
-  const [first = '', ...rest] = wrapText(`! ${what}`, width);
+  const indented = (text: string): string[] => wrapped(text, width - INDENT.length);
+  const [first = '', ...rest] = wrapped(`! ${what}`, width);
   const lines = [first, ...indented(rest.join(' ')).filter((line) => line !== '')];
   const told = lines.map((line, index) => colour('yellow', index === 0 ? line : INDENT + line));
   return [...told, ...indented(`next: ${next}`).map((line) => INDENT + line)].join('\n');

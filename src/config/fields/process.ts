@@ -1,4 +1,4 @@
-import { MODES } from '../modes.ts';
+import { MODE_NAMES, modesWith } from '../modes.ts';
 import { type FieldRow, MINUTE_MS, SECOND_MS } from './row.ts';
 
 const ONE_CONNECTION =
@@ -222,7 +222,7 @@ export const OWN_MODE_FIELDS = {
     kind: 'text',
     about: 'the mode, when it is one that kube-proxy does not have; wins over mode',
     kubeProxyDefault: '',
-    choices: MODES,
+    choices: MODE_NAMES,
     zeroIsUnset: true,
     change: 'restart',
   },
@@ -246,7 +246,7 @@ export const OWN_MODE_FIELDS = {
     about:
       'names of the interfaces whose packets are served, with * for anything; empty: all but loopback. For tc-ebpf',
     kubeProxyDefault: [],
-    modes: ['tc-ebpf'],
+    modes: modesWith(({ choosesInterfaces }) => choosesInterfaces === true),
     change: 'restart',
   },
 } as const satisfies Record<string, FieldRow>;

@@ -1,5 +1,5 @@
 import type { Kind, KindValues } from '../kinds.ts';
-import type { Mode } from '../modes.ts';
+import type { ModeName } from '../modes.ts';
 
 /** What is known about one field of the configuration file. */
 export type FieldRow = { readonly [K in Kind]: RowOfKind<K> }[Kind];
@@ -24,7 +24,7 @@ interface RowOfKind<K extends Kind> {
   /** Accepted so that files work unchanged, and without effect: the reason. */
   readonly noEffect?: string;
   /** Read in these modes only. */
-  readonly modes?: readonly Mode[];
+  readonly modes?: readonly ModeName[];
   /** Whether a running Fairlead can take a new value. */
   readonly change: 'live' | 'restart';
 }

@@ -1,12 +1,12 @@
-import { KUBE_PROXY_MODES, LOCAL_TRAFFIC_MODES, type Mode } from '../modes.ts';
+import { DEFAULT_MODE, KUBE_PROXY_MODES, LOCAL_TRAFFIC_MODES, modesWith } from '../modes.ts';
 import { type FieldRow, SECOND_MS } from './row.ts';
 
 const AT_ONCE =
   'Fairlead applies a change at once and pays only for what changed; there is no full sync to space out.';
-const IPTABLES_BASED: readonly Mode[] = ['iptables', 'ipvs'];
-/** Modes that kube-proxy does not have read the block of the one that is most like them. */
-const NFTABLES_AND_OWN: readonly Mode[] = ['nftables', 'userspace', 'tc-ebpf', 'socket-ebpf'];
-const IPVS: readonly Mode[] = ['ipvs'];
+const IPTABLES_MASQUERADE = modesWith(({ masqueradeBlock }) => masqueradeBlock === 'iptables');
+const IPTABLES_SYNC = modesWith(({ syncBlock }) => syncBlock === 'iptables');
+const NFTABLES = modesWith(({ masqueradeBlock }) => masqueradeBlock === 'nftables');
+const IPVS = modesWith(({ syncBlock }) => syncBlock === 'ipvs');
 
 /** How traffic is handled: mode, what counts as local, node ports, and a block for each mode. */
 export const TRAFFIC_FIELDS = {
@@ -14,7 +14,7 @@ export const TRAFFIC_FIELDS = {
     kind: 'text',
     about: 'the kernel facility that forwards packets',
     kubeProxyDefault: 'iptables',
-    ownDefault: 'nftables',
+    ownDefault: DEFAULT_MODE,
     why:
       'One more Service costs the same at 100 and at 50,000 of them, and nftables is where kube-proxy ' +
       'is going as well. A file without mode was written for iptables: what its iptables block says is honoured.',
@@ -65,21 +65,21 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 14,
     min: 0,
     max: 31,
-    modes: IPTABLES_BASED,
+    modes: IPTABLES_MASQUERADE,
     change: 'restart',
   },
   'iptables.masqueradeAll': {
     kind: 'boolean',
     about: 'masquerade everything that goes to a cluster IP',
     kubeProxyDefault: false,
-    modes: IPTABLES_BASED,
+    modes: IPTABLES_MASQUERADE,
     change: 'live',
   },
   'iptables.localhostNodePorts': {
     kind: 'boolean',
     about: 'node ports on 127.0.0.1',
     kubeProxyDefault: true,
-    modes: ['iptables'],
+    modes: modesWith(({ loopback }) => loopback === 'forwarded'),
     change: 'live',
   },
   'iptables.syncPeriod': {
@@ -88,7 +88,7 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 30 * SECOND_MS,
     zeroIsUnset: true,
     aboveZero: true,
-    modes: ['iptables'],
+    modes: IPTABLES_SYNC,
     change: 'live',
   },
   'iptables.minSyncPeriod': {
@@ -98,7 +98,7 @@ export const TRAFFIC_FIELDS = {
     zeroIsUnset: true,
     min: 0,
     noEffect: AT_ONCE,
-    modes: ['iptables'],
+    modes: IPTABLES_SYNC,
     change: 'live',
   },
   'nftables.masqueradeBit': {
@@ -107,14 +107,14 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 14,
     min: 0,
     max: 31,
-    modes: NFTABLES_AND_OWN,
+    modes: NFTABLES,
     change: 'restart',
   },
   'nftables.masqueradeAll': {
     kind: 'boolean',
     about: 'masquerade everything that goes to a cluster IP',
     kubeProxyDefault: false,
-    modes: NFTABLES_AND_OWN,
+    modes: NFTABLES,
     change: 'live',
   },
   'nftables.syncPeriod': {
@@ -123,7 +123,7 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 30 * SECOND_MS,
     zeroIsUnset: true,
     aboveZero: true,
-    modes: NFTABLES_AND_OWN,
+    modes: NFTABLES,
     change: 'live',
   },
   'nftables.minSyncPeriod': {
@@ -133,7 +133,7 @@ export const TRAFFIC_FIELDS = {
     zeroIsUnset: true,
     min: 0,
     noEffect: AT_ONCE,
-    modes: NFTABLES_AND_OWN,
+    modes: NFTABLES,
     change: 'live',
   },
   'ipvs.syncPeriod': {

@@ -1,6 +1,6 @@
 import { FIELDS, type FieldPath, type FieldValue } from '../fields/table.ts';
 import type { Layer, Resolved } from '../layers.ts';
-import { isMode, KUBE_PROXY_MODES } from '../modes.ts';
+import { isModeName, KUBE_PROXY_MODES } from '../modes.ts';
 import { splitHostPort, withPort } from '../network-text.ts';
 import type { Problem } from '../problem.ts';
 import { type FieldFlagName, type FlagName, fieldFlag, isFieldFlag, startFlag } from './table.ts';
@@ -87,7 +87,7 @@ function nodeName(text: string): string {
 
 /** On a command line nothing has to stay readable for kube-proxy, so one flag names every mode. */
 function modeFields(mode: string): readonly FieldPath[] {
-  const isOurs = isMode(mode) && !KUBE_PROXY_MODES.some((known) => known === mode);
+  const isOurs = isModeName(mode) && !KUBE_PROXY_MODES.some((known) => known === mode);
   return isOurs ? ['fairlead.mode'] : ['mode'];
 }
 

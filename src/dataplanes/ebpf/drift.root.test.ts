@@ -4,11 +4,12 @@ import { after, afterEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
+import { change } from '../shared/testing/change.ts';
 import { SETTINGS, SLOT } from './maps/layout.ts';
 import { ONLY } from './maps/map-set.ts';
 import type { HooksPlane } from './plane.ts';
 import { testPlace } from './testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
 
 const DEADLINE_MS = 20_000;
 const TOLD_WITHIN_MS = 1000;
@@ -29,7 +30,7 @@ interface Watched {
 async function whileWatched(work: (watched: Watched) => Promise<void>): Promise<void> {
   const plane = place.newPlane();
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await plane.apply([change(undefined, WEB)]);
+  await plane.apply([change('absent', WEB)]);
   const stop = new AbortController();
   const told: string[] = [];
   const watching = plane.watch(({ what }) => told.push(what), stop.signal);
@@ -77,8 +78,8 @@ for (const [name, touch] of TOUCHES) {
       while (told.length === 0 && performance.now() - from < DEADLINE_MS) await delay(5);
       assert.match(told[0] ?? 'nothing', new RegExp(name));
       assert.ok(performance.now() - from < TOLD_WITHIN_MS);
-      const { right } = await plane.inspect(DESIRED, 'suspects');
-      if (right.size === 0) await plane.apply([change(undefined, WEB)]);
+      const { right } = await plane.inspect(DESIRED, 'reported');
+      if (right.size === 0) await plane.apply([change('unknown', WEB)]);
       assert.deepEqual(await plane.diff(DESIRED), []);
     });
   });
@@ -94,7 +95,7 @@ test('what we write ourselves is not taken for a stranger, also while it is bein
   await whileWatched(async ({ plane, told }) => {
     const from = performance.now();
     while (performance.now() - from < 4000) {
-      await plane.apply(more.map((row) => change(undefined, row)));
+      await plane.apply(more.map((row) => change('absent', row)));
       await plane.apply(more.map((row) => change(row, undefined)));
       await plane.configure(FACTS);
     }

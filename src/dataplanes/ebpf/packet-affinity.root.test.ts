@@ -4,6 +4,7 @@ import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import { ip } from '../../linux/netlink/testing/own-namespace.ts';
 import { ManyClients } from '../../linux/testing/packets/many-clients.ts';
 import { openTun, type Tun } from '../../linux/testing/packets/tun.ts';
+import { change } from '../shared/testing/change.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { openMaps } from './maps/map-set.ts';
 import { StickyPorts } from './maps/sticky-ports.ts';
@@ -13,7 +14,7 @@ import type { HooksPlane } from './plane.ts';
 import { untilSo } from './testing/ingress-links.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, packetPlane, pinFolderOf } from './testing/packet-plane.ts';
-import { change } from './testing/rows.ts';
+
 import { frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;

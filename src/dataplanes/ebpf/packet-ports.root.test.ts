@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Transport } from '../../linux/testing/hosts/messages.ts';
+import { change } from '../shared/testing/change.ts';
 import type { HooksPlane } from './plane.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';
-import { change } from './testing/rows.ts';
+
 import { everybody, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;

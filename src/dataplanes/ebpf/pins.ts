@@ -76,10 +76,6 @@ export class Pins {
     rmSync(this.#linkPath(name), { force: true });
   }
 
-  removeMap(name: string): void {
-    rmSync(this.#mapPath(name), { force: true });
-  }
-
   /** The folder is what somebody has written into a file: of anything else in it nothing is touched. */
   removeAll(): void {
     if (!isOnBpf(this.folder)) return;

@@ -13,11 +13,12 @@ import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import { addressText } from '../../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import type { Drift } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import { frontendKeyOf } from './maps/row.ts';
 import type { HooksPlane } from './plane.ts';
 import { SocketFlows } from './socket-flows.ts';
 import { testPlace } from './testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
 
 const place = testPlace('hooks');
 const servers: Server[] = [];
@@ -59,7 +60,7 @@ async function ask(address: string, count = 1): Promise<{ by: string[]; peers: s
 async function bring(plane: HooksPlane, rows: readonly Forwarding[]): Promise<number> {
   const { right, writeCount } = await plane.inspect({ facts: FACTS, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
-  await plane.apply(wrong.map((row) => change(undefined, row)));
+  await plane.apply(wrong.map((row) => change('unknown', row)));
   return writeCount + wrong.length;
 }
 
@@ -201,12 +202,12 @@ test('a detached hook and a changed map are told, and repaired', async () => {
     link.detach();
     link.close();
     await until(() => drifts.some(({ what }) => what.includes('connect4')));
-    const { differences } = await plane.inspect(desired, 'suspects');
+    const { differences } = await plane.inspect(desired, 'reported');
     assert.deepEqual(differences, [{ kind: 'missing', object: 'ebpf hook connect4' }]);
     assert.equal((await ask('10.96.0.1')).peers[0], '10.96.0.1:80');
     deleteFrontend('10.96.0.1');
     await until(() => drifts.some(({ what }) => what.includes('frontends')));
-    const found = await plane.inspect(desired, 'suspects');
+    const found = await plane.inspect(desired, 'reported');
     assert.equal(found.right.size, 0);
   } finally {
     stop.abort();
@@ -231,7 +232,7 @@ test('more than the maps hold makes them grow, and nothing is lost', async () =>
       endpoints: ENDPOINTS,
     }),
   );
-  await plane.apply(many.map((row) => change(undefined, row)));
+  await plane.apply(many.map((row) => change('absent', row)));
   const last = many.at(-1)?.frontends[0]?.address ?? '';
   assert.ok(ADDRESSES.includes((await ask(last)).by[0] ?? ''));
   assert.ok(ADDRESSES.includes((await ask('10.96.0.1')).by[0] ?? ''));

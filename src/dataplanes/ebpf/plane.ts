@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { servicePortKey } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type {
@@ -13,15 +12,16 @@ import type {
   EndpointCount,
   Holding,
   Inspection,
+  InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  RowChange,
 } from '../contract.ts';
+import { pollSparingly } from '../shared/polling.ts';
 import { readCounters } from './counters.ts';
 import { changesAtPlaces, changesInMaps } from './drift.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
-import { LookPace } from './look-pace.ts';
-import { lookSparingly } from './looks.ts';
 import { readAffinityFill, sweepAffinities } from './maps/affinities.ts';
 import { frontendOfKey } from './maps/entry-text.ts';
 import {
@@ -43,6 +43,7 @@ import { ingressStrays } from './places/ingress-strays.ts';
 import { Places } from './places/places.ts';
 import { loadPrograms, type Objects } from './places/programs.ts';
 import { detachStrays, strays } from './places/strays.ts';
+import { pollingBy } from './poll-pace.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 
 /** A program that is taken off is put back within a second. */
@@ -66,7 +67,7 @@ export class HooksPlane implements DataPlane {
   #suspects = { hooks: false, maps: false };
   /** To whom a watch tells of drift; undefined before there is one. */
   #tell: ((what: string) => void) | undefined;
-  /** Rises with every write: a look that a write came between says nothing. */
+  /** Write generation: discard a scan if it changed meanwhile. */
   #writes = 0;
   /** Whose packets are met. Told before the interfaces are looked at, unlike what is in `knowledge`. */
   #clients: Pick<NodeFacts, 'clientInterfaces'> = {};
@@ -80,7 +81,7 @@ export class HooksPlane implements DataPlane {
     this.mode = options.packets ? 'packet hooks' : 'socket hooks';
   }
 
-  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
     this.#suspects = { hooks: false, maps: false };
     this.#beginWrite();
@@ -121,7 +122,7 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  async apply(changes: readonly Change[]): Promise<void> {
+  async apply(changes: readonly RowChange[]): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
     this.#beginWrite();
     const { sticky } = this.#knowledge;
@@ -154,14 +155,23 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  /** Each for itself: a look at large maps must not keep a lost hook waiting. */
+  /** Each by itself: reading large maps must not delay the repair of a detached program. */
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     const tell = (what: string) => onDrift({ what });
     this.#tell = tell;
     await Promise.all([
-      lookSparingly(new LookPace(AT_HOOKS), async () => this.#lookAtHooks(tell), signal),
-      lookSparingly(new LookPace(AT_MAPS), () => this.#lookAtMaps(tell), signal),
-      lookSparingly(new LookPace(AT_AFFINITIES), () => this.#sweepAffinities(), signal),
+      pollSparingly(
+        pollingBy(AT_HOOKS, async () => this.#pollHooks(tell)),
+        signal,
+      ),
+      pollSparingly(
+        pollingBy(AT_MAPS, () => this.#pollMaps(tell)),
+        signal,
+      ),
+      pollSparingly(
+        pollingBy(AT_AFFINITIES, () => this.#sweepAffinities()),
+        signal,
+      ),
       this.#links.watch((links) => void this.#followInterfaces(links), signal),
     ]);
   }
@@ -275,7 +285,7 @@ export class HooksPlane implements DataPlane {
       ...(await compareNodeEntries(kernel.tables, node, { write: true })),
     ];
     this.#knowledge.facts = desired.facts;
-    const right = new Set([...desired.rows].map(({ id }) => servicePortKey(id)));
+    const right = new Set(desired.rows.map(({ id }) => servicePortKey(id)));
     return withMore({ right, differences: [], differenceCount: 0, writeCount: 0 }, amiss);
   }
 
@@ -290,7 +300,7 @@ export class HooksPlane implements DataPlane {
     }
   }
 
-  async #planned(changes: readonly Change[]): Promise<Transaction> {
+  async #planned(changes: readonly RowChange[]): Promise<Transaction> {
     const kernel = this.#opened();
     for (;;) {
       const transaction = new Transaction(this.#knowledge, kernel.tables);
@@ -301,7 +311,7 @@ export class HooksPlane implements DataPlane {
   }
 
   /** Gives whether it looked at all; so does the other. */
-  #lookAtHooks(tell: (what: string) => void): boolean {
+  #pollHooks(tell: (what: string) => void): boolean {
     if (this.#suspects.hooks || !this.#kernel || !this.#knowledge.facts) return false;
     const missing = this.#kernel.wrongPins().map((name) => `the pin of ebpf map ${name} has gone`);
     const changes = [...changesAtPlaces(this.#kernel.places), ...missing];
@@ -311,7 +321,7 @@ export class HooksPlane implements DataPlane {
     return true;
   }
 
-  async #lookAtMaps(tell: (what: string) => void): Promise<boolean> {
+  async #pollMaps(tell: (what: string) => void): Promise<boolean> {
     const { facts } = this.#knowledge;
     if (this.#suspects.maps || !this.#kernel || !facts || this.#isWriting) return false;
     const before = this.#writes;

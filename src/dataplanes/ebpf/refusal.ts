@@ -1,7 +1,8 @@
 import { BpfError } from '../../linux/bpf/errors.ts';
 import { PlaneError } from '../contract.ts';
+import { notInspected as notInspectedError } from '../shared/rejections.ts';
 
-/** What the kernel refused, in the words of the contract; any other error as it is. */
+/** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {
   if (!(error instanceof BpfError)) return error;
   const { message, code, next, detail } = error;
@@ -10,8 +11,5 @@ export function asPlaneError(error: unknown): unknown {
 }
 
 export function notInspected(): PlaneError {
-  return new PlaneError('the maps have not been looked at yet', {
-    code: 'BPF_NOT_INSPECTED',
-    next: 'this is a fault of the program: inspect comes before every other call',
-  });
+  return notInspectedError('maps', 'BPF_NOT_INSPECTED');
 }

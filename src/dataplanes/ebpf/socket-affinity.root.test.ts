@@ -4,6 +4,7 @@ import { after, afterEach, test } from 'node:test';
 import { servicePortKey } from '../../forwarding/model.ts';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import { ip } from '../../linux/netlink/testing/own-namespace.ts';
+import { change } from '../shared/testing/change.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { AFFINITY_COUNT_KEY } from './maps/layout.ts';
 import { openMaps } from './maps/map-set.ts';
@@ -12,7 +13,7 @@ import { StickyPorts } from './maps/sticky-ports.ts';
 import { Tables } from './maps/tables.ts';
 import { Pins } from './pins.ts';
 import { testPlace } from './testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
 
 const place = testPlace('socket-affinity');
 const plane = place.newPlane();
@@ -60,7 +61,7 @@ async function connectionsAfter(count: number): Promise<number[]> {
 
 test('balances the client of a Service at its quota at random, and keeps it once there is room', async () => {
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await plane.apply([change(undefined, STICKY)]);
+  await plane.apply([change('absent', STICKY)]);
   countClients(40_000n);
   assert.deepEqual((await plane.affinityFill()).full, [servicePortKey(STICKY.id)]);
   const spread = await connectionsAfter(60);
@@ -85,7 +86,7 @@ test('remembers no client of a Service for which there is no counter, and sweeps
     affinitySeconds: 60,
   });
   await small.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await small.apply([change(undefined, STICKY), change(undefined, other)]);
+  await small.apply([change('absent', STICKY), change('absent', other)]);
   await connect('10.96.0.2', 1);
   await connect('10.96.0.3', 1);
   assert.equal((await small.affinityFill()).remembered, 1);

@@ -6,11 +6,12 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
+import { change } from '../shared/testing/change.ts';
 import { ENDED_KEY } from './maps/layout.ts';
 import type { HooksPlane } from './plane.ts';
 import { SocketFlows } from './socket-flows.ts';
 import { testPlace } from './testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from './testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
 
 const place = testPlace('flows');
 const OWN = '/proc/thread-self/ns/net';
@@ -28,7 +29,7 @@ let plane: HooksPlane;
 beforeEach(async () => {
   plane = place.newPlane();
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await plane.apply([change(undefined, DNS)]);
+  await plane.apply([change('absent', DNS)]);
 });
 
 afterEach(() => plane.remove());
@@ -90,7 +91,7 @@ test('sockets are found in maps that were made anew', async () => {
   assert.deepEqual(await told(flows), []);
   await plane.remove();
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await plane.apply([change(undefined, DNS)]);
+  await plane.apply([change('absent', DNS)]);
   const script = place.inGroup(CONNECT);
   await flows.remove([await someFlow(flows)]);
   assert.equal(await script, 'ECONNABORTED');

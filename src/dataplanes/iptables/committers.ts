@@ -3,6 +3,7 @@ import type { NftTablesWriter } from '../../linux/iptables/nft-writer.ts';
 import type { RestoreProcess } from '../../linux/iptables/restore-process.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
 import { NftRefusal } from '../../linux/nftables/connection.ts';
+import { culpritOf } from '../shared/rejections.ts';
 import { asPlaneError } from './plane-errors.ts';
 import { restoreLines } from './restore-lines.ts';
 import type { TableChange } from './table-change.ts';
@@ -65,10 +66,10 @@ export class NetlinkCommitter implements Committer {
       return await this.#writer.write(changes);
     } catch (error) {
       if (!(error instanceof NetlinkError)) throw error;
-      const isRefusal = error instanceof NftRefusal;
-      const code = isRefusal ? 'IPTABLES_REFUSED' : 'IPTABLES_UNCERTAIN';
-      const owner = isRefusal && error.owner !== '' ? error.owner : undefined;
-      throw asPlaneError(new IptablesError(code, error.message, { cause: error }), owner);
+      const isRejection = error instanceof NftRefusal;
+      const code = isRejection ? 'IPTABLES_REFUSED' : 'IPTABLES_UNCERTAIN';
+      const { culprit } = isRejection ? culpritOf(error) : {};
+      throw asPlaneError(new IptablesError(code, error.message, { cause: error }), culprit);
     }
   }
 }

@@ -6,15 +6,16 @@ import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Drift } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import { rowChainNames } from './names.ts';
 import type { IptablesPlane } from './plane.ts';
-import { bring, change, Tools } from './testing/kernel.ts';
+import { bring, Tools } from './testing/kernel.ts';
 import { upstreamRows } from './testing/rows.ts';
 
 beforeEach(enterOwnNetwork);
 
 const ROWS = upstreamRows();
-/** Not how long it may take, which `npm run iptables-drift` measures: a busy machine may be late. */
+/** Not how long it may take, which `npm run break -- drift` measures: a busy machine may be late. */
 const DEADLINE_MS = 30_000;
 
 class Watching implements AsyncDisposable {
@@ -84,7 +85,7 @@ for (const backend of BACKENDS) {
         await using watching = await new Watching(tools).start();
         for (const args of calls) tools.iptables(...args);
         for (const _ of calls) await watching.heard();
-        const { differenceCount } = await bring(watching.plane, ROWS, 'suspects');
+        const { differenceCount } = await bring(watching.plane, ROWS, 'reported');
         assert.ok(differenceCount > 0, 'a difference is found');
         tools.assertIs(ROWS);
       });
@@ -100,7 +101,7 @@ describe('what is not drift on nft', () => {
   it('is what we do ourselves, and rules of others', async () => {
     await using watching = await new Watching(tools).start();
     const [row] = ROWS;
-    await watching.plane.apply([change(row, undefined)]);
+    await watching.plane.apply([change(row ?? 'absent', undefined)]);
     tools.iptables('-t', 'filter', '-A', 'FORWARD', '-s', '192.0.2.1', '-j', 'ACCEPT');
     tools.iptables('-t', 'nat', '-N', 'THEIRS');
     tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
@@ -113,7 +114,7 @@ describe('what is not drift on nft', () => {
     tools.iptables('-t', 'nat', '-N', 'KUBE-SVC-STRAY');
     tools.iptables('-t', 'nat', '-X', 'KUBE-SVC-STRAY');
     for (const _ of ['made', 'gone']) await watching.heard();
-    const { differenceCount, right } = await bring(watching.plane, ROWS, 'suspects');
+    const { differenceCount, right } = await bring(watching.plane, ROWS, 'reported');
     assert.deepEqual([differenceCount, right.size], [0, ROWS.length]);
     tools.assertIs(ROWS);
   });
@@ -122,7 +123,7 @@ describe('what is not drift on nft', () => {
     await using watching = await new Watching(tools).start();
     tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
     await watching.heard();
-    const { differenceCount } = await bring(watching.plane, ROWS, 'suspects');
+    const { differenceCount } = await bring(watching.plane, ROWS, 'reported');
     assert.equal(differenceCount, 0);
     assert.match(tools.iptables('-t', 'filter', '-S', 'FORWARD'), /^-P FORWARD DROP/);
   });
@@ -139,7 +140,7 @@ describe('a setting of the kernel that rules depend on, on nft', () => {
     const invalid = /--ctstate INVALID/;
     assert.match(tools.iptables('-t', 'filter', '-S', 'KUBE-FORWARD'), invalid);
     writeFileSync('/proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal', '1');
-    await bring(plane, ROWS, 'suspects');
+    await bring(plane, ROWS, 'reported');
     assert.doesNotMatch(tools.iptables('-t', 'filter', '-S', 'KUBE-FORWARD'), invalid);
   });
 });

@@ -5,12 +5,13 @@ import { IptablesError, type IptablesErrorCode } from '../../linux/iptables/erro
 import { RestoreProcess } from '../../linux/iptables/restore-process.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import { Differences } from '../differences.ts';
+import { change } from '../shared/testing/change.ts';
 import { findAbilities } from './abilities.ts';
 import { type Committer, ProgramCommitter } from './committers.ts';
 import { FamilyTables } from './family-tables.ts';
 import { asPlaneError } from './plane-errors.ts';
 import type { TableChange } from './table-change.ts';
-import { change, openNetfilter, Tools } from './testing/kernel.ts';
+import { openNetfilter, Tools } from './testing/kernel.ts';
 import { frontend, INTERNAL, row, SETTING } from './testing/rows.ts';
 
 beforeEach(enterOwnNetwork);
@@ -81,12 +82,12 @@ describe('the tables of a family', () => {
     using committer = new Unsteady();
     const tables = await open(committer);
     committer.next = 'is written without a word';
-    await assert.rejects(tables.apply([change(undefined, one)], SETTING), {
+    await assert.rejects(tables.apply([change('absent', one)], SETTING), {
       code: 'IPTABLES_UNCERTAIN',
     });
-    await tables.apply([change(undefined, two)], SETTING);
+    await tables.apply([change('absent', two)], SETTING);
     assert.equal(tables.isCertain, false);
-    await tables.apply([change(undefined, anotherOne)], SETTING);
+    await tables.apply([change('unknown', anotherOne)], SETTING);
     assert.equal(tables.isCertain, true);
     tools.assertIsFamily([anotherOne, two], 'IPv4');
   });
@@ -114,7 +115,7 @@ describe('the tables of a family', () => {
 
   it('are known as before when an inspection could not be written', async () => {
     using committer = new Unsteady();
-    await (await open(committer)).apply([change(undefined, one)], SETTING);
+    await (await open(committer)).apply([change('absent', one)], SETTING);
     const tables = new FamilyTables({ family: 'IPv4', program: PROGRAM, committer });
     const inspect = () => tables.inspect([anotherOne], SETTING, new Differences());
     assert.deepEqual(await inspect(), []);
@@ -122,7 +123,7 @@ describe('the tables of a family', () => {
     committer.next = 'is refused';
     await assert.rejects(inspect(), { code: 'IPTABLES_REFUSED' });
     tools.iptables('-t', 'nat', '-N', 'KUBE-PROXY-CANARY');
-    await tables.apply([change(undefined, anotherOne)], SETTING);
+    await tables.apply([change('unknown', anotherOne)], SETTING);
     tools.assertIsFamily([anotherOne], 'IPv4');
   });
 });

@@ -4,10 +4,10 @@ import {
   type ServicePortKey,
   servicePortKey,
 } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import type { IptablesErrorCode } from '../../linux/iptables/errors.ts';
-import { PlaneError } from '../contract.ts';
+import { type InspectionDepth, PlaneError, type RowChange } from '../contract.ts';
 import type { Differences } from '../differences.ts';
+import { knownRow } from '../row-change.ts';
 import { removeChains } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committers.ts';
@@ -43,11 +43,11 @@ export class FamilyTables {
   readonly family: Family;
   readonly #program: string;
   readonly #committer: Committer;
-  /** What the kernel has of rows that are not there as they were applied. */
+  /** What the kernel has of `unknown` rows. */
   readonly #present = new Map<ServicePortKey, RowRules>();
-  /** Rows of commits of which nobody knows what came: what they had before, and were to have. */
+  /** `unknown` rows of commits with unknown outcome: what they had before, and were to have. */
   readonly #uncertain = new Map<ServicePortKey, readonly RowRules[]>();
-  /** The same for a commit that was for no rows in particular. */
+  /** A commit of fixed parts had an unknown outcome. */
   #isUncertain = false;
   #writtenCount = 0;
   /** Of the rows that are there as they were applied. */
@@ -67,6 +67,7 @@ export class FamilyTables {
     return this.#writtenCount;
   }
 
+  /** Whether it has noted anything of an `unknown` row. */
   has(key: ServicePortKey): boolean {
     return this.#present.has(key) || this.#uncertain.has(key);
   }
@@ -75,7 +76,7 @@ export class FamilyTables {
     return readKernel(this.#program, this.family);
   }
 
-  /** Nothing is there but what was applied. */
+  /** No row is `unknown`. */
   get isCertain(): boolean {
     return this.#present.size === 0 && this.#uncertain.size === 0 && !this.#isUncertain;
   }
@@ -92,7 +93,7 @@ export class FamilyTables {
     const place = { program: this.#program, family, setting: of.setting };
     const { view, concerned } = await readSuspects(place, chains, rows);
     const compared = this.compare({ view, rows: concerned, ...of });
-    await this.#mend(compared, 'suspects');
+    await this.#mend(compared, 'reported');
     const isRight = new Set(compared.right);
     for (const row of concerned) {
       const key = servicePortKey(row.id);
@@ -147,18 +148,18 @@ export class FamilyTables {
     return { right, present, counts, changes: [mangle, filter, nat], staleChains };
   }
 
-  async apply(changes: readonly Change[], setting: Setting): Promise<void> {
+  async apply(changes: readonly RowChange[], setting: Setting): Promise<void> {
     const isOpen = this.#isUncertain || changes.some(({ key }) => this.#uncertain.has(key));
     const view = isOpen ? await this.read() : undefined;
     const transaction = new Transaction();
     const given = new Map<ServicePortKey, readonly RowRules[]>();
-    const replaced: { before: RowRules; after: RowRules }[] = [];
+    const replaced: { key: ServicePortKey; before: RowRules; after: RowRules }[] = [];
     for (const { key, before, after } of changes) {
-      const rules = { before: rulesOf(before, setting), after: rulesOf(after, setting) };
-      replaced.push(rules);
-      const known = this.#present.get(key);
-      const maybe = [rules.before, rules.after, known, ...(this.#uncertain.get(key) ?? [])];
-      const present = (view ? presentOf(view, maybe) : known) ?? rules.before;
+      const rules = { before: rulesOf(knownRow(before), setting), after: rulesOf(after, setting) };
+      replaced.push({ key, ...rules });
+      const noted = before === 'unknown' ? this.#present.get(key) : undefined;
+      const maybe = [rules.before, rules.after, noted, ...(this.#uncertain.get(key) ?? [])];
+      const present = (view ? presentOf(view, maybe) : noted) ?? rules.before;
       transaction.replace(key, { before: present, after: rules.after });
       given.set(key, [present, rules.after]);
     }
@@ -174,6 +175,7 @@ export class FamilyTables {
         for (const [key, rules] of transaction.presentAfter(done)) this.#present.set(key, rules);
       }
       if (leavesOpen(error)) for (const [key, rules] of given) this.#uncertain.set(key, rules);
+      for (const { key, before } of replaced) if (this.has(key)) this.counts.subtract(before);
       throw error;
     }
     for (const { key } of changes) {
@@ -186,9 +188,13 @@ export class FamilyTables {
     }
   }
 
-  /** The kernel has these as `after` although the transaction as a whole failed. */
-  keep(changes: readonly Change[], setting: Setting): void {
-    for (const { key, after } of changes) this.#present.set(key, rulesOf(after, setting));
+  /** The kernel has these as `after` although the other family failed: they are `unknown` now. */
+  keep(changes: readonly RowChange[], setting: Setting): void {
+    for (const { key, after } of changes) {
+      const rules = rulesOf(after, setting);
+      this.#present.set(key, rules);
+      this.counts.subtract(rules);
+    }
   }
 
   async configure(before: Setting, after: Setting): Promise<void> {
@@ -208,10 +214,7 @@ export class FamilyTables {
   }
 
   /** Chains that cannot go are told as differences already, and keep nothing else from being right. */
-  async #mend(
-    { changes, present, staleChains }: Compared,
-    depth: 'everything' | 'suspects',
-  ): Promise<void> {
+  async #mend({ changes, present, staleChains }: Compared, depth: InspectionDepth): Promise<void> {
     await this.#commit(changes);
     if (depth === 'everything') this.#forget();
     for (const [key, rules] of present) this.#present.set(key, rules);

@@ -13,10 +13,11 @@ import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
 import { xtMatch } from '../../linux/nftables/xt-expressions.ts';
 import { host16 } from '../../linux/nftables/xt-struct.ts';
 import type { NodeFacts } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import { findAbilities } from './abilities.ts';
 import { endpointChainName } from './names.ts';
 import { IptablesPlane } from './plane.ts';
-import { bring, change, Tools } from './testing/kernel.ts';
+import { bring, Tools } from './testing/kernel.ts';
 import { FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
 
 beforeEach(enterOwnNetwork);
@@ -94,7 +95,7 @@ describe('rules that are written by netlink', () => {
     it(`are the objects that iptables-restore makes of their text: ${name}`, { skip }, async () => {
       const plane = tools.newPlane();
       await plane.inspect({ facts, rows: [] }, 'everything');
-      await plane.apply(ROWS.map((each) => change(undefined, each)));
+      await plane.apply(ROWS.map((each) => change('absent', each)));
       const written = [await listTables('ip'), await listTables('ip6')];
       const texts = ['iptables-save', 'ip6tables-save'].map((tool) => ownOf(run([PROGRAM, tool])));
       enterOwnNetwork();
@@ -112,7 +113,7 @@ describe('rules that are written by netlink', () => {
     const plane = standIn.newPlane();
     await bring(plane, ROWS);
     tools.assertIs(ROWS);
-    await plane.apply([change(undefined, web(['10.1.0.1:80']))]);
+    await plane.apply([change('absent', web(['10.1.0.1:80']))]);
     await plane.apply([change(web(['10.1.0.1:80']), web([]))]);
     tools.assertIs([...ROWS, web([])]);
     await plane.apply([change(web([]), undefined)]);

@@ -1,7 +1,12 @@
 import { readAccount } from '../../linux/iptables/nfacct.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
-import type { PacketCounts } from '../contract.ts';
 import { INVALID_ACCOUNT, LOCALHOST_ACCOUNT } from './setting.ts';
+
+/** Packets that named rules matched; undefined where the kernel has no such counter. */
+export interface PacketCounts {
+  readonly invalidDropped: number | undefined;
+  readonly localhostAccepted: number | undefined;
+}
 
 export async function readPacketCounts(
   openNetlink: (kind: 'requests') => Netlink,

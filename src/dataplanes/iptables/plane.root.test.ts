@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
-import { PlaneError } from '../contract.ts';
+import { type Applied, PlaneError, type RowChange } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import { ALL_JUMPS } from './fixed-parts.ts';
 import { rowChainNames } from './names.ts';
-import { bring, change, Tools } from './testing/kernel.ts';
+import type { IptablesPlane } from './plane.ts';
+import { bring, Tools } from './testing/kernel.ts';
 import { EXTERNAL, FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
 
 // A new one for each test, so that none meets what another has made.
@@ -67,7 +69,9 @@ for (const backend of BACKENDS) {
           if (endpoints) now.set(number, web(number, endpoints.toSorted()));
         }
         const changes = state.map((_, number) => [old.get(number), now.get(number)] as const);
-        await plane.apply(changes.filter(([a, b]) => a ?? b).map(([was, is]) => change(was, is)));
+        await plane.apply(
+          changes.filter(([a, b]) => a ?? b).map(([was, is]) => change(was ?? 'absent', is)),
+        );
         old = now;
         tools.assertIs([...now.values()]);
       }
@@ -144,22 +148,32 @@ for (const backend of BACKENDS) {
       assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
     });
 
-    it('says which row was refused, and has nothing of the others', async () => {
+    it('names the rejected row, and the rows of which the kernel has a part', async () => {
       const plane = tools.newPlane();
       await bring(plane, [web(1, [])]);
       const bad = web(2, ['10.1.0.300:80']);
       const changes = [
         change(web(1, []), web(1, ['10.1.0.1:80'])),
-        change(undefined, bad),
-        change(undefined, web(3, [])),
+        change('absent', bad),
+        change('absent', web(3, [])),
       ];
+      let unknown: ReadonlySet<string> = new Set();
       await assert.rejects(plane.apply(changes), (error) => {
         assert.ok(error instanceof PlaneError);
         assert.deepEqual([error.code, error.culprit], ['IPTABLES_REFUSED', 't/web2/TCP/IPv4']);
+        unknown = error.unknown ?? unknown;
         return true;
       });
-      await plane.apply(changes.filter(({ after }) => after !== bad));
-      tools.assertIs([web(1, ['10.1.0.1:80']), web(3, [])]);
+      const rest = changes.filter(({ after }) => after !== bad);
+      const beforeOf = ({ key, before }: RowChange): Applied =>
+        unknown.has(key) ? 'unknown' : before;
+      await plane.apply(rest.map((each) => ({ ...each, before: beforeOf(each) })));
+      const rows = [web(1, ['10.1.0.1:80']), web(3, [])];
+      tools.assertIs(rows);
+      const other = tools.newPlane();
+      await bring(other, rows);
+      const totals = (of: IptablesPlane) => of.ruleCounts().map(({ total }) => total);
+      assert.deepEqual(totals(plane), totals(other));
     });
 
     it('takes new facts', async () => {

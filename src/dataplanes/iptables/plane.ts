@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import type { FoundBackend } from '../../linux/iptables/backend.ts';
 import { isIncompatible } from '../../linux/iptables/errors.ts';
 import { saveTable } from '../../linux/iptables/save.ts';
@@ -15,8 +14,10 @@ import type {
   EndpointCount,
   Holding,
   Inspection,
+  InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  RowChange,
   RuleCount,
 } from '../contract.ts';
 import { Differences } from '../differences.ts';
@@ -29,7 +30,7 @@ import type { FamilyTables } from './family-tables.ts';
 import { jumpsFor } from './fixed-parts.ts';
 import { type Kernel, openKernel, removeFrom, type Writer } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
-import { asPlaneError, notInspected } from './plane-errors.ts';
+import { asPlaneError, notInspected, withUnknown } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
 import { COUNTED_TABLES, type CountedTable, fixedRuleCount } from './rule-counts.ts';
 import type { Abilities } from './setting.ts';
@@ -84,7 +85,7 @@ export class IptablesPlane implements DataPlane {
     return this.#rowsPerStep;
   }
 
-  async inspect({ facts, rows }: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+  async inspect({ facts, rows }: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
     // What is touched from now on is for the next inspection.
     this.#suspects = new Suspects();
@@ -92,7 +93,7 @@ export class IptablesPlane implements DataPlane {
       const isFirst = this.#abilities === undefined;
       const abilities = await findAbilities(this.#options.openNetlink);
       const isCertain =
-        depth === 'suspects' &&
+        depth === 'reported' &&
         // Of the legacy tables nobody is told what was touched.
         found.backend === 'nft' &&
         !suspects.isEverything &&
@@ -137,11 +138,11 @@ export class IptablesPlane implements DataPlane {
     });
   }
 
-  async apply(changes: readonly Change[]): Promise<void> {
+  async apply(changes: readonly RowChange[]): Promise<void> {
     await this.#writing(async ({ tables }) => {
       const setting = this.#setting();
       const parts = FAMILIES.map((family) => {
-        const own = changes.filter((change) => familyOf(change, tables) === family);
+        const own = changes.filter(({ id }) => id.family === family);
         return { table: tables[family], changes: own };
       }).filter((part) => part.changes.length > 0);
       const results = await Promise.allSettled(
@@ -153,7 +154,11 @@ export class IptablesPlane implements DataPlane {
         const part = parts[index];
         if (result.status === 'fulfilled') part?.table.keep(part.changes, setting);
       });
-      throw failed.reason;
+      const unknown = changes.filter(({ key, id }) => tables[id.family].has(key));
+      throw withUnknown(
+        failed.reason,
+        unknown.map(({ key }) => key),
+      );
     });
   }
 
@@ -327,7 +332,7 @@ async function settleAll(work: readonly Promise<void>[]): Promise<void> {
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-function byFamilyOf(rows: Iterable<Forwarding>): Record<Family, Forwarding[]> {
+function byFamilyOf(rows: readonly Forwarding[]): Record<Family, Forwarding[]> {
   const byFamily: Record<Family, Forwarding[]> = { IPv4: [], IPv6: [] };
   for (const row of rows) byFamily[row.id.family].push(row);
   return byFamily;
@@ -337,14 +342,6 @@ function isLocalhostServed({ nodePortsOnLocalhost, nodePortAddresses }: NodeFact
   const addresses = nodePortAddresses.IPv4;
   if (!nodePortsOnLocalhost) return false;
   return addresses === 'all' || addresses.some((address) => address.startsWith('127.'));
-}
-
-/** A row of which something was found, and that nobody wants any more, has neither. */
-function familyOf(
-  { key, before, after }: Change,
-  tables: Readonly<Record<Family, FamilyTables>>,
-): Family | undefined {
-  return (after ?? before)?.id.family ?? FAMILIES.find((family) => tables[family].has(key));
 }
 
 function writtenCount(tables: Readonly<Record<Family, FamilyTables>>): number {

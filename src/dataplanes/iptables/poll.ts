@@ -3,12 +3,12 @@ import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import { IPTABLES_TABLES } from '../../linux/iptables/programs.ts';
 import { saveText } from '../../linux/iptables/save.ts';
 import { parseSaved } from '../../linux/iptables/saved-table.ts';
-import { pause } from '../../linux/pause.ts';
 import type { Drift } from '../contract.ts';
+import { pollSparingly } from '../shared/polling.ts';
 import { type Jump, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 
-/** Of a large table a look takes long: at most this part of the time is spent looking. */
+/** Reading a large table takes long: at most this part of the time is spent on it. */
 const MOST_SHARE = 0.02;
 
 interface Seen {
@@ -19,35 +19,34 @@ interface Seen {
 export interface Polled {
   readonly program: string;
   readonly periodMs: number;
-  /** Operations that we have written; while it stays, only others can have changed anything. */
+  /** Operations that we have written; while it stays, only other processes can have changed anything. */
   readonly writtenCount: () => number;
-  /** What must lead to our chains now. */
+  /** The jumps into our chains that must be there now. */
   readonly jumps: () => readonly Jump[];
-  /** Nothing is under way, and everything has been there once. */
+  /** No write is under way, and the first inspection is done. */
   readonly isQuiet: () => boolean;
 }
 
-/** The legacy tables tell nobody that they were changed. Looks now and then whether the tables are what they were, until the signal is aborted. */
+/** The kernel reports no changes of the legacy tables, so compare them now and then with what was read before. */
 export async function pollTables(
   of: Polled,
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const seen = new Map<Family, Seen>();
-  let waitMs = of.periodMs;
-  while (!signal.aborted) {
-    await pause(waitMs, signal);
-    if (signal.aborted) return;
-    const begunMs = performance.now();
+  const poll = async (): Promise<boolean> => {
     for (const family of FAMILIES) {
-      const what = await lookAt(family, of, seen);
+      const what = await pollFamily(family, of, seen);
       if (what !== undefined) onDrift({ what });
     }
-    waitMs = Math.max(of.periodMs, (performance.now() - begunMs) / MOST_SHARE);
-  }
+    return true;
+  };
+  const restMs = (costMs: number): number => Math.max(of.periodMs, costMs / MOST_SHARE);
+  const spentMs = () => performance.now();
+  await pollSparingly({ firstRestMs: of.periodMs, restMs, spentMs, poll }, signal);
 }
 
-async function lookAt(
+async function pollFamily(
   family: Family,
   of: Polled,
   seen: Map<Family, Seen>,
@@ -56,14 +55,14 @@ async function lookAt(
   const texts = await Promise.all(
     IPTABLES_TABLES.map((table) => saveText({ program: of.program, family, table })),
   );
-  // What was read while we were writing may be half of it.
+  // What was read during a write may be half of it.
   if (!of.isQuiet() || of.writtenCount() !== before) return undefined;
   const last = seen.get(family);
   const digest = digestOf(texts);
   seen.set(family, { digest, writtenCount: before });
   if (last?.digest === digest) return undefined;
-  if (last?.writtenCount === before) return `the tables of ${family} are not what they were`;
-  // Some of it is our own doing; what must be there whatever the rows are tells of a flush.
+  if (last?.writtenCount === before) return `tables of ${family} changed`;
+  // A part of it is our own write; a flush shows by the fixed parts, which are there with any rows.
   const missing = missingPart(texts, of.jumps());
   return missing === undefined ? undefined : `${missing} of ${family} is missing`;
 }
@@ -84,5 +83,5 @@ function missingPart(texts: readonly string[], jumps: readonly Jump[]): string |
   const chain = PRESENT_CHAINS.find(({ table, name }) => !view[table].has(name));
   if (chain) return `chain ${chain.name} of table ${chain.table}`;
   const jump = jumps.find(({ table, chain: name, rule }) => !view[table].get(name)?.includes(rule));
-  return jump && `the way from ${jump.chain} in table ${jump.table}`;
+  return jump && `jump from ${jump.chain} in table ${jump.table}`;
 }

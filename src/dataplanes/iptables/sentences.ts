@@ -1,7 +1,5 @@
+import { type Clause, readClauses, SAID } from '../shared/clauses.ts';
 import type { RuleText } from './rule.ts';
-
-/** A part of a rule in words: a condition for the rest, or something that is done. */
-type Clause = { readonly when: string } | { readonly does: string };
 
 interface Teller {
   readonly pattern: RegExp;
@@ -50,18 +48,18 @@ const TELLERS: readonly Teller[] = [
   { pattern: /^-m \w+ --dport (\d+)/, tell: when((port) => `it is for port ${port}`) },
   {
     pattern: /^-m addrtype --dst-type LOCAL/,
-    tell: when(() => 'it is for an address of this node'),
+    tell: when(() => SAID.isForNode),
   },
   {
     pattern: /^-m addrtype --src-type LOCAL/,
-    tell: when(() => 'it comes from this node itself'),
+    tell: when(() => SAID.comesFromNode),
   },
   {
     pattern: /^-m mark ! --mark \S+/,
     tell: when(() => 'it is not marked for masquerading'),
   },
-  { pattern: /^-m mark --mark \S+/, tell: when(() => 'it is marked for masquerading') },
-  { pattern: /^-m conntrack --ctstate NEW/, tell: when(() => 'it begins a connection') },
+  { pattern: /^-m mark --mark \S+/, tell: when(() => SAID.isMarked) },
+  { pattern: /^-m conntrack --ctstate NEW/, tell: when(() => SAID.beginsConnection) },
   {
     pattern: /^-m conntrack --ctstate INVALID/,
     tell: when(() => 'connection tracking cannot make sense of it'),
@@ -92,17 +90,15 @@ const TELLERS: readonly Teller[] = [
     tell: does((endpoint) => `takes endpoint ${endpoint}`),
   },
   { pattern: /^-j (KUBE-SEP-\S+)/, tell: does((chain) => `goes on in ${chain}`) },
-  { pattern: /^-j KUBE-MARK-MASQ$/, tell: does(() => 'marks it for masquerading') },
+  { pattern: /^-j KUBE-MARK-MASQ$/, tell: does(() => SAID.marks) },
   {
     pattern: /^-j MASQUERADE.*/,
-    tell: does(
-      () => 'gives it an address of this node as its source, so that the answer comes back',
-    ),
+    tell: does(() => SAID.masquerades),
   },
-  { pattern: /^-j MARK --set-xmark \S+\/0x0/, tell: does(() => 'takes the mark off') },
+  { pattern: /^-j MARK --set-xmark \S+\/0x0/, tell: does(() => SAID.clearsMark) },
   { pattern: /^-j MARK --set-xmark \S+/, tell: does(() => 'sets the mark') },
   { pattern: /^-j DNAT --to-destination (\S+)/, tell: does((to) => `sends it to ${to}`) },
-  { pattern: /^-j REJECT.*/, tell: does(() => 'refuses it with an ICMP message') },
+  { pattern: /^-j REJECT.*/, tell: does(() => SAID.rejectsByIcmp) },
   { pattern: /^-j DROP/, tell: does(() => 'drops it without telling anybody') },
   { pattern: /^-j ACCEPT/, tell: does(() => 'lets it through') },
   { pattern: /^-j RETURN/, tell: does(() => 'leaves it as it is') },
@@ -114,9 +110,7 @@ const SILENT = /^(-m comment --comment "[^"]*"|-m (tcp|udp|sctp)) ?/;
 /** What a rule does with a packet, in a sentence without its full stop. */
 export function ruleSentence(rule: RuleText): string {
   const { clauses } = readRule(rule);
-  const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
-  const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
-  const head = conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `;
+  const { head, actions } = readClauses(clauses);
   const does = actions.join(' and ');
   return `${head}${does || 'does nothing: whatever came this far goes on untranslated'}`;
 }

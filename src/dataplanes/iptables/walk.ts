@@ -1,19 +1,15 @@
 import type { Forwarding, Frontend } from '../../forwarding/model.ts';
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
+import { type ChainVisit as ChainWalkVisit, walkChains } from '../shared/chain-walk.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE } from './names.ts';
 import { type RenderedTables, renderedTables } from './render.ts';
 import { type RuleText, targetOf } from './rule.ts';
 import type { Setting } from './setting.ts';
 
-/** A chain that a packet meets, with those of its rules that can say something about it. */
-export interface ChainVisit {
+/** A chain that a packet traverses, with those of its rules that may match it. */
+export interface ChainVisit extends Omit<ChainWalkVisit<RuleText>, 'chain'> {
   readonly table: IptablesTable;
   readonly name: string;
-  readonly rules: readonly RuleText[];
-  /** The how manieth hook it is reached from. */
-  readonly stage: number;
-  /** How many jumps it is away from the hook, by the longest way. */
-  readonly depth: number;
 }
 
 export interface FrontendWalk {
@@ -21,7 +17,7 @@ export interface FrontendWalk {
   readonly visits: readonly ChainVisit[];
 }
 
-/** The way of a packet from outside, hook by hook. The node's own packets begin in `OUTPUT`. */
+/** The hooks of a packet from outside, in order. The node's own packets begin in `OUTPUT`. */
 const FROM_OUTSIDE = [
   ['nat', 'PREROUTING'],
   ['filter', 'INPUT'],
@@ -29,7 +25,7 @@ const FROM_OUTSIDE = [
   ['nat', 'POSTROUTING'],
 ] as const;
 
-/** Where nobody else is served. */
+/** The hooks where only the node's own sockets are served. */
 const FROM_OWN_SOCKETS = [
   ['nat', 'OUTPUT'],
   ['filter', 'OUTPUT'],
@@ -39,11 +35,11 @@ const FROM_OWN_SOCKETS = [
 
 export function walkRow(row: Forwarding, setting: Setting): readonly FrontendWalk[] {
   return row.frontends.map((frontend) => {
-    // Rules of other Services, and of other frontends, have nothing to say about its packets.
+    // Rules of other Services, and of other frontends, do not match its packets.
     const { healthCheckPort: _, ...bare } = row;
     const only = { ...bare, frontends: [frontend] };
     const tables = renderedTables([only], setting, row.id.family);
-    return { frontend, visits: new Walk(tables).visits() };
+    return { frontend, visits: visitsOf(tables) };
   });
 }
 
@@ -64,49 +60,44 @@ export function wayOf(visits: readonly ChainVisit[]): string[] {
   });
 }
 
-class Walk {
-  readonly #tables: RenderedTables;
-  readonly #isForwarding: boolean;
-  readonly #visits = new Map<string, ChainVisit>();
-  #stage = 0;
+function visitsOf(tables: RenderedTables): ChainVisit[] {
+  const dispatched = tables.nat.values().flatMap((rules) => rules.map(targetOf));
+  const isForwarding = dispatched.some((target) => target !== undefined && isRowChain(target));
+  const hooks = tables.nat.has('PREROUTING') ? FROM_OUTSIDE : FROM_OWN_SOCKETS;
+  const visits = walkChains<RuleInTable>(hooks.map(chainId), {
+    rulesOf: (id) => {
+      const { table, name } = chainOf(id);
+      if (!isMet({ table, name }, isForwarding)) return undefined;
+      return (tables[table].get(name) ?? []).map((rule) => ({ table, rule }));
+    },
+    concerns: ({ table, rule }, visit) => {
+      const target = targetOf(rule);
+      return target === undefined || !tables[table].has(target) || visit(chainId([table, target]));
+    },
+  });
+  return visits.map(({ chain, rules, stage, depth }) => {
+    return { ...chainOf(chain), rules: rules.map(({ rule }) => rule), stage, depth };
+  });
+}
 
-  constructor(tables: RenderedTables) {
-    this.#tables = tables;
-    const dispatched = tables.nat.values().flatMap((rules) => rules.map(targetOf));
-    this.#isForwarding = dispatched.some((target) => target !== undefined && isRowChain(target));
-  }
+interface RuleInTable {
+  readonly table: IptablesTable;
+  readonly rule: RuleText;
+}
 
-  visits(): ChainVisit[] {
-    const servesOthers = this.#tables.nat.has('PREROUTING');
-    const hooks = servesOthers ? FROM_OUTSIDE : FROM_OWN_SOCKETS;
-    for (const [stage, [table, name]] of hooks.entries()) {
-      this.#stage = stage;
-      this.#visit(table, name, 0);
-    }
-    return [...this.#visits.values()];
-  }
+/** Translated packets are forwarded as any other; the guard of loopback is for none of these. */
+function isMet(of: { table: IptablesTable; name: string }, isForwarding: boolean): boolean {
+  const { table, name } = of;
+  if (name === FIREWALL) return false;
+  const isForTranslated = name === FORWARD || (table === 'nat' && name.endsWith('POSTROUTING'));
+  return isForwarding || !isForTranslated;
+}
 
-  /** Says whether the chain has a rule for the packet; one that has none is left out. */
-  #visit(table: IptablesTable, name: string, depth: number): boolean {
-    const all = this.#tables[table].get(name) ?? [];
-    const id = `${table} ${name}`;
-    const known = this.#visits.get(id);
-    if (known && known.depth >= depth) return true;
-    // What was translated is forwarded as any packet is; the guard of loopback is for none of these.
-    if (name === FIREWALL || (name === FORWARD && !this.#isForwarding)) return false;
-    const isMarked = table === 'nat' && name.endsWith('POSTROUTING');
-    if (isMarked && !this.#isForwarding) return false;
-    const rules: RuleText[] = [];
-    // Its place is before the chains that it leads to.
-    this.#visits.set(id, { table, name, rules, stage: known?.stage ?? this.#stage, depth });
-    for (const rule of all) if (this.#concerns(table, rule, depth)) rules.push(rule);
-    if (rules.length === 0) this.#visits.delete(id);
-    return rules.length > 0;
-  }
+function chainId([table, name]: readonly [IptablesTable, string]): string {
+  return `${table} ${name}`;
+}
 
-  #concerns(table: IptablesTable, rule: RuleText, depth: number): boolean {
-    const target = targetOf(rule);
-    if (target === undefined || !this.#tables[table].has(target)) return true;
-    return this.#visit(table, target, depth + 1);
-  }
+function chainOf(id: string): { readonly table: IptablesTable; readonly name: string } {
+  const [table, name = ''] = id.split(' ');
+  return { table: table as IptablesTable, name };
 }

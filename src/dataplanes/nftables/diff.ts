@@ -21,7 +21,6 @@ export async function diffTables(
 ): Promise<readonly Difference[]> {
   const numbers = newRowNumbers();
   const differences = Differences.ofAll();
-  const rows = [...desired.rows];
   for (const family of TABLE_FAMILIES) {
     const found = await readFixedParts(connection, family);
     const isOther = isUnmendable(found, desired.facts, family);
@@ -29,7 +28,7 @@ export async function diffTables(
     const stored = isOther ? NO_FIXED_PARTS : found;
     const view = isOther ? emptyView() : await readView(connection, family);
     const comparison = new Comparison({ family, view, numbers, orders: new Map(), differences });
-    for (const row of rows) {
+    for (const row of desired.rows) {
       if (TABLE_OF_FAMILY[row.id.family] === family) comparison.compare(row);
     }
     comparison.noteLeftovers();

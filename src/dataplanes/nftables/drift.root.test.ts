@@ -4,18 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Family, servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Drift } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import { listNumber } from './groups.ts';
 import type { NftablesPlane } from './plane.ts';
 import { newRowNumbers } from './row-numbers.ts';
-import {
-  applyWrong,
-  assertIs,
-  bring,
-  change,
-  listEverything,
-  newPlane,
-  nft,
-} from './testing/kernel.ts';
+import { applyWrong, assertIs, bring, listEverything, newPlane, nft } from './testing/kernel.ts';
 import { exampleRows, FACTS, row } from './testing/rows.ts';
 import { markText } from './text-printer.ts';
 
@@ -54,7 +47,7 @@ class Watching implements AsyncDisposable {
 
   /** Looks at what was touched, and puts it right. */
   async repair(): Promise<void> {
-    const inspection = await this.plane.inspect(DESIRED, 'suspects');
+    const inspection = await this.plane.inspect(DESIRED, 'reported');
     assert.ok(inspection.differenceCount > 0, 'a difference is found');
     await applyWrong(this.plane, ROWS, inspection);
   }
@@ -216,7 +209,7 @@ describe('a change by somebody else', () => {
     await using watching = await new Watching().start();
     nft('delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }');
     await watching.heard(1);
-    await watching.plane.inspect(DESIRED, 'suspects');
+    await watching.plane.inspect(DESIRED, 'reported');
     nft(`delete element ip fairlead slots { ${listOf('IPv4')} . 0 }`);
     await watching.heard(2);
     await watching.repair();
@@ -228,14 +221,14 @@ describe('a change by somebody else', () => {
     nft('delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }');
     await watching.heard(1);
     const other = row({ number: 9, shape: 'local' });
-    await watching.plane.apply([change(undefined, other)]);
+    await watching.plane.apply([change('absent', other)]);
     const desired = { facts: FACTS, rows: [...ROWS, other] };
-    const inspection = await watching.plane.inspect(desired, 'suspects');
+    const inspection = await watching.plane.inspect(desired, 'reported');
     await applyWrong(watching.plane, desired.rows, inspection);
     assert.deepEqual(await watching.plane.diff(desired), []);
   });
 
-  for (const depth of ['everything', 'suspects'] as const) {
+  for (const depth of ['everything', 'reported'] as const) {
     it(`to a row that then goes leaves nothing of the row (${depth})`, async () => {
       await using watching = await new Watching().start();
       const victim = row({
@@ -248,7 +241,7 @@ describe('a change by somebody else', () => {
         delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }`);
       await watching.heard(1);
       const inspection = await watching.plane.inspect(DESIRED, depth);
-      await watching.plane.apply([{ ...change(undefined, victim), after: undefined }]);
+      await watching.plane.apply([{ ...change('unknown', victim), after: undefined }]);
       const rows = ROWS.filter((each) => each !== ROWS[1]);
       await applyWrong(watching.plane, rows, inspection);
       assert.deepEqual(await watching.plane.diff({ facts: FACTS, rows }), []);

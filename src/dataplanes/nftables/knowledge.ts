@@ -1,4 +1,4 @@
-import type { Family, ServicePortId, ServicePortKey } from '../../forwarding/model.ts';
+import type { ServicePortId, ServicePortKey } from '../../forwarding/model.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../contract.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
@@ -13,8 +13,8 @@ import { byName, count, emptyState, type TableState } from './state.ts';
 import { Takeover } from './takeover.ts';
 
 /**
- * What the plane knows of the kernel without asking it. Not what was applied: the agent gives that
- * with every change.
+ * What the plane knows of the kernel without reading it. Not which rows are applied: the agent names
+ * those with every change.
  */
 export class Knowledge {
   /** What the fixed parts were made for; undefined: they were not looked at yet. */
@@ -22,8 +22,8 @@ export class Knowledge {
   readonly numbers = newRowNumbers();
   /** Orders of long lists that are not sorted. */
   readonly orders: SlotOrders = new Map();
-  /** What the kernel has of rows that an inspection did not find right. */
-  readonly present = new Map<ServicePortKey, Present & { readonly family: Family }>();
+  /** What the kernel has of `unknown` rows. */
+  readonly present = new Map<ServicePortKey, Present>();
   readonly takeover = new Takeover(() => performance.now());
   #states = newStates();
 
@@ -52,7 +52,7 @@ export class Knowledge {
     this.#countShared(family, there.shared, 1);
     this.#noteRanges(family, row);
     if (there.sources) this.countSources(family, there.sources, 1);
-    if (row.present) this.present.set(key, { family: id.family, ...row.present });
+    if (row.present) this.present.set(key, row.present);
   }
 
   /** The row was as it should be, and is not: what it is missing counts no longer. */
@@ -60,7 +60,7 @@ export class Knowledge {
     const { parts, present } = row;
     if (!present) return;
     const family = TABLE_OF_FAMILY[id.family];
-    this.present.set(key, { family: id.family, ...present });
+    this.present.set(key, present);
     const left = new Set(present.shared);
     const missing = parts.shared.filter((element) => !left.has(element));
     this.#countShared(family, missing, -1);

@@ -3,11 +3,12 @@ import { beforeEach, describe, it } from 'node:test';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import type { RowChange } from '../contract.ts';
 import { PlaneError } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import type { NftablesPlane } from './plane.ts';
-import { change, newPlane, nft } from './testing/kernel.ts';
+import { newPlane, nft } from './testing/kernel.ts';
 import { FACTS, row } from './testing/rows.ts';
 
 beforeEach(enterOwnNetwork);
@@ -34,7 +35,7 @@ function large(endpoints: number, of: { from?: number; addresses?: number } = {}
 }
 
 /** Writes a change in parts, and gives how many elements each has written. */
-async function writeParts(plane: NftablesPlane, of: Change): Promise<number[]> {
+async function writeParts(plane: NftablesPlane, of: RowChange): Promise<number[]> {
   const written: number[] = [];
   for (let isDone = false; !isDone; ) {
     const before = plane.writtenCount;
@@ -55,9 +56,9 @@ describe('a row that is too large for one transaction', () => {
     const plane = await opened();
     const many = large(5000, { addresses: 3000 });
     const other = row({ number: 5 });
-    assert.equal(await plane.applyPart(change(undefined, many)), 'unfinished');
-    await plane.apply([change(undefined, other)]);
-    const parts = await writeParts(plane, change(undefined, many));
+    assert.equal(await plane.applyPart(change('absent', many)), 'unfinished');
+    await plane.apply([change('absent', other)]);
+    const parts = await writeParts(plane, change('absent', many));
     assert.ok(Math.max(...parts) <= MOST_WRITTEN, parts.join());
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [many, other] }), []);
     const gone = await writeParts(plane, change(many, undefined));
@@ -68,7 +69,7 @@ describe('a row that is too large for one transaction', () => {
   it('keeps the slots of endpoints that stay, and a restart finds them right', async () => {
     const plane = await opened();
     let now = large(3000);
-    await writeParts(plane, change(undefined, now));
+    await writeParts(plane, change('absent', now));
     for (const from of [1, 40, 39, 700]) {
       const next = { ...large(3000 - from, { from }), frontends: now.frontends };
       await writeParts(plane, change(now, next));
@@ -90,12 +91,12 @@ describe('a row that is too large for one transaction', () => {
     const plane = await opened();
     const many = large(2500, { addresses: 2500 });
     nft('add element ip fairlead frontends { 198.18.8.0 . tcp . 80 : 0x07 }');
-    await assert.rejects(writeParts(plane, change(undefined, many)), (error) => {
+    await assert.rejects(writeParts(plane, change('absent', many)), (error) => {
       return error instanceof PlaneError && error.culprit === servicePortKey(many.id);
     });
     nft('delete element ip fairlead frontends { 198.18.8.0 . tcp . 80 }');
     const before = plane.writtenCount;
-    await writeParts(plane, change(undefined, many));
+    await writeParts(plane, change('unknown', many));
     assert.ok(plane.writtenCount - before < 2500, 'what was there is not written again');
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [many] }), []);
     await writeParts(plane, change(many, undefined));
@@ -110,12 +111,12 @@ describe('a row that is too large for one transaction', () => {
     );
     const [one, other] = [1, 2].map((number) => row({ number, allowedSources }));
     assert.ok(one && other);
-    assert.equal(await plane.applyPart(change(undefined, one)), 'unfinished');
+    assert.equal(await plane.applyPart(change('absent', one)), 'unfinished');
     const before = plane.writtenCount;
-    assert.equal(await plane.applyPart(change(undefined, other)), 'unfinished');
+    assert.equal(await plane.applyPart(change('absent', other)), 'unfinished');
     assert.equal(plane.writtenCount, before);
-    await writeParts(plane, change(undefined, one));
-    await writeParts(plane, change(undefined, other));
+    await writeParts(plane, change('absent', one));
+    await writeParts(plane, change('absent', other));
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [one, other] }), []);
     await writeParts(plane, change(one, undefined));
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [other] }), [], 'the list stays');

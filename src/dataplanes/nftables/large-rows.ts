@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
+import type { RowChange } from '../contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { PlanProgress } from './plan-progress.ts';
 import { abandonRow, type PlannedRow, planRow, presentBefore } from './planned-row.ts';
@@ -18,11 +18,10 @@ export class LargeRows {
   }
 
   /** The row as far as it has come. What is begun is finished, whatever is wanted by then. */
-  begin(knowledge: Knowledge, change: Change): LargeRow | 'nothing to do' | 'must wait' {
+  begin(knowledge: Knowledge, change: RowChange): LargeRow | 'must wait' {
     const known = this.#rows.get(change.key);
     if (known) return known;
     const planned = planRow(knowledge, change);
-    if (planned === undefined) return 'nothing to do';
     if (this.#isBusy(planned)) {
       abandonRow(knowledge, planned);
       return 'must wait';
@@ -36,13 +35,12 @@ export class LargeRows {
     this.#rows.delete(key);
   }
 
-  /** A part was rejected: what is there of the row is remembered, for whoever writes it next. */
+  /** A part was rejected: notes what is there of the row, which is `unknown` from now on. */
   abandon(knowledge: Knowledge, row: LargeRow): void {
     this.#rows.delete(row.key);
-    const family = (row.after ?? row.before)?.id.family ?? knowledge.present.get(row.key)?.family;
     const present = row.progress.present(presentBefore(knowledge, row));
     abandonRow(knowledge, row);
-    if (family !== undefined) knowledge.present.set(row.key, { ...present, family });
+    knowledge.present.set(row.key, present);
   }
 
   /** Whether another row is about to write or to remove a list of source ranges that this one uses. */

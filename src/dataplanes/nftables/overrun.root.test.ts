@@ -3,7 +3,8 @@ import { before, beforeEach, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
-import { bring, change, newPlane, nft } from './testing/kernel.ts';
+import { change } from '../shared/testing/change.ts';
+import { bring, newPlane, nft } from './testing/kernel.ts';
 import { FACTS, row } from './testing/rows.ts';
 
 /** Events of a few rows already do not fit. */
@@ -37,7 +38,7 @@ describe('events that the kernel could not tell', () => {
     const watching = plane.watch(({ what }) => told.push(what), stop.signal);
     await letRead();
     for (let round = 0; round < 3; round++) {
-      await plane.apply(rows.map((each) => change(undefined, each)));
+      await plane.apply(rows.map((each) => change('absent', each)));
       await plane.apply(rows.map((each) => change(each, undefined)));
       await letRead();
     }

@@ -6,6 +6,7 @@ import { servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { type NodeFacts, PlaneError } from '../contract.ts';
+import { change } from '../shared/testing/change.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import type { Class } from './classes.ts';
 import type { NftablesPlane } from './plane.ts';
@@ -13,15 +14,7 @@ import { renderTable } from './render.ts';
 import { partsOf } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { tableContent } from './table-content.ts';
-import {
-  assertIs,
-  bring,
-  change,
-  listEverything,
-  listTable,
-  newPlane,
-  nft,
-} from './testing/kernel.ts';
+import { assertIs, bring, listEverything, listTable, newPlane, nft } from './testing/kernel.ts';
 import {
   exampleRows,
   FACTS,
@@ -109,7 +102,7 @@ describe('the nftables plane', () => {
     assert.equal(listEverything(), before);
     // And knows enough of it to go on: shared elements are counted, classes known.
     const [, ...rest] = ROWS;
-    await plane.apply([change(ROWS[0], undefined)]);
+    await plane.apply([change(ROWS[0] ?? 'absent', undefined)]);
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: rest }), []);
   });
 
@@ -166,7 +159,7 @@ describe('the nftables plane', () => {
     const plane = newPlane();
     await bring(plane, DESIRED);
     const [facts = FACTS] = OTHER_FACTS;
-    await plane.inspect({ facts, rows: ROWS }, 'suspects');
+    await plane.inspect({ facts, rows: ROWS }, 'reported');
     await assertIs(plane, { facts, rows: ROWS });
   });
 
@@ -175,7 +168,7 @@ describe('the nftables plane', () => {
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
     nft('add element ip fairlead frontends { 10.96.0.4 . tcp . 80 : 0x07 }');
     const rows = [1, 2, 3, 4].map((number) => row({ number }));
-    const changes = rows.map((each) => change(undefined, each));
+    const changes = rows.map((each) => change('absent', each));
     await assert.rejects(plane.apply(changes), (error) => {
       assert.ok(error instanceof PlaneError);
       assert.deepEqual([error.code, error.culprit], ['NFT_EEXIST', 'ns/service-3/TCP/IPv4']);
@@ -266,8 +259,8 @@ async function applyStep(
 ): Promise<void> {
   const changes = steps.flatMap(({ recipe, isRemoval }) => {
     const after = isRemoval ? undefined : rowOf(recipe);
-    const before = applied.get(servicePortKey(rowOf(recipe).id));
-    return before || after ? [change(before, after)] : [];
+    const before = applied.get(servicePortKey(rowOf(recipe).id)) ?? 'absent';
+    return before !== 'absent' || after ? [change(before, after)] : [];
   });
   await plane.apply(changes);
   for (const { key, after } of changes) {

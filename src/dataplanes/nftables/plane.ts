@@ -1,4 +1,3 @@
-import type { Change } from '../../forwarding/table.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type {
@@ -11,8 +10,10 @@ import type {
   EndpointCount,
   Holding,
   Inspection,
+  InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  RowChange,
 } from '../contract.ts';
 import { readAffinityFill } from './affinity-fill.ts';
 import { TABLE_FAMILIES } from './chains.ts';
@@ -61,7 +62,7 @@ export class NftablesPlane implements DataPlane {
     this.#options = options;
   }
 
-  async inspect(desired: Desired, depth: 'everything' | 'suspects'): Promise<Inspection> {
+  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
     // What is touched from now on is for the next inspection.
     this.#suspects = new Suspects();
@@ -101,13 +102,13 @@ export class NftablesPlane implements DataPlane {
     }
   }
 
-  async apply(changes: readonly Change[]): Promise<void> {
+  async apply(changes: readonly RowChange[]): Promise<void> {
     const { facts } = this.#knowledge;
     if (!facts) throw notInspected();
     const transactions = byName(TABLE_FAMILIES, (family) => {
       return new Transaction(this.#knowledge.state(family));
     });
-    const planned = changes.flatMap((change) => planRow(this.#knowledge, change) ?? []);
+    const planned = changes.map((change) => planRow(this.#knowledge, change));
     for (const { key, family, plan } of planned) {
       for (const step of plan.steps) perform(step, key, transactions[family]);
     }
@@ -123,11 +124,10 @@ export class NftablesPlane implements DataPlane {
     for (const row of planned) this.#settleRow(row);
   }
 
-  async applyPart(change: Change): Promise<'unfinished' | 'finished'> {
+  async applyPart(change: RowChange): Promise<'unfinished' | 'finished'> {
     const { facts } = this.#knowledge;
     if (!facts) throw notInspected();
     const part = this.#largeRows.begin(this.#knowledge, change);
-    if (part === 'nothing to do') return 'finished';
     // Another row is writing or removing the same long list of source ranges.
     if (part === 'must wait') return 'unfinished';
     const transaction = new Transaction(this.#knowledge.state(part.family));

@@ -1,6 +1,7 @@
 import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { RowChange } from '../contract.ts';
+import { knownRow } from '../row-change.ts';
 import { TABLE_OF_FAMILY } from './chains.ts';
 import type { Knowledge } from './knowledge.ts';
 import { partsOf } from './row.ts';
@@ -11,26 +12,25 @@ export interface PlannedRow {
   readonly key: ServicePortKey;
   readonly family: TableFamily;
   readonly plan: RowPlan;
+  /** What the kernel had of it, if that is not a row but what was found. */
+  readonly found: Present | undefined;
   readonly before: Forwarding | undefined;
   readonly after: Forwarding | undefined;
 }
 
-/** Undefined: nothing is there and nothing is wanted. Lists of source ranges count from here on. */
-export function planRow(knowledge: Knowledge, change: Change): PlannedRow | undefined {
-  const { key, before, after } = change;
-  const found = knowledge.present.get(key);
-  // A removal of a row that an inspection found has neither `before` nor `after`.
-  const id = (after ?? before)?.id;
-  const modelFamily = id?.family ?? found?.family;
-  if (modelFamily === undefined) return undefined;
-  const family = TABLE_OF_FAMILY[modelFamily];
+/** Lists of source ranges count from here on. */
+export function planRow(knowledge: Knowledge, change: RowChange): PlannedRow {
+  const { key, id, after } = change;
+  const before = knownRow(change.before);
+  const found = change.before === 'unknown' ? knowledge.present.get(key) : undefined;
+  const family = TABLE_OF_FAMILY[id.family];
   const { numbers, orders } = knowledge;
   const of = { numbers, orders, state: knowledge.state(family) };
   const plan = found ? planRepair(found, after, of) : planChange(before, after, of);
   const { held, released } = plan.sources;
   if (held) knowledge.countSources(family, held, 1);
   if (released) knowledge.countSources(family, released, -1);
-  return { key, family, plan, before, after };
+  return { key, family, plan, found, before, after };
 }
 
 /** The kernel has none of it. */
@@ -53,8 +53,7 @@ export function settleRow(knowledge: Knowledge, row: PlannedRow): void {
 
 /** What the kernel had of a row before its change was begun. */
 export function presentBefore(knowledge: Knowledge, row: PlannedRow): Present {
-  const found = knowledge.present.get(row.key);
-  if (found) return found;
+  if (row.found) return row.found;
   const parts = partsOf(row.before, knowledge.numbers);
   const sources = parts.sources === undefined ? {} : { sources: parts.sources };
   return { elements: allElements(parts, knowledge.orders), shared: parts.shared, ...sources };

@@ -1,26 +1,26 @@
 import { NftRefusal } from '../../linux/nftables/connection.ts';
 import { PlaneError } from '../contract.ts';
+import { culpritOf, notInspected as notInspectedError } from '../shared/rejections.ts';
 
-/** What the kernel refused, in the words of the contract; any other error as it is. */
+/** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {
   if (!(error instanceof NftRefusal)) return error;
   return new PlaneError(`the kernel refused: ${error.message}`, {
     code: `NFT_${error.code}`,
-    next: NEXT_OF_CODE[error.code] ?? 'it is tried again; fairlead status shows what is pending',
+    next:
+      NEXT_OF_CODE[error.code] ??
+      'nothing: it is retried; `fairlead status` shows the rows that wait',
     cause: error,
-    ...(error.owner === undefined ? {} : { culprit: error.owner }),
+    ...culpritOf(error),
   });
 }
 
 const NEXT_OF_CODE: Readonly<Record<string, string>> = {
   EPERM: 'fairlead needs the capability NET_ADMIN in the network namespace it serves',
-  ENOMEM: 'the kernel has no memory for it: free some, or raise the limit of the control group',
+  ENOMEM: 'free memory on the node, or raise the memory limit of the cgroup',
   EOPNOTSUPP: 'the kernel lacks a part of nf_tables: load nft_numgen, nft_fib, nft_nat, nft_masq',
 };
 
 export function notInspected(): PlaneError {
-  return new PlaneError('the tables have not been looked at yet', {
-    code: 'NFT_NOT_INSPECTED',
-    next: 'this is a fault of the program: inspect comes before every other call',
-  });
+  return notInspectedError('tables', 'NFT_NOT_INSPECTED');
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { NodeView } from '../../forwarding/model.ts';
 import { ForwardingTable } from '../../forwarding/table.ts';
-import { unknownNode } from '../../forwarding/unknown-node.ts';
+import { unknownNode } from '../../forwarding/testing/unknown-node.ts';
 import { Numbers } from './numbers.ts';
 import { partsOf } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';

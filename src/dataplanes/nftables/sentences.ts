@@ -1,10 +1,8 @@
 import type { PodDetection } from '../contract.ts';
+import { type Clause, readClauses, SAID } from '../shared/clauses.ts';
 import { frontendMap } from './sets.ts';
 import type { Rule, Statement } from './statements.ts';
 import { durationText } from './text-printer.ts';
-
-/** A part of a rule in words: a condition for the rest, or something that is done. */
-type Clause = { readonly when: string } | { readonly does: string };
 
 type Do = Statement['do'];
 type Teller<K extends Do> = (statement: Extract<Statement, { do: K }>) => Clause;
@@ -27,9 +25,7 @@ function sentence(rule: Rule): string {
     const tell = TELLERS[statement.do] as Teller<Do>;
     return tell(statement);
   });
-  const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
-  const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
-  const head = conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `;
+  const { head, actions } = readClauses(clauses);
   return `${head}${actions.join(', and ')}`;
 }
 
@@ -37,28 +33,26 @@ const when = (text: string): Clause => ({ when: text });
 const does = (text: string): Clause => ({ does: text });
 
 const TELLERS: { readonly [K in Do]: Teller<K> } = {
-  'match-new': () => when('it begins a connection'),
+  'match-new': () => when(SAID.beginsConnection),
   'match-translated': () => when('its destination was translated'),
   'match-pod': ({ by, is }) =>
     when(`it ${is ? 'comes' : 'does not come'} from a pod of this node (${podText(by)})`),
   'match-interface': ({ name }) => when(`it came in through ${name}`),
-  'match-local': ({ of }) =>
-    when(of === 'saddr' ? 'it comes from this node itself' : 'it is for an address of this node'),
+  'match-local': ({ of }) => when(of === 'saddr' ? SAID.comesFromNode : SAID.isForNode),
   'match-not-loopback': () => when('not for loopback'),
   'match-range': ({ cidr }) => when(`it is for an address in ${cidr}`),
-  'match-marked': () => when('it is marked for masquerading'),
+  'match-marked': () => when(SAID.isMarked),
   'match-frontend': ({ where, set }) => when(`its ${frontendText(where)} is in @${set}`),
   'match-address': ({ set }) => when(`the address it is for is in @${set}`),
   'match-hairpin': ({ set }) => when(`an endpoint of this node (@${set}) reaches itself`),
   'match-limited': () => when('@source-lists has a list of sources for its address and port'),
   'match-source': ({ prefixLength }) =>
     when(`its source lies in a /${prefixLength} of that list (@source-ranges)`),
-  'set-mark': () => does('marks it for masquerading'),
-  'clear-mark': () => does('takes the mark off'),
-  masquerade: () =>
-    does('gives it an address of this node as its source, so that the answer comes back'),
+  'set-mark': () => does(SAID.marks),
+  'clear-mark': () => does(SAID.clearsMark),
+  masquerade: () => does(SAID.masquerades),
   reset: () => does('refuses it with a TCP reset, if it is TCP'),
-  reject: () => does('refuses it with an ICMP message'),
+  reject: () => does(SAID.rejectsByIcmp),
   leave: () => does('lets it pass'),
   drop: () => does('drops it, and nobody is told'),
   jump: ({ chain }) => does(`goes through chain ${chain}`),

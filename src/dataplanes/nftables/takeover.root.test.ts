@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
+import { change } from '../shared/testing/change.ts';
 import { TABLE_COMMENT } from './sets.ts';
-import { applyWrong, assertIs, change, listTable, newPlane, nft } from './testing/kernel.ts';
+import { applyWrong, assertIs, listTable, newPlane, nft } from './testing/kernel.ts';
 import { FACTS, row } from './testing/rows.ts';
 
 beforeEach(enterOwnNetwork);
@@ -29,12 +30,12 @@ describe('a table of an earlier version', () => {
     const inspection = await plane.inspect(DESIRED, 'everything');
     assert.equal(inspection.right.size, 0);
     assert.match(entrance(), /jump services/, 'packets still go the old way');
-    await plane.apply([change(undefined, ROWS[0])]);
+    await plane.apply([change('absent', ROWS[0])]);
     await plane.inspect(DESIRED, 'everything');
     assert.match(entrance(), /jump services/, 'a look in between does not switch too early');
-    await plane.apply([change(undefined, ROWS[1])]);
+    await plane.apply([change('absent', ROWS[1])]);
     assert.match(entrance(), /jump services/);
-    const last = await plane.inspect(DESIRED, 'suspects');
+    const last = await plane.inspect(DESIRED, 'reported');
     assert.deepEqual([...last.right].sort(), ROWS.map(({ id }) => servicePortKey(id)).sort());
     assert.match(entrance(), /jump dispatch/);
     assert.doesNotMatch(listTable('ip'), /map services|map endpoints|chain services/);

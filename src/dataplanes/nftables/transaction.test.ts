@@ -7,7 +7,7 @@ import {
   type Frontend,
   servicePortKey,
 } from '../../forwarding/model.ts';
-import type { Change } from '../../forwarding/table.ts';
+import type { RowChange } from '../contract.ts';
 import type { SharedElement } from './elements.ts';
 import { Knowledge } from './knowledge.ts';
 import { PlanProgress } from './plan-progress.ts';
@@ -59,7 +59,7 @@ const isClass = (place: string) => CLASS_SETS.some((set) => place.startsWith(`${
 /** Writes changes as the plane does, whole or in parts of a few elements. */
 function write(
   table: SimulatedTable,
-  of: { knowledge: Knowledge; changes: readonly Change[]; mostElements: number },
+  of: { knowledge: Knowledge; changes: readonly RowChange[]; mostElements: number },
 ): number {
   const { knowledge, changes, mostElements } = of;
   const state = knowledge.state('ip');
@@ -106,8 +106,10 @@ for (const mostElements of [Number.POSITIVE_INFINITY, 7]) {
           const rows = new Map<string, Forwarding>();
           for (const steps of transactions) {
             const changes = steps.map(({ recipe, isRemoval }) => {
-              const key = servicePortKey(rowOf(recipe).id);
-              return { key, before: rows.get(key), after: isRemoval ? undefined : rowOf(recipe) };
+              const row = rowOf(recipe);
+              const key = servicePortKey(row.id);
+              const before = rows.get(key) ?? ('absent' as const);
+              return { key, id: row.id, before, after: isRemoval ? undefined : row };
             });
             write(table, { knowledge, changes, mostElements });
             for (const { key, after } of changes) {
@@ -132,7 +134,10 @@ describe('what is written', () => {
   const whole = { mostElements: Number.POSITIVE_INFINITY };
   const written = (knowledge: Knowledge, table: SimulatedTable) => {
     return (before: Forwarding | undefined, after: Forwarding) => {
-      const changes = [{ key: servicePortKey(after.id), before, after }];
+      const { id } = after;
+      const changes = [
+        { key: servicePortKey(id), id, before: before ?? ('absent' as const), after },
+      ];
       return write(table, { knowledge, changes, ...whole });
     };
   };

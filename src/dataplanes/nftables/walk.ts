@@ -1,4 +1,5 @@
 import type { Forwarding, Frontend } from '../../forwarding/model.ts';
+import { type ChainVisit as ChainWalkVisit, walkChains } from '../shared/chain-walk.ts';
 import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
 import { classChain, classOfId, groupChange } from './classes.ts';
 import { hostNumberOf } from './element-text.ts';
@@ -11,12 +12,9 @@ import { levelOf } from './source-ranges.ts';
 import type { Rule, Statement } from './statements.ts';
 import type { TableContent } from './table-content.ts';
 
-/** A chain that a packet meets, with those of its rules that can say something about it. */
-export interface ChainVisit {
+/** A chain that a packet traverses, with those of its rules that may match it. */
+export interface ChainVisit extends Omit<ChainWalkVisit<Rule>, 'chain' | 'depth'> {
   readonly chain: Chain;
-  readonly rules: readonly Rule[];
-  /** Index of the hook it is reached from. */
-  readonly stage: number;
 }
 
 /** A frontend and what the kernel holds for it. */
@@ -26,7 +24,7 @@ export interface FrontendWalk {
   readonly visits: readonly ChainVisit[];
 }
 
-/** The way of a packet from outside, hook by hook. The node's own packets meet the same in `output`. */
+/** The hooks of a packet from outside, in order. The node's own packets meet the same in `output`. */
 const FROM_OUTSIDE = [
   'filter-prerouting',
   'nat-prerouting',
@@ -35,7 +33,7 @@ const FROM_OUTSIDE = [
   'nat-postrouting',
 ] as const;
 
-/** Where nobody else is served. */
+/** The hooks where only the node's own sockets are served. */
 const FROM_OWN_SOCKETS = [
   'filter-output-early',
   'nat-output',
@@ -62,8 +60,6 @@ class Walk {
   readonly #chains: ReadonlyMap<string, Chain>;
   readonly #isForwarding: boolean;
   readonly #sourceLevels: ReadonlySet<number>;
-  readonly #visits = new Map<string, ChainVisit>();
-  #stage = 0;
 
   constructor(row: Forwarding, frontend: Frontend, of: { content: TableContent; parts: RowParts }) {
     if (TABLE_OF_FAMILY[row.id.family] !== of.content.family) {
@@ -81,31 +77,17 @@ class Walk {
 
   visits(): ChainVisit[] {
     const servesOthers = (this.#chains.get('nat-prerouting')?.rules.length ?? 0) > 0;
-    for (const [stage, name] of (servesOthers ? FROM_OUTSIDE : FROM_OWN_SOCKETS).entries()) {
-      this.#stage = stage;
-      this.#visit(name);
-    }
-    return [...this.#visits.values()];
+    const visits = walkChains<Rule>(servesOthers ? FROM_OUTSIDE : FROM_OWN_SOCKETS, {
+      rulesOf: (name) => this.#chains.get(name)?.rules,
+      concerns: ({ statements }, visit) => statements.every((each) => this.#applies(each, visit)),
+    });
+    return visits.flatMap(({ chain: name, rules, stage }) => {
+      const chain = this.#chains.get(name);
+      return chain === undefined ? [] : [{ chain, rules, stage }];
+    });
   }
 
-  /** Says whether the chain has a rule for the packet; one that has none is left out. */
-  #visit(name: string): boolean {
-    const chain = this.#chains.get(name);
-    if (!chain) return false;
-    if (this.#visits.has(name)) return true;
-    const rules: Rule[] = [];
-    // Its place is before the chains that it leads to.
-    this.#visits.set(name, { chain, rules, stage: this.#stage });
-    for (const rule of chain.rules) if (this.#concerns(rule)) rules.push(rule);
-    if (rules.length === 0) this.#visits.delete(name);
-    return rules.length > 0;
-  }
-
-  #concerns(rule: Rule): boolean {
-    return rule.statements.every((statement) => this.#applies(statement));
-  }
-
-  #applies(statement: Statement): boolean {
+  #applies(statement: Statement, visit: (chain: string) => boolean): boolean {
     const isNodePort = this.#frontend.kind === 'node-port';
     switch (statement.do) {
       case 'match-frontend':
@@ -125,15 +107,18 @@ class Walk {
         return this.#isForwarding;
       case 'jump':
       case 'goto':
-        return this.#visit(statement.chain);
+        return visit(statement.chain);
       case 'classify':
-        return this.#visitClass(statement);
+        return this.#visitClass(statement, visit);
       default:
         return true;
     }
   }
 
-  #visitClass({ where, as, classes }: Extract<Statement, { do: 'classify' }>): boolean {
+  #visitClass(
+    { where, as, classes }: Extract<Statement, { do: 'classify' }>,
+    visit: (chain: string) => boolean,
+  ): boolean {
     const [frontend] = this.#elements.get(frontendMap(where)) ?? [];
     if (frontend?.value === undefined) return false;
     const own = hostNumberOf(frontend.value);
@@ -142,6 +127,6 @@ class Walk {
     const key = hostNumber(group);
     const entry = this.#elements.get('groups')?.find((element) => element.key === key);
     const of = entry?.value && classOfId(hostNumberOf(entry.value), classes);
-    return of ? this.#visit(classChain(of)) : false;
+    return of ? visit(classChain(of)) : false;
   }
 }

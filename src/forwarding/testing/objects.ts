@@ -1,6 +1,6 @@
 import type { ServiceObject, SliceEndpoint, SliceObject } from '../../cluster/objects.ts';
 import type { NodeView } from '../model.ts';
-import { unknownNode } from '../unknown-node.ts';
+import { unknownNode } from './unknown-node.ts';
 
 /** Objects for tests: plain ones, of which a test changes what it is about. */
 

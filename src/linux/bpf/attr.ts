@@ -16,11 +16,6 @@ export class Attr {
     return this;
   }
 
-  u64(offset: number, value: bigint): this {
-    this.bytes.writeBigUInt64LE(value, offset);
-    return this;
-  }
-
   pointer(offset: number, to: Uint8Array): this {
     this.#held.set(offset, to);
     this.bytes.writeBigUInt64LE(to.length === 0 ? 0n : koffi.address(to), offset);

@@ -184,10 +184,6 @@ export class Btf {
     }
   }
 
-  hasName(name: string): boolean {
-    return this.#stringOffset(name) !== undefined;
-  }
-
   /** The id of a type of this kind with this name, of its own types only. */
   find(kind: number, name: string): number | undefined {
     return this.findAll(kind, name).next().value;

@@ -42,13 +42,11 @@ export const MapType = {
   lruPerCpuHash: 10,
   lpmTrie: 11,
   socketStorage: 24,
-  ringBuffer: 27,
 } as const;
 
 export const ProgramType = {
   socketFilter: 1,
   tc: 3,
-  cgroupSocket: 9,
   cgroupSocketAddress: 18,
   tracing: 26,
 } as const;

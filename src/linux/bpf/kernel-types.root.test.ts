@@ -19,8 +19,6 @@ test('functions of the kernel are found, others are not', () => {
   assert.equal(kernel.kernelFunction('bpf_sock_destroy')?.module, undefined);
   assert.ok((kernel.kernelFunction('bpf_sock_destroy')?.typeId ?? 0) > 1000);
   assert.equal(kernel.kernelFunction('fairlead_none'), undefined);
-  assert.equal(kernel.knowsName('BPF_FUNC_loop'), true);
-  assert.equal(kernel.knowsName('BPF_FUNC_fairlead'), false);
 });
 
 test('a kernel that does not tell its types: said, with what to do', () => {

@@ -53,11 +53,6 @@ export class KernelTypes {
     return found;
   }
 
-  /** Whether anything of the kernel itself has this name: a type, a member, a constant. */
-  knowsName(name: string): boolean {
-    return this.#types(KERNEL).hasName(name);
-  }
-
   kernelFunction(name: string): KernelType | undefined {
     const [found] = this.named(BtfKind.function, name);
     return found;

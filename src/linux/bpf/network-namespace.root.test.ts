@@ -2,28 +2,29 @@ import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
-import { insideNetworkNamespace, networkNamespaceCookie } from './network-namespace.ts';
+import { netnsCookie } from '../netns-cookie.ts';
+import { insideNetworkNamespace } from './network-namespace.ts';
 
 test('every network namespace has a cookie of its own, also seen from outside', () => {
-  const [first, outer] = [networkNamespaceCookie(), readlinkSync('/proc/thread-self/ns/net')];
+  const [first, outer] = [netnsCookie(), readlinkSync('/proc/thread-self/ns/net')];
   enterOwnNetwork();
-  const second = networkNamespaceCookie();
+  const second = netnsCookie();
   assert.notEqual(second, first);
-  assert.equal(networkNamespaceCookie(), second);
+  assert.equal(netnsCookie(), second);
   assert.notEqual(readlinkSync('/proc/thread-self/ns/net'), outer);
   // The parent process of this test file stayed where the test began.
   const there = `/proc/${process.ppid}/ns/net`;
-  assert.equal(insideNetworkNamespace(there, networkNamespaceCookie), first);
-  assert.equal(networkNamespaceCookie(), second);
+  assert.equal(insideNetworkNamespace(there, netnsCookie), first);
+  assert.equal(netnsCookie(), second);
 });
 
 test('the thread comes home when the stretch throws, and when it cannot leave', () => {
-  const home = networkNamespaceCookie();
+  const home = netnsCookie();
   const there = `/proc/${process.ppid}/ns/net`;
   const broken = (): never => {
     throw new Error('on purpose');
   };
   assert.throws(() => insideNetworkNamespace(there, broken), /on purpose/);
   assert.throws(() => insideNetworkNamespace('/dev/null', broken), { code: 'BPF_NOT_PERMITTED' });
-  assert.equal(networkNamespaceCookie(), home);
+  assert.equal(netnsCookie(), home);
 });

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import koffi from 'koffi';
 import type { Attr } from './attr.ts';
 import type { CommandNumber } from './constants.ts';
@@ -20,22 +21,7 @@ const NUMBERS: Readonly<Record<string, number>> = { x64: 321, arm64: 280, riscv6
 
 /** Not in libuv's list, but what the kernel answers where a map or hook lacks an operation. */
 export const ENOTSUPP = 524;
-export const Errno = {
-  EPERM: 1,
-  ENOENT: 2,
-  EINTR: 4,
-  E2BIG: 7,
-  EAGAIN: 11,
-  ENOMEM: 12,
-  ENODEV: 19,
-  EACCES: 13,
-  EFAULT: 14,
-  EBUSY: 16,
-  EEXIST: 17,
-  EINVAL: 22,
-  ENOSPC: 28,
-  EOPNOTSUPP: 95,
-} as const;
+export const Errno = constants.errno;
 
 /** bpf(2): what it gives, or the negative number of the error. */
 export function bpf(command: CommandNumber, attr: Attr): number {

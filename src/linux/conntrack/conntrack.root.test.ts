@@ -6,7 +6,6 @@ import { addressBytes, addressText } from './address-bytes.ts';
 import { KernelConntrack } from './conntrack.ts';
 import type { Flow } from './flow.ts';
 import type { FlowFilter, FlowQuestion } from './question.ts';
-import { picksUpTcpInTheMiddle } from './tcp-loose.ts';
 import { insertFlows, newFlow } from './testing/insert.ts';
 
 enterOwnNetwork();
@@ -167,8 +166,4 @@ it('stops when nobody wants to know any more', async () => {
     },
     { code: 'ECANCELED' },
   );
-});
-
-it('knows whether TCP is picked up in the middle', () => {
-  assert.equal(picksUpTcpInTheMiddle(), true);
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { NetlinkError } from '../netlink/errors.ts';
 import { nextMessages, readAcknowledgement } from '../netlink/exchange.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
@@ -10,7 +11,7 @@ import { type FlowQuestion, passesFilter, writeQuestion } from './question.ts';
 import { writeRemoval } from './removal.ts';
 import { threadedDump } from './threaded-dump.ts';
 
-const ENOENT = 2;
+const { ENOENT } = constants.errno;
 const SEQUENCE = 1;
 const COUNT_PATH = '/proc/sys/net/netfilter/nf_conntrack_count';
 /**

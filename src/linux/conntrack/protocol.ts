@@ -63,5 +63,3 @@ export const STATUS_DST_NAT = 1 << 5;
 
 /** States of TCP as conntrack counts them. */
 export const TCP_SYN_SENT = 1;
-export const TCP_TIME_WAIT = 7;
-export const TCP_CLOSE = 8;

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NetlinkError } from '../netlink/errors.ts';
 import { readAcknowledgement } from '../netlink/exchange.ts';
 import {
@@ -11,10 +12,7 @@ import { type NetlinkMessage, readMessages } from '../netlink/reader.ts';
 
 const NLMSG_DONE = 3;
 const NLM_F_DUMP_INTR = 0x10;
-const EINTR = 4;
-const EMSGSIZE = 90;
-const ETIMEDOUT = 110;
-const ECANCELED = 125;
+const { EINTR, EMSGSIZE, ETIMEDOUT, ECANCELED } = constants.errno;
 /** The kernel never fills more into one answer of a dump. */
 const RECEIVE_BYTES = 32 * 1024;
 

@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts';
+import { sleep } from '../../time/sleep.ts';
 import type { BoundSocket } from './bound-socket.ts';
 import { tcpListeners } from './tcp-listeners.ts';
 import { udpSockets } from './udp-sockets.ts';
@@ -47,7 +47,7 @@ export async function watchHostSockets(
       told = text;
       before = new Set(sockets.map(keyOf));
     }
-    await pause(Math.max(pollEveryMs, workMs * REST_PER_WORK), signal);
+    await sleep(Math.max(pollEveryMs, workMs * REST_PER_WORK), signal);
   }
 }
 

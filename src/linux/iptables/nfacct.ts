@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
 import { type NetlinkMessage, readAttributes } from '../netlink/reader.ts';
@@ -13,7 +14,7 @@ const NLM_F_REQUEST = 1;
 const NLM_F_ACK = 4;
 const NLM_F_CREATE = 0x400;
 const NLM_F_EXCL = 0x200;
-const EEXIST = 17;
+const { EEXIST } = constants.errno;
 const HEADER = new Uint8Array([0, 0, 0, 0]);
 
 /** Makes a counter that rules can name (`-m nfacct`); says whether this kernel has it now. */

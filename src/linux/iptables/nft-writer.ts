@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { NftBatch } from '../nftables/batch.ts';
 import { type NftConnection, NftRefusal } from '../nftables/connection.ts';
 import type { TableRef } from '../nftables/objects.ts';
@@ -10,7 +11,7 @@ import { ruleExpressions } from './rule-expressions.ts';
 import type { TableOperation, TableOperations } from './table-operations.ts';
 
 const MOST_ATTEMPTS = 5;
-const ENOENT = 2;
+const { ENOENT } = constants.errno;
 
 /** The handles of the rules that are to be deleted. */
 type Handles = ReadonlyMap<TableOperation, bigint>;

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NetlinkError, NetlinkRefusal } from './errors.ts';
 import { type NetlinkMessage, numberOf, readAttributes, textOf } from './reader.ts';
 import type { Netlink } from './socket.ts';
@@ -10,8 +11,7 @@ const NLM_F_ACK_TLVS = 0x200;
 const NLMSGERR_ATTR_MSG = 1;
 const NLMSGERR_ATTR_OFFS = 2;
 const MESSAGE_HEADER_BYTES = 16;
-const EBADMSG = 74;
-const ETIMEDOUT = 110;
+const { EBADMSG, ETIMEDOUT } = constants.errno;
 /** The answer to a question is there when the question has been sent; a second wait is a fault. */
 const MOST_EMPTY_READS = 1000;
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import koffi from 'koffi';
 
 // Only integers and buffers cross into C: every serious koffi report is about callbacks or structs.
@@ -30,8 +31,7 @@ const SOCK_RAW = 3;
 const SOCK_CLOEXEC = 0o2000000;
 const MSG_DONTWAIT = 0x40;
 const MSG_TRUNC = 0x20;
-const EINTR = 4;
-const EAGAIN = 11;
+const { EINTR, EAGAIN } = constants.errno;
 
 /** A call into the kernel that failed, by its number. */
 export interface Failed {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NetlinkError } from './errors.ts';
 import {
   bindNetlinkSocket,
@@ -18,8 +19,7 @@ const SOL_NETLINK = 270;
 const NETLINK_ADD_MEMBERSHIP = 1;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
-const EMSGSIZE = 90;
-const ENOBUFS = 105;
+const { EMSGSIZE, ENOBUFS } = constants.errno;
 /** After so many the rest of the program has its turn; what is left is still there then. */
 const MOST_RECEIVES_AT_ONCE = 256;
 /** The kernel fills at most this much at once into an answer. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { constants } from 'node:os';
 import { before, describe, it, type TestContext } from 'node:test';
 import koffi from 'koffi';
 import { NETLINK_NETFILTER } from '../nftables/protocol.ts';
@@ -8,7 +9,7 @@ import { openNetlink } from './socket.ts';
 import { enterOwnNetwork } from './testing/own-namespace.ts';
 
 const AF_NETLINK = 16;
-const EPERM = 1;
+const { EPERM } = constants.errno;
 const NOBODY = 65_534;
 
 const connect: (fd: number, address: Uint8Array, length: number) => number = koffi

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NetlinkError } from '../netlink/errors.ts';
 import {
   type Acknowledgement,
@@ -38,10 +39,7 @@ import {
 import { unsigned32 } from './read-numbers.ts';
 
 const HEADER_BYTES = 4;
-const ENOENT = 2;
-const EINTR = 4;
-const EBUSY = 16;
-const ENOBUFS = 105;
+const { ENOENT, EINTR, EBUSY, ENOBUFS } = constants.errno;
 const MOST_DUMP_ATTEMPTS = 20;
 
 /** The kernel did nothing of a batch, because of one operation. */

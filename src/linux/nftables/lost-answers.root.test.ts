@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { constants } from 'node:os';
 import { it } from 'node:test';
 import { NetlinkError } from '../netlink/errors.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
@@ -8,7 +9,7 @@ import { NETLINK_NETFILTER } from './protocol.ts';
 
 enterOwnNetwork();
 
-const ENOBUFS = 105;
+const { ENOBUFS } = constants.errno;
 const TABLE = { family: 'ip', name: 'lossy' } as const;
 
 /** The next so many receives fail, and take nothing from the socket. */

@@ -11,7 +11,6 @@ export const MESSAGE = {
   batchBegin: 0x10,
   batchEnd: 0x11,
   newTable: type(0),
-  getTable: type(1),
   deleteTable: type(2),
   newChain: type(3),
   getChain: type(4),

@@ -1,7 +1,8 @@
+import { sleep } from '../../time/sleep.ts';
+import { Wake } from '../../time/wake.ts';
 import { dump } from '../netlink/exchange.ts';
 import type { NetlinkMessage } from '../netlink/reader.ts';
 import { type Netlink, type NetlinkSocketOptions, openNetlink } from '../netlink/socket.ts';
-import { pause } from '../pause.ts';
 import { type DumpQuestion, NETLINK_ROUTE } from './protocol.ts';
 import {
   applyChange,
@@ -10,7 +11,6 @@ import {
   type RouteTables,
   readRouteChange,
 } from './tables.ts';
-import { Wake } from './wake.ts';
 
 /** A pod that starts makes a dozen events within this time. */
 const SETTLE_MS = 50;
@@ -106,7 +106,7 @@ class TableWatch<Row> {
       if (signal.aborted) return;
       if (!this.#isStale || this.#tornLists >= MOST_TORN_LISTS) this.#tellIfChanged();
       if (!this.#isStale) await this.#wake.wait(signal);
-      await pause(this.#settleMs, signal);
+      await sleep(this.#settleMs, signal);
     }
   }
 

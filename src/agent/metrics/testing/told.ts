@@ -7,6 +7,10 @@ export const STARTED_AT_MS = 1_000_000;
 export function metricsOf(more: Partial<AgentMetricsOptions> = {}): AgentMetrics {
   return new AgentMetrics({
     mode: 'nftables',
+    failureNames: {
+      writes: 'nftables_sync_failures_total',
+      cleanups: 'nftables_cleanup_failures_total',
+    },
     version: '0.1.0',
     clock: { monotonicMs: () => 0, wallMs: () => 0 },
     startedAtMs: STARTED_AT_MS,

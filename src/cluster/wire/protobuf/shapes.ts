@@ -15,7 +15,7 @@ import {
 /**
  * The numbers of the API's fields, as `generated.proto` of k8s.io/api and k8s.io/apimachinery gives
  * them. A field that the narrowing reads and that is missing here would count as absent: the two are
- * compared on a real API server by integration/encodings.root.test.ts.
+ * compared on a real API server by integration/tests/encodings.root.test.ts.
  */
 
 const OBJECT_META = shapeOf({

@@ -4,9 +4,10 @@ import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../../linux/bpf/enumerate.ts';
 import { openPinnedLink } from '../../../linux/bpf/link.ts';
 import type { BpfObject, ObjectProgram } from '../../../linux/bpf/object.ts';
+import { change } from '../../shared/testing/change.ts';
 import { attachTypeOf, HOOK_NAMES } from '../places/hook-names.ts';
 import { testPlace } from '../testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from '../testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
 
 const ROOM = 8;
 
@@ -14,7 +15,7 @@ const place = testPlace('growth');
 const ROWS = Array.from({ length: 2 * ROOM }, (_, n) =>
   rowOf(`s${n}`, { frontends: [clusterIp(`10.96.0.${n}`)], endpoints: [`127.0.0.1:${n + 1}`] }),
 );
-const CHANGES = ROWS.map((row) => change(undefined, row));
+const CHANGES = ROWS.map((row) => change('absent', row));
 const DESIRED = { facts: FACTS, rows: ROWS };
 
 afterEach(() => place.newPlane().remove());

@@ -14,7 +14,7 @@ export class Knowledge {
   /** Undefined: it does not matter which endpoints are outside of it. */
   podNetwork: PodNetwork | undefined;
   readonly lists = new Map<ServicePortKey, SlotRange>();
-  /** Frontends that the kernel has of rows that an inspection did not find right. */
+  /** Frontends that the kernel has of `unknown` rows. */
   readonly present = new Map<ServicePortKey, readonly Binary[]>();
   /** Replaced as a whole by an inspection: a sweep must not see half of it. */
   sticky = new StickyPorts();

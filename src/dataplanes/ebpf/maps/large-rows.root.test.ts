@@ -3,8 +3,9 @@ import { after, afterEach, test } from 'node:test';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
 import { type Figure, processorFigure } from '../../../forwarding/testing/rounds.ts';
 import { loadObject } from '../../../linux/bpf/load.ts';
+import { change } from '../../shared/testing/change.ts';
 import { testPlace } from '../testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from '../testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
 import { Knowledge } from './knowledge.ts';
 import { SlotSpace } from './slot-space.ts';
 import { Tables } from './tables.ts';
@@ -59,7 +60,7 @@ async function inspectionFigure(endpoints: number): Promise<Figure> {
   const row = rowWith({ frontends: 3000, endpoints });
   const other = { ...row, clusterEndpoints: row.clusterEndpoints.toReversed() };
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await plane.apply([change(undefined, row)]);
+  await plane.apply([change('absent', row)]);
   const figure = await processorFigure(async () => {
     await plane.inspect({ facts: FACTS, rows: [other] }, 'everything');
   });
@@ -80,12 +81,12 @@ test('serves and inspects a row with as many frontends as one Service can name',
   const row = rowWith({ frontends: 100_000, endpoints: 2 });
   const key = servicePortKey(row.id);
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
-  await plane.apply([change(undefined, row)]);
+  await plane.apply([change('absent', row)]);
   assert.equal((await plane.frontends()).length, 100_000);
   const other = { ...row, clusterEndpoints: row.clusterEndpoints.toReversed() };
   const wrong = await plane.inspect({ facts: FACTS, rows: [other] }, 'everything');
   assert.ok(!wrong.right.has(key));
-  await plane.apply([change(undefined, other)]);
+  await plane.apply([change('absent', other)]);
   const right = await plane.inspect({ facts: FACTS, rows: [other] }, 'everything');
   assert.ok(right.right.has(key));
 });

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { openPinnedMap } from '../../../linux/bpf/map-create.ts';
 import { possibleCpus } from '../../../linux/bpf/possible-cpus.ts';
+import { change } from '../../shared/testing/change.ts';
 import { testPlace } from '../testing/place.ts';
-import { change, clusterIp, FACTS, rowOf } from '../testing/rows.ts';
+import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
 import { mapSizes } from './map-sizes.ts';
 
 const place = testPlace('sizes');
@@ -46,7 +47,7 @@ for (const { servicePorts, endpointsPerPort } of SIZES) {
     );
     for (let from = 0; from < rows.length; from += plane.rowsPerStep) {
       const step = rows.slice(from, from + plane.rowsPerStep);
-      await plane.apply(step.map((row) => change(undefined, row)));
+      await plane.apply(step.map((row) => change('absent', row)));
     }
     const cluster = { servicePorts, endpointsPerPort, frontendsPerPort: 1, nodeAddresses: 1 };
     for (const { map, bytes } of mapSizes(place.object.maps, {

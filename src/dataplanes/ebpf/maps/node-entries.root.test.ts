@@ -123,7 +123,7 @@ for (const { name, spoil, told } of [
     withMap(name, (map) => spoil(map, index));
     await untilSo('it is told', () => DRIFTS.length > 0, TOLD_WITHIN_MS);
     assert.match(DRIFTS[0]?.what ?? '', told);
-    await plane.inspect({ facts: FACTS, rows: [] }, 'suspects');
+    await plane.inspect({ facts: FACTS, rows: [] }, 'reported');
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [] }), []);
   });
 }
@@ -136,7 +136,7 @@ test('a list of interfaces that is older than the news does not undo them', asyn
     await untilSo('the watch has told', () => newsCount > known);
     return old;
   };
-  await plane.inspect({ facts: FACTS, rows: [] }, 'suspects');
+  await plane.inspect({ facts: FACTS, rows: [] }, 'reported');
   const index = await indexOf('pod-9');
   assert.equal(programCount(index), 1);
   assert.equal(flagsOf(index), 1);

@@ -1,5 +1,5 @@
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
-import type { Change } from '../../../forwarding/table.ts';
+import type { RowChange } from '../../contract.ts';
 import type { Binary } from './binary.ts';
 import { affinityName } from './row.ts';
 
@@ -31,12 +31,12 @@ export class StickyPorts {
   }
 
   /** Call it before the programs see the rows, so that no sweep takes their clients for strangers. */
-  addAll(changes: readonly Change[]): void {
+  addAll(changes: readonly RowChange[]): void {
     for (const { after } of changes) if (after) this.add(after);
   }
 
   /** Call it when the programs see the rows. */
-  deleteFormer(changes: readonly Change[]): void {
+  deleteFormer(changes: readonly RowChange[]): void {
     if (this.#byKey.size === 0) return;
     for (const { key, after } of changes) {
       if (after !== undefined && after.affinitySeconds > 0) continue;

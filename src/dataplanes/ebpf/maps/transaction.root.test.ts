@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Change } from '../../../forwarding/table.ts';
 import { type LoadedObject, loadObject } from '../../../linux/bpf/load.ts';
+import type { RowChange } from '../../contract.ts';
+import { change } from '../../shared/testing/change.ts';
 import { changesInMaps } from '../drift.ts';
 import { compiledObject } from '../testing/place.ts';
-import { change, clusterIp, rowOf } from '../testing/rows.ts';
+import { clusterIp, rowOf } from '../testing/rows.ts';
 import { Knowledge } from './knowledge.ts';
 import { FRONTEND } from './layout.ts';
 import { frontendKeyOf } from './row.ts';
@@ -38,22 +39,22 @@ beforeEach(() => {
 
 afterEach(() => loaded.close());
 
-async function write(...changes: readonly Change[]): Promise<void> {
+async function write(...changes: readonly RowChange[]): Promise<void> {
   const transaction = new Transaction(knowledge, tables);
   assert.equal(transaction.plan(changes), undefined);
   await transaction.write();
 }
 
 test('an address that goes from one row to another leaves the maps as they are known', async () => {
-  await write(change(undefined, OLD));
-  await write(change(OLD, undefined), change(undefined, RENAMED));
+  await write(change('absent', OLD));
+  await write(change(OLD, undefined), change('absent', RENAMED));
   assert.deepEqual(await changesInMaps(tables, knowledge), []);
   await write(change(RENAMED, undefined));
   assert.deepEqual(await changesInMaps(tables, knowledge), []);
 });
 
 test('an address that goes from one row to another is given back when the rest is refused', async () => {
-  await write(change(undefined, OLD));
+  await write(change('absent', OLD));
   const key = frontendKeyOf(OLD, IP);
   const held = tables.frontends.lookup(key);
   // Others have filled the map meanwhile, and we do not know.
@@ -61,7 +62,7 @@ test('an address that goes from one row to another is given back when the rest i
     tables.frontends.update(frontendKeyOf(OLD, clusterIp(address)), Buffer.alloc(FRONTEND.bytes));
   }
   const more = rowOf('more', { frontends: [clusterIp('10.96.0.2')], endpoints: [] });
-  const changes = [change(OLD, undefined), change(undefined, RENAMED), change(undefined, more)];
+  const changes = [change(OLD, undefined), change('absent', RENAMED), change('absent', more)];
   await assert.rejects(write(...changes), { code: 'BPF_FULL' });
   assert.deepEqual(tables.frontends.lookup(key), held);
 });

@@ -1,10 +1,6 @@
-import {
-  type Endpoint,
-  type Forwarding,
-  type ServicePortKey,
-  servicePortKey,
-} from '../../../forwarding/model.ts';
-import type { Change } from '../../../forwarding/table.ts';
+import type { Endpoint, Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
+import type { RowChange } from '../../contract.ts';
+import { knownRow } from '../../row-change.ts';
 import type { Binary } from './binary.ts';
 import { CountedSlots } from './counted-slots.ts';
 import { entryPrint, frontendPrint, slotPrint } from './fingerprint.ts';
@@ -56,7 +52,7 @@ export class Transaction {
   }
 
   /** Gives how much is missing, and then holds nothing. */
-  plan(changes: readonly Change[]): Shortage | undefined {
+  plan(changes: readonly RowChange[]): Shortage | undefined {
     let missingSlots = 0;
     this.#written = new FrontendBatch(changes.length);
     for (const change of changes) missingSlots += this.#planRow(change);
@@ -100,11 +96,11 @@ export class Transaction {
   }
 
   /** Gives how many slots are missing. */
-  #planRow(change: Change): number {
+  #planRow(change: RowChange): number {
     const { key, before, after } = change;
     const { lists, present, space } = this.#knowledge;
     const now = this.#entriesOf(after);
-    const then = this.#entriesOf(before);
+    const then = this.#entriesOf(knownRow(before));
     const old = lists.get(key);
     const endpoints = now?.sequence.endpoints ?? [];
     const stays = then && old && haveSameEndpoints(then.sequence.endpoints, endpoints);
@@ -116,8 +112,10 @@ export class Transaction {
       const range = fresh === undefined ? undefined : { first, length: endpoints.length };
       if (old || range) this.#moved.push({ key, old, fresh: range, endpoints });
     }
-    for (const id of present.get(key) ?? []) this.#deleted.set(id, Buffer.from(id, 'latin1'));
-    this.#planFrontends({ then, now, first, stays: stays === true });
+    const found = before === 'unknown' ? present.get(key) : undefined;
+    for (const id of found ?? []) this.#deleted.set(id, Buffer.from(id, 'latin1'));
+    const isFound = found !== undefined;
+    this.#planFrontends({ then, now, first, stays: stays === true, isFound });
     return 0;
   }
 
@@ -126,16 +124,17 @@ export class Transaction {
     readonly now: WrittenRow | undefined;
     readonly first: number;
     readonly stays: boolean;
+    /** The kernel may have some of its frontends. */
+    readonly isFound: boolean;
   }): void {
-    const { then, now, first, stays } = of;
+    const { then, now, first, stays, isFound } = of;
     if (then !== undefined && then.served !== now?.served) this.#planDeletions(then, now);
     if (now === undefined) return;
     const { row, sequence } = now;
-    const isPresent = this.#knowledge.present.has(servicePortKey(row.id));
-    const unchanged = stays && then && !isPresent ? new UnchangedFrontends(then, now) : undefined;
+    const unchanged = stays && then ? new UnchangedFrontends(then, now) : undefined;
     for (const frontend of now.served) {
       if (unchanged?.has(frontend)) continue;
-      this.#written.add({ row, frontend, sequence, first }, isPresent || then !== undefined);
+      this.#written.add({ row, frontend, sequence, first }, isFound || then !== undefined);
     }
   }
 

@@ -113,7 +113,7 @@ test('a program that a stranger takes off is told and put back', async (t) => {
   assert.equal(programCount(index), 0);
   const toldMs = await untilSo('it is told', () => DRIFTS.length > 0, TOLD_WITHIN_MS);
   assert.match(DRIFTS[0]?.what ?? '', new RegExp(`ingress of interface ${index} was taken off`));
-  await plane.inspect({ facts: NODE_FACTS, rows: ROWS }, 'suspects');
+  await plane.inspect({ facts: NODE_FACTS, rows: ROWS }, 'reported');
   assert.equal(programCount(index), 1);
   t.diagnostic(`told after ${toldMs.toFixed()} ms`);
 });
@@ -124,7 +124,7 @@ test('a program that a stranger puts in place of ours is told and replaced', asy
   using(openPinnedLink(pinOf(network.pins, index)), (link) => link.update(program));
   await untilSo('it is told', () => DRIFTS.length > 0, TOLD_WITHIN_MS);
   assert.match(DRIFTS[0]?.what ?? '', /runs another program/);
-  await plane.inspect({ facts: NODE_FACTS, rows: ROWS }, 'suspects');
+  await plane.inspect({ facts: NODE_FACTS, rows: ROWS }, 'reported');
   assert.notEqual(linkAt(network.pins, index)?.programId, program.id);
   loaded.close();
 });

@@ -8,10 +8,10 @@ import { netnsCookie } from '../../../linux/netns-cookie.ts';
 import { listLinks } from '../../../linux/route/list-links.ts';
 import { watchLinks } from '../../../linux/route/watch-links.ts';
 import type { DataPlane, Inspection, NodeFacts } from '../../contract.ts';
+import { change } from '../../shared/testing/change.ts';
 import type { HooksOptions, PacketOptions } from '../options.ts';
 import { HooksPlane } from '../plane.ts';
 import { NODE_FACTS } from './node-network.ts';
-import { change } from './rows.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
@@ -71,7 +71,7 @@ export async function bring(
 ): Promise<Inspection> {
   const inspection = await plane.inspect({ facts, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
-  await plane.apply(wrong.map((row) => change(undefined, row)));
+  await plane.apply(wrong.map((row) => change('unknown', row)));
   return inspection;
 }
 

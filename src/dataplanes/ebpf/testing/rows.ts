@@ -1,12 +1,10 @@
-import {
-  type Endpoint,
-  type Forwarding,
-  type Frontend,
-  type Outcome,
-  type Protocol,
-  servicePortKey,
+import type {
+  Endpoint,
+  Forwarding,
+  Frontend,
+  Outcome,
+  Protocol,
 } from '../../../forwarding/model.ts';
-import type { Change } from '../../../forwarding/table.ts';
 import type { NodeFacts } from '../../contract.ts';
 
 const TO_CLUSTER: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
@@ -51,9 +49,4 @@ export function rowOf(
 function endpointOf(text: string): Endpoint {
   const [address = '', port = ''] = text.split(':');
   return { address, port: Number(port), local: true };
-}
-
-export function change(before: Forwarding | undefined, after: Forwarding | undefined): Change {
-  const { id } = (after ?? before) as Forwarding;
-  return { key: servicePortKey(id), before, after };
 }

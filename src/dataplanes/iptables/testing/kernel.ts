@@ -8,12 +8,12 @@ import {
   type Forwarding,
   servicePortKey,
 } from '../../../forwarding/model.ts';
-import type { Change } from '../../../forwarding/table.ts';
 import { type Backend, toolName } from '../../../linux/iptables/programs.ts';
 import { type Netlink, openNetlink } from '../../../linux/netlink/socket.ts';
 import { run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../linux/nftables/protocol.ts';
-import type { Inspection } from '../../contract.ts';
+import type { Inspection, InspectionDepth } from '../../contract.ts';
+import { change } from '../../shared/testing/change.ts';
 import { IptablesPlane } from '../plane.ts';
 import { renderedTables, restoreText } from '../render.ts';
 import { FACTS, SETTING } from './rows.ts';
@@ -93,19 +93,14 @@ export function openNetfilter(kind: 'requests' | 'events'): Netlink {
   return openNetlink({ protocol: NETLINK_NETFILTER, ...groups });
 }
 
-export function change(before: Forwarding | undefined, after: Forwarding | undefined): Change {
-  const { id } = (after ?? before) as Forwarding;
-  return { key: servicePortKey(id), before, after };
-}
-
 /** From nothing, or from whatever is there, to the rows. */
 export async function bring(
   plane: IptablesPlane,
   rows: readonly Forwarding[],
-  depth: 'everything' | 'suspects' = 'everything',
+  depth: InspectionDepth = 'everything',
 ): Promise<Inspection> {
   const inspection = await plane.inspect({ facts: FACTS, rows }, depth);
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
-  await plane.apply(wrong.map((row) => change(undefined, row)));
+  await plane.apply(wrong.map((row) => change('unknown', row)));
   return inspection;
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
-import type { Change } from '../../../forwarding/table.ts';
 import { openNetlink } from '../../../linux/netlink/socket.ts';
 import { run } from '../../../linux/netlink/testing/own-namespace.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type TableFamily,
 } from '../../../linux/nftables/protocol.ts';
 import type { Desired, Inspection } from '../../contract.ts';
+import { change } from '../../shared/testing/change.ts';
 import { TABLE_FAMILIES } from '../chains.ts';
 import type { Class } from '../classes.ts';
 import { NftablesPlane } from '../plane.ts';
@@ -52,7 +52,7 @@ export async function applyWrong(
   { right }: Inspection,
 ): Promise<void> {
   const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
-  await plane.apply(wrong.map((row) => change(undefined, row)));
+  await plane.apply(wrong.map((row) => change('unknown', row)));
 }
 
 /** From nothing, or from whatever is there, to what is desired. */
@@ -63,12 +63,6 @@ export async function bring(
   const inspection = await plane.inspect(desired, 'everything');
   await applyWrong(plane, desired.rows, inspection);
   return inspection;
-}
-
-export function change(before: Forwarding | undefined, after: Forwarding | undefined): Change {
-  const id = (after ?? before)?.id;
-  assert.ok(id);
-  return { key: servicePortKey(id), before, after };
 }
 
 function assertSameListing(actual: string, wanted: string): void {

@@ -1,0 +1,59 @@
+import { writeFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { updateDocument } from '../../lab/host/document.ts';
+import { LabError } from '../../lab/host/errors.ts';
+import { interruption } from '../../lab/host/interruption.ts';
+import { terminalProgress } from '../../lab/host/progress.ts';
+import { runSwap } from './run-swap.ts';
+import { swapMarkdown, swapTable } from './table.ts';
+import { failureCount } from './tally.ts';
+
+interface Options {
+  readonly nodes: number;
+  readonly perSecond: number;
+  readonly sabotage: boolean;
+  readonly oneLine: boolean;
+  readonly json?: string;
+  readonly docs?: string;
+}
+
+const REST_MS = 10_000;
+/** Of the tables in docs/install.md. */
+const MARKS = { steps: 'swap', 'one-line': 'one-line' } as const;
+
+/**
+ * Replaces kube-proxy by Fairlead and Fairlead by kube-proxy in a cluster with real nodes, by the
+ * steps of docs/install.md, while a pod opens connections all the time.
+ */
+export const swapCommand = new Command('swap')
+  .description('Replaces kube-proxy by Fairlead and back under load, as docs/install.md says')
+  .option('--nodes <count>', 'how many nodes', Number, 3)
+  .option('--per-second <count>', 'new connections a second to each target', Number, 200)
+  .option('--one-line', "only change the image line of kube-proxy's own DaemonSet", false)
+  .option(
+    '--sabotage',
+    "remove kube-proxy's rules before Fairlead starts, and see it noticed",
+    false,
+  )
+  .option('--json <file>', 'write the results as JSON')
+  .option('--docs <file>', 'write the table into a Markdown file, between its marks')
+  .action(main);
+
+async function main(options: Options): Promise<void> {
+  const { nodes, perSecond, sabotage: isSabotaged } = options;
+  const context = { progress: terminalProgress(), signal: interruption() };
+  const way = options.oneLine ? 'one-line' : 'steps';
+  if (options.oneLine && isSabotaged) {
+    throw new LabError('LAB_USAGE', '--sabotage is of the steps, not of the one line', {
+      next: 'give one of them',
+    });
+  }
+  const plan = { way, nodes, perSecond, restMs: REST_MS, isSabotaged } as const;
+  const results = await runSwap({ ...plan, ...context });
+  console.log(`\n${swapTable(results)}`);
+  if (options.json) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
+  if (options.docs) await updateDocument(options.docs, MARKS[way], swapMarkdown(results));
+  const failures = failureCount(results);
+  if (isSabotaged) console.log(failures > 0 ? '\ncaught' : '\nMISSED: no connection failed');
+  process.exitCode = failures > 0 === isSabotaged ? 0 : 1;
+}

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { dialTcp } from '../../../../lab/host/sockets.ts';
+import { monotonicMs } from './questions.ts';
+
+/** A connection that somebody made, and who answered it. Times of the monotonic clock. */
+export interface Connection {
+  readonly begunMs: number;
+  readonly answeredMs: number;
+  /** The name of the pod; undefined: it failed. */
+  readonly by?: string;
+  readonly error?: string;
+}
+
+export interface Target {
+  readonly namespace: string;
+  /** The control group of the node, where sockets are what is served. */
+  readonly group?: string | undefined;
+  readonly address: string;
+  readonly port: number;
+  /** Of the client; any that is free if not given. */
+  readonly sourcePort?: number;
+}
+
+const DEADLINE_MS = 5_000;
+const GRACE_MS = 1_000;
+const FIRST_PORT = 10_000;
+const LAST_PORT = 65_000;
+const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
+
+/** Ports of clients, one after the other: one used again too soon would follow an old flow. */
+export class ClientPorts {
+  #next = FIRST_PORT;
+
+  take(): number {
+    const port = this.#next++;
+    if (this.#next > LAST_PORT) this.#next = FIRST_PORT;
+    return port;
+  }
+}
+
+/** Makes new connections all the time, until it is told to stop. */
+export class Hammer {
+  readonly made: Connection[] = [];
+  readonly #target: Target;
+  readonly #ports: ClientPorts;
+  #isStopped = false;
+  #hands: Promise<void>[] = [];
+
+  constructor(target: Target, ports: ClientPorts) {
+    this.#target = target;
+    this.#ports = ports;
+  }
+
+  /** `pauseMs`: of each hand between two connections. */
+  start({ hands, pauseMs }: { hands: number; pauseMs: number }): this {
+    this.#hands = Array.from({ length: hands }, () => this.#strike(pauseMs));
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#hands);
+  }
+
+  get address(): string {
+    return this.#target.address;
+  }
+
+  failed(): Connection[] {
+    return this.made.filter(({ by }) => by === undefined);
+  }
+
+  /** For a report. */
+  verdict(): string {
+    const [first] = this.failed();
+    const example = first === undefined ? '' : ` (${this.#describe(first)})`;
+    return `${this.failed().length} of ${this.made.length} connections failed${example}`;
+  }
+
+  /** If nobody else was answered meanwhile either, it was not the proxy that stood still. */
+  #describe({ error, begunMs, answeredMs }: Connection): string {
+    const others = this.made.filter(
+      (each) => each.by !== undefined && each.begunMs > begunMs && each.answeredMs < answeredMs,
+    );
+    const waitedMs = (answeredMs - begunMs).toFixed(0);
+    return `${error} after ${waitedMs} ms, in which ${others.length} others were answered`;
+  }
+
+  async #strike(pauseMs: number): Promise<void> {
+    while (!this.#isStopped) {
+      this.made.push(await connectOnce(this.#target, this.#ports.take()));
+      if (pauseMs > 0) await delay(pauseMs);
+    }
+  }
+}
+
+async function connectOnce(target: Target, sourcePort: number): Promise<Connection> {
+  const begunMs = monotonicMs();
+  const outcome = await new Promise<{ by: string } | { error: string }>((resolve) => {
+    const { namespace, group } = target;
+    const socket = dialTcp({ namespace, group, sourcePort }, target);
+    let text = '';
+    // This process may have stood still itself, and be the server: what came meanwhile is read first.
+    const giveUp = (): void => void socket.destroy(new Error('no answer'));
+    socket.setTimeout(DEADLINE_MS, () => setTimeout(giveUp, GRACE_MS));
+    socket.on('connect', () => socket.write(QUESTION));
+    socket.setEncoding('latin1').on('data', (more: string) => {
+      text += more;
+      const by = /\r\n\r\n(.+)$/.exec(text)?.[1];
+      if (by === undefined) return;
+      resolve({ by });
+      socket.destroy();
+    });
+    socket.on('error', (error) => resolve({ error: error.message }));
+    socket.on('close', () => resolve({ error: 'closed without an answer' }));
+  });
+  return { begunMs, answeredMs: monotonicMs(), ...outcome };
+}

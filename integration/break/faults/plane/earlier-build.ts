@@ -1,0 +1,34 @@
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run, tryRun } from '../../../../lab/host/run.ts';
+import { BUNDLES } from './builds.ts';
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const FOLDER = dirname(BUNDLES.earlier);
+const SOURCES = join(FOLDER, 'sources');
+const PARTS = ['src', 'tools', 'bpf', 'package.json'] as const;
+const BUILD_DEADLINE_MS = 300_000;
+
+/** Makes the program of another commit of this repository; false: this copy does not have the commit. */
+export async function buildEarlier(
+  commit: string,
+  of: { readonly hasPrograms: boolean },
+): Promise<boolean> {
+  const known = await tryRun(['git', 'cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT });
+  if (known.exitCode !== 0) return false;
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(SOURCES, { recursive: true });
+  const archive = join(FOLDER, 'sources.tar');
+  await run(['git', 'archive', `--output=${archive}`, commit, ...PARTS], { cwd: ROOT });
+  await run(['tar', '-xf', archive, '-C', SOURCES]);
+  await symlink(join(ROOT, 'node_modules'), join(SOURCES, 'node_modules'));
+  const build = { cwd: SOURCES, deadlineMs: BUILD_DEADLINE_MS };
+  const bundle = [process.execPath, 'tools/bundle.ts', 'src/main.ts', BUNDLES.earlier] as const;
+  await run(bundle, build);
+  // They are found beside the bundle.
+  if (of.hasPrograms) {
+    await run([process.execPath, 'tools/bpf.ts', '--into', join(FOLDER, 'bpf')], build);
+  }
+  return true;
+}

@@ -1,0 +1,101 @@
+import { hostname } from 'node:os';
+import { createInterface } from 'node:readline';
+import { observeNode } from '../../../../src/commands/desired.ts';
+import { knownAddresses } from '../../../../src/commands/run/known-addresses.ts';
+import { type LoadedConfig, loadConfig } from '../../../../src/config/load.ts';
+import type { Desired } from '../../../../src/dataplanes/contract.ts';
+import { openNetlink } from '../../../../src/linux/netlink/socket.ts';
+import { NftConnection } from '../../../../src/linux/nftables/connection.ts';
+import { NETLINK_NETFILTER } from '../../../../src/linux/nftables/protocol.ts';
+import { modeNamed } from '../../../../src/modes/registry.ts';
+import { OwnProxy } from './own-proxy.ts';
+import { insertPlanned, readPlanned } from './planned-flows.ts';
+import type { Questions } from './questions.ts';
+
+type Answers = {
+  readonly [Q in keyof Questions]: (
+    asked: Questions[Q]['asked'],
+  ) => Promise<Questions[Q]['answer']>;
+};
+
+/** Started inside the network of a node: answers each line with a line until there are no more. */
+export async function answerInside(configPath: string): Promise<void> {
+  const inside = new Inside(await loadConfig(new Map([['config', [configPath]]])));
+  const answers = inside.answers() as Record<string, (asked: object) => Promise<unknown>>;
+  for await (const line of createInterface(process.stdin)) {
+    const { question, ...asked } = JSON.parse(line) as { question: string };
+    try {
+      const answer = await answers[question]?.(asked);
+      console.log(JSON.stringify({ answer: answer ?? null }));
+    } catch (error) {
+      // Whoever asked has to know; this one goes on.
+      console.log(JSON.stringify({ error: String(error) }));
+    }
+  }
+  await inside.end();
+}
+
+class Inside {
+  readonly #config: LoadedConfig;
+  #desired: Desired | undefined;
+  #proxy: OwnProxy | undefined;
+
+  constructor(config: LoadedConfig) {
+    this.#config = config;
+  }
+
+  answers(): Answers {
+    return {
+      diff: async () => {
+        this.#desired = await this.#readDesired();
+        return await this.#diff();
+      },
+      diffAgain: () => this.#diff(),
+      generation: async () => {
+        using connection = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));
+        return await connection.generation();
+      },
+      insertFlows: ({ plan }) => insertPlanned(plan),
+      flows: ({ plan }) => readPlanned(plan),
+      startProxy: async ({ failures }) => {
+        this.#proxy = new OwnProxy(this.#config, failures);
+        await this.#proxy.start();
+        return null;
+      },
+      stopProxy: async () => {
+        await this.end();
+        return null;
+      },
+      proxy: async ({ service }) => {
+        if (this.#proxy === undefined) throw new Error('no proxy runs in here');
+        return this.#proxy.report(service);
+      },
+    };
+  }
+
+  async end(): Promise<void> {
+    await this.#proxy?.stop();
+    this.#proxy = undefined;
+  }
+
+  async #readDesired(): Promise<Desired> {
+    const { settings } = this.#config;
+    const { kubeconfigPath } = settings.api;
+    const { intake, stop } = await observeNode({
+      settings,
+      nodeName: settings.nodeName ?? hostname().toLowerCase(),
+      from: kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath },
+      machine: { addresses: knownAddresses() },
+    });
+    await stop();
+    const { table, facts } = intake;
+    return { facts, rows: table.rows() };
+  }
+
+  async #diff(): Promise<string[]> {
+    if (this.#desired === undefined) throw new Error('nothing has been compared before');
+    const { mode, ebpf } = this.#config.settings;
+    const differences = await modeNamed(mode).open({ ebpf }).diff(this.#desired);
+    return differences.map(({ kind, object }) => `${kind} ${object}`);
+  }
+}

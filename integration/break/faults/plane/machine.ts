@@ -1,0 +1,60 @@
+import { enterNamespace } from '../../../../lab/host/namespaces.ts';
+import { run } from '../../../../lab/host/run.ts';
+
+/** What a program could have left on a machine. */
+export interface Machine {
+  readonly rules: string;
+  readonly addresses: string;
+  readonly settings: string;
+  /** Connections whose destination is translated. */
+  readonly translated: string;
+  /** Those of `STRANGER_FLOWS`, with the numbers by which the kernel knows them. */
+  readonly strangerFlows: string;
+}
+
+const SETTINGS = '^net\\.(netfilter|ipv4\\.ip_forward|ipv4\\.conf\\.|ipv6\\.conf\\.)';
+/** A flow that nobody translates, from an address that no lab has. */
+const STRANGER = '10.9.9.9';
+
+export async function readMachine(namespacePath: string): Promise<Machine> {
+  const inside = (...argv: [string, ...string[]]): Promise<string> =>
+    run(enterNamespace(namespacePath, argv));
+  const settings = await inside('sysctl', '-a', '--pattern', SETTINGS);
+  const flows = await inside('conntrack', '-L', '-o', 'id');
+  return {
+    rules: await inside('nft', '-s', 'list', 'ruleset'),
+    addresses: await inside('ip', 'address'),
+    settings: settings.replaceAll(/^net\.netfilter\.nf_conntrack_count = .*\n/gm, ''),
+    translated: linesOf(flows, isTranslated),
+    strangerFlows: linesOf(flows, (line) => line.includes(`src=${STRANGER}`), /.*(?=id=)/),
+  };
+}
+
+export async function makeStrangerFlows(namespacePath: string): Promise<void> {
+  for (const port of [53, 80, 5353]) {
+    const tuple = ['-s', STRANGER, '-d', '192.0.2.1', '--sport', '999', '--dport', `${port}`];
+    const flow = ['-I', '-p', 'udp', ...tuple, '--timeout', '3600'];
+    await run(enterNamespace(namespacePath, ['conntrack', ...flow]));
+  }
+}
+
+/** Parts of a machine in which two moments differ. */
+export function changedParts(before: Machine, after: Machine): (keyof Machine)[] {
+  const parts = Object.keys(before) as (keyof Machine)[];
+  return parts.filter((part) => before[part] !== after[part]);
+}
+
+function linesOf(text: string, isWanted: (line: string) => boolean, without = /^$/): string {
+  const lines = text.split('\n').filter(isWanted);
+  return lines
+    .map((line) => line.replace(without, ''))
+    .sort()
+    .join('\n');
+}
+
+/** The answers come from somewhere else than where the question went. */
+function isTranslated(line: string): boolean {
+  const [, asked] = /\bdst=(\S+)/.exec(line) ?? [];
+  const [, answering] = /\bsrc=\S+.*?\bsrc=(\S+)/.exec(line) ?? [];
+  return asked !== undefined && asked !== answering;
+}

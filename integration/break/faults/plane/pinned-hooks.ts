@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { frontendOfKey, wordsOf } from '../../../../src/dataplanes/ebpf/maps/entry-text.ts';
+import { SETTINGS, SLOT } from '../../../../src/dataplanes/ebpf/maps/layout.ts';
+import { ONLY } from '../../../../src/dataplanes/ebpf/maps/map-set.ts';
+import type { LinkInfo } from '../../../../src/linux/bpf/info.ts';
+import { type BpfLink, openPinnedLink } from '../../../../src/linux/bpf/link.ts';
+import { loadObject } from '../../../../src/linux/bpf/load.ts';
+import type { BpfMap } from '../../../../src/linux/bpf/map.ts';
+import { openPinnedMap } from '../../../../src/linux/bpf/map-create.ts';
+import { parseObject } from '../../../../src/linux/bpf/parse-object.ts';
+
+const OBJECT = fileURLToPath(new URL('../../../../dist/bpf/sock.bpf.o', import.meta.url));
+const HOOK = 'connect4';
+const STRANGE_COOKIE = 1n;
+const STRANGE_PORT = 9;
+
+/** Links and maps of a node as somebody finds them who is root and looks into the folder of pins. */
+export class PinnedHooks {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Of every link that has a name, in order of the names. */
+  links(): LinkInfo[] {
+    const names = readdirSync(join(this.folder, 'links')).sort();
+    return names.map((name) => this.#withLink(name, (link) => link.info()));
+  }
+
+  /** As `bpftool link detach` does. */
+  takeOff(): void {
+    this.#withLink(HOOK, (link) => link.detach());
+  }
+
+  /** Ours on maps that are empty: it lets everything pass. */
+  replaceProgram(): void {
+    const programs = [{ name: HOOK }];
+    const loaded = loadObject(parseObject(readFileSync(OBJECT)), { programs });
+    this.#withLink(HOOK, (link) => {
+      for (const program of loaded.programs.values()) link.update(program);
+    });
+    loaded.close();
+  }
+
+  removeLinkPin(): void {
+    rmSync(join(this.folder, 'links', HOOK));
+  }
+
+  removeMapPin(): void {
+    rmSync(join(this.folder, 'maps/frontends'));
+  }
+
+  deleteFrontend(): void {
+    this.#withMap('frontends', (map) => {
+      const key = map.nextKey(undefined);
+      if (key === undefined) throw new Error('there is no frontend');
+      map.delete(key);
+    });
+  }
+
+  /** An endpoint gets another port: of some Service but that at this address, which is led astray. */
+  alterSlot({ butOf }: { readonly butOf: string }): void {
+    const slot = this.#slotInUse(butOf);
+    this.#withMap('slots', (map) => {
+      const key = Buffer.alloc(map.keySize);
+      key.writeUInt32LE(slot);
+      const value = map.lookup(key) ?? Buffer.alloc(SLOT.bytes);
+      value.writeUInt16BE(STRANGE_PORT, SLOT.port);
+      map.update(key, value);
+    });
+  }
+
+  /** The node is taken for a pod. */
+  alterSettings(): void {
+    this.#withMap('settings', (map) => {
+      const value = map.lookup(ONLY) ?? Buffer.alloc(SETTINGS.bytes);
+      value.writeBigUInt64LE(STRANGE_COOKIE, SETTINGS.hostCookie);
+      map.update(ONLY, value);
+    });
+  }
+
+  #slotInUse(butOf: string): number {
+    return this.#withMap('frontends', (map) => {
+      for (let key = map.nextKey(undefined); key !== undefined; key = map.nextKey(key)) {
+        const value = map.lookup(key);
+        if (value === undefined || frontendOfKey(key).address === butOf) continue;
+        const led = wordsOf(value).find(({ count }) => count > 0);
+        if (led !== undefined) return led.first;
+      }
+      throw new Error('no frontend leads to a slot');
+    });
+  }
+
+  #withLink<T>(name: string, use: (link: BpfLink) => T): T {
+    const link = openPinnedLink(join(this.folder, 'links', name));
+    try {
+      return use(link);
+    } finally {
+      link.close();
+    }
+  }
+
+  #withMap<T>(name: string, use: (map: BpfMap) => T): T {
+    const map = openPinnedMap(join(this.folder, 'maps', name));
+    try {
+      return use(map);
+    } finally {
+      map.close();
+    }
+  }
+}

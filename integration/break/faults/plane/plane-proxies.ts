@@ -1,0 +1,12 @@
+import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../../../lab/proxies/fairlead-modes.ts';
+
+/** Modes whose rules are the table of nftables, alone or behind programs, in the order of switching. */
+const PROXIES = FAIRLEAD_PROXIES.filter(({ rules }) => rules === 'nftables');
+
+export const PLANE_PROXIES: readonly string[] = PROXIES.map(({ name }) => name);
+
+export function planeProxy(name: string): FairleadProxy {
+  const found = PROXIES.find((each) => each.name === name);
+  if (found) return found;
+  throw new TypeError(`${name} is none of ${PLANE_PROXIES.join(', ')}`);
+}

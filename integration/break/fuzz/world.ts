@@ -1,0 +1,125 @@
+import type { ClusterError } from '../../../src/cluster/errors.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from '../../../src/cluster/kinds.ts';
+import { Mirror } from '../../../src/cluster/mirror.ts';
+import { Interner } from '../../../src/cluster/narrow/interner.ts';
+import type { ServiceObject, SliceObject } from '../../../src/cluster/objects.ts';
+import type { SourceEvent } from '../../../src/cluster/source.ts';
+import { Observation } from '../../../src/commands/services/observe.ts';
+import type { Forwarding, ServicePortKey } from '../../../src/forwarding/model.ts';
+import type { Change, ForwardingTable } from '../../../src/forwarding/table.ts';
+import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';
+import type { Sabotage } from './planted.ts';
+
+export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr', 'namespace'];
+const NODE_NAME = 'node1';
+
+/**
+ * The way of an object as in production: mirrors take what the API tells, an observation puts what
+ * they tell into its table, somebody takes changes. Lives through a whole run, as a proxy does.
+ */
+export class World {
+  readonly interner = new Interner();
+  readonly observation = new Observation(unknownNode(NODE_NAME));
+  /** What was told and not deleted since: what a table made afresh would be made of. */
+  readonly told: { readonly [K in Kind]: Map<ObjectKey, ObjectOfKind[K]> } = {
+    service: new Map(),
+    slice: new Map(),
+    node: new Map(),
+    serviceCidr: new Map(),
+    namespace: new Map(),
+  };
+  /** What somebody has who applied every change. */
+  readonly applied = new Map<ServicePortKey, Forwarding>();
+  readonly sabotage: Sabotage;
+  readonly #mirrors: { readonly [K in Kind]: Mirror<K> };
+  readonly #end = new AbortController();
+  #emit: ((event: SourceEvent) => void) | undefined;
+
+  constructor(sabotage: Sabotage) {
+    this.sabotage = sabotage;
+    const mirror = <K extends Kind>(kind: K): Mirror<K> =>
+      new Mirror({
+        kind,
+        interner: this.interner,
+        onEvent: (event) => this.take(event),
+        onProblem: (problem) => this.onProblem(problem),
+      });
+    this.#mirrors = {
+      service: mirror('service'),
+      slice: mirror('slice'),
+      node: mirror('node'),
+      serviceCidr: mirror('serviceCidr'),
+      namespace: mirror('namespace'),
+    };
+  }
+
+  onProblem: (problem: ClusterError) => void = () => undefined;
+
+  get table(): ForwardingTable {
+    return this.observation.table;
+  }
+
+  put(kind: Kind, raw: unknown): void {
+    this.sabotage.beforePut?.(raw);
+    this.#mirrors[kind].put(raw);
+  }
+
+  delete(kind: Kind, raw: unknown): void {
+    this.#mirrors[kind].delete(raw);
+  }
+
+  take(event: SourceEvent): void {
+    if (event.type === 'put') this.#toldOf(event.kind).set(event.key, event.object);
+    if (event.type === 'delete') this.#toldOf(event.kind).delete(event.key);
+    if (this.sabotage.forgets?.(event) !== true) this.#sink()(event);
+  }
+
+  takeChanges(): Change[] {
+    const changes = this.table.takeChanges();
+    for (const { key, after } of changes) {
+      if (after === undefined) this.applied.delete(key);
+      else this.applied.set(key, after);
+    }
+    return changes;
+  }
+
+  /** As after a start: no object, and nothing known of the node but its name. */
+  empty(): void {
+    for (const kind of KINDS) {
+      for (const object of [...this.told[kind].values()]) {
+        const { name, namespace } = object as Partial<ServiceObject | SliceObject>;
+        this.delete(kind, { metadata: { name, namespace } });
+      }
+    }
+    this.takeChanges();
+    this.table.setView(unknownNode(NODE_NAME));
+    this.takeChanges();
+  }
+
+  close(): void {
+    this.#end.abort();
+  }
+
+  #toldOf(kind: Kind): Map<ObjectKey, unknown> {
+    return this.told[kind] as Map<ObjectKey, unknown>;
+  }
+
+  /** The observation asks its source for events; this source is whoever calls take(). */
+  #sink(): (event: SourceEvent) => void {
+    if (this.#emit !== undefined) return this.#emit;
+    const { signal } = this.#end;
+    let given: ((event: SourceEvent) => void) | undefined;
+    const ended = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    const run = (onEvent: (event: SourceEvent) => void): Promise<void> => {
+      given = onEvent;
+      return ended;
+    };
+    // Its end is that of the world, and it cannot fail: take() throws at its caller.
+    void this.observation.follow({ run, health: () => [] }, signal);
+    if (given === undefined) throw new Error('the observation did not begin to follow');
+    this.#emit = given;
+    return given;
+  }
+}

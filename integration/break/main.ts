@@ -1,0 +1,30 @@
+import { type Group, runGroup } from '../group.ts';
+
+const BREAK: Group = {
+  name: 'break',
+  about: 'Breaks what Fairlead depends on, and measures how it recovers.',
+  commands: [
+    {
+      name: 'faults',
+      about: 'the API server, the network to it, and the kernel state of a node',
+      load: () => import('./faults/command.ts'),
+    },
+    {
+      name: 'neighbour',
+      about: 'a hostile user with rights in one namespace, measured from another',
+      load: () => import('./neighbour/command.ts'),
+    },
+    {
+      name: 'fuzz',
+      about: 'damaged objects and damaged watches, given to the model',
+      load: () => import('./fuzz/command.ts'),
+    },
+    {
+      name: 'drift',
+      about: 'how long until external changes of the iptables chains are undone',
+      load: () => import('./drift/command.ts'),
+    },
+  ],
+};
+
+await runGroup(BREAK, process.argv.slice(2));

@@ -1,0 +1,111 @@
+import { type LoadSize, loadObjects } from '../../../lab/load/objects.ts';
+import { Agent } from '../../../src/agent/agent.ts';
+import type { AgentSettings } from '../../../src/agent/agent-settings.ts';
+import type { Acknowledged } from '../../../src/agent/observer.ts';
+import { openLog } from '../../../src/commands/run/logger.ts';
+import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
+import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { NFTABLES } from '../../../src/modes/nftables.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { ToldSource } from './told-source.ts';
+import { type SendWatch, watchedSockets } from './watched-netlink.ts';
+
+const SETTINGS: AgentSettings = {
+  nodeObject: 'expected',
+  localTraffic: { by: 'ClusterCIDR', cidrs: ['10.128.0.0/9', 'fd00:128::/32'] },
+  podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],
+  addressRules: 'strict',
+  nodePorts: { addresses: 'all', onLocalhost: false },
+  clients: 'everybody',
+  servedAddresses: { externalIPs: true, loadBalancerIPs: true },
+  masquerade: { all: false, markBit: 14 },
+  syncPeriodMs: 30_000,
+  features: {
+    serviceExternalIps: true,
+    flagzPage: false,
+    statuszPage: false,
+    localhostNodePorts: false,
+  },
+};
+
+export interface NodeBenchOptions extends SendWatch {
+  readonly size: LoadSize;
+  /** Told each object before the agent is; what is kept of them counts against the collector. */
+  readonly onObject?: (kind: 'service' | 'slice', raw: object) => void;
+}
+
+/**
+ * The agent and the nftables plane over a real kernel, in a network namespace of its own, told a
+ * cluster by whoever holds it: everything from a line of the watch on, without an API server.
+ */
+export class NodeBench implements AsyncDisposable {
+  readonly source = new ToldSource();
+  readonly agent: Agent;
+  readonly #options: NodeBenchOptions;
+  readonly #lifetime = new AbortController();
+  readonly #firstSync = Promise.withResolvers<number>();
+  #running: Promise<void> | undefined;
+  #acknowledged: ((acknowledged: Acknowledged) => void) | undefined;
+
+  constructor(options: NodeBenchOptions) {
+    this.#options = options;
+    this.agent = new Agent({
+      plane: new NftablesPlane({ openNetlink: watchedSockets(options) }),
+      source: this.source,
+      addresses: { run: async () => await untilAborted(this.#lifetime.signal) },
+      settings: SETTINGS,
+      needs: NFTABLES.needs,
+      nodeName: 'node1',
+      clock: systemClock,
+      log: openLog({ format: 'json', verbosity: 0 }).log,
+      observers: [
+        {
+          onFirstSync: () => this.#firstSync.resolve(performance.now()),
+          onAcknowledged: (acknowledged) => this.#acknowledged?.(acknowledged),
+        },
+      ],
+    });
+  }
+
+  /** Tells the whole cluster; nothing is written yet. The thread stays in the new namespace. */
+  async tell(): Promise<void> {
+    enterOwnNetwork();
+    this.#running = this.agent.run(this.#lifetime.signal);
+    for (const { key, value } of loadObjects(this.#options.size)) {
+      const kind = kindOf(key);
+      if (kind === undefined) continue;
+      this.#options.onObject?.(kind, value);
+      this.source.put(kind, value);
+    }
+  }
+
+  /** Says that this is all, and gives how long it took until the kernel had it. */
+  async coldStartMs(): Promise<number> {
+    const startedAtMs = performance.now();
+    this.source.complete();
+    return (await this.#firstSync.promise) - startedAtMs;
+  }
+
+  /** Does something that changes one Service, and gives what the kernel then acknowledges. */
+  async change(change: () => void): Promise<Acknowledged> {
+    const { promise, resolve } = Promise.withResolvers<Acknowledged>();
+    this.#acknowledged = resolve;
+    change();
+    return await promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lifetime.abort();
+    await this.#running;
+  }
+}
+
+function kindOf(key: string): 'service' | 'slice' | undefined {
+  if (key.startsWith('/registry/services/')) return 'service';
+  return key.startsWith('/registry/endpointslices/') ? 'slice' : undefined;
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { assertRunning, type Daemon, startDaemon } from '../../../lab/host/processes.ts';
+import { until } from '../../../lab/host/until.ts';
+import { ServerError } from '../../../src/agent/servers/server-error.ts';
+import { readStatus } from '../../../src/agent/servers/status-client.ts';
+import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
+import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import { enterOwnNetwork, ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+/** Not of the range of cluster IPs, where a mode may refuse what no Service has. */
+const EXTERNAL = '198.51.100.20';
+const POD = '10.244.0.1';
+const CLIENT_PORT = 45_000;
+/** A SYN is sent again after seconds, then after ever more; on a busy machine it may be a late one. */
+const DEADLINE_MS = 70_000;
+
+const MANIFESTS = {
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web', namespace: 'default', uid: 'web' },
+      spec: {
+        clusterIP: '10.96.0.20',
+        clusterIPs: ['10.96.0.20'],
+        ipFamilies: ['IPv4'],
+        externalIPs: [EXTERNAL],
+        ports: [{ port: 80, targetPort: 8080, protocol: 'TCP' }],
+      },
+    },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: 'web-1',
+        namespace: 'default',
+        labels: { 'kubernetes.io/service-name': 'web' },
+      },
+      addressType: 'IPv4',
+      ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+      endpoints: [{ addresses: [POD], conditions: { ready: true } }],
+    },
+  ],
+};
+
+/** A node whose packets to addresses that nobody serves get lost without a word. */
+function makeNode(): void {
+  enterOwnNetwork();
+  ip(
+    `addr add ${POD}/32 dev lo`,
+    'link add out type veth peer name void',
+    'link set void up',
+    'link set out up',
+    'addr add 10.0.0.1/24 dev out',
+    'neigh add 10.0.0.254 lladdr 02:00:00:00:00:99 dev out nud permanent',
+    'route add default via 10.0.0.254',
+  );
+  // As somebody's firewall on every node does: connections are tracked before there is a proxy.
+  const rule = 'type filter hook output priority 0\nct state invalid drop';
+  run(['nft', '-f', '-'], `table ip somebody {\nchain output {\n${rule}\n}\n}\n`);
+}
+
+/** Whether the first SYN of the client has left a memory of a flow that is not translated. */
+async function isTryTracked(): Promise<boolean> {
+  const line = run(['conntrack', '-L', '-p', 'tcp', '--sport', String(CLIENT_PORT)]);
+  return /SYN_SENT .*UNREPLIED/.test(line) && line.includes(` src=${EXTERNAL} `);
+}
+
+for (const mode of ['nftables', 'iptables']) {
+  describe(`fairlead run, ${mode} mode: a client that connects too early`, () => {
+    let folder: string;
+    let server: Server;
+    let client: Socket;
+    let proxy: Daemon;
+
+    beforeEach(async () => {
+      makeNode();
+      folder = mkdtempSync(join(tmpdir(), 'fairlead-early-'));
+      mkdirSync(join(folder, 'objects'));
+      server = createServer((socket) => {
+        socket.on('error', () => socket.destroy()).end('web');
+      }).listen(8080, POD);
+      await once(server, 'listening');
+    });
+
+    afterEach(async () => {
+      client.destroy();
+      server.close();
+      await proxy.stop();
+      rmSync(folder, { recursive: true });
+    });
+
+    function startProxy(): void {
+      const flags = [
+        ...['run', '-f', join(folder, 'objects'), '--run-folder', join(folder, 'run')],
+        ...['--proxy-mode', mode, '--hostname-override', 'node1', '--bind-address', '10.0.0.1'],
+        ...['--conntrack-max-per-core', '0'],
+      ];
+      proxy = startDaemon({
+        name: `fairlead in ${mode} mode`,
+        namespacePath: `/proc/${process.pid}/ns/net`,
+        argv: [process.execPath, PROGRAM, ...flags],
+        logFile: join(folder, 'log'),
+      });
+    }
+
+    async function proxyIsReady(): Promise<void> {
+      const socketPath = join(folder, 'run', STATUS_SOCKET);
+      const isReady = async (): Promise<boolean> => {
+        await assertRunning(proxy);
+        try {
+          const { conditions } = (await readStatus({ socketPath })) as AgentSnapshot;
+          return conditions.firstSync.isTrue;
+        } catch (error) {
+          if (error instanceof ServerError) return false;
+          throw error;
+        }
+      };
+      await until(isReady, { what: 'the proxy to be ready', deadlineMs: DEADLINE_MS });
+    }
+
+    /** Complete at once: the file is watched. */
+    function declareService(): void {
+      writeFileSync(join(folder, 'web.json'), JSON.stringify(MANIFESTS));
+      renameSync(join(folder, 'web.json'), join(folder, 'objects', 'web.json'));
+    }
+
+    async function connectTooEarly(): Promise<void> {
+      client = connect({ host: EXTERNAL, port: 80, localPort: CLIENT_PORT });
+      await until(isTryTracked, { what: 'the first SYN to be tracked', deadlineMs: DEADLINE_MS });
+    }
+
+    /** What the one call of connect() comes to. */
+    async function outcome(): Promise<string> {
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      const [answer] = await once(client, 'data', { signal });
+      return String(answer);
+    }
+
+    it('before the proxy is started is connected by a later SYN', async () => {
+      declareService();
+      await connectTooEarly();
+      startProxy();
+      assert.equal(await outcome(), 'web');
+    });
+
+    it('before its Service is there is connected by a later SYN', async () => {
+      startProxy();
+      await proxyIsReady();
+      await connectTooEarly();
+      declareService();
+      assert.equal(await outcome(), 'web');
+    });
+  });
+}

@@ -1,0 +1,2 @@
+/** Where a running Fairlead keeps what other commands and the next start read. */
+export const RUN_FOLDER = '/run/fairlead';

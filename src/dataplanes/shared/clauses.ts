@@ -1,0 +1,24 @@
+/** A part of a rule in words: a condition for the rest, or an action. */
+export type Clause = { readonly when: string } | { readonly does: string };
+
+/** What rules of several modes say in the same words. */
+export const SAID = {
+  beginsConnection: 'it begins a connection',
+  comesFromNode: 'it comes from this node itself',
+  isForNode: 'it is for an address of this node',
+  isMarked: 'it is marked for masquerading',
+  marks: 'marks it for masquerading',
+  clearsMark: 'takes the mark off',
+  masquerades: 'gives it an address of this node as its source, so that the answer comes back',
+  rejectsByIcmp: 'refuses it with an ICMP message',
+} as const;
+
+/** `if` and the conditions, empty without any; and the actions, which each mode joins as it reads best. */
+export function readClauses(clauses: readonly Clause[]): {
+  readonly head: string;
+  readonly actions: readonly string[];
+} {
+  const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
+  const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
+  return { head: conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `, actions };
+}

@@ -1,0 +1,24 @@
+import { sleep } from '../../time/sleep.ts';
+
+export interface Polling {
+  /** Before the first poll. */
+  readonly firstRestMs: number;
+  /** How long to rest after a poll of this cost. */
+  readonly restMs: (costMs: number) => number;
+  /** What the cost is the difference of: a clock, or the processor time of this thread. */
+  readonly spentMs: () => number;
+  /** Gives false if it could not poll, which says nothing about the cost of the next. */
+  readonly poll: () => Promise<boolean>;
+}
+
+/** Polls until the signal is aborted, the more rarely the more a poll costs. */
+export async function pollSparingly(of: Polling, signal: AbortSignal): Promise<void> {
+  let restMs = of.firstRestMs;
+  while (!signal.aborted) {
+    await sleep(restMs, signal);
+    if (signal.aborted) return;
+    const before = of.spentMs();
+    const hasPolled = await of.poll();
+    if (hasPolled) restMs = of.restMs(of.spentMs() - before);
+  }
+}

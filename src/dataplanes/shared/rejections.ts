@@ -1,0 +1,16 @@
+import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { NftRefusal } from '../../linux/nftables/connection.ts';
+import { PlaneError } from '../contract.ts';
+
+/** The row whose part of a batch the kernel rejected; nothing where that part belongs to no row. */
+export function culpritOf({ owner }: NftRefusal): { readonly culprit?: ServicePortKey } {
+  return owner === undefined || owner === '' ? {} : { culprit: owner };
+}
+
+/** `what`: that the first inspection reads. */
+export function notInspected(what: 'tables' | 'maps', code: string): PlaneError {
+  return new PlaneError(`the ${what} have not been inspected yet`, {
+    code,
+    next: 'report it as a bug of Fairlead: inspect must come before every other call',
+  });
+}

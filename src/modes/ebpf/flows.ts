@@ -1,0 +1,20 @@
+import type { EbpfSettings } from '../../config/settings.ts';
+import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
+import { JoinedFlows } from '../../flows/joined.ts';
+import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { networkNamespaces } from '../../linux/network-namespaces.ts';
+import { readPrograms, SOCKET_PROGRAMS } from './programs.ts';
+
+/** Flows that conntrack knows, and sockets that were connected to an endpoint directly. */
+export function trackedAndSocketFlows(
+  { pinFolder }: EbpfSettings,
+  onProblem: (error: unknown) => void,
+): Conntrack {
+  const sockets = new SocketFlows({
+    readObject: () => readPrograms(SOCKET_PROGRAMS),
+    pinFolder,
+    namespaces: networkNamespaces,
+    onProblem,
+  });
+  return new JoinedFlows([new KernelConntrack(), sockets]);
+}

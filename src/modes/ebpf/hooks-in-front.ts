@@ -1,0 +1,41 @@
+import type { NodeFacts } from '../../dataplanes/contract.ts';
+import type { RenderedPlace } from '../../dataplanes/ebpf/render.ts';
+import type { Mode } from '../mode.ts';
+import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../nftables.ts';
+import { openTwoParts } from '../open-parts.ts';
+import { hookPages, rawEntries } from '../pages/hook-pages.ts';
+import type { Part } from '../part.ts';
+import { trackedAndSocketFlows } from './flows.ts';
+import { mountForPrograms } from './mounts.ts';
+import { sizeOfMaps } from './size.ts';
+
+/** What the two modes with hooks in front of nftables differ in. */
+export interface HooksInFront {
+  readonly name: Mode['name'];
+  readonly part: Part;
+  /** As `render` calls them in the path of a packet. */
+  readonly hooks: string;
+  readonly placeOf: (facts: NodeFacts) => RenderedPlace;
+}
+
+export function hooksInFront({ name, part, hooks, placeOf }: HooksInFront): Mode {
+  return {
+    name,
+    // Hooks act before there is a packet, so they must know which addresses are not for them.
+    needs: { ownAddresses: true, namespaces: true },
+    parts: [part, NFTABLES_PART],
+    prepare: mountForPrograms,
+    open: (around) => openTwoParts({ mode: name, front: part, behind: NFTABLES_PART }, around),
+    flows: trackedAndSocketFlows,
+    pages: (desired, isWanted) =>
+      hookPages({ hooks, place: placeOf(desired.facts) }, desired, isWanted),
+    raw: (desired, family) => {
+      const rows = desired.rows.filter(({ id }) => id.family === family);
+      return rawEntries(placeOf(desired.facts), rows) + rawTable(desired, family);
+    },
+    size: sizeOfMaps,
+    // A change is written to both parts or to neither.
+    failureMetrics: NFTABLES_FAILURES,
+    readsAttachmentsCheaply: true,
+  };
+}

@@ -1,0 +1,62 @@
+import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
+import { readPacketCounts } from '../dataplanes/iptables/packet-counts.ts';
+import { IptablesPlane } from '../dataplanes/iptables/plane.ts';
+import { renderedTables, restoreText, USUAL_ABILITIES } from '../dataplanes/iptables/render.ts';
+import type { Family } from '../forwarding/model.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import type { DesiredRows, Mode } from './mode.ts';
+import { openNetfilter } from './netfilter.ts';
+import { iptablesPages } from './pages/iptables-pages.ts';
+import type { Part } from './part.ts';
+
+export const IPTABLES_PART: Part = {
+  name: 'iptables',
+  open: ({ onWarning, serveLocalhost, openNetlink = openNetfilter }) =>
+    new IptablesPlane({
+      openNetlink,
+      ...(serveLocalhost ? { serveLocalhost } : {}),
+      onOtherBackend: (backend) =>
+        onWarning?.(`the tables of iptables-${backend} hold rules of kube-proxy or Fairlead too`),
+      onNoNetlink: (reason) =>
+        onWarning?.(`changes are written by iptables-restore, which is slower: ${reason}`),
+    }),
+};
+
+export const IPTABLES: Mode = {
+  name: 'iptables',
+  needs: { ownAddresses: false, namespaces: false },
+  parts: [IPTABLES_PART],
+  open: (around) => IPTABLES_PART.open(around),
+  flows: () => new KernelConntrack(),
+  pages: iptablesPages,
+  raw: restoreInput,
+  failureMetrics: {
+    writes: 'iptables_restore_failures_total',
+    partialWrites: 'iptables_partial_restore_failures_total',
+  },
+  packetCounters: readCounters,
+  readsAttachmentsCheaply: false,
+};
+
+/** As kube-proxy counts in iptables mode. */
+async function readCounters(): Promise<readonly PacketCounter[]> {
+  const { invalidDropped, localhostAccepted } = await readPacketCounts(openNetfilter);
+  return [
+    {
+      name: 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total',
+      help: 'Packets dropped because connection tracking calls them invalid',
+      count: invalidDropped,
+    },
+    {
+      name: 'kubeproxy_iptables_localhost_nodeports_accepted_packets_total',
+      help: 'Packets to node ports on loopback',
+      count: localhostAccepted,
+    },
+  ];
+}
+
+function restoreInput({ facts, rows }: DesiredRows, family: Family): string {
+  const tables = renderedTables(rows, { facts, abilities: USUAL_ABILITIES }, family);
+  const program = family === 'IPv4' ? 'iptables' : 'ip6tables';
+  return `# for ${program}-restore --noflush\n${restoreText(tables)}`;
+}

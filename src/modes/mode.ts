@@ -1,0 +1,46 @@
+import type { FailureNames } from '../agent/metrics/failure-names.ts';
+import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
+import type { ModeNeeds } from '../agent/mode-needs.ts';
+import type { BuiltModeName } from '../config/modes.ts';
+import type { EbpfSettings, Settings } from '../config/settings.ts';
+import type { DataPlane, NodeFacts } from '../dataplanes/contract.ts';
+import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
+import type { Family, Forwarding } from '../forwarding/model.ts';
+import type { Conntrack } from '../linux/conntrack/conntrack.ts';
+import type { Page } from './pages/page.ts';
+import type { Part, Surroundings } from './part.ts';
+
+/** What a node should have, with all rows at hand. */
+export interface DesiredRows {
+  readonly facts: NodeFacts;
+  readonly rows: readonly Forwarding[];
+}
+
+/**
+ * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs between
+ * modes. To add a mode is to write such a value and to name it in the registry.
+ */
+export interface Mode {
+  readonly name: BuiltModeName;
+  /** What the agent must find out for it. */
+  readonly needs: ModeNeeds;
+  /** In the order in which they are removed: what packets meet first goes first. */
+  readonly parts: readonly Part[];
+  /** Prepares the machine; run with privileges by `run --init-only`, and without by `run`. */
+  prepare?(settings: Settings): void;
+  open(around: Surroundings): DataPlane;
+  /** Where the kernel keeps the endpoint that a flow was sent to. */
+  flows(ebpf: EbpfSettings, onProblem: (error: unknown) => void): Conntrack;
+  /** For `render`: a page for each row that is wanted. All rows are given: numbers depend on all. */
+  pages(desired: DesiredRows, isWanted: (row: Forwarding) => boolean): readonly Page[];
+  /** For `render --raw`: one family as the kernel's own tools print or read it. */
+  raw(desired: DesiredRows, family: Family): string;
+  /** For `size`: kernel memory for a cluster. Undefined: it has no maps to size beforehand. */
+  size?(cluster: ClusterSize): readonly MapSize[];
+  /** Names that kube-proxy has for failures in this mode. */
+  readonly failureMetrics: FailureNames;
+  /** What its rules count by name. Undefined: nothing. */
+  packetCounters?(): Promise<readonly PacketCounter[]>;
+  /** Whether each scrape may read what is attached: not where that starts programs. */
+  readonly readsAttachmentsCheaply: boolean;
+}

@@ -1,0 +1,39 @@
+import type { FailureNames } from '../agent/metrics/failure-names.ts';
+import { TABLE_OF_FAMILY } from '../dataplanes/nftables/chains.ts';
+import { NftablesPlane } from '../dataplanes/nftables/plane.ts';
+import { renderTable } from '../dataplanes/nftables/render.ts';
+import { tableContent } from '../dataplanes/nftables/table-content.ts';
+import type { Family } from '../forwarding/model.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import type { DesiredRows, Mode } from './mode.ts';
+import { openNetfilter } from './netfilter.ts';
+import { nftablesPages } from './pages/nftables-pages.ts';
+import type { Part } from './part.ts';
+
+export const NFTABLES_PART: Part = {
+  name: 'nftables',
+  open: ({ openNetlink = openNetfilter }) => new NftablesPlane({ openNetlink }),
+};
+
+/** As kube-proxy counts in nftables mode. */
+export const NFTABLES_FAILURES: FailureNames = {
+  writes: 'nftables_sync_failures_total',
+  cleanups: 'nftables_cleanup_failures_total',
+};
+
+export const NFTABLES: Mode = {
+  name: 'nftables',
+  needs: { ownAddresses: false, namespaces: false },
+  parts: [NFTABLES_PART],
+  open: (around) => NFTABLES_PART.open(around),
+  flows: () => new KernelConntrack(),
+  pages: nftablesPages,
+  raw: rawTable,
+  failureMetrics: NFTABLES_FAILURES,
+  readsAttachmentsCheaply: true,
+};
+
+/** What `nft list table` would print. */
+export function rawTable(desired: DesiredRows, family: Family): string {
+  return renderTable(tableContent(desired, TABLE_OF_FAMILY[family]));
+}

@@ -1,0 +1,48 @@
+import { type RenderedPlace, renderedEntries } from '../../dataplanes/ebpf/render.ts';
+import type { Forwarding } from '../../forwarding/model.ts';
+import type { DesiredRows } from '../mode.ts';
+import { nftablesPages } from './nftables-pages.ts';
+import type { Page } from './page.ts';
+
+export interface HooksToShow {
+  /** As they are called in the path of a packet. */
+  readonly hooks: string;
+  readonly place: RenderedPlace;
+}
+
+/** What the rules behind have, with the entries of the hooks in front. */
+export function hookPages(
+  { hooks, place }: HooksToShow,
+  desired: DesiredRows,
+  isWanted: (row: Forwarding) => boolean,
+): Page[] {
+  return nftablesPages(desired, isWanted).map((page) => ({
+    ...page,
+    table: `${page.table}, ${page.forwarding.onlyPackets ? 'without' : 'behind'} ${hooks}`,
+    frontends: page.frontends.map(({ frontend, elements = [], path }) => ({
+      frontend,
+      elements: [
+        ...renderedEntries(page.forwarding, frontend, place).map(({ map, text, does }) => ({
+          kind: 'ebpf' as const,
+          set: map,
+          text,
+          ...(does === '' ? {} : { does }),
+        })),
+        ...elements,
+      ],
+      path: page.forwarding.onlyPackets ? path : [hooks, ...path],
+    })),
+  }));
+}
+
+/** The entries alone, one per line. */
+export function rawEntries(place: RenderedPlace, rows: readonly Forwarding[]): string {
+  const lines = rows.flatMap((row) => {
+    const entries = row.frontends.flatMap((frontend) => renderedEntries(row, frontend, place));
+    const unique = new Map(entries.map((entry) => [`${entry.map} ${entry.text}`, entry]));
+    return [...unique.values()].map(({ map, text, does }) => {
+      return `ebpf ${map} { ${text} }${does === '' ? '' : `  # ${does}`}`;
+    });
+  });
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}

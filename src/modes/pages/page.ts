@@ -1,0 +1,35 @@
+import type { Forwarding, Frontend } from '../../forwarding/model.ts';
+
+/** Everything there is to show of one service port: data, for a person or for a program. */
+export interface Page {
+  readonly key: string;
+  readonly table: string;
+  readonly forwarding: Forwarding;
+  readonly frontends: readonly PageFrontend[];
+  /** Each chain once, in the order of the hooks. */
+  readonly chains: readonly PageChain[];
+}
+
+export interface PageFrontend {
+  readonly frontend: Frontend;
+  /** Undefined in a mode that has none. */
+  readonly elements?: readonly PageElement[];
+  /** Names of chains. */
+  readonly path: readonly string[];
+}
+
+export interface PageElement {
+  readonly kind: 'set' | 'map' | 'ebpf';
+  readonly set: string;
+  readonly text: string;
+  /** What it does, where no chain says that. */
+  readonly does?: string;
+  /** The chain of the class that it names. */
+  readonly leadsTo?: string;
+}
+
+export interface PageChain {
+  readonly name: string;
+  readonly hook?: string;
+  readonly rules: readonly { readonly text: string; readonly does: string }[];
+}

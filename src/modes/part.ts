@@ -1,0 +1,23 @@
+import type { EbpfSettings } from '../config/settings.ts';
+import type { DataPlane } from '../dataplanes/contract.ts';
+import type { HooksOptions } from '../dataplanes/ebpf/options.ts';
+import type { Netlink } from '../linux/netlink/socket.ts';
+
+/** What a part may need of the program it runs in. */
+export interface Surroundings {
+  readonly ebpf?: EbpfSettings;
+  readonly onWarning?: (message: string) => void;
+  /** Called before node ports are served on loopback. */
+  readonly serveLocalhost?: () => Promise<void>;
+  /** In place of the kernel's own, where faults are planted in what it answers. */
+  readonly openNetlink?: (kind: 'requests' | 'events') => Netlink;
+  readonly openTables?: HooksOptions['openTables'];
+}
+
+/** Objects in the kernel that are written and removed together. Several modes may have the same part. */
+export interface Part {
+  /** As `fairlead cleanup` prints it. */
+  readonly name: string;
+  /** Opens nothing in the kernel yet. */
+  open(around: Surroundings): DataPlane;
+}

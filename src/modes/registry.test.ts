@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUILT_MODES, MODE_NAMES } from '../config/modes.ts';
+import { ModeError } from './mode-error.ts';
+import { ALL_PARTS, modeNamed, SIZED_MODES } from './registry.ts';
+
+test('gives each built mode the value of its own name', () => {
+  for (const name of BUILT_MODES) assert.equal(modeNamed(name).name, name);
+});
+
+test('rejects a mode that this version lacks, and names those that it has', () => {
+  const missing = MODE_NAMES.filter((name) => !(BUILT_MODES as readonly string[]).includes(name));
+  assert.ok(missing.length > 0);
+  for (const name of missing) {
+    assert.throws(
+      () => modeNamed(name),
+      (error) => {
+        assert.ok(error instanceof ModeError);
+        assert.equal(error.code, 'MODE_MISSING');
+        for (const built of BUILT_MODES) assert.ok(error.next.includes(built));
+        return true;
+      },
+    );
+  }
+});
+
+test('knows every part of every mode, so that cleanup leaves none behind', () => {
+  const known = new Set(ALL_PARTS.map(({ name }) => name));
+  for (const name of BUILT_MODES) {
+    const { parts } = modeNamed(name);
+    assert.ok(parts.length > 0);
+    for (const part of parts) assert.ok(known.has(part.name), `${name}: ${part.name}`);
+  }
+});
+
+test("counts failures under kube-proxy's names for the facility that is written", () => {
+  const names = BUILT_MODES.map((mode) => [mode, modeNamed(mode).failureMetrics] as const);
+  const nftables = {
+    writes: 'nftables_sync_failures_total',
+    cleanups: 'nftables_cleanup_failures_total',
+  };
+  assert.deepEqual(Object.fromEntries(names), {
+    nftables,
+    iptables: {
+      writes: 'iptables_restore_failures_total',
+      partialWrites: 'iptables_partial_restore_failures_total',
+    },
+    'socket-ebpf': nftables,
+    'tc-ebpf': nftables,
+  });
+});
+
+test('can size the modes that keep maps', () => {
+  assert.deepEqual(SIZED_MODES, ['socket-ebpf', 'tc-ebpf']);
+});

@@ -1,0 +1,42 @@
+import type { ModeNeeds } from '../agent/mode-needs.ts';
+import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, type ModeName } from '../config/modes.ts';
+import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
+import { IPTABLES, IPTABLES_PART } from './iptables.ts';
+import type { Mode } from './mode.ts';
+import { ModeError } from './mode-error.ts';
+import { NFTABLES, NFTABLES_PART } from './nftables.ts';
+import type { Part } from './part.ts';
+import { SOCKET_EBPF } from './socket-ebpf.ts';
+import { TC_EBPF } from './tc-ebpf.ts';
+
+const MODES: Readonly<Record<BuiltModeName, Mode>> = {
+  nftables: NFTABLES,
+  iptables: IPTABLES,
+  'socket-ebpf': SOCKET_EBPF,
+  'tc-ebpf': TC_EBPF,
+};
+
+/** Everything that any mode may have in the kernel, in the order in which it is removed. */
+export const ALL_PARTS: readonly Part[] = [SOCKET_HOOKS_PART, NFTABLES_PART, IPTABLES_PART];
+
+/** Throws a `ModeError` for a name that only later versions have. */
+export function modeNamed(name: ModeName): Mode {
+  const mode = found(name);
+  if (mode) return mode;
+  throw new ModeError(`mode ${name} does not exist in this version`, {
+    code: 'MODE_MISSING',
+    next: `use one of ${BUILT_MODES.join(', ')}: "mode: ${DEFAULT_MODE}" in the file, or --proxy-mode ${DEFAULT_MODE}`,
+  });
+}
+
+/** What commands that only read must find out; nothing for a mode that this version cannot run. */
+export function needsOf(name: ModeName): ModeNeeds {
+  return found(name)?.needs ?? { ownAddresses: false, namespaces: false };
+}
+
+function found(name: ModeName): Mode | undefined {
+  return Object.values(MODES).find((each) => each.name === name);
+}
+
+/** The modes of which `fairlead size` can say something. */
+export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== undefined);

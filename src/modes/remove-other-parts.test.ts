@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InstantClock } from '../time/testing/instant-clock.ts';
+import { NFTABLES } from './nftables.ts';
+import type { Part } from './part.ts';
+import { ALL_PARTS } from './registry.ts';
+import { removeOtherParts } from './remove-other-parts.ts';
+
+/** The mode is nftables; each removal fails for the reasons that are given for its part. */
+function stage(reasonsOf: Readonly<Record<string, string[]>>) {
+  const clock = new InstantClock();
+  const calls: string[] = [];
+  const warnings: string[] = [];
+  const options = {
+    mode: NFTABLES,
+    parts: ALL_PARTS,
+    clock,
+    random: () => 1,
+    log: { info: () => undefined, warn: (text: unknown) => void warnings.push(String(text)) },
+    open: ({ name }: Part) => ({
+      frontends: async () => [],
+      remove: async () => {
+        calls.push(name);
+        const reason = reasonsOf[name]?.shift();
+        if (reason !== undefined) throw new Error(reason);
+      },
+    }),
+  };
+  return { options, clock, calls, warnings };
+}
+
+test('removes the parts of other modes once, and none of its own', async () => {
+  const { options, clock, calls } = stage({});
+  await removeOtherParts(options, new AbortController().signal);
+  assert.deepEqual(calls, ['ebpf hooks', 'iptables']);
+  assert.deepEqual(clock.sleptMs, []);
+});
+
+test('retries a removal that failed, and logs each new reason once', async () => {
+  const { options, clock, calls, warnings } = stage({
+    iptables: ['locked', 'locked', 'refused', 'refused', 'locked'],
+  });
+  await removeOtherParts(options, new AbortController().signal);
+  assert.deepEqual(calls, ['ebpf hooks', ...Array(6).fill('iptables')]);
+  assert.deepEqual(
+    warnings.map((text) => text.match(/\w+$/)?.[0]),
+    ['locked', 'refused', 'locked'],
+  );
+  assert.deepEqual(clock.sleptMs, [200, 400, 800, 1600, 3200]);
+});
+
+test('retries at least once a minute until the signal is aborted', async () => {
+  const { options, clock, calls } = stage({ iptables: Array(20).fill('locked') });
+  const lifetime = new AbortController();
+  const clockThatEnds = {
+    monotonicMs: () => clock.monotonicMs(),
+    wallMs: () => clock.wallMs(),
+    sleep: async (ms: number, signal: AbortSignal) => {
+      await clock.sleep(ms, signal);
+      if (clock.sleptMs.length === 11) lifetime.abort();
+    },
+  };
+  await removeOtherParts({ ...options, clock: clockThatEnds }, lifetime.signal);
+  assert.equal(Math.max(...clock.sleptMs), 60_000);
+  assert.equal(calls.filter((part) => part === 'iptables').length, 11);
+});

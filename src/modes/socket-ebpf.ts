@@ -1,0 +1,14 @@
+import { hooksInFront } from './ebpf/hooks-in-front.ts';
+import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
+
+export const SOCKET_EBPF = hooksInFront({
+  name: 'socket-ebpf',
+  part: SOCKET_HOOKS_PART,
+  hooks: 'socket hooks',
+  placeOf: ({ clientInterfaces, ownAddresses }) => ({
+    podsMet: 'at sockets',
+    // A hook cannot tell by which interface the connection of another socket would leave.
+    onlyOwnSockets: clientInterfaces !== undefined,
+    ownAddresses: new Set(ownAddresses),
+  }),
+});

@@ -1,0 +1,15 @@
+import { PodNetwork } from '../dataplanes/ebpf/maps/pod-network.ts';
+import { hooksInFront } from './ebpf/hooks-in-front.ts';
+import { PACKET_HOOKS_PART } from './ebpf/hooks-part.ts';
+
+export const TC_EBPF = hooksInFront({
+  name: 'tc-ebpf',
+  part: PACKET_HOOKS_PART,
+  hooks: 'packet hooks',
+  placeOf: ({ clientInterfaces, ownAddresses, podNetworks = [] }) => ({
+    podsMet: 'as packets',
+    podNetwork: new PodNetwork(podNetworks),
+    onlyOwnSockets: clientInterfaces?.length === 0,
+    ownAddresses: new Set(ownAddresses),
+  }),
+});

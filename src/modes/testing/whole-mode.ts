@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { ComposedPlane } from '../../dataplanes/composition.ts';
+import type { DataPlane } from '../../dataplanes/contract.ts';
+import { compiledProgram } from '../../dataplanes/ebpf/testing/packet-plane.ts';
+import { PACKET_HOOKS_PART } from '../ebpf/hooks-part.ts';
+import { NFTABLES_PART } from '../nftables.ts';
+
+/** Mode tc-ebpf as it is run, and its two parts to inspect. */
+export interface WholeMode {
+  readonly plane: DataPlane;
+  readonly front: DataPlane;
+  readonly behind: DataPlane;
+}
+
+export function ebpfSettings(of: { readonly cgroup: string; readonly pins: string }) {
+  return { cgroupPath: of.cgroup, pinFolder: join(of.pins, 'fairlead') };
+}
+
+export function wholeMode(of: { readonly cgroup: string; readonly pins: string }): WholeMode {
+  // Compiles them if they are missing or stale.
+  for (const name of ['sock', 'tc'] as const) compiledProgram(name);
+  const front = PACKET_HOOKS_PART.open({ ebpf: ebpfSettings(of) });
+  const behind = NFTABLES_PART.open({});
+  return { front, behind, plane: new ComposedPlane({ mode: 'tc-ebpf', front, behind }) };
+}

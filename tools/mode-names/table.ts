@@ -1,0 +1,34 @@
+/** Names of modes, as `src/config/modes.ts` has them. */
+export const MODE_NAMES = [
+  'nftables',
+  'iptables',
+  'ipvs',
+  'socket-ebpf',
+  'tc-ebpf',
+  'userspace',
+] as const;
+
+/**
+ * Files, or folders when they end in `/`, that may name a mode, and why. Everything else asks a value
+ * of `src/modes/`, a trait of `src/config/modes.ts`, or a row of `lab/proxies/fairlead-modes.ts`.
+ */
+export const NAMED_IN: Readonly<Record<string, string>> = {
+  'src/modes/': 'one value for each mode, and the registry',
+  'src/config/modes.ts': 'the names and traits that the configuration knows',
+  'src/config/fields/traffic.ts': "the blocks of kube-proxy's file are called as its modes",
+  'src/config/validate.ts': "the blocks of kube-proxy's file are called as its modes",
+  'src/commands/status/': 'kinds of attachments are called so',
+  'src/dataplanes/iptables/': 'its own name',
+  'src/dataplanes/nftables/': 'its own name',
+  'src/linux/iptables/': 'the program of that name',
+  'lab/proxies/fairlead-modes.ts': 'the one list of the test beds',
+  'lab/proxies/upstream.ts': "kube-proxy's variants",
+  'lab/proxies/fairlead.ts': "kube-proxy's mode in the file of a mode that it does not have",
+  'lab/proxies/iptables-tools.ts': 'the program of that name',
+  'lab/real/images/catalogue.ts': 'the program of that name',
+  'bench/': 'which proxy is measured, and its goal',
+  'conformance/': 'what kube-proxy does in one mode, and what is planted behind it',
+  'e2e/': 'which proxy is run when none is named',
+  'integration/': 'which proxy is run, and programs of that name',
+  'tools/ci/': 'which proxies a part of CI runs',
+};
