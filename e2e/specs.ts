@@ -41,7 +41,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   {
     pattern: 'should work after restarting apiserver',
     reason:
-      'the API server is a process beside the nodes, not a pod; `npm run break -- faults` kills it',
+      'the API server is a process outside the nodes, not a pod; `npm run break -- faults` kills it',
   },
   {
     pattern: '\\[Feature:KubeProxyDaemonSetMigration\\]',
@@ -49,14 +49,15 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   {
     pattern: 'Proxy version v1 should proxy through a service and a pod',
-    reason: 'about the proxy in the API server; the test image made here has no certificate for it',
+    reason:
+      'tests the proxy of the API server; the test image built here has no certificate for it',
   },
   {
     pattern: 'should let a node pull an image from a registry exposed via localhost NodePort',
-    reason: 'the test image made here has no images to serve as a registry',
+    reason: 'the test image built here has no images to serve as a registry',
   },
   {
     pattern: '\\[Feature:Networking-IPv[46]\\]',
-    reason: 'there is nothing outside the cluster to reach',
+    reason: 'there is no host outside the cluster to reach',
   },
 ];

@@ -20,7 +20,7 @@ export function specMarkdown(runs: readonly ProxyResults[]): string {
     ),
   );
   const reasons = [
-    ...[...skips].map(([name, reason]) => [name, `it skips itself: ${reason}`]),
+    ...[...skips].map(([name, reason]) => [name, `skips itself: ${reason}`]),
     ...LEFT_OUT.map(({ pattern, reason }) => [`\`${pattern.replaceAll('\\', '')}\``, reason]),
   ];
   return [

@@ -15,7 +15,7 @@ export interface Sabotage {
 export const SABOTAGES: readonly Sabotage[] = [
   {
     name: 'drop-masquerade',
-    title: 'what is marked for it is not masqueraded',
+    title: 'packets with the masquerade mark are not masqueraded',
     specs:
       'Services should implement NodePort and HealthCheckNodePort correctly when ExternalTrafficPolicy changes',
     // The mark before it has whatever name the bundler gives it.
@@ -31,7 +31,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
   {
     name: 'ignore-terminating',
-    title: 'endpoints that are terminating and still serve are no last resort',
+    title: 'terminating endpoints that still serve are not used as a fallback',
     specs:
       'Services should fallback to (local )?terminating endpoints when there are no ready endpoints with internalTrafficPolicy=',
     replace: 'return !endpoint.ready && endpoint.serving && endpoint.terminating;',
@@ -39,7 +39,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
   {
     name: 'keep-stale-flows',
-    title: 'connections whose endpoint has gone stay in the table of the kernel',
+    title: 'conntrack entries to removed endpoints are not deleted',
     specs:
       'Conntrack should be able to preserve UDP traffic when server pod cycles for a (ClusterIP|NodePort) service$',
     replace: 'this.#held.push(flow);',
