@@ -51,9 +51,9 @@ const ABSENT_RETRY_MS = 10_000;
 const LONGEST_ABSENT_RETRY_MS = 60_000;
 const LONGEST_RETRY_AFTER_MS = 300_000;
 /** Failures of one kind after which the other way is taken. */
-const PATIENCE = 3;
+const FAILURES_BEFORE_FALLBACK = 3;
 /** The same for what an API server forbids that may be starting. */
-const STARTING_PATIENCE = 5;
+const FORBIDDEN_WHILE_STARTING = 5;
 
 const STREAM_LIST: Query = {
   sendInitialEvents: 'true',
@@ -290,7 +290,7 @@ export class Reflector<K extends Kind> {
 
   /** One that has just started has not read its roles, or not added what is new to them. */
   #mayBeStarting({ status }: ClusterError): boolean {
-    return status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < STARTING_PATIENCE;
+    return status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < FORBIDDEN_WHILE_STARTING;
   }
 
   /** What not every cluster has does not keep the others waiting. */
@@ -330,11 +330,11 @@ export class Reflector<K extends Kind> {
       const isRefused = error.code === 'CLUSTER_ANSWER' && !isTransient(error.status);
       if (isRefused) this.#refusedResumes++;
       // For example a version of the future, after the database was restored from a backup.
-      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= PATIENCE) this.#relist();
+      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= FAILURES_BEFORE_FALLBACK) this.#relist();
       return;
     }
     const isBroken = error.code === 'CLUSTER_STALLED' || error.code === 'CLUSTER_MALFORMED';
-    if (isBroken && ++this.#brokenStreamLists >= PATIENCE) this.#streamsLists = false;
+    if (isBroken && ++this.#brokenStreamLists >= FAILURES_BEFORE_FALLBACK) this.#streamsLists = false;
   }
 
   #relist(): void {

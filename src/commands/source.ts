@@ -11,7 +11,7 @@ import type { ProblemListener, Source } from '../cluster/source.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
 import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
-import { ImpatientSource } from './services/impatient-source.ts';
+import { FailFastSource } from './services/fail-fast-source.ts';
 import { printWarning } from './terminal/print.ts';
 
 /** Where a person wants the objects from. */
@@ -69,7 +69,7 @@ export async function openSource(
       ...(onServer === undefined ? {} : { onServer }),
     });
   const asksOnce = options.watch !== true && options.onProblem === undefined;
-  return asksOnce ? new ImpatientSource(open, onProblem) : open(onProblem);
+  return asksOnce ? new FailFastSource(open, onProblem) : open(onProblem);
 }
 
 function warn({ problem, text }: Digest): void {
