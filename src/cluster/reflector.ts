@@ -290,7 +290,9 @@ export class Reflector<K extends Kind> {
 
   /** One that has just started has not read its roles, or not added what is new to them. */
   #mayBeStarting({ status }: ClusterError): boolean {
-    return status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < FORBIDDEN_WHILE_STARTING;
+    return (
+      status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < FORBIDDEN_WHILE_STARTING
+    );
   }
 
   /** What not every cluster has does not keep the others waiting. */
@@ -330,11 +332,13 @@ export class Reflector<K extends Kind> {
       const isRefused = error.code === 'CLUSTER_ANSWER' && !isTransient(error.status);
       if (isRefused) this.#refusedResumes++;
       // For example a version of the future, after the database was restored from a backup.
-      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= FAILURES_BEFORE_FALLBACK) this.#relist();
+      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= FAILURES_BEFORE_FALLBACK)
+        this.#relist();
       return;
     }
     const isBroken = error.code === 'CLUSTER_STALLED' || error.code === 'CLUSTER_MALFORMED';
-    if (isBroken && ++this.#brokenStreamLists >= FAILURES_BEFORE_FALLBACK) this.#streamsLists = false;
+    if (isBroken && ++this.#brokenStreamLists >= FAILURES_BEFORE_FALLBACK)
+      this.#streamsLists = false;
   }
 
   #relist(): void {
