@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { Backoff, REFLECTOR_BACKOFF } from './backoff.ts';
 
-it('grows to its limit, and begins anew after two quiet minutes', () => {
+it('grows to its limit, and starts over after two minutes without a failure', () => {
   const backoff = new Backoff({ ...REFLECTOR_BACKOFF, random: () => 1 });
   let nowMs = 0;
   const after = (quietMs: number): number => {
@@ -16,7 +16,7 @@ it('grows to its limit, and begins anew after two quiet minutes', () => {
   assert.equal(after(120_000), 800);
 });
 
-it('is spread over everything up to the limit of the moment', () => {
+it('is uniform up to the current ceiling', () => {
   const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.array(share, { minLength: 1 }), (draws) => {

@@ -1,15 +1,15 @@
-/** How long to stay away after failures, so that many clients do not return at the same moment. */
+/** Delay after failures, with jitter, so that many clients do not return at the same moment. */
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly mostMs: number;
   readonly factor: number;
-  /** After so long without a failure the next one counts as the first. */
+  /** After this time without a failure the backoff starts over. */
   readonly forgetAfterMs: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
-/** The times of client-go's reflector. */
+/** The delays of client-go's reflector. */
 export const REFLECTOR_BACKOFF = {
   firstMs: 800,
   mostMs: 30_000,
@@ -26,7 +26,7 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** How long to wait after a failure at this time: anything up to a ceiling that grows. */
+  /** Delay after a failure at this time: uniform up to a growing ceiling. */
   afterFailure(nowMs: number): number {
     const { firstMs, mostMs, factor, forgetAfterMs, random } = this.#options;
     const isFirst = this.#ceilingMs === 0 || nowMs - this.#lastFailureAtMs >= forgetAfterMs;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time, as a parameter: what waits can be tested without waiting. */
+/** The clock as a parameter, so that waits can be tested without waiting. */
 export interface Clock {
   /**
    * Milliseconds since some moment: for every wait, deadline and age. It never jumps, and does not
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
   wallMs: () => Date.now(),
   async sleep(ms, signal) {
     try {
-      // A timer leaves out fractions, and would end just before the moment that is waited for.
+      // setTimeout truncates fractions, and would fire just before the deadline.
       await delay(Math.ceil(ms), undefined, { signal });
     } catch (error) {
       if (!signal.aborted) throw error;

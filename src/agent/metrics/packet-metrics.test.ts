@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { MetricSet } from '../metrics.ts';
 import { PacketMetrics } from './packet-metrics.ts';
 
-it('packets are shown as the kernel counts them, and not where it does not', async () => {
+it('shows packet counters that the kernel has, and omits others', async () => {
   const set = new MetricSet();
   let localhostAccepted = 3;
   const metrics = new PacketMetrics(set, async () => ({

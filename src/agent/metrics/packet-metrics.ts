@@ -12,8 +12,8 @@ const HELP: Readonly<Record<keyof PacketCounts, string>> = {
 const COUNTS = ['invalidDropped', 'localhostAccepted'] as const;
 
 /**
- * What kube-proxy counts in iptables mode, under its names. Read from the kernel for each scrape; a
- * count that the kernel does not have is not shown.
+ * kube-proxy's packet counters of iptables mode. Read from the kernel for each scrape; omitted if
+ * the kernel has no such counter.
  */
 export class PacketMetrics {
   readonly #set: MetricSet;
