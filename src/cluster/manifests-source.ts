@@ -16,9 +16,9 @@ import type { ProblemListener, Source, SourceEvent, SourceHealth } from './sourc
 export interface ManifestsSourceOptions {
   /** Files, folders, or `-` for the standard input. */
   readonly paths: readonly string[];
-  /** Follow changes until aborted; otherwise read once and be done. */
+  /** Follow changes until aborted; otherwise read once. */
   readonly isWatching: boolean;
-  /** Only this Node, as the API server would be asked; all when not given. */
+  /** Only this Node, as with an API server; default: all. */
   readonly nodeName?: string;
   readonly onProblem?: ProblemListener;
   readonly standardInput?: AsyncIterable<Buffer | string>;
@@ -40,7 +40,7 @@ export class ManifestsSource implements Source {
   async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
     const { paths, nodeName, isWatching } = this.#options;
     const manifests = new ManifestSet({ interner: new Interner(), nodeName });
-    // The standard input can be read once; what it said holds until the end.
+    // Standard input can be read only once; its objects stay until the end.
     const fromInput = paths.includes(STANDARD_INPUT) ? [await this.#readInput(signal)] : [];
     if (signal.aborted) return;
     const onDisk = paths.filter((path) => path !== STANDARD_INPUT);

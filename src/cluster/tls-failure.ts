@@ -14,7 +14,7 @@ const WRONG_TIME: Reason = {
   next: "check the clock of this machine, and renew the API server's certificate",
 };
 
-/** By the codes of OpenSSL and Node. */
+/** Reasons by error code of OpenSSL and Node. */
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', UNKNOWN_AUTHORITY],
   ['SELF_SIGNED_CERT_IN_CHAIN', UNKNOWN_AUTHORITY],
@@ -33,7 +33,7 @@ const REASONS: ReadonlyMap<string, Reason> = new Map([
   ],
 ]);
 
-/** What of the other reasons OpenSSL knows is in the cause. */
+/** The cause has the reason of OpenSSL. */
 const ANY_REASON: Reason = {
   what: 'TLS error',
   next: 'check certificate-authority, tls-server-name and the client certificate in the kubeconfig',

@@ -9,7 +9,7 @@ import type { Dial } from './session.ts';
 const HTTP_OK = 200;
 const ANSWER_DEADLINE_MS = 10_000;
 
-/** Dials through an HTTP proxy, which is asked to connect us further (RFC 9110, CONNECT). */
+/** Connects through an HTTP proxy (CONNECT, RFC 9110). */
 export function dialThrough(proxyUrl: Secret, dial: Dial): Dial {
   return async (host, port) => {
     const proxy = new URL(proxyUrl.reveal());

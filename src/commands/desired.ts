@@ -5,7 +5,7 @@ import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
 import { needsOf } from '../modes/registry.ts';
-import { patiently } from './services/patience.ts';
+import { waitForSource } from './services/wait-for-source.ts';
 import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
@@ -94,7 +94,7 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   };
   try {
     const ended = following.then(() => undefined);
-    await patiently(Promise.race([complete.promise, ended]), source);
+    await waitForSource(Promise.race([complete.promise, ended]), source);
     isRead = true;
     assertWhole(broken);
   } catch (error) {

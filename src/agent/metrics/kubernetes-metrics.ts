@@ -2,13 +2,13 @@ import type { MetricSet } from '../metrics.ts';
 
 export interface Feature {
   readonly name: string;
-  /** Empty: it is there for good. */
+  /** Empty: generally available. */
   readonly stage: string;
   readonly isOn: boolean;
 }
 
 export interface KubernetesAbout {
-  /** Of the kube-proxy whose interfaces these are, such as `v1.37.1`. */
+  /** Version of the kube-proxy that Fairlead replaces, such as `v1.37.1`. */
   readonly version: string;
   readonly features: readonly Feature[];
 }
@@ -28,8 +28,9 @@ const LABELS = [
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 
 /**
- * What every component of Kubernetes says of itself. The version is that of the kube-proxy that
- * Fairlead stands in for: alerts compare it with that of the other components. Go has no part in it.
+ * Metrics that every component of Kubernetes has. The version is that of the kube-proxy that
+ * Fairlead replaces, because alerts compare it with other components. The labels about Go are
+ * empty.
  */
 export function defineKubernetes(set: MetricSet, { version, features }: KubernetesAbout): void {
   const build = set.gauge({

@@ -17,7 +17,7 @@ import { PROPAGATION_SECONDS } from './buckets.ts';
 const MS = 1000;
 const FEATURES: readonly ServerFeature[] = ['ServiceCIDR', 'namespace labels', 'streaming lists'];
 
-/** What kube-proxy has no name for: how soon, how far behind, and what others did to us. */
+/** Metrics that kube-proxy does not have: propagation latency, pending work, external changes. */
 export class OwnMetrics implements AgentObserver {
   readonly #metrics: ReturnType<typeof define>;
 
@@ -44,7 +44,8 @@ export class OwnMetrics implements AgentObserver {
   onInspected({ reason, durationMs, differenceCount }: InspectionReport): void {
     this.#metrics.inspections.add(1, reason);
     this.#metrics.inspection.observe(durationMs / MS);
-    // What the first look finds is what the last process left, not what somebody did to us.
+    // Differences found by the first inspection are leftovers of the previous process, not external
+    // changes.
     if (reason !== 'start') this.#metrics.repaired.add(differenceCount);
   }
 
@@ -98,7 +99,7 @@ function kindsOf({ connected }: Conditions): Kind[] {
   return (Object.keys(connected) as Kind[]).sort();
 }
 
-/** Those that stand alone, by their names; `connected` has a metric of its own. */
+/** Conditions by name; `connected` has a metric of its own. */
 function named(conditions: Conditions): [string, Condition][] {
   const { connected: _, timely, ...single } = conditions;
   const byFamily = FAMILIES.map((family): [string, Condition] => {

@@ -2,13 +2,13 @@ import type { Attachment, RuleCount } from '../../dataplanes/contract.ts';
 import type { GaugeMetric, MetricSet } from '../metrics.ts';
 
 export interface PlaneReadings {
-  /** Read from the kernel for each scrape; undefined: that would cost too much. */
+  /** Read from the kernel for each scrape; undefined: too expensive. */
   readonly attachments?: () => Promise<readonly Attachment[]>;
   /** Undefined: the mode does not count rules. */
   readonly ruleCounts?: () => readonly RuleCount[];
 }
 
-/** What the data plane has in the kernel. */
+/** State of the data plane in the kernel. */
 export class PlaneMetrics {
   readonly #readings: PlaneReadings;
   readonly #hooks: { readonly wanted: GaugeMetric; readonly attached: GaugeMetric } | undefined;

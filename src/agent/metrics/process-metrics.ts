@@ -5,7 +5,7 @@ import { networkBytes, softLimit, virtualMemoryBytes } from './process-files.ts'
 const MICROSECONDS = 1_000_000;
 const MS = 1000;
 
-/** Those of Prometheus' client libraries, under their names, and the heap of Node. */
+/** The process metrics of Prometheus' client libraries, and the heap of Node. */
 export class ProcessMetrics {
   readonly #metrics: ReturnType<typeof define>;
 

@@ -2,7 +2,7 @@ import { ClusterError } from '../errors.ts';
 import { isRecord, parseJson, recordAt, textAt, timeMsAt } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** How a credential plugin is started; given by whoever may start processes. */
+/** Starts a credential plugin; passed in by the layer that may start processes. */
 export type RunPlugin = (call: PluginCall) => Promise<PluginResult>;
 
 export interface PluginCall {
@@ -14,12 +14,12 @@ export interface PluginCall {
 }
 
 export interface PluginResult {
-  /** Null: a signal ended it. */
+  /** Null: killed by a signal. */
   readonly exitCode: number | null;
   readonly stdout: string;
 }
 
-/** What a plugin may want to know of the cluster, in the words of ExecCredential. */
+/** The cluster as ExecCredential describes it to a plugin. */
 export interface ClusterInfo {
   readonly server: string;
   readonly 'tls-server-name'?: string;
@@ -32,7 +32,7 @@ export interface ClusterInfo {
 export interface ExecCredential {
   readonly token: Secret | undefined;
   readonly clientCertificate: { readonly certificate: string; readonly key: Secret } | undefined;
-  /** Infinity: good until it is rejected. */
+  /** Infinity: valid until rejected. */
   readonly expiresAtMs: number;
 }
 
@@ -50,13 +50,13 @@ export function assertKnownVersion(apiVersion: string): void {
   );
 }
 
-/** What the plugin finds in KUBERNETES_EXEC_INFO. */
+/** The value of KUBERNETES_EXEC_INFO. */
 export function execInfo(apiVersion: string, cluster: ClusterInfo | undefined): string {
   const spec = { ...(cluster === undefined ? {} : { cluster }), interactive: false };
   return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
 }
 
-/** Never quotes what it read: there are secrets in it. */
+/** Never quotes the output: it contains secrets. */
 export function readExecCredential(stdout: string, apiVersion: string): ExecCredential | string {
   const raw = parseJson(stdout)?.value;
   if (!isRecord(raw)) return 'its output is not a JSON object';

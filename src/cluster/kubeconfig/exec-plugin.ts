@@ -31,7 +31,7 @@ interface Held {
   readonly staleAtMs: number;
 }
 
-/** A program that gives credentials: run when they are needed, once for all who wait. */
+/** A credential plugin: run on demand, once for concurrent requests. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
   #held: Held | undefined;
@@ -50,12 +50,14 @@ export class ExecPlugin {
     return this.#held.credential;
   }
 
-  /** Only what was rejected: by now another request may have fetched a newer one. */
+  /** Only the rejected token: another request may have fetched a newer one. */
   forget(token: Secret | undefined): void {
     if (this.#held?.credential.token === token) this.#held = undefined;
   }
 
-  /** By either clock: the wall clock may have been wrong when it was fetched, or be set back since. */
+  /**
+   * Checks both clocks: the wall clock may have been wrong when it was fetched, or set back since.
+   */
   #isFresh({ credential, staleAtMs }: Held): boolean {
     const { clock } = this.#options;
     return clock.wallMs() < credential.expiresAtMs && clock.monotonicMs() < staleAtMs;
@@ -91,7 +93,7 @@ export class ExecPlugin {
     const wantsCluster = exec['provideClusterInfo'] === true;
     env['KUBERNETES_EXEC_INFO'] = execInfo(apiVersion, wantsCluster ? cluster : undefined);
     return {
-      // A bare name is looked up in the PATH; a path begins where the kubeconfig lies.
+      // A bare name is searched in PATH; a relative path starts at the folder of the kubeconfig.
       command: command.includes('/') ? resolve(user.folder, command) : command,
       args: arrayAt(exec, 'args').filter((arg) => typeof arg === 'string'),
       env,
@@ -103,7 +105,7 @@ export class ExecPlugin {
     try {
       return await this.#options.runPlugin(call);
     } catch (error) {
-      // Without its cause, which lists arguments and environment.
+      // Without the cause, which lists arguments and environment.
       throw this.#failure(call, `cannot be started (${systemCode(error) ?? 'unknown reason'})`);
     }
   }

@@ -4,14 +4,14 @@ import { LineCounter, parseDocument } from 'yaml';
 import { ClusterError, systemCode } from '../errors.ts';
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 
-/** A named entry of a kubeconfig, which knows its file and where paths within it begin. */
+/** A named entry of a kubeconfig, with its file and the folder of its relative paths. */
 export interface Entry {
   readonly value: JsonRecord;
   readonly file: string;
   readonly folder: string;
 }
 
-/** One or several kubeconfig files as one: what comes first holds, as with $KUBECONFIG. */
+/** Merged kubeconfig files: the first definition wins, as with $KUBECONFIG. */
 export interface Kubeconfig {
   readonly files: readonly string[];
   readonly currentContext: string;
@@ -47,7 +47,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** What the parser says may quote the file, and the file holds secrets: only places are told. */
+/** Messages of the parser may quote the file, which contains secrets: report only positions. */
 function parse(file: string, text: string): JsonRecord {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });

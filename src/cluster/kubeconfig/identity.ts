@@ -12,7 +12,7 @@ export interface ClientCertificate {
   readonly key: Secret;
 }
 
-/** As whom we come: asked before each connection and each request. */
+/** Credentials of a user; read before each connection and each request. */
 export interface Identity {
   token(): Promise<Secret | undefined>;
   clientCertificate(): Promise<ClientCertificate | undefined>;
@@ -27,7 +27,7 @@ export const ANONYMOUS: Identity = {
   rejected: NOTHING_HELD,
 };
 
-/** Read at each request, of which there are a few in a minute: a rotated token is used at once. */
+/** Read for each request, a few per minute, so that a rotated token is used immediately. */
 export function tokenFromFile(file: Material): () => Promise<Secret> {
   return async () => {
     const token = (await readMaterial(file, 'the token')).trim();
@@ -89,7 +89,7 @@ function certificateFrom(user: Entry): Identity['clientCertificate'] {
   });
 }
 
-/** To ignore one of these would be to come as somebody else than was written. */
+/** Ignoring one of these would authenticate as another user than configured. */
 function refuseUnsupported({ value }: Entry): void {
   if (isRecord(value['auth-provider']))
     throw unsupported('auth-provider is not supported: Kubernetes removed it in 1.26');

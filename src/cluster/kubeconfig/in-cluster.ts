@@ -13,7 +13,7 @@ export interface InClusterOptions {
 
 export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The way in for a pod: its service account, whose token the kubelet renews. */
+/** Access for a pod: its service account, whose token the kubelet renews. */
 export function inClusterAccess(options: InClusterOptions): ClusterAccess {
   const host = options.env['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = options.env['KUBERNETES_SERVICE_PORT'] ?? '';

@@ -9,16 +9,16 @@ import { type Material, materialAt, readMaterial } from './material.ts';
 import { kubeconfigWarnings } from './warnings.ts';
 
 export interface KubeconfigOptions {
-  /** What comes first holds, as in $KUBECONFIG. */
+  /** The first definition wins, as in $KUBECONFIG. */
   readonly files: readonly string[];
-  /** Instead of the current one. */
+  /** Overrides the current context. */
   readonly context?: string;
-  /** Instead of the server of the cluster, as kube-proxy's `--master`. */
+  /** Overrides the server of the cluster, as kube-proxy's `--master` does. */
   readonly server?: string;
   readonly runPlugin?: RunPlugin;
 }
 
-/** Reads a kubeconfig. What it names is read later, whenever it is needed. */
+/** Reads a kubeconfig. Files that it names are read later, on each use. */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<ClusterAccess> {
   const config = await readKubeconfig(options.files);
   const context = contextOf(config, options.context);

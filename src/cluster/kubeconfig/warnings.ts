@@ -10,12 +10,12 @@ import { plainHttpWarnings } from './plain-http.ts';
 
 export interface KubeconfigParts {
   readonly cluster: Entry;
-  /** Missing: nobody in particular. */
+  /** Undefined: anonymous. */
   readonly user: Entry | undefined;
   readonly server: URL;
 }
 
-/** What a kubeconfig says that its owner had better not. Read once, at the start. */
+/** Warnings about unsafe settings of a kubeconfig. Checked once, at the start. */
 export async function kubeconfigWarnings(parts: KubeconfigParts): Promise<AccessWarning[]> {
   const { cluster, user, server } = parts;
   const warnings: AccessWarning[] = plainHttpWarnings(server);
@@ -49,7 +49,7 @@ function secretFiles(user: Entry): SecretFile[] {
   else if (textAt(user.value, 'client-key-data') !== '') {
     files.push({ path: user.file, what: 'a client key' });
   }
-  // The kubelet gives it a mode for all users of the pod, and mounts it for the pod alone.
+  // The kubelet makes it readable for all users of the pod, and mounts it only into the pod.
   return files.filter(({ path }) => !path.startsWith(`${SERVICE_ACCOUNT_FOLDER}/`));
 }
 
@@ -61,7 +61,9 @@ function exposed(path: string, what: string): AccessWarning {
   };
 }
 
-/** By its own mode and those of all folders above. What cannot be read is told when it is needed. */
+/**
+ * By its own mode and those of all folders above. Unreadable files are reported when they are used.
+ */
 async function isReadableByEverybody(path: string): Promise<boolean> {
   try {
     let above = await realpath(path);

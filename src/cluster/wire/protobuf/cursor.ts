@@ -1,16 +1,16 @@
 import type { TextCache } from './text-cache.ts';
 
-/** The bytes are no message. Caught where a message is read; never seen by anybody else. */
+/** The bytes are not a message. Caught by the message reader. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** How a value is written; the lower three bits of a tag. */
+/** Wire types: the lower three bits of a tag. */
 export const WIRE = { varint: 0, eightBytes: 1, counted: 2, fourBytes: 5 } as const;
 
 const MOST_VARINT_BYTES = 10;
 
-/** A place in bytes that are read from left to right, and never beyond an end. */
+/** A read position in a buffer, with an end that is never crossed. */
 export class Cursor {
   readonly bytes: Buffer;
   position: number;
@@ -30,8 +30,8 @@ export class Cursor {
   }
 
   /**
-   * Exact up to 2^53. Larger ones, which negative numbers are written as, stay larger than every
-   * bound that anybody asks for.
+   * Exact up to 2^53. Larger values, including negative numbers, stay larger than every bound in
+   * use.
    */
   varint(): number {
     let value = 0;
@@ -46,7 +46,7 @@ export class Cursor {
     throw new MalformedMessage('a varint has no end');
   }
 
-  /** Where the counted value that begins here ends. */
+  /** End of the length-delimited value that starts here. */
   countedEnd(): number {
     const length = this.varint();
     const end = this.position + length;
