@@ -78,7 +78,7 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   const node = () => nodeEntries(desired.facts, about);
   const amiss = [
     ...(await compareNodeEntries(tables, node, { write: true })),
-    ...(await places.mend()),
+    ...(await places.repair()),
   ];
   for (const difference of amiss) differences.add(() => difference);
   knowledge.facts = desired.facts;

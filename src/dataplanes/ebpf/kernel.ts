@@ -87,7 +87,7 @@ export class Kernel {
   }
 
   /** Pins that somebody took away or replaced; they are put back. */
-  mendPins(): Difference[] {
+  repairPins(): Difference[] {
     this.#pins.make();
     const missing = this.wrongPins();
     for (const name of missing) {
@@ -116,8 +116,8 @@ export class Kernel {
     this.#noteSize(knowledge);
     this.#retire(old);
     this.places.use(loaded);
-    this.mendPins();
-    await this.places.mend();
+    this.repairPins();
+    await this.places.repair();
   }
 
   #retire(maps: Iterable<BpfMap>): void {

@@ -208,7 +208,7 @@ export class HooksPlane implements DataPlane {
 
   async #inspectEverything(desired: Desired): Promise<Inspection> {
     const kernel = this.#opened();
-    const pins = kernel.mendPins();
+    const pins = kernel.repairPins();
     const inspected = {
       tables: kernel.tables,
       places: kernel.places,
@@ -224,8 +224,8 @@ export class HooksPlane implements DataPlane {
     const kernel = this.#opened();
     const node = () => nodeEntries(desired.facts, this.#about());
     const amiss = [
-      ...kernel.mendPins(),
-      ...(await kernel.places.mend()),
+      ...kernel.repairPins(),
+      ...(await kernel.places.repair()),
       ...(await compareNodeEntries(kernel.tables, node, { write: true })),
     ];
     this.#knowledge.facts = desired.facts;

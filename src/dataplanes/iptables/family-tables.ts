@@ -13,9 +13,9 @@ import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committers.ts';
 import { Comparison } from './comparison.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
-import { mendFixedParts, tableChanges } from './mend.ts';
 import { presentOf } from './present.ts';
 import { reconfigure } from './reconfigure.ts';
+import { repairFixedParts, tableChanges } from './repair.ts';
 import { type RowRules, rulesOf } from './row.ts';
 import { RuleCounts } from './rule-counts.ts';
 import type { Setting } from './setting.ts';
@@ -93,7 +93,7 @@ export class FamilyTables {
     const place = { program: this.#program, family, setting: of.setting };
     const { view, concerned } = await readSuspects(place, chains, rows);
     const compared = this.compare({ view, rows: concerned, ...of });
-    await this.#mend(compared, 'reported');
+    await this.#repair(compared, 'reported');
     const isRight = new Set(compared.right);
     for (const row of concerned) {
       const key = servicePortKey(row.id);
@@ -104,7 +104,7 @@ export class FamilyTables {
     return keys;
   }
 
-  /** Mends the fixed parts, removes what belongs to no row; gives the rows that are there. */
+  /** Repairs the fixed parts, removes what belongs to no row; gives the rows that are there. */
   async inspect(
     rows: readonly Forwarding[],
     setting: Setting,
@@ -115,7 +115,7 @@ export class FamilyTables {
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
-    await this.#mend(compared, 'everything');
+    await this.#repair(compared, 'everything');
     this.counts.begin(compared.counts);
     return compared.right;
   }
@@ -139,7 +139,7 @@ export class FamilyTables {
       counts.add(rules);
     }
     const changes = tableChanges();
-    mendFixedParts(changes, { family, view, setting, differences });
+    repairFixedParts(changes, { family, view, setting, differences });
     const leftovers = comparison.leftovers();
     for (const { table, chain, rule } of leftovers.dispatch) changes[table].deleteRule(chain, rule);
     const { mangle, filter, nat } = changes;
@@ -214,7 +214,10 @@ export class FamilyTables {
   }
 
   /** Chains that cannot go are told as differences already, and keep nothing else from being right. */
-  async #mend({ changes, present, staleChains }: Compared, depth: InspectionDepth): Promise<void> {
+  async #repair(
+    { changes, present, staleChains }: Compared,
+    depth: InspectionDepth,
+  ): Promise<void> {
     await this.#commit(changes);
     if (depth === 'everything') this.#forget();
     for (const [key, rules] of present) this.#present.set(key, rules);

@@ -9,11 +9,11 @@ import { type ElementView, emptyView, readView, SuspectView } from './element-vi
 import {
   addFixedParts,
   collectClasses,
+  isBeyondRepair,
   isOfEarlierLayout,
-  isUnmendable,
-  mendFixedParts,
   NO_FIXED_PARTS,
   readFixedParts,
+  repairFixedParts,
   type StoredFixedParts,
   storedClasses,
 } from './fixed-parts.ts';
@@ -53,7 +53,7 @@ export async function inspectEverything(
   const found: Record<TableFamily, StoredFixedParts> = { ...stored };
   for (const family of TABLE_FAMILIES) {
     found[family] = await readFixedParts(connection, family);
-    if (isUnmendable(found[family], desired.facts, family)) await deleteTable(connection, family);
+    if (isBeyondRepair(found[family], desired.facts, family)) await deleteTable(connection, family);
     else stored[family] = found[family];
     if (stored[family].structure.sets.length > 0) {
       views[family] = await readView(connection, family);
@@ -78,7 +78,7 @@ export async function inspectSuspects(
   if (suspects.scope === 'structure') {
     for (const family of TABLE_FAMILIES) {
       const found = await readFixedParts(kernel.connection, family);
-      if (isUnmendable(found, desired.facts, family)) {
+      if (isBeyondRepair(found, desired.facts, family)) {
         return await inspectEverything(kernel, desired, { isFirst: false });
       }
       stored[family] = found;
@@ -87,7 +87,7 @@ export async function inspectSuspects(
   return await setRight(kernel, desired, { stored, views, beside: [], isCollecting: false });
 }
 
-/** Compares every row, mends the fixed parts, and removes what belongs to no row. */
+/** Compares every row, repairs the fixed parts, and removes what belongs to no row. */
 async function setRight(
   { connection, knowledge }: Kernel,
   { facts, rows }: Desired,
@@ -119,8 +119,8 @@ async function setRight(
     const comparison = comparisons[family];
     const found = stored[family];
     const isBeside = beside.includes(family);
-    const mending = { comparison, family, differences, isBeside, isCollecting };
-    if (found) await mend({ connection, knowledge }, { found, ...mending });
+    const what = { comparison, family, differences, isBeside, isCollecting };
+    if (found) await repair({ connection, knowledge }, { found, ...what });
     if (!isBeside) await sweep(connection, family, comparison);
   }
   return {
@@ -131,7 +131,7 @@ async function setRight(
   };
 }
 
-async function mend(
+async function repair(
   { connection, knowledge }: Kernel,
   of: {
     readonly family: TableFamily;
@@ -153,7 +153,7 @@ async function mend(
   for (const { name } of preparedChains()) state.chains.add(name);
   const wanted = { facts, classes: knownClasses(state) };
   if (of.isBeside) addFixedParts(batch, { family, stored, wanted });
-  else mendFixedParts(batch, { family, stored, wanted, differences });
+  else repairFixedParts(batch, { family, stored, wanted, differences });
   await connection.commit(batch);
 }
 

@@ -59,7 +59,7 @@ export class Hooks {
   }
 
   /** Puts right what is amiss; gives what it was. */
-  mend(): Difference[] {
+  repair(): Difference[] {
     const flaws = this.#flaws();
     const foreign = detachStrays(this.#search());
     for (const flaw of flaws) this.#repair(flaw);
@@ -69,7 +69,7 @@ export class Hooks {
     ];
   }
 
-  /** The same programs on other maps. `mend` puts them in place, each in one step for a socket. */
+  /** The same programs on other maps. `repair` puts them in place, each in one step for a socket. */
   use(programs: Programs): void {
     this.#programs = programs;
     this.#same.forget();

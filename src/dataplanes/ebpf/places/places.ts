@@ -42,8 +42,8 @@ export class Places {
   }
 
   /** Puts right what is amiss; gives what it was. */
-  async mend(): Promise<Difference[]> {
-    return [...this.#hooks.mend(), ...(await this.#ingress.mend())];
+  async repair(): Promise<Difference[]> {
+    return [...this.#hooks.repair(), ...(await this.#ingress.repair())];
   }
 
   /** The interfaces of the machine have changed: new ones get the program, those that went lose it. */
@@ -51,7 +51,7 @@ export class Places {
     await this.#ingress.follow();
   }
 
-  /** The same programs on other maps. `mend` puts them in place, each in one step. */
+  /** The same programs on other maps. `repair` puts them in place, each in one step. */
   use(loaded: LoadedObject): void {
     for (const program of this.#loaded.programs.values()) program.close();
     this.#loaded = loaded;
