@@ -163,6 +163,10 @@ describe('the nftables plane', () => {
     await assertIs(plane, { facts, rows: ROWS });
   });
 
+  it('rejects changes before the first inspection', async () => {
+    await assert.rejects(newPlane().apply([]), { code: 'NFT_NOT_INSPECTED' });
+  });
+
   it('names the row that the kernel refused, and has written none', async () => {
     const plane = newPlane();
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
