@@ -80,7 +80,7 @@ export class Pins {
     rmSync(this.#mapPath(name), { force: true });
   }
 
-  /** The folder is what somebody has written into a file: of anything else in it nothing is touched. */
+  /** The folder is what somebody has written into a file: nothing else in it is changed. */
   removeAll(): void {
     if (!isOnBpf(this.folder)) return;
     for (const part of PARTS) rmSync(join(this.folder, part), { recursive: true, force: true });

@@ -81,7 +81,7 @@ export class FamilyTables {
     return this.#present.size === 0 && this.#uncertain.size === 0 && !this.#isUncertain;
   }
 
-  /** The same as `inspect` for what somebody touched; all else is believed to be right. */
+  /** The same as `inspect` for what events reported; all else is assumed to be right. */
   async inspectSuspects(
     rows: readonly Forwarding[],
     of: { setting: Setting; differences: Differences },
@@ -104,14 +104,14 @@ export class FamilyTables {
     return keys;
   }
 
-  /** Repairs the fixed parts, removes what belongs to no row; gives the rows that are there. */
+  /** Repairs the fixed parts, deletes what belongs to no row; gives the rows that are complete. */
   async inspect(
     rows: readonly Forwarding[],
     setting: Setting,
     differences: Differences,
   ): Promise<ServicePortKey[]> {
     const view = await this.read();
-    // At a first start nothing of any row is there, and to look for each costs as much as writing.
+    // At a first start nothing of any row is there, and comparing each costs as much as writing.
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
@@ -213,7 +213,7 @@ export class FamilyTables {
     await this.#commit([last]);
   }
 
-  /** Chains that cannot go are told as differences already, and keep nothing else from being right. */
+  /** Chains that cannot be deleted are reported as differences already, and do not fail the inspection. */
   async #repair(
     { changes, present, staleChains }: Compared,
     depth: InspectionDepth,
@@ -228,7 +228,7 @@ export class FamilyTables {
     return removeChains(names, (changes) => this.#commit(changes));
   }
 
-  /** All that is known of rows has been read anew, or is gone. */
+  /** All rows have been read anew, or are gone. */
   #forget(): void {
     this.#present.clear();
     this.#uncertain.clear();
@@ -256,7 +256,7 @@ export class FamilyTables {
   }
 }
 
-/** Nobody knows what came of the commit. */
+/** The outcome of the commit is unknown. */
 function leavesOpen(error: unknown): boolean {
   return error instanceof PlaneError && error.code === UNCERTAIN;
 }

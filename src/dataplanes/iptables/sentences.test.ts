@@ -31,7 +31,7 @@ describe('ruleSentence', () => {
     ],
     [
       `-p tcp ${COMMENT} -m addrtype --dst-type LOCAL -m tcp --dport 30080 -j DROP`,
-      'if it is for an address of this node, port 30080/TCP: drops it without telling anybody',
+      'if it is for an address of this node, port 30080/TCP: drops it silently',
     ],
     [
       `-p tcp ${COMMENT} -m recent --set --name KUBE-SEP-A --mask 255.255.255.255 --rsource -m tcp -j DNAT --to-destination 10.1.0.1:80`,

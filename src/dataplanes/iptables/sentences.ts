@@ -66,11 +66,11 @@ const TELLERS: readonly Teller[] = [
   },
   {
     pattern: /^-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT/,
-    tell: when(() => 'it neither belongs to a connection that stands nor was translated'),
+    tell: when(() => 'it belongs to no established connection and was not translated'),
   },
   {
     pattern: /^-m conntrack --ctstate RELATED,ESTABLISHED/,
-    tell: when(() => 'it belongs to a connection that stands'),
+    tell: when(() => 'it belongs to an established connection'),
   },
   {
     pattern: /^-m recent --rcheck --seconds (\d+) --reap --name \S+ --mask \S+ --rsource/,
@@ -99,7 +99,7 @@ const TELLERS: readonly Teller[] = [
   { pattern: /^-j MARK --set-xmark \S+/, tell: does(() => 'sets the mark') },
   { pattern: /^-j DNAT --to-destination (\S+)/, tell: does((to) => `sends it to ${to}`) },
   { pattern: /^-j REJECT.*/, tell: does(() => SAID.rejectsByIcmp) },
-  { pattern: /^-j DROP/, tell: does(() => 'drops it without telling anybody') },
+  { pattern: /^-j DROP/, tell: does(() => 'drops it silently') },
   { pattern: /^-j ACCEPT/, tell: does(() => 'lets it through') },
   { pattern: /^-j RETURN/, tell: does(() => 'leaves it as it is') },
   { pattern: /^-j (\S+)/, tell: does((chain) => `goes on in ${chain}`) },
@@ -115,7 +115,7 @@ export function ruleSentence(rule: RuleText): string {
   return `${head}${does || 'does nothing: whatever came this far goes on untranslated'}`;
 }
 
-/** Part by part. Of a word that nobody knows nothing can be said; people see the rule itself. */
+/** Part by part. Parts that no pattern knows are listed as `unknown`; the rule itself is shown beside. */
 export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[] } {
   const clauses: Clause[] = [];
   const unknown: string[] = [];

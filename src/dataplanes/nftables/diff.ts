@@ -14,7 +14,7 @@ import {
 } from './fixed-parts.ts';
 import { newRowNumbers } from './row-numbers.ts';
 
-/** What an inspection would find amiss. What it would write is worked out and thrown away. */
+/** What an inspection would find. What it would write is computed and discarded. */
 export async function diffTables(
   connection: NftConnection,
   desired: Desired,

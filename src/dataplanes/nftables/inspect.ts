@@ -22,7 +22,7 @@ import { TABLES } from './sets.ts';
 import { addClass, byName, knownClasses } from './state.ts';
 import type { Suspects } from './suspects.ts';
 
-/** Larger transactions hold up the kernel, and whoever else wants to change rules, for too long. */
+/** Larger transactions block other writers of rules for too long. */
 const MOST_OPERATIONS = 1000;
 
 interface Kernel {
@@ -30,17 +30,17 @@ interface Kernel {
   readonly knowledge: Knowledge;
 }
 
-/** What was read of the kernel; of a table without fixed parts these are taken to be right. */
+/** What was read of the kernel; fixed parts that were not read are assumed to be right. */
 interface Found {
   readonly stored: Partial<Record<TableFamily, StoredFixedParts>>;
   readonly views: Record<TableFamily, ElementView>;
   /** Families in which the rules of an earlier version serve until every row is in ours. */
   readonly beside: readonly TableFamily[];
-  /** Classes that nobody uses are removed. */
+  /** Unused classes are removed. */
   readonly isCollecting: boolean;
 }
 
-/** Reads both tables whole, and believes nothing. */
+/** Reads both tables completely and assumes nothing. */
 export async function inspectEverything(
   kernel: Kernel,
   desired: Desired,
@@ -67,7 +67,7 @@ export async function inspectEverything(
   return await setRight(kernel, desired, { stored, views, beside, isCollecting });
 }
 
-/** Believes everything to be as desired that others did not touch. The facts must be known. */
+/** Assumes that everything is as desired that events did not report. The facts must be known. */
 export async function inspectSuspects(
   kernel: Kernel,
   desired: Desired,
@@ -108,7 +108,7 @@ async function setRight(
     names.rows.add(key);
     if (compared.parts.sources) names.sources.add(compared.parts.sources.name);
     if (isFirst) knowledge.noteFirst(key, row.id, compared);
-    else knowledge.noteTouched(key, row.id, compared);
+    else knowledge.noteChanged(key, row.id, compared);
     if (compared.present === undefined) right.add(key);
     else if (beside.includes(family)) knowledge.takeover.wait(family, key);
   }

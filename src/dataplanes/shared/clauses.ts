@@ -10,7 +10,7 @@ export const SAID = {
   marks: 'marks it for masquerading',
   clearsMark: 'takes the mark off',
   masquerades: 'gives it an address of this node as its source, so that the answer comes back',
-  rejectsByIcmp: 'refuses it with an ICMP message',
+  rejectsByIcmp: 'rejects it with an ICMP message',
 } as const;
 
 /** `if` and the conditions, empty without any; and the actions, which each mode joins as it reads best. */

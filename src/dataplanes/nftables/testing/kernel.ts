@@ -74,7 +74,7 @@ function assertSameListing(actual: string, wanted: string): void {
   assert.deepEqual(listingDifferences(actual, wanted), []);
 }
 
-/** What `nft` lists is what `render` prints, and a look at the kernel finds nothing amiss. */
+/** What `nft` lists is what `render` prints, and an inspection finds no differences. */
 export async function assertIs(
   plane: NftablesPlane,
   desired: Desired & { readonly rows: readonly Forwarding[] },
