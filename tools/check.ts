@@ -23,6 +23,7 @@ const CHECKS: readonly Check[] = [
     argv: ['node', 'tools/error-texts/main.ts', '--check'],
   },
   { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
+  { name: 'file-maps', about: 'file maps of src', argv: ['node', 'tools/file-maps/main.ts'] },
   { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
   { name: 'links', about: 'links', argv: ['node', 'tools/links/main.ts'] },
   { name: 'dead', about: 'dead code', argv: ['knip'] },

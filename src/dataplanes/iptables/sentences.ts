@@ -115,7 +115,7 @@ export function ruleSentence(rule: RuleText): string {
   return `${head}${does || 'does nothing: the packet continues untranslated'}`;
 }
 
-/** Part by part. Of a word that nobody knows nothing can be said; people see the rule itself. */
+/** Part by part. Parts that no pattern knows are listed as `unknown`; the rule itself is shown beside. */
 export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[] } {
   const clauses: Clause[] = [];
   const unknown: string[] = [];

@@ -30,7 +30,7 @@ async function letRead(): Promise<void> {
 
 describe('events that the kernel could not tell', () => {
   it('are no drift when they were our own, and are when somebody else was among them', async () => {
-    const plane = newPlane(SMALL_BUFFER_BYTES);
+    const plane = newPlane({ receiveBufferBytes: SMALL_BUFFER_BYTES });
     await bring(plane, { facts: FACTS, rows: [] });
     const told: string[] = [];
     const stop = new AbortController();

@@ -23,7 +23,7 @@ after(async () => {
   place.leave();
 });
 
-test('programs that another Fairlead left under other pins are taken off in every mode', async () => {
+test('programs that another Fairlead left under other pins are detached in every mode', async () => {
   const one = await indexOf('one');
   const left = packetPlane(elsewhere);
   await bring(left, []);

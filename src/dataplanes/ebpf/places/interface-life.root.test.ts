@@ -138,7 +138,7 @@ function otherProgram(): { loaded: LoadedObject; program: BpfProgram } {
   return { loaded, program };
 }
 
-test('one that is attached beside ours is found and taken off', async () => {
+test('one that is attached beside ours is found and detached', async () => {
   const index = await indexOf('eth0');
   const { loaded, program } = otherProgram();
   const link = attachTcx(program, { ifindex: index, direction: 'ingress' });

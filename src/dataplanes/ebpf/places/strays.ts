@@ -12,7 +12,7 @@ export interface StraySearch {
 }
 
 /**
- * Programs of ours at the control group that we hold no link of: they were attached by a process
+ * Programs of ours at the cgroup that we hold no link of: they were attached by a process
  * with other pins, or their pins are out of our sight. They would run before ours for ever, on maps
  * that nobody writes.
  */
