@@ -1,6 +1,6 @@
 /**
  * `node tools/error-texts/main.ts` prints every error text of src with its code and what to do next.
- * `npm run check:texts` fails on texts of the program that use a word from the list in words.ts.
+ * `npm run check -- texts` fails on texts of the program that use a word from the list in words.ts.
  */
 import { join } from 'node:path';
 import { readErrorTexts } from './read.ts';

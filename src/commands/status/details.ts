@@ -2,7 +2,7 @@ import type { Condition } from '../../agent/conditions.ts';
 import type { Quantiles } from '../../agent/snapshot.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
-import type { Attachment } from '../../dataplanes/contract.ts';
+import { attachmentWords } from '../../modes/registry.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
@@ -20,13 +20,6 @@ export function details(page: StatusPage, width: number): readonly string[] {
   ].filter((section) => section !== '');
 }
 
-const PLACES: Readonly<Record<Attachment['place'], string>> = {
-  cgroup: 'socket hooks (cgroup)',
-  tc: 'interfaces (tc)',
-  nftables: 'nftables',
-  iptables: 'iptables jumps from',
-};
-
 function attachments({ attachments: all = [] }: StatusPage, width: number): string {
   if (all.length === 0) return '';
   const rows = [...Map.groupBy(all, ({ place }) => place)].map(([place, each]) => {
@@ -36,7 +29,7 @@ function attachments({ attachments: all = [] }: StatusPage, width: number): stri
       ...attached.map(({ name }) => name),
       ...missing.map(({ name }) => `${name} MISSING`),
     ];
-    return [PLACES[place] ?? place, `${attached.length} of ${each.length}`, names.join(', ')];
+    return [attachmentWords(place).title, `${attached.length} of ${each.length}`, names.join(', ')];
   });
   return formatWrappedTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
 }

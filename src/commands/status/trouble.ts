@@ -2,6 +2,7 @@ import { type Condition, type Conditions, readyz } from '../../agent/conditions.
 import { conflictText } from '../../agent/node-port-conflicts.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
+import { attachmentWords } from '../../modes/registry.ts';
 import { ageText, countText } from './words.ts';
 
 /** One thing that is not as it should be, and what a person can do about it. */
@@ -58,11 +59,7 @@ function detached({ attachments = [], attachmentsFailure }: StatusPage): Trouble
     return [{ what: `cannot read what is attached in the kernel: ${message}`, next }];
   }
   const missing = attachments.filter(({ isAttached }) => !isAttached);
-  const names = missing.map(({ place, name }) => {
-    if (place === 'cgroup') return `socket hook ${name}`;
-    if (place === 'tc') return `program on interface ${name}`;
-    return place === 'nftables' ? `nftables ${name}` : `jump from ${name}`;
-  });
+  const names = missing.map(({ place, name }) => attachmentWords(place).named(name));
   if (names.length === 0) return [];
   const what = `not in the kernel: ${listed(names)}`;
   const next = 'repaired automatically within seconds; if not, see the log';
