@@ -1,4 +1,11 @@
 import type { Part, Plan } from './part.ts';
+import {
+  FIRST_PROXY,
+  PROXIES,
+  PROXY_WITH_PROGRAMS,
+  type ProxyBudget,
+  withBudget,
+} from './proxies.ts';
 
 /** As a person would type it. */
 function npm(script: string, ...args: string[]): [string, ...string[]] {
@@ -30,7 +37,7 @@ const QUICK_FAULTS =
   '^(API server killed|reset in the middle of a line|restart of a synced node|5 x kill -9|' +
   'table deleted|cleanup|netlink calls fail)$';
 
-const FIRST_PROXY = ['--proxy', 'fairlead-nftables'];
+const OF_FIRST_PROXY = ['--proxy', FIRST_PROXY];
 const SOME_SABOTAGES =
   '^(one-service-300ms-late|everything-300ms-late|lose-one-in-twenty|reject-turned-silent)$';
 
@@ -38,7 +45,7 @@ const SOME_SABOTAGES =
 export const PARTS: readonly Part[] = [
   ...preparation(),
   part('checks', {
-    about: 'types, lint, layers, wall clock, lock files, dead code',
+    about: 'types, lint, layers, texts, names of modes, file maps, links, lock files, dead code',
     command: npm('check'),
     plans: BOTH,
     seconds: 25,
@@ -153,40 +160,26 @@ function policy(): Part[] {
 }
 
 function conformanceOnLanding(): Part[] {
-  const differing = (proxy: string, seconds: number): Part =>
-    part(`differing-${short(proxy)}`, {
-      about: `the scenarios in which ${proxy} could differ`,
-      command: npm('conformance', '--proxy', proxy, '--differing'),
+  const differing = withBudget('differing').map(({ name, seconds }) =>
+    part(`differing-${short(name)}`, {
+      about: `the scenarios in which ${name} could differ`,
+      command: npm('conformance', '--proxy', name, '--differing'),
       plans: RUN,
       seconds,
-    });
-  return [
-    conformance('fairlead-nftables', BOTH),
-    differing('fairlead-iptables', 140),
-    differing('fairlead-iptables-legacy', 95),
-    differing('fairlead-socket-ebpf', 90),
-    differing('fairlead-tc-ebpf', 95),
-  ];
+    }),
+  );
+  const first = PROXIES.filter(({ name }) => name === FIRST_PROXY);
+  return [...first.map((proxy) => conformance(proxy, BOTH)), ...differing];
 }
 
 function conformanceByNight(): Part[] {
-  const proxies = [
-    'fairlead-iptables',
-    'fairlead-iptables-legacy',
-    'fairlead-socket-ebpf',
-    'fairlead-tc-ebpf',
-    'upstream-nftables',
-    'upstream-iptables',
-    'upstream-iptables-legacy',
-    'upstream-nftables-1.36',
-    'upstream-iptables-1.36',
-  ];
+  const others = PROXIES.filter(({ name }) => name !== FIRST_PROXY);
   return [
-    ...proxies.map((proxy) => conformance(proxy, NIGHTLY, 240)),
+    ...others.map((proxy) => conformance(proxy, NIGHTLY)),
     ...['vxlan', 'docker', 'pod-policy', 'two-uplinks'].map((network) =>
       part(`conformance-${network}`, {
-        about: `every scenario, of fairlead-nftables on the network ${network}`,
-        command: npm('conformance', ...FIRST_PROXY, '--network', network),
+        about: `every scenario, of ${FIRST_PROXY} on the network ${network}`,
+        command: npm('conformance', ...OF_FIRST_PROXY, '--network', network),
         plans: NIGHTLY,
         seconds: 240,
       }),
@@ -211,69 +204,66 @@ function versionSkew(): Part[] {
   ];
 }
 
-function conformance(proxy: string, plans: readonly Plan[], seconds = 155): Part {
-  return part(`conformance-${short(proxy)}`, {
-    about: `every scenario, of ${proxy}`,
-    command: npm('conformance', '--proxy', proxy),
+function conformance(proxy: ProxyBudget, plans: readonly Plan[]): Part {
+  const { name, conformance: seconds } = proxy;
+  return part(`conformance-${short(name)}`, {
+    about: `every scenario, of ${name}`,
+    command: npm('conformance', '--proxy', name),
     plans,
     seconds,
   });
 }
 
 function sabotages(): Part[] {
-  const of = (proxy: string): Part =>
-    part(`sabotage-${short(proxy)}`, {
-      about: `every fault planted behind ${proxy} is noticed`,
-      command: npm('conformance', '--sabotage', '--proxy', proxy),
+  const all = withBudget('sabotage').map(({ name, seconds }) =>
+    part(`sabotage-${short(name)}`, {
+      about: `every fault planted behind ${name} is noticed`,
+      command: npm('conformance', '--sabotage', '--proxy', name),
       plans: NIGHTLY,
-      seconds: 300,
-    });
+      seconds,
+    }),
+  );
   return [
     part('sabotage', {
-      about: 'some faults planted behind fairlead-nftables are noticed',
-      command: npm('conformance', '--sabotage', ...FIRST_PROXY, '--only', SOME_SABOTAGES),
+      about: `some faults planted behind ${FIRST_PROXY} are noticed`,
+      command: npm('conformance', '--sabotage', ...OF_FIRST_PROXY, '--only', SOME_SABOTAGES),
       plans: RUN,
       seconds: 60,
     }),
-    of('upstream-nftables'),
-    of('fairlead-nftables'),
-    of('fairlead-iptables'),
-    of('fairlead-socket-ebpf'),
-    of('fairlead-tc-ebpf'),
+    ...all,
   ];
 }
 
 function faults(): Part[] {
-  const all = (proxy: string, seconds: number): Part =>
-    part(`faults-${short(proxy)}`, {
-      about: `every fault, of ${proxy}`,
-      command: npm('break', 'faults', '--proxy', proxy),
+  const all = withBudget('faults').map(({ name, seconds }) =>
+    part(`faults-${short(name)}`, {
+      about: `every fault, of ${name}`,
+      command: npm('break', 'faults', '--proxy', name),
       plans: NIGHTLY,
       seconds,
-    });
+    }),
+  );
   return [
     part('faults', {
-      about: 'a quick fault of each kind, of fairlead-nftables',
+      about: `a quick fault of each kind, of ${FIRST_PROXY}`,
       command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
       seconds: 45,
     }),
     part('faults-programs', {
-      about: 'programs replaced under connections, of fairlead-socket-ebpf',
+      about: `programs replaced under connections, of ${PROXY_WITH_PROGRAMS}`,
       command: npm(
         'break',
         'faults',
         '--proxy',
-        'fairlead-socket-ebpf',
+        PROXY_WITH_PROGRAMS,
         '--only',
         '^programs replaced under connections$',
       ),
       plans: RUN,
       seconds: 35,
     }),
-    all('fairlead-nftables', 2_700),
-    all('fairlead-socket-ebpf', 1_500),
-    all('fairlead-tc-ebpf', 1_500),
+    ...all,
     part('neighbour', {
       about: 'a hostile user of one namespace, five minutes',
       command: npm('break', 'neighbour'),
@@ -371,21 +361,19 @@ function costs(): Part[] {
 }
 
 function realNodes(): Part[] {
-  const e2e = (proxy: string): Part =>
-    part(`e2e-${short(proxy)}`, {
-      about: `upstream's end-to-end specs on real nodes, of ${proxy}`,
-      command: npm('e2e', '--proxy', proxy),
+  const e2e = withBudget('e2e').map(({ name, seconds }) =>
+    part(`e2e-${short(name)}`, {
+      about: `upstream's end-to-end specs on real nodes, of ${name}`,
+      command: npm('e2e', '--proxy', name),
       plans: NIGHTLY,
-      seconds: 900,
-    });
+      seconds,
+    }),
+  );
   return [
-    e2e('fairlead-nftables'),
-    e2e('fairlead-iptables'),
-    e2e('fairlead-socket-ebpf'),
-    e2e('fairlead-tc-ebpf'),
+    ...e2e,
     part('e2e-sabotage', {
       about: 'the end-to-end specs notice planted faults',
-      command: npm('e2e', '--sabotage', '--proxy', 'fairlead-nftables'),
+      command: npm('e2e', '--sabotage', ...OF_FIRST_PROXY),
       plans: NIGHTLY,
       seconds: 900,
     }),

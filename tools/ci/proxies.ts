@@ -1,0 +1,52 @@
+/** What CI runs of one proxy, with budgets in seconds. A new mode is a new row here. */
+export interface ProxyBudget {
+  readonly name: string;
+  /** The scenarios in which it could differ, on landing. */
+  readonly differing?: number;
+  /** Every scenario; on landing too for the first proxy. */
+  readonly conformance: number;
+  readonly sabotage?: number;
+  readonly faults?: number;
+  readonly e2e?: number;
+}
+
+/** The one of which everything is run on landing. */
+export const FIRST_PROXY = 'fairlead-nftables';
+/** The one whose programs are replaced under connections on landing. */
+export const PROXY_WITH_PROGRAMS = 'fairlead-socket-ebpf';
+
+export const PROXIES: readonly ProxyBudget[] = [
+  { name: FIRST_PROXY, conformance: 155, sabotage: 300, faults: 2_700, e2e: 900 },
+  { name: 'fairlead-iptables', differing: 140, conformance: 240, sabotage: 300, e2e: 900 },
+  { name: 'fairlead-iptables-legacy', differing: 95, conformance: 240 },
+  {
+    name: PROXY_WITH_PROGRAMS,
+    differing: 90,
+    conformance: 240,
+    sabotage: 300,
+    faults: 1_500,
+    e2e: 900,
+  },
+  {
+    name: 'fairlead-tc-ebpf',
+    differing: 95,
+    conformance: 240,
+    sabotage: 300,
+    faults: 1_500,
+    e2e: 900,
+  },
+  { name: 'upstream-nftables', conformance: 240, sabotage: 300 },
+  { name: 'upstream-iptables', conformance: 240 },
+  { name: 'upstream-iptables-legacy', conformance: 240 },
+  { name: 'upstream-nftables-1.36', conformance: 240 },
+  { name: 'upstream-iptables-1.36', conformance: 240 },
+];
+
+/** Those that have a budget for it, with it. */
+export function withBudget(
+  of: 'differing' | 'sabotage' | 'faults' | 'e2e',
+): readonly { readonly name: string; readonly seconds: number }[] {
+  return PROXIES.flatMap(({ name, [of]: seconds }) =>
+    seconds === undefined ? [] : [{ name, seconds }],
+  );
+}
