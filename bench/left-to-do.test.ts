@@ -4,7 +4,8 @@ import { parseProxies } from './contestants.ts';
 import { leftToDo, NO_PROXY } from './left-to-do.ts';
 import type { Machine } from './machine.ts';
 import { planSteps } from './plan.ts';
-import { emptyRun, type Run } from './record.ts';
+import type { Run } from './record.ts';
+import { emptyRun } from './run-file.ts';
 import { parseSizes } from './sizes.ts';
 
 const planOf = (proxies: string) => ({

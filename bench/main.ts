@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LabError } from '../lab/host/errors.ts';
+import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { type Progress, terminalProgress } from '../lab/host/progress.ts';
 import { provideBench } from '../lab/parts/bench.ts';
@@ -11,11 +12,12 @@ import { leftToDo } from './left-to-do.ts';
 import { describeMachine } from './machine.ts';
 import { MEASURES, type Measure } from './measures.ts';
 import type { PlanOptions } from './plan.ts';
-import { emptyRun, keepRun, type Run, readRun } from './record.ts';
+import type { Run } from './record.ts';
 import { boundsTable, isKept } from './report/bounds.ts';
 import { writeDocument } from './report/document.ts';
 import { goalsOf } from './report/goals.ts';
 import { terminalReport } from './report/terminal.ts';
+import { emptyRun, keepRun, readRun } from './run-file.ts';
 import { runPlan } from './run-plan.ts';
 import { shapesCommand } from './shapes/command.ts';
 import { PUBLISHED_SIZES, parseSizes } from './sizes.ts';
@@ -36,7 +38,6 @@ interface Options {
 /** With these the published run has two hundred changes of Fairlead at every size, and ends within an hour. */
 const DEFAULT_ROUNDS = 2;
 const EXIT_BOUND_BROKEN = 1;
-const EXIT_INTERRUPTED = 130;
 
 const program = new Command('bench')
   .description(
@@ -144,11 +145,8 @@ async function programs(of: {
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof LabError)) throw error;
-  console.error(`bench: ${error.message}\n  next: ${error.next}  [${error.code}]`);
   const { json } = program.opts<Options>();
-  if (json !== undefined && existsSync(json)) {
-    console.error(`  what was measured is in ${json}; --resume goes on with it`);
-  }
-  process.exit(error.code === 'LAB_INTERRUPTED' ? EXIT_INTERRUPTED : 1);
+  const isKept = json !== undefined && existsSync(json);
+  const more = isKept ? `what was measured is in ${json}; --resume goes on with it` : undefined;
+  exitOnLabError(error, { program: 'bench', exitCode: 1, more });
 }

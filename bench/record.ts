@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { LoadSize } from '../lab/load/objects.ts';
 import type { Machine } from './machine.ts';
 
-/** Everything that a run has measured, as it is kept in its file. */
+/** Of the file; packed-run.ts writes and reads it. */
+export const RUN_FORMAT = 3;
+
+/** Everything that a run has measured. */
 export interface Run {
-  readonly format: typeof FORMAT;
+  readonly format: typeof RUN_FORMAT;
   readonly machine: Machine;
   readonly startedAt: string;
   /** In all, over every command that added to it. */
@@ -131,30 +132,4 @@ export interface BareFigures {
   readonly cpuSeconds?: number;
   readonly bytes?: number;
   readonly ended?: string;
-}
-
-const FORMAT = 2;
-
-export function emptyRun(of: Pick<Run, 'machine' | 'startedAt' | 'planted'>): Run {
-  return { format: FORMAT, tookSeconds: 0, visits: [], limits: [], ...of };
-}
-
-/** Undefined: there is no such file. */
-export async function readRun(file: string): Promise<Run | undefined> {
-  if (!existsSync(file)) return undefined;
-  const run = JSON.parse(await readFile(file, 'utf8')) as Run;
-  if (run.format !== FORMAT) throw new Error(`${file} is of another version of this program`);
-  return run;
-}
-
-/** Written beside and then renamed: whoever is interrupted has either the old or the new one. */
-export async function keepRun(file: string, run: Run): Promise<void> {
-  const unfinished = `${file}.writing`;
-  await writeFile(unfinished, `${numbersInLine(JSON.stringify(run, null, 1))}\n`);
-  await rename(unfinished, file);
-}
-
-/** Lists of numbers without a line for each. */
-function numbersInLine(text: string): string {
-  return text.replaceAll(/\[[\s\d.,e+-]+\]/g, (list) => list.replaceAll(/\s+/g, ''));
 }

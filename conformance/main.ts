@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
+import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
 import {
@@ -249,8 +250,5 @@ function pattern(text: string): RegExp {
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof LabError)) throw error;
-  console.error(`conformance: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  // What was interrupted is still winding down in a lab that is gone: nobody waits for that.
-  process.exit(error.code === 'LAB_INTERRUPTED' ? 130 : 2);
+  exitOnLabError(error, { program: 'conformance', exitCode: 2 });
 }

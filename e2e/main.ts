@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
+import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
 import { provideTestParts } from '../lab/parts/real.ts';
@@ -143,7 +144,5 @@ program.addCommand(swapCommand);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof LabError)) throw error;
-  console.error(`e2e: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  process.exit(error.code === 'LAB_INTERRUPTED' ? 130 : 1);
+  exitOnLabError(error, { program: 'e2e', exitCode: 1 });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { LabError } from '../lab/host/errors.ts';
+import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 
 export interface GroupCommand {
   readonly name: string;
@@ -17,7 +17,6 @@ export interface Group {
 }
 
 const EXIT_USAGE = 2;
-const EXIT_INTERRUPTED = 130;
 
 /** Runs the command that the first argument names; without one, lists them all. */
 export async function runGroup(group: Group, args: readonly string[]): Promise<void> {
@@ -36,9 +35,7 @@ export async function runGroup(group: Group, args: readonly string[]): Promise<v
   try {
     await command.parseAsync(rest, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof LabError)) throw error;
-    console.error(`${chosen.name}: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-    process.exit(error.code === 'LAB_INTERRUPTED' ? EXIT_INTERRUPTED : EXIT_USAGE);
+    exitOnLabError(error, { program: chosen.name, exitCode: EXIT_USAGE });
   }
 }
 

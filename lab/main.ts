@@ -5,7 +5,7 @@ import { scale } from './commands/scale.ts';
 import { formatStatus, readStatus } from './commands/status.ts';
 import { DEFAULT_LAB, type UpOptions, up } from './commands/up.ts';
 import { upReal } from './commands/up-real.ts';
-import { LabError } from './host/errors.ts';
+import { exitOnLabError } from './host/exit-on-lab-error.ts';
 import { labFolder } from './host/folders.ts';
 import { interruption } from './host/interruption.ts';
 import { namespacePath, releaseNamespaceFolder } from './host/namespaces.ts';
@@ -178,7 +178,5 @@ function wholeNumber(text: string): number {
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof LabError)) throw error;
-  console.error(`lab: ${error.message}\n  next: ${error.next}  [${error.code}]`);
-  process.exit(error.code === 'LAB_INTERRUPTED' ? 130 : 1);
+  exitOnLabError(error, { program: 'lab', exitCode: 1 });
 }

@@ -17,7 +17,13 @@ const CHECKS: readonly Check[] = [
   },
   { name: 'layers', about: 'layers', argv: ['node', 'tools/layers/main.ts'] },
   { name: 'wall-clock', about: 'wall clock', argv: ['node', 'tools/wall-clock/main.ts'] },
+  {
+    name: 'texts',
+    about: 'texts for users',
+    argv: ['node', 'tools/error-texts/main.ts', '--check'],
+  },
   { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
+  { name: 'file-maps', about: 'file maps of src', argv: ['node', 'tools/file-maps/main.ts'] },
   { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
   { name: 'links', about: 'links', argv: ['node', 'tools/links/main.ts'] },
   { name: 'dead', about: 'dead code', argv: ['knip'] },

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { updateDocument } from '../../lab/host/document.ts';
-import { keepRun, type Run } from '../record.ts';
+import type { Run } from '../record.ts';
+import { keepRun } from '../run-file.ts';
 import { BOUND_HEAD, boundRow } from './bounds.ts';
 import { goalsOf } from './goals.ts';
 import { plotsOf } from './plots.ts';

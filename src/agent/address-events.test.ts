@@ -24,7 +24,7 @@ function noteAbout(namespace: string): string | undefined {
 
 test('an Event names the Service that has the address only within its own namespace', () => {
   const told = 'external-ip 198.51.100.7:80/TCP is not served:';
-  assert.equal(noteAbout('ns'), `${told} ns/old has this address and port`);
-  const other = `${told} a Service of another namespace has this address and port`;
+  assert.equal(noteAbout('ns'), `${told} ns/old already has this address and port`);
+  const other = `${told} a Service of another namespace already has this address and port`;
   assert.equal(noteAbout('secret'), other);
 });

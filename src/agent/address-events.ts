@@ -23,8 +23,8 @@ export function addressEvents(
     onNodePortConflict: ({ service, socket }) => {
       const [namespace = '', name = ''] = service.split('/', 2);
       const note =
-        `node port ${socket.port}/${socket.protocol} is also held by a process of node ` +
-        `${nodeName}: its clients reach this Service instead`;
+        `node port ${socket.port}/${socket.protocol} is also used by a process on node ` +
+        `${nodeName}: clients of that process reach this Service instead`;
       events.nodePortHeld({ namespace, name }, note);
     },
   };

@@ -76,7 +76,7 @@ test('nothing is written before the addresses and sockets of the machine are kno
   stage.complete();
   await clock.pass(5000);
   const { why } = stage.agent.conditions().listed;
-  assert.equal(why, 'waiting for machine addresses, sockets of the machine');
+  assert.equal(why, 'waiting for the initial list of machine addresses, sockets of the machine');
   stage.addresses.tell([NODE_IP]);
   scene.sockets.tell([]);
   await clock.until('the first sync', () => stage.isEqual());
@@ -95,11 +95,11 @@ test('an external IP of the machine is withdrawn when a process takes its port',
     {
       service: 'ns/web',
       address: `external-ip ${NODE_IP}:80/TCP`,
-      why: 'a process of this machine holds the port',
+      why: 'a process on this machine listens on the port',
     },
   ]);
   await clock.pass(10_000);
-  const told = `ns/web: external-ip ${NODE_IP}:80/TCP is not served: a process of this machine holds the port (node here)`;
+  const told = `ns/web: external-ip ${NODE_IP}:80/TCP is not served: a process on this machine listens on the port (node here)`;
   assert.deepEqual(events, [told]);
   const { isTrue, why } = stage.agent.conditions().addressesServed;
   assert.deepEqual([isTrue, why.slice(0, 25)], [false, '1 addresses are not serve']);
@@ -117,10 +117,10 @@ test('a node port whose number a process holds is reported with the process, and
   await clock.pass(6000);
   const { isTrue, why } = stage.agent.conditions().nodePortsFree;
   assert.equal(isTrue, false);
-  assert.equal(why, 'node port 30080/TCP of ns/web is held by nginx (pid 812)');
+  assert.equal(why, 'node port 30080/TCP of ns/web is also used by nginx (pid 812)');
   assert.equal(stage.agent.snapshot().addresses.conflicts.length, 1);
   assert.deepEqual(events, [
-    'ns/web: node port 30080/TCP is also held by a process of node here: its clients reach this Service instead',
+    'ns/web: node port 30080/TCP is also used by a process on node here: clients of that process reach this Service instead',
   ]);
   await clock.pass(60_000);
   assert.deepEqual([events.length, scene.sockets.askedCount], [1, 1]);

@@ -73,7 +73,7 @@ export class AddressWatch {
 
   #tellConflict(conflict: NodePortConflict): void {
     const { log, observers } = this.#context;
-    log.warn(`${conflictText(conflict)}: its clients reach the Service instead`);
+    log.warn(`${conflictText(conflict)}: clients of that process reach the Service instead`);
     observers.tell((observer) => observer.onNodePortConflict?.(conflict));
   }
 
@@ -107,7 +107,10 @@ export class AddressWatch {
       return await this.#hostSockets.owners(new Set(sockets.map(({ inode }) => inode)));
     } catch (error) {
       const { code, message } = failureOf(error, this.#context.clock.monotonicMs());
-      this.#context.log.debug({ code }, `owners of sockets not found: ${message}`);
+      this.#context.log.debug(
+        { code },
+        `cannot find the processes that own listening sockets: ${message}`,
+      );
       return new Map();
     }
   }

@@ -6,7 +6,7 @@ describe('the condition affinityRoom', () => {
   it('holds while new clients are remembered, and says how many there are', () => {
     const fill = { remembered: 1500, room: 524_288, full: [] };
     assert.equal(hasAffinityRoom(fill), true);
-    assert.equal(describeAffinity(fill), '1,500 of 524,288 affinity clients are remembered');
+    assert.equal(describeAffinity(fill), '1,500 of 524,288 session affinity entries are used');
     assert.equal(hasAffinityRoom(undefined), true);
   });
 
@@ -14,7 +14,7 @@ describe('the condition affinityRoom', () => {
     const full = ['a/x/UDP/IPv4', 'b/x/UDP/IPv4', 'c/x/UDP/IPv4', 'd/x/UDP/IPv4'];
     const fill = { remembered: 40_000, room: 524_288, full };
     assert.equal(hasAffinityRoom(fill), false);
-    assert.match(describeAffinity(fill), /new ones of a\/x\S+, b\/x\S+, c\/x\S+ and 1 more/);
+    assert.match(describeAffinity(fill), /new clients of a\/x\S+, b\/x\S+, c\/x\S+ and 1 more/);
   });
 
   it('does not hold when there is hardly any room at all', () => {

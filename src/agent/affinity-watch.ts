@@ -35,7 +35,7 @@ export class AffinityWatch {
     } catch (error) {
       this.#fill = undefined;
       const { code, message } = failureOf(error, clock.monotonicMs());
-      log.debug({ code }, `affinity clients not counted: ${message}`);
+      log.debug({ code }, `cannot count session affinity entries: ${message}`);
     }
   }
 }
@@ -50,13 +50,13 @@ export function hasAffinityRoom(fill: AffinityFill | undefined): boolean {
 }
 
 export function describeAffinity(fill: AffinityFill | undefined): string {
-  if (fill === undefined) return 'not asked yet, or without a limit in this mode';
+  if (fill === undefined) return 'not read yet, or this mode has no limit';
   const { remembered, room, full } = fill;
-  const counts = `${count(remembered)} of ${count(room)} affinity clients are remembered`;
+  const counts = `${count(remembered)} of ${count(room)} session affinity entries are used`;
   if (full.length === 0) return counts;
   const named = full.slice(0, MOST_NAMED).join(', ');
   const more = full.length > MOST_NAMED ? ` and ${full.length - MOST_NAMED} more` : '';
-  return `${counts}; new ones of ${named}${more} are balanced at random`;
+  return `${counts}; new clients of ${named}${more} get no affinity`;
 }
 
 function count(number: number): string {

@@ -33,7 +33,7 @@ test('nothing is asked of the plane before every kind has been told completely',
     await clock.pass(5000);
     assert.deepEqual(stage.plane.calls, []);
   }
-  assert.equal(stage.agent.conditions().listed.why, 'waiting for serviceCidr');
+  assert.equal(stage.agent.conditions().listed.why, 'waiting for the initial list of serviceCidr');
   assert.equal(readyz(stage.agent.conditions()).ok, false);
   assert.equal(livez(stage.agent.conditions()).ok, true);
   stage.source.synced('serviceCidr');
@@ -82,7 +82,7 @@ test('waits for what the mode needs, and follows machine addresses', async () =>
   stage.complete();
   await clock.pass(5000);
   const { why } = stage.agent.conditions().listed;
-  assert.equal(why, 'waiting for namespace, machine addresses');
+  assert.equal(why, 'waiting for the initial list of namespace, machine addresses');
   stage.source.synced('namespace');
   await clock.pass(5000);
   assert.deepEqual(stage.plane.calls, []);

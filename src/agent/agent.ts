@@ -102,7 +102,8 @@ export class Agent {
       random,
       onDrift: (drift) => this.#takeDrift(drift),
       onResumed: () => this.#wantInspection(),
-      onInterrupted: ({ code, message }) => log.warn({ code }, `watch of the kernel: ${message}`),
+      onInterrupted: ({ code, message }) =>
+        log.warn({ code }, `cannot watch the kernel for external changes: ${message}`),
     });
   }
 

@@ -67,12 +67,16 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
     firstSync: say('firstSync', about.firstSyncAtMs !== undefined, whyFirstSync(about)),
     synced: synced(about, say),
     timely: { IPv4: timeliness(about, 'IPv4'), IPv6: timeliness(about, 'IPv6') },
-    errorFree: say('errorFree', about.failure === undefined, whyOf(about.failure, 'no failures')),
+    errorFree: say(
+      'errorFree',
+      about.failure === undefined,
+      whyOf(about.failure, 'no failed writes'),
+    ),
     undisturbed: disturbance(about),
     watching: say(
       'watching',
       about.interruption === undefined,
-      whyOf(about.interruption, 'changes by others are told'),
+      whyOf(about.interruption, 'external changes are detected'),
     ),
     unpaced: say('unpaced', isUnpaced(about.pace), describePace(about.pace)),
     affinityRoom: say(
@@ -89,12 +93,12 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
 function addressesServed({ notServed }: AddressReport): [boolean, string] {
   const count = Object.values(notServed).reduce((sum, each) => sum + each, 0);
   if (count === 0) return [true, 'every address of every Service is served'];
-  return [false, `${count} addresses are not served: fairlead services says why`];
+  return [false, `${count} addresses are not served: see \`fairlead services\``];
 }
 
 function nodePortsFree({ conflicts }: AddressReport): [boolean, string] {
   const [first, ...more] = conflicts;
-  if (first === undefined) return [true, 'no process holds the number of a node port'];
+  if (first === undefined) return [true, 'no process listens on a node port'];
   return [false, `${conflictText(first)}${more.length > 0 ? `, and ${more.length} more` : ''}`];
 }
 
@@ -107,7 +111,7 @@ type Say = (name: string, isTrue: boolean, why: string) => Condition;
 function whyConnected(health: SourceHealth | undefined): string {
   if (health === undefined) return 'not watched';
   if (health.absent !== undefined) return health.absent;
-  if (health.connected) return 'the watch stands';
+  if (health.connected) return 'watch established';
   return health.lastError ?? 'not connected yet';
 }
 
@@ -116,27 +120,31 @@ const OPTIONAL: readonly Kind[] = ['serviceCidr', 'namespace'];
 /** What not every cluster has, or shows to a proxy, does not count. */
 function freshness({ sources, nowMs }: Assessed, say: Say): Condition {
   const silent = sources.filter(({ kind, connected }) => !OPTIONAL.includes(kind) && !connected);
-  if (silent.length === 0) return say('apiFresh', true, 'all watches stand');
+  if (silent.length === 0) return say('apiFresh', true, 'all watches established');
   const heardAtMs = Math.min(...silent.map(({ lastHeardAtMs }) => lastHeardAtMs));
   const kinds = silent.map(({ kind }) => kind).sort();
-  const ago = heardAtMs === 0 ? 'never heard' : `not heard for ${seconds(nowMs - heardAtMs)}`;
-  return say('apiFresh', false, `${kinds.join(', ')}: ${ago}; the kernel keeps what it has`);
+  const ago =
+    heardAtMs === 0 ? 'nothing received yet' : `nothing received for ${seconds(nowMs - heardAtMs)}`;
+  return say('apiFresh', false, `${kinds.join(', ')}: ${ago}; the kernel keeps its current rules`);
 }
 
 function completeness(server: ServerReport | undefined): [boolean, string] {
-  if (server === undefined) return [true, 'there is no API server'];
+  if (server === undefined) return [true, 'no API server is used'];
   const lacking = server.gaps.map(({ feature }) => feature);
   const { version = 'the API server' } = server;
-  const why = lacking.length === 0 ? 'has everything' : `has no ${lacking.join(', ')}`;
+  const why =
+    lacking.length === 0 ? 'serves every API that Fairlead uses' : `lacks ${lacking.join(', ')}`;
   return [!server.gaps.some(({ isFelt }) => isFelt), `${version} ${why}`];
 }
 
 function whyListed({ missing }: Assessed): string {
-  return missing.length === 0 ? 'all was told once' : `waiting for ${missing.join(', ')}`;
+  return missing.length === 0
+    ? 'all initial lists received'
+    : `waiting for the initial list of ${missing.join(', ')}`;
 }
 
 function whyFirstSync({ firstSyncAtMs, missing, failure }: Assessed): string {
-  if (firstSyncAtMs !== undefined) return 'the kernel has had everything';
+  if (firstSyncAtMs !== undefined) return 'every row was written to the kernel once';
   return failure?.message ?? whyListed({ missing } as Assessed);
 }
 
@@ -144,9 +152,13 @@ function synced(about: Assessed, say: Say): Condition {
   const { pendingCount, pendingSinceMs, firstSyncAtMs } = about;
   const isWaiting = pendingSinceMs.IPv4 !== undefined || pendingSinceMs.IPv6 !== undefined;
   if (isWaiting || pendingCount > 0)
-    return say('synced', false, `${pendingCount} rows wait for the kernel`);
+    return say('synced', false, `${pendingCount} rows are not written to the kernel yet`);
   const isTrue = firstSyncAtMs !== undefined;
-  return say('synced', isTrue, isTrue ? 'the kernel has everything' : 'nothing was written yet');
+  return say(
+    'synced',
+    isTrue,
+    isTrue ? 'every row is written to the kernel' : 'nothing was written yet',
+  );
 }
 
 function timeliness(about: Assessed, family: Family): FamilyCondition {
@@ -160,32 +172,40 @@ function timeliness(about: Assessed, family: Family): FamilyCondition {
   const lateAtMs = (oldestPendingAtMs ?? nowMs) + 2 * syncPeriodMs;
   if (nowMs >= lateAtMs) {
     const age = seconds(nowMs - (oldestPendingAtMs ?? nowMs));
-    return { isTrue: false, sinceMs: lateAtMs, why: `a change waits for ${age}`, ...times };
+    return {
+      isTrue: false,
+      sinceMs: lateAtMs,
+      why: `a change has been waiting for ${age}`,
+      ...times,
+    };
   }
-  const why = oldestPendingAtMs === undefined ? 'nothing waits' : 'a change is under way';
+  const why =
+    oldestPendingAtMs === undefined ? 'no change is pending' : 'a change is being written';
   return { isTrue: true, sinceMs: lastSyncedAtMs ?? startedAtMs, why, ...times };
 }
 
 function disturbance({ lastDrift, nowMs, startedAtMs }: Assessed): Condition {
   if (lastDrift === undefined) {
-    return { isTrue: true, sinceMs: startedAtMs, why: 'nobody else touched what is ours' };
+    return { isTrue: true, sinceMs: startedAtMs, why: 'no external changes' };
   }
   const by = lastDrift.by ? ` by ${lastDrift.by.program} (${lastDrift.by.pid})` : '';
   const why = `${lastDrift.what}${by}`;
   const untilMs = lastDrift.atMs + DISTURBED_FOR_MS;
-  if (nowMs >= untilMs) return { isTrue: true, sinceMs: untilMs, why: `long ago: ${why}` };
+  if (nowMs >= untilMs)
+    return { isTrue: true, sinceMs: untilMs, why: `last external change: ${why}` };
   return { isTrue: false, sinceMs: lastDrift.atMs, why };
 }
 
 function eligibility({ expectsNode, node }: Assessed): { isTrue: boolean; why: string } {
-  if (!expectsNode) return { isTrue: true, why: 'this machine is no node of the cluster' };
-  if (node.state === 'unknown') return { isTrue: false, why: 'the Node object is not known' };
+  if (!expectsNode) return { isTrue: true, why: 'this machine is not a node of the cluster' };
+  if (node.state === 'unknown')
+    return { isTrue: false, why: 'the Node object was not received yet' };
   if (node.state === 'deleted') return { isTrue: false, why: 'the Node object was deleted' };
   if (node.object.deleting) return { isTrue: false, why: 'the Node object is being deleted' };
   if (node.object.taintKeys.includes(AUTOSCALER_TAINT)) {
     return { isTrue: false, why: `the node has the taint ${AUTOSCALER_TAINT}` };
   }
-  return { isTrue: true, why: 'the node stays' };
+  return { isTrue: true, why: 'the node is not being removed' };
 }
 
 function whyOf(failure: Failure | undefined, otherwise: string): string {

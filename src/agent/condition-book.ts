@@ -30,7 +30,7 @@ export class ConditionBook {
     const isNews = (!isTrue || this.#wereTrue.has(name)) && !name.startsWith('connected.');
     if (isTrue) this.#wereTrue.add(name);
     if (before !== undefined) {
-      const message = isTrue ? 'a condition is met again' : 'a condition is not met';
+      const message = isTrue ? 'condition is true again' : 'condition is false';
       this.#log[isNews ? 'info' : 'debug']({ condition: name }, message);
     }
     return now.sinceMs;

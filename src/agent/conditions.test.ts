@@ -78,7 +78,7 @@ test('an API that is away, drift and errors are told but are no reason to restar
   assert.deepEqual(healthz(conditions), OK);
   assert.equal(
     conditions.apiFresh.why,
-    'slice: not heard for 60.0 s; the kernel keeps what it has',
+    'slice: nothing received for 60.0 s; the kernel keeps its current rules',
   );
   assert.equal(conditions.errorFree.why, 'refused (BAD)');
   assert.equal(conditions.undisturbed.why, 'table deleted by nft (1)');
@@ -95,7 +95,7 @@ test('an API server without ServiceCIDR leaves a node ready, and is named', () =
   const server = { version: 'v1.32.9', gaps: [gap('ServiceCIDR', true)] };
   assert.deepEqual(verdicts({ server }), { livez: OK, readyz: OK, healthz: OK });
   const { apiComplete } = assess({ ...WELL, server }, () => 0);
-  assert.deepEqual(apiComplete, { isTrue: false, sinceMs: 0, why: 'v1.32.9 has no ServiceCIDR' });
+  assert.deepEqual(apiComplete, { isTrue: false, sinceMs: 0, why: 'v1.32.9 lacks ServiceCIDR' });
 });
 
 test('an API server that streams no lists changes nothing', () => {

@@ -46,11 +46,11 @@ export class Configuring {
       const delayMs = retryDelayMs(attempts, { mostMs: settings.syncPeriodMs, random });
       this.#failing = { attempts, failure, retryAtMs: clock.monotonicMs() + delayMs };
       const { code, message } = failure;
-      log.error({ code, attempts }, `cannot tell the kernel about the node: ${message}`);
+      log.error({ code, attempts }, `cannot apply the node settings to the kernel: ${message}`);
       return;
     }
     this.configured(facts);
-    log.debug({ facts }, 'node facts changed');
+    log.debug({ facts }, 'node settings changed');
     observers.tell((observer) => observer.onConfigured?.(facts));
   }
 

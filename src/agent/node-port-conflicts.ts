@@ -39,8 +39,8 @@ export function conflictKey({ service, socket }: NodePortConflict): string {
   return [service, claimOf(socket, socket)].join(' ');
 }
 
-/** `node port 30080/TCP of shop/web is held by nginx (pid 812)`. */
+/** `node port 30080/TCP of shop/web is also used by nginx (pid 812)`. */
 export function conflictText({ service, socket, owner }: NodePortConflict): string {
-  const holder = owner ? `${owner.program} (pid ${owner.pid})` : 'a process of this machine';
-  return `node port ${socket.port}/${socket.protocol} of ${service} is held by ${holder}`;
+  const holder = owner ? `${owner.program} (pid ${owner.pid})` : 'a process on this machine';
+  return `node port ${socket.port}/${socket.protocol} of ${service} is also used by ${holder}`;
 }

@@ -3,7 +3,7 @@ import { servicePortKey } from '../forwarding/model.ts';
 import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import { notServedText } from '../forwarding/not-served-text.ts';
 
-/** `external-ip 10.96.7.7:80 is not served: it is in the Service range 10.96.0.0/16`. */
+/** `external-ip 10.96.7.7:80 is not served: it is in the Service CIDR 10.96.0.0/16`. */
 export function notServedLine(of: NotServedFrontend): string {
   return `${notServedAddress(of)} is not served: ${notServedText(of.notServed)}`;
 }

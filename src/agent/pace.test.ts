@@ -38,7 +38,7 @@ test('names a namespace whose rows wait for more than a second', async () => {
   for (let index = 0; index < 300; index++) stage.source.service(numbered('flood', index));
   await clock.pass(1500);
   const { unpaced } = stage.agent.conditions();
-  assert.match(unpaced.why, /^namespace flood waits for 1\.5 s with 300 rows$/);
+  assert.match(unpaced.why, /^namespace flood: 300 rows have been waiting for 1\.5 s$/);
   assert.ok(stage.agent.snapshot().pace.longestWaitMs >= 1500);
   hanging.resolve();
   await clock.until('all', () => stage.isEqual());

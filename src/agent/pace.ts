@@ -64,11 +64,11 @@ export function describePace({ rows, rowCount, namespaces, namespaceCount }: Pac
   });
   const waiting = namespaces.map(({ namespace, rowCount: waitingCount, waitMs }) => {
     const wait = `${(waitMs / 1000).toFixed(1)} s`;
-    return `namespace ${namespace} waits for ${wait} with ${count(waitingCount)} rows`;
+    return `namespace ${namespace}: ${count(waitingCount)} rows have been waiting for ${wait}`;
   });
   const more = rowCount - rows.length + namespaceCount - namespaces.length;
   const all = [...paced, ...waiting, ...(more > 0 ? [`and ${count(more)} more`] : [])];
-  return all.length === 0 ? 'nothing is written at its own pace' : all.join('; ');
+  return all.length === 0 ? 'no large Service is being written in parts' : all.join('; ');
 }
 
 function count(number: number): string {

@@ -55,8 +55,8 @@ export class PlaneWatch {
     } catch (error) {
       return failureOf(error, clock.monotonicMs());
     }
-    const message = 'the watch of the kernel ended by itself';
-    const next = 'nothing: it is started again';
+    const message = 'the watch for external changes ended unexpectedly';
+    const next = 'no action needed: it is restarted';
     return { code: 'PLANE_WATCH_ENDED', message, next, atMs: clock.monotonicMs() };
   }
 }

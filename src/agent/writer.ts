@@ -173,7 +173,10 @@ export class Writer {
       if (attempts === ATTEMPTS_BEFORE_A_LOOK) this.#needsLook = true;
       outstanding.refuse(entry, { scope: 'row', retryAtMs, last: failure });
       const { key } = entry;
-      log.warn({ row: key, attempts, code: failure.code }, `not written: ${failure.message}`);
+      log.warn(
+        { row: key, attempts, code: failure.code },
+        `cannot write a row to the kernel: ${failure.message}`,
+      );
     }
     const about = { families: familiesOf(unit), rowCount: unit.length, scope: 'row' } as const;
     observers.tell((observer) => observer.onStepFailed?.({ ...failure, ...about }));
@@ -193,7 +196,10 @@ export class Writer {
       outstanding.refuse(entry, { scope, retryAtMs: suspects ? ownMs : untilMs, last: failure });
     }
     const about = { families: familiesOf(entries), rowCount: entries.length, scope } as const;
-    log.error({ ...about, attempts, code: failure.code }, `nothing is taken: ${failure.message}`);
+    log.error(
+      { ...about, attempts, code: failure.code },
+      `every write to the kernel fails: ${failure.message}`,
+    );
     observers.tell((observer) => observer.onStepFailed?.({ ...failure, ...about }));
   }
 

@@ -1,21 +1,24 @@
 import type { Secret } from './secret.ts';
 
-/** Where a cluster is, and what is needed to be let in. Read anew, because files and tokens change. */
+/**
+ * The address of a cluster and the credentials for it. Read again for each use, because files and
+ * tokens change.
+ */
 export interface ClusterAccess {
   readonly server: URL;
-  /** An HTTP proxy on the way to the server; may hold a password. */
+  /** URL of an HTTP proxy; may contain a password. */
   readonly proxyUrl?: Secret;
-  /** Asked for before each connection. */
+  /** Read before each connection. */
   tls(): Promise<TlsMaterial>;
-  /** The bearer token; asked for before each request. */
+  /** The bearer token; read before each request. */
   token(): Promise<Secret | undefined>;
-  /** The server did not accept it: what is held of it in memory is not to be used again. */
+  /** The server rejected the token: a cached copy must not be used again. */
   rejected(token: Secret | undefined): void;
-  /** What is unsafe about this way to a server. */
+  /** Warnings about unsafe settings for this server. */
   warnings(server: URL): Promise<readonly AccessWarning[]>;
 }
 
-/** A way to the API server that works, and that others can listen to or take over. */
+/** A setting that works, but lets other hosts read or take over the connection. */
 export interface AccessWarning {
   readonly code: 'API_SERVER_PLAIN_HTTP' | 'API_SERVER_UNVERIFIED' | 'CREDENTIALS_EXPOSED';
   readonly message: string;
@@ -23,12 +26,12 @@ export interface AccessWarning {
 }
 
 export interface TlsMaterial {
-  /** PEM; the authorities that the machine trusts when not given. */
+  /** PEM; default: the authorities that the machine trusts. */
   readonly certificateAuthority?: string;
   readonly clientCertificate?: string;
   readonly clientKey?: Secret;
-  /** The name on the server's certificate, when it is not the one in the URL. */
+  /** The name in the server's certificate, if it is not the one in the URL. */
   readonly serverName?: string;
-  /** Somebody wrote that the server's certificate is not to be looked at. */
+  /** insecure-skip-tls-verify: the server's certificate is not verified. */
   readonly isUnverified: boolean;
 }

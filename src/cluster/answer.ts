@@ -7,22 +7,22 @@ import type { Encoding } from './wire/encoding.ts';
 
 export interface AnswerOptions {
   readonly signal: AbortSignal;
-  /** Within this the answer has to begin. */
+  /** Deadline for the start of the response. */
   readonly deadlineMs: number;
-  /** Called for each part of the body, for whoever keeps account of signs of life. */
+  /** Called for each chunk of the body; it shows that the server is alive. */
   readonly onHeard: () => void;
 }
 
 const SECONDS = /^\d{1,6}$/;
 
-/** What the server answers to a request: the status at once, the body as it comes. */
+/** A response of the server: the status immediately, the body as it arrives. */
 export class Answer {
   readonly status: number;
-  /** How the body is written. */
+  /** Encoding of the body. */
   readonly encoding: Encoding;
-  /** How long the server asks us to stay away, if it does. */
+  /** The Retry-After header, if any. */
   readonly retryAfterMs: number | undefined;
-  /** How long the body is, where the server says so. */
+  /** The Content-Length header, if any. */
   readonly contentBytes: number | undefined;
   readonly #stream: http2.ClientHttp2Stream;
   readonly #signal: AbortSignal;
@@ -31,7 +31,8 @@ export class Answer {
 
   static async to(stream: http2.ClientHttp2Stream, options: AnswerOptions): Promise<Answer> {
     const { signal, deadlineMs } = options;
-    // Whoever waits for the answer or reads the body is told; in between nobody listens.
+    // Errors are reported to the caller that waits for the response or reads the body; without a
+    // listener in between Node would throw.
     stream.on('error', () => undefined);
     const began = once(stream, 'response');
     const cut = once(stream, 'close').then(() => {
@@ -51,7 +52,7 @@ export class Answer {
       throw error instanceof ClusterError ? error : lostError(error);
     } finally {
       for (const ending of endings) ending.removeEventListener('abort', cancel);
-      // Whichever lost the race may fail later, when nobody waits for it.
+      // The promise that lost the race may reject later, when nothing awaits it.
       began.catch(() => undefined);
       cut.catch(() => undefined);
     }
@@ -73,7 +74,7 @@ export class Answer {
     this.#onHeard = options.onHeard;
   }
 
-  /** From now on so much silence is too much, and ends the body with CLUSTER_STALLED. */
+  /** From now on a pause this long ends the body with CLUSTER_STALLED. */
   limitSilence(ms: number): void {
     this.#stream.setTimeout(ms, () => {
       this.#stalledAfterMs = ms;
@@ -81,7 +82,9 @@ export class Answer {
     });
   }
 
-  /** Throws ClusterError when the body is cut short, and the signal's reason when that aborts. */
+  /**
+   * Throws ClusterError when the body is truncated, and the reason of the signal when that aborts.
+   */
   async *body(): AsyncGenerator<Buffer, void> {
     const cancel = (): void => this.discard();
     this.#signal.addEventListener('abort', cancel, { once: true });
@@ -97,14 +100,14 @@ export class Answer {
       this.#signal.removeEventListener('abort', cancel);
       this.discard();
     }
-    // A connection that is closed under a stream ends it without an error.
+    // Closing the connection ends a stream without an error.
     if (!this.#stream.readableEnded) throw this.#reasonToEnd() ?? lostError(undefined);
   }
 
   /**
-   * Gives each part of the body in the moment in which it comes, until there are no more or one was
-   * enough. A list that is streamed comes in as many parts as it has objects: what `body` does for
-   * each takes longer than to read it. Throws as `body` does, and whatever `onPart` throws.
+   * Passes each chunk of the body to `onPart` as it arrives, until the end or until `onPart` has
+   * enough. A streamed list has as many chunks as objects, and the async iterator of `body` would
+   * cost more per chunk than reading it. Throws as `body` does, and what `onPart` throws.
    */
   async follow(onPart: (part: Buffer) => 'more' | 'enough'): Promise<void> {
     const stream = this.#stream;
@@ -122,7 +125,7 @@ export class Answer {
     };
     const forget = finished(stream, { writable: false }, (error) => {
       const reason = this.#reasonToEnd();
-      // A connection that is closed under a stream ends it without an error, but with a code.
+      // Closing the connection ends a stream without an error, but with a code.
       const isWhole = !error && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR;
       if (reason === undefined && isWhole) resolve();
       else reject(reason ?? lostError(error ?? undefined));
@@ -152,21 +155,25 @@ export class Answer {
 
 function lostError(cause: unknown): ClusterError {
   if (cause instanceof ClusterError) return cause;
-  return new ClusterError('CLUSTER_CONNECTION_LOST', 'the connection was lost', {
-    next: 'nothing: it is tried again; if it lasts, look at the network and the API server',
+  return new ClusterError('CLUSTER_CONNECTION_LOST', 'connection to the API server lost', {
+    next: 'retried automatically; if it persists, check the network and the API server',
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
 function lateError(deadlineMs: number, cause: unknown): ClusterError {
-  return new ClusterError('CLUSTER_TIMEOUT', `no answer within ${deadlineMs} ms`, {
-    next: 'is the API server overloaded?',
-    cause,
-  });
+  return new ClusterError(
+    'CLUSTER_TIMEOUT',
+    `no response from the API server within ${deadlineMs} ms`,
+    {
+      next: 'check the load of the API server and the network to it',
+      cause,
+    },
+  );
 }
 
 function stalledError(ms: number): ClusterError {
-  return new ClusterError('CLUSTER_STALLED', `nothing was sent for ${ms / 1000} s`, {
-    next: 'nothing: it is tried again; if it lasts, is a proxy holding data back?',
+  return new ClusterError('CLUSTER_STALLED', `the API server sent no data for ${ms / 1000} s`, {
+    next: 'retried automatically; if it persists, check for a proxy or load balancer that buffers responses',
   });
 }

@@ -10,9 +10,9 @@ import type { SourceEvent } from './source.ts';
 import { added, type Exchange, FakeApiServer, initialEnd } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';
 
-// What the real server does is in the integration tests; here is what it cannot be asked to do.
+// Faults that a real API server cannot be made to show; the rest is in the integration tests.
 
-it('tells four kinds over one connection, and names of each how it is doing', async (t) => {
+it('watches four kinds over one connection, and reports the health of each', async (t) => {
   const server = await FakeApiServer.start((x) => {
     if (x.path === '/api/v1/services') x.watch(added('a', 1), initialEnd(2));
     else if (x.path.endsWith('/servicecidrs')) x.refuse(404);
@@ -50,7 +50,7 @@ it('tells four kinds over one connection, and names of each how it is doing', as
   await running;
 });
 
-it('without a node of its own keeps nobody waiting for one', async (t) => {
+it('syncs without a Node when none is watched', async (t) => {
   const server = await FakeApiServer.start((x) => x.watch(initialEnd(2)));
   t.after(() => server[Symbol.asyncDispose]());
   const source = new ApiSource({ connection: { access: openAccess(server.url) } });
@@ -63,7 +63,7 @@ it('without a node of its own keeps nobody waiting for one', async (t) => {
   await running;
 });
 
-it('asks for namespaces where they matter, only for those with the label', async (t) => {
+it('watches only labelled namespaces, and only if they matter', async (t) => {
   const server = await FakeApiServer.start((x) => x.watch(initialEnd(2)));
   t.after(() => server[Symbol.asyncDispose]());
   const connection = { access: openAccess(server.url) };
@@ -78,7 +78,7 @@ it('asks for namespaces where they matter, only for those with the label', async
   await running;
 });
 
-/** As much of an API server as a version has. */
+/** The part of an API server that a version has. */
 interface Had {
   gitVersion: string;
   isStreaming: boolean;
@@ -95,7 +95,7 @@ function answerAs(had: Had): (exchange: Exchange) => void {
   };
 }
 
-describe('what a server lacks', () => {
+describe('ApiSource, features that the server lacks', () => {
   const follow = async (t: TestContext, had: Had) => {
     const server = await FakeApiServer.start(answerAs(had));
     const [problems, missing]: ClusterError[][] = [[], []];
@@ -118,7 +118,7 @@ describe('what a server lacks', () => {
   };
   const gapsOf = ({ gaps }: ServerReport): string[] => gaps.map(({ feature }) => feature);
 
-  it('is told once for all kinds, with its version, and is no problem', async (t) => {
+  it('reports them once for all kinds, with the version, and not as a problem', async (t) => {
     const had = { gitVersion: 'v1.32.9', isStreaming: false, hasRanges: false };
     const { problems, missing, reports, source } = await follow(t, had);
     assert.equal(reports.length, 1);
@@ -129,7 +129,7 @@ describe('what a server lacks', () => {
     assert.ok((missing?.length ?? 0) >= 4);
   });
 
-  it('is nothing of one that has everything', async (t) => {
+  it('reports none for a complete server', async (t) => {
     const { reports, problems } = await follow(t, {
       gitVersion: 'v1.37.1',
       isStreaming: true,
@@ -139,7 +139,7 @@ describe('what a server lacks', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('is asked for again when the server was upgraded, without a restart', async (t) => {
+  it('requests them again after the server was upgraded, without a restart', async (t) => {
     const had = { gitVersion: 'v1.32.9', isStreaming: false, hasRanges: false };
     const { server, reports } = await follow(t, had);
     Object.assign(had, { gitVersion: 'v1.34.1', isStreaming: true, hasRanges: true });
@@ -148,7 +148,7 @@ describe('what a server lacks', () => {
     assert.equal(reports.at(-1)?.version, 'v1.34.1');
   });
 
-  it('is not told again when the same server comes back', async (t) => {
+  it('does not report them again when the same server comes back', async (t) => {
     const had = { gitVersion: 'v1.32.9', isStreaming: false, hasRanges: false };
     const { server, reports } = await follow(t, had);
     const versionCount = (): number =>
@@ -163,7 +163,7 @@ describe('what a server lacks', () => {
   });
 });
 
-it('ends as a whole, with the mistake of who listens', async (t) => {
+it('ends with the error of a listener that throws', async (t) => {
   const server = await FakeApiServer.start((x) => x.watch(initialEnd(2)));
   t.after(() => server[Symbol.asyncDispose]());
   const source = new ApiSource({ connection: { access: openAccess(server.url) }, nodeName: 'n' });
@@ -174,7 +174,7 @@ it('ends as a whole, with the mistake of who listens', async (t) => {
   await assert.rejects(running, mistake);
 });
 
-it('stops at once also while it connects to a server that says nothing', async (t) => {
+it('stops immediately while connecting to a silent server', async (t) => {
   const silent = net.createServer((socket) => t.after(() => socket.destroy()));
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   t.after(() => silent.close());

@@ -27,9 +27,9 @@ export interface ApiSourceOptions {
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
   readonly onProblem?: ProblemListener;
-  /** What the server answered to requests for what Fairlead can do without. */
+  /** Failures of optional resources. */
   readonly onMissing?: ProblemListener;
-  /** What the server lacks, once all kinds have been asked for, and again when it changes. */
+  /** Called with what the server lacks once all kinds have been requested, and when it changes. */
   readonly onServer?: (report: ServerReport) => void;
   readonly timing?: ReflectorTiming;
   readonly clock?: Clock;
@@ -40,7 +40,7 @@ export interface ApiSourceOptions {
 /** About 25 seconds. */
 const VERSION_ATTEMPTS = 5;
 
-/** What the API server tells: several kinds over one connection. */
+/** A source that watches several kinds over one connection to an API server. */
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   #connection: Connection | undefined;
@@ -64,9 +64,9 @@ export class ApiSource implements Source {
       this.#reflector({ resource, connection, interner, onEvent }),
     );
     this.#reflectors = reflectors;
-    // Nobody shall wait for a Node that is not asked for.
+    // A Node that is not watched must not delay the first sync.
     if (this.#options.nodeName === undefined) onEvent({ kind: 'node', type: 'synced' });
-    // One that fails takes the others with it: half a source would look like a whole one.
+    // A failed reflector ends the others: a partial source would look complete.
     const failed = new AbortController();
     const whileAll = AbortSignal.any([signal, failed.signal]);
     whileAll.addEventListener('abort', () => connection.close(), { once: true });
@@ -82,11 +82,11 @@ export class ApiSource implements Source {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Writes an object, over the connection that the watches are on. */
+  /** Creates an object, over the connection of the watches. */
   async create(creation: Creation, signal: AbortSignal): Promise<void> {
     if (this.#connection === undefined) {
-      throw new ClusterError('CLUSTER_UNREACHABLE', 'the connection has not been made yet', {
-        next: 'nothing: it is made when the watches begin',
+      throw new ClusterError('CLUSTER_UNREACHABLE', 'not connected to the API server yet', {
+        next: 'retried automatically once the watches are established',
       });
     }
     await createObject(this.#connection, creation, signal);
@@ -96,7 +96,7 @@ export class ApiSource implements Source {
     const heardAtMs = this.#connection?.lastHeardAtMs ?? 0;
     return this.#reflectors.map((reflector) => {
       const health = reflector.health();
-      // A watch without news is alive as long as its connection answers.
+      // An idle watch is alive as long as its connection responds.
       const lastHeardAtMs = Math.max(health.lastHeardAtMs, health.connected ? heardAtMs : 0);
       return { ...health, lastHeardAtMs };
     });
@@ -120,7 +120,7 @@ export class ApiSource implements Source {
     ];
   }
 
-  /** Asks the server of a new connection which version it is; then for what was missing before. */
+  /** Reads the version of the server on a new connection, then requests again what was missing. */
   async #greet(connection: Connection, signal: AbortSignal): Promise<void> {
     this.#greeting?.abort();
     const greeting = new AbortController();
@@ -137,7 +137,7 @@ export class ApiSource implements Source {
     this.#tellServer();
   }
 
-  /** A server that has just started refuses everything for some seconds. */
+  /** An API server that has just started rejects every request for some seconds. */
   async #askVersion(
     connection: Connection,
     signal: AbortSignal,

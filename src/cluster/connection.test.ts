@@ -13,7 +13,7 @@ import { makeCertificate } from './testing/certificates.ts';
 import { type Exchange, FakeApiServer } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';
 
-// The server here is a fake because a real one does not lose its tongue when a test asks it to.
+// A fake server, because a real one cannot be made to fall silent on demand.
 
 const NEVER = new AbortController().signal;
 
@@ -36,8 +36,8 @@ async function read(connection: Connection, path = '/x'): Promise<string> {
   return `${answer.status} ${Buffer.concat(chunks)}`;
 }
 
-describe('one connection', () => {
-  it('carries all requests, and is opened once for all who wait', async (t) => {
+describe('Connection', () => {
+  it('carries all requests, and is opened once for concurrent requests', async (t) => {
     const server = await serve(t, (x) => x.answer(200, x.path));
     const connection = connect(t, { access: openAccess(server.url) });
     const paths = ['/a', '/b', '/c', '/d'];
@@ -47,7 +47,7 @@ describe('one connection', () => {
     assert.ok(connection.lastHeardAtMs > 0);
   });
 
-  it('is opened again after it was lost, with what the files say by then', async (t) => {
+  it('reopens after it was lost, with the current contents of the files', async (t) => {
     const server = await serve(t, (x) => x.answer(200, 'ok'));
     let reads = 0;
     const tls = async (): Promise<TlsMaterial> => {
@@ -65,7 +65,7 @@ describe('one connection', () => {
     assert.equal(reads, 2);
   });
 
-  it('tells how each request went, also of one that got no answer', async (t) => {
+  it('reports each request, also one without a response', async (t) => {
     const server = await serve(t, (x) => x.answer(x.path === '/no' ? 404 : 200, 'hello'));
     const { host } = new URL(server.url);
     const seen: RequestSeen[] = [];
@@ -94,7 +94,7 @@ describe('one connection', () => {
     assert.equal(await read(connect(t, { access }), '/api'), '200 /k8s/clusters/c1/api');
   });
 
-  it('tells of a body that is cut off, rather than of its end', async (t) => {
+  it('fails on a truncated body', async (t) => {
     const server = await serve(t, (x) => {
       x.watch();
       x.stream.write('half', () => server.resetConnections());
@@ -103,7 +103,7 @@ describe('one connection', () => {
     await assert.rejects(read(connection), { code: 'CLUSTER_CONNECTION_LOST' });
   });
 
-  it('ends at once when it is told to', async (t) => {
+  it('ends immediately when aborted', async (t) => {
     const server = await serve(t, (x) => x.watch());
     const connection = connect(t, { access: openAccess(server.url) });
     const stop = new AbortController();
@@ -114,7 +114,7 @@ describe('one connection', () => {
   });
 });
 
-describe('a body that is followed', () => {
+describe('Answer.follow', () => {
   async function followed(t: TestContext, onRequest: (exchange: Exchange) => void) {
     const server = await serve(t, onRequest);
     const connection = connect(t, { access: openAccess(server.url) });
@@ -122,7 +122,7 @@ describe('a body that is followed', () => {
     return { server, stop, answer: await connection.get('/x', stop.signal) };
   }
 
-  it('comes whole, and ends', async (t) => {
+  it('passes the whole body, and ends', async (t) => {
     const { answer } = await followed(t, (x) => x.answer(200, 'all of it'));
     let text = '';
     await answer.follow((part) => {
@@ -132,7 +132,7 @@ describe('a body that is followed', () => {
     assert.equal(text, 'all of it');
   });
 
-  it('ends when a part was enough, or cannot be borne, and no other part is told', async (t) => {
+  it('passes no more chunks after onPart has enough or throws', async (t) => {
     const endless = (x: Exchange): void => {
       x.watch();
       const timer = setInterval(() => x.stream.write('part'), 1);
@@ -154,7 +154,7 @@ describe('a body that is followed', () => {
     assert.equal(count, 3);
   });
 
-  it('tells why it has no end: cut off, stopped, silent, or lost before anybody read', async (t) => {
+  it('rejects with the reason: truncated, aborted, stalled, or lost before it was read', async (t) => {
     const cut = await followed(t, (x) => {
       x.watch();
       x.stream.write('half');
@@ -184,8 +184,8 @@ describe('a body that is followed', () => {
   });
 });
 
-describe('a server that is not there', () => {
-  it('and refuses is unreachable', async (t) => {
+describe('Connection to a server that is down', () => {
+  it('is unreachable when the connection is refused', async (t) => {
     const server = await FakeApiServer.start((x) => x.watch());
     const { url } = server;
     await server[Symbol.asyncDispose]();
@@ -193,7 +193,7 @@ describe('a server that is not there', () => {
     await assert.rejects(read(connection), { code: 'CLUSTER_UNREACHABLE' });
   });
 
-  it('and says nothing to a new connection is given up in time', async (t) => {
+  it('times out when a new connection stays silent', async (t) => {
     const silent = net.createServer((socket) => t.after(() => socket.destroy()));
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     t.after(() => silent.close());
@@ -203,13 +203,13 @@ describe('a server that is not there', () => {
     await assert.rejects(read(connection), { code: 'CLUSTER_TIMEOUT' });
   });
 
-  it('and does not begin to answer is given up in time', async (t) => {
+  it('times out when no response starts', async (t) => {
     const server = await serve(t, () => undefined);
     const connection = connect(t, { access: openAccess(server.url), answerDeadlineMs: 50 });
     await assert.rejects(read(connection), { code: 'CLUSTER_TIMEOUT' });
   });
 
-  it('any more is noticed by its silence', async (t) => {
+  it('notices a server that vanished by its silence', async (t) => {
     const server = await serve(t, (x) => x.watch());
     // A relay that stops passing anything on, as a machine without power does.
     let isDead = false;
@@ -232,12 +232,15 @@ describe('a server that is not there', () => {
     const begun = connection.lastHeardAtMs;
     await until('answered pings', () => connection.lastHeardAtMs > begun + 60);
     isDead = true;
-    await assert.rejects(reading, { code: 'CLUSTER_CONNECTION_LOST', message: /has not answered/ });
+    await assert.rejects(reading, {
+      code: 'CLUSTER_CONNECTION_LOST',
+      message: /no response from the API server/,
+    });
   });
 });
 
-describe('a token', () => {
-  it('that is refused is fetched anew, once', async (t) => {
+describe('Connection, token', () => {
+  it('fetches a rejected token again, once', async (t) => {
     const server = await serve(t, (x) => {
       const isGood = x.headers.authorization === 'Bearer second';
       x.answer(isGood ? 200 : 401, '');
@@ -260,7 +263,7 @@ describe('a token', () => {
   });
 });
 
-describe('encrypted', () => {
+describe('Connection over TLS', () => {
   const authority = makeCertificate({ name: 'authority' });
   const forServer = makeCertificate({
     name: 'server',
@@ -292,7 +295,7 @@ describe('encrypted', () => {
     'by another name than is on the certificate': [
       'localhost',
       good,
-      /^CLUSTER_TLS TLS handshake .* failed: certificate is for other names$/,
+      /^CLUSTER_TLS TLS handshake .* failed: certificate does not include this host name$/,
     ],
     'by the name that was given for it': [
       'localhost',
@@ -341,7 +344,7 @@ describe('encrypted', () => {
   }
 });
 
-describe('through a proxy', () => {
+describe('Connection through a proxy', () => {
   async function proxy(t: TestContext, status: number) {
     const asked: (string | undefined)[] = [];
     const server = http.createServer();
@@ -374,7 +377,7 @@ describe('through a proxy', () => {
     assert.deepEqual(asked, [`127.0.0.1:${server.port}`, `Basic ${user}`]);
   });
 
-  it('that refuses says so, without its password', async (t) => {
+  it('reports a rejection by the proxy without its password', async (t) => {
     const { url } = await proxy(t, 403);
     const server = new URL('https://10.0.0.1:6443');
     const connection = connect(t, { access: openAccess(server, { proxyUrl: url }) });

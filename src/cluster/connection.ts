@@ -12,16 +12,16 @@ import { PREFERRED_MEDIA_TYPES } from './wire/choice.ts';
 export interface ConnectionOptions {
   readonly access: ClusterAccess;
   readonly userAgent?: string;
-  /** Media types that the server may answer in, the best first. */
+  /** Media types for the Accept header, in order of preference. */
   readonly accept?: string;
   readonly dial?: Dial;
   readonly keepAlive?: KeepAliveOptions;
   readonly connectDeadlineMs?: number;
-  /** Within this the server has to begin to answer a request. */
+  /** Deadline for the start of a response. */
   readonly answerDeadlineMs?: number;
-  /** The server has answered on a new connection, which may be another server than before. */
+  /** Called when a new connection got its first response; it may be another server than before. */
   readonly onOpened?: () => void;
-  /** Told of each request once the server began to answer it, or it failed. */
+  /** Called for each request when its response starts or it fails. */
   readonly onRequest?: RequestListener;
 }
 
@@ -35,7 +35,7 @@ interface LiveSession {
   readonly keepAlive: KeepAlive;
 }
 
-/** The one connection to the API server: opened when first needed, and again when it was lost. */
+/** The only connection to the API server: opened on first use, and again after it was lost. */
 export class Connection {
   readonly #options: ConnectionOptions;
   #session: LiveSession | undefined;
@@ -46,17 +46,17 @@ export class Connection {
     this.#options = options;
   }
 
-  /** When the server last showed that it is there, on the monotonic clock; 0: never. */
+  /** When the server last sent anything, on the monotonic clock; 0: never. */
   get lastHeardAtMs(): number {
     return this.#session?.keepAlive.lastHeardAtMs ?? 0;
   }
 
-  /** Resolves with any status, as soon as the server begins to answer. Throws ClusterError. */
+  /** Resolves with any status, when the response starts. Throws ClusterError. */
   async get(path: string, signal: AbortSignal): Promise<Answer> {
     return await this.#ask({ method: 'GET', path }, signal);
   }
 
-  /** As `get`, for what is no object and has to come in JSON. */
+  /** As `get`, for pages that exist only as JSON. */
   async getJson(path: string, signal: AbortSignal): Promise<Answer> {
     return await this.#ask({ method: 'GET', path, accept: JSON_MEDIA_TYPE }, signal);
   }
@@ -101,7 +101,7 @@ export class Connection {
       tell(sent.answer);
       return sent;
     } catch (error) {
-      // Who stops asking did not fail.
+      // An aborted request is not a failure.
       if (!signal.aborted) tell(undefined);
       throw error;
     }
@@ -179,7 +179,7 @@ interface Question {
   readonly path: string;
   readonly body?: string;
   readonly accept?: string;
-  /** The status for which it was sent before, in vain. */
+  /** The status of the first attempt, if this is a retry. */
   readonly retryOf?: number;
 }
 
@@ -198,15 +198,19 @@ function request(
     const stream = session.request(headers, { endStream: body === undefined });
     return body === undefined ? stream : stream.end(body);
   } catch (error) {
-    throw new ClusterError('CLUSTER_CONNECTION_LOST', 'the request could not be sent', {
-      next: 'nothing: it is tried again; if it lasts, the credentials may hold odd characters',
+    throw new ClusterError('CLUSTER_CONNECTION_LOST', 'cannot send the request to the API server', {
+      next: 'retried automatically; if it persists, check the token for characters that HTTP headers do not allow',
       cause: error,
     });
   }
 }
 
 function closedError(): ClusterError {
-  return new ClusterError('CLUSTER_CONNECTION_LOST', 'the connection has been closed here', {
-    next: 'nothing: we are stopping',
-  });
+  return new ClusterError(
+    'CLUSTER_CONNECTION_LOST',
+    'the connection was closed because Fairlead is stopping',
+    {
+      next: 'no action needed',
+    },
+  );
 }

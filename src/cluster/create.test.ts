@@ -37,7 +37,7 @@ it('creates an object', async (t) => {
   assert.equal(request?.path, EVENT.path);
 });
 
-it('says why the server refuses', async (t) => {
+it('reports why the server rejects the object', async (t) => {
   const { connection } = await stage(t, (exchange) => exchange.refuse(403));
   await assert.rejects(createObject(connection, EVENT, NEVER), {
     code: 'CLUSTER_ANSWER',
@@ -45,7 +45,7 @@ it('says why the server refuses', async (t) => {
   });
 });
 
-it('tries once more with a new token, and the whole object', async (t) => {
+it('retries once with a new token and the whole object', async (t) => {
   const bodies: Promise<string>[] = [];
   const { connection, rejected } = await stage(t, (exchange, index) => {
     bodies.push(text(exchange.stream));

@@ -1,13 +1,13 @@
 import type { Answer } from './answer.ts';
 import { readRefusal } from './refusal.ts';
 
-/** The part of a connection that creating needs. */
+/** The part of a connection that createObject needs. */
 export interface Poster {
   post(path: string, body: object, signal: AbortSignal): Promise<Answer>;
 }
 
 export interface Creation {
-  /** Of the collection, such as `/api/v1/namespaces/default/events`. */
+  /** Path of the collection, such as `/api/v1/namespaces/default/events`. */
   readonly path: string;
   readonly object: object;
 }
@@ -15,7 +15,7 @@ export interface Creation {
 const HTTP_OK = 200;
 const HTTP_MULTIPLE_CHOICES = 300;
 
-/** Creates one object. Throws ClusterError when the server is away or refuses. */
+/** Creates one object. Throws ClusterError when the server is unreachable or rejects it. */
 export async function createObject(
   poster: Poster,
   { path, object }: Creation,

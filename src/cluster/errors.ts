@@ -1,13 +1,13 @@
 /**
- * What went wrong between us and the cluster: for programs (`code`), for a reader (`message`) and
- * for the person who has to go on from here (`next`). Never carries a secret.
+ * A failure between Fairlead and the cluster: `code` for programs, `message` for readers, and
+ * `next` for what to do. Never contains a secret.
  */
 export class ClusterError extends Error {
   readonly code: ClusterErrorCode;
   readonly next: string;
-  /** Set when the server answered, and this was its status. */
+  /** The HTTP status, if the server responded. */
   readonly status: number | undefined;
-  /** How long the server asked us to stay away. */
+  /** The Retry-After of the server. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ClusterErrorCode, message: string, options: ClusterErrorOptions) {
@@ -55,7 +55,7 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** One line for people: what happened, and below it why, as far down as is known. */
+/** One line: the message, followed by those of its causes. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message === '' ? (systemCode(error) ?? error.name) : error.message;

@@ -1,6 +1,5 @@
 /**
- * Readers of values that came from elsewhere. Each takes anything and never throws: what is not as
- * expected counts as absent.
+ * Readers of untrusted values. They never throw: a value of an unexpected type counts as absent.
  */
 
 export type JsonRecord = Readonly<Record<string, unknown>>;

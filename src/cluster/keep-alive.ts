@@ -2,9 +2,9 @@ import type { ClientHttp2Session } from 'node:http2';
 import { ClusterError } from './errors.ts';
 
 export interface KeepAliveOptions {
-  /** Nothing heard for so long: ask whether the peer is there. */
+  /** Idle time after which the server is pinged. */
   readonly quietMs: number;
-  /** No answer for so long after that: it is not. */
+  /** Time without a response to the ping after which the connection is closed. */
   readonly answerMs: number;
 }
 
@@ -12,8 +12,8 @@ export interface KeepAliveOptions {
 export const DEFAULT_KEEP_ALIVE: KeepAliveOptions = { quietMs: 10_000, answerMs: 15_000 };
 
 /**
- * Pings a session that has gone quiet, and ends it when nothing comes back. TCP alone would keep a
- * connection to a machine that lost its power for a quarter of an hour.
+ * Pings an idle session, and closes it when nothing comes back. TCP alone would keep a connection
+ * to a powered-off machine for a quarter of an hour.
  */
 export class KeepAlive {
   readonly #session: ClientHttp2Session;
@@ -51,7 +51,7 @@ export class KeepAlive {
     this.#session.ping((error) => {
       if (error === null) this.heard();
     });
-    // When this process itself stood still, the answer waits in the socket and is read before an
+    // After this process was suspended, the response is in the socket already: it is read before an
     // immediate runs, but after a timer.
     this.#arm(this.#options.answerMs, () => setImmediate(() => this.#judge(askedAtMs)));
   }
@@ -66,8 +66,8 @@ export class KeepAlive {
     this.#session.destroy(
       new ClusterError(
         'CLUSTER_CONNECTION_LOST',
-        `the API server has not answered for ${(quietMs + answerMs) / 1000} s`,
-        { next: 'nothing: it is tried again; if it lasts, look at the network and the API server' },
+        `no response from the API server for ${(quietMs + answerMs) / 1000} s`,
+        { next: 'retried automatically; if it persists, check the network and the API server' },
       ),
     );
   }

@@ -6,7 +6,7 @@ import type {
   SliceObject,
 } from './objects.ts';
 
-/** What Fairlead watches, by a short name of its own. */
+/** The watched kinds, by short names. */
 export interface ObjectOfKind {
   readonly service: ServiceObject;
   readonly slice: SliceObject;

@@ -12,23 +12,23 @@ export interface Getter {
 export interface ListOptions {
   readonly getter: Getter;
   readonly resource: Resource;
-  /** `0`: whatever the server has at hand. Empty: the newest. */
+  /** `0`: any version, from the cache of the server. Empty: the newest. */
   readonly resourceVersion: '' | '0';
   readonly signal: AbortSignal;
   readonly silenceMs: number;
   readonly onItem: (raw: unknown) => void;
-  /** Whatever was told of the list so far is to be forgotten: it begins anew. */
+  /** The list starts over: discard the items so far. */
   readonly onRestart: () => void;
 }
 
 const PAGE_SIZE = '500';
 
-/** Tells every object of a resource; resolves with the version at which the list was true. */
+/** Passes every object of a resource to `onItem`; resolves with the resourceVersion of the list. */
 export async function listAll(options: ListOptions): Promise<string> {
   try {
     return await listPages(options, { limit: PAGE_SIZE });
   } catch (error) {
-    // The pages were too old before the last was read. In one piece that cannot happen.
+    // The continue token expired. A list without a limit has none.
     if (!(error instanceof ClusterError) || error.code !== 'CLUSTER_GONE') throw error;
     options.onRestart();
     return await listPages(options, {});
@@ -42,7 +42,7 @@ async function listPages(options: ListOptions, paging: Query): Promise<string> {
     ...paging,
     ...(resourceVersion === '' ? {} : { resourceVersion }),
   });
-  // The continuation carries the version; the API refuses it together with a version.
+  // The continue token includes the version; the API rejects both together.
   while (page.next !== '') {
     if (followed.has(page.next)) throw endless(resource);
     followed.add(page.next);
@@ -59,21 +59,29 @@ async function readPage(options: ListOptions, query: Query): Promise<RawList> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer.body()) chunks.push(chunk);
   const list = answer.encoding.readList(Buffer.concat(chunks), resource.kind);
-  // Without a version no watch can follow, and what changes in between would be missed.
+  // Without a resourceVersion no watch can follow, and changes in between would be lost.
   if (list === undefined || list.resourceVersion === '') throw malformed(resource);
   for (const item of list.items) options.onItem(item);
   return list;
 }
 
 function malformed(resource: Resource): ClusterError {
-  return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: the answer is no list`, {
-    next: 'is the address of the cluster that of an API server?',
-  });
+  return new ClusterError(
+    'CLUSTER_MALFORMED',
+    `list ${resource.path}: the response is not a list`,
+    {
+      next: 'check that the server address in the kubeconfig is that of an API server',
+    },
+  );
 }
 
-/** A server, or a proxy before it, that does not heed where it is asked to go on. */
+/** A server or proxy that ignores the continue token. */
 function endless(resource: Resource): ClusterError {
-  return new ClusterError('CLUSTER_MALFORMED', `list ${resource.path}: its pages go round`, {
-    next: 'nothing: it is tried again; if it lasts, is a proxy between that repeats answers?',
-  });
+  return new ClusterError(
+    'CLUSTER_MALFORMED',
+    `list ${resource.path}: the server repeats a page (same continue token)`,
+    {
+      next: 'retried automatically; if it persists, check for a proxy that caches responses',
+    },
+  );
 }

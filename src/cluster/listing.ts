@@ -7,14 +7,14 @@ export interface Teller<T> {
   delete(key: ObjectKey): void;
 }
 
-/** A list on its way to those who want to know: begun, filled, and finished when it is complete. */
+/** A list that is being received: begun, filled, and finished when complete. */
 export interface Listing<T> extends Teller<T> {
   finish(): void;
 }
 
 /**
- * The first list is told as it arrives. A later one is told when it is complete, deletes first, so
- * that nobody sees a mixture of old and new, nor anything of a list that breaks off.
+ * The first list is reported as it arrives. A later one is reported when it is complete, deletes
+ * first, so that no mixture of old and new is visible, nor a part of a truncated list.
  */
 export function beginListing<T>(told: Told<T>, teller: Teller<T>): Listing<T> {
   if (told.isEmpty) return { ...teller, finish: () => undefined };

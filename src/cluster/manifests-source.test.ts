@@ -42,8 +42,8 @@ function start(t: TestContext, options: ManifestsSourceOptions) {
   return { told, problems, source, done };
 }
 
-describe('read once', () => {
-  it('takes every form in which objects are written, and leaves other kinds alone', async (t) => {
+describe('ManifestsSource, read once', () => {
+  it('reads every form of manifests, and ignores other kinds', async (t) => {
     const folder = await folderFor(t);
     const slice = {
       apiVersion: 'discovery.k8s.io/v1',
@@ -69,7 +69,7 @@ describe('read once', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('says where a document is broken, and reads the others', async (t) => {
+  it('reports the position of a broken document, and reads the others', async (t) => {
     const folder = await folderFor(t);
     const file = join(folder, 'a.yaml');
     await writeFile(file, `${service('a', '1')}---\nkind: [\n---\n${service('b', '2')}`);
@@ -82,11 +82,11 @@ describe('read once', () => {
     assert.deepEqual(told, ['put default/a', 'put default/b', ...SYNCED]);
     assert.equal(problems.length, 2);
     assert.ok(problems[0]?.startsWith(`${file}:7: `), problems[0]);
-    assert.equal(problems[1], `cannot read ${missing}: there is no such file`);
+    assert.equal(problems[1], `cannot read ${missing}: no such file`);
     assert.equal(source.health()[0]?.skippedCount, 2);
   });
 
-  it('names an object that no API server would accept, and reads the others', async (t) => {
+  it('reports an object that the API server would reject, and reads the others', async (t) => {
     const file = join(await folderFor(t), 'a.json');
     const named = (name: unknown) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name } });
     const items = [named('a" -j ACCEPT\nCOMMIT'), named(undefined), named('b')];
@@ -94,11 +94,11 @@ describe('read once', () => {
     const { told, problems, done } = start(t, { paths: [file], isWatching: false });
     await done;
     assert.deepEqual(told, ['put default/b', ...SYNCED]);
-    assert.match(problems[0] ?? '', /service "a\\" -j ACCEPT\\nCOMMIT": .*does not accept/);
-    assert.match(problems[1] ?? '', /a service without name$/);
+    assert.match(problems[0] ?? '', /service "a\\" -j ACCEPT\\nCOMMIT": .*would reject/);
+    assert.match(problems[1] ?? '', /a service without a name$/);
   });
 
-  it('takes the standard input', async (t) => {
+  it('reads standard input', async (t) => {
     async function* input() {
       yield Buffer.from(service('a', '1'));
     }
@@ -109,8 +109,8 @@ describe('read once', () => {
   });
 });
 
-describe('watched', () => {
-  it('tells what a change changes, and keeps the objects of a document that breaks', async (t) => {
+describe('ManifestsSource, watched', () => {
+  it('reports differences, and keeps the objects of a document that becomes invalid', async (t) => {
     const folder = await folderFor(t);
     const file = join(folder, 'a.yaml');
     await writeFile(file, `${service('a', '1')}---\n${service('b', '2')}`);
@@ -130,7 +130,7 @@ describe('watched', () => {
     assert.deepEqual(told.slice(1), ['put default/c', 'delete default/a', 'delete default/b']);
   });
 
-  it('sees a link turned to another folder, as a mounted ConfigMap changes', async (t) => {
+  it('follows a symbolic link that is replaced, as in a mounted ConfigMap', async (t) => {
     const folder = await folderFor(t);
     for (const [version, ip] of [
       ['v1', '1'],
@@ -150,7 +150,7 @@ describe('watched', () => {
   });
 });
 
-it('survives any text', () => {
+it('never throws, whatever the text', () => {
   const piece = fc.constantFrom('---\n', '- ', 'a: ', '&x ', '*x ', '{', '}', '[', '\n', '  ', '"');
   const text = fc.oneof(
     fc.string(),

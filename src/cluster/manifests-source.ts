@@ -16,9 +16,9 @@ import type { ProblemListener, Source, SourceEvent, SourceHealth } from './sourc
 export interface ManifestsSourceOptions {
   /** Files, folders, or `-` for the standard input. */
   readonly paths: readonly string[];
-  /** Follow changes until aborted; otherwise read once and be done. */
+  /** Follow changes until aborted; otherwise read once. */
   readonly isWatching: boolean;
-  /** Only this Node, as the API server would be asked; all when not given. */
+  /** Only this Node, as with an API server; default: all. */
   readonly nodeName?: string;
   readonly onProblem?: ProblemListener;
   readonly standardInput?: AsyncIterable<Buffer | string>;
@@ -40,7 +40,7 @@ export class ManifestsSource implements Source {
   async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
     const { paths, nodeName, isWatching } = this.#options;
     const manifests = new ManifestSet({ interner: new Interner(), nodeName });
-    // The standard input can be read once; what it said holds until the end.
+    // Standard input can be read only once; its objects stay until the end.
     const fromInput = paths.includes(STANDARD_INPUT) ? [await this.#readInput(signal)] : [];
     if (signal.aborted) return;
     const onDisk = paths.filter((path) => path !== STANDARD_INPUT);
@@ -77,7 +77,7 @@ export class ManifestsSource implements Source {
     try {
       return { file, text: await readAll(addAbortSignal(signal, input)) };
     } catch (cause) {
-      const next = 'give the manifests as files instead';
+      const next = 'pass the manifests as files instead';
       const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}`, {
         next,
         cause,
@@ -97,7 +97,7 @@ export class ManifestsSource implements Source {
 }
 
 function noManifests(paths: readonly string[]): ClusterError {
-  const message = `no manifests in ${paths.join(', ')}`;
-  const next = 'give a folder with files that end in .yaml, .yml or .json';
+  const message = `no manifest files in ${paths.join(', ')}`;
+  const next = 'pass a folder that contains .yaml, .yml or .json files';
   return new ClusterError('MANIFEST_UNREADABLE', message, { next });
 }

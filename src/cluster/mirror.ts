@@ -15,8 +15,8 @@ export interface MirrorOptions<K extends Kind> {
 }
 
 /**
- * Follows what the server holds of one kind: takes objects as they come, tells what that changes,
- * and knows from which version a watch can go on.
+ * Tracks the objects of one kind: reports what each list or event changes, and the version from
+ * which a watch can resume.
  */
 export class Mirror<K extends Kind> {
   readonly #options: MirrorOptions<K>;
@@ -36,7 +36,7 @@ export class Mirror<K extends Kind> {
     };
   }
 
-  /** Empty: there is no such version, and the next step is a list. */
+  /** Empty: no version to resume from, so the next step is a list. */
   get resumeAt(): string {
     return this.#resumeAt;
   }
@@ -64,7 +64,7 @@ export class Mirror<K extends Kind> {
 
   delete(raw: unknown): void {
     const key = readKey(raw, this.#options.interner);
-    if (key === undefined) this.skip('a deleted object has no name');
+    if (key === undefined) this.skip('a delete event has no object name');
     else (this.#listing ?? this.#teller).delete(key);
     this.#advance(readResourceVersion(raw));
   }
@@ -78,11 +78,15 @@ export class Mirror<K extends Kind> {
     const wentBack = version < this.#newestSeen;
     this.#newestSeen = version;
     if (wentBack) {
-      // A database restored from a backup counts again: equal versions may be other contents.
+      // A restored etcd counts versions again, so equal versions may have different contents.
       this.#told.forgetVersions();
-      throw new ClusterError('CLUSTER_GONE', "the API server's history begins anew", {
-        next: 'nothing: the list is fetched anew',
-      });
+      throw new ClusterError(
+        'CLUSTER_GONE',
+        "the API server's resourceVersion went back (restored from a backup?)",
+        {
+          next: 'no action needed: the list is read again',
+        },
+      );
     }
     this.#listing?.finish();
     this.#listing = undefined;
@@ -96,7 +100,7 @@ export class Mirror<K extends Kind> {
     this.#options.onEvent({ kind: this.#options.kind, type: 'synced' });
   }
 
-  /** The server no longer knows the version that we could go on from. */
+  /** The version to resume from has expired on the server. */
   expire(): void {
     this.#resumeAt = '';
   }
@@ -104,15 +108,15 @@ export class Mirror<K extends Kind> {
   skip(what: string): void {
     this.#skippedCount++;
     this.#options.onProblem(
-      new ClusterError('CLUSTER_MALFORMED', `${this.#options.kind}: ${what}; left out`, {
-        next: 'the rest is not affected; report it if the API server is an unchanged one',
+      new ClusterError('CLUSTER_MALFORMED', `${this.#options.kind}: ${what}; object ignored`, {
+        next: 'other objects are not affected; if the API server is unmodified Kubernetes, report it as a bug',
       }),
     );
   }
 
   #skipObject(raw: unknown): void {
     const key = readKey(raw, this.#options.interner);
-    // What was told of it before is not true any more.
+    // The version reported before is outdated.
     if (key !== undefined) (this.#listing ?? this.#teller).delete(key);
     this.skip(key === undefined ? 'an object has no name' : `object ${key} cannot be read`);
   }

@@ -1,7 +1,6 @@
 /**
- * What Fairlead keeps of the objects of the API: the few fields that a proxy reads, and nothing
- * else, so that fifty thousand of them fit into memory. Absent optional fields have been given
- * the API's defaults by whoever narrowed them.
+ * The fields of API objects that a proxy reads, and nothing else, so that fifty thousand objects
+ * fit into memory. narrow/ fills in the defaults of the API.
  */
 
 export interface ServiceObject {

@@ -7,8 +7,8 @@ import { type Step, stage } from './testing/reflector-stage.ts';
 const A = 'default/a';
 const B = 'default/b';
 
-describe('what cannot be read', () => {
-  it('is left out and counted, and makes the next watch a list', async (t) => {
+describe('Reflector, unreadable objects', () => {
+  it('ignores and counts them, and lists again', async (t) => {
     const { server, tells, reflector, problems } = await stage(t, [
       (x) => {
         x.watch(initialEnd(7), added('a', 8));
@@ -25,8 +25,8 @@ describe('what cannot be read', () => {
     assert.equal(server.requests[1]?.query['sendInitialEvents'], 'true');
   });
 
-  it('halves of lines are put together, wherever they are cut', async (t) => {
-    // An address it is not, but a letter of two bytes, which may be cut between them too.
+  it('joins lines that are split anywhere', async (t) => {
+    // A character of two bytes, which may be split too.
     const bytes = Buffer.from(`${JSON.stringify(added('a', 8, 'ä'))}\n`);
     const { tells, events } = await stage(t, [
       async (x) => {
@@ -43,8 +43,8 @@ describe('what cannot be read', () => {
   });
 });
 
-describe('a line that cannot be read, in a watch that stays open', () => {
-  /** Longer than a test waits: whatever happens next is not because the watch fell silent. */
+describe('Reflector, an unreadable line in a watch that stays open', () => {
+  /** Longer than a test waits, so that no silence timeout fires. */
   const timing = { watchSeconds: 300, listSilenceMs: 60_000, watchSilenceMs: 60_000 };
   const PROXY_ERROR = 'upstream connect error or disconnect/reset before headers\n';
   const half = (event: object): string => {
@@ -59,7 +59,7 @@ describe('a line that cannot be read, in a watch that stays open', () => {
     },
   };
   for (const [what, send] of Object.entries(lost)) {
-    it(`(${what}) leads at once to a list that tells what was on it`, async (t) => {
+    it(`(${what}) leads to a new list immediately, which has the lost change`, async (t) => {
       const { server, clock, told } = await stage(
         t,
         [
@@ -78,7 +78,7 @@ describe('a line that cannot be read, in a watch that stays open', () => {
     });
   }
 
-  it('lets a list come to its end first, which is then fetched anew', async (t) => {
+  it('finishes a list in progress before it lists again', async (t) => {
     const { server, problems, tells } = await stage(
       t,
       [

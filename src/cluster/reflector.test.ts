@@ -24,8 +24,8 @@ import { type Step, stage } from './testing/reflector-stage.ts';
 const A = 'default/a';
 const B = 'default/b';
 
-describe('a list that is streamed', () => {
-  it('asks for the initial events, tells them as they come, and then that all were told', async (t) => {
+describe('Reflector, streaming list', () => {
+  it('requests initial events, reports them as they arrive, then synced', async (t) => {
     const { server, tells, reflector } = await stage(t, [
       (x) => x.watch(added('a', 3), added('b', 5), initialEnd(7), added('c', 8)),
     ]);
@@ -44,7 +44,7 @@ describe('a list that is streamed', () => {
     assert.equal(reflector.health().connected, true);
   });
 
-  it('begins again when it breaks off, and tells nothing twice', async (t) => {
+  it('starts over when truncated, and reports nothing twice', async (t) => {
     const { server, tells } = await stage(t, [
       (x) => {
         x.watch(added('a', 3), added('b', 5));
@@ -56,7 +56,7 @@ describe('a list that is streamed', () => {
     assert.equal(server.requests[1]?.query['resourceVersion'], '');
   });
 
-  it('gives way to pages when the server does not know it', async (t) => {
+  it('falls back to pages when the server rejects it', async (t) => {
     const { server, tells, clock } = await stage(t, [
       (x) => x.refuse(422),
       (x) =>
@@ -75,7 +75,7 @@ describe('a list that is streamed', () => {
     assert.deepEqual(clock.sleptMs, [], 'there is no reason to wait');
   });
 
-  it('gives way to pages when its end never comes', async (t) => {
+  it('falls back to pages when its end never comes', async (t) => {
     const silent: Step = (x) => x.watch(added('a', 3));
     const { server, tells } = await stage(t, [
       silent,
@@ -88,10 +88,10 @@ describe('a list that is streamed', () => {
   });
 });
 
-describe('pages', () => {
+describe('Reflector, pages', () => {
   const noStream: Step = (x) => x.refuse(422);
 
-  it('tells nothing of pages that grew too old but what the list has that takes their place', async (t) => {
+  it('reports only the list that replaces expired pages', async (t) => {
     const page = { resourceVersion: '20', continue: 'more' };
     const { tells } = await stage(t, [
       (x) => x.refuse(400),
@@ -102,7 +102,7 @@ describe('pages', () => {
     await tells(`put ${A}`, `put ${B}`, `delete ${A}`, 'synced');
   });
 
-  it('are read in one piece when they grow too old on the way', async (t) => {
+  it('lists without a limit when the continue token expires', async (t) => {
     const { server, tells } = await stage(t, [
       noStream,
       (x) => x.answer(200, { metadata: { resourceVersion: '1', continue: 'c' }, items: [] }),
@@ -113,7 +113,7 @@ describe('pages', () => {
     assert.equal(server.requests[3]?.query['limit'], undefined);
   });
 
-  it('that go round are not followed for ever', async (t) => {
+  it('fails when the server repeats a page', async (t) => {
     const again: Step = (x) =>
       x.answer(200, { metadata: { resourceVersion: '1', continue: 'c' }, items: [] });
     const { tells, problems } = await stage(t, [
@@ -129,7 +129,7 @@ describe('pages', () => {
     );
   });
 
-  it('that are no list are tried again', async (t) => {
+  it('retries when the response is not a list', async (t) => {
     const { tells, problems } = await stage(t, [
       noStream,
       (x) => x.answer(200, '<html>sign in</html>'),
@@ -143,8 +143,8 @@ describe('pages', () => {
   });
 });
 
-describe('a watch that ends', () => {
-  it('goes on from the last bookmark', async (t) => {
+describe('Reflector, a watch that ends', () => {
+  it('resumes from the last bookmark', async (t) => {
     const { server, tells } = await stage(t, [
       (x) => x.watch(added('a', 3), initialEnd(7), bookmark(40)).end(),
       (x) => x.watch(deleted('a', 41)).end(),
@@ -156,7 +156,7 @@ describe('a watch that ends', () => {
     assert.equal(server.requests[1]?.query['sendInitialEvents'], undefined);
   });
 
-  it('in the middle of a line, by a lost connection, goes on where it was', async (t) => {
+  it('resumes where it was after a connection lost within a line', async (t) => {
     const { server, tells } = await stage(t, [
       (x) => {
         x.watch(initialEnd(7), added('a', 8));
@@ -169,7 +169,7 @@ describe('a watch that ends', () => {
     assert.equal(server.connectionCount, 2);
   });
 
-  it('by falling silent is noticed, and goes on where it was', async (t) => {
+  it('notices silence, and resumes where it was', async (t) => {
     const { server, tells, clock, reflector } = await stage(t, [
       (x) => x.watch(initialEnd(7), added('a', 8)),
       (x) => x.watch(added('b', 9)),
@@ -180,7 +180,7 @@ describe('a watch that ends', () => {
     assert.equal(reflector.health().connected, true);
   });
 
-  it('does not do so by a silence that only a list must not have', async (t) => {
+  it('applies the shorter silence limit only to lists', async (t) => {
     const timing = { watchSeconds: 300, listSilenceMs: 40, watchSilenceMs: 5_000 };
     const { server, tells } = await stage(
       t,
@@ -196,7 +196,7 @@ describe('a watch that ends', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('after it lasted long is followed by the next without a pause', async (t) => {
+  it('starts the next watch without delay after a long one', async (t) => {
     const { tells, clock } = await stage(t, [
       (x) => {
         x.watch(initialEnd(7));
@@ -210,13 +210,13 @@ describe('a watch that ends', () => {
   });
 });
 
-describe('a version that the server no longer has', () => {
+describe('Reflector, expired version', () => {
   const gone: Readonly<Record<string, Step>> = {
     'said by the answer': (x) => x.refuse(410),
     'said within the watch': (x) => x.watch({ type: 'ERROR', object: statusObject(410) }),
   };
   for (const [how, step] of Object.entries(gone)) {
-    it(`${how}, leads to a new list of which only the changes are told`, async (t) => {
+    it(`${how}, lists again and reports only the differences`, async (t) => {
       const { server, tells } = await stage(t, [
         (x) => x.watch(added('a', 3), added('b', 4), added('c', 5), initialEnd(7)).end(),
         step,
@@ -235,7 +235,7 @@ describe('a version that the server no longer has', () => {
     });
   }
 
-  it('of the future, as after a restored database, leads to a list in which all is told', async (t) => {
+  it('lists again and reports everything after etcd was restored from a backup', async (t) => {
     const { tells } = await stage(t, [
       (x) => x.watch(added('a', 30), initialEnd(70)).end(),
       (x) => x.refuse(504),
@@ -248,12 +248,12 @@ describe('a version that the server no longer has', () => {
   });
 });
 
-describe('a wall clock that jumps', () => {
+describe('Reflector, wall clock jumps', () => {
   const DAY_MS = 86_400_000;
 
   for (const byMs of [-DAY_MS, DAY_MS]) {
     const direction = byMs < 0 ? 'back' : 'forward';
-    it(`${direction} by a day changes no wait after failures, and no age of the last news`, async (t) => {
+    it(`${direction} by a day: changes neither backoff nor the age of the last event`, async (t) => {
       const fails: Step = (x) => {
         clock.jumpWall(byMs);
         x.refuse(500);
@@ -270,7 +270,7 @@ describe('a wall clock that jumps', () => {
     });
   }
 
-  it('makes a watch that ended at once no long one', async (t) => {
+  it('still treats a watch that ended immediately as short', async (t) => {
     const { tells, clock } = await stage(t, [
       (x) => {
         x.watch(initialEnd(7));
@@ -284,8 +284,8 @@ describe('a wall clock that jumps', () => {
   });
 });
 
-describe('a server that refuses', () => {
-  it('is asked again later and later, up to half a minute', async (t) => {
+describe('Reflector, rejected requests', () => {
+  it('backs off up to half a minute', async (t) => {
     const fails: Step = (x) => x.refuse(500);
     const { tells, clock, reflector, problems } = await stage(t, [
       ...Array.from({ length: 8 }, () => fails),
@@ -298,7 +298,7 @@ describe('a server that refuses', () => {
     assert.equal(reflector.health().lastError, undefined);
   });
 
-  it('and says when to come back is taken at its word', async (t) => {
+  it('honours Retry-After', async (t) => {
     const { tells, clock } = await stage(t, [
       (x) => x.refuse(429, { 'retry-after': '7' }),
       (x) => x.watch(initialEnd(7)),
@@ -307,7 +307,7 @@ describe('a server that refuses', () => {
     assert.deepEqual(clock.sleptMs, [7_800]);
   });
 
-  it('shows in the health', async (t) => {
+  it('reports the error in health()', async (t) => {
     const { reflector, problems, clock } = await stage(t, [(x) => x.refuse(403)]);
     clock.isHeld = true;
     await until('a problem', () => problems.length === 1);
@@ -316,7 +316,7 @@ describe('a server that refuses', () => {
     assert.match(problems[0]?.next ?? '', /system:node-proxier/);
   });
 
-  it('says nothing of streamed lists that it does not know, and reads pages', async (t) => {
+  it('reads pages without a problem report when streaming lists are not supported', async (t) => {
     const { tells, problems, missing, reflector } = await stage(t, [
       (x) => x.refuse(422),
       (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [] }),
@@ -331,12 +331,12 @@ describe('a server that refuses', () => {
   });
 });
 
-describe('a kind that a proxy can do without', () => {
+describe('Reflector, optional kind', () => {
   const [V1, V1BETA1] = [SERVICE_CIDRS.path, SERVICE_CIDRS.olderPaths?.[0] ?? ''];
   const notThere: Step = (x) => x.refuse(404);
   const pathsOf = (server: FakeApiServer): string[] => server.requests.map(({ path }) => path);
 
-  it('keeps nobody waiting where the server has no version of it, and is asked for again', async (t) => {
+  it('syncs when the server lacks it, and requests it again later', async (t) => {
     const tries = 5;
     const { server, tells, clock, problems } = await stage(
       t,
@@ -350,7 +350,7 @@ describe('a kind that a proxy can do without', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('is read in its older version where the server has only that', async (t) => {
+  it('uses the older API version if the server has only that', async (t) => {
     const { server, tells, clock, reflector } = await stage(
       t,
       [notThere, (x) => x.watch(added('a', 3), initialEnd(7))],
@@ -362,7 +362,7 @@ describe('a kind that a proxy can do without', () => {
     assert.equal(reflector.health().absent, undefined);
   });
 
-  it('is read in its newer version when the older one has gone, without a new list', async (t) => {
+  it('switches to the newer API version without a new list', async (t) => {
     const { server, tells } = await stage(
       t,
       [
@@ -382,7 +382,7 @@ describe('a kind that a proxy can do without', () => {
     assert.equal(last?.query['resourceVersion'], '7');
   });
 
-  it('is asked for at once when the connection is another one', async (t) => {
+  it('requests it again on a new connection', async (t) => {
     const { server, tells, clock, reflector } = await stage(t, [notThere, notThere], {
       resource: SERVICE_CIDRS,
     });
@@ -413,7 +413,7 @@ describe('a kind that a proxy can do without', () => {
     });
   }
 
-  it('is not given up where a server that has just started forbids it for a moment', async (t) => {
+  it('retries while a starting server forbids it for a moment', async (t) => {
     const { tells, clock, reflector } = await stage(
       t,
       [
@@ -431,7 +431,7 @@ describe('a kind that a proxy can do without', () => {
     assert.equal(reflector.health().absent, undefined);
   });
 
-  it('is followed once its right is given', async (t) => {
+  it('watches it once permission is granted', async (t) => {
     const refuse: Step = (x) => x.refuse(403);
     const { tells, problems, reflector } = await stage(
       t,
@@ -445,7 +445,7 @@ describe('a kind that a proxy can do without', () => {
   });
 });
 
-it('passes on what its listener throws: that is no fault of the server', async (t) => {
+it('rejects with the error of a listener that throws', async (t) => {
   const server = await FakeApiServer.start((x) => x.watch(added('a', 1)));
   const connection = new Connection({ access: openAccess(server.url) });
   t.after(async () => {
@@ -468,7 +468,7 @@ it('passes on what its listener throws: that is no fault of the server', async (
   await assert.rejects(reflector.run(new AbortController().signal), mistake);
 });
 
-it('survives any bytes, and holds in the end what the server has', async (t) => {
+it('ends with the state of the server, whatever bytes it sends', async (t) => {
   const word = fc.oneof(
     fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
     fc

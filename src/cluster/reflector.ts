@@ -15,11 +15,11 @@ import type { ProblemListener, SourceEvent, SourceHealth } from './source.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 export interface ReflectorTiming {
-  /** A watch is asked to last between this and twice this. */
+  /** timeoutSeconds of a watch is between this and twice this. */
   readonly watchSeconds: number;
-  /** So much silence within a list is too much. */
+  /** Longest pause within a list. */
   readonly listSilenceMs: number;
-  /** So much silence of a watch is too much; the server sends a bookmark about every minute. */
+  /** Longest pause within a watch; the server sends a bookmark about every minute. */
   readonly watchSilenceMs: number;
 }
 
@@ -39,22 +39,22 @@ export interface ReflectorOptions<K extends Kind> {
   readonly timing: ReflectorTiming;
   readonly onEvent: (event: SourceEvent) => void;
   readonly onProblem: ProblemListener;
-  /** What the server answered to a request for something that Fairlead can do without. */
+  /** Failures of optional resources. */
   readonly onMissing?: ProblemListener;
-  /** What the server lacks has become known, or has changed. */
+  /** Called when it becomes known, or changes, what the server lacks. */
   readonly onServerKnown?: () => void;
 }
 
-/** A watch that lasted so long and then ended did what it should. */
+/** A watch that lasted this long ended normally. */
 const HEALTHY_MS = 120_000;
-/** What is missing is asked for again after this, then at a slower and slower pace. */
+/** Delay before a missing resource is requested again; it doubles up to the limit below. */
 const ABSENT_RETRY_MS = 10_000;
 const LONGEST_ABSENT_RETRY_MS = 60_000;
 const LONGEST_RETRY_AFTER_MS = 300_000;
-/** Failures of one kind after which the other way is taken. */
-const PATIENCE = 3;
-/** The same for what an API server forbids that may be starting. */
-const STARTING_PATIENCE = 5;
+/** Failures after which the alternative is used: a new list, or a paged list. */
+const FAILURES_BEFORE_FALLBACK = 3;
+/** 403 responses that are retried, because the API server may be starting. */
+const FORBIDDEN_WHILE_STARTING = 5;
 
 const STREAM_LIST: Query = {
   sendInitialEvents: 'true',
@@ -62,7 +62,7 @@ const STREAM_LIST: Query = {
   resourceVersion: '',
 };
 
-/** Lists and watches one kind for as long as it runs, whatever the server does. */
+/** Lists and watches one kind until aborted, with retries. */
 export class Reflector<K extends Kind> {
   readonly #options: ReflectorOptions<K>;
   readonly #mirror: Mirror<K>;
@@ -76,12 +76,12 @@ export class Reflector<K extends Kind> {
   #isConnected = false;
   #lastHeardAtMs = 0;
   #lastError: string | undefined;
-  /** Of an optional kind that cannot be had. */
+  /** Why an optional kind is not available. */
   #absent: GapReason | undefined;
   #absentWait = new AbortController();
   #absentRetryMs = ABSENT_RETRY_MS;
   #forbiddenCount = 0;
-  /** The server is another one, and has not been asked again for what was missing. */
+  /** Connected to another server, which has not been asked for the missing kinds yet. */
   #isUnsettled = false;
 
   constructor(options: ReflectorOptions<K>) {
@@ -97,17 +97,17 @@ export class Reflector<K extends Kind> {
     this.#paths = new ResourcePaths(resource);
   }
 
-  /** Whether the server refused to stream a list. */
+  /** Whether the server rejected a streaming list. */
   get isStreamRefused(): boolean {
     return this.#isStreamRefused;
   }
 
-  /** Whether the server has answered so far that what it lacks is known. */
+  /** Whether it is known what the server lacks. */
   get isSettled(): boolean {
     return !this.#isUnsettled && (this.#mirror.isSynced || this.#lastError !== undefined);
   }
 
-  /** Another server may answer from now on: what it lacked is asked for again. */
+  /** Another server may respond from now on: request the missing kinds again. */
   reconnected({ isOtherVersion }: { isOtherVersion: boolean }): void {
     if (isOtherVersion && this.#isStreamRefused) {
       this.#streamsLists = true;
@@ -130,11 +130,11 @@ export class Reflector<K extends Kind> {
     };
   }
 
-  /** Resolves when the signal aborts; rejects only when whoever is told events throws. */
+  /** Resolves when the signal aborts; rejects only when a listener throws. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const begunAtMs = this.#options.clock.monotonicMs();
-      // The line may have been a change of which nobody will tell again.
+      // The unreadable message may have been a change that is not sent again.
       if (this.#hasMissedLine) this.#relist();
       try {
         await this.#follow(signal);
@@ -165,7 +165,7 @@ export class Reflector<K extends Kind> {
       resource: this.#resource,
       signal,
       silenceMs: timing.listSilenceMs,
-      // Any version will do to begin with. Later it must not be older than what was told.
+      // The first list may have any version. A later one must not be older than what was reported.
       resourceVersion: this.#mirror.isSynced ? '' : '0',
       onItem: (raw) => this.#mirror.put(raw),
       onRestart: () => this.#mirror.beginList(),
@@ -199,7 +199,7 @@ export class Reflector<K extends Kind> {
       this.#heard();
       for (const event of events.push(part)) this.#take(event);
       if (wasListing && !this.#isListing()) limitSilence();
-      // What was missed comes with a new list, now rather than when the server ends the watch.
+      // List again now, rather than when the server ends the watch.
       return this.#hasMissedLine && !this.#isListing() ? 'enough' : 'more';
     });
     if (this.#isListing()) throw brokenOff(resource);
@@ -217,7 +217,7 @@ export class Reflector<K extends Kind> {
     const mirror = this.#mirror;
     switch (event?.type) {
       case undefined:
-        mirror.skip('a line of the watch is no event');
+        mirror.skip('a message of the watch is not a watch event');
         this.#hasMissedLine = true;
         return;
       case 'put':
@@ -248,19 +248,19 @@ export class Reflector<K extends Kind> {
     this.#lastHeardAtMs = this.#options.clock.monotonicMs();
   }
 
-  /** A server that ends each watch at once must not be asked again at once. */
+  /** Back off from a server that ends each watch immediately. */
   #assertLasted(ms: number): void {
     if (ms >= HEALTHY_MS) return;
     throw new ClusterError(
       'CLUSTER_CONNECTION_LOST',
-      `the server ended the watch after ${Math.round(ms)} ms`,
+      `the API server ended the watch after ${Math.round(ms)} ms`,
       {
-        next: 'nothing: it is tried again; the API server may be restarting',
+        next: 'retried automatically; the API server may be restarting',
       },
     );
   }
 
-  /** Decides how to go on after a failure, and waits before. */
+  /** Chooses the next step after a failure, and backs off. */
   async #recover(error: ClusterError, signal: AbortSignal): Promise<void> {
     if (error.code === 'CLUSTER_STALLED' && !this.#isListing()) return;
     const { resource, onProblem, onMissing } = this.#options;
@@ -289,12 +289,14 @@ export class Reflector<K extends Kind> {
     await clock.sleep(toldMs + this.#backoff.afterFailure(clock.monotonicMs()), signal);
   }
 
-  /** One that has just started has not read its roles, or not added what is new to them. */
+  /** An API server that has just started may not have loaded its roles yet. */
   #mayBeStarting({ status }: ClusterError): boolean {
-    return status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < STARTING_PATIENCE;
+    return (
+      status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < FORBIDDEN_WHILE_STARTING
+    );
   }
 
-  /** What not every cluster has does not keep the others waiting. */
+  /** An optional kind must not delay the first sync. */
   #isAbsent({ status }: ClusterError): boolean {
     const { resource } = this.#options;
     return resource.isOptional === true && (status === 404 || status === 403);
@@ -304,7 +306,7 @@ export class Reflector<K extends Kind> {
     return this.#isListing() && this.#streamsLists && (status === 400 || status === 422);
   }
 
-  /** Until the server is another one, or for a while: rights can be given at any time. */
+  /** Until the server changes, or for a while: permissions can be granted at any time. */
   async #doWithout(error: ClusterError, signal: AbortSignal): Promise<void> {
     const { clock, onServerKnown } = this.#options;
     const absent =
@@ -325,17 +327,19 @@ export class Reflector<K extends Kind> {
     this.#paths.prefer();
   }
 
-  /** Takes another way when the failure may come from the one that was taken. */
+  /** Switches to the alternative when the failure may come from the current request. */
   #changeOfWays(error: ClusterError): void {
     if (!this.#isListing()) {
       const isRefused = error.code === 'CLUSTER_ANSWER' && !isTransient(error.status);
       if (isRefused) this.#refusedResumes++;
-      // For example a version of the future, after the database was restored from a backup.
-      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= PATIENCE) this.#relist();
+      // For example a version of the future, after etcd was restored from a backup.
+      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= FAILURES_BEFORE_FALLBACK)
+        this.#relist();
       return;
     }
     const isBroken = error.code === 'CLUSTER_STALLED' || error.code === 'CLUSTER_MALFORMED';
-    if (isBroken && ++this.#brokenStreamLists >= PATIENCE) this.#streamsLists = false;
+    if (isBroken && ++this.#brokenStreamLists >= FAILURES_BEFORE_FALLBACK)
+      this.#streamsLists = false;
   }
 
   #relist(): void {
@@ -345,13 +349,17 @@ export class Reflector<K extends Kind> {
   }
 }
 
-/** Says nothing about the version we asked for. */
+/** Says nothing about the requested version. */
 function isTransient(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429;
 }
 
 function brokenOff(resource: Resource): ClusterError {
-  return new ClusterError('CLUSTER_MALFORMED', `watch ${resource.path}: the list breaks off`, {
-    next: 'nothing: it is tried again, and after some tries in another way',
-  });
+  return new ClusterError(
+    'CLUSTER_MALFORMED',
+    `watch ${resource.path}: the stream ended before the initial list was complete`,
+    {
+      next: 'retried automatically, after several failures with a paged list instead',
+    },
+  );
 }

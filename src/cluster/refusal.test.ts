@@ -20,13 +20,13 @@ function answer(status: number, ending: unknown): Answer {
   return partly as unknown as Answer;
 }
 
-test('a refusal whose reason never comes is one all the same', async () => {
+test('returns the error of the status when the body never arrives', async () => {
   const stalled = new ClusterError('CLUSTER_STALLED', 'nothing was sent', { next: 'nothing' });
   const { code, status } = await readRefusal(answer(410, stalled), 'watch');
   assert.deepEqual([code, status], ['CLUSTER_GONE', 410]);
 });
 
-test('whoever wants no answer any more is told no other reason', async () => {
+test('rejects with the reason of the signal when aborted', async () => {
   const reason = new DOMException('enough', 'AbortError');
   await assert.rejects(readRefusal(answer(410, reason), 'watch'), reason);
 });

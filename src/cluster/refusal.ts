@@ -12,7 +12,7 @@ const HTTP_TOO_MANY = 429;
 const MAX_BYTES = 64 * 1024;
 const SILENCE_MS = 5_000;
 
-/** Reads why the server did not do as it was asked. */
+/** Reads the reason of an error status. */
 export async function readRefusal(answer: Answer, what: string): Promise<ClusterError> {
   const status = answer.encoding.readStatus(await readBody(answer));
   return refusal(what, {
@@ -22,7 +22,7 @@ export async function readRefusal(answer: Answer, what: string): Promise<Cluster
   });
 }
 
-/** As much of a short answer as comes. */
+/** The body, up to a limit. */
 export async function readBody(answer: Answer): Promise<Buffer> {
   answer.limitSilence(SILENCE_MS);
   const chunks: Buffer[] = [];
@@ -34,19 +34,19 @@ export async function readBody(answer: Answer): Promise<Buffer> {
       if (size > MAX_BYTES) break;
     }
   } catch (error) {
-    // What to do next depends on the status alone; what cannot be read says nothing.
+    // `next` depends on the status only; the body may be missing.
     if (!(error instanceof ClusterError)) throw error;
   }
   return Buffer.concat(chunks);
 }
 
-/** The error for a status, whether it came as an answer or in the middle of a watch. */
+/** The error for a status, of a response or in a watch stream. */
 export function refusal(what: string, status: StatusObject): ClusterError {
   const isGone = status.code === HTTP_GONE || status.reason === 'Expired';
   const words = new Set([String(status.code), status.reason, status.message]);
   words.delete('');
-  const answer = `the API server answers ${[...words].join(' ')}`;
-  // Who asks is not known: whatever is asked for, the answer is the same.
+  const answer = `the API server responded ${[...words].join(' ')}`;
+  // Authentication failed: the same for every resource.
   const message = status.code === HTTP_UNAUTHORIZED ? answer : `${what}: ${answer}`;
   return new ClusterError(isGone ? 'CLUSTER_GONE' : 'CLUSTER_ANSWER', message, {
     next: nextAfter(status.code),
@@ -58,16 +58,16 @@ export function refusal(what: string, status: StatusObject): ClusterError {
 function nextAfter(code: number): string {
   switch (code) {
     case HTTP_UNAUTHORIZED:
-      return 'get a new token or client certificate for the kubeconfig: this one is unknown or has expired';
+      return 'renew the token or client certificate in the kubeconfig: it is invalid or expired';
     case HTTP_FORBIDDEN:
-      return 'give this user the role system:node-proxier (a ClusterRoleBinding)';
+      return 'bind this user to the ClusterRole system:node-proxier (a ClusterRoleBinding)';
     case HTTP_NOT_FOUND:
-      return 'does this version of Kubernetes serve it, and is the address that of an API server?';
+      return 'check that this Kubernetes version serves the resource, and that the address is that of an API server';
     case HTTP_GONE:
-      return 'nothing: the list is fetched anew';
+      return 'no action needed: the list is read again';
     case HTTP_TOO_MANY:
-      return 'nothing: it is tried again; if it lasts, the API server is overloaded';
+      return 'retried automatically; if it persists, the API server is overloaded';
     default:
-      return "nothing: it is tried again; if it lasts, read the API server's log";
+      return "retried automatically; if it persists, check the API server's log";
   }
 }

@@ -1,16 +1,16 @@
-/** One request to the API server, for whoever counts them. */
+/** One request to the API server, for metrics. */
 export interface RequestSeen {
   readonly method: 'GET' | 'POST';
-  /** Of the API server, with its port where that is not the usual one. */
+  /** Host of the API server, with its port if it is not the default. */
   readonly host: string;
-  /** Undefined: there was no answer. */
+  /** Undefined: no response. */
   readonly status: number | undefined;
-  /** Until the server began to answer: a watch has no end. */
+  /** Until the response started: a watch has no end. */
   readonly durationMs: number;
   readonly requestBytes: number;
-  /** Undefined: the server did not say, as for a watch. */
+  /** Undefined: no Content-Length, as for a watch. */
   readonly responseBytes: number | undefined;
-  /** It was sent before and got this status. */
+  /** The status of the first attempt, if this is a retry. */
   readonly retryOf?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Resource } from './resources.ts';
 
-/** Which of its paths a resource is asked for at: the preferred one unless the server lacks it. */
+/** Chooses the path of a resource: the preferred one unless the server lacks it. */
 export class ResourcePaths {
   readonly all: readonly string[];
   #index = 0;
@@ -18,13 +18,13 @@ export class ResourcePaths {
     this.#missing = 0;
   }
 
-  /** A server that was upgraded may have it by now. */
+  /** An upgraded server may have it by now. */
   prefer(): void {
     this.#index = 0;
     this.#missing = 0;
   }
 
-  /** The server has no such path; whether there is another that was not tried since it answered. */
+  /** The server lacks the path. Returns whether another one is left to try. */
   tryNext(): boolean {
     this.#missing++;
     if (this.#missing >= this.all.length) return false;

@@ -1,18 +1,18 @@
 import type { Kind } from './kinds.ts';
 
-/** Where a kind is found in the API, and which of its objects concern a proxy. */
+/** API path of a kind, and the selector for objects that concern a proxy. */
 export interface Resource<K extends Kind = Kind> {
   readonly kind: K;
   readonly path: string;
-  /** Where servers have it that do not have it there, in the same form. */
+  /** Alternative path, with the same schema. */
   readonly olderPaths?: readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Not every cluster has it, and without it a proxy can do its work. */
+  /** Optional: not every cluster has it, and a proxy works without it. */
   readonly isOptional?: boolean;
 }
 
-/** The same selection as kube-proxy makes. */
+/** kube-proxy's selector. */
 export const SERVICES: Resource<'service'> = {
   kind: 'service',
   path: '/api/v1/services',
@@ -34,7 +34,7 @@ export const SERVICE_CIDRS: Resource<'serviceCidr'> = {
   isOptional: true,
 };
 
-/** Only those that say something of interest: of the others not even the names are sent. */
+/** Only namespaces with the label: the others are not even sent. */
 export const NAMESPACES: Resource<'namespace'> = {
   kind: 'namespace',
   path: '/api/v1/namespaces',

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { format, inspect } from 'node:util';
 import { Secret } from './secret.ts';
 
-it('shows itself only to whom asks for it', () => {
+it('shows its value only by reveal()', () => {
   const secret = new Secret('hunter2');
   const shown = [
     String(secret),

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const REDACTED = '[redacted]';
 
-/** A value that does not show itself, in whichever way it ends up in a log. */
+/** A value that never shows up in logs. */
 export class Secret {
   readonly #value: string;
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself, for the one place that sends it. */
+  /** The value, for the one place that sends it. */
   reveal(): string {
     return this.#value;
   }

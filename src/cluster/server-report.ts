@@ -1,23 +1,26 @@
-/** What Fairlead uses of an API server where it can, and does without where it cannot. */
+/** Optional features of an API server. */
 export const SERVER_FEATURES = ['ServiceCIDR', 'namespace labels', 'streaming lists'] as const;
 
 export type ServerFeature = (typeof SERVER_FEATURES)[number];
 
-/** RBAC answers before it is known whether there is such a resource: discovery tells the two apart. */
+/**
+ * RBAC rejects a request before it is known whether the resource exists: discovery distinguishes
+ * the two.
+ */
 export type GapReason = 'not served' | 'forbidden';
 
 export interface ServerGap {
   readonly feature: ServerFeature;
   readonly reason: GapReason;
-  /** What follows from it, for people. */
+  /** The consequence, as text. */
   readonly effect: string;
-  /** Whether Services are served otherwise than with a server that has everything. */
+  /** Whether Services are served differently without it. */
   readonly isFelt: boolean;
 }
 
-/** The API server as far as it decides what Fairlead can do. */
+/** Version and missing features of the API server. */
 export interface ServerReport {
-  /** `v1.33`; undefined: it has not been asked yet, or does not say. */
+  /** `v1.33`; undefined: not read yet, or unknown. */
   readonly version?: string;
   /** `v1.36.4`: what the program is, where it emulates another version. */
   readonly emulatedBy?: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { versionIn } from './server-version.ts';
 
-describe('the version of a server', () => {
+describe('versionIn', () => {
   const cases: [string, object, object][] = [
     ['is that of its program', { gitVersion: 'v1.37.1' }, { version: 'v1.37.1' }],
     [
@@ -33,5 +33,5 @@ describe('the version of a server', () => {
     it(title, () => assert.deepEqual(versionIn(JSON.stringify(answer)), expected));
   }
 
-  it('is not known where the answer is no JSON', () => assert.deepEqual(versionIn('<html>'), {}));
+  it('is undefined when the response is not JSON', () => assert.deepEqual(versionIn('<html>'), {}));
 });

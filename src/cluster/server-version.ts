@@ -4,19 +4,19 @@ import { isRecord, parseJson, textAt } from './json.ts';
 import { HTTP_OK, readBody, readRefusal } from './refusal.ts';
 import type { GapReason, ServerReport } from './server-report.ts';
 
-/** The part of a connection that questions about the server need. */
+/** The part of a connection that is needed here. */
 export interface JsonGetter {
   getJson(path: string, signal: AbortSignal): Promise<Answer>;
 }
 
 export type ServerVersion = Pick<ServerReport, 'version' | 'emulatedBy'>;
 
-/** Of somebody else, and printed. */
+/** Untrusted, and printed: limit its length. */
 const VERSION = /^v[\w.+-]{1,63}$/;
 const HTTP_NOT_FOUND = 404;
 const NUMBER = /^\d{1,4}$/;
 
-/** Empty when the server does not say. Throws ClusterError when it cannot be asked, or refuses. */
+/** Empty when the server sends no version. Throws ClusterError when the request fails. */
 export async function readServerVersion(
   getter: JsonGetter,
   signal: AbortSignal,
@@ -39,8 +39,8 @@ export function versionIn(text: string): ServerVersion {
 }
 
 /**
- * Tells a resource that this user may not read from one that the server does not have: Kubernetes'
- * own roles name only what its version has, and rights are checked first.
+ * Distinguishes a forbidden resource from a missing one: the built-in roles name only resources of
+ * their version, and permissions are checked first.
  */
 export async function whyForbidden(
   getter: JsonGetter,
@@ -51,7 +51,7 @@ export async function whyForbidden(
     for (const path of paths) if (await mayBeServed(getter, path, signal)) return 'forbidden';
     return 'not served';
   } catch (error) {
-    // All that is known then is what the server answered before.
+    // Discovery failed: keep the first response.
     if (signal.aborted || error instanceof ClusterError) return 'forbidden';
     throw error;
   }

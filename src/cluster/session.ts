@@ -6,7 +6,10 @@ import type { TlsMaterial } from './access.ts';
 import { ClusterError, systemCode } from './errors.ts';
 import { tlsFailure } from './tls-failure.ts';
 
-/** Makes a socket to a host; it may still be connecting. A lab dials from another namespace. */
+/**
+ * Opens a socket to a host; it may still be connecting. The lab dials from another network
+ * namespace.
+ */
 export type Dial = (host: string, port: number) => net.Socket | Promise<net.Socket>;
 
 export interface SessionOptions {
@@ -17,7 +20,7 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** How much the server may send ahead: enough for a far server, little enough to hold back one. */
+/** Flow control window: enough for a distant server, small enough for backpressure. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const SESSION_WINDOW_BYTES = 8 * 1024 * 1024;
 const KEEP_ALIVE_MS = 30_000;
@@ -27,7 +30,7 @@ export const dialDirectly: Dial = (host, port) => {
   return socket.setKeepAlive(true, KEEP_ALIVE_MS);
 };
 
-/** An HTTP/2 session whose server has answered. */
+/** Opens an HTTP/2 session, and waits for the settings of the server. */
 export async function openSession(options: SessionOptions): Promise<http2.ClientHttp2Session> {
   const late = AbortSignal.timeout(options.deadlineMs);
   const signal = AbortSignal.any([late, options.signal]);
@@ -57,7 +60,7 @@ function placeOf(server: URL): { host: string; port: number; isEncrypted: boolea
   };
 }
 
-/** A dial that ends too late is still ended. */
+/** Closes a socket that connects after the deadline. */
 async function dialInTime(
   dial: () => net.Socket | Promise<net.Socket>,
   signal: AbortSignal,
@@ -115,15 +118,15 @@ async function startHttp2(
 ): Promise<http2.ClientHttp2Session> {
   if (socket instanceof tls.TLSSocket && socket.alpnProtocol !== 'h2') {
     throw new ClusterError('CLUSTER_NO_HTTP2', `${server.host} does not offer HTTP/2`, {
-      next: 'is there a load balancer or proxy in front of the API server? it has to pass HTTP/2',
+      next: 'check for a load balancer or proxy in front of the API server: it must pass HTTP/2 (ALPN h2) through',
     });
   }
   const session = http2.connect(server.origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
   });
-  // What TLS finds wrong after the handshake, such as a missing client certificate under TLS 1.3,
-  // is told to the socket and not to the session, which would wait for ever.
+  // TLS errors after the handshake, such as a missing client certificate under TLS 1.3, are emitted
+  // on the socket and not on the session, which would wait for ever.
   const failed = new Promise<never>((_, reject) => socket.once('error', reject));
   failed.catch((error) => session.destroy(error));
   try {
@@ -147,14 +150,14 @@ interface Circumstances {
 function explain(error: unknown, about: Circumstances): ClusterError {
   if (error instanceof ClusterError) return error;
   if (about.late.aborted) {
-    const message = `no connection to ${about.place} within ${about.options.deadlineMs} ms`;
-    const next = 'is the address right, and does a firewall let it through?';
+    const message = `cannot connect to ${about.place} within ${about.options.deadlineMs} ms`;
+    const next = 'check the server address in the kubeconfig, and firewalls on the path';
     return new ClusterError('CLUSTER_TIMEOUT', message, { next, cause: error });
   }
   const isTransport = /^(E[A-Z]+)$/.test(systemCode(error) ?? '');
   if (about.phase === 'reach' || isTransport) {
     return new ClusterError('CLUSTER_UNREACHABLE', `cannot reach ${about.place}`, {
-      next: 'is the API server running, and is its address in the kubeconfig right?',
+      next: 'check that the API server runs, and its address in the kubeconfig',
       cause: error,
     });
   }

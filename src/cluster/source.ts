@@ -2,7 +2,7 @@ import type { ClusterError } from './errors.ts';
 import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
 import type { GapReason, ServerReport } from './server-report.ts';
 
-/** What a source tells, in the order in which it became true. */
+/** Events of a source, in order. */
 export type SourceEvent = {
   readonly [K in Kind]:
     | {
@@ -12,32 +12,35 @@ export type SourceEvent = {
         readonly object: ObjectOfKind[K];
       }
     | { readonly kind: K; readonly type: 'delete'; readonly key: ObjectKey }
-    /** Everything of this kind that exists has been told; said once, after the first list. */
+    /** The initial list of this kind is complete; sent once. */
     | { readonly kind: K; readonly type: 'synced' };
 }[Kind];
 
-/** How a source is doing, for status and for people. */
+/** Health of a source, for status. */
 export interface SourceHealth {
   readonly kind: Kind;
   readonly connected: boolean;
-  /** When the watch last gave a sign of life, on the monotonic clock; 0: never. */
+  /** When the watch last received anything, on the monotonic clock; 0: never. */
   readonly lastHeardAtMs: number;
-  /** What stands in the way at present; nothing while all is well. */
+  /** The current error, if any. */
   readonly lastError?: string;
-  /** Why there are no objects of this kind, which Fairlead can do without. */
+  /** Why this optional kind is not available. */
   readonly absent?: GapReason;
-  /** Lines, documents and objects that could not be read and were left out, since the start. */
+  /** Number of messages, documents and objects that were ignored since the start. */
   readonly skippedCount: number;
 }
 
-/** Something of the other side that went wrong and was survived, for logs. */
+/** A problem of the server or the files that was handled, for logs. */
 export type ProblemListener = (problem: ClusterError, kind?: Kind) => void;
 
-/** Where objects come from: the API server, or manifests on disk. */
+/** A source of objects: an API server, or manifest files. */
 export interface Source {
-  /** Tells events until the signal is aborted; resolves then, and never rejects for a fault of the other side. */
+  /**
+   * Reports events until the signal is aborted, then resolves. Never rejects for a fault of the
+   * server.
+   */
   run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void>;
   health(): readonly SourceHealth[];
-  /** What is known of the API server, where there is one. */
+  /** Version and missing features of the API server, if there is one. */
   server?(): ServerReport;
 }

@@ -10,11 +10,11 @@ const UNKNOWN_AUTHORITY: Reason = {
   next: 'check certificate-authority of the cluster in the kubeconfig',
 };
 const WRONG_TIME: Reason = {
-  what: 'certificate is not valid at this time',
-  next: "renew the API server's certificate, and check the clock of this machine",
+  what: 'certificate has expired or is not valid yet',
+  next: "check the clock of this machine, and renew the API server's certificate",
 };
 
-/** By the codes of OpenSSL and Node. */
+/** Reasons by error code of OpenSSL and Node. */
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', UNKNOWN_AUTHORITY],
   ['SELF_SIGNED_CERT_IN_CHAIN', UNKNOWN_AUTHORITY],
@@ -27,16 +27,16 @@ const REASONS: ReadonlyMap<string, Reason> = new Map([
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',
     {
-      what: 'certificate is for other names',
-      next: 'use a name of the certificate as server in the kubeconfig, or as tls-server-name',
+      what: 'certificate does not include this host name',
+      next: 'set server or tls-server-name in the kubeconfig to a name in the certificate',
     },
   ],
 ]);
 
-/** What of the other reasons OpenSSL knows is in the cause. */
+/** The cause has the reason of OpenSSL. */
 const ANY_REASON: Reason = {
-  what: 'no agreement',
-  next: "compare certificate-authority, tls-server-name and client certificate with the server's",
+  what: 'TLS error',
+  next: 'check certificate-authority, tls-server-name and the client certificate in the kubeconfig',
 };
 
 export function tlsFailure(place: string, cause: unknown): ClusterError {

@@ -7,8 +7,8 @@ export interface Differences<T> {
 }
 
 /**
- * Remembers which objects have been told and in which version, so that a new list can be told as
- * what it changes: nothing stays that has gone, and nothing is told twice.
+ * Versions of the objects that were reported, so that a new list can be reported as differences:
+ * deleted objects go, and unchanged ones are not reported twice.
  */
 export class Told<T> {
   readonly #versions = new Map<ObjectKey, string>();
@@ -21,12 +21,12 @@ export class Told<T> {
     this.#versions.set(key, resourceVersion);
   }
 
-  /** Whether it had been told. */
+  /** Returns whether it was reported before. */
   delete(key: ObjectKey): boolean {
     return this.#versions.delete(key);
   }
 
-  /** Every object will be told again: versions no longer tell equal from changed. */
+  /** Every object will be reported again: equal versions no longer mean equal contents. */
   forgetVersions(): void {
     for (const key of this.#versions.keys()) this.#versions.set(key, '');
   }
@@ -35,14 +35,14 @@ export class Told<T> {
     return resourceVersion !== '' && this.#versions.get(key) === resourceVersion;
   }
 
-  /** What telling a complete list would change. */
+  /** The differences that a complete list makes. */
   compare(list: RelistedObjects<T>): Differences<T> {
     const gone = [...this.#versions.keys()].filter((key) => !list.seen.has(key)).sort();
     return { gone, changed: [...list.changed.values()] };
   }
 }
 
-/** A new list while it arrives: all keys, but only those objects that are not known already. */
+/** A new list while it arrives: all keys, and the objects that changed. */
 export class RelistedObjects<T> {
   readonly seen = new Set<ObjectKey>();
   readonly changed = new Map<ObjectKey, Narrowed<T>>();

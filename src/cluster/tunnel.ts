@@ -9,7 +9,7 @@ import type { Dial } from './session.ts';
 const HTTP_OK = 200;
 const ANSWER_DEADLINE_MS = 10_000;
 
-/** Dials through an HTTP proxy, which is asked to connect us further (RFC 9110, CONNECT). */
+/** Connects through an HTTP proxy (CONNECT, RFC 9110). */
 export function dialThrough(proxyUrl: Secret, dial: Dial): Dial {
   return async (host, port) => {
     const proxy = new URL(proxyUrl.reveal());
@@ -24,8 +24,8 @@ export function dialThrough(proxyUrl: Secret, dial: Dial): Dial {
     } catch (error) {
       socket.destroy();
       if (error instanceof ClusterError) throw error;
-      throw new ClusterError('CLUSTER_PROXY', `the proxy ${proxy.host} does not connect us`, {
-        next: 'is proxy-url in the kubeconfig right?',
+      throw new ClusterError('CLUSTER_PROXY', `cannot connect through the proxy ${proxy.host}`, {
+        next: 'check proxy-url in the kubeconfig',
         cause: error,
       });
     }
@@ -54,8 +54,8 @@ async function askToConnect(
     tunnel.destroy();
     throw new ClusterError(
       'CLUSTER_PROXY',
-      `the proxy ${proxy.host} refused to connect to ${to}: ${response.statusCode}`,
-      { next: 'does the proxy allow this address, and are its user and password right?' },
+      `the proxy ${proxy.host} rejected CONNECT ${to} with status ${response.statusCode}`,
+      { next: 'check that the proxy allows this address, and the user and password in proxy-url' },
     );
   }
   if (head.length > 0) tunnel.unshift(head);

@@ -1,19 +1,19 @@
 import { integerAt, isRecord, recordAt, textAt } from './json.ts';
 
-/** What a watch tells, read. */
+/** A parsed watch event. */
 export type WatchEvent =
   | { readonly type: 'put' | 'delete'; readonly object: unknown }
   | {
       readonly type: 'bookmark';
       readonly resourceVersion: string;
-      /** Everything that existed when the watch began has been told. */
+      /** The initial events are complete. */
       readonly endsInitialEvents: boolean;
     }
   | { readonly type: 'error'; readonly status: StatusObject };
 
-/** What the API server says about a request that failed. */
+/** The Status object of a failed request. */
 export interface StatusObject {
-  /** 0: it did not say. */
+  /** 0: not given. */
   readonly code: number;
   readonly reason: string;
   readonly message: string;
@@ -25,7 +25,7 @@ const MAX_MESSAGE_LENGTH = 500;
 const CODE_BOUNDS = { min: 100, max: 599 } as const;
 const RETRY_BOUNDS = { min: 1, max: 86_400 } as const;
 
-/** Undefined when it is no event that we know; never throws. */
+/** Undefined: not a known event. Never throws. */
 export function readWatchEvent(event: unknown): WatchEvent | undefined {
   if (!isRecord(event)) return undefined;
   switch (event['type']) {

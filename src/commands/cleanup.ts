@@ -15,20 +15,23 @@ interface CleanupOptions extends WhatToClean, KernelMachineOptions {
 /** `fairlead cleanup`: leaves the machine as if it had never run. */
 export function cleanupCommand(): Command {
   return new Command('cleanup')
-    .description('remove everything that Fairlead has put into the kernel; needs no cluster')
-    .option('--dry-run', 'say what would be removed, and change nothing')
-    .option('--run-folder <path>', 'where it kept what it changed', RUN_FOLDER)
-    .option('--pin-folder <path>', 'where its eBPF maps are', DEFAULT_EBPF.pinFolder)
-    .option('--cgroup <path>', 'the control group that its eBPF programs are at, if not the root')
+    .description('remove everything that Fairlead has written to the kernel; needs no cluster')
+    .option('--dry-run', 'show what would be removed, and change nothing')
+    .option('--run-folder <path>', 'the folder with the saved kernel settings', RUN_FOLDER)
+    .option('--pin-folder <path>', 'the folder with the pinned eBPF maps', DEFAULT_EBPF.pinFolder)
+    .option(
+      '--cgroup <path>',
+      'the cgroup that the eBPF programs are attached to, if not the root cgroup',
+    )
     .option(
       '--keep-flows',
-      'leave connections that are under way, and kernel settings, for a proxy that takes over',
+      'keep conntrack entries and kernel settings, for a proxy that takes over',
     )
     .addOption(
       new Option(
         '--mode <mode>',
-        'only what this mode has written, for a proxy that takes over: the chains of iptables are ' +
-          'those of kube-proxy as well; implies --keep-flows',
+        'remove only what this mode has written, for a proxy that takes over (kube-proxy uses the same ' +
+          'iptables chains); implies --keep-flows',
       ).choices(BUILT_MODES),
     )
     .action(cleanUp);
@@ -47,7 +50,9 @@ export async function cleanUp(options: CleanupOptions): Promise<void> {
 function warnOfRunning({ dryRun, mode, runFolder }: CleanupOptions): void {
   const running = runningInstance({ runFolder });
   if (running === undefined || dryRun) return;
-  const what = mode === undefined ? 'writes its rules again' : `writes those of ${mode} again`;
+  const what = mode === undefined ? 'rewrites its rules' : `rewrites those of mode ${mode}`;
   const when = mode === undefined ? '' : ', if that is its mode';
-  printWarning(`fairlead runs here (${running}) and ${what} at once${when}; stop it first`);
+  printWarning(
+    `fairlead runs on this machine (${running}) and ${what} immediately${when}; stop it first`,
+  );
 }

@@ -13,14 +13,17 @@ interface CompletionOptions {
 export function completionCommand(commands: () => readonly Command[]): Command {
   const command = new Command('completion');
   return command
-    .description('print the completion script of a shell: source <(fairlead completion bash)')
-    .addArgument(new Argument('[shell]', 'which shell').choices(Object.keys(SHELLS)))
-    .option('--write <folder>', 'write those of all shells, and manual pages, for a package')
+    .description('print the completion script for a shell: source <(fairlead completion bash)')
+    .addArgument(new Argument('[shell]', 'the shell').choices(Object.keys(SHELLS)))
+    .option(
+      '--write <folder>',
+      'write the scripts of all shells and the manual pages to this folder, for a package',
+    )
     .action(async (shell: Shell | undefined, { write }: CompletionOptions) => {
       const verbs = describeVerbs(commands());
       if (write !== undefined) {
         await writeShellFiles(write, { verbs, about: ABOUT, version: VERSION });
       } else if (shell !== undefined) printData(SHELLS[shell].write(verbs).trimEnd());
-      else command.error(`error: which shell? one of ${Object.keys(SHELLS).join(', ')}`);
+      else command.error(`error: no shell given; use one of ${Object.keys(SHELLS).join(', ')}`);
     });
 }

@@ -59,7 +59,7 @@ function referenceRow(path: FieldPath, row: FieldRow): readonly string[] {
   const change = row.noEffect === undefined ? row.change : '';
   if (path.startsWith('fairlead.')) {
     const ours = [own, row.defaultFollows ?? ''].filter((part) => part !== '').join('; ');
-    return [`\`${path}\``, about, 'not known there', ours, change];
+    return [`\`${path}\``, about, 'no such field', ours, change];
   }
   const theirs = [code(path, row.kubeProxyDefault), row.defaultFollows ?? ''];
   const ours = sentences([row.ownDefault === undefined ? 'the same' : own, row.why ?? '']);
@@ -80,8 +80,8 @@ function isWorthShowing(path: FieldPath, { fields, settings }: LoadedConfig): bo
 }
 
 const EMPTY_MEANS: Partial<Record<FieldPath, string>> = {
-  'fairlead.clients': "the machine's own sockets only",
-  'fairlead.servedAddresses': 'ClusterIPs and node ports only',
+  'fairlead.clients': "only this machine's own sockets",
+  'fairlead.servedAddresses': 'only ClusterIPs and node ports',
 };
 
 function remark(path: FieldPath, { fields, settings }: LoadedConfig): string {

@@ -84,7 +84,7 @@ test('what has no effect is said on standard error', async (context) => {
   const { code, out, err } = await run(context, '--kube-api-qps=50', '--cleanup', '-o', 'yaml');
   assert.equal(code, 0);
   assert.match(err, /^warning: --kube-api-qps: has no effect\./);
-  assert.match(err, /\nwarning: --cleanup: is not carried out/);
+  assert.match(err, /\nwarning: --cleanup is ignored/);
   assert.match(out, /^apiVersion: kubeproxy/);
 });
 
@@ -93,7 +93,7 @@ test('an invalid configuration ends with 1 and says what to do', async (context)
   assert.equal(code, 1);
   assert.equal(out, '');
   assert.match(err, /^--proxy-mode: must be one of .*\n--conntrack-min: must be 0 or more/);
-  assert.match(err, /Correct .*\(CONFIG_INVALID\)\n$/);
+  assert.match(err, /\nfix .*\(CONFIG_INVALID\)\n$/);
 });
 
 test('a wrong command line ends with 2', async (context) => {
@@ -144,8 +144,8 @@ test('without a Node object the table says what follows from it', async (context
     const says = (field: string, text: string): void =>
       assert.match(line(out, field) ?? '', new RegExp(text), field);
     says('nodePortAddresses', `${from} +no node ports$`);
-    says('fairlead.clients', `${from} +the machine's own sockets only$`);
-    says('fairlead.servedAddresses', `${from} +ClusterIPs and node ports only$`);
+    says('fairlead.clients', `${from} +only this machine's own sockets$`);
+    says('fairlead.servedAddresses', `${from} +only ClusterIPs and node ports$`);
     says('healthzBindAddress', `127\\.0\\.0\\.1:10256 +${from}$`);
   } finally {
     await rm(folder, { recursive: true });

@@ -24,14 +24,16 @@ interface ConfigOptions {
 /** `fairlead config`: what a file and flags amount to, and where every value came from. */
 export function configCommand(): Command {
   const command = new Command('config')
-    .description('check a configuration and print what it amounts to, without starting anything')
+    .description(
+      'check a configuration and print the resulting settings, without starting anything',
+    )
     .addOption(
-      new Option('-o, --output <form>', 'a table for a person, or a file that gives the same again')
+      new Option('-o, --output <form>', 'a table, or a configuration file with the same settings')
         .choices(['table', 'yaml', 'json'])
         .default('table'),
     )
     .option('--schema', 'print the JSON schema of the configuration file, for editors')
-    .option('--reference', 'print all fields with their defaults, as a table in Markdown');
+    .option('--reference', 'print all fields with their defaults, as a Markdown table');
   return addKubeProxyFlags(command).action(async (options: ConfigOptions) => {
     if (options.schema) printJson(configurationJsonSchema());
     else if (options.reference) printPage(configReference());
@@ -69,5 +71,5 @@ function actionsOfOtherCommands({ cleanup, initOnly, version }: StartWishes): re
   const given = { '--cleanup': cleanup, '--init-only': initOnly, '--version': version };
   return Object.entries(given)
     .filter(([, isGiven]) => isGiven)
-    .map(([flag]) => `${flag}: is not carried out; this command only prints`);
+    .map(([flag]) => `${flag} is ignored: this command only prints the configuration`);
 }

@@ -5,7 +5,7 @@ import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
 import { needsOf } from '../modes/registry.ts';
-import { patiently } from './services/patience.ts';
+import { waitForSource } from './services/wait-for-source.ts';
 import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './source.ts';
 import { printWarning } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
@@ -94,7 +94,7 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   };
   try {
     const ended = following.then(() => undefined);
-    await patiently(Promise.race([complete.promise, ended]), source);
+    await waitForSource(Promise.race([complete.promise, ended]), source);
     isRead = true;
     assertWhole(broken);
   } catch (error) {
@@ -119,6 +119,6 @@ function assertWhole([first, ...others]: readonly ClusterError[]): void {
   const { code } = first;
   // The name of a file may hold anything.
   const message = visible(first.message);
-  const next = code === 'MANIFEST_BROKEN' ? 'correct the document' : first.next;
+  const next = code === 'MANIFEST_BROKEN' ? 'fix the document' : first.next;
   throw new ClusterError(code, `${message}${more}`, { next, cause: first });
 }

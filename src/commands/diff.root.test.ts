@@ -72,7 +72,7 @@ describe('diff', () => {
     const { code, out, err } = await diff(t, '--run-folder', runFolder);
     assert.deepEqual([code, out], [0, ''], err);
     assert.match(err, /^from the agent on node1 \(nftables, pid \d+\)\n/);
-    assert.match(err, /the kernel has what the node should have$/);
+    assert.match(err, /the kernel matches the desired state of this node$/);
   });
 
   it('shows a value that differs beside the one that is wanted', async (t) => {
@@ -84,9 +84,9 @@ describe('diff', () => {
     assert.equal(code, 3);
     assert.deepEqual(out.split('\n'), [
       '~ ip fairlead map slots { 0x10da030b . 0 }  (shop/web:http)',
-      '    wanted 10.1.0.1 . 8080   in the kernel 10.1.0.99 . 8080',
+      '    desired 10.1.0.1 . 8080   in the kernel 10.1.0.99 . 8080',
       '~ ip fairlead chain dispatch',
-      '    wanted         nothing else',
+      '    desired        nothing else',
       '    in the kernel  (a rule of another process)',
     ]);
     const { out: json } = await diff(t, '--run-folder', runFolder, '-o', 'json');
@@ -99,7 +99,7 @@ describe('diff', () => {
     const runFolder = await agentInKernel(t, { pid: 4121, networkNamespace: 'net:[1]' });
     const { code, out, err } = await diff(t, '--run-folder', runFolder);
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^the agent \(pid 4121\) serves another network namespace: net:\[1\], and/);
+    assert.match(err, /^the agent \(pid 4121\) serves another network namespace \(net:\[1\]\)/);
     assert.match(err, /nsenter -t 4121 -n fairlead diff/);
   });
 });

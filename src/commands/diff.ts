@@ -29,9 +29,9 @@ const MOST_LISTED = 100;
 export function diffCommand(): Command {
   const command = new Command('diff')
     .description(
-      `compare what this node should have in the kernel with what it has; exit code ${DIFFERENT} if they differ`,
+      `compare the desired state of this node with the kernel; exit code ${DIFFERENT} if they differ`,
     )
-    .option('--all', `list all differences, and not only the first ${MOST_LISTED}`)
+    .option('--all', `list all differences, not only the first ${MOST_LISTED}`)
     .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'));
   return addBasisOptions(command).action(async (options: DiffOptions) => {
     assertMayRead();
@@ -48,9 +48,9 @@ export function diffCommand(): Command {
 /** Without it the kernel shows none of the tables. */
 function assertMayRead(held = effectiveCapabilities()): void {
   if (held.has('NET_ADMIN')) return;
-  throw new CommandError('this process lacks CAP_NET_ADMIN, without which it can read no rules', {
+  throw new CommandError('cannot read rules: this process lacks CAP_NET_ADMIN', {
     code: 'NOT_PERMITTED',
-    next: 'run it as root, or in the pod of the agent: kubectl exec … -- fairlead diff',
+    next: 'run the command as root, or in the pod of the agent: kubectl exec … -- fairlead diff',
   });
 }
 
@@ -61,10 +61,10 @@ function assertSameNetwork(basis: Basis): void {
   const own = ownNetworkNamespace();
   if (own === networkNamespace) return;
   throw new CommandError(
-    `the agent (pid ${pid}) serves another network namespace: ${networkNamespace}, and this is ${own}`,
+    `the agent (pid ${pid}) serves another network namespace (${networkNamespace}) than that of this command (${own})`,
     {
       code: 'OTHER_NETWORK',
-      next: `nsenter -t ${pid} -n fairlead diff; or give --config FILE, and the agent is not asked`,
+      next: `run \`nsenter -t ${pid} -n fairlead diff\`, or pass --config FILE to compare without the agent`,
     },
   );
 }
@@ -95,9 +95,9 @@ async function compare(
 
 /** The kernel lacks something, or a user namespace keeps it from this process. */
 function unreadable(cause: NetlinkError, mode: string): CommandError {
-  return new CommandError(`the kernel cannot be read in mode ${mode}: ${cause.message}`, {
+  return new CommandError(`cannot read the kernel state of mode ${mode}: ${cause.message}`, {
     code: 'KERNEL_UNREADABLE',
-    next: 'run it as root of the machine, on a kernel that has what docs/install.md lists',
+    next: 'run the command as root on a kernel that meets the requirements in docs/install.md',
     cause,
   });
 }

@@ -1,7 +1,7 @@
 import { Command, Help, type Option } from 'commander';
 
 export const ABOUT =
-  'The Kubernetes node proxy, rebuilt: it makes Service addresses work, and can say why';
+  'A Kubernetes node proxy: serves Service addresses on this machine, and shows how';
 
 /** What is said of flags with longer names than this stands below them. */
 const WIDEST_TERM = 32;
@@ -30,5 +30,5 @@ export function helpCommand(): Command {
   return new Command('help')
     .argument('[command]')
     .description('show the help of a command')
-    .helpGroup('Prepare and maintain:');
+    .helpGroup('Configure and maintain:');
 }

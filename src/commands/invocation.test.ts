@@ -45,7 +45,7 @@ describe('the arguments', () => {
     assert.throws(() => argumentsWithVerb({ programPath: KUBE_PROXY, args: ['status'] }), {
       code: 'NO_VERBS',
       exitCode: 2,
-      next: 'for another command than "run" use the name fairlead: fairlead status',
+      next: 'use the program name fairlead for commands other than run: fairlead status',
     });
   });
 });

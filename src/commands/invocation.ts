@@ -30,11 +30,14 @@ export function argumentsWithVerb({ programPath, args }: Invocation): string[] {
 /** kube-proxy has no verbs either. */
 function assertNoVerb([first]: readonly string[]): void {
   if (first === undefined || first.startsWith('-') || first === '') return;
-  throw new CommandError(`${KUBE_PROXY} takes flags only, and got ${JSON.stringify(first)}`, {
-    code: 'NO_VERBS',
-    exitCode: WRONG_USAGE_EXIT,
-    next: `for another command than "run" use the name fairlead: fairlead ${first}`,
-  });
+  throw new CommandError(
+    `${KUBE_PROXY} accepts only flags, not the argument ${JSON.stringify(first)}`,
+    {
+      code: 'NO_VERBS',
+      exitCode: WRONG_USAGE_EXIT,
+      next: `use the program name fairlead for commands other than run: fairlead ${first}`,
+    },
+  );
 }
 
 /** `--version` is understood without a verb too, and says the same. */

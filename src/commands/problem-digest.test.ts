@@ -22,7 +22,7 @@ describe('a digest of problems', () => {
       listen(refused(path, 401));
       listen(lost(`after ${path.length} ms`));
     }
-    assert.deepEqual(told, ['1x the API server answers 401 R', '1x after 8 ms']);
+    assert.deepEqual(told, ['1x the API server responded 401 R', '1x after 8 ms']);
   });
 
   it('tells once a minute what lasts, with the number of times', () => {
@@ -30,7 +30,10 @@ describe('a digest of problems', () => {
     for (clock.nowMs = 0; clock.nowMs <= REPEAT_AFTER_MS; clock.nowMs += 1000) {
       listen(refused('services', 401));
     }
-    assert.deepEqual(told, ['1x the API server answers 401 R', '60x the API server answers 401 R']);
+    assert.deepEqual(told, [
+      '1x the API server responded 401 R',
+      '60x the API server responded 401 R',
+    ]);
   });
 
   it('tells another reason at once, and which object it is about where that matters', () => {
@@ -38,8 +41,8 @@ describe('a digest of problems', () => {
     for (const path of ['services', 'slices', 'services']) listen(refused(path, 403));
     listen(lost('gone'));
     assert.deepEqual(told, [
-      '1x watch services: the API server answers 403 R',
-      '1x watch slices: the API server answers 403 R',
+      '1x watch services: the API server responded 403 R',
+      '1x watch slices: the API server responded 403 R',
       '1x gone',
     ]);
   });

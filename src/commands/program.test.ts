@@ -22,7 +22,7 @@ describe('the help', () => {
   it('has every verb under a heading', async (t) => {
     const { code, out } = await run(t, '--help');
     assert.equal(code, 0);
-    const headings = ['Options:', 'Run:', 'Look at a node:', 'Prepare and maintain:'];
+    const headings = ['Options:', 'Run:', 'Inspect a node:', 'Configure and maintain:'];
     assert.deepEqual(out.match(/^\S.*:$/gm), headings);
     for (const verb of VERBS) assert.match(out, new RegExp(`^  ${verb} `, 'm'));
   });
@@ -61,7 +61,7 @@ describe('a wrong command line', () => {
     'names no flag': [['run', '--nonsense'], "error: unknown option '--nonsense'"],
     'lacks a value': [['run', '--v'], "error: option '-v, --v <int32>' argument missing"],
     'has too much': [['status', 'x'], "error: too many arguments for 'status'"],
-    'names no shell': [['completion'], 'error: which shell? one of bash, zsh, fish'],
+    'names no shell': [['completion'], 'error: no shell given; use one of bash, zsh, fish'],
     'names no mode': [['cleanup', '--mode', 'x'], "error: option '--mode <mode>' argument 'x'"],
   };
   for (const [name, [args, first]] of Object.entries(cases)) {
@@ -69,7 +69,7 @@ describe('a wrong command line', () => {
       const { code, out, err } = await run(t, ...args);
       assert.deepEqual({ code, out }, { code: 2, out: '' });
       assert.ok(err.startsWith(first), err);
-      assert.match(err, /fairlead --help says what there is \(USAGE\)/);
+      assert.match(err, /`fairlead --help` lists the commands \(USAGE\)/);
     });
   }
 });

@@ -15,11 +15,11 @@ export async function runProgram(
 ): Promise<number> {
   const program = new Command('fairlead')
     .description(ABOUT)
-    .version(`fairlead ${VERSION}`, '-V, --version', 'print the version and end')
+    .version(`fairlead ${VERSION}`, '-V, --version', 'print the version and exit')
     .exitOverride()
     .configureHelp({ optionDescription, formatItem })
     .addHelpCommand(helpCommand())
-    .showHelpAfterError('fairlead --help says what there is (USAGE)')
+    .showHelpAfterError('`fairlead --help` lists the commands (USAGE)')
     .configureOutput({
       writeOut: (text) => printPage(text.trimEnd()),
       writeErr: (text) => printNote(text.trimEnd()),

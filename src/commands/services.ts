@@ -23,12 +23,12 @@ interface ServicesOptions extends BasisOptions {
 export function servicesCommand(): Command {
   const command = new Command('services')
     .description(
-      'what a node does with each Service: this one as its agent sees it, or one of a cluster or manifests',
+      'show how a node handles each Service: this node by its agent, or any node of a cluster or of manifests',
     )
-    .argument('[service]', 'namespace/name, or namespace/name:port; all when not given')
-    .option('--watch', 'go on, and print what changes')
+    .argument('[service]', 'namespace/name, or namespace/name:port; default: all')
+    .option('--watch', 'keep running, and print changes')
     .addOption(
-      new Option('-o, --output <form>', 'for a person, or for a program')
+      new Option('-o, --output <form>', 'table or wide for people, json or yaml for programs')
         .choices(['table', 'wide', 'json', 'yaml'])
         .default('table'),
     );
@@ -66,9 +66,9 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
   const { rows, view, facts } = answer;
   const { basis, wish, output } = how;
   if (rows.length === 0 && wish.service !== undefined) {
-    throw new CommandError(`there is no Service ${wish.service} that a proxy would serve`, {
+    throw new CommandError(`Service ${wish.service} does not exist, or proxies do not serve it`, {
       code: 'SERVICE_NOT_FOUND',
-      next: "without a name, all are listed; headless and ExternalName ones are nobody's to serve",
+      next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
     });
   }
   printNote(aboutText(basis.about));
@@ -82,7 +82,7 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
   } else printPage(output === 'wide' ? servicesWide(rows, facts) : servicesTable(rows, facts));
   if (output !== 'table') return;
   const seen = [viewText(view), clientsText(facts.clientInterfaces)].filter(Boolean);
-  printNote(`\n${rows.length} ports, ${seen.join('; ')}; -o wide says why`);
+  printNote(`\n${rows.length} ports, ${seen.join('; ')}; -o wide shows why`);
 }
 
 function printChanges({ intake: { table, facts } }: ObservedNode, wish: Wish): void {
@@ -91,7 +91,7 @@ function printChanges({ intake: { table, facts } }: ObservedNode, wish: Wish): v
     if (!isWanted(wish, after ?? before)) continue;
     const text = after
       ? servicesTable([{ forwarding: after, candidates: [] }], facts)
-      : `${key} is gone`;
+      : `${key} was deleted`;
     printPage(`\n${at}\n${text}`);
   }
 }

@@ -18,7 +18,7 @@ describe('the ports that processes of this machine hold now', () => {
     };
     assert.deepEqual(await socketsNow({ list, onProblem: (message) => told.push(message) }), []);
     assert.deepEqual(told, [
-      'ports that processes hold are not known: Error: list the TCP sockets that listen: ENOENT',
+      'cannot list the listening sockets of this machine: Error: list the TCP sockets that listen: ENOENT',
     ]);
   });
 });

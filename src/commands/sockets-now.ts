@@ -13,7 +13,7 @@ export async function socketsNow({
   try {
     return await list();
   } catch (error) {
-    onProblem(`ports that processes hold are not known: ${String(error)}`);
+    onProblem(`cannot list the listening sockets of this machine: ${String(error)}`);
     return [];
   }
 }

@@ -13,7 +13,7 @@ import { needsOf } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
 import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
-import { ImpatientSource } from './services/impatient-source.ts';
+import { FailFastSource } from './services/fail-fast-source.ts';
 import { printWarning } from './terminal/print.ts';
 
 /** Where a person wants the objects from. */
@@ -82,7 +82,7 @@ export async function openSource(
       ...(onServer === undefined ? {} : { onServer }),
     });
   const asksOnce = options.watch !== true && options.onProblem === undefined;
-  return asksOnce ? new ImpatientSource(open, onProblem) : open(onProblem);
+  return asksOnce ? new FailFastSource(open, onProblem) : open(onProblem);
 }
 
 function warn({ problem, text }: Digest): void {

@@ -34,16 +34,19 @@ const READ_DEADLINE_MS = 60_000;
 export function statusCommand(): Command {
   return new Command('status')
     .description(
-      `how the Fairlead that runs on this machine is doing; exit code ${NOT_WELL} if it is not ready`,
+      `show the health of the agent on this machine; exit code ${NOT_WELL} if it is not ready`,
     )
-    .option('-v, --verbose', 'also what is attached, every condition, counts and times')
+    .option('-v, --verbose', 'also show what is attached, all conditions, counts and latencies')
     .option(
       '--connections [service]',
-      'translated connections, as conntrack has them; of one Service as NAMESPACE/NAME[:PORT]',
+      'list translated connections from conntrack; of one Service as NAMESPACE/NAME[:PORT]',
     )
-    .option('--all', `with --connections: all of them, not only the first ${CONNECTIONS_SHOWN}`)
-    .option('--counters', 'new connections that each endpoint got, as the kernel counts them')
-    .option('--run-folder <path>', 'where its status socket is', RUN_FOLDER)
+    .option('--all', `with --connections: list all, not only the first ${CONNECTIONS_SHOWN}`)
+    .option(
+      '--counters',
+      'show the number of new connections to each endpoint, as counted by the kernel',
+    )
+    .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER)
     .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'))
     .action(show);
 }

@@ -13,13 +13,13 @@ import { statusCommand } from './status.ts';
 export function commandTree(): readonly Command[] {
   return [
     ...grouped('Run:', [runCommand()]),
-    ...grouped('Look at a node:', [
+    ...grouped('Inspect a node:', [
       statusCommand(),
       servicesCommand(),
       diffCommand(),
       renderCommand(),
     ]),
-    ...grouped('Prepare and maintain:', [
+    ...grouped('Configure and maintain:', [
       configCommand(),
       sizeCommand(),
       cleanupCommand(),

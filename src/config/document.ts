@@ -57,7 +57,7 @@ export function readDocument(text: string, file: string): ConfigDocument {
   const places = new Map<string, Place>();
   const warnings: Problem[] = spare.map(({ contents }) => ({
     subject: KIND,
-    message: 'is a second document of this kind and is ignored; the first one counts',
+    message: 'is a second document of this kind and is ignored; the first one is used',
     place: placeAt(contents?.range[0] ?? 0, { lines, file }),
   }));
   collectPlaces(document.contents, [], { lines, file, places, warnings });
@@ -92,7 +92,7 @@ function parse(text: string, { lines, file }: Text): readonly Document.Parsed[] 
     return Array.isArray(documents) ? documents : [];
   } catch (cause) {
     // The parser is recursive: text that is nested deeply enough exhausts its stack.
-    throw unusable('the text cannot be read as YAML', { file, cause });
+    throw unusable('the file is not valid YAML', { file, cause });
   }
 }
 
@@ -112,7 +112,7 @@ function choose(documents: readonly Document.Parsed[], file: string): Chosen {
     const kinds = values.map(({ value }) => String(value['kind'] ?? 'a document without kind'));
     const found = kinds.length === 0 ? 'nothing' : kinds.join(', ');
     throw new ConfigError('CONFIG_KIND', [
-      { subject: file, message: `there is no ${KIND} in it; found: ${found}` },
+      { subject: file, message: `no ${KIND} document found; found: ${found}` },
     ]);
   }
   if (first.value['apiVersion'] !== API_VERSION) {
@@ -129,7 +129,7 @@ function plainValue(document: Document.Parsed, file: string): Readonly<Record<st
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch (cause) {
     // Aliases without an anchor, or so many of them that they only serve to fill the memory.
-    throw unusable('its aliases cannot be resolved', { file, cause });
+    throw unusable('YAML aliases cannot be resolved', { file, cause });
   }
 }
 
@@ -159,7 +159,7 @@ function collectPlaces(
       if (earlier !== undefined) {
         warnings.push({
           subject: inner.join('.'),
-          message: `is set twice, first in line ${earlier.line}; the last one counts`,
+          message: `is set twice, first in line ${earlier.line}; the last value is used`,
           place,
         });
       }

@@ -13,15 +13,15 @@ export type ConfigErrorCode =
   | 'CONFIG_WATCH';
 
 const NEXT: Readonly<Record<ConfigErrorCode, string>> = {
-  CONFIG_UNREADABLE: 'Check that the file given with --config exists and may be read.',
-  CONFIG_SYNTAX: 'Correct the file where it is named above; it must be YAML or JSON.',
+  CONFIG_UNREADABLE: 'check that the file given with --config exists and is readable',
+  CONFIG_SYNTAX: 'fix the file at the position named above; it must be YAML or JSON',
   CONFIG_KIND:
-    'Give a file with a document of "apiVersion: kubeproxy.config.k8s.io/v1alpha1" and ' +
-    '"kind: KubeProxyConfiguration".',
+    'pass a file with a document of "apiVersion: kubeproxy.config.k8s.io/v1alpha1" and ' +
+    '"kind: KubeProxyConfiguration"',
   CONFIG_INVALID:
-    'Correct the fields and flags named above; "fairlead config" checks without starting anything.',
+    'fix the fields and flags named above; `fairlead config` checks them without starting anything',
   CONFIG_WATCH:
-    'Check fs.inotify.max_user_instances and fs.inotify.max_user_watches, and the rights of the folder.',
+    'check fs.inotify.max_user_instances and fs.inotify.max_user_watches, and the permissions of the folder',
 };
 
 /** A configuration that cannot be used, with every fault that was found and not only the first. */

@@ -20,7 +20,7 @@ const ALWAYS_ON: readonly string[] = [
 
 /** What kube-proxy lets one switch off, and Fairlead does whatever is said. */
 const NOT_TO_SWITCH_OFF: Readonly<Record<string, string>> = {
-  NFTablesNetlink: 'has no effect when off: Fairlead always speaks netlink and never runs nft',
+  NFTablesNetlink: 'has no effect when disabled: Fairlead always uses netlink and never runs nft',
 };
 
 /** How far each has come in Kubernetes 1.37, as kube-proxy's metrics put it; empty: for good. */
@@ -87,8 +87,8 @@ export function featureGateWarnings({ featureGates }: ResolvedFields): readonly 
 function warningOf(name: string, isOn: boolean): string | undefined {
   if (isMeaningful(name)) return undefined;
   if (ALWAYS_ON.includes(name)) {
-    return isOn ? undefined : 'cannot be switched off; kube-proxy would refuse to start';
+    return isOn ? undefined : 'cannot be disabled; kube-proxy would refuse to start';
   }
   if (Object.hasOwn(NOT_TO_SWITCH_OFF, name)) return isOn ? undefined : NOT_TO_SWITCH_OFF[name];
-  return 'has no meaning here and is ignored';
+  return 'is not a feature gate of Fairlead and is ignored';
 }

@@ -64,7 +64,7 @@ function parseFields(document: ConfigDocument): ParsedFields {
 function toProblem(issue: z.core.$ZodIssue, document: ConfigDocument): Problem {
   const names = issue.path.map(String);
   const field = names.map((_, i) => names.slice(0, i + 1).join('.')).find(isFieldPath);
-  const expected = field === undefined ? 'a map of fields' : KIND_IN_WORDS[FIELDS[field].kind];
+  const expected = field === undefined ? 'a mapping of fields' : KIND_IN_WORDS[FIELDS[field].kind];
   const found = shorten(inspect(at(document.value, names), { depth: 1, breakLength: Infinity }));
   return {
     subject: fieldName(issue.path),

@@ -24,14 +24,14 @@ export type Kind = keyof KindValues;
 
 /** What must be written, for messages. */
 export const KIND_IN_WORDS: Readonly<Record<Kind, string>> = {
-  text: 'a text',
+  text: 'a string',
   boolean: 'true or false',
-  int32: 'a whole number of 32 bits',
+  int32: 'a 32-bit integer',
   number: 'a number',
   duration: 'a duration such as 30s or 1h30m',
   durationOrNanoseconds: 'a duration such as 30s or 1h30m',
-  texts: 'a list of texts',
-  quantity: 'an amount such as 64Ki',
+  texts: 'a list of strings',
+  quantity: 'a quantity such as 64Ki',
   switches: 'names with true or false, such as GateA=true',
   filePatterns: 'file patterns with a number, such as file=2',
 };

@@ -47,14 +47,14 @@ test('every fault is told at once, in the order of the file, and then those of f
     'oomScoreAdj: 5000',
   ].join('\n');
   assert.deepEqual(faults(body, { v: 'x' }), [
-    "f.yaml:3:1: mode: tc-ebpf is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips",
-    "f.yaml:5:3: conntrack.min: must be a whole number of 32 bits, and is '5'",
+    'f.yaml:3:1: mode: tc-ebpf is a mode that kube-proxy does not have: set it in fairlead.mode, which kube-proxy ignores',
+    "f.yaml:5:3: conntrack.min: must be a 32-bit integer, and is '5'",
     "f.yaml:6:3: conntrack.tcpEstablishedTimeout: must be a duration such as 30s or 1h30m, and is '1d'",
-    'f.yaml:7:1: nodePortAddresses: must hold ranges such as 10.0.0.0/8, or "primary", "localhost", "all", and has "x"',
-    'f.yaml:7:1: nodePortAddresses: holds "primary" twice',
-    'f.yaml:8:1: ipvs: must be a map of fields, and is []',
+    'f.yaml:7:1: nodePortAddresses: must contain CIDRs such as 10.0.0.0/8, or "primary", "localhost", "all", and contains "x"',
+    'f.yaml:7:1: nodePortAddresses: contains "primary" twice',
+    'f.yaml:8:1: ipvs: must be a mapping of fields, and is []',
     'f.yaml:9:1: oomScoreAdj: must be from -1000 to 1000, and is 5000',
-    '--v: "x" is not a whole number of 32 bits',
+    '--v: "x" is not a 32-bit integer',
   ]);
 });
 
@@ -98,7 +98,7 @@ test('blocks of modes that do not run are not judged, as in kube-proxy', () => {
 test('pins are kept in a folder of their own', () => {
   for (const folder of ['/', '/sys/fs', '/sys/fs/bpf/', 'pins', '/run/../sys']) {
     const [fault = ''] = faults(`fairlead: {pinFolder: "${folder}"}`);
-    assert.match(fault, /fairlead\.pinFolder: must be a folder for Fairlead alone/);
+    assert.match(fault, /fairlead\.pinFolder: must be a folder that only Fairlead uses/);
   }
   for (const folder of ['', '/sys/fs/bpf/fairlead', '/run/pins']) {
     assert.deepEqual(faults(`fairlead: {pinFolder: "${folder}"}`), []);
@@ -127,7 +127,7 @@ test('unknown and repeated fields are warned about and do no harm', () => {
     },
     {
       subject: 'mode',
-      message: 'is set twice, first in line 4; the last one counts',
+      message: 'is set twice, first in line 4; the last value is used',
       place: { file: 'f.yaml', line: 5, column: 1 },
     },
     {
@@ -182,7 +182,7 @@ test('node ports on loopback are relayed where the gate is on and loopback is na
     'IPv6',
   ]);
   const unused = [
-    ['mode: nftables\nnodePortAddresses: [all]', 'nodePortAddresses does not name loopback'],
+    ['mode: nftables\nnodePortAddresses: [all]', 'nodePortAddresses does not include loopback'],
     ['mode: iptables\nnodePortAddresses: [localhost]', 'has no effect in mode iptables'],
   ] as const;
   for (const [body, message] of unused) {
@@ -191,7 +191,7 @@ test('node ports on loopback are relayed where the gate is on and loopback is na
   }
   const withoutGate = load('mode: nftables\nnodePortAddresses: [localhost]');
   assert.equal(withoutGate.settings.nodePorts.relayedLocalhost, undefined);
-  assert.match(warnings(withoutGate).join(), /nodePortAddresses: names loopback/);
+  assert.match(warnings(withoutGate).join(), /nodePortAddresses: includes loopback/);
   assert.deepEqual(warnings(load('mode: iptables\nnodePortAddresses: [localhost]')), []);
 });
 
@@ -243,7 +243,7 @@ test('flags have their traps, which are kept, and said aloud', () => {
 
   assert.equal(load(undefined, { 'healthz-port': '0' }).settings.healthServer, undefined);
   assert.deepEqual(faults(undefined, { 'metrics-port': '0' }), [
-    '--metrics-port: must not be 0: the metrics server cannot be switched off',
+    '--metrics-port: must not be 0: the metrics server cannot be disabled',
   ]);
   const port = load(undefined, { 'healthz-port': '9' });
   assert.equal(port.settings.healthServer?.port, 10_256);
@@ -309,11 +309,11 @@ test('files that hold no configuration say what they hold instead', () => {
   };
   assert.equal(
     code(''),
-    'CONFIG_KIND f.yaml: there is no KubeProxyConfiguration in it; found: nothing',
+    'CONFIG_KIND f.yaml: no KubeProxyConfiguration document found; found: nothing',
   );
   assert.equal(
     code('kind: ConfigMap\n---\na: 1'),
-    'CONFIG_KIND f.yaml: there is no KubeProxyConfiguration in it; found: ConfigMap, a document without kind',
+    'CONFIG_KIND f.yaml: no KubeProxyConfiguration document found; found: ConfigMap, a document without kind',
   );
   assert.equal(
     code('kind: KubeProxyConfiguration'),
@@ -447,7 +447,7 @@ test('clients are interfaces or everybody', () => {
   }
   assert.match(
     faults('fairlead: {servedAddresses: [clusterIPs]}')[0] ?? '',
-    /servedAddresses: must hold/,
+    /servedAddresses: must contain/,
   );
   assert.deepEqual(faults('fairlead: {clients: [docker0, "br-*"]}'), []);
 });

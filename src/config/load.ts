@@ -81,7 +81,7 @@ async function readText(path: string): Promise<ConfigText> {
     return { path, text: await readFile(path, 'utf8') };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const problem = { subject: '--config', message: `${path} cannot be read: ${reason}` };
+    const problem = { subject: '--config', message: `cannot read ${path}: ${reason}` };
     throw new ConfigError('CONFIG_UNREADABLE', [problem], cause);
   }
 }

@@ -37,12 +37,12 @@ export function localhostWarnings(fields: ResolvedFields, mode: ModeName): reado
   if (gateValue(fields, GATE)) {
     if (canRelay && isNamed) return [];
     const message = canRelay
-      ? 'has no effect: nodePortAddresses does not name loopback; add "localhost" to it'
+      ? 'has no effect: nodePortAddresses does not include loopback; add "localhost" to it'
       : `has no effect in mode ${mode}`;
     return [{ subject: `featureGates.${GATE}`, message, ...placeOf(featureGates.origin) }];
   }
   if (!canRelay || !isNamed) return [];
-  const message = `names loopback, where mode ${mode} serves no node ports; set the feature gate ${GATE} for TCP`;
+  const message = `includes loopback, where mode ${mode} serves no node ports; enable the feature gate ${GATE} for TCP`;
   return [{ subject: 'nodePortAddresses', message, ...placeOf(nodePortAddresses.origin) }];
 }
 

@@ -15,11 +15,13 @@ const KEYWORDS: readonly string[] = [PRIMARY, ...Object.keys(RANGES_OF)];
 export function nodePortAddressFaults(written: readonly string[]): readonly string[] {
   return written.flatMap((text, index) => {
     if (KEYWORDS.includes(text)) {
-      return written.indexOf(text) < index ? [`holds ${JSON.stringify(text)} twice`] : [];
+      return written.indexOf(text) < index ? [`contains ${JSON.stringify(text)} twice`] : [];
     }
     if (parseCidr(text) !== undefined) return [];
     const keywords = KEYWORDS.map((keyword) => JSON.stringify(keyword)).join(', ');
-    return [`must hold ranges such as 10.0.0.0/8, or ${keywords}, and has ${JSON.stringify(text)}`];
+    return [
+      `must contain CIDRs such as 10.0.0.0/8, or ${keywords}, and contains ${JSON.stringify(text)}`,
+    ];
   });
 }
 

@@ -101,7 +101,7 @@ function modeFaults(fields: ResolvedFields): readonly Fault[] {
   const { mode } = fields;
   if (isOwnMode(mode.value)) {
     return [
-      `${mode.value} is a mode of Fairlead's own: name it in fairlead.mode, which kube-proxy skips`,
+      `${mode.value} is a mode that kube-proxy does not have: set it in fairlead.mode, which kube-proxy ignores`,
     ];
   }
   if (mode.value === '') return [];
@@ -112,7 +112,7 @@ function modeFaults(fields: ResolvedFields): readonly Fault[] {
   // kube-proxy 1.37 knows ipvs only while its gate is on.
   const { gate } = traitsOf(known);
   if (gate === undefined || gateValue(fields, gate)) return [];
-  return [`cannot be ${known} while the feature gate ${gate} is off`];
+  return [`cannot be ${known} while the feature gate ${gate} is disabled`];
 }
 
 function isOwnMode(mode: string): boolean {
@@ -125,7 +125,7 @@ const SHARED_FOLDERS = ['/', '/sys', '/sys/fs', '/sys/fs/bpf'];
 
 function notForPins(folder: string): Fault {
   if (isAbsolute(folder) && !SHARED_FOLDERS.includes(resolve(folder))) return undefined;
-  return `must be a folder for Fairlead alone such as /sys/fs/bpf/fairlead, and is ${JSON.stringify(folder)}`;
+  return `must be a folder that only Fairlead uses, such as /sys/fs/bpf/fairlead, and is ${JSON.stringify(folder)}`;
 }
 
 function notListenable(text: string): Fault {
@@ -135,7 +135,7 @@ function notListenable(text: string): Fault {
 
 function notACidr(text: string): Fault {
   if (parseCidr(text) !== undefined) return undefined;
-  return `must hold ranges such as 10.0.0.0/8, and has ${JSON.stringify(text)}`;
+  return `must contain CIDRs such as 10.0.0.0/8, and contains ${JSON.stringify(text)}`;
 }
 
 /** As the kernel has it, less the byte at the end. */
@@ -143,19 +143,19 @@ const MOST_NAME_BYTES = 15;
 
 function clientFaults(clients: readonly string[]): readonly Fault[] {
   if (clients.includes('everybody')) {
-    return [clients.length > 1 ? 'cannot hold "everybody" beside interfaces' : undefined];
+    return [clients.length > 1 ? 'cannot contain "everybody" together with interfaces' : undefined];
   }
   return clients.map((name) => {
     const isName = /^[^\s/*+!]+\*?$/.test(name) && Buffer.byteLength(name) <= MOST_NAME_BYTES;
     return isName
       ? undefined
-      : `must hold names of interfaces such as docker0 or br-*, and has ${JSON.stringify(name)}`;
+      : `must contain names of interfaces such as docker0 or br-*, and contains ${JSON.stringify(name)}`;
   });
 }
 
 function notServedAddresses(text: string): Fault {
   if (text === 'externalIPs' || text === 'loadBalancerIPs') return undefined;
-  return `must hold "externalIPs" or "loadBalancerIPs", and has ${JSON.stringify(text)}`;
+  return `must contain only "externalIPs" or "loadBalancerIPs", and contains ${JSON.stringify(text)}`;
 }
 
 function clusterCidrFaults(fields: ResolvedFields): readonly Fault[] {
@@ -166,7 +166,7 @@ function clusterCidrFaults(fields: ResolvedFields): readonly Fault[] {
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.base.version));
   return [
     families.size < cidrs.length
-      ? 'must be one range, or one of IPv4 and one of IPv6 with a comma between them'
+      ? 'must be one CIDR, or an IPv4 and an IPv6 CIDR separated by a comma'
       : undefined,
   ];
 }

@@ -124,6 +124,17 @@ test('rolls the front back when the plane behind rejects a part', async () => {
   assert.deepEqual(pair.calls, ['front apply ->s', 'behind part ->s', 'front apply s>-']);
 });
 
+test('rejects parts after a failed rollback until both planes were inspected', async () => {
+  const pair = new Pair();
+  for (const fault of ['behind part ->s', 'front apply s>-']) pair.faults.add(fault);
+  await assert.rejects(pair.write(change('absent', row('s', 10))), REFUSAL);
+  pair.faults.clear();
+  const next = change('unknown', row('s', 10));
+  await assert.rejects(pair.write(next), { code: 'PLANE_UNCERTAIN' });
+  await pair.plane.inspect({ facts: FACTS, rows: [] }, 'reported');
+  await pair.write(next);
+});
+
 test('knows what the front has after the plane behind rejected a part', async () => {
   const pair = new Pair();
   pair.faults.add('behind part a>b');

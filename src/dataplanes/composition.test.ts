@@ -271,10 +271,12 @@ test('finds a row right only if both planes do', async () => {
 
 test('ends both watches when one fails, with its error', async () => {
   const { plane } = composed({ watch: () => Promise.reject(new Error('gone')) });
+  const signal = AbortSignal.timeout(5000);
   await assert.rejects(
-    plane.watch(() => undefined, AbortSignal.timeout(5000)),
+    plane.watch(() => undefined, signal),
     /gone/,
   );
+  assert.equal(signal.aborted, false, 'the other watch went on');
 });
 
 test('adds up the counts that both planes have of one endpoint', async () => {

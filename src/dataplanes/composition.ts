@@ -202,7 +202,7 @@ export class ComposedPlane implements DataPlane {
     while (!signal.aborted) {
       await this.#sleep(RETRY_FRONT_EVERY_MS, signal);
       if (signal.aborted || this.#frontLost === undefined) continue;
-      onDrift({ what: `${this.#front.mode} could not be used; retrying` });
+      onDrift({ what: `retrying ${this.#front.mode}, which could not be set up` });
     }
   }
 
@@ -211,8 +211,12 @@ export class ComposedPlane implements DataPlane {
       await this.#front.remove();
       return [];
     } catch (error) {
-      const object = `${this.#front.mode} could not be removed: ${String(error)}`;
-      return [{ kind: 'foreign', object }];
+      return [
+        {
+          kind: 'foreign',
+          object: `leftovers of ${this.#front.mode} could not be removed: ${String(error)}`,
+        },
+      ];
     }
   }
 
@@ -249,7 +253,7 @@ export class ComposedPlane implements DataPlane {
       await plane.apply(changes.map(reversed));
     } catch (error) {
       this.#isUncertain = true;
-      const what = `rollback in mode ${this.mode} failed: ${String(error)}`;
+      const what = `rollback of a change in mode ${this.mode} failed: ${String(error)}`;
       this.#onDrift?.({ what });
     }
   }
@@ -270,10 +274,10 @@ function missing({ mode }: DataPlane, error: unknown): Difference {
 
 function uncertain(): PlaneError {
   return new PlaneError(
-    "rollback failed; the kernel's state is unknown until the next full inspection",
+    'rollback failed; the state of the kernel is unknown until the next full inspection',
     {
       code: 'PLANE_UNCERTAIN',
-      next: 'nothing: the kernel is inspected, then the rows are written',
+      next: 'no action needed: the kernel is inspected, then the change is written again',
     },
   );
 }

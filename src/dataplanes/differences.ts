@@ -1,9 +1,9 @@
 import type { Difference } from './contract.ts';
 
-/** An inspection describes at most so many: it runs beside changes that wait for it. */
+/** An inspection describes at most so many differences: changes wait until it is done. */
 const MOST_DESCRIBED = 100;
 
-/** What is amiss, counted, and the first of it described. */
+/** Counts differences, and describes the first ones. */
 export class Differences {
   readonly described: Difference[] = [];
   count = 0;
@@ -13,7 +13,7 @@ export class Differences {
     this.#most = most;
   }
 
-  /** For a person who asks for all of them. */
+  /** Describes all of them, for a person who asked. */
   static ofAll(): Differences {
     return new Differences(Number.POSITIVE_INFINITY);
   }
@@ -23,7 +23,7 @@ export class Differences {
     if (!this.isFull) this.described.push(difference());
   }
 
-  /** What is found from now on is only counted. */
+  /** Further differences are only counted. */
   get isFull(): boolean {
     return this.described.length >= this.#most;
   }

@@ -46,7 +46,9 @@ describe('an address that two Services claim', () => {
     rows.putService(external('thief', '10.96.0.1'));
     rows.putService(cluster('web'));
     assert.deepEqual(notServed(rows, 'web'), []);
-    assert.deepEqual(notServed(rows, 'thief'), ['external-ip: ns/web has this address and port']);
+    assert.deepEqual(notServed(rows, 'thief'), [
+      'external-ip: ns/web already has this address and port',
+    ]);
   });
 
   it('is had by the cluster IP, however old the load balancer is', () => {
@@ -55,7 +57,7 @@ describe('an address that two Services claim', () => {
     rows.putService(cluster('web'));
     assert.deepEqual(notServed(rows, 'web'), []);
     assert.deepEqual(notServed(rows, 'thief'), [
-      'load-balancer-ip: ns/web has this address and port',
+      'load-balancer-ip: ns/web already has this address and port',
     ]);
   });
 
@@ -64,7 +66,9 @@ describe('an address that two Services claim', () => {
     rows.putService(external('thief', SHARED));
     rows.putService(balanced('shop', SHARED));
     assert.deepEqual(notServed(rows, 'shop'), []);
-    assert.deepEqual(notServed(rows, 'thief'), ['external-ip: ns/shop has this address and port']);
+    assert.deepEqual(notServed(rows, 'thief'), [
+      'external-ip: ns/shop already has this address and port',
+    ]);
     rows.takeChanges();
     rows.deleteService('ns/shop');
     assert.deepEqual(notServed(rows, 'thief'), []);
@@ -76,7 +80,9 @@ describe('an address that two Services claim', () => {
     rows.putService(external('old', SHARED, { createdAtSeconds: 1 }));
     rows.putService(external('young', SHARED, { clusterIPs: ['10.96.0.4'] }));
     assert.deepEqual(notServed(rows, 'old'), []);
-    assert.deepEqual(notServed(rows, 'young'), ['external-ip: ns/old has this address and port']);
+    assert.deepEqual(notServed(rows, 'young'), [
+      'external-ip: ns/old already has this address and port',
+    ]);
   });
 
   it('is had by the older of any kind with the rules of kube-proxy', () => {
@@ -84,7 +90,9 @@ describe('an address that two Services claim', () => {
     rows.putService(external('thief', '10.96.0.1'));
     rows.putService(cluster('web'));
     assert.deepEqual(notServed(rows, 'thief'), []);
-    assert.deepEqual(notServed(rows, 'web'), ['cluster-ip: ns/thief has this address and port']);
+    assert.deepEqual(notServed(rows, 'web'), [
+      'cluster-ip: ns/thief already has this address and port',
+    ]);
   });
 });
 
@@ -95,10 +103,10 @@ describe('an external IP in a Service range', () => {
     rows.putService(external('six', 'fd00:96::77', { clusterIPs: ['fd00:96::6'] }));
     rows.putService(external('own', '10.96.0.9', { clusterIPs: ['10.96.0.9'] }));
     assert.deepEqual(notServed(rows, 'thief'), [
-      'external-ip: it is in the Service range 10.96.0.0/16',
+      'external-ip: it is in the Service CIDR 10.96.0.0/16',
     ]);
     assert.deepEqual(notServed(rows, 'six'), [
-      'external-ip: it is in the Service range fd00:96::/108',
+      'external-ip: it is in the Service CIDR fd00:96::/108',
     ]);
     assert.deepEqual(notServed(rows, 'own'), []);
   });
@@ -140,7 +148,7 @@ describe('an external IP of the machine', () => {
     rows.putService(external('thief', NODE_IP, port(22)));
     assert.deepEqual(notServed(rows, 'bare-metal'), []);
     assert.deepEqual(notServed(rows, 'thief'), [
-      'external-ip: a process of this machine holds the port',
+      'external-ip: a process on this machine listens on the port',
     ]);
   });
 
@@ -190,7 +198,9 @@ describe('an external IP of the machine', () => {
     rows.putService(external('thief', NODE_IP, port(30080)));
     assert.deepEqual(notServed(rows, 'thief'), []);
     rows.putService(cluster('web', { type: 'NodePort', ...port(80, 30080) }));
-    assert.deepEqual(notServed(rows, 'thief'), ['external-ip: ns/web has this address and port']);
+    assert.deepEqual(notServed(rows, 'thief'), [
+      'external-ip: ns/web already has this address and port',
+    ]);
     assert.deepEqual(notServed(rows, 'web'), []);
     rows.deleteService('ns/web');
     assert.deepEqual(notServed(rows, 'thief'), []);
@@ -227,7 +237,7 @@ describe('an external IP at which the API server listens', () => {
     rows.putService(service({ ...KUBERNETES, externalIPs: ['192.0.2.1'], ...port(443) }));
     rows.takeChanges();
     rows.putSlice(slices('192.0.2.1'));
-    assert.deepEqual(notServed(rows, 'thief'), ['external-ip: the API server listens there']);
+    assert.deepEqual(notServed(rows, 'thief'), ['external-ip: it is an address of the API server']);
     assert.deepEqual(notServed(rows, 'web'), []);
     rows.putSlice(slices('192.0.2.2'));
     assert.deepEqual(notServed(rows, 'thief'), []);

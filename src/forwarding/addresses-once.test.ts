@@ -45,7 +45,7 @@ describe('an address that a Service names twice', () => {
     });
     assert.deepEqual(found, [
       'cluster-ip 10.96.0.1:80',
-      'cluster-ip 10.96.0.1:80 not served: ns/web has this address and port',
+      'cluster-ip 10.96.0.1:80 not served: ns/web already has this address and port',
     ]);
   });
 });

@@ -4,12 +4,12 @@ import type { NotServed } from './model.ts';
 export function notServedText(notServed: NotServed): string {
   switch (notServed.reason) {
     case 'other-service':
-      return `${notServed.service} has this address and port`;
+      return `${notServed.service} already has this address and port`;
     case 'service-range':
-      return `it is in the Service range ${notServed.range}`;
+      return `it is in the Service CIDR ${notServed.range}`;
     case 'api-server':
-      return 'the API server listens there';
+      return 'it is an address of the API server';
     case 'host-socket':
-      return 'a process of this machine holds the port';
+      return 'a process on this machine listens on the port';
   }
 }

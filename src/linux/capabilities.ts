@@ -13,7 +13,7 @@ export function effectiveCapabilities(): ReadonlySet<Capability> {
 /** From the text of /proc/PID/status. */
 export function capabilitiesIn(status: string): ReadonlySet<Capability> {
   const digits = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1];
-  if (digits === undefined) throw new TypeError('there is no CapEff in the status of a process');
+  if (digits === undefined) throw new TypeError('/proc/self/status has no CapEff');
   const bits = BigInt(`0x${digits}`);
   const names = Object.keys(NUMBERS) as Capability[];
   return new Set(names.filter((name) => ((bits >> BigInt(NUMBERS[name])) & 1n) === 1n));

@@ -19,14 +19,16 @@ const SO_NETNS_COOKIE = 71;
 /** The number by which programs in the kernel know the network namespace of this thread. */
 export function netnsCookie(): bigint {
   const fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) throw new Error(`cannot make a socket: errno ${koffi.errno()}`);
+  if (fd < 0) throw new Error(`cannot create a socket: errno ${koffi.errno()}`);
   try {
     const value = Buffer.alloc(8);
     const size = Buffer.from([8, 0, 0, 0]);
     if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, value, size) === 0) {
       return value.readBigUInt64LE();
     }
-    throw new Error(`the kernel does not tell the network namespace: errno ${koffi.errno()}`);
+    throw new Error(
+      `cannot read the cookie of the network namespace (SO_NETNS_COOKIE): errno ${koffi.errno()}`,
+    );
   } finally {
     close(fd);
   }

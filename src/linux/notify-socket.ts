@@ -26,10 +26,11 @@ const PATH_BYTES = 108;
 export class NotifyError extends Error {
   override readonly name = 'NotifyError';
   readonly code: string;
-  readonly next = 'is NOTIFY_SOCKET that of this unit, and does the unit say Type=notify?';
+  readonly next =
+    'check that NOTIFY_SOCKET belongs to this unit, and that the unit has Type=notify';
 
   constructor(what: string, code: string) {
-    super(`the service manager was not told: ${what}: ${code}`);
+    super(`cannot notify the service manager: ${what}: ${code}`);
     this.code = code;
   }
 }

@@ -5,7 +5,7 @@ export class OomScoreError extends Error {
   override readonly name = 'OomScoreError';
   readonly code = 'OOM_SCORE';
   readonly next =
-    'to lower it takes the capability SYS_RESOURCE; or set oomScoreAdj to what the process has';
+    'add CAP_SYS_RESOURCE, which lowering the score needs, or set oomScoreAdj to the current value';
 }
 
 export interface OomScoreRequest {
@@ -23,7 +23,7 @@ export async function setOomScore(request: OomScoreRequest): Promise<boolean> {
     await writeFile(path, String(score));
     return true;
   } catch (cause) {
-    onProblem(new OomScoreError(`${path} could not be set to ${score}`, { cause }));
+    onProblem(new OomScoreError(`cannot set ${path} to ${score}`, { cause }));
     return false;
   }
 }

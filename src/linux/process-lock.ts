@@ -52,7 +52,7 @@ class LockError extends Error {
   readonly errno: number;
 
   constructor(errno: number) {
-    super(`fcntl cannot lock the file: errno ${errno}`);
+    super(`cannot lock the file (fcntl): errno ${errno}`);
     this.errno = errno;
   }
 }

@@ -63,13 +63,12 @@ function codeOf(system: string | undefined): Exclude<SysctlErrorCode, 'SYSCTL_ST
 
 const NEXT: Readonly<Record<Exclude<SysctlErrorCode, 'SYSCTL_STATE'>, string>> = {
   SYSCTL_MISSING:
-    'load the module it belongs to (`modprobe nf_conntrack` for net/netfilter), or run in the ' +
-    'network namespace of the machine: some settings are seen only there',
+    'load the kernel module that has it (`modprobe nf_conntrack` for net/netfilter), or run in the ' +
+    'network namespace of the machine: some settings exist only there',
   SYSCTL_DENIED:
-    'run as root with CAP_NET_ADMIN in the network namespace of the machine: limits of the whole ' +
-    'kernel can be set only there',
-  SYSCTL_READ_ONLY:
-    'make the container privileged, or set the value on the machine itself with sysctl.d',
-  SYSCTL_REFUSED: 'correct the value in the configuration',
-  SYSCTL_FAILED: 'look at the cause; the setting can be tried by hand with `sysctl -w`',
+    'run as root with CAP_NET_ADMIN in the network namespace of the machine: kernel-wide limits ' +
+    'can be set only there',
+  SYSCTL_READ_ONLY: 'run the container privileged, or set the value on the machine with sysctl.d',
+  SYSCTL_REFUSED: 'fix the value in the configuration',
+  SYSCTL_FAILED: 'set it manually with `sysctl -w` to see why it fails',
 };

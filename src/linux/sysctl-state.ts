@@ -33,7 +33,7 @@ export async function readSysctlState(path: string): Promise<SysctlState> {
     throw stateError(`cannot read ${path}`, error);
   }
   const state = parseState(text);
-  if (state === undefined) throw stateError(`${path} is not what Fairlead has written`);
+  if (state === undefined) throw stateError(`${path} is not a settings file of Fairlead`);
   return state;
 }
 
@@ -85,7 +85,7 @@ async function readOwnState(path: string): Promise<SysctlState> {
   const state = await readSysctlState(path);
   const foreign = [...state.keys()].find((name) => !name.startsWith(OUR_SETTINGS));
   if (foreign !== undefined)
-    throw stateError(`${path} names ${foreign}, which Fairlead never sets`);
+    throw stateError(`${path} contains ${foreign}, which Fairlead never sets`);
   return state;
 }
 
@@ -139,7 +139,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function stateError(message: string, cause?: unknown): SysctlError {
   const next =
-    'remove the file if it is broken, and check the rights of its folder; until then the kernel ' +
+    'remove the file if it is damaged, and check the permissions of its folder; until then the kernel ' +
     'settings from before Fairlead cannot be restored';
   return new SysctlError('SYSCTL_STATE', message, { next, cause });
 }

@@ -32,7 +32,7 @@ export function kernelSysctls(folder: string = PROC_SYS): Sysctls {
     try {
       return inOneSpelling(readFileSync(path, 'utf8'));
     } catch (error) {
-      throw sysctlError(`read the setting ${name}`, error);
+      throw sysctlError(`read the sysctl ${name}`, error);
     }
   }
 
@@ -42,7 +42,7 @@ export function kernelSysctls(folder: string = PROC_SYS): Sysctls {
     try {
       overwrite(pathOf(folder, name), value);
     } catch (error) {
-      throw sysctlError(`set ${name} to ${value}`, error);
+      throw sysctlError(`set the sysctl ${name} to ${value}`, error);
     }
     // The kernel rounds some values, such as sizes of tables.
     const after = read(name);
@@ -71,7 +71,7 @@ function pathOf(folder: string, name: string): string {
   if (parts.every((part) => part !== '' && part !== '.' && part !== '..')) {
     return join(folder, name);
   }
-  throw new SysctlError('SYSCTL_MISSING', `'${name}' is not the name of a setting`, {
-    next: 'give a path below /proc/sys, such as net/ipv4/ip_forward',
+  throw new SysctlError('SYSCTL_MISSING', `'${name}' is not the name of a sysctl`, {
+    next: 'use a path below /proc/sys, such as net/ipv4/ip_forward',
   });
 }

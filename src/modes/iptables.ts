@@ -11,6 +11,15 @@ import type { Part } from './part.ts';
 
 export const IPTABLES_PART: Part = {
   name: 'iptables',
+  attachments: [
+    {
+      place: 'iptables',
+      title: 'iptables jumps from',
+      noun: 'jump',
+      isHook: false,
+      named: (name) => `jump from ${name}`,
+    },
+  ],
   open: ({ onWarning, serveLocalhost, openNetlink = openNetfilter }) =>
     new IptablesPlane({
       openNetlink,

@@ -12,6 +12,15 @@ import type { Part } from './part.ts';
 
 export const NFTABLES_PART: Part = {
   name: 'nftables',
+  attachments: [
+    {
+      place: 'nftables',
+      title: 'nftables',
+      noun: 'table',
+      isHook: false,
+      named: (name) => `nftables ${name}`,
+    },
+  ],
   open: ({ openNetlink = openNetfilter }) => new NftablesPlane({ openNetlink }),
 };
 

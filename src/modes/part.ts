@@ -14,10 +14,25 @@ export interface Surroundings {
   readonly openTables?: HooksOptions['openTables'];
 }
 
+/** How `fairlead status` speaks of the attachments of one kind. */
+export interface AttachmentWords {
+  /** `place` of the attachments. */
+  readonly place: string;
+  /** Heading in the table of all of them. */
+  readonly title: string;
+  /** One of them, to be counted. */
+  readonly noun: string;
+  /** Whether packets or sockets meet it before any rules. */
+  readonly isHook: boolean;
+  /** One of them by its name. */
+  readonly named: (name: string) => string;
+}
+
 /** Objects in the kernel that are written and removed together. Several modes may have the same part. */
 export interface Part {
   /** As `fairlead cleanup` prints it. */
   readonly name: string;
+  readonly attachments: readonly AttachmentWords[];
   /** Opens nothing in the kernel yet. */
   open(around: Surroundings): DataPlane;
 }

@@ -5,7 +5,7 @@ import { IPTABLES, IPTABLES_PART } from './iptables.ts';
 import type { Mode } from './mode.ts';
 import { ModeError } from './mode-error.ts';
 import { NFTABLES, NFTABLES_PART } from './nftables.ts';
-import type { Part } from './part.ts';
+import type { AttachmentWords, Part } from './part.ts';
 import { SOCKET_EBPF } from './socket-ebpf.ts';
 import { TC_EBPF } from './tc-ebpf.ts';
 
@@ -18,6 +18,18 @@ const MODES: Readonly<Record<BuiltModeName, Mode>> = {
 
 /** Everything that any mode may have in the kernel, in the order in which it is removed. */
 export const ALL_PARTS: readonly Part[] = [SOCKET_HOOKS_PART, NFTABLES_PART, IPTABLES_PART];
+
+/** For a place that only later versions have, its own name. */
+export function attachmentWords(place: string): AttachmentWords {
+  const known = ALL_PARTS.flatMap(({ attachments }) => attachments);
+  const unknown = { place, title: place, noun: place, isHook: false };
+  return (
+    known.find((words) => words.place === place) ?? {
+      ...unknown,
+      named: (name) => `${place} ${name}`,
+    }
+  );
+}
 
 /** Throws a `ModeError` for a name that only later versions have. */
 export function modeNamed(name: ModeName): Mode {

@@ -1,12 +1,16 @@
 /**
- * Cuts TypeScript source into the few kinds of token that reading imports needs. It is not a
- * parser: its whole job is that text inside comments, strings, templates and regular expressions
- * is never mistaken for code.
+ * Splits TypeScript source into tokens. It is not a parser: its whole job is that text inside
+ * comments, strings, templates and regular expressions is never mistaken for code.
  */
 export interface Token {
-  readonly kind: 'word' | 'string' | 'template' | 'literal' | 'mark';
-  /** For strings: what stands between the quotes, as written. */
+  /** `template` starts a template; `template-text` is each later piece, after a substitution. */
+  readonly kind: 'word' | 'string' | 'template' | 'template-text' | 'literal' | 'mark';
+  /** For strings: the text between the quotes, as written. Empty for templates. */
   readonly text: string;
+  /** For templates: the text up to the next substitution or the end. */
+  readonly piece?: string;
+  /** For templates: whether this piece ends the template. */
+  readonly isLast?: boolean;
   readonly line: number;
 }
 
@@ -80,8 +84,7 @@ class Scanner {
     this.#at += 1;
     switch (mark) {
       case '`':
-        this.#push({ kind: 'template', text: '', line }, false);
-        this.#scanTemplateText();
+        this.#scanTemplateText('template', line);
         return;
       case '(':
       case '[':
@@ -91,7 +94,7 @@ class Scanner {
         return;
       case '}':
         if (this.#brackets.pop() === 'substitution') {
-          this.#scanTemplateText();
+          this.#scanTemplateText('template-text', line);
           return;
         }
         // Far more often the end of a block than of an object that is divided.
@@ -119,15 +122,15 @@ class Scanner {
     return true;
   }
 
-  #scanTemplateText(): void {
-    this.#take(TEMPLATE_TEXT);
-    if (this.#source.charAt(this.#at) === '`') {
+  #scanTemplateText(kind: 'template' | 'template-text', line: number): void {
+    const piece = this.#take(TEMPLATE_TEXT) ?? '';
+    const isLast = this.#source.charAt(this.#at) === '`';
+    this.#push({ kind, text: '', piece, isLast, line }, isLast);
+    if (isLast) {
       this.#at += 1;
-      this.#afterOperand = true;
     } else {
       this.#at += '${'.length;
       this.#brackets.push('substitution');
-      this.#afterOperand = false;
     }
   }
 

@@ -17,7 +17,6 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/config/modes.ts': 'the names and traits that the configuration knows',
   'src/config/fields/traffic.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/config/validate.ts': "the blocks of kube-proxy's file are called as its modes",
-  'src/commands/status/': 'kinds of attachments are called so',
   'src/dataplanes/iptables/': 'its own name',
   'src/dataplanes/nftables/': 'its own name',
   'src/linux/iptables/': 'the program of that name',

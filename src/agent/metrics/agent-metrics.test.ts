@@ -13,7 +13,7 @@ import {
   tell,
 } from './testing/told.ts';
 
-describe('metrics with the names of kube-proxy', () => {
+describe('kube-proxy metrics', () => {
   it('have its buckets', async () => {
     const metrics = metricsOf();
     tell(metrics, 'onStep', step(5));
@@ -103,7 +103,7 @@ describe('metrics with the names of kube-proxy', () => {
     }
   });
 
-  it('say nothing of a sync before there was one', async () => {
+  it('omit sync metrics before the first sync', async () => {
     const text = await metricsOf().render();
     const series = 'kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv4"}';
     assert.equal(sampleOf(text, series), undefined);
@@ -125,7 +125,7 @@ describe('metrics with the names of kube-proxy', () => {
     assert.equal(sampleOf(await metrics.render(), series), 0);
   });
 
-  it('date the last change by the wall clock as it is when they are asked', async () => {
+  it('date the last change by the current wall clock', async () => {
     let wallMs = 1_000_000;
     const clock = { monotonicMs: () => 500_000, wallMs: () => wallMs };
     const metrics = metricsOf({ clock });
@@ -136,7 +136,7 @@ describe('metrics with the names of kube-proxy', () => {
     assert.equal(sampleOf(await metrics.render(), series), 999 + 3_600);
   });
 
-  it('leave out triggers from before the start', async () => {
+  it('ignore triggers from before the start', async () => {
     const metrics = metricsOf();
     const atMs = STARTED_AT_MS + 1_000;
     tell(metrics, 'onAcknowledged', acknowledged({ sinceTriggeredMs: [1_001, 1_000] }, atMs));
@@ -169,7 +169,7 @@ describe('metrics with the names of kube-proxy', () => {
     assert.equal(sampleOf(await metrics.render(), series), 2);
   });
 
-  it('name the version that Fairlead stands in for, and the gates that it knows', async () => {
+  it('have the version of the replaced kube-proxy, and the feature gates', async () => {
     const features = [
       { name: 'ComponentFlagz', stage: 'BETA', isOn: true },
       { name: 'KubeProxyNFTablesLocalhostNodePorts', stage: 'ALPHA', isOn: false },
@@ -184,7 +184,7 @@ describe('metrics with the names of kube-proxy', () => {
     assert.equal(gate('name="KubeProxyNFTablesLocalhostNodePorts",stage="ALPHA"'), 0);
   });
 
-  it('show rules of iptables, and what is attached of what should be', async () => {
+  it('have iptables rules, and wanted and attached hooks', async () => {
     const plane = {
       ruleCounts: () => [
         { table: 'nat', family: 'IPv4', total: 41, lastWritten: 3 } as const,
@@ -209,7 +209,7 @@ describe('metrics with the names of kube-proxy', () => {
     }
   });
 
-  it('count service ports whose endpoints are all elsewhere', async () => {
+  it('count service ports without local endpoints', async () => {
     const noLocal = () => [
       { family: 'IPv4', policy: 'internal', count: 1 } as const,
       { family: 'IPv4', policy: 'external', count: 2 } as const,
@@ -224,7 +224,7 @@ describe('metrics with the names of kube-proxy', () => {
   });
 });
 
-it('the check of being there counts itself, as in kube-proxy', async () => {
+it('counts the ping healthcheck, as kube-proxy does', async () => {
   const metrics = metricsOf();
   await metrics.renderSlis();
   const text = await metrics.renderSlis();

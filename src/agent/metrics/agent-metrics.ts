@@ -22,9 +22,9 @@ export interface AgentMetricsOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
   /** On the monotonic clock. */
   readonly startedAtMs: number;
-  /** Asked for once for each scrape. */
+  /** Called once per scrape. */
   readonly snapshot: () => AgentSnapshot;
-  /** Service ports without local endpoints; left out without it. */
+  /** Service ports without local endpoints; optional. */
   readonly noLocal?: () => readonly NoLocalCount[];
   /** Left out without it. */
   readonly pressure?: () => Pressure;
@@ -37,14 +37,14 @@ export interface AgentMetricsOptions {
   readonly failureNames?: FailureNames;
   /** Left out without it. */
   readonly kubernetes?: KubernetesAbout;
-  /** Requests to the API server, which are counted where they are sent. */
+  /** Requests to the API server, counted by the client. */
   readonly restClient?: Pick<MetricsText, 'render'>;
 }
 
-/** Everything that is measured. Counting is done as things happen, all else when somebody asks. */
+/** All metrics. Counters are updated by events, gauges on each scrape. */
 export class AgentMetrics implements MetricsText {
   readonly contentType: string;
-  /** To be subscribed to the agent. */
+  /** To be registered with the agent. */
   readonly observers: readonly AgentObserver[];
   readonly #options: AgentMetricsOptions;
   readonly #set = new MetricSet();
@@ -71,13 +71,17 @@ export class AgentMetrics implements MetricsText {
     this.#plane = plane && new PlaneMetrics(this.#set, plane);
     if (kubernetes) defineKubernetes(this.#set, kubernetes);
     const labels = ['version', 'mode'];
-    this.#build = this.#set.gauge({ name: 'fairlead_build_info', help: 'Always 1', labels });
+    this.#build = this.#set.gauge({
+      name: 'fairlead_build_info',
+      help: 'Always 1; see the labels',
+      labels,
+    });
     this.#healthchecks = defineHealthchecks(this.#slis);
     this.observers = [this.#kubeProxy, this.#own];
     this.contentType = this.#set.contentType;
   }
 
-  /** An answer of the health server. */
+  /** Called for each response of the health server. */
   onProbe(probe: Probe, status: number): void {
     if (probe === 'readyz') this.#own.onReadyz(status);
     else this.#kubeProxy.onProbe(probe, status);
@@ -87,7 +91,7 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy.onFlowsReconciled(reconciled);
   }
 
-  /** What a mode that does not run has left could not be deleted. */
+  /** Leftovers of an inactive mode could not be deleted. */
   onCleanupFailed(): void {
     this.#kubeProxy.onCleanupFailed();
   }
@@ -106,7 +110,7 @@ export class AgentMetrics implements MetricsText {
     return (await this.#set.render()) + restClient;
   }
 
-  /** That we answer is the one check there is, as in kube-proxy. */
+  /** That the server responds is the only check, as in kube-proxy. */
   async renderSlis(): Promise<string> {
     this.#healthchecks.last.set(1, 'ping', 'healthz');
     this.#healthchecks.total.add(1, 'ping', 'healthz', 'success');

@@ -145,7 +145,7 @@ function define({ set, failureNames }: KubeProxyMetricsOptions) {
   return {
     failures,
     flowsDeleted,
-    flowsSync: timer('conntrack_reconciler_sync_duration_seconds', 'One look at conntrack'),
+    flowsSync: timer('conntrack_reconciler_sync_duration_seconds', 'One scan of conntrack'),
     sync: timer(`${rules}_duration_seconds`, 'Writing all that was outstanding'),
     fullSync: timer('sync_full_proxy_rules_duration_seconds', 'Looking at everything'),
     partialSync: timer('sync_partial_proxy_rules_duration_seconds', 'Writing what changed'),

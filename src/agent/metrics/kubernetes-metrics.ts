@@ -2,13 +2,13 @@ import type { MetricSet } from '../metrics.ts';
 
 export interface Feature {
   readonly name: string;
-  /** Empty: it is there for good. */
+  /** Empty: generally available. */
   readonly stage: string;
   readonly isOn: boolean;
 }
 
 export interface KubernetesAbout {
-  /** Of the kube-proxy whose interfaces these are, such as `v1.37.1`. */
+  /** Version of the kube-proxy that Fairlead replaces, such as `v1.37.1`. */
   readonly version: string;
   readonly features: readonly Feature[];
 }
@@ -28,13 +28,14 @@ const LABELS = [
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 
 /**
- * What every component of Kubernetes says of itself. The version is that of the kube-proxy that
- * Fairlead stands in for: alerts compare it with that of the other components. Go has no part in it.
+ * Metrics that every component of Kubernetes has. The version is that of the kube-proxy that
+ * Fairlead replaces, because alerts compare it with other components. The labels about Go are
+ * empty.
  */
 export function defineKubernetes(set: MetricSet, { version, features }: KubernetesAbout): void {
   const build = set.gauge({
     name: 'kubernetes_build_info',
-    help: 'Always 1; the version is that of the kube-proxy that Fairlead stands in for',
+    help: 'Always 1; git_version is that of the kube-proxy that Fairlead replaces',
     labels: LABELS,
   });
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
@@ -42,7 +43,7 @@ export function defineKubernetes(set: MetricSet, { version, features }: Kubernet
   build.set(1, '', 'node', '', '', version, '', major, minor, platform);
   const enabled = set.gauge({
     name: 'kubernetes_feature_enabled',
-    help: 'Whether a feature gate that Fairlead knows is on',
+    help: '1 if the feature gate is enabled',
     labels: ['name', 'stage'],
   });
   for (const { name, stage, isOn } of features) enabled.set(isOn ? 1 : 0, name, stage);

@@ -17,8 +17,8 @@ import {
   tell,
 } from './testing/told.ts';
 
-describe('metrics of our own', () => {
-  it('tell how soon a change is in the kernel', async () => {
+describe('fairlead_* metrics', () => {
+  it('measure propagation latency', async () => {
     const metrics = metricsOf();
     tell(metrics, 'onAcknowledged', acknowledged({ totalMs: 0.4 }));
     const text = await metrics.render();
@@ -28,7 +28,7 @@ describe('metrics of our own', () => {
     assert.equal(sampleOf(text, 'fairlead_propagation_seconds_bucket{le="0.0005"}'), 1);
   });
 
-  it('tell how far behind the kernel is', async () => {
+  it('count pending rows and their age', async () => {
     const timely = { IPv4: familyCondition({ oldestPendingAtMs: 7_500 }), IPv6: condition() };
     const bad = condition(false);
     const connected = { ...conditionsWith().connected, slice: bad };
@@ -65,7 +65,7 @@ describe('metrics of our own', () => {
     }
   });
 
-  it('count what others did to us, and not what the start found', async () => {
+  it('count external changes, but not differences found at the start', async () => {
     const metrics = metricsOf();
     tell(metrics, 'onInspected', inspected({ differenceCount: 9 }));
     tell(metrics, 'onInspected', inspected({ reason: 'drift', differenceCount: 2 }));
@@ -78,7 +78,7 @@ describe('metrics of our own', () => {
     assert.equal(sampleOf(text, 'fairlead_readyz_total{code="503"}'), 1);
   });
 
-  it('tell of the process', async () => {
+  it('include process metrics', async () => {
     const text = await metricsOf().render();
     assert.ok((sampleOf(text, 'process_cpu_seconds_total') ?? 0) > 0);
     assert.ok((sampleOf(text, 'process_resident_memory_bytes') ?? 0) > 1e6);
@@ -87,7 +87,7 @@ describe('metrics of our own', () => {
     assert.ok(Math.abs(startedSeconds - (Date.now() / 1000 - process.uptime())) < 5);
   });
 
-  it('ask for the snapshot once for each scrape, and never before', async () => {
+  it('take one snapshot per scrape', async () => {
     let count = 0;
     const snapshot = (): AgentSnapshot => {
       count++;

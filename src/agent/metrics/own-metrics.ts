@@ -17,7 +17,7 @@ import { PROPAGATION_SECONDS } from './buckets.ts';
 const MS = 1000;
 const FEATURES: readonly ServerFeature[] = ['ServiceCIDR', 'namespace labels', 'streaming lists'];
 
-/** What kube-proxy has no name for: how soon, how far behind, and what others did to us. */
+/** Metrics that kube-proxy does not have: propagation latency, pending work, external changes. */
 export class OwnMetrics implements AgentObserver {
   readonly #metrics: ReturnType<typeof define>;
 
@@ -44,7 +44,8 @@ export class OwnMetrics implements AgentObserver {
   onInspected({ reason, durationMs, differenceCount }: InspectionReport): void {
     this.#metrics.inspections.add(1, reason);
     this.#metrics.inspection.observe(durationMs / MS);
-    // What the first look finds is what the last process left, not what somebody did to us.
+    // Differences found by the first inspection are leftovers of the previous process, not external
+    // changes.
     if (reason !== 'start') this.#metrics.repaired.add(differenceCount);
   }
 
@@ -98,7 +99,7 @@ function kindsOf({ connected }: Conditions): Kind[] {
   return (Object.keys(connected) as Kind[]).sort();
 }
 
-/** Those that stand alone, by their names; `connected` has a metric of its own. */
+/** Conditions by name; `connected` has a metric of its own. */
 function named(conditions: Conditions): [string, Condition][] {
   const { connected: _, timely, ...single } = conditions;
   const byFamily = FAMILIES.map((family): [string, Condition] => {
@@ -112,58 +113,79 @@ function define(set: MetricSet) {
     set.counter({ name: `fairlead_${name}`, help, labels });
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
     set.gauge({ name: `fairlead_${name}`, help, labels });
-  const writeFailures = counter('write_failures_total', 'Writes that the kernel refused', [
-    'scope',
-  ]);
+  const writeFailures = counter(
+    'write_failures_total',
+    'Failed writes to the kernel, by scope: one row or the whole data plane',
+    ['scope'],
+  );
   for (const scope of ['row', 'plane']) writeFailures.add(0, scope);
   return {
     writeFailures,
     propagation: set.histogram({
       name: 'fairlead_propagation_seconds',
-      help: 'From the receipt of a change to the acknowledgement of the kernel',
+      help: 'Time from receiving a change to its acknowledgement by the kernel',
       buckets: PROPAGATION_SECONDS,
     }),
     inspection: set.histogram({
       name: 'fairlead_inspection_seconds',
-      help: 'Comparing the kernel with what it should have',
+      help: 'Duration of comparing the kernel with the desired state',
       buckets: PROPAGATION_SECONDS,
     }),
-    transactions: counter('transactions_total', 'Transactions that were tried'),
-    parts: counter('parts_total', 'Parts of rows that are too large for one transaction'),
-    rowsInParts: gauge('rows_in_parts', 'Service ports that are being written in parts'),
+    transactions: counter('transactions_total', 'Transactions attempted'),
+    parts: counter('parts_total', 'Partial writes of rows that are too large for one transaction'),
+    rowsInParts: gauge('rows_in_parts', 'Service ports being written in parts'),
     longestWait: gauge(
       'longest_queue_wait_seconds',
-      'How long the first row of the namespace that waits longest has waited for its turn',
+      'Longest time that a namespace has been waiting to be written',
     ),
-    affinityClients: gauge('affinity_clients', 'Clients with session affinity that are remembered'),
-    affinityRoom: gauge('affinity_clients_room', 'Clients that could be remembered'),
+    affinityClients: gauge('affinity_clients', 'Session affinity entries in use'),
+    affinityRoom: gauge('affinity_clients_room', 'Session affinity entries available in total'),
     affinityFull: gauge(
       'affinity_services_full',
-      'Service ports with so many clients that new ones are not remembered',
+      'Service ports whose new clients get no session affinity because their limit is reached',
     ),
-    notServed: gauge('addresses_not_served', 'Addresses that a Service claims and does not get', [
+    notServed: gauge('addresses_not_served', 'Service addresses that are not served, by reason', [
       'reason',
     ]),
-    nodePortsHeld: gauge('node_ports_held', 'Node ports whose number a process listens on'),
-    inspections: counter('inspections_total', 'Comparisons with the kernel', ['reason']),
-    inspectionFailures: counter('inspection_failures_total', 'Comparisons that failed'),
-    drifts: counter('drifts_total', 'Changes of ours by somebody else'),
-    repaired: counter('repaired_differences_total', 'Objects that were not as they should be'),
-    readyz: counter('readyz_total', 'Answers of /readyz', ['code']),
-    desiredRows: gauge('desired_rows', 'Service ports that the kernel should have'),
-    appliedRows: gauge('applied_rows', 'Service ports that the kernel has as desired'),
-    pendingRows: gauge('pending_rows', 'Service ports to be written or removed'),
-    failingRows: gauge('failing_rows', 'Service ports that the kernel refused'),
-    oldestPending: gauge('oldest_pending_seconds', 'How long the oldest change has waited', [
-      'ip_family',
+    nodePortsHeld: gauge(
+      'node_ports_held',
+      'Node ports that a process on this node listens on as well',
+    ),
+    inspections: counter('inspections_total', 'Comparisons of the kernel with the desired state', [
+      'reason',
     ]),
-    connected: gauge('api_connected', 'Whether the watch stands', ['kind']),
+    inspectionFailures: counter(
+      'inspection_failures_total',
+      'Failed comparisons of the kernel with the desired state',
+    ),
+    drifts: counter('drifts_total', 'Changes to kernel objects of Fairlead by other processes'),
+    repaired: counter(
+      'repaired_differences_total',
+      'Kernel objects that differed from the desired state and were repaired',
+    ),
+    readyz: counter('readyz_total', 'Responses of /readyz, by status code', ['code']),
+    desiredRows: gauge('desired_rows', 'Service ports that should be in the kernel'),
+    appliedRows: gauge('applied_rows', 'Service ports that are in the kernel as desired'),
+    pendingRows: gauge('pending_rows', 'Service ports waiting to be written or removed'),
+    failingRows: gauge('failing_rows', 'Service ports whose last write failed'),
+    oldestPending: gauge(
+      'oldest_pending_seconds',
+      'Age of the oldest change that is not written yet',
+      ['ip_family'],
+    ),
+    connected: gauge('api_connected', '1 if the watch of this kind is established', ['kind']),
     apiServerMissing: gauge(
       'api_server_missing',
-      'Whether the API server does not serve, or forbids, what Fairlead can do without',
+      '1 if the API server does not serve or does not allow this optional feature',
       ['feature'],
     ),
-    skipped: counter('skipped_objects_total', 'Objects that could not be read', ['kind']),
-    conditions: gauge('condition', 'Whether a condition is true, which is good', ['condition']),
+    skipped: counter(
+      'skipped_objects_total',
+      'API objects ignored because they could not be read',
+      ['kind'],
+    ),
+    conditions: gauge('condition', '1 if the condition is true; true is the healthy state', [
+      'condition',
+    ]),
   };
 }

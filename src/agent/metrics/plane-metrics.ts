@@ -2,13 +2,13 @@ import type { Attachment, RuleCount } from '../../dataplanes/contract.ts';
 import type { GaugeMetric, MetricSet } from '../metrics.ts';
 
 export interface PlaneReadings {
-  /** Read from the kernel for each scrape; undefined: that would cost too much. */
+  /** Read from the kernel for each scrape; undefined: too expensive. */
   readonly attachments?: () => Promise<readonly Attachment[]>;
   /** Undefined: the mode does not count rules. */
   readonly ruleCounts?: () => readonly RuleCount[];
 }
 
-/** What the data plane has in the kernel. */
+/** State of the data plane in the kernel. */
 export class PlaneMetrics {
   readonly #readings: PlaneReadings;
   readonly #hooks: { readonly wanted: GaugeMetric; readonly attached: GaugeMetric } | undefined;
@@ -40,12 +40,12 @@ function defineHooks(set: MetricSet) {
   return {
     wanted: set.gauge({
       name: 'fairlead_hooks_wanted',
-      help: 'Socket hooks, interfaces and tables where programs or rules must be attached',
+      help: 'Hooks that eBPF programs or rules must be attached to, by place: cgroup, tc, nftables',
       labels,
     }),
     attached: set.gauge({
       name: 'fairlead_hooks_attached',
-      help: 'Of these, those where the kernel has them now',
+      help: 'Hooks that eBPF programs or rules are attached to, by place: cgroup, tc, nftables',
       labels,
     }),
   };
@@ -55,7 +55,11 @@ function defineRules(set: MetricSet) {
   const prefix = 'kubeproxy_sync_proxy_rules_iptables';
   const labels = ['table', 'ip_family'];
   return {
-    total: set.gauge({ name: `${prefix}_total`, help: 'Rules that the kernel has', labels }),
-    last: set.gauge({ name: `${prefix}_last`, help: 'Rules of the last transaction', labels }),
+    total: set.gauge({ name: `${prefix}_total`, help: 'iptables rules owned by Fairlead', labels }),
+    last: set.gauge({
+      name: `${prefix}_last`,
+      help: 'iptables rules written in the last transaction',
+      labels,
+    }),
   };
 }

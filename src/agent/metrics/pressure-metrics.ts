@@ -1,12 +1,12 @@
 import type { MetricSet } from '../metrics.ts';
 
-/** What others take of the process, and what it gave up to go on. */
+/** Load by clients, and what was dropped because of it. */
 export interface Pressure {
-  /** Open connections to our own servers. */
+  /** Open connections to the servers. */
   readonly connectionCount: number;
-  /** Those that were closed so that others could ask. */
+  /** Connections closed early because of the limit. */
   readonly evictedConnectionCount: number;
-  /** Log lines that could not be written. */
+  /** Log lines dropped because the output was blocked. */
   readonly droppedLogLineCount: number;
 }
 
@@ -35,11 +35,11 @@ function define(set: MetricSet) {
     }),
     evicted: set.counter({
       name: 'fairlead_server_connections_evicted_total',
-      help: 'Connections closed to make room for others',
+      help: 'Connections closed early because a server reached its connection limit',
     }),
     droppedLines: set.counter({
       name: 'fairlead_log_lines_dropped_total',
-      help: 'Log lines that could not be written',
+      help: 'Log lines dropped because the output was blocked',
     }),
   };
 }

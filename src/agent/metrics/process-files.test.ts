@@ -12,7 +12,7 @@ IpExt: InNoRoutes InOctets OutOctets
 IpExt: 1 402827 396318
 `;
 
-it('reads limits, and shows none as the Go library does', () => {
+it('reads limits, with unlimited as in the Go library', () => {
   assert.equal(softLimit(LIMITS, 'Max open files'), 20_000);
   assert.equal(softLimit(LIMITS, 'Max address space'), 2 ** 64);
 });

@@ -1,7 +1,7 @@
-/** What the files of /proc/self say, for metrics of the process. */
+/** Parses files of /proc/self for process metrics. */
 
 const KIB = 1024;
-/** What the Go library shows where there is no limit: the largest number of 64 bits. */
+/** The Go library shows 2^64-1 where there is no limit. */
 const UNLIMITED = 2 ** 64;
 
 /** `text` is status. */

@@ -5,7 +5,7 @@ import { networkBytes, softLimit, virtualMemoryBytes } from './process-files.ts'
 const MICROSECONDS = 1_000_000;
 const MS = 1000;
 
-/** Those of Prometheus' client libraries, under their names, and the heap of Node. */
+/** The process metrics of Prometheus' client libraries, and the heap of Node. */
 export class ProcessMetrics {
   readonly #metrics: ReturnType<typeof define>;
 
@@ -38,24 +38,30 @@ function define(set: MetricSet) {
   const gauge = (name: string, help: string) => set.gauge({ name, help });
   const counter = (name: string, help: string) => set.counter({ name, help });
   return {
-    cpu: counter('process_cpu_seconds_total', 'Time on a CPU'),
-    start: gauge('process_start_time_seconds', 'Start of the process since 1970'),
-    resident: gauge('process_resident_memory_bytes', 'Resident memory'),
-    virtual: gauge('process_virtual_memory_bytes', 'Virtual memory'),
-    virtualMost: gauge('process_virtual_memory_max_bytes', 'Limit of virtual memory'),
+    cpu: counter('process_cpu_seconds_total', 'User and system CPU time in seconds'),
+    start: gauge(
+      'process_start_time_seconds',
+      'Start time of the process in seconds since the Unix epoch',
+    ),
+    resident: gauge('process_resident_memory_bytes', 'Resident memory in bytes'),
+    virtual: gauge('process_virtual_memory_bytes', 'Virtual memory in bytes'),
+    virtualMost: gauge('process_virtual_memory_max_bytes', 'Limit of virtual memory in bytes'),
     openFds: gauge('process_open_fds', 'Open file descriptors'),
     mostFds: gauge('process_max_fds', 'Limit of open file descriptors'),
     // As in the Go library: of the network namespace of the process, so here of the node.
     received: counter(
       'process_network_receive_bytes_total',
-      'Bytes that the network namespace of the process received',
+      'Bytes received by the network namespace of the process',
     ),
     sent: counter(
       'process_network_transmit_bytes_total',
-      'Bytes that the network namespace of the process sent',
+      'Bytes sent by the network namespace of the process',
     ),
-    heapUsed: gauge('nodejs_heap_size_used_bytes', 'JavaScript heap in use'),
-    heapTotal: gauge('nodejs_heap_size_total_bytes', 'JavaScript heap'),
-    external: gauge('nodejs_external_memory_bytes', 'Buffers outside of the heap'),
+    heapUsed: gauge('nodejs_heap_size_used_bytes', 'JavaScript heap in use in bytes'),
+    heapTotal: gauge('nodejs_heap_size_total_bytes', 'JavaScript heap in bytes'),
+    external: gauge(
+      'nodejs_external_memory_bytes',
+      'Memory of buffers outside of the JavaScript heap in bytes',
+    ),
   };
 }

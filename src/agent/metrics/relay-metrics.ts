@@ -2,7 +2,7 @@ import { FAMILIES } from '../../forwarding/model.ts';
 import type { MetricSet } from '../metrics.ts';
 import type { RelayCounts } from '../servers/localhost-relay.ts';
 
-/** Under kube-proxy's names, which has them only where the feature gate is on. */
+/** kube-proxy's metrics; it has them only where the feature gate is enabled. */
 export class RelayMetrics {
   readonly #metrics: ReturnType<typeof define>;
   readonly #read: () => RelayCounts;
@@ -27,7 +27,7 @@ function define(set: MetricSet) {
   return {
     listeners: set.gauge({
       name: `${prefix}_listeners`,
-      help: 'Node ports that are relayed on loopback',
+      help: 'Node ports with a listener on loopback',
       labels,
     }),
     failures: set.counter({

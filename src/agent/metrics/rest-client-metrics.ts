@@ -2,19 +2,19 @@ import type { RequestSeen } from '../../cluster/request-seen.ts';
 import { MetricSet } from '../metrics.ts';
 
 const MS = 1000;
-/** What client-go puts in place of a status where there was no answer. */
+/** The status label of client-go for a request without a response. */
 const NO_ANSWER = '<error>';
 
-/** client-go's, for every latency of a request. */
+/** client-go's buckets for request latencies. */
 const REQUEST_SECONDS: readonly number[] = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
-/** client-go's: 64 bytes to 16 MiB. */
+/** client-go's buckets for sizes: 64 bytes to 16 MiB. */
 const REQUEST_BYTES: readonly number[] = [
   64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
 
 /**
- * Requests to the API server, as client-go counts them. Unlike client-go it measures watches too,
- * until the server begins to answer: Fairlead sends hardly anything else.
+ * Requests to the API server, as client-go counts them. Unlike client-go it also measures watches,
+ * until the response starts: Fairlead sends hardly anything else.
  */
 export class RestClientMetrics {
   readonly #set = new MetricSet();
@@ -45,21 +45,25 @@ function define(set: MetricSet) {
   const counter = (name: string, help: string, labels: readonly string[]) =>
     set.counter({ name: `rest_client_${name}`, help, labels });
   return {
-    requests: counter('requests_total', 'Requests to the API server', ['code', 'method', 'host']),
+    requests: counter('requests_total', 'Requests to the API server, by status code', [
+      'code',
+      'method',
+      'host',
+    ]),
     retries: counter(
       'request_retries_total',
-      'Requests that were sent again, by the status they got before',
+      'Retried requests to the API server, by the status code of the first attempt',
       ['code', 'verb', 'host'],
     ),
     duration: histogram(
       'request_duration_seconds',
-      'Until the API server began to answer',
+      'Time until the response headers of the API server arrived',
       REQUEST_SECONDS,
     ),
-    requestSize: histogram('request_size_bytes', 'Size of requests', REQUEST_BYTES),
+    requestSize: histogram('request_size_bytes', 'Size of request bodies', REQUEST_BYTES),
     responseSize: histogram(
       'response_size_bytes',
-      'Size of answers, where the API server says it',
+      'Size of response bodies with a Content-Length',
       REQUEST_BYTES,
     ),
   };

@@ -67,7 +67,7 @@ async function serveOnce(
 }
 
 function closedError(where: string): ServerError {
-  return new ServerError('SERVER_CLOSED', `the server on ${where} has ended by itself`, {
-    next: 'nothing: it is opened again; if it lasts, is the machine out of file descriptors?',
+  return new ServerError('SERVER_CLOSED', `the server on ${where} closed unexpectedly`, {
+    next: 'reopened automatically; if it persists, check the limit of open file descriptors',
   });
 }

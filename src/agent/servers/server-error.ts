@@ -43,19 +43,19 @@ export function listenError(where: string, cause: unknown): ServerError {
 function nextAfter(code: string): string {
   switch (code) {
     case 'EADDRINUSE':
-      return 'another program has the port: `ss -ltnp` names it. Does kube-proxy still run here?';
+      return 'another process uses the port: `ss -ltnp` shows which; check whether kube-proxy still runs on this node';
     case 'EADDRNOTAVAIL':
-      return 'the machine does not have this address (yet): compare with `ip address`';
+      return 'no interface has this address (yet): compare with `ip address`';
     case 'EACCES':
-      return 'run as root, or with the right to use this port or folder';
+      return 'run as root, or with permission to use this port or folder';
     default:
-      return 'nothing: it is tried again; if it lasts, look at the address in the configuration';
+      return 'retried automatically; if it persists, check the address in the configuration';
   }
 }
 
 export function handlerError(cause: unknown): ServerError {
-  return new ServerError('SERVER_HANDLER', 'a request could not be answered', {
-    next: 'this is a fault of Fairlead: please report it with the cause',
+  return new ServerError('SERVER_HANDLER', 'an HTTP request handler failed', {
+    next: 'report it as a bug of Fairlead, with the log',
     cause,
   });
 }

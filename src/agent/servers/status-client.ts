@@ -65,7 +65,7 @@ async function ask(path: string, request: StatusRequest): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw malformed(`no JSON came from ${socketPath}`, error);
+    throw malformed(`the response from ${socketPath} is not JSON`, error);
   }
 }
 
@@ -77,7 +77,7 @@ async function get(path: string, socketPath: string, signal: AbortSignal): Promi
   const chunks: Buffer[] = [];
   for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
   if (response.statusCode !== OK) {
-    throw malformed(`${socketPath} answers ${response.statusCode} to ${path}`);
+    throw malformed(`${socketPath} responded ${response.statusCode} to GET ${path}`);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -86,24 +86,28 @@ function unreachable(socketPath: string, cause: unknown): ServerError {
   const code = systemCodeOf(cause) ?? 'unknown reason';
   const next =
     code === 'EACCES' || code === 'EPERM'
-      ? 'the socket is for root alone: try again with sudo'
-      : 'is `fairlead run` running on this machine? Its log says where it listens';
-  return new ServerError('STATUS_UNREACHABLE', `nobody answers at ${socketPath}: ${code}`, {
-    next,
-    cause,
-  });
+      ? 'only root can read the status socket: run the command with sudo'
+      : 'check that `fairlead run` runs on this machine; if it uses another --run-folder, pass the same one';
+  return new ServerError(
+    'STATUS_UNREACHABLE',
+    `cannot connect to the agent at ${socketPath}: ${code}`,
+    {
+      next,
+      cause,
+    },
+  );
 }
 
 function lateError(timeoutMs: number, cause: unknown): ServerError {
-  return new ServerError('STATUS_TIMEOUT', `the status did not come within ${timeoutMs} ms`, {
-    next: 'the process is there but busy or stopped: look at its CPU time and its log',
+  return new ServerError('STATUS_TIMEOUT', `no response from the agent within ${timeoutMs} ms`, {
+    next: 'the agent is busy or stopped: check its CPU usage and its log',
     cause,
   });
 }
 
 function malformed(message: string, cause?: unknown): ServerError {
   return new ServerError('STATUS_MALFORMED', message, {
-    next: 'is it the same version of Fairlead that runs and that asks?',
+    next: 'check that the agent and this command are the same version of Fairlead',
     cause,
   });
 }

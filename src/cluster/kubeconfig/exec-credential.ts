@@ -2,7 +2,7 @@ import { ClusterError } from '../errors.ts';
 import { isRecord, parseJson, recordAt, textAt, timeMsAt } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** How a credential plugin is started; given by whoever may start processes. */
+/** Starts a credential plugin; passed in by the layer that may start processes. */
 export type RunPlugin = (call: PluginCall) => Promise<PluginResult>;
 
 export interface PluginCall {
@@ -14,12 +14,12 @@ export interface PluginCall {
 }
 
 export interface PluginResult {
-  /** Null: a signal ended it. */
+  /** Null: killed by a signal. */
   readonly exitCode: number | null;
   readonly stdout: string;
 }
 
-/** What a plugin may want to know of the cluster, in the words of ExecCredential. */
+/** The cluster as ExecCredential describes it to a plugin. */
 export interface ClusterInfo {
   readonly server: string;
   readonly 'tls-server-name'?: string;
@@ -32,7 +32,7 @@ export interface ClusterInfo {
 export interface ExecCredential {
   readonly token: Secret | undefined;
   readonly clientCertificate: { readonly certificate: string; readonly key: Secret } | undefined;
-  /** Infinity: good until it is rejected. */
+  /** Infinity: valid until rejected. */
   readonly expiresAtMs: number;
 }
 
@@ -41,29 +41,34 @@ const API_VERSIONS = [`${API_GROUP}/v1`, `${API_GROUP}/v1beta1`];
 
 export function assertKnownVersion(apiVersion: string): void {
   if (API_VERSIONS.includes(apiVersion)) return;
-  throw new ClusterError('KUBECONFIG_UNSUPPORTED', `exec: unknown apiVersion '${apiVersion}'`, {
-    next: `use ${API_VERSIONS.join(' or ')}`,
-  });
+  throw new ClusterError(
+    'KUBECONFIG_UNSUPPORTED',
+    `exec: apiVersion '${apiVersion}' is not supported`,
+    {
+      next: `use ${API_VERSIONS.join(' or ')}`,
+    },
+  );
 }
 
-/** What the plugin finds in KUBERNETES_EXEC_INFO. */
+/** The value of KUBERNETES_EXEC_INFO. */
 export function execInfo(apiVersion: string, cluster: ClusterInfo | undefined): string {
   const spec = { ...(cluster === undefined ? {} : { cluster }), interactive: false };
   return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
 }
 
-/** Never quotes what it read: there are secrets in it. */
+/** Never quotes the output: it contains secrets. */
 export function readExecCredential(stdout: string, apiVersion: string): ExecCredential | string {
   const raw = parseJson(stdout)?.value;
-  if (!isRecord(raw)) return 'its output is no JSON object';
-  if (raw['kind'] !== 'ExecCredential') return 'its output is no ExecCredential';
-  if (raw['apiVersion'] !== apiVersion) return `its output is not of ${apiVersion}`;
+  if (!isRecord(raw)) return 'its output is not a JSON object';
+  if (raw['kind'] !== 'ExecCredential') return 'its output is not an ExecCredential';
+  if (raw['apiVersion'] !== apiVersion) return `the apiVersion of its output is not ${apiVersion}`;
   const status = recordAt(raw, 'status');
   const token = textAt(status, 'token').trim();
   const certificate = textAt(status, 'clientCertificateData');
   const key = textAt(status, 'clientKeyData');
-  if ((certificate === '') !== (key === '')) return 'it gives a certificate or a key, not both';
-  if (token === '' && certificate === '') return 'it gives neither token nor certificate';
+  if ((certificate === '') !== (key === ''))
+    return 'its output has only one of certificate and key';
+  if (token === '' && certificate === '') return 'its output has neither token nor certificate';
   return {
     token: token === '' ? undefined : new Secret(token),
     clientCertificate: certificate === '' ? undefined : { certificate, key: new Secret(key) },

@@ -24,7 +24,7 @@ function stage(): { clock: InstantClock; token: () => Promise<string | undefined
   return { clock, token: async () => (await plugin.credential()).token?.reveal() };
 }
 
-it('gives a credential until it expires', async () => {
+it('returns a credential until it expires', async () => {
   const { clock, token } = stage();
   assert.equal(await token(), 't1');
   clock.advance(LIFETIME_MS - 1);
@@ -33,7 +33,7 @@ it('gives a credential until it expires', async () => {
   assert.equal(await token(), 't2');
 });
 
-it('holds a credential for no longer when the wall clock is set back', async () => {
+it('does not keep a credential longer when the wall clock is set back', async () => {
   const { clock, token } = stage();
   assert.equal(await token(), 't1');
   clock.jumpWall(-HOUR_MS);

@@ -31,7 +31,7 @@ interface Held {
   readonly staleAtMs: number;
 }
 
-/** A program that gives credentials: run when they are needed, once for all who wait. */
+/** A credential plugin: run on demand, once for concurrent requests. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
   #held: Held | undefined;
@@ -50,12 +50,14 @@ export class ExecPlugin {
     return this.#held.credential;
   }
 
-  /** Only what was rejected: by now another request may have fetched a newer one. */
+  /** Only the rejected token: another request may have fetched a newer one. */
   forget(token: Secret | undefined): void {
     if (this.#held?.credential.token === token) this.#held = undefined;
   }
 
-  /** By either clock: the wall clock may have been wrong when it was fetched, or be set back since. */
+  /**
+   * Checks both clocks: the wall clock may have been wrong when it was fetched, or set back since.
+   */
   #isFresh({ credential, staleAtMs }: Held): boolean {
     const { clock } = this.#options;
     return clock.wallMs() < credential.expiresAtMs && clock.monotonicMs() < staleAtMs;
@@ -68,7 +70,10 @@ export class ExecPlugin {
     const call = this.#call(apiVersion);
     const result = await this.#start(call);
     if (result.exitCode !== 0) {
-      throw this.#failure(call, `it ended with ${result.exitCode ?? 'a signal'}`);
+      throw this.#failure(
+        call,
+        result.exitCode === null ? 'killed by a signal' : `exited with status ${result.exitCode}`,
+      );
     }
     const credential = readExecCredential(result.stdout, apiVersion);
     if (typeof credential === 'string') throw this.#failure(call, credential);
@@ -88,7 +93,7 @@ export class ExecPlugin {
     const wantsCluster = exec['provideClusterInfo'] === true;
     env['KUBERNETES_EXEC_INFO'] = execInfo(apiVersion, wantsCluster ? cluster : undefined);
     return {
-      // A bare name is looked up in the PATH; a path begins where the kubeconfig lies.
+      // A bare name is searched in PATH; a relative path starts at the folder of the kubeconfig.
       command: command.includes('/') ? resolve(user.folder, command) : command,
       args: arrayAt(exec, 'args').filter((arg) => typeof arg === 'string'),
       env,
@@ -100,15 +105,15 @@ export class ExecPlugin {
     try {
       return await this.#options.runPlugin(call);
     } catch (error) {
-      // Without its cause, which lists arguments and environment.
-      throw this.#failure(call, `it cannot be run (${systemCode(error) ?? 'unknown reason'})`);
+      // Without the cause, which lists arguments and environment.
+      throw this.#failure(call, `cannot be started (${systemCode(error) ?? 'unknown reason'})`);
     }
   }
 
   #failure(call: PluginCall, why: string): ClusterError {
     const hint = textAt(recordAt(this.#options.user.value, 'exec'), 'installHint');
     return new ClusterError('CREDENTIALS_PLUGIN', `credential plugin ${call.command}: ${why}`, {
-      next: hint === '' ? 'run the plugin by hand and see what it says' : hint,
+      next: hint === '' ? 'run the plugin manually and check its output' : hint,
     });
   }
 }

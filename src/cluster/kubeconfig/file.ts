@@ -4,14 +4,14 @@ import { LineCounter, parseDocument } from 'yaml';
 import { ClusterError, systemCode } from '../errors.ts';
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 
-/** A named entry of a kubeconfig, which knows its file and where paths within it begin. */
+/** A named entry of a kubeconfig, with its file and the folder of its relative paths. */
 export interface Entry {
   readonly value: JsonRecord;
   readonly file: string;
   readonly folder: string;
 }
 
-/** One or several kubeconfig files as one: what comes first holds, as with $KUBECONFIG. */
+/** Merged kubeconfig files: the first definition wins, as with $KUBECONFIG. */
 export interface Kubeconfig {
   readonly files: readonly string[];
   readonly currentContext: string;
@@ -41,28 +41,28 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     throw new ClusterError('KUBECONFIG_UNREADABLE', `cannot read the kubeconfig ${file}`, {
-      next: 'does the file exist, and may this user read it?',
+      next: 'check that the file exists and that this user may read it',
       cause: error,
     });
   }
 }
 
-/** What the parser says may quote the file, and the file holds secrets: only places are told. */
+/** Messages of the parser may quote the file, which contains secrets: report only positions. */
 function parse(file: string, text: string): JsonRecord {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });
   const [error] = document.errors;
   if (error !== undefined) {
     const { line } = lineCounter.linePos(error.pos[0]);
-    throw invalid(`${file}:${line} is no valid YAML (${error.code})`);
+    throw invalid(`${file}:${line} is not valid YAML (${error.code})`);
   }
   let root: unknown;
   try {
     root = document.toJS();
   } catch (error) {
-    throw invalid(`${file} is no usable YAML (${systemCode(error) ?? 'aliases'})`);
+    throw invalid(`${file} cannot be used as YAML (${systemCode(error) ?? 'aliases'})`);
   }
-  if (!isRecord(root)) throw invalid(`${file} is no kubeconfig`);
+  if (!isRecord(root)) throw invalid(`${file} is not a kubeconfig`);
   return root;
 }
 

@@ -12,7 +12,7 @@ export interface ClientCertificate {
   readonly key: Secret;
 }
 
-/** As whom we come: asked before each connection and each request. */
+/** Credentials of a user; read before each connection and each request. */
 export interface Identity {
   token(): Promise<Secret | undefined>;
   clientCertificate(): Promise<ClientCertificate | undefined>;
@@ -27,13 +27,13 @@ export const ANONYMOUS: Identity = {
   rejected: NOTHING_HELD,
 };
 
-/** Read at each request, of which there are a few in a minute: a rotated token is used at once. */
+/** Read for each request, a few per minute, so that a rotated token is used immediately. */
 export function tokenFromFile(file: Material): () => Promise<Secret> {
   return async () => {
     const token = (await readMaterial(file, 'the token')).trim();
     if (token !== '') return new Secret(token);
     throw new ClusterError('CREDENTIALS_UNREADABLE', 'the token file is empty', {
-      next: 'is whatever writes the token still running?',
+      next: 'check the process that writes the token',
     });
   };
 }
@@ -62,7 +62,7 @@ export function identityOf(user: Entry, options: IdentityOptions): Identity {
 
 function pluginIdentity(user: Entry, { cluster, runPlugin }: IdentityOptions): Identity {
   if (runPlugin === undefined) {
-    throw unsupported('credential plugins (exec) cannot be run here');
+    throw unsupported('credential plugins (exec) are not supported here');
   }
   const plugin = new ExecPlugin({ user, cluster, runPlugin, clock: systemClock });
   return {
@@ -79,8 +79,8 @@ function certificateFrom(user: Entry): Identity['clientCertificate'] {
   if (certificate === undefined || key === undefined) {
     throw new ClusterError(
       'KUBECONFIG_INVALID',
-      'client-certificate and client-key come together, and one is missing',
-      { next: 'add the other, or take both away' },
+      'only one of client-certificate and client-key is set',
+      { next: 'set both, or remove both' },
     );
   }
   return async () => ({
@@ -89,12 +89,13 @@ function certificateFrom(user: Entry): Identity['clientCertificate'] {
   });
 }
 
-/** To ignore one of these would be to come as somebody else than was written. */
+/** Ignoring one of these would authenticate as another user than configured. */
 function refuseUnsupported({ value }: Entry): void {
-  if (isRecord(value['auth-provider'])) throw unsupported('auth-provider was removed in 1.26');
+  if (isRecord(value['auth-provider']))
+    throw unsupported('auth-provider is not supported: Kubernetes removed it in 1.26');
   if (textAt(value, 'as') !== '') throw unsupported('impersonation (as) is not supported');
   if (textAt(value, 'username') !== '') {
-    throw unsupported('username and password were removed from Kubernetes in 1.19');
+    throw unsupported('username and password are not supported: Kubernetes removed them in 1.19');
   }
 }
 

@@ -13,15 +13,19 @@ export interface InClusterOptions {
 
 export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The way in for a pod: its service account, whose token the kubelet renews. */
+/** Access for a pod: its service account, whose token the kubelet renews. */
 export function inClusterAccess(options: InClusterOptions): ClusterAccess {
   const host = options.env['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = options.env['KUBERNETES_SERVICE_PORT'] ?? '';
   const address = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (host === '' || port === '' || !URL.canParse(address)) {
-    throw new ClusterError('IN_CLUSTER_MISSING', 'this does not run in a pod of a cluster', {
-      next: 'name a kubeconfig: --kubeconfig FILE, or KUBECONFIG in the environment',
-    });
+    throw new ClusterError(
+      'IN_CLUSTER_MISSING',
+      'no kubeconfig was given, and this process does not run in a pod',
+      {
+        next: 'pass --kubeconfig FILE, or set KUBECONFIG in the environment',
+      },
+    );
   }
   const folder = options.folder ?? SERVICE_ACCOUNT_FOLDER;
   const token: Material = { from: 'file', path: join(folder, 'token') };

@@ -51,7 +51,7 @@ async function failure(run: () => Promise<unknown>): Promise<ClusterError> {
   return error;
 }
 
-describe('which cluster and user', () => {
+describe('loadKubeconfig, cluster and user', () => {
   const TWO = `
 current-context: east
 contexts:
@@ -65,24 +65,24 @@ users:
 - {name: bob, user: {token: b}}
 `;
 
-  it('are those of the current context', async (t) => {
+  it('uses the current context', async (t) => {
     const { access } = await load(t, TWO);
     assert.equal(access.server.href, 'https://one.example/');
     assert.equal((await access.token())?.reveal(), 'a');
   });
 
-  it('or of the one that was chosen', async (t) => {
+  it('uses the chosen context', async (t) => {
     const { access } = await load(t, TWO, { context: 'west' });
     assert.equal(access.server.href, 'https://two.example/prefix');
     assert.equal((await access.token())?.reveal(), 'b');
   });
 
-  it('with another server, when one is given', async (t) => {
+  it('uses another server when one is given', async (t) => {
     const { access } = await load(t, TWO, { server: 'https://other.example' });
     assert.equal(access.server.host, 'other.example');
   });
 
-  it('from several files, of which the first has the say', async (t) => {
+  it('merges several files, the first definition wins', async (t) => {
     const folder = await folderFor(t);
     const files = [join(folder, 'a'), join(folder, 'b')];
     const context = 'contexts: [{name: east, context: {cluster: two, user: bob}}]';
@@ -91,15 +91,15 @@ users:
     assert.equal((await loadKubeconfig({ files })).server.host, 'two.example');
   });
 
-  it('are asked for when they are not there', async (t) => {
+  it('rejects a missing context, cluster or user', async (t) => {
     const error = await failure(() => load(t, TWO, { context: 'north' }));
     assert.equal(error.code, 'KUBECONFIG_INVALID');
     assert.match(error.next, /east, west/);
   });
 });
 
-describe('a token', () => {
-  it('in a file beside the kubeconfig is read anew, also when a link is turned', async (t) => {
+describe('loadKubeconfig, token', () => {
+  it('reads a token file again, also when a symbolic link is replaced', async (t) => {
     const user = { tokenFile: 'token', token: 'not this one' };
     const { folder, access } = await load(t, config({ user }));
     for (const version of ['v1', 'v2']) {
@@ -114,22 +114,22 @@ describe('a token', () => {
     assert.equal((await access.token())?.reveal(), 'v2');
   });
 
-  it('in a file that is missing or empty is an error that says so', async (t) => {
+  it('rejects a missing or empty token file', async (t) => {
     const { folder, access } = await load(t, config({ user: { tokenFile: 'token' } }));
     assert.equal((await failure(() => access.token())).code, 'CREDENTIALS_UNREADABLE');
     await writeFile(join(folder, 'token'), ' \n');
     assert.equal((await failure(() => access.token())).code, 'CREDENTIALS_UNREADABLE');
   });
 
-  it('does not show when the access is printed', async (t) => {
+  it('does not show the token when the access is printed', async (t) => {
     const { access } = await load(t, config({ user: { token: SECRET } }));
     assert.doesNotMatch(inspect(access, { depth: 9 }) + JSON.stringify(access), /hunter2/);
     assert.doesNotMatch(inspect(await access.token()), /hunter2/);
   });
 });
 
-describe('certificates', () => {
-  it('come from files, which may change, or from the kubeconfig itself', async (t) => {
+describe('loadKubeconfig, certificates', () => {
+  it('reads certificates from files, again on each use, or inline', async (t) => {
     const text = config({
       cluster: { 'certificate-authority': 'ca.crt', 'tls-server-name': 'kubernetes' },
       user: {
@@ -152,7 +152,7 @@ describe('certificates', () => {
     }
   });
 
-  it('of the server are looked at unless it is written that they are not to be', async (t) => {
+  it('verifies the server certificate unless insecure-skip-tls-verify is set', async (t) => {
     for (const [written, isUnverified] of [
       [true, true],
       ['true', false],
@@ -165,7 +165,7 @@ describe('certificates', () => {
   });
 });
 
-describe('a credential plugin', () => {
+describe('loadKubeconfig, credential plugin', () => {
   const API = 'client.authentication.k8s.io/v1';
   const EXEC = {
     apiVersion: API,
@@ -181,7 +181,7 @@ describe('a credential plugin', () => {
     return { exitCode: 0, stdout };
   }
 
-  it('is run once for all who wait, and again when its answer is over or refused', async (t) => {
+  it('runs once for concurrent requests, and again when expired or rejected', async (t) => {
     const calls: PluginCall[] = [];
     const runPlugin = async (call: PluginCall): Promise<PluginResult> => {
       calls.push(call);
@@ -210,7 +210,7 @@ describe('a credential plugin', () => {
     assert.equal((await access.token())?.reveal(), 't3', 'an old refusal does not count');
   });
 
-  it('may give a certificate', async (t) => {
+  it('accepts a certificate', async (t) => {
     const status = { clientCertificateData: 'cert', clientKeyData: SECRET };
     const runPlugin = async (): Promise<PluginResult> => answer(status);
     const { access } = await load(t, config({ user: { exec: EXEC } }), { runPlugin });
@@ -241,7 +241,7 @@ describe('a credential plugin', () => {
   }
 });
 
-describe('what is refused, rather than ignored', () => {
+describe('loadKubeconfig rejects', () => {
   const cases: Record<string, readonly [Parts, string]> = {
     'a user to impersonate': [{ user: { as: 'root' } }, 'KUBECONFIG_UNSUPPORTED'],
     'an auth-provider': [{ user: { 'auth-provider': {} } }, 'KUBECONFIG_UNSUPPORTED'],
@@ -268,13 +268,13 @@ describe('what is refused, rather than ignored', () => {
     assert.equal(error.code, 'KUBECONFIG_UNREADABLE');
   });
 
-  it('a file that is broken, by its place and not by its words', async (t) => {
+  it('an invalid file, with the position and without its contents', async (t) => {
     const error = await failure(() => load(t, `users:\n- token: ${SECRET}\n ${SECRET}: [\n`));
     assert.equal(error.code, 'KUBECONFIG_INVALID');
-    assert.match(error.message, /config:\d is no valid YAML/);
+    assert.match(error.message, /config:\d is not valid YAML/);
   });
 
-  it('any text, without falling over', async (t) => {
+  it('any text, without throwing other errors', async (t) => {
     const folder = await folderFor(t);
     const file = join(folder, 'config');
     const good = config({ user: { token: SECRET } });
@@ -295,8 +295,8 @@ describe('what is refused, rather than ignored', () => {
   });
 });
 
-describe('within a cluster', () => {
-  it('the service account is read from its files', async (t) => {
+describe('inClusterAccess', () => {
+  it('reads the service account from its files', async (t) => {
     const folder = await folderFor(t);
     await writeFile(join(folder, 'token'), 'one');
     await writeFile(join(folder, 'ca.crt'), 'ca');
@@ -307,7 +307,7 @@ describe('within a cluster', () => {
     assert.deepEqual(await access.tls(), { isUnverified: false, certificateAuthority: 'ca' });
   });
 
-  it('or it is said that this is no cluster', () => {
+  it('fails outside of a pod', () => {
     assert.throws(() => inClusterAccess({ env: {} }), { code: 'IN_CLUSTER_MISSING' });
   });
 });

@@ -9,16 +9,16 @@ import { type Material, materialAt, readMaterial } from './material.ts';
 import { kubeconfigWarnings } from './warnings.ts';
 
 export interface KubeconfigOptions {
-  /** What comes first holds, as in $KUBECONFIG. */
+  /** The first definition wins, as in $KUBECONFIG. */
   readonly files: readonly string[];
-  /** Instead of the current one. */
+  /** Overrides the current context. */
   readonly context?: string;
-  /** Instead of the server of the cluster, as kube-proxy's `--master`. */
+  /** Overrides the server of the cluster, as kube-proxy's `--master` does. */
   readonly server?: string;
   readonly runPlugin?: RunPlugin;
 }
 
-/** Reads a kubeconfig. What it names is read later, whenever it is needed. */
+/** Reads a kubeconfig. Files that it names are read later, on each use. */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<ClusterAccess> {
   const config = await readKubeconfig(options.files);
   const context = contextOf(config, options.context);
@@ -48,8 +48,8 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
 function contextOf(config: Kubeconfig, chosen: string | undefined): Entry {
   const name = chosen ?? config.currentContext;
   if (name !== '') return named(config, { map: 'contexts', name });
-  throw new ClusterError('KUBECONFIG_INVALID', 'the kubeconfig has no current context', {
-    next: `choose one of: ${[...config.contexts.keys()].join(', ')}`,
+  throw new ClusterError('KUBECONFIG_INVALID', 'the kubeconfig has no current-context', {
+    next: `pass --context with one of: ${[...config.contexts.keys()].join(', ')}`,
   });
 }
 
@@ -61,16 +61,16 @@ function named(
   if (found !== undefined) return found;
   const known = [...config[map].keys()].join(', ') || 'none';
   const where = config.files.join(', ');
-  throw new ClusterError('KUBECONFIG_INVALID', `${where}: no '${name}' among ${map}`, {
-    next: `those that exist: ${known}`,
+  throw new ClusterError('KUBECONFIG_INVALID', `${where}: '${name}' not found in ${map}`, {
+    next: `use one that exists: ${known}`,
   });
 }
 
 function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
-  throw new ClusterError('KUBECONFIG_INVALID', `'${text}' is no address of an API server`, {
-    next: 'write it as https://host:port',
+  throw new ClusterError('KUBECONFIG_INVALID', `'${text}' is not the address of an API server`, {
+    next: 'use the form https://host:port',
   });
 }
 
@@ -79,7 +79,7 @@ function proxyOf(cluster: Entry): Secret | undefined {
   if (text === '') return undefined;
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
   if (protocol === 'http:' || protocol === 'https:') return new Secret(text);
-  throw new ClusterError('KUBECONFIG_UNSUPPORTED', 'proxy-url is no http:// or https:// URL', {
+  throw new ClusterError('KUBECONFIG_UNSUPPORTED', 'proxy-url is not an http:// or https:// URL', {
     next: 'use an HTTP proxy; SOCKS is not supported',
   });
 }

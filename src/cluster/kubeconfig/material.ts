@@ -4,12 +4,12 @@ import { ClusterError } from '../errors.ts';
 import { textAt } from '../json.ts';
 import type { Entry } from './file.ts';
 
-/** Text that lies in the kubeconfig itself or in a file, which may change. */
+/** Data that is inline in the kubeconfig, or in a file that may change. */
 export type Material =
   | { readonly from: 'data'; readonly text: string }
   | { readonly from: 'file'; readonly path: string };
 
-/** `name-data` holds before `name`, as in client-go. */
+/** `name-data` takes precedence over `name`, as in client-go. */
 export function materialAt(entry: Entry, name: string): Material | undefined {
   const data = textAt(entry.value, `${name}-data`);
   if (data !== '') return { from: 'data', text: Buffer.from(data, 'base64').toString('utf8') };
@@ -27,7 +27,7 @@ export async function readMaterial(material: Material, what: string): Promise<st
     return await readFile(material.path, 'utf8');
   } catch (error) {
     throw new ClusterError('CREDENTIALS_UNREADABLE', `cannot read ${what} ${material.path}`, {
-      next: 'does the file exist, and may this user read it?',
+      next: 'check that the file exists and that this user may read it',
       cause: error,
     });
   }

@@ -5,7 +5,7 @@ export function plainHttpWarnings(server: URL): AccessWarning[] {
   return [
     {
       code: 'API_SERVER_PLAIN_HTTP',
-      message: `the API server ${server.host} is reached by plain http: any host on the path can read the token and forge what the cluster says`,
+      message: `the API server ${server.host} is reached over plain HTTP: any host on the path can read the token and forge responses`,
       next: 'use its https:// address, and certificate-authority in the kubeconfig',
     },
   ];

@@ -10,20 +10,20 @@ import { plainHttpWarnings } from './plain-http.ts';
 
 export interface KubeconfigParts {
   readonly cluster: Entry;
-  /** Missing: nobody in particular. */
+  /** Undefined: anonymous. */
   readonly user: Entry | undefined;
   readonly server: URL;
 }
 
-/** What a kubeconfig says that its owner had better not. Read once, at the start. */
+/** Warnings about unsafe settings of a kubeconfig. Checked once, at the start. */
 export async function kubeconfigWarnings(parts: KubeconfigParts): Promise<AccessWarning[]> {
   const { cluster, user, server } = parts;
   const warnings: AccessWarning[] = plainHttpWarnings(server);
   if (cluster.value['insecure-skip-tls-verify'] === true && server.protocol === 'https:') {
     warnings.push({
       code: 'API_SERVER_UNVERIFIED',
-      message: `insecure-skip-tls-verify: the certificate of ${server.host} is not verified, so any host on the path can pose as the API server and take the token`,
-      next: `remove it from ${cluster.file}, and set certificate-authority; tls-server-name if the name differs`,
+      message: `insecure-skip-tls-verify: the certificate of ${server.host} is not verified, so any host on the path can impersonate the API server and steal the token`,
+      next: `remove it from ${cluster.file}, and set certificate-authority (and tls-server-name if the host name differs)`,
     });
   }
   for (const { path, what } of user === undefined ? [] : secretFiles(user)) {
@@ -49,7 +49,7 @@ function secretFiles(user: Entry): SecretFile[] {
   else if (textAt(user.value, 'client-key-data') !== '') {
     files.push({ path: user.file, what: 'a client key' });
   }
-  // The kubelet gives it a mode for all users of the pod, and mounts it for the pod alone.
+  // The kubelet makes it readable for all users of the pod, and mounts it only into the pod.
   return files.filter(({ path }) => !path.startsWith(`${SERVICE_ACCOUNT_FOLDER}/`));
 }
 
@@ -61,7 +61,9 @@ function exposed(path: string, what: string): AccessWarning {
   };
 }
 
-/** By its own mode and those of all folders above. What cannot be read is told when it is needed. */
+/**
+ * By its own mode and those of all folders above. Unreadable files are reported when they are used.
+ */
 async function isReadableByEverybody(path: string): Promise<boolean> {
   try {
     let above = await realpath(path);

@@ -2,12 +2,12 @@ import { type FSWatcher, watch } from 'node:fs';
 import { foldersToWatch } from './files.ts';
 
 const SETTLE_MS = 50;
-/** Some file systems tell nothing, and a folder may appear later than we look. */
+/** Poll interval: some file systems send no events, and a folder may be created later. */
 const LOOK_AGAIN_MS = 10_000;
 
 /**
- * Calls back when something may have changed, one call at a time; what changes during a call leads
- * to another. Resolves when the signal aborts.
+ * Calls back when something may have changed, one call at a time; a change during a call leads to
+ * another call. Resolves when the signal aborts.
  */
 export async function watchForChanges(
   paths: readonly string[],
@@ -44,7 +44,7 @@ function openWatchers(folders: readonly string[], onChange: () => void): readonl
       watcher.on('error', onChange);
       return [watcher];
     } catch {
-      // It does not exist, or there are too many watches: we look again after a while.
+      // The path does not exist, or there are too many inotify watches: polling covers it.
       return [];
     }
   });

@@ -14,14 +14,14 @@ function aliasBomb(): string {
   return `kind: Service\napiVersion: v1\n${lists.join('\n')}\n`;
 }
 
-describe('a manifest that is made to hurt its reader', () => {
-  it('is a problem when its aliases multiply', () => {
+describe('readDocuments, hostile manifests', () => {
+  it('reports a problem when aliases expand exponentially', () => {
     const [document] = readDocuments(aliasBomb());
     assert.ok(document && 'problem' in document);
     assert.match(document.problem, /alias/i);
   });
 
-  it('is read or a problem when it is nested deeply', () => {
+  it('reads deeply nested documents or reports a problem', () => {
     for (const text of [
       '['.repeat(DEEP),
       `{"kind":"List","items":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`,
@@ -33,7 +33,7 @@ describe('a manifest that is made to hurt its reader', () => {
     }
   });
 
-  it('changes no prototype', () => {
+  it('does not change prototypes', () => {
     const text = '{"kind":"Service","apiVersion":"v1","__proto__":{"polluted":1}}';
     const yaml = 'kind: Service\napiVersion: v1\n__proto__: { polluted: 1 }\n';
     for (const written of [text, yaml]) {

@@ -9,7 +9,7 @@ export type ManifestDocument =
 
 /** Reads YAML with any number of documents, or JSON. Never throws. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
-  // A large list in JSON is read a hundred times faster as what it is than as YAML.
+  // Parsing a large JSON list as JSON is a hundred times faster than as YAML.
   const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
   if (json !== undefined) return [{ line: 1, value: json.value }];
   try {

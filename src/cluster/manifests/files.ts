@@ -12,12 +12,12 @@ export interface ManifestText {
 export const STANDARD_INPUT = '-';
 const MANIFEST_NAME = /\.(ya?ml|json)$/;
 
-/** The files that the paths name: themselves, or for folders the manifests in them, sorted. */
+/** The manifest files: the paths themselves, or the files in a folder, sorted. */
 export async function findManifests(paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
     paths.map(async (path) => {
       if (!(await isDirectory(path))) return [path];
-      // A folder that cannot be listed is given as if it were a file: reading it says why.
+      // A folder that cannot be listed is treated as a file: reading it reports the error.
       const names = await readdir(path).catch(() => undefined);
       if (names === undefined) return [path];
       return names
@@ -33,9 +33,9 @@ export async function readManifest(file: string): Promise<ManifestText> {
   try {
     return { file, text: await readFile(file, 'utf8') };
   } catch (error) {
-    const why = systemCode(error) === 'ENOENT' ? 'there is no such file' : describeError(error);
+    const why = systemCode(error) === 'ENOENT' ? 'no such file' : describeError(error);
     const problem = new ClusterError('MANIFEST_UNREADABLE', `cannot read ${file}: ${why}`, {
-      next: 'give a file that exists and that this user may read',
+      next: 'pass a file that exists and that this user may read',
       cause: error,
     });
     return { file, text: undefined, problem };
@@ -43,8 +43,8 @@ export async function readManifest(file: string): Promise<ManifestText> {
 }
 
 /**
- * The folders in which a change can change what the paths give: where they lie, and where links
- * lead, since a mounted ConfigMap changes by turning a link.
+ * The folders to watch: those of the paths and of symbolic link targets, since a mounted ConfigMap
+ * changes by replacing a link.
  */
 export async function foldersToWatch(paths: readonly string[]): Promise<readonly string[]> {
   const folders = new Set<string>();
@@ -58,7 +58,7 @@ export async function foldersToWatch(paths: readonly string[]): Promise<readonly
 }
 
 async function isDirectory(path: string): Promise<boolean> {
-  // What does not exist, or not yet, is treated as a file: reading it says what is wrong.
+  // A missing path is treated as a file: reading it reports the error.
   const found = await stat(path).catch(() => undefined);
   return found?.isDirectory() === true;
 }

@@ -10,7 +10,7 @@ import { objectsOf } from './objects.ts';
 
 type PutEvent = Extract<SourceEvent, { type: 'put' }>;
 
-/** What a file gave when it was last read. */
+/** Contents of a file when it was last read. */
 interface FileContents {
   /** Undefined: it could not be read. */
   readonly text: string | undefined;
@@ -25,7 +25,7 @@ export interface ReadOptions {
 
 export interface ManifestUpdate {
   readonly events: readonly SourceEvent[];
-  /** All that is wrong now, also what was wrong before. */
+  /** All current problems, including earlier ones. */
   readonly problems: readonly ClusterError[];
 }
 
@@ -39,7 +39,7 @@ export class ManifestSet {
     this.#options = options;
   }
 
-  /** Takes what the files are now; gives what that changes, deletes first, and what is wrong. */
+  /** Takes the current files; returns the differences, deletes first, and the problems. */
   update(texts: readonly ManifestText[]): ManifestUpdate {
     const files = new Map(
       texts.map((given) => [given.file, this.#contents(given, this.#files.get(given.file))]),
@@ -54,13 +54,13 @@ export class ManifestSet {
   #contents(given: ManifestText, before: FileContents | undefined): FileContents {
     if (given.text === undefined) {
       const problems = given.problem === undefined ? [] : [given.problem];
-      // A file that is being replaced is missing for an instant: keep what it gave.
+      // A file that is being replaced is missing for a moment: keep its objects.
       return { text: undefined, objects: before?.objects ?? new Map(), problems };
     }
     if (before !== undefined && before.text === given.text) return before;
     const read = readObjects({ file: given.file, text: given.text }, this.#options);
     if (read.problems.length === 0 || before === undefined) return read;
-    // A document that broke under somebody's hands does not take its objects away.
+    // A syntax error while a file is edited must not delete its objects.
     return { ...read, objects: new Map([...before.objects, ...read.objects]) };
   }
 }
@@ -77,7 +77,7 @@ function readObjects(
       continue;
     }
     if (!isObjectOrNothing(document.value)) {
-      problems.push(broken(file, document.line, 'no object of Kubernetes: it has no kind'));
+      problems.push(broken(file, document.line, 'not a Kubernetes object: it has no kind'));
       continue;
     }
     for (const { kind, raw } of objectsOf(document.value)) {
@@ -93,19 +93,19 @@ function readObjects(
   return { text, objects, problems };
 }
 
-/** A document of comments alone is nothing. */
+/** A document with only comments is empty. */
 function isObjectOrNothing(value: unknown): boolean {
   return value === null || value === undefined || (isRecord(value) && textAt(value, 'kind') !== '');
 }
 
-/** Long enough to find it by. */
+/** Characters of a name that an error shows. */
 const MOST_OF_A_NAME = 80;
 
 function whyUnreadable(kind: Kind, raw: JsonRecord): string {
   const name = textAt(recordAt(raw, 'metadata'), 'name');
-  if (name === '') return `a ${kind} without name`;
+  if (name === '') return `a ${kind} without a name`;
   const quoted = JSON.stringify(name.slice(0, MOST_OF_A_NAME));
-  return `${kind} ${quoted}: it has no address type, or names that the API does not accept`;
+  return `${kind} ${quoted}: no addressType, or names that the API server would reject`;
 }
 
 interface Merged {
@@ -153,12 +153,12 @@ function idOf(kind: Kind, key: ObjectKey): string {
 
 function broken(file: string, line: number, why: string): ClusterError {
   return new ClusterError('MANIFEST_BROKEN', `${file}:${line}: ${why}`, {
-    next: 'correct the document; the others are not affected',
+    next: 'fix the document; the others are not affected',
   });
 }
 
 function repeated(file: string, id: string): ClusterError {
-  return new ClusterError('MANIFEST_REPEATED', `${file}: ${id} is in another file too`, {
-    next: 'keep one of them; the last one is used',
+  return new ClusterError('MANIFEST_REPEATED', `${file}: ${id} is also defined in another file`, {
+    next: 'remove one of them; the last one is used',
   });
 }

@@ -1,7 +1,7 @@
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 import type { Kind } from '../kinds.ts';
 
-/** An object of a manifest that is of a kind we read. */
+/** An object of a watched kind. */
 export interface ManifestObject {
   readonly kind: Kind;
   readonly raw: JsonRecord;
@@ -22,16 +22,16 @@ const KNOWN_KINDS: ReadonlyMap<string, KnownKind> = new Map([
 ]);
 
 const LIST = 'List';
-/** Lists of lists occur; circles through YAML anchors could too. */
+/** Depth limit: lists can be nested, and YAML anchors can make cycles. */
 const MAX_DEPTH = 4;
 
-/** The objects of a document that we read; those of other kinds are nobody's concern here. */
+/** The objects of watched kinds in a document; others are ignored. */
 export function objectsOf(document: unknown): readonly ManifestObject[] {
   return flatten(document, { apiVersion: '', kind: '', depth: 0 });
 }
 
 interface Surroundings {
-  /** What items of a typed list are, which do not say it themselves. */
+  /** Kind of the items of a typed list, which do not name it themselves. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly depth: number;
@@ -55,7 +55,7 @@ function groupOf(apiVersion: string): string {
   return slash === -1 ? '' : apiVersion.slice(0, slash);
 }
 
-/** Where `kubectl apply` would put it. */
+/** The namespace that `kubectl apply` would use. */
 function inNamespace(raw: JsonRecord): JsonRecord {
   const metadata = recordAt(raw, 'metadata');
   if (textAt(metadata, 'namespace') !== '') return raw;

@@ -12,10 +12,10 @@ export interface Named {
   readonly namespace: string;
 }
 
-/** An object of the API, narrowed, with what tells it from others and from its other versions. */
+/** A narrowed API object with its key and version. */
 export interface Narrowed<T> {
   readonly key: ObjectKey;
-  /** Empty where there is none, as in manifests. */
+  /** Empty if there is none, as in manifests. */
   readonly resourceVersion: string;
   readonly object: T;
 }

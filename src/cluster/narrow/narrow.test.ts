@@ -95,8 +95,8 @@ const NODE = {
   },
 };
 
-describe('what is kept', () => {
-  it('of a Service', () => {
+describe('narrow', () => {
+  it('narrows a Service', () => {
     assert.deepEqual(narrow('service', SERVICE, new Interner()), {
       key: 'shop/web',
       resourceVersion: '4711',
@@ -125,7 +125,7 @@ describe('what is kept', () => {
     });
   });
 
-  it('of a slice', () => {
+  it('narrows an EndpointSlice', () => {
     assert.deepEqual(objectOf('slice', SLICE), {
       namespace: 'shop',
       name: 'web-abc',
@@ -152,7 +152,7 @@ describe('what is kept', () => {
     });
   });
 
-  it('of a Node', () => {
+  it('narrows a Node', () => {
     assert.deepEqual(objectOf('node', NODE), {
       name: 'node1',
       zone: 'a',
@@ -163,13 +163,13 @@ describe('what is kept', () => {
     });
   });
 
-  it('of a ServiceCIDR', () => {
+  it('narrows a ServiceCIDR', () => {
     const raw = { metadata: { name: 'main' }, spec: { cidrs: ['10.96.0.0/12'] } };
     assert.deepEqual(objectOf('serviceCidr', raw), { name: 'main', cidrs: ['10.96.0.0/12'] });
   });
 });
 
-it('gives what is absent the defaults of the API', () => {
+it('fills in the defaults of the API', () => {
   const raw = {
     metadata: { name: 'a', namespace: 'b' },
     spec: { clusterIP: '10.96.0.1', sessionAffinity: 'ClientIP', ports: [{ port: 80 }] },
@@ -192,7 +192,7 @@ it('gives what is absent the defaults of the API', () => {
   });
 });
 
-it('leaves out what cannot be used', () => {
+it('omits unusable parts', () => {
   const raw = {
     metadata: { name: 'a', namespace: 'b' },
     spec: {
@@ -208,7 +208,7 @@ it('leaves out what cannot be used', () => {
   );
 });
 
-it('refuses a name that another object could have the key of', () => {
+it('rejects names that would make keys ambiguous', () => {
   for (const [namespace, name] of [
     ['a', 'b/c'],
     ['a/b', 'c'],
@@ -221,7 +221,7 @@ it('refuses a name that another object could have the key of', () => {
   }
 });
 
-describe('a name that no API server accepts', () => {
+describe('narrow, invalid names', () => {
   const REJECTED: Readonly<Record<string, string>> = {
     'a quote that would end the comment of a rule': 'a" -j ACCEPT',
     'a line of its own in a log or in the input of iptables-restore': 'a\nCOMMIT',
@@ -237,7 +237,7 @@ describe('a name that no API server accepts', () => {
     'more letters than any name has': 'a'.repeat(254),
   };
   for (const [what, text] of Object.entries(REJECTED)) {
-    it(`is rejected as name, namespace and port name: ${what}`, () => {
+    it(`rejects ${what} as name, namespace and port name`, () => {
       const ofName = { metadata: { name: text, namespace: 'a' }, addressType: 'IPv4' };
       const ofNamespace = { metadata: { name: 'a', namespace: text }, addressType: 'IPv4' };
       for (const kind of KINDS) assert.equal(objectOf(kind, ofName), undefined, kind);
@@ -248,7 +248,7 @@ describe('a name that no API server accepts', () => {
     });
   }
 
-  it('is no name that an object of the API can have', () => {
+  it('accepts every name that the API accepts', () => {
     for (const name of ['a', 'constructor', 'web-1', 'node1.example.com', `a${'b'.repeat(252)}`]) {
       const ports = [{ name, port: 80 }];
       const raw = { metadata: { name, namespace: name }, spec: { ports } };
@@ -257,7 +257,7 @@ describe('a name that no API server accepts', () => {
   });
 });
 
-it('keeps one copy of what is repeated', () => {
+it('shares equal strings and lists', () => {
   const interner = new Interner();
   const [first, second] = [1, 2].map(
     () => narrow('slice', JSON.parse(JSON.stringify(SLICE)), interner)?.object,
@@ -270,7 +270,7 @@ it('keeps one copy of what is repeated', () => {
   assert.equal(none[0]?.ports, none[1]?.externalIPs);
 });
 
-it('forgets shared names before they fill the memory', () => {
+it('clears shared names before they fill the memory', () => {
   const interner = new Interner(10);
   for (let i = 0; i < 1000; i++) {
     assert.equal(interner.text(`node${i}`), `node${i}`);
@@ -278,7 +278,7 @@ it('forgets shared names before they fill the memory', () => {
   }
 });
 
-it('shares nothing that is longer than a name can be', () => {
+it('does not share strings longer than a name', () => {
   const interner = new Interner();
   const long = ['x'.repeat(5_000)];
   assert.deepEqual(interner.list(long), long);
@@ -286,7 +286,7 @@ it('shares nothing that is longer than a name can be', () => {
   assert.equal(interner.text(long[0] ?? ''), long[0]);
 });
 
-describe('whatever comes', () => {
+describe('narrow, any input', () => {
   /** A real object in which any part may have become anything. */
   function mutated(value: unknown): fc.Arbitrary<unknown> {
     const inside = Array.isArray(value)
@@ -300,7 +300,7 @@ describe('whatever comes', () => {
     return fc.oneof({ weight: 30, arbitrary: inside }, { weight: 1, arbitrary: fc.jsonValue() });
   }
 
-  it('is narrowed or refused, and never thrown at', () => {
+  it('narrows or rejects it, and never throws', () => {
     const raw = fc.oneof(...[SERVICE, SLICE, NODE].map(mutated), fc.jsonValue(), fc.anything());
     const interner = new Interner(50);
     fc.assert(
@@ -316,7 +316,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('as a line of a watch is read or refused', () => {
+  it('reads or rejects it as a line of a watch', () => {
     const event = fc.record({
       type: fc.constantFrom('ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR', 'OTHER'),
       object: fc.oneof(mutated(SERVICE), fc.jsonValue()),

@@ -19,8 +19,8 @@ const NARROW: NarrowOfKind = {
 };
 
 /**
- * What Fairlead keeps of an object of the API, with the API's defaults in place of what is absent.
- * Undefined when it is no object of this kind; never throws, whatever it is given.
+ * Narrows an API object to the fields in use, with the defaults of the API. Undefined: not an
+ * object of this kind. Never throws.
  */
 export function narrow<K extends Kind>(
   kind: K,
@@ -38,7 +38,7 @@ export function narrow<K extends Kind>(
   };
 }
 
-/** Which object it is, also when nothing else of it can be used. */
+/** The key of an object, even if the rest of it is unusable. */
 export function readKey(raw: unknown, interner: Interner): ObjectKey | undefined {
   const named = readNamed(raw, interner);
   return named === undefined ? undefined : keyOf(named);

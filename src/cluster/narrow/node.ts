@@ -26,7 +26,7 @@ export function narrowNamespace({ name, labels }: Named): NamespaceObject {
   return { name, ...(ebpf === undefined ? {} : { ebpf }) };
 }
 
-/** Internal before external ones, the order in which Kubernetes chooses a node's address. */
+/** Internal before external addresses, the order in which Kubernetes chooses a node's address. */
 function readAddresses(raw: JsonRecord): readonly string[] {
   const all = arrayAt(recordAt(raw, 'status'), 'addresses').filter(isRecord);
   const ofType = (type: string): string[] =>

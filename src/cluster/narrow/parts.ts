@@ -4,7 +4,7 @@ import { compact, NONE } from './interner.ts';
 
 export const PORT_BOUNDS = { min: 1, max: 65_535 } as const;
 
-/** The texts of a list; what is empty or no text is left out. */
+/** The non-empty strings of a list. */
 export function textsAt(parent: JsonRecord, name: string): readonly string[] {
   const list = arrayAt(parent, name);
   if (list.length === 0) return NONE;
@@ -14,13 +14,13 @@ export function textsAt(parent: JsonRecord, name: string): readonly string[] {
 
 const EBPF_LABEL = 'fairlead.dev/ebpf';
 
-/** Undefined: the label is not there, or says neither. */
+/** Undefined: no such label, or another value. */
 export function readEbpfChoice(labels: JsonRecord): EbpfChoice | undefined {
   const choice = labels[EBPF_LABEL];
   return choice === 'on' || choice === 'off' ? choice : undefined;
 }
 
-/** One text of each object in a list, such as the names of zones. */
+/** One string of each object in a list, such as the names of zones. */
 export function textOfEach(
   parent: JsonRecord,
   listName: string,

@@ -25,7 +25,7 @@ const AFFINITY_BOUNDS = { min: 1, max: 86_400 } as const;
 const NO_LABELS: ServiceLabels = Object.freeze({});
 
 export function narrowService(named: Named, interner: Interner): ServiceObject | undefined {
-  // Two Services of one name in no namespace could not be told from each other.
+  // Without a namespace two Services of one name would have the same key.
   if (named.namespace === '') return undefined;
   const { spec, metadata } = named;
   const affinity = textAt(spec, 'sessionAffinity') === 'ClientIP';
@@ -54,7 +54,7 @@ function readLabels(labels: JsonRecord, interner: Interner): ServiceLabels {
   const ebpf = readEbpfChoice(labels);
   if (typeof proxyName !== 'string' && ebpf === undefined) return NO_LABELS;
   return {
-    // The label alone makes it another proxy's, also with an empty value.
+    // The label assigns the Service to another proxy, even with an empty value.
     ...(typeof proxyName === 'string' ? { proxyName: interner.text(proxyName) } : {}),
     ...(ebpf === undefined ? {} : { ebpf }),
   };
@@ -74,7 +74,7 @@ function readIngress(raw: JsonRecord): readonly LoadBalancerIp[] {
     const ip = textAt(ingress, 'ip');
     if (ip === '') continue;
     const mode = textAt(ingress, 'ipMode');
-    // Only `VIP` and nothing are handled by a proxy; a mode of the future is not ours either.
+    // Only `VIP` and an absent mode are handled by a proxy.
     found.push({ ip, ipMode: mode === '' || mode === 'VIP' ? 'VIP' : 'Proxy' });
   }
   return compact(found);

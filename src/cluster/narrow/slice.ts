@@ -71,11 +71,11 @@ function readEndpoint(endpoint: JsonRecord, address: string, interner: Interner)
   const zoneHints = interner.list(textOfEach(hints, 'forZones', 'name'));
   const nodeHints = interner.list(textOfEach(hints, 'forNodes', 'name'));
   const ready = booleanAt(conditions, 'ready') ?? true;
-  // The API's text would have an unset `serving` follow `ready`. kube-proxy reads it as true,
-  // and which endpoints serve while they end depends on it.
+  // According to the API, an unset `serving` follows `ready`. kube-proxy treats it as true, which
+  // decides which terminating endpoints serve.
   const serving = booleanAt(conditions, 'serving') ?? true;
   const terminating = booleanAt(conditions, 'terminating') ?? false;
-  // Nearly all of a quarter of a million are such: in one piece it is made, and kept, for less.
+  // Nearly all endpoints have this form: one object literal is faster and smaller.
   if (nodeName !== '' && zoneHints.length === 0 && nodeHints.length === 0) {
     return { address, ready, serving, terminating, nodeName };
   }

@@ -3,12 +3,11 @@ import { JSON_ENCODING } from './json-encoding.ts';
 import { PROTOBUF_ENCODING } from './protobuf/protobuf-encoding.ts';
 
 /**
- * What we ask for unless told otherwise: a list of 50,000 Services and their slices is 32 MB in
- * protobuf and 138 MB in JSON, which costs the API server and us accordingly.
+ * The default: a list of 50,000 Services and their slices is 32 MB in protobuf and 138 MB in JSON.
  */
 export const PREFERRED_MEDIA_TYPES = `${PROTOBUF_ENCODING.mediaType},${JSON_ENCODING.mediaType}`;
 
-/** By the header of an answer. Whoever does not say, such as a gateway on the way, speaks JSON. */
+/** By Content-Type. Responses without one, such as from a gateway, are JSON. */
 export function encodingOf(contentType: string): Encoding {
   const [mediaType = ''] = contentType.split(';');
   return mediaType.trim() === PROTOBUF_ENCODING.mediaType ? PROTOBUF_ENCODING : JSON_ENCODING;

@@ -1,25 +1,24 @@
 import type { Kind } from '../kinds.ts';
 import type { StatusObject, WatchEvent } from '../watch-event.ts';
 
-/** A list of the API, before anything of its objects has been looked at. */
+/** A list whose objects have not been decoded. */
 export interface RawList {
-  /** Empty: it says none. */
+  /** Empty: none given. */
   readonly resourceVersion: string;
-  /** Where the next page begins; empty: this is the last. */
+  /** The continue token; empty: this is the last page. */
   readonly next: string;
   readonly items: readonly unknown[];
 }
 
-/** Reads the stream of a watch, in whatever pieces it comes. */
+/** Decodes the stream of a watch, in chunks of any size. */
 export interface EventReader {
-  /** The events that this piece completes; undefined stands for one that cannot be read. */
+  /** The events that this chunk completes; undefined for an event that cannot be decoded. */
   push(chunk: Buffer): Iterable<WatchEvent | undefined>;
 }
 
 /**
- * How objects are written on the wire. Either way they are read into the shape that they have in
- * JSON, so that whatever is made of them is written once. None of these throws: what cannot be read
- * is undefined.
+ * An encoding of API responses. Objects are decoded into their JSON shape, so that narrowing exists
+ * once. Nothing here throws: undefined means not decodable.
  */
 export interface Encoding {
   readonly mediaType: string;

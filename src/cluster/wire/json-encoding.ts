@@ -11,7 +11,7 @@ export const JSON_ENCODING: Encoding = {
   readStatus: (body) => readStatus(parsed(body)),
 };
 
-/** One event, without the end of its line. */
+/** One event, without its newline. */
 export function readLine(line: Buffer): WatchEvent | undefined {
   return readWatchEvent(parsed(line));
 }
@@ -25,7 +25,7 @@ function readLines(lines: LineSplitter): EventReader {
 }
 
 function parsed(bytes: Buffer): unknown {
-  // No string is so long: to ask for it throws.
+  // Longer than the longest string: toString would throw.
   if (bytes.length > constants.MAX_STRING_LENGTH) return undefined;
   return parseJson(bytes.toString('utf8'))?.value;
 }

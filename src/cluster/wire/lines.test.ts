@@ -10,7 +10,7 @@ function split(chunks: readonly Buffer[], maxLineBytes?: number): (string | unde
     .map((line) => (line === undefined ? undefined : line.toString('latin1')));
 }
 
-it('gives the same lines however the bytes are cut', () => {
+it('returns the same lines for any chunks', () => {
   const bytes = fc.array(fc.oneof(fc.constant(0x0a), fc.integer({ min: 0, max: 255 })));
   fc.assert(
     fc.property(bytes, fc.array(fc.nat({ max: 64 })), (all, cuts) => {
@@ -28,12 +28,12 @@ it('gives the same lines however the bytes are cut', () => {
   );
 });
 
-it('gives up a line without end, and goes on with the next', () => {
+it('drops a line that is too long, and continues with the next', () => {
   const chunks = ['123', '45', '67', '8\nnext\n123456\nlast\n'].map((text) => Buffer.from(text));
   assert.deepEqual(split(chunks, 5), [undefined, 'next', '123456', 'last']);
 });
 
-it('takes time in proportion to a long line in many parts', () => {
+it('takes linear time for a long line in many chunks', () => {
   const splitter = new LineSplitter();
   const part = Buffer.alloc(16, 0x61);
   const parts = 200_000;
@@ -41,6 +41,6 @@ it('takes time in proportion to a long line in many parts', () => {
   for (let i = 0; i < parts; i++) assert.deepEqual([...splitter.push(part)], []);
   const [line] = [...splitter.push(Buffer.from('\n'))];
   assert.equal(line?.length, parts * part.length);
-  // Joined anew for each part it would be 320 GB of copies.
+  // Joining again for each chunk would copy 320 GB.
   assert.ok(performance.now() - begun < 10_000);
 });

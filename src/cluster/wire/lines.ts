@@ -1,7 +1,7 @@
 const NEWLINE = 0x0a;
 
 export interface LineSplitterOptions {
-  /** Beyond this a line is given up, so that a peer that never ends one cannot fill the memory. */
+  /** Longer lines are dropped, so that a stream without newlines cannot fill the memory. */
   readonly maxLineBytes?: number;
 }
 
@@ -9,8 +9,8 @@ export interface LineSplitterOptions {
 const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Cuts a stream of bytes into lines. Looks at each byte once, and copies only what is split over
- * chunks, once for each line.
+ * Splits a stream into lines. Scans each byte once, and copies only lines that span chunks, once
+ * each.
  */
 export class LineSplitter {
   readonly #maxLineBytes: number;
@@ -23,8 +23,8 @@ export class LineSplitter {
   }
 
   /**
-   * The lines that this chunk completes, without their ends; empty lines are left out. Undefined
-   * stands for a line that was too long to keep.
+   * The lines that this chunk completes, without newlines; empty lines are omitted. Undefined
+   * stands for a line that was too long.
    */
   *push(chunk: Buffer): Generator<Buffer | undefined, void> {
     let start = 0;

@@ -45,7 +45,7 @@ export async function observe(basis: SourceBasis, question: Question = {}): Prom
   const isNodeMissing =
     observed.intake.node.state === 'unknown' && config.settings.nodeObject === 'expected';
   if (isNodeMissing && question.isRepeated !== true) {
-    printWarning(`there is no Node ${nodeName}; its zone and addresses are not known`);
+    printWarning(`Node ${nodeName} does not exist; its zone and addresses are unknown`);
   }
   return observed;
 }
@@ -89,10 +89,10 @@ async function askForRows(basis: AgentBasis, question: Question): Promise<Answer
 
 function incomplete(missing: readonly string[]): CommandError {
   return new CommandError(
-    `the agent does not know the cluster yet; missing: ${missing.join(', ')}`,
+    `the agent has not received the initial lists yet; missing: ${missing.join(', ')}`,
     {
       code: 'AGENT_INCOMPLETE',
-      next: 'try again in a few seconds; `fairlead status` says what it waits for',
+      next: 'retry in a few seconds; `fairlead status` shows what it waits for',
     },
   );
 }

@@ -31,9 +31,9 @@ export async function askAgent(runFolder: string): Promise<AskedAgent> {
 /** An agent that is there and does not answer: to answer without it could be to answer wrongly. */
 export function agentError(cause: unknown): unknown {
   if (!(cause instanceof ServerError)) return cause;
-  return new CommandError(`the agent of this machine does not answer: ${cause.message}`, {
+  return new CommandError(`cannot ask the agent of this machine: ${cause.message}`, {
     code: cause.code,
-    next: `${cause.next}; or give --config FILE, and it is not asked`,
+    next: `${cause.next}; or pass --config FILE to do without the agent`,
     cause,
   });
 }

@@ -72,7 +72,7 @@ describe('a command that is told nothing', () => {
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
       firstLine(err),
-      'the agent does not know the cluster yet; missing: service, slice',
+      'the agent has not received the initial lists yet; missing: service, slice',
     );
   });
 
@@ -155,9 +155,9 @@ describe('-f', () => {
   });
 
   for (const [what, name, text, line] of [
-    ['is not there', 'nope.yaml', undefined, 'cannot read FILE: there is no such file'],
+    ['is not there', 'nope.yaml', undefined, 'cannot read FILE: no such file'],
     ['is broken', 'a.yaml', 'kind: List\nitems: [\n', 'FILE:3: Flow sequence in block'],
-    ['is no object', 'a.yaml', 'just text\n', 'FILE:1: no object of Kubernetes: it has no kind'],
+    ['is no object', 'a.yaml', 'just text\n', 'FILE:1: not a Kubernetes object: it has no kind'],
   ] as const) {
     it(`names a file that ${what}, and where`, async (t) => {
       const file = join(await folder(t), name);
@@ -175,6 +175,6 @@ describe('-f', () => {
     await mkdir(empty);
     const { code, err } = await services(t, '-f', empty);
     assert.equal(code, 1);
-    assert.equal(firstLine(err), `no manifests in ${empty}`);
+    assert.equal(firstLine(err), `no manifest files in ${empty}`);
   });
 });

@@ -57,7 +57,7 @@ export async function findBasis(request: BasisRequest): Promise<Basis> {
   const asked = isApart ? { state: 'absent' as const } : await askAgent(options.runFolder);
   if (asked.state === 'answers') return agentBasis(request, asked.node, asked.socketPath);
   if (asked.state === 'forbidden') {
-    printWarning('there is an agent on this machine, which only root may ask');
+    printWarning('an agent runs on this machine, but only root may query it');
   }
   return sourceBasis(request, await configOf(request));
 }

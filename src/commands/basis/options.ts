@@ -16,12 +16,9 @@ export interface BasisOptions {
 export function addBasisOptions(command: Command): Command {
   command
     .addOption(manifestsOption('manifests: a file, a folder, or - for standard input; repeatable'))
-    .option(
-      '--node <name>',
-      'the node to answer for; else the one of the agent or the configuration',
-    )
-    .option('--context <name>', 'another context of the kubeconfig than the current one')
-    .option('--run-folder <path>', 'where the agent of this machine is asked', RUN_FOLDER);
+    .option('--node <name>', 'the node to show; default: that of the agent or the configuration')
+    .option('--context <name>', 'use this context of the kubeconfig instead of the current one')
+    .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER);
   return addKubeProxyFlags(command);
 }
 

@@ -43,7 +43,7 @@ test('it says how much of what was removed', async (t) => {
   await cleanMachine({}, machine);
   assert.deepEqual(said, [
     ...PART_NAMES.map((part) => `${part}: removed 3 rules`),
-    'tracked connections: deleted 7',
+    'conntrack entries: deleted 7',
     'kernel settings: nothing to restore',
   ]);
 });
@@ -56,8 +56,8 @@ test('where nothing was it says so', async (t) => {
   assert.deepEqual(said, [
     'ebpf hooks: nothing to remove',
     'nftables: nothing to remove',
-    'iptables: nothing to remove: its programs are not installed here',
-    'tracked connections: nothing to delete',
+    'iptables: nothing to remove: its programs are not installed on this machine',
+    'conntrack entries: nothing to delete',
     'kernel settings: nothing to restore',
   ]);
 });
@@ -69,7 +69,7 @@ test('a dry run says what would be removed', async (t) => {
   await cleanMachine({ dryRun: true }, { ...machine, restoreSettings });
   assert.deepEqual(said, [
     ...PART_NAMES.map((part) => `${part}: would remove 3 rules`),
-    'tracked connections: would delete 7',
+    'conntrack entries: would delete 7',
     'net/x: would be restored: 1 -> 2',
   ]);
 });
@@ -78,7 +78,7 @@ test('whoever takes over keeps the connections and the settings, and is told so'
   const { machine, done, said } = stage(t);
   await cleanMachine({ keepFlows: true }, machine);
   assert.deepEqual(done, PART_NAMES);
-  assert.match(said.join('\n'), /kernel settings: left to the proxy that takes over/);
+  assert.match(said.join('\n'), /kernel settings: kept for the proxy that takes over/);
 });
 
 test('to take one mode away is to leave the machine to another', async (t) => {

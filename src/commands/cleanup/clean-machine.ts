@@ -56,11 +56,11 @@ export async function cleanMachine(
   }
   // Whoever takes over wants the same settings, found them as they are, and so never set them.
   if (keepFlows || mode !== undefined) {
-    printPage('tracked connections, kernel settings: left to the proxy that takes over');
+    printPage('conntrack entries, kernel settings: kept for the proxy that takes over');
   } else {
-    await attempt('tracked connections', async () => {
+    await attempt('conntrack entries', async () => {
       const count = await machine.removeFlows(frontends);
-      printPage(`tracked connections: ${countText(count, { dryRun, word: 'delete' })}`);
+      printPage(`conntrack entries: ${countText(count, { dryRun, word: 'delete' })}`);
     });
     await attempt('kernel settings', () => restore(machine, dryRun));
   }
@@ -68,7 +68,8 @@ export async function cleanMachine(
 }
 
 function removedText(removed: RemovedPart | undefined, dryRun: true | undefined): string {
-  if (removed === undefined) return 'nothing to remove: its programs are not installed here';
+  if (removed === undefined)
+    return 'nothing to remove: its programs are not installed on this machine';
   if (removed.holdings.length === 0) return 'nothing to remove';
   const counts = removed.holdings.map(({ what, count }) => `${count} ${what}`).join(', ');
   return `${dryRun ? 'would remove' : 'removed'} ${counts}`;
@@ -91,9 +92,9 @@ async function restore(machine: CleanableMachine, dryRun: true | undefined): Pro
   for (const { name, before, after } of changes) {
     printPage(`${name}: ${what}${before} -> ${after}`);
   }
-  for (const name of leftAlone) printPage(`${name}: changed by another process, left alone`);
+  for (const name of leftAlone) printPage(`${name}: changed by another process, not restored`);
   for (const problem of problems) printWarning(problem.message);
-  const failed = `${problems.length} could not be restored`;
+  const failed = `${problems.length} kernel settings could not be restored`;
   if (problems.length > 0) throw new AggregateError(problems, failed);
 }
 
@@ -103,9 +104,9 @@ function describe(error: unknown): string {
 }
 
 function incomplete(failures: readonly unknown[]): CommandError {
-  return new CommandError('not everything could be removed', {
+  return new CommandError('cleanup is incomplete', {
     code: 'CLEANUP_INCOMPLETE',
-    next: 'see the warnings above, and run it again',
+    next: 'fix the problems in the warnings above, and run the command again',
     cause: new AggregateError(failures),
   });
 }

@@ -44,15 +44,15 @@ export function manualPages(
 const FILES = [
   '.TP',
   '.I /run/fairlead',
-  'the status socket, the lock of the running instance, and kernel settings from before it',
+  'the status socket, the lock file of the running instance, and the saved kernel settings',
 ];
 
 const EXIT_STATUS = [
   ...['.TP', '0', 'done'],
-  ...['.TP', '1', 'failed; the first line says why'],
-  ...['.TP', '2', 'wrong command line'],
+  ...['.TP', '1', 'failed; the first line of the output is the reason'],
+  ...['.TP', '2', 'invalid command line'],
   ...['.TP', '3', 'status: not ready; diff: differences'],
-  ...['.TP', '4', 'run: another instance serves this network namespace'],
+  ...['.TP', '4', 'run: another instance already serves this network namespace'],
 ];
 
 function verbEntry({ name, about }: Verb): string[] {

@@ -13,7 +13,7 @@ export function diffText(differences: readonly Difference[]): string {
 /** How many of which kind, and how many Services they concern. */
 export function diffVerdict(differences: readonly Difference[]): string {
   const count = differences.length;
-  if (count === 0) return 'the kernel has what the node should have';
+  if (count === 0) return 'the kernel matches the desired state of this node';
   const services = new Set(differences.flatMap(({ service }) => service ?? []));
   const kinds = (['missing', 'foreign', 'different'] as const).flatMap((kind) => {
     const ofKind = differences.filter((each) => each.kind === kind).length;
@@ -25,7 +25,7 @@ export function diffVerdict(differences: readonly Difference[]): string {
 
 const KIND_TEXT = {
   missing: 'missing in the kernel',
-  foreign: 'not wanted',
+  foreign: 'not desired',
   different: 'different',
 } as const;
 
@@ -39,7 +39,7 @@ function linesOf({ kind, object, service, wanted, found }: Difference): string[]
 function valueLines(wanted: readonly string[], found: readonly string[]): string[] {
   const [want = 'nothing', ...moreWanted] = wanted;
   const [have = 'nothing', ...moreFound] = found;
-  const line = `    wanted ${want}   in the kernel ${have}`;
+  const line = `    desired ${want}   in the kernel ${have}`;
   if (moreWanted.length + moreFound.length === 0 && line.length <= COLUMNS) return [line];
   const isShared = (text: string): boolean => wanted.includes(text) && found.includes(text);
   const isOrder = wanted.every(isShared) && found.every(isShared);
@@ -48,7 +48,7 @@ function valueLines(wanted: readonly string[], found: readonly string[]): string
     return own.length === 0 ? ['nothing else'] : own;
   };
   return [
-    ...shown(wanted).map((text) => `    wanted         ${text}`),
+    ...shown(wanted).map((text) => `    desired        ${text}`),
     ...shown(found).map((text) => `    in the kernel  ${text}`),
   ];
 }

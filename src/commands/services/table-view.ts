@@ -41,7 +41,7 @@ function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): st
   if (on?.length === 0) found.push('on no address of this node');
   if (frontend.notServed) found.push(`not served: ${notServedText(frontend.notServed)}`);
   const { allowedSources } = frontend;
-  if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'nobody'}`);
+  if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'no source'}`);
   if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);
   if (onlyPackets) found.push('no eBPF by label');
   return found.join('; ');

@@ -116,7 +116,7 @@ describe('translated connections', () => {
       ...kernel([]),
       // biome-ignore lint/correctness/useYield: it fails before there is anything.
       async *flows() {
-        throw new NetlinkError('list tracked connections', { errno: 1 });
+        throw new NetlinkError('list conntrack entries', { errno: 1 });
       },
     };
     const reading = readConnections(FRONTENDS, ALL, { conntrack, ...NOW });
@@ -159,6 +159,6 @@ describe('the list of connections', () => {
   it('says what has no entry in the eBPF modes', async () => {
     const reading = { conntrack: kernel([]), ...NOW };
     const { unseen } = await readConnections(FRONTENDS, { ...ALL, mode: 'socket-ebpf' }, reading);
-    assert.match(unseen ?? '', /no conntrack entry/);
+    assert.match(unseen ?? '', /no translated conntrack entry/);
   });
 });

@@ -2,7 +2,7 @@ import type { EndpointCount } from '../../dataplanes/contract.ts';
 import { formatTextTable } from '../text-table.ts';
 import { heads } from './words.ts';
 
-const WHAT = 'new connections that each endpoint got since the kernel has had it';
+const WHAT = 'new connections to each endpoint since it was written to the kernel';
 
 /** The busiest first. */
 export function countersView(counts: readonly EndpointCount[]): string {

@@ -2,7 +2,7 @@ import type { Condition } from '../../agent/conditions.ts';
 import type { Quantiles } from '../../agent/snapshot.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
-import type { Attachment } from '../../dataplanes/contract.ts';
+import { attachmentWords } from '../../modes/registry.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
@@ -20,13 +20,6 @@ export function details(page: StatusPage, width: number): readonly string[] {
   ].filter((section) => section !== '');
 }
 
-const PLACES: Readonly<Record<Attachment['place'], string>> = {
-  cgroup: 'programs at sockets (cgroup)',
-  tc: 'programs at interfaces (tc)',
-  nftables: 'nftables',
-  iptables: 'iptables, jumps in',
-};
-
 function attachments({ attachments: all = [] }: StatusPage, width: number): string {
   if (all.length === 0) return '';
   const rows = [...Map.groupBy(all, ({ place }) => place)].map(([place, each]) => {
@@ -36,7 +29,7 @@ function attachments({ attachments: all = [] }: StatusPage, width: number): stri
       ...attached.map(({ name }) => name),
       ...missing.map(({ name }) => `${name} MISSING`),
     ];
-    return [PLACES[place] ?? place, `${attached.length} of ${each.length}`, names.join(', ')];
+    return [attachmentWords(place).title, `${attached.length} of ${each.length}`, names.join(', ')];
   });
   return formatWrappedTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
 }
@@ -46,7 +39,7 @@ function apiServer({ apiServer: server }: StatusPage, width: number): string {
   if (server === undefined || server.gaps.length === 0) return '';
   const rows = server.gaps.map(({ feature, reason, effect }) => [feature, reason, effect]);
   const style = (text: string): string => colour('yellow', text);
-  const table = [heads('MISSING', 'BECAUSE', 'WITHOUT IT'), ...rows];
+  const table = [heads('MISSING', 'REASON', 'EFFECT'), ...rows];
   return `${serverText(server)}\n${formatWrappedTable(table, { width, style })}`;
 }
 
@@ -65,7 +58,7 @@ function conditions({ conditions: all, atMs }: StatusPage, width: number): strin
     ageText(atMs - sinceMs),
     why,
   ]);
-  return formatWrappedTable([heads('CONDITION', 'HOLDS', 'FOR', 'WHY'), ...rows], { width });
+  return formatWrappedTable([heads('CONDITION', 'TRUE', 'FOR', 'REASON'), ...rows], { width });
 }
 
 function propagation({ propagation: of }: StatusPage): string {
@@ -75,9 +68,9 @@ function propagation({ propagation: of }: StatusPage): string {
     ...[p50Ms, p90Ms, p99Ms, maxMs].map((ms) => (count === 0 ? '-' : msText(ms))),
   ];
   return formatTextTable([
-    heads('THE LAST CHANGES (AT MOST 1,000)', 'CHANGES', 'MEDIAN', 'P90', 'P99', 'MOST'),
-    line('received until in the kernel', of.received),
-    line('triggered until in the kernel', of.triggered),
+    heads('LATENCY (LAST 1,000 CHANGES)', 'CHANGES', 'MEDIAN', 'P90', 'P99', 'MAX'),
+    line('received to in the kernel', of.received),
+    line('triggered to in the kernel', of.triggered),
   ]);
 }
 
@@ -89,18 +82,18 @@ function counters(page: StatusPage, width: number): string {
   return formatWrappedTable(
     [
       heads('COUNT', 'OF WHAT'),
-      count(rows.desired, 'service ports that the kernel should have'),
-      count(rows.applied, 'of these, in the kernel as they should be'),
-      count(rows.pending, 'service ports to be written or removed'),
-      count(failingRowCount, 'service ports that the kernel refused'),
-      count(driftCount, 'changes of ours by other processes since the start, repaired'),
-      count(skipped, 'objects of the API since the start that could not be read'),
+      count(rows.desired, 'service ports that should be in the kernel'),
+      count(rows.applied, 'of these, in the kernel as desired'),
+      count(rows.pending, 'service ports waiting to be written or removed'),
+      count(failingRowCount, 'service ports whose last write failed'),
+      count(driftCount, 'changes by other processes since the start, repaired'),
+      count(skipped, 'API objects ignored since the start because they could not be read'),
       ...(affinityFill === undefined
         ? []
         : [
             count(
               affinityFill.remembered,
-              `clients of session affinity, of ${affinityFill.room.toLocaleString('en-US')} possible`,
+              `session affinity entries, of at most ${affinityFill.room.toLocaleString('en-US')}`,
             ),
           ]),
     ],
@@ -117,7 +110,7 @@ function refusals({ failingRows, failingRowCount, atMs }: StatusPage, width: num
     error.message,
   ]);
   const style = (text: string): string => colour('red', text);
-  const head = heads('NOT IN THE KERNEL', 'TRIED', 'FOR', 'BECAUSE');
+  const head = heads('NOT IN THE KERNEL', 'ATTEMPTS', 'FOR', 'REASON');
   return withMore(
     formatWrappedTable([head, ...rows], { width, style }),
     failingRowCount - rows.length,
@@ -129,7 +122,7 @@ function notServed({ notServed: first, addresses }: StatusPage, width: number): 
   const rows = first.map(({ service, address, why }) => [address, service, why]);
   const count = Object.values(addresses.notServed).reduce((sum, each) => sum + each, 0);
   const style = (text: string): string => colour('yellow', text);
-  const table = formatWrappedTable([heads('NOT SERVED', 'OF', 'BECAUSE'), ...rows], {
+  const table = formatWrappedTable([heads('NOT SERVED', 'SERVICE', 'REASON'), ...rows], {
     width,
     style,
   });
@@ -143,7 +136,7 @@ function drifts({ drifts: last, driftCount, atMs }: StatusPage, width: number): 
     by ? `${by.program} (pid ${by.pid})` : 'unknown',
     what,
   ]);
-  return formatWrappedTable([heads('CHANGED BY OTHERS', 'BY', 'WHAT'), ...rows], { width });
+  return formatWrappedTable([heads('EXTERNAL CHANGE', 'BY', 'WHAT'), ...rows], { width });
 }
 
 function withMore(table: string, more: number): string {

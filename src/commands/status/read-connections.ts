@@ -18,8 +18,8 @@ const EPERM = 'EPERM';
 
 /** A socket that an eBPF program sent to an endpoint has the endpoint as its peer from the start. */
 const UNSEEN =
-  'Sockets of this node (in mode socket-ebpf also those of pods) are led to an endpoint when they ' +
-  'connect, and then have no conntrack entry to list: `ss -tun` in their network namespace shows ' +
+  'Sockets of this node (in mode socket-ebpf also those of pods) get their endpoint when they ' +
+  'connect, and have no translated conntrack entry: `ss -tun` in their network namespace shows ' +
   'them with the endpoint as their peer.';
 
 /** Reads conntrack of this network namespace; whose an address is, the agent has said. */
@@ -46,16 +46,16 @@ function isOf({ service }: ServedFrontend, wanted: string): boolean {
 }
 
 function unknownService(service: string): CommandError {
-  return new CommandError(`this node serves no address of a Service ${service}`, {
+  return new CommandError(`this node serves no address of the Service ${service}`, {
     code: 'SERVICE_UNKNOWN',
-    next: 'name it as NAMESPACE/NAME or NAMESPACE/NAME:PORT; `fairlead services` lists them',
+    next: 'pass NAMESPACE/NAME or NAMESPACE/NAME:PORT; `fairlead services` lists them',
   });
 }
 
 function notPermitted(cause: unknown): CommandError {
-  return new CommandError('this user may not read connection tracking', {
+  return new CommandError('cannot read conntrack: this process lacks CAP_NET_ADMIN', {
     code: 'NOT_PERMITTED',
-    next: 'try again with sudo: it needs the capability NET_ADMIN',
+    next: 'run the command with sudo',
     cause,
   });
 }

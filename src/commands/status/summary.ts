@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { readyz } from '../../agent/conditions.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
+import { attachmentWords } from '../../modes/registry.ts';
 import { ageText, colour, countText, msText } from './words.ts';
 
 export function isWell({ conditions }: Pick<StatusPage, 'conditions'>): boolean {
@@ -25,21 +26,19 @@ function headline(page: StatusPage, width: number): string[] {
   return isShort ? [line] : [name, attached];
 }
 
-/** `attached: 8 socket hooks, 3 interfaces`. */
+/** `attached: 8 socket hooks, 3 interfaces`; without hooks, the tables or jumps. */
 function attachedText(attached: readonly Attachment[]): string {
-  const at = (place: Attachment['place']): number =>
-    attached.filter((each) => each.place === place).length;
-  const hooks = [
-    ...(at('cgroup') > 0 ? [countText(at('cgroup'), 'socket hook')] : []),
-    ...(at('tc') > 0 ? [countText(at('tc'), 'interface')] : []),
-  ];
+  const kinds = [...Map.groupBy(attached, ({ place }) => place)].map(([place, each]) => {
+    const { isHook, noun } = attachmentWords(place);
+    return { isHook, text: countText(each.length, noun) };
+  });
+  const hooks = kinds.filter(({ isHook }) => isHook).map(({ text }) => text);
   if (hooks.length > 0) return `attached: ${hooks.join(', ')}`;
-  if (at('nftables') > 0) return `${countText(at('nftables'), 'table')} in place`;
-  return at('iptables') > 0 ? `${countText(at('iptables'), 'jump')} in place` : '';
+  return kinds.length === 0 ? '' : `${kinds.map(({ text }) => text).join(', ')} in place`;
 }
 
 function contents({ rows, contents: made }: StatusPage): string {
-  const waiting = rows.pending === 0 ? '' : `, ${rows.pending.toLocaleString('en-US')} waiting`;
+  const waiting = rows.pending === 0 ? '' : `, ${rows.pending.toLocaleString('en-US')} pending`;
   const isWhole = rows.applied === rows.desired;
   if (made === undefined || !isWhole) {
     const desired = countText(rows.desired, 'service port');

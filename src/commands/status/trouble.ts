@@ -2,6 +2,7 @@ import { type Condition, type Conditions, readyz } from '../../agent/conditions.
 import { conflictText } from '../../agent/node-port-conflicts.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
+import { attachmentWords } from '../../modes/registry.ts';
 import { ageText, countText } from './words.ts';
 
 /** One thing that is not as it should be, and what a person can do about it. */
@@ -11,7 +12,7 @@ export interface Trouble {
 }
 
 const SHOWN = 3;
-const LOG = "the log of `fairlead run` has the API server's answer";
+const LOG = "the log of `fairlead run` shows the API server's response";
 
 /** Everything that is amiss; what keeps the node from being ready comes first. */
 export function troublesOf(page: StatusPage): readonly Trouble[] {
@@ -34,19 +35,19 @@ function notReady({ conditions }: StatusPage): Trouble[] {
     troubles.push(
       listed.isTrue
         ? {
-            what: `the kernel has never had every Service since the start: ${firstSync.why}`,
-            next: 'nothing, if it has just started; else the refusals below say why',
+            what: `not every Service has been written to the kernel since the start: ${firstSync.why}`,
+            next: 'wait if it has just started; else see the failed writes below',
           }
         : {
-            what: `the API server has not told everything yet: ${listed.why}`,
-            next: 'nothing, if it has just started; else is the API server reachable, and may this account list and watch?',
+            what: `the initial lists from the API server are incomplete: ${listed.why}`,
+            next: 'wait if it has just started; else check that the API server is reachable and that this account may list and watch',
           },
     );
   }
   for (const family of ['IPv4', 'IPv6'] as const) {
     if (!failing.includes(`timely.${family}`)) continue;
-    const what = `the kernel does not follow for ${family}: ${conditions.timely[family].why}`;
-    const next = 'the refusals below say why; if there are none, restart fairlead';
+    const what = `${family} changes do not reach the kernel: ${conditions.timely[family].why}`;
+    const next = 'see the failed writes below; if there are none, restart fairlead';
     troubles.push({ what, next });
   }
   return troubles;
@@ -55,17 +56,13 @@ function notReady({ conditions }: StatusPage): Trouble[] {
 function detached({ attachments = [], attachmentsFailure }: StatusPage): Trouble[] {
   if (attachmentsFailure) {
     const { message, next } = attachmentsFailure;
-    return [{ what: `what is attached in the kernel cannot be read: ${message}`, next }];
+    return [{ what: `cannot read what is attached in the kernel: ${message}`, next }];
   }
   const missing = attachments.filter(({ isAttached }) => !isAttached);
-  const names = missing.map(({ place, name }) => {
-    if (place === 'cgroup') return `socket hook ${name}`;
-    if (place === 'tc') return `the program of interface ${name}`;
-    return place === 'nftables' ? `nftables ${name}` : `the jump from ${name}`;
-  });
+  const names = missing.map(({ place, name }) => attachmentWords(place).named(name));
   if (names.length === 0) return [];
   const what = `not in the kernel: ${listed(names)}`;
-  const next = 'it is put back within seconds; if not, the log says why the kernel refuses it';
+  const next = 'repaired automatically within seconds; if not, see the log';
   return [{ what, next }];
 }
 
@@ -81,7 +78,7 @@ function refusedRows(page: StatusPage): Trouble[] {
     shown.push({ what, next: 'fairlead status -v' });
   }
   if (shown.length > 0 || conditions.errorFree.isTrue) return shown;
-  const next = 'it is tried again; the log has every attempt';
+  const next = 'retried automatically; the log has every attempt';
   return [{ what: `the last write failed: ${conditions.errorFree.why}`, next }];
 }
 
@@ -91,14 +88,14 @@ function apiServer({ conditions, apiServer: server, sources }: StatusPage): Trou
   if (!apiFresh.isTrue) {
     const error = sources.find(({ lastError }) => lastError !== undefined)?.lastError;
     const why = error === undefined ? '' : ` (${error})`;
-    const what = `the API server is not heard: ${apiFresh.why}${why}`;
-    troubles.push({ what, next: `is it running, and does this node reach it? ${LOG}` });
+    const what = `no watch to the API server: ${apiFresh.why}${why}`;
+    troubles.push({ what, next: `check that it runs and that this node reaches it; ${LOG}` });
   } else if (isListed.isTrue) {
     for (const kind of ['serviceCidr', 'namespace'] as const) {
       const { isTrue, why } = connected[kind];
       const isAbsent = sources.some((each) => each.kind === kind && each.absent !== undefined);
       if (!isTrue && !isAbsent) {
-        troubles.push({ what: `the watch of ${kind} does not stand: ${why}`, next: LOG });
+        troubles.push({ what: `the watch of ${kind} is not established: ${why}`, next: LOG });
       }
     }
   }
@@ -107,8 +104,8 @@ function apiServer({ conditions, apiServer: server, sources }: StatusPage): Trou
     const what = `${serverText(server)}: no ${feature} (${reason}): ${effect}`;
     const next =
       reason === 'forbidden'
-        ? 'give the account of fairlead the role system:node-proxier'
-        : 'nothing, until the API server is upgraded: docs/version-skew.md';
+        ? 'bind the account of fairlead to the ClusterRole system:node-proxier'
+        : 'upgrade the API server, or accept it: docs/version-skew.md';
     troubles.push({ what, next });
   }
   return troubles;
@@ -125,8 +122,8 @@ function addresses({ notServed, addresses: report }: StatusPage): Trouble[] {
     troubles.push({ what, next: 'fairlead status -v' });
   }
   for (const conflict of report.conflicts.slice(0, SHOWN)) {
-    const what = `${conflictText(conflict)}, whose clients reach the Service instead`;
-    troubles.push({ what, next: 'let the process listen elsewhere, or choose another node port' });
+    const what = `${conflictText(conflict)}: clients of that process reach the Service instead`;
+    troubles.push({ what, next: 'move the process to another port, or choose another node port' });
   }
   return troubles;
 }
@@ -137,18 +134,22 @@ function external({ conditions, drifts, atMs }: StatusPage): Trouble[] {
   const by = last.by ? `${last.by.program} (pid ${last.by.pid})` : 'another process';
   return [
     {
-      what: `${by} changed what is fairlead's ${ageText(atMs - last.atMs)} ago: ${last.what}`,
-      next: 'it is repaired; stop that program from doing it again',
+      what: `${by} changed objects of fairlead ${ageText(atMs - last.atMs)} ago: ${last.what}`,
+      next: 'repaired automatically; stop that program from changing them again',
     },
   ];
 }
 
 /** Those that say everything themselves. */
 const OTHERS: readonly (readonly [keyof Conditions, string, string])[] = [
-  ['watching', 'external changes are not seen', 'it is tried again; the log says why it fails'],
-  ['unpaced', 'changes wait', 'nothing: docs/limits.md says what is written at its own pace'],
-  ['affinityRoom', 'session affinity', 'docs/limits.md says what happens to new clients'],
-  ['nodeEligible', 'load balancers are told to leave', 'nothing, if the node is to go'],
+  ['watching', 'external changes are not detected', 'retried automatically; see the log'],
+  ['unpaced', 'changes are delayed', 'no action needed; see docs/limits.md'],
+  ['affinityRoom', 'session affinity', 'see docs/limits.md for what happens to new clients'],
+  [
+    'nodeEligible',
+    'load balancer health checks fail',
+    'no action needed if the node is being removed',
+  ],
 ];
 
 function others(conditions: Conditions): Trouble[] {

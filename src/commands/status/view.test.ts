@@ -54,7 +54,7 @@ describe('status of a healthy node', () => {
   it('fits 80 columns with every detail', () => {
     const text = lines(page(), { isVerbose: true });
     assert.ok(text.includes('IN THE KERNEL  ATTACHED  WHICH'));
-    assert.ok(text.includes('0      service ports that the kernel refused'));
+    assert.ok(text.includes('0      service ports whose last write failed'));
     const { node } = page();
     const long = page({ node: { ...node, nodeName: `${'ip-10-0-0-1.'.repeat(4)}internal` } });
     for (const line of [...text, ...lines(long)]) assert.ok(line.length <= 80, line);
@@ -65,9 +65,9 @@ describe('status of a node in trouble', () => {
   it('begins with what is wrong and what to do, before the three lines', () => {
     const conditions = failing(['listed', 'firstSync'], 'waiting for services');
     assert.deepEqual(lines(page({ conditions })).slice(0, 6), [
-      '! the API server has not told everything yet: waiting for services',
-      '  next: nothing, if it has just started; else is the API server reachable, and',
-      '  may this account list and watch?',
+      '! the initial lists from the API server are incomplete: waiting for services',
+      '  next: wait if it has just started; else check that the API server is reachable',
+      '  and that this account may list and watch',
       '',
       'node1: nftables, not ready; 2 tables in place',
       'in the kernel: 2 Services, 2,500 frontends, 1 endpoint',
@@ -84,7 +84,7 @@ describe('status of a node in trouble', () => {
       '  kernel says no',
       '  next: ask it nicely',
     ]);
-    assert.ok(text.includes('in the kernel: 4 of 5 service ports, 1 waiting'));
+    assert.ok(text.includes('in the kernel: 4 of 5 service ports, 1 pending'));
   });
 
   it('names programs and tables that are not attached, and why that cannot be read', () => {
@@ -95,10 +95,10 @@ describe('status of a node in trouble', () => {
     ];
     const [first, second] = lines(page({ mode: 'tc-ebpf', attachments }));
     const text = `${first}${second?.slice(1)}`;
-    const what = 'socket hook connect4, the program of interface eth0, nftables table ip fairlead';
+    const what = 'socket hook connect4, program on interface eth0, nftables table ip fairlead';
     assert.equal(text, `! not in the kernel: ${what}`);
     const unread = lines(page({ attachments: [], attachmentsFailure: FAILURE }));
-    assert.equal(unread[0], '! what is attached in the kernel cannot be read: the kernel says no');
+    assert.equal(unread[0], '! cannot read what is attached in the kernel: the kernel says no');
   });
 
   it('names who changed what is ours, once', () => {
@@ -106,10 +106,10 @@ describe('status of a node in trouble', () => {
     const drift = { what: 'deleted table ip fairlead', by, atMs: 3_600_000 * 5 - 3_000 };
     const conditions = failing(['undisturbed'], drift.what);
     const text = lines(page({ conditions, drifts: [drift], driftCount: 1 }));
-    const what = "! nft (pid 812) changed what is fairlead's 3 s ago: deleted table ip fairlead";
+    const what = '! nft (pid 812) changed objects of fairlead 3 s ago: deleted table ip fairlead';
     assert.deepEqual(text.slice(0, 2), [
       what,
-      '  next: it is repaired; stop that program from doing it again',
+      '  next: repaired automatically; stop that program from changing them again',
     ]);
   });
 
@@ -160,7 +160,7 @@ describe('status of an API server', () => {
     });
     const at = text.indexOf('API server v1.33, emulated by v1.36.4');
     assert.deepEqual(text.slice(at + 1, at + 4), [
-      'MISSING          BECAUSE     WITHOUT IT',
+      'MISSING          REASON      EFFECT',
       'ServiceCIDR      forbidden   service ranges unknown, unused IPs not rejected',
       'streaming lists  not served  lists are read in pages',
     ]);

@@ -1,33 +1,34 @@
 import { type FieldRow, HOUR_MS } from './row.ts';
 
-const WINDOWS = 'It is for Windows; Fairlead runs on Linux.';
+const WINDOWS = 'Windows only; Fairlead runs on Linux.';
 
 /** Connection tracking, and what is left of other times and other systems. */
 export const KERNEL_FIELDS = {
   'conntrack.maxPerCore': {
     kind: 'int32',
-    about: 'tracked connections for each CPU; 0 leaves the value of the kernel and ignores min',
+    about:
+      'maximum number of conntrack entries per CPU; 0 keeps the value of the kernel and ignores min',
     kubeProxyDefault: 32_768,
     min: 0,
     change: 'live',
   },
   'conntrack.min': {
     kind: 'int32',
-    about: 'tracked connections at least, however few CPUs',
+    about: 'minimum of the conntrack limit, whatever the number of CPUs',
     kubeProxyDefault: 131_072,
     min: 0,
     change: 'live',
   },
   'conntrack.tcpEstablishedTimeout': {
     kind: 'duration',
-    about: 'idle TCP connections; 0 leaves the value of the kernel',
+    about: 'timeout of idle TCP connections; 0 keeps the value of the kernel',
     kubeProxyDefault: 24 * HOUR_MS,
     min: 0,
     change: 'live',
   },
   'conntrack.tcpCloseWaitTimeout': {
     kind: 'duration',
-    about: 'TCP connections in CLOSE_WAIT; 0 leaves the value of the kernel',
+    about: 'timeout of TCP connections in CLOSE_WAIT; 0 keeps the value of the kernel',
     kubeProxyDefault: HOUR_MS,
     min: 0,
     change: 'live',
@@ -35,20 +36,20 @@ export const KERNEL_FIELDS = {
   'conntrack.tcpBeLiberal': {
     kind: 'boolean',
     about:
-      'packets outside of the TCP window are not invalid; false leaves the value of the kernel',
+      'do not treat packets outside of the TCP window as invalid; false keeps the value of the kernel',
     kubeProxyDefault: false,
     change: 'live',
   },
   'conntrack.udpTimeout': {
     kind: 'duration',
-    about: 'UDP flows without a reply; 0 leaves the value of the kernel',
+    about: 'timeout of UDP flows without a reply; 0 keeps the value of the kernel',
     kubeProxyDefault: 0,
     min: 0,
     change: 'live',
   },
   'conntrack.udpStreamTimeout': {
     kind: 'duration',
-    about: 'UDP flows with replies; 0 leaves the value of the kernel',
+    about: 'timeout of UDP flows with replies; 0 keeps the value of the kernel',
     kubeProxyDefault: 0,
     min: 0,
     change: 'live',
@@ -62,14 +63,14 @@ export const KERNEL_FIELDS = {
   },
   windowsRunAsService: {
     kind: 'boolean',
-    about: 'run as a service of Windows',
+    about: 'run as a Windows service',
     kubeProxyDefault: false,
     noEffect: WINDOWS,
     change: 'restart',
   },
   'winkernel.networkName': {
     kind: 'text',
-    about: 'network of Windows',
+    about: 'network name on Windows',
     kubeProxyDefault: '',
     noEffect: WINDOWS,
     change: 'restart',
@@ -90,7 +91,7 @@ export const KERNEL_FIELDS = {
   },
   'winkernel.rootHnsEndpointName': {
     kind: 'text',
-    about: 'endpoint of Windows',
+    about: 'endpoint name on Windows',
     kubeProxyDefault: '',
     noEffect: WINDOWS,
     change: 'restart',

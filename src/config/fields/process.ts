@@ -2,16 +2,16 @@ import { MODE_NAMES, modesWith } from '../modes.ts';
 import { type FieldRow, MINUTE_MS, SECOND_MS } from './row.ts';
 
 const ONE_CONNECTION =
-  'Fairlead keeps one connection to the API server and watches; there is no stream of requests to limit.';
-const EVENTS_ONLY = 'Fairlead sends nothing but Events, in JSON.';
-const SYNCHRONOUS_LOG = 'Log lines are written at once, to standard error; nothing is buffered.';
+  'Fairlead uses one connection to the API server, mostly for watches; there are no request bursts to limit.';
+const EVENTS_ONLY = 'Fairlead sends only Events, in JSON.';
+const SYNCHRONOUS_LOG = 'Log lines are written immediately to standard error, without buffering.';
 
 /** The process: its name, its servers, its connection to the API server, its log. */
 export const PROCESS_FIELDS = {
   'fairlead.nodeObject': {
     kind: 'text',
     about:
-      'whether this machine has a Node object to wait for and to watch: "none" for a machine outside the cluster',
+      'whether this machine has a Node object to wait for and watch; "none" for a machine outside the cluster',
     kubeProxyDefault: 'expected',
     choices: ['expected', 'none'],
     zeroIsUnset: true,
@@ -20,7 +20,7 @@ export const PROCESS_FIELDS = {
   'fairlead.addressRules': {
     kind: 'text',
     about:
-      'who has an address that several want. "strict": a cluster IP before a load balancer\'s address before an external IP, and no external IP that is in a Service range, is the API server\'s, or hides a port of this machine. "kube-proxy": the older Service has it',
+      'which Service gets an address that several claim. "strict": cluster IPs take precedence over load balancer IPs, and those over external IPs; an external IP is not served if it is in a Service CIDR, is an address of the API server, or hides a listening port of this machine. "kube-proxy": the older Service gets it',
     kubeProxyDefault: 'strict',
     choices: ['strict', 'kube-proxy'],
     zeroIsUnset: true,
@@ -29,17 +29,17 @@ export const PROCESS_FIELDS = {
   'fairlead.clients': {
     kind: 'texts',
     about:
-      'whose connections are translated, beside those of the machine\'s own sockets: names of interfaces they come in by, with * at the end for anything; or "everybody"',
+      'whose connections are translated, in addition to those of the machine\'s own sockets: names of incoming interfaces, with * at the end as a wildcard; or "everybody"',
     kubeProxyDefault: ['everybody'],
-    defaultFollows: 'none, so own sockets only, when fairlead.nodeObject is "none"',
+    defaultFollows: 'empty (own sockets only) when fairlead.nodeObject is "none"',
     change: 'live',
   },
   'fairlead.servedAddresses': {
     kind: 'texts',
     about:
-      'addresses of Services that are served beside their ClusterIPs: "externalIPs", "loadBalancerIPs"',
+      'Service addresses that are served in addition to ClusterIPs: "externalIPs", "loadBalancerIPs"',
     kubeProxyDefault: ['externalIPs', 'loadBalancerIPs'],
-    defaultFollows: 'none, so ClusterIPs only, when fairlead.nodeObject is "none"',
+    defaultFollows: 'empty (ClusterIPs only) when fairlead.nodeObject is "none"',
     change: 'live',
   },
   hostnameOverride: {
@@ -50,23 +50,23 @@ export const PROCESS_FIELDS = {
   },
   bindAddress: {
     kind: 'text',
-    about: "the node's primary address, if not 0.0.0.0 or ::; nothing is bound to it",
+    about: "the node's primary address, if not 0.0.0.0 or ::; no server binds to it",
     kubeProxyDefault: '0.0.0.0',
     zeroIsUnset: true,
     change: 'live',
   },
   healthzBindAddress: {
     kind: 'text',
-    about: 'where /healthz, /livez and /readyz are served',
+    about: 'address of the server for /healthz, /livez and /readyz',
     kubeProxyDefault: '0.0.0.0:10256',
     defaultFollows: '[::]:10256 when the file sets bindAddress to an IPv6 address',
-    why: 'With fairlead.nodeObject "none", loopback only: 127.0.0.1:10256, or [::1]:10256. No load balancer asks such a machine.',
+    why: 'With fairlead.nodeObject "none", loopback only: 127.0.0.1:10256, or [::1]:10256, because no load balancer probes such a machine.',
     zeroIsUnset: true,
     change: 'restart',
   },
   metricsBindAddress: {
     kind: 'text',
-    about: 'where /metrics, /proxyMode and /configz are served',
+    about: 'address of the server for /metrics, /proxyMode and /configz',
     kubeProxyDefault: '127.0.0.1:10249',
     defaultFollows: '[::1]:10249 when the file sets bindAddress to an IPv6 address',
     zeroIsUnset: true,
@@ -74,7 +74,7 @@ export const PROCESS_FIELDS = {
   },
   bindAddressHardFail: {
     kind: 'boolean',
-    about: 'end the process when one of its servers cannot listen',
+    about: 'exit when a server cannot listen on its address',
     kubeProxyDefault: false,
     change: 'live',
   },
@@ -87,14 +87,14 @@ export const PROCESS_FIELDS = {
   },
   showHiddenMetricsForVersion: {
     kind: 'text',
-    about: 'show metrics that kube-proxy hid since this version',
+    about: 'show metrics that kube-proxy has hidden since this version',
     kubeProxyDefault: '',
     noEffect: 'Fairlead hides no metrics.',
     change: 'restart',
   },
   oomScoreAdj: {
     kind: 'int32',
-    about: 'how much the kernel spares this process when memory runs out',
+    about: 'oom_score_adj of the process, from -1000 (never killed when memory runs out) to 1000',
     kubeProxyDefault: -999,
     min: -1000,
     max: 1000,
@@ -109,7 +109,7 @@ export const PROCESS_FIELDS = {
   'clientConnection.acceptContentTypes': {
     kind: 'text',
     about:
-      'content types asked of the API server; empty: protobuf, or JSON where that is not offered',
+      'content types accepted from the API server; empty: protobuf, or JSON where the server has no protobuf',
     kubeProxyDefault: '',
     change: 'restart',
   },
@@ -123,7 +123,7 @@ export const PROCESS_FIELDS = {
   },
   'clientConnection.qps': {
     kind: 'number',
-    about: 'requests a second to the API server',
+    about: 'requests per second to the API server',
     kubeProxyDefault: 5,
     zeroIsUnset: true,
     noEffect: ONE_CONNECTION,
@@ -131,7 +131,7 @@ export const PROCESS_FIELDS = {
   },
   'clientConnection.burst': {
     kind: 'int32',
-    about: 'requests at once to the API server',
+    about: 'burst of requests to the API server',
     kubeProxyDefault: 10,
     zeroIsUnset: true,
     min: 0,
@@ -140,25 +140,25 @@ export const PROCESS_FIELDS = {
   },
   configSyncPeriod: {
     kind: 'duration',
-    about: 'how often the objects already known are handled again',
+    about: 'how often known objects are processed again',
     kubeProxyDefault: 15 * MINUTE_MS,
     zeroIsUnset: true,
     aboveZero: true,
     noEffect:
-      'Fairlead acts on what differs; handling the same objects again would change nothing.',
+      'Fairlead writes only differences; processing the same objects again would change nothing.',
     change: 'restart',
   },
   featureGates: {
     kind: 'switches',
     about:
-      'AllowServiceExternalIPs, ComponentFlagz, ComponentStatusz, KubeProxyIPVS and KubeProxyNFTablesLocalhostNodePorts have a meaning here',
+      'AllowServiceExternalIPs, ComponentFlagz, ComponentStatusz, KubeProxyIPVS and KubeProxyNFTablesLocalhostNodePorts are supported',
     kubeProxyDefault: {},
-    why: 'Names that Fairlead does not know are warned about; kube-proxy refuses to start.',
+    why: 'Fairlead warns about unknown names; kube-proxy refuses to start.',
     change: 'restart',
   },
   'logging.format': {
     kind: 'text',
-    about: 'form of the log lines',
+    about: 'format of the log lines',
     kubeProxyDefault: 'text',
     choices: ['text', 'json'],
     zeroIsUnset: true,
@@ -166,14 +166,14 @@ export const PROCESS_FIELDS = {
   },
   'logging.verbosity': {
     kind: 'int32',
-    about: 'how much is logged: 0 what matters, 2 changes, 4 details',
+    about: 'log verbosity: 0 important messages, 2 changes, 4 details',
     kubeProxyDefault: 0,
     min: 0,
     change: 'live',
   },
   'logging.flushFrequency': {
     kind: 'durationOrNanoseconds',
-    about: 'how long log lines may be held back',
+    about: 'how long log lines may be buffered',
     kubeProxyDefault: 5 * SECOND_MS,
     zeroIsUnset: true,
     noEffect: SYNCHRONOUS_LOG,
@@ -181,35 +181,35 @@ export const PROCESS_FIELDS = {
   },
   'logging.vmodule': {
     kind: 'filePatterns',
-    about: "verbosity of single source files of kube-proxy's",
+    about: 'log verbosity for individual source files of kube-proxy',
     kubeProxyDefault: [],
     noEffect: 'It names source files of kube-proxy, which Fairlead does not have.',
     change: 'restart',
   },
   'logging.options.text.splitStream': {
     kind: 'boolean',
-    about: 'errors and the rest to different streams',
+    about: 'write errors and other messages to separate streams',
     kubeProxyDefault: false,
     noEffect: SYNCHRONOUS_LOG,
     change: 'restart',
   },
   'logging.options.text.infoBufferSize': {
     kind: 'quantity',
-    about: 'how much is buffered',
+    about: 'size of the buffer for info messages',
     kubeProxyDefault: '0',
     noEffect: SYNCHRONOUS_LOG,
     change: 'restart',
   },
   'logging.options.json.splitStream': {
     kind: 'boolean',
-    about: 'errors and the rest to different streams',
+    about: 'write errors and other messages to separate streams',
     kubeProxyDefault: false,
     noEffect: SYNCHRONOUS_LOG,
     change: 'restart',
   },
   'logging.options.json.infoBufferSize': {
     kind: 'quantity',
-    about: 'how much is buffered',
+    about: 'size of the buffer for info messages',
     kubeProxyDefault: '0',
     noEffect: SYNCHRONOUS_LOG,
     change: 'restart',
@@ -220,7 +220,7 @@ export const PROCESS_FIELDS = {
 export const OWN_MODE_FIELDS = {
   'fairlead.mode': {
     kind: 'text',
-    about: 'the mode, when it is one that kube-proxy does not have; wins over mode',
+    about: 'a mode that kube-proxy does not have; overrides mode',
     kubeProxyDefault: '',
     choices: MODE_NAMES,
     zeroIsUnset: true,
@@ -229,14 +229,14 @@ export const OWN_MODE_FIELDS = {
   'fairlead.cgroup': {
     kind: 'text',
     about:
-      'the control group (version 2) whose sockets are served, pods and all; empty: the root of the machine. For socket-ebpf and tc-ebpf',
+      'the cgroup (v2) whose sockets are served, including those of pods below it; empty: the root cgroup. For socket-ebpf and tc-ebpf',
     kubeProxyDefault: '',
     change: 'restart',
   },
   'fairlead.pinFolder': {
     kind: 'text',
     about:
-      'where in a bpf file system maps and programs outlive the process. For socket-ebpf and tc-ebpf',
+      'folder in a bpf file system where maps and programs are pinned, so that they outlive the process. For socket-ebpf and tc-ebpf',
     kubeProxyDefault: '/sys/fs/bpf/fairlead',
     zeroIsUnset: true,
     change: 'restart',
@@ -244,7 +244,7 @@ export const OWN_MODE_FIELDS = {
   'fairlead.interfaces': {
     kind: 'texts',
     about:
-      'names of the interfaces whose packets are served, with * for anything; empty: all but loopback. For tc-ebpf',
+      'names of the interfaces whose packets are served, with * as a wildcard; empty: all except loopback. For tc-ebpf',
     kubeProxyDefault: [],
     modes: modesWith(({ choosesInterfaces }) => choosesInterfaces === true),
     change: 'restart',

@@ -2,7 +2,7 @@ import { DEFAULT_MODE, KUBE_PROXY_MODES, LOCAL_TRAFFIC_MODES, modesWith } from '
 import { type FieldRow, SECOND_MS } from './row.ts';
 
 const AT_ONCE =
-  'Fairlead applies a change at once and pays only for what changed; there is no full sync to space out.';
+  'Fairlead applies each change immediately, at a cost that depends only on the change; there is no full sync to delay.';
 const IPTABLES_MASQUERADE = modesWith(({ masqueradeBlock }) => masqueradeBlock === 'iptables');
 const IPTABLES_SYNC = modesWith(({ syncBlock }) => syncBlock === 'iptables');
 const NFTABLES = modesWith(({ masqueradeBlock }) => masqueradeBlock === 'nftables');
@@ -16,15 +16,15 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 'iptables',
     ownDefault: DEFAULT_MODE,
     why:
-      'One more Service costs the same at 100 and at 50,000 of them, and nftables is where kube-proxy ' +
-      'is going as well. A file without mode was written for iptables: what its iptables block says is honoured.',
+      'The cost of a change is the same at 100 and at 50,000 Services, and kube-proxy is moving to nftables ' +
+      'as well. A file without mode was written for iptables: its iptables block is honoured.',
     choices: KUBE_PROXY_MODES,
     zeroIsUnset: true,
     change: 'restart',
   },
   detectLocalMode: {
     kind: 'text',
-    about: 'how traffic of local pods is recognised',
+    about: 'how traffic of local pods is detected',
     kubeProxyDefault: 'ClusterCIDR',
     choices: LOCAL_TRAFFIC_MODES,
     zeroIsUnset: true,
@@ -32,36 +32,36 @@ export const TRAFFIC_FIELDS = {
   },
   'detectLocal.bridgeInterface': {
     kind: 'text',
-    about: 'the bridge of the pods, for BridgeInterface',
+    about: 'name of the pod bridge, for BridgeInterface',
     kubeProxyDefault: '',
     change: 'live',
   },
   'detectLocal.interfaceNamePrefix': {
     kind: 'text',
-    about: "how the names of the pods' interfaces begin, for InterfaceNamePrefix",
+    about: 'prefix of the names of pod interfaces, for InterfaceNamePrefix',
     kubeProxyDefault: '',
     change: 'live',
   },
   clusterCIDR: {
     kind: 'text',
     about:
-      'addresses of pods, for ClusterCIDR and for mode tc-ebpf: one range, or one of each family with a comma',
+      'pod CIDR, for ClusterCIDR and for mode tc-ebpf: one CIDR, or one of each family separated by a comma',
     kubeProxyDefault: '',
     change: 'live',
   },
   nodePortAddresses: {
     kind: 'texts',
     about:
-      'addresses of the node that node ports are served on: ranges, "primary" for those of the Node object, "localhost", "all"; any of them side by side. Loopback is served in mode iptables (iptables.localhostNodePorts), and in the others for TCP with the feature gate KubeProxyNFTablesLocalhostNodePorts, where it is named itself',
+      'node addresses that serve node ports: CIDRs, "primary" for those of the Node object, "localhost", "all", or a combination. Loopback is served in mode iptables (iptables.localhostNodePorts), and in the other modes for TCP if it is listed explicitly and the feature gate KubeProxyNFTablesLocalhostNodePorts is enabled',
     kubeProxyDefault: [],
     defaultFollows:
       '"primary" in mode nftables and in the modes of fairlead.mode; all addresses in iptables, ipvs, and when no mode is set',
-    why: 'With fairlead.nodeObject "none" there are no node ports, and a list serves only what is in it: a family without a range has none.',
+    why: 'With fairlead.nodeObject "none" the default is no node ports, and a list applies literally: a family without a CIDR has no node ports.',
     change: 'live',
   },
   'iptables.masqueradeBit': {
     kind: 'int32',
-    about: 'the bit of the packet mark for "masquerade this"',
+    about: 'bit of the packet mark that requests masquerading',
     kubeProxyDefault: 14,
     min: 0,
     max: 31,
@@ -70,7 +70,7 @@ export const TRAFFIC_FIELDS = {
   },
   'iptables.masqueradeAll': {
     kind: 'boolean',
-    about: 'masquerade everything that goes to a cluster IP',
+    about: 'masquerade all traffic to cluster IPs',
     kubeProxyDefault: false,
     modes: IPTABLES_MASQUERADE,
     change: 'live',
@@ -84,7 +84,7 @@ export const TRAFFIC_FIELDS = {
   },
   'iptables.syncPeriod': {
     kind: 'duration',
-    about: 'longest wait before a failed change is tried again; twice as long makes /healthz fail',
+    about: 'longest delay before a failed change is retried; /healthz fails after twice this time',
     kubeProxyDefault: 30 * SECOND_MS,
     zeroIsUnset: true,
     aboveZero: true,
@@ -93,7 +93,7 @@ export const TRAFFIC_FIELDS = {
   },
   'iptables.minSyncPeriod': {
     kind: 'duration',
-    about: 'shortest time between two syncs',
+    about: 'minimum time between two syncs',
     kubeProxyDefault: SECOND_MS,
     zeroIsUnset: true,
     min: 0,
@@ -103,7 +103,7 @@ export const TRAFFIC_FIELDS = {
   },
   'nftables.masqueradeBit': {
     kind: 'int32',
-    about: 'the bit of the packet mark for "masquerade this"',
+    about: 'bit of the packet mark that requests masquerading',
     kubeProxyDefault: 14,
     min: 0,
     max: 31,
@@ -112,14 +112,14 @@ export const TRAFFIC_FIELDS = {
   },
   'nftables.masqueradeAll': {
     kind: 'boolean',
-    about: 'masquerade everything that goes to a cluster IP',
+    about: 'masquerade all traffic to cluster IPs',
     kubeProxyDefault: false,
     modes: NFTABLES,
     change: 'live',
   },
   'nftables.syncPeriod': {
     kind: 'duration',
-    about: 'longest wait before a failed change is tried again; twice as long makes /healthz fail',
+    about: 'longest delay before a failed change is retried; /healthz fails after twice this time',
     kubeProxyDefault: 30 * SECOND_MS,
     zeroIsUnset: true,
     aboveZero: true,
@@ -128,7 +128,7 @@ export const TRAFFIC_FIELDS = {
   },
   'nftables.minSyncPeriod': {
     kind: 'duration',
-    about: 'shortest time between two syncs',
+    about: 'minimum time between two syncs',
     kubeProxyDefault: SECOND_MS,
     zeroIsUnset: true,
     min: 0,
@@ -138,7 +138,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.syncPeriod': {
     kind: 'duration',
-    about: 'longest wait before a failed change is tried again; twice as long makes /healthz fail',
+    about: 'longest delay before a failed change is retried; /healthz fails after twice this time',
     kubeProxyDefault: 30 * SECOND_MS,
     zeroIsUnset: true,
     aboveZero: true,
@@ -147,7 +147,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.minSyncPeriod': {
     kind: 'duration',
-    about: 'shortest time between two syncs',
+    about: 'minimum time between two syncs',
     kubeProxyDefault: 0,
     min: 0,
     noEffect: AT_ONCE,
@@ -156,7 +156,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.scheduler': {
     kind: 'text',
-    about: 'how IPVS chooses an endpoint',
+    about: 'IPVS scheduler',
     kubeProxyDefault: 'rr',
     zeroIsUnset: true,
     modes: IPVS,
@@ -164,21 +164,21 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.excludeCIDRs': {
     kind: 'texts',
-    about: 'virtual servers in these ranges belong to others',
+    about: 'CIDRs of virtual servers that IPVS mode must not delete',
     kubeProxyDefault: [],
     modes: IPVS,
     change: 'live',
   },
   'ipvs.strictARP': {
     kind: 'boolean',
-    about: 'answer ARP only for addresses of the interface that is asked',
+    about: 'answer ARP only on the interface that has the address',
     kubeProxyDefault: false,
     modes: IPVS,
     change: 'live',
   },
   'ipvs.tcpTimeout': {
     kind: 'duration',
-    about: 'idle TCP connections; 0 leaves the value of the kernel',
+    about: 'timeout of idle TCP connections; 0 keeps the value of the kernel',
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
@@ -186,7 +186,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.tcpFinTimeout': {
     kind: 'duration',
-    about: 'TCP connections after a FIN; 0 leaves the value of the kernel',
+    about: 'timeout of TCP connections after a FIN; 0 keeps the value of the kernel',
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
@@ -194,7 +194,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.udpTimeout': {
     kind: 'duration',
-    about: 'idle UDP flows; 0 leaves the value of the kernel',
+    about: 'timeout of idle UDP flows; 0 keeps the value of the kernel',
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,

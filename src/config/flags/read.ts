@@ -70,7 +70,7 @@ function readFieldFlag(name: FieldFlagName, texts: readonly string[], findings: 
   if (result.value === '') return;
   const value = name === 'hostname-override' ? nodeName(String(result.value)) : result.value;
   if (value === '') {
-    findings.problems.push({ subject: `--${name}`, message: 'must not be blank' });
+    findings.problems.push({ subject: `--${name}`, message: 'must not be empty' });
     return;
   }
   for (const path of name === 'proxy-mode' ? modeFields(String(value)) : sets) {
@@ -139,7 +139,7 @@ function readPorts(
     const port = text === undefined ? usual : parseInt32(text);
     const address = findings.layer.get(path);
     if (port === undefined) {
-      const message = `${JSON.stringify(text)} is not a whole number`;
+      const message = `${JSON.stringify(text)} is not an integer`;
       findings.problems.push({ subject: `--${flag}`, message });
     } else if (hasFile) {
       if (text !== undefined) {
@@ -147,14 +147,14 @@ function readPorts(
       }
     } else if (port === 0 && flag === 'healthz-port') healthServerOff = true;
     else if (port === 0) {
-      const message = 'must not be 0: the metrics server cannot be switched off';
+      const message = 'must not be 0: the metrics server cannot be disabled';
       findings.problems.push({ subject: `--${flag}`, message });
     } else if (address !== undefined && splitHostPort(String(address.value)) === undefined) {
       findings.layer.set(path, { ...address, value: withPort(String(address.value), port) });
     } else if (text !== undefined && port !== usual) {
       const other = flag.replace('port', 'bind-address');
       findings.warnings.push(
-        warning(flag, `has no effect, as in kube-proxy: give the port with --${other}`),
+        warning(flag, `has no effect, as in kube-proxy: set the port with --${other}`),
       );
     }
   }

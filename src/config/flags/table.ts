@@ -9,22 +9,24 @@ export interface StartFlag {
 }
 
 /** A command line of an older release still starts; kube-proxy would end with "unknown flag". */
-const GONE_IN_1_37 =
-  'It set nothing in kube-proxy either, and kube-proxy 1.37 does not know it any more.';
+const GONE_IN_1_37 = 'It had no effect in kube-proxy either, and kube-proxy 1.37 removed it.';
 
 export const START_FLAGS = {
   config: { value: 'text', about: 'the configuration file' },
   master: {
     value: 'text',
-    about: 'address of the API server; wins over the one in the kubeconfig',
+    about: 'address of the API server; overrides the one in the kubeconfig',
   },
-  'write-config-to': { value: 'text', about: 'write the configuration to this file and end' },
-  cleanup: { value: 'boolean', about: 'remove everything that was put into the kernel and end' },
-  'init-only': { value: 'boolean', about: 'do what needs all privileges and end' },
-  version: { value: 'text', about: 'print the version and end' },
+  'write-config-to': { value: 'text', about: 'write the configuration to this file and exit' },
+  cleanup: { value: 'boolean', about: 'remove everything that was written to the kernel and exit' },
+  'init-only': {
+    value: 'boolean',
+    about: 'do the initialization that needs full privileges and exit',
+  },
+  version: { value: 'text', about: 'print the version and exit' },
   'healthz-port': {
     value: 'int32',
-    about: 'port of --healthz-bind-address if that has none; 0: no such server (deprecated)',
+    about: 'port of --healthz-bind-address if that has none; 0 disables the server (deprecated)',
   },
   'metrics-port': {
     value: 'int32',

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Difference } from '../contract.ts';
 import { entryPrint, slotPrint } from './maps/fingerprint.ts';
 import { compareNodeEntries, type NodeEntries } from './maps/fixed-entries.ts';
@@ -8,12 +8,12 @@ import { type Tables, wordsOfSlots } from './maps/tables.ts';
 import type { Places } from './places/places.ts';
 
 const HAPPENED: Readonly<Record<Difference['kind'], string>> = {
-  missing: 'was taken off',
+  missing: 'was detached',
   different: 'runs another program',
   foreign: 'is attached and should not be',
 };
 
-/** What somebody else has changed in the maps, in words; empty: nothing. */
+/** What other processes have changed in the maps, described; empty: nothing. */
 export async function changesInMaps(
   tables: Tables,
   knowledge: Knowledge,
@@ -29,30 +29,30 @@ export async function changesInMaps(
     }
   }
   if (count !== knowledge.frontendCount || sum !== knowledge.frontendSum) {
-    changes.push(`ebpf frontends changed: ${count} instead of ${knowledge.frontendCount}`);
+    changes.push(`ebpf frontends changed: ${count} entries instead of ${knowledge.frontendCount}`);
   }
   const changed = await changedSlots(tables, knowledge);
   if (changed > 0) changes.push(`${changed} ebpf slots changed`);
   return changes;
 }
 
-/** They are few, and a stranger's word in them leads every connection astray. */
+/** They are few, and a wrong value in them misleads every connection. */
 async function changesOfNode(tables: Tables, node: () => NodeEntries): Promise<string[]> {
   const differences = await compareNodeEntries(tables, node, { write: false });
   return differences.map(({ object }) => `${object} changed`);
 }
 
-/** Holds up whoever else wants the event loop for about two milliseconds. */
-const SLOTS_IN_A_TURN = 8192;
+/** Blocks the event loop for about two milliseconds. */
+const SLOTS_PER_ITERATION = 8192;
 
-/** Most of what costs is reading, so what lies behind the last slot that was written is not read. */
+/** Reading costs most, so slots behind the last written one are not read. */
 async function changedSlots(tables: Tables, { slotPrints }: Knowledge): Promise<number> {
   let length = slotPrints.length;
   while (length > 0 && slotPrints[length - 1] === 0) length -= 1;
   let changed = 0;
-  for (let first = 0; first < length; first += SLOTS_IN_A_TURN) {
-    if (first > 0) await nextTurn();
-    const count = Math.min(SLOTS_IN_A_TURN, length - first);
+  for (let first = 0; first < length; first += SLOTS_PER_ITERATION) {
+    if (first > 0) await nextIteration();
+    const count = Math.min(SLOTS_PER_ITERATION, length - first);
     const slots = wordsOfSlots(tables.readSlots({ first, length: count }));
     for (let at = 0; at < count; at++) {
       const print = slotPrints[first + at];

@@ -21,7 +21,7 @@ export interface Inspected {
   readonly about: NodeAbout;
 }
 
-/** Reads the maps whole, believes nothing, and removes what belongs to no row. */
+/** Reads all maps, assumes nothing, and deletes what belongs to no row. */
 export async function inspectEverything(of: Inspected, desired: Desired): Promise<Inspection> {
   const { tables, places, knowledge, about } = of;
   const resting = knowledge.space.restingRanges();
@@ -76,21 +76,21 @@ export async function inspectEverything(of: Inspected, desired: Desired): Promis
   });
   knowledge.slotPrints = printsOf(slots, used);
   const node = () => nodeEntries(desired.facts, about);
-  const amiss = [
+  const found = [
     ...(await compareNodeEntries(tables, node, { write: true })),
-    ...(await places.mend()),
+    ...(await places.repair()),
   ];
-  for (const difference of amiss) differences.add(() => difference);
+  for (const difference of found) differences.add(() => difference);
   knowledge.facts = desired.facts;
   return {
     right,
     differences: differences.described,
     differenceCount: differences.count,
-    writeCount: writeCount + amiss.length,
+    writeCount: writeCount + found.length,
   };
 }
 
-/** What an inspection would find amiss in the maps. */
+/** What an inspection would find in the maps. */
 export async function diffTables(
   tables: Tables,
   desired: Desired,

@@ -29,7 +29,7 @@ export class Kernel {
   readonly #maps: Map<string, BpfMap>;
   readonly #openTables: OpenTables;
   #tables: Tables;
-  /** Maps that have no place any more, and are closed when nobody reads. */
+  /** Maps that were replaced, and are closed when no read is under way. */
   readonly #retired: BpfMap[] = [];
   #readers = 0;
 
@@ -86,8 +86,8 @@ export class Kernel {
     this.#retire(this.#maps.values());
   }
 
-  /** Pins that somebody took away or replaced; they are put back. */
-  mendPins(): Difference[] {
+  /** Restores pins that another process deleted or replaced. */
+  repairPins(): Difference[] {
     this.#pins.make();
     const missing = this.wrongPins();
     for (const name of missing) {
@@ -104,7 +104,7 @@ export class Kernel {
 
   /**
    * Larger maps: filled, then written by us, then put under the programs and the old names. Until
-   * they are loaded a failure changes nothing; after that the next look finds what is still old.
+   * they are loaded a failure changes nothing; after that the next inspection finds what is still old.
    */
   async grow(shortage: Shortage, knowledge: Knowledge): Promise<void> {
     const sizes = grownSizes(this.#tables, shortage);
@@ -116,8 +116,8 @@ export class Kernel {
     this.#noteSize(knowledge);
     this.#retire(old);
     this.places.use(loaded);
-    this.mendPins();
-    await this.places.mend();
+    this.repairPins();
+    await this.places.repair();
   }
 
   #retire(maps: Iterable<BpfMap>): void {

@@ -5,18 +5,18 @@ import type { OpenTables } from './kernel.ts';
 /** What the plane needs of the machine and of the program it runs in. */
 export interface HooksOptions {
   readonly readObject: () => BpfObject;
-  /** The folder of the control group whose sockets are led to endpoints. */
+  /** The path of the cgroup whose sockets are served. */
   readonly cgroupPath: () => string;
-  /** The same for who takes away: it makes nothing for it. Undefined: there is none. */
+  /** The same for a removal, which creates nothing. Undefined: there is none. */
   readonly findCgroup: () => string | undefined;
   readonly pinFolder: string;
-  /** Makes the folder, and the file system that it needs; nothing where both are there. */
+  /** Creates the folder and mounts the bpf file system, where they are missing. */
   readonly preparePins: () => void;
-  /** The folder has gone: so may what was mounted for it. */
+  /** The folder was deleted: the file system that was mounted for it may be unmounted. */
   readonly releasePins: () => void;
-  /** What stands for the node itself. */
+  /** The cookie of the node's network namespace. */
   readonly hostCookie: () => bigint;
-  /** Pods are met as packets, and only the node's own sockets as sockets. */
+  /** Traffic of pods is served as packets, and only that of the node's own sockets at the sockets. */
   readonly packets?: PacketOptions;
   /** The maps as they are written through; a test gives some whose writes fail. */
   readonly openTables?: OpenTables;

@@ -76,7 +76,7 @@ export class Pins {
     rmSync(this.#linkPath(name), { force: true });
   }
 
-  /** The folder is what somebody has written into a file: of anything else in it nothing is touched. */
+  /** The folder comes from the configuration: nothing else in it is changed. */
   removeAll(): void {
     if (!isOnBpf(this.folder)) return;
     for (const part of PARTS) rmSync(join(this.folder, part), { recursive: true, force: true });

@@ -70,6 +70,19 @@ const ONE = rowOf('web', {
   endpoints: ENDPOINTS.slice(0, 1),
 });
 
+test('rejects changes before the first inspection', async () => {
+  await assert.rejects(place.newPlane().apply([]), { code: 'BPF_NOT_INSPECTED' });
+});
+
+test('removes what it found of an unknown row when the row is removed', async () => {
+  const plane = place.newPlane();
+  await bring(plane, [WEB]);
+  await plane.inspect({ facts: FACTS, rows: [ONE] }, 'everything');
+  await plane.apply([{ ...change('unknown', ONE), after: undefined }]);
+  assert.deepEqual(await plane.diff({ facts: FACTS, rows: [] }), []);
+  assert.deepEqual(await plane.frontends(), []);
+});
+
 test('a socket reaches every endpoint and sees the address that it asked for', async () => {
   const plane = place.newPlane();
   await bring(plane, [WEB]);

@@ -54,10 +54,10 @@ test('what a socket cannot do is said to pass, and why', () => {
   assert.deepEqual(does, [
     ['passes the hook: it must be masqueraded', 'the socket gets the only endpoint'],
     [
-      'passes the hook: its source is not known before it is routed',
-      'passes the hook: its source is not known before it is routed',
+      'passes the hook: its source address is known only after routing',
+      'passes the hook: its source address is known only after routing',
     ],
-    ['passes the hook: the rules behind reject it', 'passes the hook: the rules behind reject it'],
+    ['passes the hook: nftables rejects it', 'passes the hook: nftables rejects it'],
   ]);
 });
 
@@ -85,7 +85,7 @@ test('packets from outside are met too, and what leaves the network of the pods 
     'the connection gets the only endpoint',
   ]);
   assert.deepEqual(does(['10.244.0.1:80', '192.0.2.9:80']), [
-    'passes the hook: it leaves the network of the pods, and others may masquerade it on its way',
+    'passes the hook: it leaves the pod network, where another host may masquerade it',
     'the socket gets one of 2 endpoints',
     'the connection gets one of 2 endpoints',
   ]);

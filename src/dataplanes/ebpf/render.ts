@@ -86,8 +86,8 @@ function whyLeftAtSockets(
   source: SourceClass,
 ): string | undefined {
   const outcome = outcomes[source];
-  if (outcome.action !== 'forward') return `the rules behind ${outcome.action} it`;
-  if (allowedSources) return 'its source is not known before it is routed';
+  if (outcome.action !== 'forward') return `nftables ${outcome.action}s it`;
+  if (allowedSources) return 'its source address is known only after routing';
   if (source === 'pod' && outcome.masquerade) return 'it must be masqueraded';
   return undefined;
 }
@@ -99,10 +99,10 @@ function whyLeftAsPackets(
   isBeyond: boolean,
 ): string | undefined {
   const outcome = outcomes[source];
-  if (outcome.action !== 'forward') return `the rules behind ${outcome.action} it`;
-  if (allowedSources) return 'the rules behind look at its source';
+  if (outcome.action !== 'forward') return `nftables ${outcome.action}s it`;
+  if (allowedSources) return 'nftables checks its source address';
   if (isBeyond && !outcome.masquerade) {
-    return 'it leaves the network of the pods, and others may masquerade it on its way';
+    return 'it leaves the pod network, where another host may masquerade it';
   }
   return undefined;
 }

@@ -10,7 +10,7 @@ const ORDER = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVC-', 'KUBE-SVL-', 'KUBE-SEP-'];
 const REFUSED: IptablesErrorCode = 'IPTABLES_REFUSED';
 
 /**
- * Removes chains of rows one after the other where not all can go at once: a rule of somebody else
+ * Removes chains of rows one after the other where not all can go at once: a rule of another process
  * may lead to one. It stays then, with those that it leads to itself. Gives what was refused.
  */
 export async function removeChains(

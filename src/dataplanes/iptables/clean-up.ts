@@ -1,8 +1,8 @@
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
 import { PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
-import { ownJumps, tableChanges } from './mend.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
+import { ownJumps, tableChanges } from './repair.ts';
 import { TableChange } from './table-change.ts';
 
 interface ChainName {

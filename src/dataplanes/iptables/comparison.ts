@@ -25,7 +25,7 @@ interface PresentRow {
   readonly dispatch: Dispatch[];
 }
 
-/** Goes through the rows of one family and says what of them the kernel has. */
+/** Compares the rows of one family with the rules of the kernel. */
 export class Comparison {
   readonly #family: Family;
   readonly #view: KernelView;

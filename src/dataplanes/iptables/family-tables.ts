@@ -13,9 +13,9 @@ import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committers.ts';
 import { Comparison } from './comparison.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
-import { mendFixedParts, tableChanges } from './mend.ts';
 import { presentOf } from './present.ts';
 import { reconfigure } from './reconfigure.ts';
+import { repairFixedParts, tableChanges } from './repair.ts';
 import { type RowRules, rulesOf } from './row.ts';
 import { RuleCounts } from './rule-counts.ts';
 import type { Setting } from './setting.ts';
@@ -81,7 +81,7 @@ export class FamilyTables {
     return this.#present.size === 0 && this.#uncertain.size === 0 && !this.#isUncertain;
   }
 
-  /** The same as `inspect` for what somebody touched; all else is believed to be right. */
+  /** The same as `inspect` for what events reported; all else is assumed to be right. */
   async inspectSuspects(
     rows: readonly Forwarding[],
     of: { setting: Setting; differences: Differences },
@@ -93,7 +93,7 @@ export class FamilyTables {
     const place = { program: this.#program, family, setting: of.setting };
     const { view, concerned } = await readSuspects(place, chains, rows);
     const compared = this.compare({ view, rows: concerned, ...of });
-    await this.#mend(compared, 'reported');
+    await this.#repair(compared, 'reported');
     const isRight = new Set(compared.right);
     for (const row of concerned) {
       const key = servicePortKey(row.id);
@@ -104,18 +104,18 @@ export class FamilyTables {
     return keys;
   }
 
-  /** Mends the fixed parts, removes what belongs to no row; gives the rows that are there. */
+  /** Repairs the fixed parts, deletes what belongs to no row; gives the rows that are complete. */
   async inspect(
     rows: readonly Forwarding[],
     setting: Setting,
     differences: Differences,
   ): Promise<ServicePortKey[]> {
     const view = await this.read();
-    // At a first start nothing of any row is there, and to look for each costs as much as writing.
+    // At a first start nothing of any row is there, and comparing each costs as much as writing.
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
-    await this.#mend(compared, 'everything');
+    await this.#repair(compared, 'everything');
     this.counts.begin(compared.counts);
     return compared.right;
   }
@@ -139,7 +139,7 @@ export class FamilyTables {
       counts.add(rules);
     }
     const changes = tableChanges();
-    mendFixedParts(changes, { family, view, setting, differences });
+    repairFixedParts(changes, { family, view, setting, differences });
     const leftovers = comparison.leftovers();
     for (const { table, chain, rule } of leftovers.dispatch) changes[table].deleteRule(chain, rule);
     const { mangle, filter, nat } = changes;
@@ -213,8 +213,11 @@ export class FamilyTables {
     await this.#commit([last]);
   }
 
-  /** Chains that cannot go are told as differences already, and keep nothing else from being right. */
-  async #mend({ changes, present, staleChains }: Compared, depth: InspectionDepth): Promise<void> {
+  /** Chains that cannot be deleted are reported as differences already, and do not fail the inspection. */
+  async #repair(
+    { changes, present, staleChains }: Compared,
+    depth: InspectionDepth,
+  ): Promise<void> {
     await this.#commit(changes);
     if (depth === 'everything') this.#forget();
     for (const [key, rules] of present) this.#present.set(key, rules);
@@ -225,7 +228,7 @@ export class FamilyTables {
     return removeChains(names, (changes) => this.#commit(changes));
   }
 
-  /** All that is known of rows has been read anew, or is gone. */
+  /** All rows have been read anew, or are gone. */
   #forget(): void {
     this.#present.clear();
     this.#uncertain.clear();
@@ -253,7 +256,7 @@ export class FamilyTables {
   }
 }
 
-/** Nobody knows what came of the commit. */
+/** The outcome of the commit is unknown. */
 function leavesOpen(error: unknown): boolean {
   return error instanceof PlaneError && error.code === UNCERTAIN;
 }

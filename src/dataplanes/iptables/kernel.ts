@@ -75,7 +75,9 @@ async function openConnections(
 ): Promise<Connections | undefined> {
   const version = await programVersion(program);
   if (!version || !isAtLeast(version, LEAST_VERSION)) {
-    onNoNetlink?.(`iptables ${version?.join('.') ?? 'of no version'} would not read all of it`);
+    onNoNetlink?.(
+      `iptables ${version?.join('.') ?? 'of unknown version'} cannot read every rule that is written over netlink`,
+    );
     return undefined;
   }
   const connections = {

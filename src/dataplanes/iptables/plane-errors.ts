@@ -37,10 +37,10 @@ export function withUnknown(error: unknown, keys: readonly ServicePortKey[]): un
 
 const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {
   IPTABLES_MISSING: 'install iptables 1.8 or later on the machine or in the image',
-  IPTABLES_REFUSED: 'nothing: it is retried; `fairlead status` shows the rows that wait',
+  IPTABLES_REFUSED: 'retried automatically; `fairlead status` shows what is pending',
   IPTABLES_LOCKED:
-    'another program holds the xtables lock, `fuser /run/xtables.lock` names it; it is retried',
+    'retried automatically; if it persists, `fuser /run/xtables.lock` shows the process that holds the lock',
   IPTABLES_INCOMPATIBLE:
-    'move the rules that were added with `nft` into a table of their own; it is retried',
-  IPTABLES_UNCERTAIN: 'nothing: the tables are read again, and what is missing is written',
+    'move rules that were made with `nft` into a table of their own; retried automatically',
+  IPTABLES_UNCERTAIN: 'no action needed: the tables are read again and repaired',
 };

@@ -176,6 +176,28 @@ for (const backend of BACKENDS) {
       assert.deepEqual(totals(plane), totals(other));
     });
 
+    it('rejects changes before the first inspection', async () => {
+      await assert.rejects(tools.newPlane().apply([]), { code: 'IPTABLES_NOT_INSPECTED' });
+    });
+
+    it('names the rows of the family that was written when the other family is rejected', async () => {
+      const plane = tools.newPlane();
+      await bring(plane, []);
+      const good = web(1, ['10.1.0.1:80']);
+      const other = web(2, ['10.1.0.2:80']);
+      const bad = { ...other, id: { ...other.id, family: 'IPv6' as const } };
+      await assert.rejects(
+        plane.apply([change('absent', good), change('absent', bad)]),
+        (error) => {
+          assert.ok(error instanceof PlaneError);
+          assert.ok(error.unknown?.has('t/web1/TCP/IPv4'));
+          return true;
+        },
+      );
+      await plane.apply([change('unknown', good)]);
+      tools.assertIs([good]);
+    });
+
     it('takes new facts', async () => {
       const plane = tools.newPlane();
       await bring(plane, ROWS);

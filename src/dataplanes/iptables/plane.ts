@@ -41,7 +41,7 @@ const POLL_MS = 5000;
 /**
  * On the legacy backend every transaction replaces the whole table, whatever it changes. The
  * program of the nft backend needs the square of what it is given: 5,000 Services of 5 endpoints
- * take 200 s at once and 4 s in steps of 100. The kernel itself looks through the whole table at
+ * take 200 s at once and 4 s in steps of 100. The kernel itself walks the whole table at
  * the end of every transaction, so that few large ones are better than many.
  */
 const ROWS_PER_STEP: Readonly<Record<Writer, number>> = {
@@ -56,7 +56,7 @@ export interface IptablesPlaneOptions {
   readonly serveLocalhost?: () => Promise<void>;
   /** Where the programs of iptables are; the PATH of the process when not given. */
   readonly path?: string;
-  /** How often the legacy tables are looked at; 5 s when not given. */
+  /** How often the legacy tables are polled; 5 s when not given. */
   readonly pollMs?: number;
   /** Rules of ours that lie where packets no longer need them, or meet them twice. */
   readonly onOtherBackend?: (backend: string) => void;
@@ -64,7 +64,7 @@ export interface IptablesPlaneOptions {
   readonly onNoNetlink?: (why: string) => void;
 }
 
-/** The data plane on iptables: chain by chain what kube-proxy writes, so that all who know it find it. */
+/** The data plane on iptables: chain by chain what kube-proxy writes, so that tools for it keep working. */
 export class IptablesPlane implements DataPlane {
   readonly mode = 'iptables';
   readonly #options: IptablesPlaneOptions;
@@ -87,14 +87,14 @@ export class IptablesPlane implements DataPlane {
 
   async inspect({ facts, rows }: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
-    // What is touched from now on is for the next inspection.
+    // What is reported from now on is for the next inspection.
     this.#suspects = new Suspects();
     return await this.#writing(async ({ tables, found, writer }) => {
       const isFirst = this.#abilities === undefined;
       const abilities = await findAbilities(this.#options.openNetlink);
       const isCertain =
         depth === 'reported' &&
-        // Of the legacy tables nobody is told what was touched.
+        // The kernel reports no changes of the legacy tables.
         found.backend === 'nft' &&
         !suspects.isEverything &&
         facts === this.#facts &&
@@ -196,7 +196,7 @@ export class IptablesPlane implements DataPlane {
     return FAMILIES.flatMap((family) => endpointCounts(nat[family], family));
   }
 
-  /** Before the first inspection nobody knows what should be there. */
+  /** Before the first inspection it is not known what should be there. */
   async attachments(): Promise<readonly Attachment[]> {
     if (!this.#facts) return [];
     return await readAttachments((await this.#open()).found.program, this.#facts);
@@ -316,7 +316,7 @@ export class IptablesPlane implements DataPlane {
   }
 }
 
-/** Of a table that cannot be read nobody can say it; this mode works all the same. */
+/** False for a table that iptables cannot read: it does not affect this mode. */
 async function hasOursIn(program: string, family: Family): Promise<boolean> {
   try {
     return hasOurs(await readKernel(program, family));
@@ -326,7 +326,7 @@ async function hasOursIn(program: string, family: Family): Promise<boolean> {
   }
 }
 
-/** Both come to their end, also when one fails: nobody may write while another call does. */
+/** Waits for both, also when one fails: a write must not go on beside the next call. */
 async function settleAll(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

@@ -61,10 +61,10 @@ async function pollFamily(
   const digest = digestOf(texts);
   seen.set(family, { digest, writtenCount: before });
   if (last?.digest === digest) return undefined;
-  if (last?.writtenCount === before) return `tables of ${family} changed`;
+  if (last?.writtenCount === before) return `the ${family} tables changed`;
   // A part of it is our own write; a flush shows by the fixed parts, which are there with any rows.
   const missing = missingPart(texts, of.jumps());
-  return missing === undefined ? undefined : `${missing} of ${family} is missing`;
+  return missing === undefined ? undefined : `${family} ${missing} is missing`;
 }
 
 /** Of rules and chains, without counters and the time. */

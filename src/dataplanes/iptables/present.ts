@@ -3,7 +3,7 @@ import type { Dispatch, RowRules } from './row.ts';
 import type { RuleText } from './rule.ts';
 import { dispatchId } from './transaction.ts';
 
-/** What the kernel has of all that a row may have been given. */
+/** Which of the rules that were written for a row the kernel has. */
 export function presentOf(view: KernelView, given: readonly (RowRules | undefined)[]): RowRules {
   const chains = new Map<string, readonly RuleText[]>();
   const dispatch = new Map<string, Dispatch>();

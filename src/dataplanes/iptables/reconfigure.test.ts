@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeFacts, PodDetection } from '../contract.ts';
-import { tableChanges } from './mend.ts';
 import { reconfigure } from './reconfigure.ts';
 import { renderedTables } from './render.ts';
+import { tableChanges } from './repair.ts';
 import { restoreLines } from './restore-lines.ts';
 import { FACTS, SETTING, upstreamRows } from './testing/rows.ts';
 

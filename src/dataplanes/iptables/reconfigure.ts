@@ -4,8 +4,8 @@ import type { PodDetection } from '../contract.ts';
 import { isNodePortJump } from './comparison.ts';
 import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
-import { mendJumps, replaceLastRules, type TableChanges } from './mend.ts';
 import { FIREWALL, isRowChain, NODE_PORTS, SERVICES } from './names.ts';
+import { repairJumps, replaceLastRules, type TableChanges } from './repair.ts';
 import { type RuleText, ruleText } from './rule.ts';
 import { LOCALHOST_ACCOUNT, LOOPBACK, podMatch, type Setting } from './setting.ts';
 import { equalRules } from './transaction.ts';
@@ -28,7 +28,7 @@ export function reconfigure(
     if (!read.filter.get(FIREWALL)?.includes(rule)) changes.filter.append(FIREWALL, rule);
   }
   const [oldClients, newClients] = [before, after].map(({ facts }) => facts.clientInterfaces);
-  if (!isDeepStrictEqual(oldClients, newClients)) mendJumps(changes, read, after);
+  if (!isDeepStrictEqual(oldClients, newClients)) repairJumps(changes, read, after);
   if (family === 'IPv4') countLocalhost(changes, read, { before, after });
   const found = (read.nat.get(SERVICES) ?? []).filter((rule) =>
     isNodePortJump('nat', SERVICES, rule),

@@ -19,7 +19,7 @@ describe('ruleSentence', () => {
     ],
     [
       '-m comment --comment "t/web -> 10.1.0.1:80" -m statistic --mode random --probability 0.33333333349 -j KUBE-SEP-A',
-      'if the draw says so (33.3 %): takes endpoint 10.1.0.1:80 and goes on in KUBE-SEP-A',
+      'if a random draw selects it (33.3 %): takes endpoint 10.1.0.1:80 and goes on in KUBE-SEP-A',
     ],
     [
       `-s 10.1.0.1/32 ${COMMENT} -j KUBE-MARK-MASQ`,
@@ -31,13 +31,13 @@ describe('ruleSentence', () => {
     ],
     [
       `-p tcp ${COMMENT} -m addrtype --dst-type LOCAL -m tcp --dport 30080 -j DROP`,
-      'if it is for an address of this node, port 30080/TCP: drops it without telling anybody',
+      'if it is for an address of this node, port 30080/TCP: drops it without a reply',
     ],
     [
       `-p tcp ${COMMENT} -m recent --set --name KUBE-SEP-A --mask 255.255.255.255 --rsource -m tcp -j DNAT --to-destination 10.1.0.1:80`,
-      'if it is TCP: remembers that its client was sent here and sends it to 10.1.0.1:80',
+      'if it is TCP: records its client for session affinity and sends it to 10.1.0.1:80',
     ],
-    [COMMENT, 'does nothing: whatever came this far goes on untranslated'],
+    [COMMENT, 'does nothing: the packet continues untranslated'],
   ];
   for (const [rule, sentence] of sentences) {
     it(`says: ${sentence}`, () => assert.equal(ruleSentence(rule as RuleText), sentence));

@@ -62,15 +62,15 @@ const TELLERS: readonly Teller[] = [
   { pattern: /^-m conntrack --ctstate NEW/, tell: when(() => SAID.beginsConnection) },
   {
     pattern: /^-m conntrack --ctstate INVALID/,
-    tell: when(() => 'connection tracking cannot make sense of it'),
+    tell: when(() => 'conntrack considers it invalid'),
   },
   {
     pattern: /^-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT/,
-    tell: when(() => 'it neither belongs to a connection that stands nor was translated'),
+    tell: when(() => 'it neither belongs to an established connection nor was translated'),
   },
   {
     pattern: /^-m conntrack --ctstate RELATED,ESTABLISHED/,
-    tell: when(() => 'it belongs to a connection that stands'),
+    tell: when(() => 'it belongs to an established connection'),
   },
   {
     pattern: /^-m recent --rcheck --seconds (\d+) --reap --name \S+ --mask \S+ --rsource/,
@@ -78,11 +78,11 @@ const TELLERS: readonly Teller[] = [
   },
   {
     pattern: /^-m recent --set --name \S+ --mask \S+ --rsource/,
-    tell: does(() => 'remembers that its client was sent here'),
+    tell: does(() => 'records its client for session affinity'),
   },
   {
     pattern: /^-m statistic --mode random --probability (\S+)/,
-    tell: when((share) => `the draw says so (${percent(share)})`),
+    tell: when((share) => `a random draw selects it (${percent(share)})`),
   },
   { pattern: /^-m nfacct --nfacct-name (\S+)/, tell: does((name) => `counts it in ${name}`) },
   {
@@ -99,7 +99,7 @@ const TELLERS: readonly Teller[] = [
   { pattern: /^-j MARK --set-xmark \S+/, tell: does(() => 'sets the mark') },
   { pattern: /^-j DNAT --to-destination (\S+)/, tell: does((to) => `sends it to ${to}`) },
   { pattern: /^-j REJECT.*/, tell: does(() => SAID.rejectsByIcmp) },
-  { pattern: /^-j DROP/, tell: does(() => 'drops it without telling anybody') },
+  { pattern: /^-j DROP/, tell: does(() => 'drops it without a reply') },
   { pattern: /^-j ACCEPT/, tell: does(() => 'lets it through') },
   { pattern: /^-j RETURN/, tell: does(() => 'leaves it as it is') },
   { pattern: /^-j (\S+)/, tell: does((chain) => `goes on in ${chain}`) },
@@ -112,10 +112,10 @@ export function ruleSentence(rule: RuleText): string {
   const { clauses } = readRule(rule);
   const { head, actions } = readClauses(clauses);
   const does = actions.join(' and ');
-  return `${head}${does || 'does nothing: whatever came this far goes on untranslated'}`;
+  return `${head}${does || 'does nothing: the packet continues untranslated'}`;
 }
 
-/** Part by part. Of a word that nobody knows nothing can be said; people see the rule itself. */
+/** Part by part. Parts that no pattern knows are listed as `unknown`; the rule itself is shown beside. */
 export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[] } {
   const clauses: Clause[] = [];
   const unknown: string[] = [];

@@ -14,7 +14,7 @@ interface Place {
   readonly family: Family;
 }
 
-/** What was read of a table: the chains that were touched, or all of them. */
+/** What was read of a table: the reported chains, or all of them. */
 interface ReadTable {
   readonly chains: SavedTable;
   readonly names: ReadonlySet<string> | 'all';
@@ -30,21 +30,21 @@ export async function readSuspects(
   chains: SuspectChains,
   rows: readonly Forwarding[],
 ): Promise<{ view: KernelView; concerned: readonly Forwarding[] }> {
-  const read = await readTouched(of, chains);
+  const read = await readReported(of, chains);
   const concerned = concernedRows(new Map(read.map(([table, { names }]) => [table, names])), rows);
-  // Of rows that are read as they are nothing need be believed but what they have in filter.
+  // Of rows that are read, only what they have in filter must be assumed.
   const isNatRead = read.some(([table, { names }]) => table === 'nat' && names === 'all');
-  const believedRows = isNatRead ? concerned.filter(mayBeInFilter) : concerned;
-  const believed = renderedTables(believedRows, of.setting, of.family);
-  const view: Record<IptablesTable, SavedTable> = { ...believed };
+  const assumedRows = isNatRead ? concerned.filter(mayBeInFilter) : concerned;
+  const assumed = renderedTables(assumedRows, of.setting, of.family);
+  const view: Record<IptablesTable, SavedTable> = { ...assumed };
   for (const [table, found] of read) {
     const isWhole = found.names === 'all';
-    view[table] = isWhole ? found.chains : new Map([...believed[table], ...found.chains]);
+    view[table] = isWhole ? found.chains : new Map([...assumed[table], ...found.chains]);
   }
   return { view, concerned };
 }
 
-async function readTouched(
+async function readReported(
   { program, family }: Place,
   chains: SuspectChains,
 ): Promise<(readonly [IptablesTable, ReadTable])[]> {
@@ -56,7 +56,7 @@ async function readTouched(
   );
 }
 
-/** The rows of which what was touched can hold anything: to ask for the rules of all takes long. */
+/** The rows that may have rules in the reported chains: computing the rules of all rows takes long. */
 export function concernedRows(
   chains: SuspectChains,
   rows: readonly Forwarding[],

@@ -2,19 +2,19 @@ import type { Family } from '../../forwarding/model.ts';
 import { IPTABLES_TABLES, type IptablesTable } from '../../linux/iptables/programs.ts';
 import type { NftEvent } from '../../linux/nftables/events.ts';
 
-/** Chains that somebody touched, by table; `all`: too many of them, or the table itself went. */
+/** Chains that another process changed, by table; `all`: too many of them, or the table was deleted. */
 export type SuspectChains = ReadonlyMap<IptablesTable, ReadonlySet<string> | 'all'>;
 
-/** To read one chain costs a process; from so many on the whole table costs less. */
+/** Reading one chain costs a process; beyond so many the whole table is cheaper. */
 const MOST_SINGLE_CHAINS = 4;
 const NO_CHAINS: SuspectChains = new Map();
 
-/** What somebody else has changed since it was last looked at; events only say which chain it was. */
+/** What other processes have changed since the last inspection; events name only the chain. */
 export class Suspects {
   readonly #chains = new Map<Family, Map<IptablesTable, Set<string> | 'all'>>();
   #isEverything = false;
 
-  /** Nobody knows what was touched. */
+  /** Events were lost, or an inspection failed: anything may have changed. */
   get isEverything(): boolean {
     return this.#isEverything;
   }

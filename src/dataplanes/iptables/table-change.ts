@@ -41,7 +41,7 @@ export class TableChange implements TableOperations {
     return this.#appended.length + this.#inserted.length + this.#last.length;
   }
 
-  /** Makes a chain that is not there; what somebody else puts into it meanwhile stays. */
+  /** Adds a chain; rules that another process adds to it meanwhile stay. */
   make(chain: string): void {
     this.#made.push({ kind: 'make', chain, owner: this.#owner });
   }

@@ -13,7 +13,7 @@ const LIST_BYTES = 4;
 const LIKELY_FULL = MOST_CLIENTS_OF_A_LIST / 2;
 
 /**
- * How many clients are remembered. Whose they are is only looked at when there are so many that one
+ * How many clients have an affinity entry. Their Services are only read when there are so many that one
  * list may have used up its quota: reading 260,000 of them takes about half a second.
  */
 export async function readAffinityFill(connection: NftConnection): Promise<AffinityFill> {

@@ -28,7 +28,7 @@ export interface ComparedRow {
   readonly missingRanges?: ReadonlySet<Binary>;
 }
 
-/** Goes through the rows of one table and says what of them the kernel has. */
+/** Compares the rows of one table with the elements of the kernel. */
 export class Comparison {
   readonly #family: TableFamily;
   readonly #view: ElementView;
@@ -76,7 +76,7 @@ export class Comparison {
     return { parts, present, ...ranges };
   }
 
-  /** Nothing is there: what is missing is counted, and described only while somebody may read it. */
+  /** Nothing is there: what is missing is counted, and described only while descriptions are kept. */
   #missingRow(parts: RowParts, row: Forwarding): ComparedRow {
     if (this.#differences.isFull) {
       this.#differences.count += elementCount(parts) + parts.shared.length;
@@ -152,7 +152,7 @@ export class Comparison {
     return shared.filter((element) => !missing.has(element));
   }
 
-  /** Ranges of a list are looked at once, for the first row that uses it. */
+  /** Ranges of a list are compared once, for the first row that uses it. */
   #compareRanges(
     sources: SourceList | undefined,
     row: Forwarding,

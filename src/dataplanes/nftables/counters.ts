@@ -10,7 +10,7 @@ import { setSpec, TABLES } from './sets.ts';
 
 const LIST_BYTES = 4;
 const FRONTEND_SETS = ['frontends', 'node-ports'] as const;
-/** Whoever is remembered is counted in the second, everybody else in the first. */
+/** Connections of clients with an affinity entry are counted in the second set, all others in the first. */
 const COUNTED_SETS = ['slots', 'sticky-endpoints'] as const;
 
 /** Reads what the kernel has counted. It takes seconds where there are very many endpoints. */

@@ -5,16 +5,16 @@ import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import { Comparison } from './comparison.ts';
 import { emptyView, readView } from './element-view.ts';
 import {
-  isUnmendable,
-  mendFixedParts,
+  isBeyondRepair,
   NO_FIXED_PARTS,
   readFixedParts,
+  repairFixedParts,
   storedClasses,
   uniqueClasses,
 } from './fixed-parts.ts';
 import { newRowNumbers } from './row-numbers.ts';
 
-/** What an inspection would find amiss. What it would write is worked out and thrown away. */
+/** What an inspection would find. What it would write is computed and discarded. */
 export async function diffTables(
   connection: NftConnection,
   desired: Desired,
@@ -23,7 +23,7 @@ export async function diffTables(
   const differences = Differences.ofAll();
   for (const family of TABLE_FAMILIES) {
     const found = await readFixedParts(connection, family);
-    const isOther = isUnmendable(found, desired.facts, family);
+    const isOther = isBeyondRepair(found, desired.facts, family);
     if (isOther) differences.add(() => ({ kind: 'different', object: `table ${family} fairlead` }));
     const stored = isOther ? NO_FIXED_PARTS : found;
     const view = isOther ? emptyView() : await readView(connection, family);
@@ -34,7 +34,7 @@ export async function diffTables(
     comparison.noteLeftovers();
     const classes = uniqueClasses([...storedClasses(stored), ...comparison.classes]);
     const wanted = { facts: desired.facts, classes };
-    mendFixedParts(connection.begin(), { family, stored, wanted, differences });
+    repairFixedParts(connection.begin(), { family, stored, wanted, differences });
   }
   return differences.described;
 }

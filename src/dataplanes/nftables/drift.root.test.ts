@@ -26,10 +26,14 @@ const THEIRS = `add table inet theirs
 
 /** A plane with everything in the kernel, that watches. */
 class Watching implements AsyncDisposable {
-  readonly plane: NftablesPlane = newPlane();
+  readonly plane: NftablesPlane;
   readonly drifts: Drift[] = [];
   readonly #stop = new AbortController();
   #running = Promise.resolve();
+
+  constructor(plane = newPlane()) {
+    this.plane = plane;
+  }
 
   async start(): Promise<this> {
     await bring(this.plane, DESIRED);
@@ -56,6 +60,22 @@ class Watching implements AsyncDisposable {
     this.#stop.abort();
     await this.#running;
   }
+}
+
+/** Its requests fail while `next` is set. */
+function planeThatFails(failing: { readonly next: boolean }): NftablesPlane {
+  return newPlane({
+    wrap: (netlink) => ({
+      portId: netlink.portId,
+      send: async (bytes) => {
+        if (failing.next) throw new Error('planted');
+        await netlink.send(bytes);
+      },
+      receive: () => netlink.receive(),
+      listen: (listener, signal) => netlink.listen(listener, signal),
+      [Symbol.dispose]: () => netlink[Symbol.dispose](),
+    }),
+  });
 }
 
 interface Foreign {
@@ -212,6 +232,33 @@ describe('a change by somebody else', () => {
     await watching.plane.inspect(DESIRED, 'reported');
     nft(`delete element ip fairlead slots { ${listOf('IPv4')} . 0 }`);
     await watching.heard(2);
+    await watching.repair();
+    await assertIs(watching.plane, DESIRED);
+  });
+
+  it('of an element that we have written since is not reported', async () => {
+    await using watching = await new Watching().start();
+    const other = row({ number: 9 });
+    const element = 'element ip fairlead frontends { 10.96.0.10 . tcp . 80';
+    nft(`add ${element} : 0x07 }`);
+    nft(`delete ${element} }`);
+    await watching.heard(2);
+    await watching.plane.apply([change('absent', other)]);
+    const desired = { facts: FACTS, rows: [...ROWS, other] };
+    const { differences, right } = await watching.plane.inspect(desired, 'reported');
+    assert.deepEqual(differences, []);
+    assert.ok(right.has(servicePortKey(other.id)));
+  });
+
+  it('is found by the inspection after one that failed', async () => {
+    const failing = { next: false };
+    await using watching = await new Watching(planeThatFails(failing)).start();
+    nft(`delete element ip fairlead slots { ${listOf('IPv4')} . 0 }
+      add chain ip fairlead theirs`);
+    await watching.heard(1);
+    failing.next = true;
+    await assert.rejects(watching.plane.inspect(DESIRED, 'reported'), /planted/);
+    failing.next = false;
     await watching.repair();
     await assertIs(watching.plane, DESIRED);
   });

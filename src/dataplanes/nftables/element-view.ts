@@ -7,15 +7,15 @@ import type { Suspects } from './suspects.ts';
 
 /** What is known of the elements of one table. */
 export interface ElementView {
-  /** `assumed`: not looked at, and so believed to be as it should be. */
+  /** `assumed`: not read, and so assumed to be as it should be. */
   held(set: ManagedSet, place: Place): Held | 'assumed' | undefined;
   /** The value under a key, as far as it was read; does not count as asked for. */
   value(set: ManagedSet, key: Binary): Binary | undefined;
-  /** Whether it knows everything, and not only what was touched. */
+  /** Whether it has everything, and not only what events reported. */
   readonly isWhole: boolean;
   /** Whether there is nothing at all: a first start has hundreds of thousands of elements to ask for. */
   readonly isEmpty: boolean;
-  /** Elements that nobody asked for; call it when everybody has. */
+  /** Elements that no row asked for; call it after all rows. */
   leftovers(): Iterable<Place & { readonly set: ManagedSet }>;
 }
 
@@ -94,7 +94,7 @@ class MapView implements ElementView {
   }
 }
 
-/** Only what somebody else touched, as far as the kernel told. */
+/** Only what events reported. */
 export class SuspectView implements ElementView {
   readonly isWhole = false;
   readonly isEmpty = false;

@@ -74,8 +74,8 @@ export const NO_FIXED_PARTS: StoredFixedParts = {
   nodePortAddresses: new Set(),
 };
 
-/** Whether a table is of a shape that cannot be mended. */
-export function isUnmendable(
+/** Whether a table is of a shape that cannot be repaired. */
+export function isBeyondRepair(
   stored: StoredFixedParts,
   facts: NodeFacts,
   family: TableFamily,
@@ -164,7 +164,7 @@ const ENTRANCE: SetName = 'frontends';
 
 /**
  * Puts the sets and chains of this layout beside those of an earlier one, which goes on serving
- * until every row is in ours and `mendFixedParts` leads packets there.
+ * until every row is in ours and `repairFixedParts` leads packets there.
  */
 export function addFixedParts(
   batch: NftBatch,
@@ -176,11 +176,11 @@ export function addFixedParts(
   for (const set of missingSets) batch.addSet(TABLES[family], set);
   for (const chain of missingChains) writeChain(batch, family, chain);
   for (const chain of missingChains) writeRules(batch, family, chain);
-  mendClasses(batch, { ...of, differences: new Differences() });
+  repairClasses(batch, { ...of, differences: new Differences() });
 }
 
 /** Writes what it takes to make the fixed parts as they should be. */
-export function mendFixedParts(
+export function repairFixedParts(
   batch: NftBatch,
   of: {
     readonly family: TableFamily;
@@ -215,17 +215,17 @@ export function mendFixedParts(
     batch.flushChain(table, chain.name);
     writeRules(batch, family, chain);
   }
-  mendClasses(batch, of);
+  repairClasses(batch, of);
   removeForeign(batch, { ...of, structure });
-  mendNodePortAddresses(batch, of);
+  repairNodePortAddresses(batch, of);
 }
 
-type Mending = Parameters<typeof mendFixedParts>[1];
+type Repair = Parameters<typeof repairFixedParts>[1];
 
 /** Rules may use sets and lead to chains, and elements of sets may lead to chains: in this order. */
 function removeForeign(
   batch: NftBatch,
-  of: Mending & { readonly structure: StructureDifference },
+  of: Repair & { readonly structure: StructureDifference },
 ): void {
   const { family, differences, structure } = of;
   const table = TABLES[family];
@@ -242,7 +242,7 @@ function removeForeign(
   for (const name of structure.foreignChains) batch.deleteChain(table, name);
 }
 
-function mendClasses(batch: NftBatch, { family, stored, wanted, differences }: Mending): void {
+function repairClasses(batch: NftBatch, { family, stored, wanted, differences }: Repair): void {
   const table = TABLES[family];
   for (const set of CLASS_SETS) {
     const found = new Map(stored.classes.get(set) ?? []);
@@ -265,7 +265,7 @@ function mendClasses(batch: NftBatch, { family, stored, wanted, differences }: M
   }
 }
 
-function mendNodePortAddresses(batch: NftBatch, of: Mending): void {
+function repairNodePortAddresses(batch: NftBatch, of: Repair): void {
   const { family, stored, wanted, differences } = of;
   const table = TABLES[family];
   const keys = new Set(nodePortAddressKeys(wanted.facts, family));

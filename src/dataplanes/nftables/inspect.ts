@@ -9,11 +9,11 @@ import { type ElementView, emptyView, readView, SuspectView } from './element-vi
 import {
   addFixedParts,
   collectClasses,
+  isBeyondRepair,
   isOfEarlierLayout,
-  isUnmendable,
-  mendFixedParts,
   NO_FIXED_PARTS,
   readFixedParts,
+  repairFixedParts,
   type StoredFixedParts,
   storedClasses,
 } from './fixed-parts.ts';
@@ -22,7 +22,7 @@ import { TABLES } from './sets.ts';
 import { addClass, byName, knownClasses } from './state.ts';
 import type { Suspects } from './suspects.ts';
 
-/** Larger transactions hold up the kernel, and whoever else wants to change rules, for too long. */
+/** Larger transactions block other writers of rules for too long. */
 const MOST_OPERATIONS = 1000;
 
 interface Kernel {
@@ -30,17 +30,17 @@ interface Kernel {
   readonly knowledge: Knowledge;
 }
 
-/** What was read of the kernel; of a table without fixed parts these are taken to be right. */
+/** What was read of the kernel; fixed parts that were not read are assumed to be right. */
 interface Found {
   readonly stored: Partial<Record<TableFamily, StoredFixedParts>>;
   readonly views: Record<TableFamily, ElementView>;
   /** Families in which the rules of an earlier version serve until every row is in ours. */
   readonly beside: readonly TableFamily[];
-  /** Classes that nobody uses are removed. */
+  /** Unused classes are removed. */
   readonly isCollecting: boolean;
 }
 
-/** Reads both tables whole, and believes nothing. */
+/** Reads both tables completely and assumes nothing. */
 export async function inspectEverything(
   kernel: Kernel,
   desired: Desired,
@@ -53,7 +53,7 @@ export async function inspectEverything(
   const found: Record<TableFamily, StoredFixedParts> = { ...stored };
   for (const family of TABLE_FAMILIES) {
     found[family] = await readFixedParts(connection, family);
-    if (isUnmendable(found[family], desired.facts, family)) await deleteTable(connection, family);
+    if (isBeyondRepair(found[family], desired.facts, family)) await deleteTable(connection, family);
     else stored[family] = found[family];
     if (stored[family].structure.sets.length > 0) {
       views[family] = await readView(connection, family);
@@ -67,7 +67,7 @@ export async function inspectEverything(
   return await setRight(kernel, desired, { stored, views, beside, isCollecting });
 }
 
-/** Believes everything to be as desired that others did not touch. The facts must be known. */
+/** Assumes that everything is as desired that events did not report. The facts must be known. */
 export async function inspectSuspects(
   kernel: Kernel,
   desired: Desired,
@@ -78,7 +78,7 @@ export async function inspectSuspects(
   if (suspects.scope === 'structure') {
     for (const family of TABLE_FAMILIES) {
       const found = await readFixedParts(kernel.connection, family);
-      if (isUnmendable(found, desired.facts, family)) {
+      if (isBeyondRepair(found, desired.facts, family)) {
         return await inspectEverything(kernel, desired, { isFirst: false });
       }
       stored[family] = found;
@@ -87,7 +87,7 @@ export async function inspectSuspects(
   return await setRight(kernel, desired, { stored, views, beside: [], isCollecting: false });
 }
 
-/** Compares every row, mends the fixed parts, and removes what belongs to no row. */
+/** Compares every row, repairs the fixed parts, and removes what belongs to no row. */
 async function setRight(
   { connection, knowledge }: Kernel,
   { facts, rows }: Desired,
@@ -108,7 +108,7 @@ async function setRight(
     names.rows.add(key);
     if (compared.parts.sources) names.sources.add(compared.parts.sources.name);
     if (isFirst) knowledge.noteFirst(key, row.id, compared);
-    else knowledge.noteTouched(key, row.id, compared);
+    else knowledge.noteChanged(key, row.id, compared);
     if (compared.present === undefined) right.add(key);
     else if (beside.includes(family)) knowledge.takeover.wait(family, key);
   }
@@ -119,8 +119,8 @@ async function setRight(
     const comparison = comparisons[family];
     const found = stored[family];
     const isBeside = beside.includes(family);
-    const mending = { comparison, family, differences, isBeside, isCollecting };
-    if (found) await mend({ connection, knowledge }, { found, ...mending });
+    const what = { comparison, family, differences, isBeside, isCollecting };
+    if (found) await repair({ connection, knowledge }, { found, ...what });
     if (!isBeside) await sweep(connection, family, comparison);
   }
   return {
@@ -131,7 +131,7 @@ async function setRight(
   };
 }
 
-async function mend(
+async function repair(
   { connection, knowledge }: Kernel,
   of: {
     readonly family: TableFamily;
@@ -143,7 +143,7 @@ async function mend(
   },
 ): Promise<void> {
   const { facts } = knowledge;
-  if (!facts) throw new TypeError('the facts of the node are not known');
+  if (!facts) throw new TypeError('the node settings are not known');
   const { family, found, comparison, differences } = of;
   const state = knowledge.state(family);
   const batch = connection.begin();
@@ -153,7 +153,7 @@ async function mend(
   for (const { name } of preparedChains()) state.chains.add(name);
   const wanted = { facts, classes: knownClasses(state) };
   if (of.isBeside) addFixedParts(batch, { family, stored, wanted });
-  else mendFixedParts(batch, { family, stored, wanted, differences });
+  else repairFixedParts(batch, { family, stored, wanted, differences });
   await connection.commit(batch);
 }
 

@@ -59,6 +59,6 @@ function ipv4Bytes(text: string): Binary | undefined {
 
 function anyAddressBytes(text: string): Binary {
   const ip = parseIp(text);
-  if (!ip) throw new RangeError(`'${text}' is no address`);
+  if (!ip) throw new RangeError(`'${text}' is not an IP address`);
   return String.fromCharCode(...ip.bytes);
 }

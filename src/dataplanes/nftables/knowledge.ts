@@ -17,7 +17,7 @@ import { Takeover } from './takeover.ts';
  * those with every change.
  */
 export class Knowledge {
-  /** What the fixed parts were made for; undefined: they were not looked at yet. */
+  /** What the fixed parts were written for; undefined: there was no inspection yet. */
   facts: NodeFacts | undefined;
   readonly numbers = newRowNumbers();
   /** Orders of long lists that are not sorted. */
@@ -55,8 +55,8 @@ export class Knowledge {
     if (row.present) this.present.set(key, row.present);
   }
 
-  /** The row was as it should be, and is not: what it is missing counts no longer. */
-  noteTouched(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
+  /** The row was complete and is not any more: what is missing counts no longer. */
+  noteChanged(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
     const { parts, present } = row;
     if (!present) return;
     const family = TABLE_OF_FAMILY[id.family];

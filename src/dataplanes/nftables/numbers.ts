@@ -32,7 +32,7 @@ export class Numbers {
     if (!this.#numbers.has(name) && !this.#taken.has(number)) this.#take(name, number);
   }
 
-  /** Nobody means anything by the name any more. */
+  /** The name is not used any more. */
   release(name: string): void {
     const number = this.#numbers.get(name);
     if (number === undefined) return;
@@ -40,7 +40,7 @@ export class Numbers {
     this.#taken.delete(number);
   }
 
-  /** Forgets all other names: whatever they meant is not in the kernel any more. */
+  /** Releases all other names: the kernel has nothing of them any more. */
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#numbers.keys()) if (!names.has(name)) this.release(name);
   }

@@ -163,6 +163,10 @@ describe('the nftables plane', () => {
     await assertIs(plane, { facts, rows: ROWS });
   });
 
+  it('rejects changes before the first inspection', async () => {
+    await assert.rejects(newPlane().apply([]), { code: 'NFT_NOT_INSPECTED' });
+  });
+
   it('names the row that the kernel refused, and has written none', async () => {
     const plane = newPlane();
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
@@ -179,6 +183,21 @@ describe('the nftables plane', () => {
     await plane.apply(others);
     await bring(plane, { facts: FACTS, rows });
     await assertIs(plane, { facts: FACTS, rows });
+  });
+
+  it('writes and removes the source ranges of a row that was once in a rejected transaction', async () => {
+    const plane = newPlane();
+    await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+    const element = 'element ip fairlead frontends { 10.96.0.4 . tcp . 80';
+    nft(`add ${element} : 0x07 }`);
+    const limited = row({ number: 1, allowedSources: ['192.0.2.0/24'] });
+    const changes = [limited, row({ number: 3 })].map((each) => change('absent', each));
+    await assert.rejects(plane.apply(changes), { code: 'NFT_EEXIST' });
+    nft(`delete ${element} }`);
+    await plane.apply(changes.slice(0, 1));
+    assert.deepEqual(await plane.diff({ facts: FACTS, rows: [limited] }), []);
+    await plane.apply([change(limited, undefined)]);
+    assert.deepEqual(await plane.diff({ facts: FACTS, rows: [] }), []);
   });
 
   it('keeps a comment that nft can print for the longest of names', async () => {

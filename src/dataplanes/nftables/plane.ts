@@ -39,7 +39,7 @@ import { Transaction } from './transaction.ts';
 const OBJECTS_PER_STEP = 2000;
 
 export interface NftablesPlaneOptions {
-  /** Opens the way to the kernel; another for reading beside, and one for events. */
+  /** Opens a netlink socket: one for writes, one for each concurrent read, one for events. */
   readonly openNetlink: (kind: 'requests' | 'events') => Netlink;
 }
 
@@ -64,11 +64,11 @@ export class NftablesPlane implements DataPlane {
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
-    // What is touched from now on is for the next inspection.
+    // What is reported from now on is for the next inspection.
     this.#suspects = new Suspects();
     const kernel = { connection: this.#kernel, knowledge: this.#knowledge };
     const { facts, present } = this.#knowledge;
-    // Of rows that were found wrong before and are not written yet, more than suspects is amiss.
+    // Rows that were found wrong and are not written yet differ in more than what was reported.
     const isWritten = present.size === 0 && this.#largeRows.isEmpty;
     const isCertain = facts !== undefined && isWritten && suspects.scope !== 'everything';
     try {
@@ -181,7 +181,7 @@ export class NftablesPlane implements DataPlane {
     return await readAffinityFill(connection);
   }
 
-  /** Packets come to the base chains of a table. */
+  /** A table is attached by its base chains. */
   async attachments(): Promise<readonly Attachment[]> {
     using connection = this.#anotherConnection();
     const attachments: Attachment[] = [];
@@ -212,7 +212,7 @@ export class NftablesPlane implements DataPlane {
     try {
       const batch = this.#kernel.begin();
       for (const family of TABLE_FAMILIES) {
-        // Deleting what is not there is refused; made first, it is there.
+        // The kernel rejects the deletion of a table that does not exist, so create it first.
         batch.addTable(TABLES[family], '');
         batch.deleteTable(TABLES[family]);
       }
@@ -223,7 +223,7 @@ export class NftablesPlane implements DataPlane {
     }
   }
 
-  /** Operations that the kernel has taken since the start. */
+  /** Operations that the kernel has accepted since the start. */
   get writtenCount(): number {
     return this.#connection?.writtenCount ?? 0;
   }
@@ -233,17 +233,17 @@ export class NftablesPlane implements DataPlane {
     return this.#connection;
   }
 
-  /** For what is read while changes go on. */
+  /** For reads beside changes. */
   #anotherConnection(): NftConnection {
     return new NftConnection(this.#options.openNetlink('requests'));
   }
 
-  /** When every row is in our maps, a look at all of the kernel leads packets there. */
+  /** When every row is in our maps, a full inspection replaces the rules of an earlier version. */
   #settleRow(row: PlannedRow): void {
     settleRow(this.#knowledge, row);
     if (!this.#knowledge.takeover.written(row.key)) return;
     this.#suspects.noteEverything();
-    const what = 'rules of an earlier version are there; every row is in place, and they go';
+    const what = 'every row is written; rules of an earlier version are removed';
     this.#onDrift?.({ what });
   }
 

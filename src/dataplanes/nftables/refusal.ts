@@ -5,20 +5,19 @@ import { culpritOf, notInspected as notInspectedError } from '../shared/rejectio
 /** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {
   if (!(error instanceof NftRefusal)) return error;
-  return new PlaneError(`the kernel refused: ${error.message}`, {
+  return new PlaneError(`the kernel rejected a transaction: ${error.message}`, {
     code: `NFT_${error.code}`,
     next:
-      NEXT_OF_CODE[error.code] ??
-      'nothing: it is retried; `fairlead status` shows the rows that wait',
+      NEXT_OF_CODE[error.code] ?? 'retried automatically; `fairlead status` shows what is pending',
     cause: error,
     ...culpritOf(error),
   });
 }
 
 const NEXT_OF_CODE: Readonly<Record<string, string>> = {
-  EPERM: 'fairlead needs the capability NET_ADMIN in the network namespace it serves',
-  ENOMEM: 'free memory on the node, or raise the memory limit of the cgroup',
-  EOPNOTSUPP: 'the kernel lacks a part of nf_tables: load nft_numgen, nft_fib, nft_nat, nft_masq',
+  EPERM: 'run Fairlead with CAP_NET_ADMIN in the network namespace it serves',
+  ENOMEM: 'the kernel is out of memory: free some, or raise the memory limit of the cgroup',
+  EOPNOTSUPP: 'load the kernel modules nft_numgen, nft_fib, nft_nat and nft_masq',
 };
 
 export function notInspected(): PlaneError {

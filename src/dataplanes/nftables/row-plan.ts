@@ -16,7 +16,7 @@ import { rangeElements } from './source-ranges.ts';
 import type { TableState } from './state.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Things of one kind that are done one after the other. */
+/** Operations of one kind, done one after the other. */
 export type Step =
   | { readonly do: 'need'; readonly classes: readonly Class[] }
   | { readonly do: 'add' | 'replace' | 'delete'; readonly elements: readonly RowElement[] }
@@ -24,7 +24,7 @@ export type Step =
 
 /**
  * What makes one state of a row of another, in an order in which it can be done bit by bit: what is
- * led to is written before what leads there, and removed after it. Whoever asks meanwhile meets
+ * led to is written before what leads there, and removed after it. A packet in between meets
  * the old endpoints or the new ones.
  */
 export interface RowPlan {
@@ -213,7 +213,7 @@ export function lengthOf(step: Step): number {
   return step.do === 'need' ? step.classes.length : step.elements.length;
 }
 
-/** Hands over a step, or a part of it. */
+/** Adds a step, or a part of it, to the transaction. */
 export function perform(step: Step, owner: string, transaction: Transaction): void {
   switch (step.do) {
     case 'need':

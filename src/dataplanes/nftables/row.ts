@@ -256,9 +256,9 @@ function letter(outcome: Outcome): string {
 }
 
 function unknownPattern(row: Forwarding, pattern: string): PlaneError {
-  return new PlaneError(`the outcomes ${pattern} cannot be said in nftables`, {
+  return new PlaneError(`no nftables chain for the outcomes ${pattern}`, {
     code: 'NFT_OUTCOMES_UNKNOWN',
-    next: 'this is a fault of the program: report it with the Service and its slices',
+    next: 'report it as a bug of Fairlead, with the Service and its EndpointSlices',
     culprit: servicePortKey(row.id),
   });
 }

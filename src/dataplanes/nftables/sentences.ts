@@ -51,10 +51,10 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
   'set-mark': () => does(SAID.marks),
   'clear-mark': () => does(SAID.clearsMark),
   masquerade: () => does(SAID.masquerades),
-  reset: () => does('refuses it with a TCP reset, if it is TCP'),
+  reset: () => does('rejects it with a TCP reset, if it is TCP'),
   reject: () => does(SAID.rejectsByIcmp),
   leave: () => does('lets it pass'),
-  drop: () => does('drops it, and nobody is told'),
+  drop: () => does('drops it without a reply'),
   jump: ({ chain }) => does(`goes through chain ${chain}`),
   goto: ({ chain }) => does(`goes on in chain ${chain}`),
   classify: ({ where, as, classes }) =>
@@ -66,7 +66,7 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
     does(
       `sends it where its client was sent in the last ${durationText(seconds)} (@clients), if that is still an endpoint of its list (@sticky-endpoints)`,
     ),
-  'match-room': () => when('its list may have one more client remembered (@new-clients)'),
+  'match-room': () => when('its list has room for one more affinity entry (@new-clients)'),
   choose: ({ slotCount }) =>
     does(`chooses ${drawnText(slotCount)} of its list (@sticky-slots) for its client (@clients)`),
 };
@@ -74,7 +74,7 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
 const CLASSIFIED = {
   own: 'looks up the class',
   short: 'looks up how this node itself reaches the Service, by the class',
-  pick: 'looks up how to draw an endpoint without remembering it, by the class',
+  pick: 'looks up how to draw an endpoint without an affinity entry, by the class',
   choose: 'looks up how to choose an endpoint, by the class',
 } as const;
 

@@ -6,7 +6,7 @@ import { CLASS_SETS, type ClassSet, SHARED_SETS, type SharedSet } from './sets.t
 /** What must be known of a table of the kernel to translate a change without reading the table. */
 export interface TableState {
   readonly family: TableFamily;
-  /** Classes that have their chain. Those that nobody uses go when all of the kernel is inspected. */
+  /** Classes that have their chain. A full inspection removes the unused ones. */
   readonly classes: Readonly<Record<ClassSet, Map<number, Class>>>;
   /** Chains of classes; several treatments share the one that picks. */
   readonly chains: Set<string>;

@@ -86,7 +86,7 @@ export function compareStructure(
   const chainNames = new Set(chains.map((chain) => chain.name));
   const rules = new Map<string, Binary>();
   for (const rule of stored.rules) {
-    // A rule of somebody else has no fingerprint, and makes the sum wrong all the same.
+    // A rule of another process has no fingerprint, and must make the sum differ all the same.
     const print = rule.fingerprint === '' ? '?' : rule.fingerprint;
     rules.set(rule.chain, (rules.get(rule.chain) ?? '') + print);
   }

@@ -11,14 +11,14 @@ interface SuspectPlace extends Place {
 type Suspect = Place & { readonly held: Held | 'absent' };
 
 /**
- * What somebody else has changed since it was last looked at. The events say what an element is
- * now, so a touched element need not be read; anything larger must be.
+ * What other processes have changed since the last inspection. Events carry the new value of an
+ * element, so a changed element need not be read; anything larger must be.
  */
 export class Suspects {
   readonly #elements = new Map<string, Map<Binary, Suspect>>();
   #scope: 'nothing' | 'structure' | 'everything' = 'nothing';
 
-  /** How far a look at the kernel has to go. */
+  /** How much an inspection has to read. */
   get scope(): 'nothing' | 'elements' | 'structure' | 'everything' {
     if (this.#scope === 'nothing' && this.#elements.size > 0) return 'elements';
     return this.#scope;

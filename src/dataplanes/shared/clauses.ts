@@ -3,14 +3,14 @@ export type Clause = { readonly when: string } | { readonly does: string };
 
 /** What rules of several modes say in the same words. */
 export const SAID = {
-  beginsConnection: 'it begins a connection',
+  beginsConnection: 'it starts a connection',
   comesFromNode: 'it comes from this node itself',
   isForNode: 'it is for an address of this node',
   isMarked: 'it is marked for masquerading',
   marks: 'marks it for masquerading',
-  clearsMark: 'takes the mark off',
-  masquerades: 'gives it an address of this node as its source, so that the answer comes back',
-  rejectsByIcmp: 'refuses it with an ICMP message',
+  clearsMark: 'clears the mark',
+  masquerades: 'masquerades it: its source becomes an address of this node',
+  rejectsByIcmp: 'rejects it with an ICMP error',
 } as const;
 
 /** `if` and the conditions, empty without any; and the actions, which each mode joins as it reads best. */

@@ -70,7 +70,7 @@ export async function watchRuleEvents(
   const reportLoss = async () => {
     if (await of.losses.wasOnlyOurs()) return;
     of.reported().noteEverything();
-    onDrift({ what: 'more changed at once than the kernel could report' });
+    onDrift({ what: 'unknown changes: kernel events were lost (socket buffer overrun)' });
   };
   // An unhandled rejection would end the process, so a failure ends the listening instead.
   const failure = new AbortController();

@@ -73,5 +73,5 @@ function functionAt(object: BpfObject, { section, instruction }: CodePlace): Obj
     (one) => one.section === section && one.start === instruction,
   );
   if (found) return found;
-  throw new BpfError('BPF_OBJECT_INVALID', `no function begins at ${section}+${instruction}`);
+  throw new BpfError('BPF_OBJECT_INVALID', `no function starts at ${section}+${instruction}`);
 }

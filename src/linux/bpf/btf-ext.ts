@@ -48,7 +48,7 @@ function* recordsBySection(part: Buffer, btf: Btf): Generator<[string, Buffer[]]
     const first = at + 8;
     at = first + count * size;
     if (size < SMALLEST_RECORD_BYTES || at > part.length) {
-      throw new RangeError('notes about instructions end before their end');
+      throw new RangeError('BTF.ext section is truncated');
     }
     const record = (_: unknown, index: number): Buffer =>
       part.subarray(first + index * size, first + (index + 1) * size);

@@ -57,7 +57,7 @@ export class Btf {
 
   constructor(bytes: Buffer, base?: Btf) {
     if (bytes.length < HEADER_BYTES || bytes.readUInt16LE(0) !== MAGIC) {
-      throw new BpfError('BPF_OBJECT_INVALID', 'no type information (BTF) where it should be');
+      throw new BpfError('BPF_OBJECT_INVALID', 'the BTF section has no BTF header');
     }
     const header = bytes.readUInt32LE(4);
     this.bytes = bytes;
@@ -67,7 +67,7 @@ export class Btf {
     this.stringsStart = header + bytes.readUInt32LE(16);
     this.stringsEnd = this.stringsStart + bytes.readUInt32LE(20);
     if (Math.max(this.typesEnd, this.stringsEnd) > bytes.length) {
-      throw new RangeError('type information ends before its end');
+      throw new RangeError('BTF section is truncated');
     }
     this.firstId = base ? base.endId : 1;
     this.#stringBase = base ? base.stringBytes : 0;
@@ -92,7 +92,8 @@ export class Btf {
   /** Where the type begins in `bytes`; only for types of this and not of its base. */
   offsetOf(id: number): number {
     const offset = this.#offsets[id - this.firstId];
-    if (offset === undefined) throw new BpfError('BPF_OBJECT_INVALID', `there is no type ${id}`);
+    if (offset === undefined)
+      throw new BpfError('BPF_OBJECT_INVALID', `no BTF type has the id ${id}`);
     return offset;
   }
 
@@ -134,7 +135,7 @@ export class Btf {
           return at;
       }
     }
-    throw new RangeError('types name each other in a circle');
+    throw new RangeError('BTF types refer to each other in a cycle');
   }
 
   members(id: number): BtfMember[] {
@@ -223,7 +224,7 @@ export class Btf {
 
   get #below(): Btf {
     if (this.base) return this.base;
-    throw new BpfError('BPF_OBJECT_INVALID', 'a type refers to another that is not there');
+    throw new BpfError('BPF_OBJECT_INVALID', 'a BTF type refers to a missing type');
   }
 }
 

@@ -52,7 +52,7 @@ export function fieldAnswer(btf: Btf, field: Field, question: number): number {
     case FieldQuestion.rightShift:
       return 64 - bits;
     default:
-      throw new RangeError(`${question} is no question about a field`);
+      throw new RangeError(`CO-RE relocation kind ${question} is not for fields`);
   }
 }
 

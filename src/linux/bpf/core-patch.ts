@@ -26,7 +26,10 @@ export function patchValue(code: Buffer, at: number, value: number): void {
   } else if (accessesMemory(code, at) && value <= LARGEST_OFFSET) {
     setOffset(code, at, value);
   } else {
-    throw new BpfError('BPF_OBJECT_INVALID', `instruction ${at} cannot hold the number ${value}`);
+    throw new BpfError(
+      'BPF_OBJECT_INVALID',
+      `CO-RE relocation: the value ${value} does not fit instruction ${at}`,
+    );
   }
 }
 
@@ -34,7 +37,10 @@ export function patchValue(code: Buffer, at: number, value: number): void {
 export function patchSize(code: Buffer, at: number, bytes: number): void {
   const size = SIZES[bytes];
   if (size === undefined) {
-    throw new BpfError('BPF_KERNEL_LACKS', `a field has ${bytes} bytes in this kernel`);
+    throw new BpfError(
+      'BPF_KERNEL_LACKS',
+      `CO-RE relocation: a field has ${bytes} bytes in this kernel`,
+    );
   }
   code.writeUInt8((codeAt(code, at) & ~SIZE) | size, at * 8);
 }

@@ -58,7 +58,7 @@ function one(code: Buffer, relocation: CoreRelocation, types: Types): string | u
     patchValue(code, at, kind === Question.enumValue ? (value ?? 0) : Number(value !== undefined));
     return undefined;
   }
-  throw new BpfError('BPF_OBJECT_INVALID', `relocation of kind ${kind} is not understood`);
+  throw new BpfError('BPF_OBJECT_INVALID', `CO-RE relocation kind ${kind} is not supported`);
 }
 
 function fieldOf(code: Buffer, relocation: CoreRelocation, types: Types): string | undefined {
@@ -95,7 +95,7 @@ function matchSize(
   if (local.size(access.field.typeId) === kernelBytes || found.field.bitSize > 0) return;
   if (isSigned(local, access.field.typeId) || isSigned(found.btf, found.field.typeId)) {
     const name = accessName(local.name(local.resolve(access.rootTypeId)), access);
-    throw new BpfError('BPF_KERNEL_LACKS', `${name} has another size in this kernel`);
+    throw new BpfError('BPF_KERNEL_LACKS', `${name} has a different size in this kernel`);
   }
   patchSize(code, at, kernelBytes);
 }
@@ -116,7 +116,7 @@ function kernelField(
   const [first, ...others] = matches;
   const differs = others.some(({ field }) => field.bitOffset !== first?.field.bitOffset);
   if (!differs) return first;
-  throw new BpfError('BPF_KERNEL_LACKS', `this kernel has several types ${name} that differ`);
+  throw new BpfError('BPF_KERNEL_LACKS', `this kernel has several different types named ${name}`);
 }
 
 function typeAnswer({ kind, typeId }: CoreRelocation, { local, kernel }: Types): number {

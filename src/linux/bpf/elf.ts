@@ -66,7 +66,10 @@ function checkHeader(bytes: Buffer): void {
     bytes.readUInt16LE(16) === TYPE_RELOCATABLE &&
     bytes.readUInt16LE(18) === MACHINE_BPF;
   if (!fits) {
-    throw new BpfError('BPF_OBJECT_INVALID', 'the file is not an object of programs for bpf');
+    throw new BpfError(
+      'BPF_OBJECT_INVALID',
+      'the file is not an eBPF object (ELF, 64-bit little-endian)',
+    );
   }
 }
 
@@ -81,7 +84,8 @@ function readSections(bytes: Buffer): ElfSection[] {
     const start = Number(bytes.readBigUInt64LE(header + 24));
     const size = Number(bytes.readBigUInt64LE(header + 32));
     const inFile = type === SectionType.noBits ? 0 : size;
-    if (start + inFile > bytes.length) throw new RangeError('a section ends after the file');
+    if (start + inFile > bytes.length)
+      throw new RangeError('an ELF section ends after the end of the file');
     return {
       index,
       name: textAt(bytes, namesAt + bytes.readUInt32LE(header)),
@@ -96,7 +100,7 @@ function readSections(bytes: Buffer): ElfSection[] {
 
 function readSymbols(bytes: Buffer, sections: readonly ElfSection[]): ElfSymbol[] {
   const table = sections.find(({ type }) => type === SectionType.symbols);
-  if (!table) throw new BpfError('BPF_OBJECT_INVALID', 'the object has no symbols');
+  if (!table) throw new BpfError('BPF_OBJECT_INVALID', 'the object has no symbol table');
   const headers = Number(bytes.readBigUInt64LE(40));
   const names = bytes.readUInt32LE(headers + table.index * SECTION_HEADER_BYTES + 40);
   const namesBytes = sections[names]?.bytes ?? Buffer.alloc(0);
@@ -124,7 +128,8 @@ function readRelocations(
     const entries = Array.from({ length: bytes.length / RELOCATION_BYTES }, (_, index) => {
       const at = index * RELOCATION_BYTES;
       const symbol = symbols[bytes.readUInt32LE(at + 12)];
-      if (!symbol) throw new BpfError('BPF_OBJECT_INVALID', 'a relocation without its symbol');
+      if (!symbol)
+        throw new BpfError('BPF_OBJECT_INVALID', 'a relocation refers to a missing symbol');
       return {
         offset: Number(bytes.readBigUInt64LE(at)),
         type: bytes.readUInt32LE(at + 8),

@@ -63,7 +63,7 @@ export interface TcxPrograms {
 
 export function programsOnDevice(ifindex: number, direction: Direction): TcxPrograms {
   const attachType = tcxAttachType(direction);
-  return query(`device ${ifindex}`, { target: ifindex, attachType, withLinks: true });
+  return query(`interface ${ifindex}`, { target: ifindex, attachType, withLinks: true });
 }
 
 function query(
@@ -78,7 +78,7 @@ function query(
   const result = bpf(Command.programQuery, attr);
   // A device to which nothing was ever attached has no list.
   if (result === -Errno.ENOENT) return { programs: [], links: [] };
-  succeeded(`ask what is attached to ${where}`, result);
+  succeeded(`query the programs attached to ${where}`, result);
   const count = attr.readU32(24);
   const read = (from: Buffer): number[] =>
     Array.from({ length: count }, (_, at) => from.readUInt32LE(at * 4));

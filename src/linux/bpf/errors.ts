@@ -98,17 +98,18 @@ function codeOf(errno: number): BpfErrorCode {
 }
 
 const NEXT: Readonly<Record<BpfErrorCode, string>> = {
-  BPF_OBJECT_INVALID: 'build the objects again with `npm run bpf`, or install the package again',
+  BPF_OBJECT_INVALID: 'rebuild the eBPF objects with `npm run bpf`, or reinstall the package',
   BPF_PROGRAM_REFUSED:
-    'report it with the kernel version and the lines above; another mode works meanwhile',
+    'report it as a bug with the kernel version and the lines above; use another mode meanwhile',
   BPF_KERNEL_LACKS: 'use a newer kernel, or another mode',
-  BPF_MAP_DIFFERS: 'remove the pin of the map, which an older or newer version has left, and retry',
+  BPF_MAP_DIFFERS: 'remove the pinned map, which another version of Fairlead left, and retry',
   BPF_NOT_PERMITTED:
-    'run as root with CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN, and look whether the kernel is ' +
+    'run as root with CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN, and check whether the kernel is ' +
     'locked down (/sys/kernel/security/lockdown)',
-  BPF_FULL: 'raise the size of the map, or free memory; before Linux 5.11 also `ulimit -l`',
+  BPF_FULL:
+    'free memory, or raise the memory limit of the cgroup; before Linux 5.11 also `ulimit -l`',
   BPF_UNSUPPORTED: 'use a newer kernel, or another mode',
-  BPF_MISSING: 'look whether it was removed by somebody else',
-  BPF_EXISTS: 'look who holds it: `bpftool link`, `bpftool prog`',
-  BPF_FAILED: 'look at the message and the kernel log (`dmesg`)',
+  BPF_MISSING: 'check whether another process removed it',
+  BPF_EXISTS: 'find its owner with `bpftool link` or `bpftool prog`',
+  BPF_FAILED: 'check the kernel log (`dmesg`)',
 };

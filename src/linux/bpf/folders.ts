@@ -55,8 +55,9 @@ function isBelow(folder: string, mountPoint: string): boolean {
 }
 
 function wouldHide(folder: string): BpfError {
-  const message = `cannot mount bpf at ${folder}: it is not empty, and what is in it would be hidden`;
-  const next = 'name a folder in a bpf file system, such as /sys/fs/bpf/fairlead, or an empty one';
+  const message = `cannot mount bpf at ${folder}: the folder is not empty, and the mount would hide its contents`;
+  const next =
+    'set a folder in a bpf file system, such as /sys/fs/bpf/fairlead, or an empty folder';
   return new BpfError('BPF_FAILED', message, { next });
 }
 

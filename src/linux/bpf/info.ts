@@ -88,7 +88,7 @@ function targetOf(info: Buffer): LinkTarget {
 /** Larger than any kernel fills; what it does not know stays zero. */
 export function readInfo(what: string, fd: number, into = Buffer.alloc(MOST_INFO_BYTES)): Buffer {
   const attr = new Attr().u32(0, fd).u32(4, into.length).pointer(8, into);
-  succeeded(`ask about ${what}`, bpf(Command.objectInfo, attr));
+  succeeded(`query ${what}`, bpf(Command.objectInfo, attr));
   return into;
 }
 

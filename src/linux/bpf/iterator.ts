@@ -20,7 +20,7 @@ export interface IteratorRun {
 /** Runs a program once for each object, such as every UDP socket; gives what it wrote. */
 export async function runIterator(program: BpfProgram, run: IteratorRun): Promise<Buffer> {
   const attr = new Attr().u32(0, program.fd).u32(8, AttachType.iterator);
-  const doing = `go over objects with ${program.name}`;
+  const doing = `run the iterator ${program.name}`;
   const link = succeeded(doing, bpf(Command.linkCreate, attr));
   try {
     const make = (): number => bpf(Command.iteratorCreate, new Attr().u32(0, link));

@@ -72,7 +72,7 @@ function readTypes(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new BpfError('BPF_KERNEL_LACKS', `the kernel does not tell its types: no ${path}`, {
+    throw new BpfError('BPF_KERNEL_LACKS', `this kernel has no BTF: cannot read ${path}`, {
       cause,
       next: 'use a kernel built with CONFIG_DEBUG_INFO_BTF, or another mode',
     });
@@ -85,14 +85,14 @@ export function openModuleTypes(module: string): number {
   for (let id = 0; ; id = attr.readU32(4)) {
     const next = bpf(Command.btfNextId, attr.u32(0, id));
     if (next === -Errno.ENOENT) break;
-    succeeded('list the types of the kernel', next);
+    succeeded('list the BTF objects of the kernel', next);
     const fd = bpf(Command.btfById, new Attr().u32(0, attr.readU32(4)));
     if (fd === -Errno.ENOENT) continue;
-    succeeded('open types of the kernel', fd);
+    succeeded('open a BTF object of the kernel', fd);
     if (moduleName(fd) === module) return fd;
     closeDescriptor(fd);
   }
-  throw new BpfError('BPF_KERNEL_LACKS', `the kernel's module ${module} is not loaded`, {
+  throw new BpfError('BPF_KERNEL_LACKS', `the kernel module ${module} is not loaded`, {
     next: `load it: modprobe ${module}`,
   });
 }

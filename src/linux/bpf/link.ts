@@ -20,7 +20,7 @@ export class BpfLink {
   /** Puts another program in place, with no moment in which neither runs. */
   update(program: BpfProgram): void {
     const attr = new Attr().u32(0, this.fd).u32(4, program.fd);
-    succeeded(`put ${program.name} in place of another program`, bpf(Command.linkUpdate, attr));
+    succeeded(`replace the program of a link with ${program.name}`, bpf(Command.linkUpdate, attr));
   }
 
   info(): LinkInfo {
@@ -61,7 +61,7 @@ export function attachTcx(
 ): BpfLink {
   const attachType = tcxAttachType(direction);
   const attr = new Attr().u32(0, program.fd).u32(4, ifindex).u32(8, attachType);
-  const doing = `attach ${program.name} to the ${direction} of device ${ifindex}`;
+  const doing = `attach ${program.name} to the ${direction} of interface ${ifindex}`;
   return new BpfLink(succeeded(doing, bpf(Command.linkCreate, attr)));
 }
 

@@ -41,14 +41,14 @@ export function loadProgram(load: ProgramLoad): number {
   const { name } = load.program;
   if (log === '') throw callFailed(`load the program ${name}`, fd);
   if (load.lacking.length > 0 && log.includes(UNKNOWN_HELPER)) {
-    const message = `the program ${name} needs what this kernel does not have: ${load.lacking.join(', ')}`;
+    const message = `the program ${name} needs features that this kernel lacks: ${load.lacking.join(', ')}`;
     throw new BpfError('BPF_KERNEL_LACKS', message, { errno: -fd });
   }
   const { reason, source, excerpt } = readVerifierLog(log);
   const where = source === undefined ? '' : ` at \`${source}\``;
   throw new BpfError(
     'BPF_PROGRAM_REFUSED',
-    `the kernel refuses the program ${name}${where}: ${reason} (${errnoName(-fd)})`,
+    `the verifier rejected the program ${name}${where}: ${reason} (${errnoName(-fd)})`,
     { errno: -fd, detail: excerpt },
   );
 }

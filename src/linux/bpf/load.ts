@@ -114,7 +114,7 @@ function load(
 function attachTypeId(name: string, { kernel }: Surroundings): number {
   const found = kernel.kernelFunction(name);
   if (found && found.module === undefined) return found.typeId;
-  throw new BpfError('BPF_KERNEL_LACKS', `this kernel has no ${name} to attach to`);
+  throw new BpfError('BPF_KERNEL_LACKS', `this kernel has no function ${name} to attach to`);
 }
 
 /** With another layout, programs and we would read each other's entries wrongly. */
@@ -123,7 +123,7 @@ function usable(given: BpfMap, declared: ObjectMap): BpfMap {
   const differ = parts.filter((part) => given[part] !== declared[part]);
   if (differ.length === 0) return given;
   const words = differ.map((part) => `${part} ${given[part]} instead of ${declared[part]}`);
-  const message = `the map ${declared.name} that is there has ${words.join(', ')}`;
+  const message = `the existing map ${declared.name} has ${words.join(', ')}`;
   throw new BpfError('BPF_MAP_DIFFERS', message);
 }
 

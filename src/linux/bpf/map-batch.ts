@@ -156,7 +156,7 @@ function notAll(
   { attr, result, count }: { readonly attr: Attr; readonly result: number; readonly count: number },
 ): BpfError {
   const done = attr.readU32(COUNT_OFFSET);
-  return callFailed(`change all ${count} entries of ${map.name} (${done} were)`, result);
+  return callFailed(`change ${count} entries of the map ${map.name} (${done} succeeded)`, result);
 }
 
 function pairs(

@@ -24,7 +24,7 @@ export function createMap(definition: MapDefinition, types?: MapTypes): BpfMap {
   if (types && types.valueTypeId !== 0) {
     attr.u32(48, types.btfFd).u32(52, types.keyTypeId).u32(56, types.valueTypeId);
   }
-  const fd = succeeded(`make the map ${definition.name}`, bpf(Command.mapCreate, attr));
+  const fd = succeeded(`create the map ${definition.name}`, bpf(Command.mapCreate, attr));
   try {
     return new BpfMap(definition, { fd, id: mapInfo(fd).id });
   } catch (error) {

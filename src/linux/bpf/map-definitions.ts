@@ -26,7 +26,11 @@ function definition(btf: Btf, variable: number): ObjectMap {
     const pointed = btf.sizeOrType(btf.resolve(member.typeId));
     if (member.name === 'key' || member.name === 'value') types.set(member.name, pointed);
     else if (NUMBERS.has(member.name)) numbers.set(member.name, btf.array(pointed).length);
-    else throw new BpfError('BPF_OBJECT_INVALID', `map ${name}: ${member.name} is not understood`);
+    else
+      throw new BpfError(
+        'BPF_OBJECT_INVALID',
+        `map ${name}: the attribute ${member.name} is not supported`,
+      );
   }
   const sizeOf = (what: 'key' | 'value'): number => {
     const type = types.get(what);

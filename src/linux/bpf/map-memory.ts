@@ -37,7 +37,7 @@ export function mapMemoryBytes(
     case MapType.socketStorage:
       return STORAGE_BYTES + BUCKET_BYTES * nextPowerOfTwo(cpus);
     default:
-      throw new TypeError(`what a map of type ${map.type} takes is not known`);
+      throw new TypeError(`the memory of a map of type ${map.type} is not known`);
   }
 }
 

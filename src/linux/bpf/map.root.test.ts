@@ -97,7 +97,7 @@ test('a full map says how far it came', async () => {
   const map = make({ maxEntries: 10, flags: MapFlag.noPrealloc });
   await assert.rejects(map.updateBatch(numbered(15, 4), numbered(15, 8), 15), {
     code: 'BPF_FULL',
-    message: /all 15 entries of fl_test \(10 were\)/,
+    message: /15 entries of the map fl_test \(10 succeeded\)/,
   });
   map.close();
 });

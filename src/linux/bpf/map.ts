@@ -90,7 +90,7 @@ export class BpfMap {
     if (key) attr.pointer(8, key);
     const result = bpf(Command.mapNextKey, attr);
     if (result === -Errno.ENOENT) return undefined;
-    succeeded(`walk through the map ${this.name}`, result);
+    succeeded(`iterate over the map ${this.name}`, result);
     return next;
   }
 

@@ -38,6 +38,6 @@ function enter(fd: number, path: string): void {
   const message = `cannot enter the network namespace ${path}: ${errnoName(errno)}`;
   throw new BpfError('BPF_NOT_PERMITTED', message, {
     errno,
-    next: 'run as root with CAP_SYS_ADMIN; in a container, with /run/netns or the process ids of the machine',
+    next: 'run as root with CAP_SYS_ADMIN; in a container, mount /run/netns or use the PID namespace of the machine',
   });
 }

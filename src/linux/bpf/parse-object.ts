@@ -31,7 +31,7 @@ function parse(elf: Elf): BpfObject {
     elf.sections.find((candidate) => candidate.name === name);
   const types = section('.BTF');
   if (!types) {
-    throw new BpfError('BPF_OBJECT_INVALID', 'the object has no types: compile it with -g');
+    throw new BpfError('BPF_OBJECT_INVALID', 'the object has no BTF: compile it with -g');
   }
   const btf = new Btf(types.bytes);
   const notes = parseBtfExt(section('.BTF.ext')?.bytes, btf);

@@ -59,7 +59,7 @@ function mapAt(elf: Elf, symbol: ElfSymbol, offset: number): string {
     ({ type, section, value }) =>
       type === SymbolType.object && section === symbol.section && value === offset,
   );
-  if (!map) throw new BpfError('BPF_OBJECT_INVALID', 'code refers to a map that has no name');
+  if (!map) throw new BpfError('BPF_OBJECT_INVALID', 'code refers to a map without a name');
   return map.name;
 }
 
@@ -82,6 +82,6 @@ function notUnderstood(section: ElfSection, { offset, symbol, type }: ElfRelocat
   const what = symbol.name === '' ? `section ${symbol.section}` : symbol.name;
   return new BpfError(
     'BPF_OBJECT_INVALID',
-    `the reference to ${what} at ${where} (type ${type}) is not understood`,
+    `the reference to ${what} at ${where} (type ${type}) is not supported`,
   );
 }

@@ -3,9 +3,12 @@ import { BpfError } from './errors.ts';
 
 /** What the kernel asks of who loads programs, and what it refuses without. */
 const NEEDED: readonly { readonly capability: Capability; readonly refused: string }[] = [
-  { capability: 'BPF', refused: 'maps, types and programs' },
-  { capability: 'PERFMON', refused: 'programs that compute with pointers or go over sockets' },
-  { capability: 'NET_ADMIN', refused: 'programs for the network' },
+  { capability: 'BPF', refused: 'to load maps, BTF and programs' },
+  {
+    capability: 'PERFMON',
+    refused: 'to load programs that use pointer arithmetic or iterate over sockets',
+  },
+  { capability: 'NET_ADMIN', refused: 'to load network programs' },
 ];
 
 /**
@@ -20,6 +23,6 @@ export function assertMayLoad(held = effectiveCapabilities()): void {
   const words = missing.map(({ capability, refused }) => `CAP_${capability} (${refused})`);
   const names = missing.map(({ capability }) => capability).join(', ');
   throw new BpfError('BPF_NOT_PERMITTED', `this process lacks ${words.join(' and ')}`, {
-    next: `add ${names} to the capabilities of the container, as deploy/ebpf does, or of the service`,
+    next: `add ${names} to the capabilities of the container, as deploy/ebpf does, or of the systemd service`,
   });
 }

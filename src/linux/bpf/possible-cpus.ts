@@ -4,6 +4,6 @@ import { readFileSync } from 'node:fs';
 export function possibleCpus(): number {
   const text = readFileSync('/sys/devices/system/cpu/possible', 'utf8').trim();
   const last = /(\d+)$/.exec(text)?.[1];
-  if (last === undefined) throw new Error(`possible CPUs not understood: ${text}`);
+  if (last === undefined) throw new Error(`cannot parse the list of possible CPUs: ${text}`);
   return Number(last) + 1;
 }

@@ -40,5 +40,5 @@ export function kindOfSection(section: string): ProgramKind {
       attachFunction: `bpf_iter_${name}`,
     };
   }
-  throw new BpfError('BPF_OBJECT_INVALID', `no kind of program is known for section ${section}`);
+  throw new BpfError('BPF_OBJECT_INVALID', `section ${section} is not a supported program type`);
 }

@@ -18,7 +18,7 @@ export function mapIdsOf(program: BpfProgram): number[] {
   info.writeUInt32LE(mapCount, MAP_COUNT_OFFSET);
   pointer.bytes.copy(info, MAP_IDS_OFFSET, 0, 8);
   const attr = new Attr().u32(0, program.fd).u32(4, info.length).pointer(8, info);
-  succeeded(`ask about the program ${program.name}`, bpf(Command.objectInfo, attr));
+  succeeded(`query the program ${program.name}`, bpf(Command.objectInfo, attr));
   pointer.heldBuffers();
   return Array.from({ length: mapCount }, (_, at) => ids.readUInt32LE(at * 4)).sort(
     (a, b) => a - b,

@@ -36,7 +36,7 @@ test('a field that the kernel lacks is named', () => {
 test('so is a function', () => {
   const error = refusalOf('calling');
   assert.equal(error.code, 'BPF_KERNEL_LACKS');
-  assert.match(error.message, /calling needs fairlead_no_such_function/);
+  assert.match(error.message, /calling needs the function fairlead_no_such_function/);
 });
 
 test('a load that fails leaves no descriptor open, so nothing in the kernel', () => {

@@ -42,7 +42,10 @@ export function relocate(program: AssembledProgram, around: Surroundings): strin
         if (!callKernel(program, relocation, around)) lacking.push(relocation.name);
         break;
       default:
-        throw new BpfError('BPF_OBJECT_INVALID', `a ${relocation.kind} was left over`);
+        throw new BpfError(
+          'BPF_OBJECT_INVALID',
+          `a relocation of kind ${relocation.kind} was not applied`,
+        );
     }
   }
   return lacking;
@@ -59,7 +62,7 @@ function callKernel(
       poison(code, call.at);
       return false;
     }
-    const message = `the program ${name} needs ${call.name}, which this kernel does not have`;
+    const message = `the program ${name} needs the function ${call.name}, which this kernel lacks`;
     throw new BpfError('BPF_KERNEL_LACKS', message);
   }
   setSource(code, call.at, CallTo.kernelFunction);

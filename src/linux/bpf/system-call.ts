@@ -67,6 +67,7 @@ export function readOnThread(fd: number, into: Uint8Array): Promise<number> {
 
 function systemCallNumber(): number {
   const number = NUMBERS[process.arch];
-  if (number === undefined) throw new Error(`no number of bpf(2) known for ${process.arch}`);
+  if (number === undefined)
+    throw new Error(`the system call bpf is not supported on ${process.arch}`);
   return number;
 }

@@ -20,7 +20,7 @@ export function uploadTypes(btf: Btf): number {
   const last = nameAt(log, 0).trimEnd().split('\n').at(-1) ?? '';
   throw new BpfError(
     'BPF_PROGRAM_REFUSED',
-    `the kernel does not take the types of the object: ${errnoName(-fd)} ${last}`.trimEnd(),
+    `the kernel rejected the BTF of the object: ${errnoName(-fd)} ${last}`.trimEnd(),
     { errno: -fd, detail: nameAt(log, 0) },
   );
 }

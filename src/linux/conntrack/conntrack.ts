@@ -50,7 +50,7 @@ export class KernelConntrack implements Conntrack {
     const dump = threadedDump({
       protocol: NETLINK_NETFILTER,
       bytes: writer.bytes,
-      what: 'list tracked connections',
+      what: 'list conntrack entries',
       deadlineMs: DUMP_DEADLINE_MS,
       signal,
     });
@@ -81,7 +81,7 @@ export class KernelConntrack implements Conntrack {
 
 /** The kernel answers each message by itself: one that fails does not hold up the next. */
 async function removeAtOnce(netlink: Netlink, flows: readonly Flow[]): Promise<Flow[]> {
-  const what = 'delete a tracked connection';
+  const what = 'delete a conntrack entry';
   const writer = new NetlinkWriter();
   flows.forEach((flow, index) => {
     writeRemoval(writer, flow, index + 1);

@@ -29,7 +29,7 @@ export async function tcpListeners(
   let sequence = 0;
   for (const family of [AF_INET, AF_INET6]) {
     const bytes = question(family, ++sequence);
-    await dump(netlink, { bytes, what: 'list the TCP sockets that listen' }, (message) =>
+    await dump(netlink, { bytes, what: 'list listening TCP sockets' }, (message) =>
       found.push(...readListener(message)),
     );
   }

@@ -30,7 +30,7 @@ export async function findBackend(path?: string): Promise<FoundBackend> {
   });
   const [first, second] = installed;
   if (first === undefined) {
-    const message = 'neither xtables-nft-multi nor xtables-legacy-multi is on the PATH';
+    const message = 'neither xtables-nft-multi nor xtables-legacy-multi was found in PATH';
     throw new IptablesError('IPTABLES_MISSING', message);
   }
   if (second === undefined) return first;

@@ -51,7 +51,7 @@ async function ask(
   writer.text(NFACCT_NAME, of.name);
   writer.endMessage(message);
   try {
-    const question = { bytes: writer.bytes, what: `ask for the counter ${of.name}` };
+    const question = { bytes: writer.bytes, what: `read the nfacct counter ${of.name}` };
     await request(netlink, question, onMessage);
     return 0;
   } catch (error) {

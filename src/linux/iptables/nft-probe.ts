@@ -25,7 +25,7 @@ export async function probeRules(
   const batch = connection.begin();
   for (const { table, rule } of rules) {
     const written = ruleExpressions(rule, family);
-    if (!written) return `nobody here knows how to write ${rule}`;
+    if (!written) return `no netlink encoding for the rule ${rule}`;
     const ref = { family, name: table };
     batch.own(rule);
     batch.addTable(ref);
@@ -40,5 +40,5 @@ export async function probeRules(
     if (!(error instanceof NftRefusal)) throw error;
     return error.owner === LAST ? undefined : error.message;
   }
-  throw new RangeError(`there is a table ${NO_TABLE}`);
+  throw new RangeError(`the table ${NO_TABLE}, which must not exist, exists`);
 }

@@ -62,7 +62,7 @@ export class RestoreProcess implements Disposable {
 
   /** One table, from `*name` to `COMMIT`: in the kernel when it resolves. Calls must not overlap. */
   async commit(lines: readonly string[]): Promise<void> {
-    if (this.#waiting) throw new RangeError('a commit is under way');
+    if (this.#waiting) throw new RangeError('another commit is in progress');
     clearTimeout(this.#idle);
     const running = this.#running ?? this.#start();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -151,7 +151,7 @@ export class RestoreProcess implements Disposable {
   #giveUp(running: Running): void {
     running.child.kill('SIGKILL');
     const seconds = this.#options.commitDeadlineMs / 1000;
-    const message = `no answer of iptables-restore within ${seconds} s`;
+    const message = `iptables-restore did not respond within ${seconds} s`;
     this.#onEnd(running, new IptablesError('IPTABLES_UNCERTAIN', message));
   }
 
@@ -160,7 +160,7 @@ export class RestoreProcess implements Disposable {
     const { pid } = running.child;
     if (pid === undefined || !waitsForLock(pid)) return;
     running.child.kill('SIGKILL');
-    const message = `the xtables lock was not free for ${this.#options.lockSeconds} s`;
+    const message = `another process held the xtables lock for ${this.#options.lockSeconds} s`;
     this.#onEnd(running, new IptablesError('IPTABLES_LOCKED', message));
   }
 
@@ -185,7 +185,7 @@ const LINE = /\bline:? (\d+)/;
 function endOf(exitCode: number | null, complaint: string): IptablesError {
   const said = complaint.trim().split('\n').join('; ');
   if (exitCode === null || exitCode === 0) {
-    const message = `iptables-restore ended (${exitCode ?? 'by a signal'}): ${said}`;
+    const message = `iptables-restore exited (${exitCode ?? 'killed by a signal'}): ${said}`;
     return new IptablesError('IPTABLES_UNCERTAIN', message);
   }
   const line = LINE.exec(complaint)?.[1];

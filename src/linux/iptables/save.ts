@@ -44,7 +44,7 @@ export async function saveText(call: SaveCall): Promise<string> {
     if (output !== '' && !TABLE_BEGIN.test(output)) throw incompatible(call);
     return output;
   }
-  const what = `${args.join(' ')} ended with ${exitCode}: ${complaint.trim()}`;
+  const what = `${args.join(' ')} exited with status ${exitCode}: ${complaint.trim()}`;
   throw new IptablesError('IPTABLES_REFUSED', what);
 }
 
@@ -52,7 +52,7 @@ const TABLE_BEGIN = /^\*/m;
 
 function incompatible({ family, table }: SaveCall): IptablesError {
   const list = `nft list table ${family === 'IPv4' ? 'ip' : 'ip6'} ${table}`;
-  const what = `the rules of table ${table} (${family}) cannot be read; \`${list}\` shows them`;
+  const what = `cannot read the ${family} table ${table}: it has rules that iptables did not write; \`${list}\` shows them`;
   return new IptablesError('IPTABLES_INCOMPATIBLE', what);
 }
 

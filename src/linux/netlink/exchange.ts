@@ -27,7 +27,7 @@ export interface Acknowledgement {
 export function readAcknowledgement(message: NetlinkMessage): Acknowledgement | undefined {
   if (message.type !== NLMSG_ERROR) return undefined;
   const { sequence, body } = message;
-  if (body.length < 4) return { sequence, errno: EBADMSG, detail: 'an answer cut short' };
+  if (body.length < 4) return { sequence, errno: EBADMSG, detail: 'truncated response' };
   const errno = -body.readInt32LE(0);
   if ((message.flags & NLM_F_ACK_TLVS) === 0) return { sequence, errno };
   const capped = (message.flags & NLM_F_CAPPED) !== 0 || errno === 0 || body.length < 8;
@@ -107,7 +107,7 @@ export async function nextMessages(
     if (messages !== undefined) return messages;
     await nextTurn();
   }
-  throw new NetlinkError(what, { errno: ETIMEDOUT, detail: 'the kernel did not answer' });
+  throw new NetlinkError(what, { errno: ETIMEDOUT, detail: 'no response from the kernel' });
 }
 
 function nextTurn(): Promise<void> {

@@ -104,7 +104,7 @@ class NetlinkSocket implements Netlink {
     const length = orThrow(receiveNow(this.#fd, this.#received), 'receive from the kernel');
     if (length === 0) return undefined;
     if (length > RECEIVE_BYTES) {
-      const detail = `${length} bytes at once, and there is room for ${RECEIVE_BYTES}`;
+      const detail = `message of ${length} bytes exceeds the buffer of ${RECEIVE_BYTES}`;
       throw new NetlinkError('receive from the kernel', { errno: EMSGSIZE, detail });
     }
     return readMessages(this.#received.subarray(0, length), isSkipped);

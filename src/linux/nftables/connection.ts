@@ -194,7 +194,7 @@ export class NftConnection implements Disposable {
     writer.raw(Buffer.alloc(HEADER_BYTES));
     writer.endMessage(begun);
     let id = 0;
-    const what = 'ask for the generation of the rules';
+    const what = 'read the nftables generation id';
     await request(this.#netlink, { bytes: writer.bytes, what }, ({ body }) => {
       id = unsigned32(readAttributes(body.subarray(HEADER_BYTES)).get(GENERATION.id)) ?? id;
     });

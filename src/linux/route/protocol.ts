@@ -36,7 +36,7 @@ export function linksQuestion(sequence: number): DumpQuestion {
   writer.raw(new Uint8Array(LINK_FIXED_BYTES));
   writer.u32le(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   writer.endMessage(message);
-  return { bytes: writer.bytes, what: 'list the network links' };
+  return { bytes: writer.bytes, what: 'list network interfaces' };
 }
 
 export function addressesQuestion(sequence: number): DumpQuestion {
@@ -45,5 +45,5 @@ export function addressesQuestion(sequence: number): DumpQuestion {
   const message = writer.beginMessage({ type: RTM_GETADDR, flags, sequence });
   writer.raw(new Uint8Array(ADDRESS_FIXED_BYTES));
   writer.endMessage(message);
-  return { bytes: writer.bytes, what: 'list the addresses of the machine' };
+  return { bytes: writer.bytes, what: 'list addresses of interfaces' };
 }

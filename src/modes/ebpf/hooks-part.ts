@@ -12,7 +12,7 @@ import { assertMayLoad } from '../../linux/bpf/permission.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { listLinks } from '../../linux/route/list-links.ts';
 import { watchLinks } from '../../linux/route/watch-links.ts';
-import type { Part, Surroundings } from '../part.ts';
+import type { AttachmentWords, Part, Surroundings } from '../part.ts';
 import { OWN_CGROUPS } from './mounts.ts';
 import { PACKET_PROGRAMS, readPrograms, SOCKET_PROGRAMS } from './programs.ts';
 
@@ -21,15 +21,34 @@ export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
 /** Both modes have the same maps, pins and socket hooks: removing one part removes the other. */
 const NAME = 'ebpf hooks';
 
+const ATTACHMENTS: readonly AttachmentWords[] = [
+  {
+    place: 'cgroup',
+    title: 'socket hooks (cgroup)',
+    noun: 'socket hook',
+    isHook: true,
+    named: (name) => `socket hook ${name}`,
+  },
+  {
+    place: 'tc',
+    title: 'interfaces (tc)',
+    noun: 'interface',
+    isHook: true,
+    named: (name) => `program on interface ${name}`,
+  },
+];
+
 /** Pods are translated when they connect. */
 export const SOCKET_HOOKS_PART: Part = {
   name: NAME,
+  attachments: ATTACHMENTS,
   open: (around) => new HooksPlane(hooksOptions(around)),
 };
 
 /** Pods are translated by the packets that they send; sockets of the node when they connect. */
 export const PACKET_HOOKS_PART: Part = {
   name: NAME,
+  attachments: ATTACHMENTS,
   open: (around) =>
     new HooksPlane({
       ...hooksOptions(around),

@@ -159,7 +159,7 @@ async function jumpWhileAway(scene: PlaneScene, jump: () => Promise<void>): Prom
     cluster.apiServer.startAgain();
     await cluster.apiServerReady();
   }
-  const heardSeconds = Number(/not heard for ([\d.-]+) s/.exec(told)?.[1]);
+  const heardSeconds = Number(/nothing received for ([\d.-]+) s/.exec(told)?.[1]);
   const mostSeconds = (performance.now() - awayMs) / 1_000 + 60;
   must(heardSeconds >= AWAY_SECONDS && heardSeconds < mostSeconds, `the status said "${told}"`);
   const tookMs = await scene.inside.becomesRight('diff', RIGHT_DEADLINE_MS);

@@ -114,7 +114,7 @@ async function replaceOften(scene: PlaneScene): Promise<PlaneOutcome> {
   return { rightAfter: 'each time', lost: `nothing: ${hammer.verdict()}` };
 }
 
-/** A link stays what it is and gets another program, or it was taken off for a moment. */
+/** A link stays what it is and gets another program, or it was detached for a moment. */
 async function changeBuilds(scene: PlaneScene): Promise<PlaneOutcome> {
   await scene.serving();
   const hammer = await scene.hammer();

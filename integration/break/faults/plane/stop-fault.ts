@@ -47,7 +47,7 @@ async function stop(scene: PlaneScene, seconds: number): Promise<PlaneOutcome> {
   await hammer.stop();
   must(hammer.failed().length === 0, hammer.verdict());
   const log = (await readFile(logFile)).subarray(logged).toString();
-  const noticed = /^W\S+ \S+ (the connection was lost.*)/m.exec(log)?.[1];
+  const noticed = /^W\S+ \S+ (connection to the API server lost.*)/m.exec(log)?.[1];
   must(noticed !== undefined, 'it never noticed that its watches were ended');
   must(scene.proxy.pid === pid && scene.proxy.ended() === undefined, 'the process ended');
   return {

@@ -1,16 +1,16 @@
 import type { TextCache } from './text-cache.ts';
 
-/** The bytes are no message. Caught where a message is read; never seen by anybody else. */
+/** The bytes are not a message. Caught by the message reader. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** How a value is written; the lower three bits of a tag. */
+/** Wire types: the lower three bits of a tag. */
 export const WIRE = { varint: 0, eightBytes: 1, counted: 2, fourBytes: 5 } as const;
 
 const MOST_VARINT_BYTES = 10;
 
-/** A place in bytes that are read from left to right, and never beyond an end. */
+/** A read position in a buffer, with an end that is never crossed. */
 export class Cursor {
   readonly bytes: Buffer;
   position: number;
@@ -30,8 +30,8 @@ export class Cursor {
   }
 
   /**
-   * Exact up to 2^53. Larger ones, which negative numbers are written as, stay larger than every
-   * bound that anybody asks for.
+   * Exact up to 2^53. Larger values, including negative numbers, stay larger than every bound in
+   * use.
    */
   varint(): number {
     let value = 0;
@@ -43,14 +43,14 @@ export class Cursor {
       if (byte < 0x80) return value;
       factor *= 0x80;
     }
-    throw new MalformedMessage('a number has no end');
+    throw new MalformedMessage('a varint has no end');
   }
 
-  /** Where the counted value that begins here ends. */
+  /** End of the length-delimited value that starts here. */
   countedEnd(): number {
     const length = this.varint();
     const end = this.position + length;
-    if (end > this.end) throw new MalformedMessage('a value is longer than its message');
+    if (end > this.end) throw new MalformedMessage('a field is longer than its message');
     return end;
   }
 
@@ -73,11 +73,11 @@ export class Cursor {
     else if (wireType === WIRE.counted) this.position = this.countedEnd();
     else if (wireType === WIRE.eightBytes) this.#advance(8);
     else if (wireType === WIRE.fourBytes) this.#advance(4);
-    else throw new MalformedMessage('a value is written in no known way');
+    else throw new MalformedMessage('unknown wire type');
   }
 
   #advance(count: number): void {
     this.position += count;
-    if (this.position > this.end) throw new MalformedMessage('a value is longer than its message');
+    if (this.position > this.end) throw new MalformedMessage('a field is longer than its message');
   }
 }

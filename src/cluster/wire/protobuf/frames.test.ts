@@ -22,7 +22,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return sorted.map((end, index) => bytes.subarray(sorted[index - 1] ?? 0, end));
 }
 
-it('gives the same frames however the bytes are cut, and none for what is too long', () => {
+it('returns the same frames for any chunks, and none that are too long', () => {
   const contents = fc.array(fc.uint8Array({ maxLength: 20 }));
   fc.assert(
     fc.property(contents, fc.array(fc.nat()), (frames, places) => {
@@ -36,7 +36,7 @@ it('gives the same frames however the bytes are cut, and none for what is too lo
   );
 });
 
-it('keeps nothing of a frame that is too long, however long it is said to be', () => {
+it('buffers nothing of a frame that is too long, whatever its declared length', () => {
   const start = Buffer.from([0xff, 0xff, 0xff, 0xff, 1, 2, 3]);
   assert.deepEqual(split([start, Buffer.alloc(100_000), Buffer.alloc(100_000)]), [undefined]);
 });

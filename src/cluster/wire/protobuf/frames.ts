@@ -5,21 +5,21 @@ const NO_BYTES = Buffer.alloc(0);
 const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 /**
- * Cuts a stream of bytes into frames, each of which comes after its length in four bytes. Copies
- * only what is split over chunks, once for each frame.
+ * Splits a stream into frames, each preceded by its length in four bytes. Copies only frames that
+ * span chunks, once each.
  */
 export class FrameSplitter {
   readonly #maxFrameBytes: number;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
-  /** Of a frame that is too long to keep. */
+  /** Bytes left of a frame that is too long. */
   #bytesToSkip = 0;
 
   constructor(options: { readonly maxFrameBytes?: number } = {}) {
     this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
   }
 
-  /** The frames that this chunk completes. Undefined stands for one that was too long to keep. */
+  /** The frames that this chunk completes. Undefined stands for a frame that was too long. */
   push(chunk: Buffer): (Buffer | undefined)[] {
     const frames: (Buffer | undefined)[] = [];
     let rest = this.#bytesToSkip === 0 ? chunk : this.#afterSkipping(chunk);
@@ -41,7 +41,7 @@ export class FrameSplitter {
       const end = LENGTH_BYTES + length;
       if (rest.length < end) break;
       if (length > 0) frames.push(rest.subarray(LENGTH_BYTES, end));
-      // Nearly always one frame is all of a chunk.
+      // Usually a chunk is exactly one frame.
       rest = rest.length === end ? NO_BYTES : rest.subarray(end);
     }
     if (rest.length > 0) this.#keep(rest);
@@ -53,7 +53,7 @@ export class FrameSplitter {
     this.#pendingBytes += part.length;
   }
 
-  /** Before it is worth while to put the pending parts together. */
+  /** Pending bytes below which chunks are not joined yet. */
   #wantedBytes(): number {
     const [first] = this.#pending;
     if (first === undefined || first.length < LENGTH_BYTES) return LENGTH_BYTES;

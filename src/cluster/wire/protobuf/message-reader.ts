@@ -2,18 +2,18 @@ import { Cursor, MalformedMessage, WIRE } from './cursor.ts';
 import type { Field, Shape } from './shape.ts';
 import { TextCache } from './text-cache.ts';
 
-/** As it would be in JSON, but for times, which are in milliseconds. */
+/** The JSON shape, except that times are in milliseconds. */
 export type Message = Record<string, unknown>;
 
 const DEEPEST = 16;
 /** The last second of the year 9999. */
 const LATEST_SECONDS = 253_402_300_799;
 
-/** Reads messages, and remembers the texts that it has read lately. */
+/** Decodes messages, with a cache of recent strings. */
 export class MessageReader {
   readonly #texts = new TextCache();
 
-  /** Undefined when the bytes are no message. It may begin behind the first. */
+  /** Undefined: not a message. `start` may be after the first byte. */
   read(bytes: Buffer, shape: Shape, begin = 0): Message | undefined {
     try {
       return readFields(new Cursor(bytes, this.#texts, begin), shape, 0);
@@ -72,13 +72,13 @@ function readValue(cursor: Cursor, { type }: Field, depth: number): unknown {
       return value;
     }
     case 'texts':
-      throw new MalformedMessage('a list of maps');
+      throw new MalformedMessage('a list of maps is not supported');
   }
 }
 
 /**
- * From here on a counted value is read as if nothing came after it; gives where what is around it
- * ends. Two functions rather than one that is given a third: there are a million at a start.
+ * Limits the cursor to a length-delimited value, and returns the previous end. Two functions
+ * instead of a callback: there are a million calls at a start.
  */
 function enter(cursor: Cursor): number {
   const outerEnd = cursor.end;
@@ -120,7 +120,7 @@ function readTime(cursor: Cursor): number | undefined {
     if (tag === (TIME_SECONDS << 3) + WIRE.varint) seconds = cursor.varint();
     else cursor.skip(tag & 7);
   }
-  // No time at all is written as a message without anything in it, or as the year 1.
+  // An unset time is encoded as an empty message, or as the year 1.
   if (seconds === undefined || seconds > LATEST_SECONDS) return undefined;
   return seconds * 1000;
 }

@@ -28,15 +28,15 @@ function read(bytes: Buffer, kind: Kind = 'slice'): (WatchEvent | undefined)[] {
   return [...PROTOBUF_ENCODING.events(kind).push(bytes)];
 }
 
-describe('events of a watch', () => {
-  it('are read into what the same object in JSON is', () => {
+describe('PROTOBUF_ENCODING, watch events', () => {
+  it('decodes into the same objects as JSON', () => {
     assert.deepEqual(read(eventFrame('slice', 'MODIFIED', SLICE)), [
       { type: 'put', object: SLICE },
     ]);
     assert.equal(read(eventFrame('slice', 'DELETED', SLICE))[0]?.type, 'delete');
   });
 
-  it('tell where the initial ones end', () => {
+  it('marks the end of the initial events', () => {
     const annotations = { 'k8s.io/initial-events-end': 'true', other: 'left out' };
     const object = { metadata: { resourceVersion: '12', annotations } };
     assert.deepEqual(read(eventFrame('service', 'BOOKMARK', object), 'service'), [
@@ -44,14 +44,14 @@ describe('events of a watch', () => {
     ]);
   });
 
-  it('tell of a failure by its status', () => {
+  it('decodes a Status', () => {
     const status = { message: 'too old', reason: 'Expired', code: 410 };
     assert.deepEqual(read(eventFrame('Status', 'ERROR', status)), [
       { type: 'error', status: { ...status, retryAfterMs: undefined } },
     ]);
   });
 
-  it('are undefined where they cannot be read, and the next one is read', () => {
+  it('returns undefined for an undecodable event, and decodes the next', () => {
     const good = eventFrame('slice', 'ADDED', SLICE);
     const bad = Buffer.from(good);
     bad.writeUInt8(0xff, 12);
@@ -61,8 +61,8 @@ describe('events of a watch', () => {
   });
 });
 
-describe('whatever comes', () => {
-  it('never throws, and what is read can be narrowed', () => {
+describe('PROTOBUF_ENCODING, any input', () => {
+  it('never throws, and its result can be narrowed', () => {
     const good = eventFrame('slice', 'ADDED', SLICE);
     const damage = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 6 });
     fc.assert(
@@ -77,7 +77,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('never throws on bytes at random, as a list or a status either', () => {
+  it('never throws on random bytes as a list or a Status', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (random) => {
         const bytes = envelope('ServiceList', Buffer.from(random));

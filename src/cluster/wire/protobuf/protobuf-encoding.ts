@@ -20,11 +20,11 @@ export const PROTOBUF_ENCODING: Encoding = {
   readStatus: (body) => readStatus(unwrap(new MessageReader(), body, STATUS_SHAPE)),
 };
 
-/** What every object of the API begins with in this encoding. */
+/** Magic bytes of the encoding. */
 const MAGIC = Buffer.from('k8s\0', 'latin1').readUInt32BE();
 const MAGIC_BYTES = 4;
 
-/** The object in its envelope. The envelope says when it is the report of a failure instead. */
+/** The object in its envelope, which says whether it is a Status instead. */
 function unwrap(reader: MessageReader, bytes: unknown, shape: Shape): Message | undefined {
   if (!Buffer.isBuffer(bytes) || bytes.length < MAGIC_BYTES) return undefined;
   if (bytes.readUInt32BE() !== MAGIC) return undefined;

@@ -1,9 +1,9 @@
 /**
- * Which fields of a message are read, by their numbers, and the name that each has in JSON. What is
- * not named here is passed over without being looked at.
+ * The fields of a message that are decoded, by number, with their JSON names. Other fields are
+ * skipped.
  */
 export interface Shape {
-  /** At the place of its number. */
+  /** Indexed by field number. */
   readonly fields: readonly (Field | undefined)[];
 }
 
@@ -16,7 +16,7 @@ export interface Field {
 export type FieldType =
   | { readonly is: 'text' | 'integer' | 'boolean' | 'time' | 'bytes' }
   | { readonly is: 'message'; readonly shape: Shape }
-  /** A map of texts, of which only these keys are kept. */
+  /** A map of strings, of which only these keys are kept. */
   | { readonly is: 'texts'; readonly keys: ReadonlySet<string> };
 
 type Fields = Readonly<Record<number, Field>>;
@@ -24,7 +24,7 @@ type Fields = Readonly<Record<number, Field>>;
 export function shapeOf(fields: Fields): Shape {
   const list: (Field | undefined)[] = [];
   for (const [number, field] of Object.entries(fields)) list[Number(number)] = field;
-  // Without holes: V8 reads a list that has some more slowly.
+  // Without holes: V8 reads sparse arrays more slowly.
   return { fields: Array.from(list) };
 }
 
@@ -35,7 +35,7 @@ function field(is: 'text' | 'integer' | 'boolean' | 'time' | 'bytes') {
 export const text = field('text');
 export const integer = field('integer');
 export const boolean = field('boolean');
-/** Read into milliseconds since 1970. */
+/** Decoded into milliseconds since 1970. */
 export const time = field('time');
 export const bytes = field('bytes');
 

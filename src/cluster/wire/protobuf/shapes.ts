@@ -152,7 +152,7 @@ export const STATUS_SHAPE = shapeOf({
   6: integer('code'),
 });
 
-/** What every object is wrapped in. */
+/** The envelope of every object. */
 export const ENVELOPE_SHAPE = shapeOf({
   1: message('typeMeta', shapeOf({ 2: text('kind') })),
   2: bytes('raw'),

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { TextCache } from './text-cache.ts';
 
-it('gives the text of the bytes, whatever it was given before', () => {
+it('returns the string of the bytes, whatever it cached before', () => {
   const texts = fc.array(fc.oneof(fc.string({ maxLength: 3 }), fc.string({ unit: 'binary' })));
   fc.assert(
     fc.property(texts, (list) => {
@@ -16,7 +16,7 @@ it('gives the text of the bytes, whatever it was given before', () => {
   );
 });
 
-it('gives bytes that are no text what Node gives them, also where a known text has their length', () => {
+it('decodes invalid UTF-8 as Node does, also if a cached string has the same length', () => {
   const cache = new TextCache();
   for (const bytes of [Buffer.from('ÿ', 'latin1'), Buffer.from([0xfd]), Buffer.from([0x80])]) {
     assert.equal(cache.read(bytes, 0, bytes.length), bytes.toString('utf8'));

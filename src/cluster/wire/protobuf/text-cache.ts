@@ -2,8 +2,8 @@ const PLACES = 4096;
 const LONGEST = 48;
 
 /**
- * Remembers texts by their bytes. Names of nodes, labels and protocols come again and again, and to
- * compare one with what was last found at its place is cheaper than to make it anew.
+ * Caches decoded strings by their bytes. Names of nodes, labels and protocols repeat, and comparing
+ * with the cached string is cheaper than creating a new one.
  */
 export class TextCache {
   readonly #texts: string[] = new Array(PLACES).fill('');
@@ -26,7 +26,7 @@ function placeOf(bytes: Buffer, start: number, end: number): number {
   return (hash ^ (hash >>> 15)) & (PLACES - 1);
 }
 
-/** Only a text of ASCII has as many bytes as characters, each with its number. */
+/** Only an ASCII string has as many bytes as characters. */
 function isEqual(text: string, bytes: Buffer, start: number): boolean {
   for (let at = 0; at < text.length; at++) {
     const byte = bytes[start + at] ?? 0;

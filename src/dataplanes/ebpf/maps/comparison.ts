@@ -24,7 +24,7 @@ export interface ComparedRow {
   readonly presentKeys: readonly Binary[];
 }
 
-/** Goes through the rows and says what of them the maps have. */
+/** Compares rows with the entries of the maps. */
 export class Comparison {
   readonly #frontends: Map<Binary, Buffer>;
   readonly #slots: Buffer;

@@ -8,8 +8,8 @@ const VALUE_WORDS = wordsIn(FRONTEND);
 const ENDPOINT_WORDS = SLOT.connections / 4;
 
 /**
- * Numbers by which a look at the maps tells whether they hold what was written. The kernel tells
- * nobody when a map is written to, and a copy of everything would be as large as the maps.
+ * Sums by which a scan of the maps tells whether they hold what was written. The kernel reports no
+ * writes of maps, and a copy of everything would be as large as the maps.
  */
 
 /** Of one frontend. Those of all are added up: order does not matter, and one can be taken away. */

@@ -19,7 +19,7 @@ import {
 import { ONLY } from './map-set.ts';
 import type { Tables } from './tables.ts';
 
-/** What is the same for every look at one node. */
+/** What node entries are computed from beside the facts. */
 export interface NodeAbout {
   /** What stands for the node itself. */
   readonly hostCookie: bigint;
@@ -106,7 +106,7 @@ function networkBytes(range: Cidr | undefined): Buffer {
 }
 
 /**
- * Gives what was amiss; with `write`, it is no more. What is wanted is asked for when all is read:
+ * Gives the differences; with `write`, repairs them. What is wanted is asked for when all is read:
  * interfaces come and go meanwhile.
  */
 export async function compareNodeEntries(

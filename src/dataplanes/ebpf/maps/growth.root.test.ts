@@ -30,7 +30,7 @@ function smallObject(): BpfObject & { programs: ObjectProgram[] } {
   return { ...place.object, maps, programs: [...place.object.programs] };
 }
 
-test('maps grow under hooks of which one has been taken off', async () => {
+test('maps grow under hooks of which one was detached', async () => {
   const plane = place.newPlane({ object: smallObject() });
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
   const last = HOOK_NAMES.at(-1) ?? 'connect4';

@@ -23,7 +23,7 @@ export function grownSizes(
   if (slots > 0 && tables.slots.maxEntries >= MOST_SLOTS) {
     throw new BpfError(
       'BPF_FULL',
-      `no room for ${slots} endpoints: all ${MOST_SLOTS} slots are used`,
+      `the ebpf map slots is full: ${slots} more endpoints do not fit into ${MOST_SLOTS} slots`,
       {
         next: 'use mode nftables, which has no such limit',
       },

@@ -7,7 +7,7 @@ import { StickyPorts } from './sticky-ports.ts';
 
 /**
  * What the plane knows of the maps without reading them: where each row has its endpoints, and by
- * which numbers a look tells whether somebody else wrote.
+ * which sums a scan tells whether another process wrote.
  */
 export class Knowledge {
   facts: NodeFacts | undefined;

@@ -146,7 +146,7 @@ export function writeAddress(target: Words, at: number, text: string): void {
     return;
   }
   const ip = parseIp(text);
-  if (ip?.version !== 6) throw new RangeError(`'${text}' is no address`);
+  if (ip?.version !== 6) throw new RangeError(`'${text}' is not an IP address`);
   bytesOf(target).set(ip.bytes, at * WORD_BYTES);
 }
 

@@ -1,4 +1,4 @@
-/** Every map of bpf/, by name: what is pinned, and what must be there to be looked at. */
+/** Every map of bpf/, by name: what is pinned, and what must be there to be read. */
 export const MAP_NAMES: readonly string[] = [
   'frontends',
   'slots',

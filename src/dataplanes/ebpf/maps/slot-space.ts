@@ -68,7 +68,7 @@ export class SlotSpace {
     this.#resting.push({ range, untilMs: this.#nowMs() + REUSE_AFTER_MS });
   }
 
-  /** Nobody has seen it: it need not rest. */
+  /** No program has seen it: it need not rest. */
   giveBackUnused({ first, length: count }: SlotRange): void {
     this.#release({ first, length: standardLength(count) });
   }

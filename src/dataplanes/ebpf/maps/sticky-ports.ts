@@ -30,7 +30,7 @@ export class StickyPorts {
     this.#byKey.set(key, port);
   }
 
-  /** Call it before the programs see the rows, so that no sweep takes their clients for strangers. */
+  /** Call it before the programs see the rows, so that no sweep deletes their affinity entries. */
   addAll(changes: readonly RowChange[]): void {
     for (const { after } of changes) if (after) this.add(after);
   }

@@ -34,9 +34,9 @@ export interface Shortage {
 }
 
 /**
- * The changes of some rows. Endpoints are written where nobody looks, then each frontend is led
- * there by one write, so that a program sees the old list or the new one. What is refused half way
- * is taken back.
+ * The changes of some rows. Endpoints are written to free slots, then each frontend is pointed there
+ * by one write, so that a program sees the old list or the new one. A transaction that the kernel
+ * rejects half-way is rolled back.
  */
 export class Transaction {
   readonly #knowledge: Knowledge;
@@ -79,7 +79,7 @@ export class Transaction {
         frontends.delete(key);
       }
     } catch (error) {
-      this.#takeBack(undo);
+      this.#rollBack(undo);
       throw error;
     }
     this.#settle(undo);
@@ -195,7 +195,7 @@ export class Transaction {
     }
   }
 
-  #takeBack(undo: readonly Undo[]): void {
+  #rollBack(undo: readonly Undo[]): void {
     const { frontends } = this.#tables;
     this.#written.mayExist.forEach((mayExist, index) => {
       if (!mayExist) frontends.delete(this.#written.key(index));

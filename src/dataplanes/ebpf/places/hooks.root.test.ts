@@ -22,7 +22,7 @@ function notOne(): string[] {
   });
 }
 
-test('programs that were attached with other pins are taken off', async () => {
+test('programs that were attached with other pins are detached', async () => {
   await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
   const plane = place.newPlane();
   const { differences } = await plane.inspect(NOTHING, 'everything');

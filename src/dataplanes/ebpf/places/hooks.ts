@@ -12,7 +12,7 @@ export type Programs = ReadonlyMap<string, BpfProgram>;
 
 type State = 'right' | 'missing' | 'different';
 
-/** What is not as it should be, and how it is put right. */
+/** A difference, and how it is repaired. */
 interface Flaw {
   readonly name: HookName;
   readonly state: Exclude<State, 'right'>;
@@ -20,7 +20,7 @@ interface Flaw {
 }
 
 /**
- * The programs at the sockets of a control group. Links that stand and run our programs on our maps
+ * The programs at the sockets of a cgroup. Links that stand and run our programs on our maps
  * are left alone, so that a restart changes nothing.
  */
 export class Hooks {
@@ -40,7 +40,7 @@ export class Hooks {
     this.#programs = of.programs;
   }
 
-  /** Gives what is amiss without touching it. */
+  /** Gives the differences, without a write. */
   differences(): Difference[] {
     return this.#flaws().map(({ name, state }) => ({ kind: state, object: hookText(name) }));
   }
@@ -52,14 +52,14 @@ export class Hooks {
     return HOOK_NAMES.map((name) => ({ place: 'cgroup', name, isAttached: !missing.has(name) }));
   }
 
-  /** Programs of ours that others have attached. Not for every look: it goes over all links of the machine. */
+  /** Our programs that other processes have attached. Not for every poll: it reads all links of the machine. */
   strays(): Difference[] {
     this.#flaws();
     return strays(this.#search());
   }
 
-  /** Puts right what is amiss; gives what it was. */
-  mend(): Difference[] {
+  /** Repairs the differences, and gives them. */
+  repair(): Difference[] {
     const flaws = this.#flaws();
     const foreign = detachStrays(this.#search());
     for (const flaw of flaws) this.#repair(flaw);
@@ -69,7 +69,7 @@ export class Hooks {
     ];
   }
 
-  /** The same programs on other maps. `mend` puts them in place, each in one step for a socket. */
+  /** The same programs on other maps. `repair` puts them in place, each in one step for a socket. */
   use(programs: Programs): void {
     this.#programs = programs;
     this.#same.forget();
@@ -134,8 +134,8 @@ export class Hooks {
 function idOfCgroup(path: string): bigint {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found) return found.ino;
-  throw new PlaneError(`there is no control group ${path}`, {
+  throw new PlaneError(`cgroup ${path} does not exist`, {
     code: 'CGROUP_MISSING',
-    next: 'name a group of version 2 in fairlead.cgroup, or leave it empty for the root of all',
+    next: 'set fairlead.cgroup to a cgroup v2 folder, or leave it empty for the root cgroup',
   });
 }

@@ -22,7 +22,7 @@ export function ingressStrays(
     const { target, programId } = link.info();
     if (target.kind !== 'tcx' || target.attachType !== tcxAttachType('ingress')) return undefined;
     if (!isAttachedHere(target.ifindex, id) || !looksLikeOurs(programId, INGRESS)) return undefined;
-    return `${ingressText(target.ifindex)}, attached beside ours`;
+    return `${ingressText(target.ifindex)}, a second program attached beside that of Fairlead`;
   };
   return eachStrayLink({ kept, nameOf, visit }).map((object) => ({ kind: 'foreign', object }));
 }

@@ -77,7 +77,7 @@ export class Ingress {
     return ingressStrays(this.#keptIds(), () => undefined);
   }
 
-  async mend(): Promise<Difference[]> {
+  async repair(): Promise<Difference[]> {
     this.#refused.clear();
     const flaws = this.#flaws();
     const superfluous = this.#superfluous();
@@ -94,7 +94,7 @@ export class Ingress {
 
   #textOf(ifindex: number): string {
     const refused = this.#refused.get(ifindex);
-    return `${ingressText(ifindex)}${refused ? `, which is refused: ${refused.message}` : ''}`;
+    return `${ingressText(ifindex)}${refused ? `, cannot be attached: ${refused.message}` : ''}`;
   }
 
   /**
@@ -110,7 +110,7 @@ export class Ingress {
     await this.#attachInTurn(fresh.map((ifindex) => ({ ifindex, link: undefined })));
   }
 
-  /** The same program on other maps; `mend` puts it in place. */
+  /** The same program on other maps; `repair` puts it in place. */
   use(program: BpfProgram | undefined): void {
     this.#program = program;
     this.#same.forget();

@@ -112,7 +112,7 @@ test('a program that a stranger takes off is told and put back', async (t) => {
   using(openPinnedLink(pinOf(network.pins, index)), (link) => link.detach());
   assert.equal(programCount(index), 0);
   const toldMs = await untilSo('it is told', () => DRIFTS.length > 0, TOLD_WITHIN_MS);
-  assert.match(DRIFTS[0]?.what ?? '', new RegExp(`ingress of interface ${index} was taken off`));
+  assert.match(DRIFTS[0]?.what ?? '', new RegExp(`ingress of interface ${index} was detached`));
   await plane.inspect({ facts: NODE_FACTS, rows: ROWS }, 'reported');
   assert.equal(programCount(index), 1);
   t.diagnostic(`told after ${toldMs.toFixed()} ms`);
@@ -138,7 +138,7 @@ function otherProgram(): { loaded: LoadedObject; program: BpfProgram } {
   return { loaded, program };
 }
 
-test('one that is attached beside ours is found and taken off', async () => {
+test('one that is attached beside ours is found and detached', async () => {
   const index = await indexOf('eth0');
   const { loaded, program } = otherProgram();
   const link = attachTcx(program, { ifindex: index, direction: 'ingress' });
@@ -146,7 +146,7 @@ test('one that is attached beside ours is found and taken off', async () => {
   const { differences } = await plane.inspect({ facts: NODE_FACTS, rows: ROWS }, 'everything');
   assert.deepEqual(
     differences.map(({ object }) => object),
-    [`ebpf ingress of interface ${index}, attached beside ours`],
+    [`ebpf ingress of interface ${index}, a second program attached beside that of Fairlead`],
   );
   assert.equal(programCount(index), 1);
   link.close();
@@ -243,7 +243,7 @@ test('a stranger is told although interfaces come and go meanwhile', async () =>
   const behind = await indexOf('behind');
   await untilSo('the next is attached', () => programCount(behind) === 1);
   await untilSo('it is told', () => DRIFTS.length > 0, TOLD_WITHIN_MS);
-  assert.match(DRIFTS[0]?.what ?? '', new RegExp(`interface ${before} was taken off`));
+  assert.match(DRIFTS[0]?.what ?? '', new RegExp(`interface ${before} was detached`));
   await watch.stop();
   await busy.remove();
 });

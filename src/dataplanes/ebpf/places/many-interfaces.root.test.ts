@@ -78,11 +78,11 @@ test('those that wait for their turn are not missed, and get it once', async () 
   const interfaces = () => served;
   const ingress = new Ingress({ pins, interfaces, program: loaded.programs.get(INGRESS) });
   try {
-    const mended = ingress.mend();
+    const repaired = ingress.repair();
     assert.ok(pins.linkNames().length < served.length, 'nobody waits');
     assert.deepEqual(ingress.differences(), []);
     // News that come now find the same ones without the program.
-    await Promise.all([mended, ingress.follow()]);
+    await Promise.all([repaired, ingress.follow()]);
     assert.equal(pins.linkNames().length, served.length);
   } finally {
     ingress.close();

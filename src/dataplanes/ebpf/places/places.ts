@@ -5,7 +5,7 @@ import { Hooks } from './hooks.ts';
 import { Ingress } from './ingress.ts';
 import { INGRESS } from './programs.ts';
 
-/** Where programs of ours run: at the sockets of a control group, and at interfaces. */
+/** The hooks of our programs: sockets of a cgroup, and interfaces. */
 export class Places {
   readonly #hooks: Hooks;
   readonly #ingress: Ingress;
@@ -23,7 +23,7 @@ export class Places {
     this.#ingress = new Ingress({ pins, interfaces, program: loaded.programs.get(INGRESS) });
   }
 
-  /** Gives what is amiss without touching it. */
+  /** Gives the differences, without a write. */
   differences(): Difference[] {
     return [...this.#hooks.differences(), ...this.#ingress.differences()];
   }
@@ -41,9 +41,9 @@ export class Places {
     return [...this.#hooks.strays(), ...this.#ingress.strays()];
   }
 
-  /** Puts right what is amiss; gives what it was. */
-  async mend(): Promise<Difference[]> {
-    return [...this.#hooks.mend(), ...(await this.#ingress.mend())];
+  /** Repairs the differences, and gives them. */
+  async repair(): Promise<Difference[]> {
+    return [...this.#hooks.repair(), ...(await this.#ingress.repair())];
   }
 
   /** The interfaces of the machine have changed: new ones get the program, those that went lose it. */
@@ -51,7 +51,7 @@ export class Places {
     await this.#ingress.follow();
   }
 
-  /** The same programs on other maps. `mend` puts them in place, each in one step. */
+  /** The same programs on other maps. `repair` puts them in place, each in one step. */
   use(loaded: LoadedObject): void {
     for (const program of this.#loaded.programs.values()) program.close();
     this.#loaded = loaded;

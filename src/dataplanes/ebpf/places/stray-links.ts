@@ -4,7 +4,7 @@ import type { BpfLink } from '../../../linux/bpf/link.ts';
 
 /**
  * Links of the machine that `nameOf` knows as ours, but for those that are as they should be; gives
- * their names. Not for every look: it goes over all of them.
+ * their names. Not for every poll: it reads all of them.
  */
 export function eachStrayLink(of: {
   /** Ids. */

@@ -12,7 +12,7 @@ export interface StraySearch {
 }
 
 /**
- * Programs of ours at the control group that we hold no link of: they were attached by a process
+ * Programs of ours at the cgroup that we hold no link of: they were attached by a process
  * with other pins, or their pins are out of our sight. They would run before ours for ever, on maps
  * that nobody writes.
  */
@@ -32,7 +32,7 @@ function eachStray(
   if (cgroupId === undefined) return [];
   const nameOf = (link: BpfLink): string | undefined => {
     const hook = hookOf(link, cgroupId);
-    return hook && `${hookText(hook)}, attached beside ours`;
+    return hook && `${hookText(hook)}, a second program attached beside that of Fairlead`;
   };
   return eachStrayLink({ kept, nameOf, visit }).map((object) => ({ kind: 'foreign', object }));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
-import { openNetlink } from '../../../linux/netlink/socket.ts';
+import { type Netlink, openNetlink } from '../../../linux/netlink/socket.ts';
 import { run } from '../../../linux/netlink/testing/own-namespace.ts';
 import {
   NETLINK_NETFILTER,
@@ -21,13 +21,18 @@ import { listingDifferences } from './canonical.ts';
 const EVENT_BUFFER_BYTES = 8 * 1024 * 1024;
 
 /** A plane in the network namespace of the test. */
-export function newPlane(receiveBufferBytes = EVENT_BUFFER_BYTES): NftablesPlane {
+export function newPlane(
+  of: { readonly receiveBufferBytes?: number; readonly wrap?: (netlink: Netlink) => Netlink } = {},
+): NftablesPlane {
+  const { receiveBufferBytes = EVENT_BUFFER_BYTES, wrap = (netlink) => netlink } = of;
   return new NftablesPlane({
     openNetlink: (kind) =>
-      openNetlink({
-        protocol: NETLINK_NETFILTER,
-        ...(kind === 'events' ? { groups: [NFNLGRP_NFTABLES], receiveBufferBytes } : {}),
-      }),
+      wrap(
+        openNetlink({
+          protocol: NETLINK_NETFILTER,
+          ...(kind === 'events' ? { groups: [NFNLGRP_NFTABLES], receiveBufferBytes } : {}),
+        }),
+      ),
   });
 }
 
@@ -69,7 +74,7 @@ function assertSameListing(actual: string, wanted: string): void {
   assert.deepEqual(listingDifferences(actual, wanted), []);
 }
 
-/** What `nft` lists is what `render` prints, and a look at the kernel finds nothing amiss. */
+/** What `nft` lists is what `render` prints, and an inspection finds no differences. */
 export async function assertIs(
   plane: NftablesPlane,
   desired: Desired & { readonly rows: readonly Forwarding[] },

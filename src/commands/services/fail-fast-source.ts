@@ -19,7 +19,7 @@ const HEALS: ReadonlySet<ClusterErrorCode> = new Set<ClusterErrorCode>([
  * For commands that ask once: what no waiting helps against is their error, and not one of many
  * warnings. `run` and `--watch` go on instead.
  */
-export class ImpatientSource implements Source {
+export class FailFastSource implements Source {
   readonly #source: Source;
   readonly #failed = Promise.withResolvers<never>();
 

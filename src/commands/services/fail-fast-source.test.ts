@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ClusterError, type ClusterErrorCode } from '../../cluster/errors.ts';
 import type { ProblemListener, Source } from '../../cluster/source.ts';
-import { ImpatientSource } from './impatient-source.ts';
-import { patiently } from './patience.ts';
+import { FailFastSource } from './fail-fast-source.ts';
+import { waitForSource } from './wait-for-source.ts';
 
 function stage() {
   const told: string[] = [];
   let tell: ProblemListener = () => undefined;
   const silent: Source = { run: async () => undefined, health: () => [] };
-  const source = new ImpatientSource(
+  const source = new FailFastSource(
     (onProblem) => {
       tell = onProblem;
       return silent;
@@ -26,7 +26,7 @@ const FOREVER = new Promise<void>(() => undefined);
 describe('a source that is asked once', () => {
   it('fails with what no waiting helps against, once it has come twice', async () => {
     const { told, source, problem } = stage();
-    const waiting = patiently(FOREVER, source);
+    const waiting = waitForSource(FOREVER, source);
     problem('CLUSTER_TLS');
     problem('CLUSTER_TLS', 'slice');
     problem('CLUSTER_TLS');
@@ -43,7 +43,7 @@ describe('a source that is asked once', () => {
     const { source, problem } = stage();
     problem('CLUSTER_UNREACHABLE');
     problem('CLUSTER_UNREACHABLE', 'slice');
-    await patiently(Promise.resolve(), source);
+    await waitForSource(Promise.resolve(), source);
   });
 
   it('says what makes the answer incomplete, and not what heals', () => {

@@ -30,7 +30,7 @@ export function tableChanges(): TableChanges {
 }
 
 /** Writes what is missing or different of all that does not depend on rows. */
-export function mendFixedParts(
+export function repairFixedParts(
   changes: TableChanges,
   of: {
     readonly family: Family;
@@ -65,17 +65,17 @@ export function mendFixedParts(
     differ('filter', `${FIREWALL} ${rule}`, false);
     changes.filter.append(FIREWALL, rule);
   }
-  const { missing, unwanted } = mendJumps(changes, view, setting);
+  const { missing, unwanted } = repairJumps(changes, view, setting);
   for (const { table, chain, rule } of missing) differ(table, `${chain} ${rule}`, false);
   for (const { table, chain, rule } of unwanted) {
     const object = `${family} ${table} ${chain} ${rule}`;
     differences.add(() => ({ kind: 'foreign', object }));
   }
-  mendLastRules(changes.nat, { ...of, differ });
+  repairLastRules(changes.nat, { ...of, differ });
 }
 
 /** Adds the ways into our chains that are missing, and deletes those for others than are served. */
-export function mendJumps(
+export function repairJumps(
   changes: TableChanges,
   view: KernelView,
   { facts }: Setting,
@@ -103,7 +103,7 @@ function jumpId({ table, chain, rule }: Jump): string {
   return `${table} ${chain} ${rule}`;
 }
 
-function mendLastRules(
+function repairLastRules(
   change: TableChange,
   of: {
     readonly family: Family;

@@ -2,28 +2,31 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Source } from '../../cluster/source.ts';
 import { CommandError } from '../command-error.ts';
 import { printNote } from '../terminal/print.ts';
-import { ImpatientSource } from './impatient-source.ts';
+import { FailFastSource } from './fail-fast-source.ts';
 
 const SPEAK_AFTER_MS = 2_000;
 const GIVE_UP_AFTER_MS = 60_000;
 
 /** Waits; says what for when it takes long, and gives up when it takes too long. */
-export async function patiently(work: Promise<void>, source: Source): Promise<void> {
+export async function waitForSource(work: Promise<void>, source: Source): Promise<void> {
   const over = new AbortController();
   const after = <T>(ms: number, then: () => T): Promise<T> =>
     delay(ms, undefined, { signal: over.signal }).then(then);
   const speaking = after(SPEAK_AFTER_MS, () => printNote(`waiting for ${stateOf(source)}`));
   const givingUp = after(GIVE_UP_AFTER_MS, () => {
-    throw new CommandError(`the cluster was not told within ${GIVE_UP_AFTER_MS} ms`, {
-      code: 'SOURCE_INCOMPLETE',
-      next: stateOf(source),
-    });
+    throw new CommandError(
+      `the initial list of the cluster was not complete within ${GIVE_UP_AFTER_MS} ms`,
+      {
+        code: 'SOURCE_INCOMPLETE',
+        next: `check the connection to the API server: ${stateOf(source)}`,
+      },
+    );
   });
   // Both end with an abort when the work is done, which is no news.
   speaking.catch(() => undefined);
   givingUp.catch(() => undefined);
   try {
-    const futile = source instanceof ImpatientSource ? [source.failed] : [];
+    const futile = source instanceof FailFastSource ? [source.failed] : [];
     await Promise.race([work, givingUp, ...futile]);
   } finally {
     over.abort();

@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { packRun, unpackRun } from './packed-run.ts';
+import { RUN_FORMAT, type Run } from './record.ts';
+
+export function emptyRun(of: Pick<Run, 'machine' | 'startedAt' | 'planted'>): Run {
+  return { format: RUN_FORMAT, tookSeconds: 0, visits: [], limits: [], ...of };
+}
+
+/** Undefined: there is no such file. */
+export async function readRun(file: string): Promise<Run | undefined> {
+  if (!existsSync(file)) return undefined;
+  const run = unpackRun(await readFile(file, 'utf8'));
+  if (run.format !== RUN_FORMAT) throw new Error(`${file} is of another version of this program`);
+  return run;
+}
+
+/** Written beside and then renamed: an interruption leaves either the old file or the new one. */
+export async function keepRun(file: string, run: Run): Promise<void> {
+  const unfinished = `${file}.writing`;
+  await writeFile(unfinished, packRun(run));
+  await rename(unfinished, file);
+}
