@@ -37,6 +37,6 @@ describe('judgePromptness()', () => {
   it('prints a proxy that may be late and does not judge it', () => {
     const lateness = { withinMs: 10_000, reason: 'waits a second between two syncs' };
     const { verdict, reason, behindMs } = verdictOf(() => 1_010, lateness);
-    assert.deepEqual([verdict, reason, behindMs], ['not judged', lateness.reason, 1_000]);
+    assert.deepEqual([verdict, reason, behindMs], ['no verdict', lateness.reason, 1_000]);
   });
 });

@@ -14,7 +14,7 @@ export interface Promptness {
   readonly barrier: Quartiles;
   readonly watcher: Quartiles;
   readonly behindMs: number;
-  readonly verdict: 'prompt' | 'late' | 'not judged';
+  readonly verdict: 'prompt' | 'late' | 'no verdict';
   /** What the verdict rests on. */
   readonly reason: string;
 }
@@ -40,7 +40,7 @@ export function judgePromptness(of: {
   const behindMs = barrier.median - watcher.median;
   const figures = { proxy: of.proxy, barrier, watcher, behindMs };
   if (of.lateness !== undefined) {
-    return { ...figures, verdict: 'not judged', reason: of.lateness.reason };
+    return { ...figures, verdict: 'no verdict', reason: of.lateness.reason };
   }
   const isPrompt = behindMs <= MOST_BEHIND_MS;
   const reason =

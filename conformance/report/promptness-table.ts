@@ -3,7 +3,7 @@ import { quartilesText } from '../../lab/host/spread.ts';
 import { formatTable } from '../../lab/host/table.ts';
 import { MOST_BEHIND_MS, type Promptness } from '../promptness/promptness.ts';
 
-const COLOURS = { prompt: 'green', late: 'red', 'not judged': 'yellow' } as const;
+const COLOURS = { prompt: 'green', late: 'red', 'no verdict': 'yellow' } as const;
 
 export function promptnessTable(all: readonly Promptness[]): string {
   const head = ['PROXY', 'BARRIER MS', 'BARE WATCHER MS', 'BEHIND', 'VERDICT'];

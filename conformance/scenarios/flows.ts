@@ -263,7 +263,7 @@ export const flowScenarios: readonly Scenario[] = [
   },
   {
     name: 'flows/udp-survives-termination',
-    title: 'A UDP flow goes on while its pod terminates, and moves when the pod is gone',
+    title: 'A UDP flow continues while its pod terminates, and moves when the pod is gone',
     pods: { a: on(2), old: on(2, { app: 'witness' }), ...ASKERS },
     services: { web: { ...UDP_ONLY, spec: { type: 'NodePort' } }, witness: UDP_ONLY },
     steps: [
@@ -334,7 +334,7 @@ export const flowScenarios: readonly Scenario[] = [
   },
   {
     name: 'flows/tcp-survives-termination',
-    title: 'A TCP connection goes on while its pod terminates, though new ones go elsewhere',
+    title: 'A TCP connection continues while its pod terminates, though new ones go elsewhere',
     pods: { a: on(2), ...ASKERS },
     services: { web: { spec: { type: 'NodePort' } } },
     steps: [

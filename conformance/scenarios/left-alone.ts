@@ -98,7 +98,8 @@ export const leftAloneScenarios: readonly Scenario[] = [
   },
   {
     name: 'left-alone/label-comes-and-goes',
-    title: 'A Service is let go when it names another proxy, and taken back when it no longer does',
+    title:
+      'A Service is no longer served when it names another proxy, and served again when it does not',
     pods: EVERYWHERE,
     services: { web: { spec: { type: 'NodePort' } } },
     steps: [

@@ -57,7 +57,7 @@ export const serviceChangeScenarios: readonly Scenario[] = [
   },
   {
     name: 'service-changes/port-added-and-removed',
-    title: 'A port added to a Service is served beside the first, until it is removed',
+    title: 'A port added to a Service is served in addition to the first, until it is removed',
     pods: EVERYWHERE,
     services: { web: { ports: [{ name: 'one', port: 80, targetPort: 'tcp' }] } },
     steps: [

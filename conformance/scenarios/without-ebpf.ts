@@ -48,7 +48,8 @@ function soon(questions: readonly Question[]): Question[] {
 export const withoutEbpfScenarios: readonly Scenario[] = [
   {
     name: 'without-ebpf/by-label-of-the-service',
-    title: 'A Service labelled to be left to packets is, while its connections go on',
+    title:
+      'A Service with the label is served by nftables alone, and its open connections continue',
     pods: { a: on(1), near: asker(1) },
     services: { web: { ports: PORTS } },
     steps: [

@@ -139,13 +139,13 @@ function policy(): Part[] {
       seconds: 240,
     }),
     part('fuzz', {
-      about: 'damaged objects and watches, 10,000 of them',
+      about: 'malformed objects and watches, 10,000 of them',
       command: npm('break', 'fuzz', '--objects', '10000', '--seed', '1'),
       plans: RUN,
       seconds: 15,
     }),
     part('fuzz-long', {
-      about: 'damaged objects and watches, 500,000 of a new seed',
+      about: 'malformed objects and watches, 500,000 of a new seed',
       command: npm('break', 'fuzz', '--objects', '500000'),
       plans: NIGHTLY,
       seconds: 600,
@@ -311,7 +311,8 @@ function iptables(): Part[] {
 function metrics(): Part[] {
   return [
     part('metrics', {
-      about: "names, types, labels and buckets of /metrics beside kube-proxy's, in every mode",
+      about:
+        "names, types, labels and buckets of /metrics compared with kube-proxy's, in every mode",
       command: npm('compare', 'metrics'),
       plans: NIGHTLY,
       seconds: 90,
@@ -328,7 +329,7 @@ function metrics(): Part[] {
 function costs(): Part[] {
   return [
     part('bench', {
-      about: 'costs beside upstream, held to ratios',
+      about: 'costs compared with upstream, as ratios',
       command: npm('bench', '--ci'),
       plans: BOTH,
       seconds: 145,
@@ -340,19 +341,19 @@ function costs(): Part[] {
       seconds: 45,
     }),
     part('bench-shapes-all', {
-      about: 'every large object, beside kube-proxy',
+      about: 'every large object, compared with kube-proxy',
       command: npm('bench', 'shapes'),
       plans: NIGHTLY,
       seconds: 800,
     }),
     part('scale', {
-      about: 'changes, starts and memory up to 50,000 Services, held to limits',
+      about: 'changes, starts and memory up to 50,000 Services, with limits',
       command: npm('measure', 'scale'),
       plans: NIGHTLY,
       seconds: 1000,
     }),
     part('size', {
-      about: 'time and memory of the model beside a bare client',
+      about: 'time and memory of the model compared with a bare client',
       command: npm('measure', 'size'),
       plans: NIGHTLY,
       seconds: 240,

@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   node: 'Nodes',
   serviceCidr: 'ServiceCIDRs',
   namespace: 'Namespaces',
-  'watch lines': 'lines of damaged watches',
+  'watch lines': 'lines of malformed watches',
 };
 
 export function resultTable(result: Result): string {
@@ -49,7 +49,7 @@ function notesOf({ tally, seconds, memory }: Result): string[] {
   const megabytes = memory.map((point) => point.megabytes.toFixed(1));
   return [
     `${seconds.toFixed(0)} s`,
-    `told of damaged watches: ${problems.join(', ')}`,
+    `errors of malformed watches: ${problems.join(', ')}`,
     `memory in use after each round: ${megabytes.join(', ')} MB (at most ${MOST_GROWTH_MB} MB more than after the first)`,
   ];
 }

@@ -27,7 +27,7 @@ export function terminalReport(result: NeighbourResult): string {
     answerOf(result, verdicts),
     formatTable([VERDICT_HEAD.map(upper), ...verdicts.map(verdictRow)]),
     ...notesOf(result),
-    'By attack, times in ms, slab in MB; API: from the write until a bare watcher was told',
+    'By attack, times in ms, slab in MB; API: from the write until a bare watcher got the event',
     formatTable([ATTACK_HEAD.map(upper), ...attackRows(result)]),
     ...rejections(result),
   ].join('\n\n');
@@ -51,7 +51,7 @@ function answerOf(result: NeighbourResult, verdicts: readonly Verdict[]): string
   const how = `${result.proxy}, ${(result.seconds / 60).toFixed(1)} minutes, seed ${result.seed}${result.isGentle ? ', gentle' : ''}`;
   return broken === 0
     ? `The neighbour was not hurt: ${how}.`
-    : `The neighbour WAS HURT, ${broken} of ${verdicts.length} verdicts: ${how}.`;
+    : `The neighbour WAS AFFECTED, ${broken} of ${verdicts.length} verdicts: ${how}.`;
 }
 
 /** What the API server takes itself is not the proxy's, and what is left in the kernel has a name. */
@@ -65,7 +65,7 @@ function notesOf({ calm, changes, aftermath }: NeighbourResult): string[] {
     ),
   );
   const whole = `Write to packet p99: ${p99(({ wholeMs }) => wholeMs)}; the API server until a bare watcher
-was told: ${p99(({ toldMs }) => toldMs)}; the proxy's part before the storm: ${before}.`;
+got the event: ${p99(({ toldMs }) => toldMs)}; the proxy's part before the storm: ${before}.`;
   const { grown } = aftermath;
   return grown === undefined || grown === '' ? [whole] : [whole, `Left in the kernel: ${grown}.`];
 }
