@@ -1,4 +1,4 @@
-/** A bell for one who waits: a ring while nobody waits is not lost. */
+/** Wakes a waiter; a call without a waiter is kept. */
 export class Wakeup {
   #rung = false;
   #waiter: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Wakeup {
     this.#waiter?.();
   }
 
-  /** Resolves when rung, after the time, or when aborted, whichever is first. */
+  /** Resolves on a call, after the time, or on abort, whichever is first. */
   async wait(until: {
     readonly signal: AbortSignal;
     readonly timeoutMs: number | undefined;
