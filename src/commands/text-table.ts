@@ -3,7 +3,7 @@ import { columnWidths, fittedWidths, wrapped } from './terminal/fit.ts';
 import { visibleButStyles } from './terminal/visible.ts';
 
 const GAP = '  ';
-/** Enough for a word of a head. */
+/** Least width of a column. */
 const LEAST_WIDTH = 6;
 
 /**
@@ -20,7 +20,7 @@ export function formatTextTable(
   return rows.flatMap((row) => linesOf(row, widths)).join('\n');
 }
 
-/** Undefined where it is no terminal: then nothing is wrapped. */
+/** Undefined: not a terminal, so nothing is wrapped. */
 export function terminalWidth(stream: {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -7,7 +7,7 @@ import { formatTextTable } from '../text-table.ts';
 import { fitTable } from './fit.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
-/** All that is known, section by section; none of them is wider than `width`. */
+/** All sections of `-v`, none wider than `width`. */
 export function details(page: StatusPage, width: number): readonly string[] {
   return [
     attachments(page, width),
@@ -42,7 +42,7 @@ function attachments({ attachments: all = [] }: StatusPage, width: number): stri
   return fitTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
 }
 
-/** What it lacks; nothing where it has everything. */
+/** Missing features; empty if there are none. */
 function apiServer({ apiServer: server }: StatusPage, width: number): string {
   if (server === undefined || server.gaps.length === 0) return '';
   const rows = server.gaps.map(({ feature, reason, effect }) => [feature, reason, effect]);
@@ -82,7 +82,7 @@ function propagation({ propagation: of }: StatusPage): string {
   ]);
 }
 
-/** Each with what it counts: a number alone says nothing. */
+/** Counters with descriptions. */
 function counters(page: StatusPage, width: number): string {
   const { rows, driftCount, failingRowCount, sources, affinityFill } = page;
   const skipped = sources.reduce((sum, { skippedCount }) => sum + skippedCount, 0);

@@ -4,7 +4,7 @@ import { visibleButStyles } from '../terminal/visible.ts';
 const GAP = 2;
 const NARROWEST = 20;
 
-/** Lines of at most `width`, broken between words where there are any. */
+/** Lines of at most `width`, broken between words if possible. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
