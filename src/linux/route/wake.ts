@@ -1,4 +1,4 @@
-/** A call that is kept until somebody waits for it; several before that are one. */
+/** Keeps a call until it is awaited; several become one. */
 export class Wake {
   #called = false;
   #onCall: (() => void) | undefined;
