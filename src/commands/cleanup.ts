@@ -12,7 +12,7 @@ interface CleanupOptions extends WhatToClean, KernelMachineOptions {
   readonly dryRun?: true;
 }
 
-/** `fairlead cleanup`: leaves the machine as if it had never run. */
+/** `fairlead cleanup`: removes everything that Fairlead wrote to the kernel. */
 export function cleanupCommand(): Command {
   return new Command('cleanup')
     .description('remove everything that Fairlead has written to the kernel; needs no cluster')
@@ -44,8 +44,8 @@ export async function cleanUp(options: CleanupOptions): Promise<void> {
 }
 
 /**
- * No refusal: it is also the way out when the agent hangs, kube-proxy's own `--cleanup` does
- * not check, and `--mode` may be about another mode than the one that runs.
+ * A warning only: cleanup must also work when the agent hangs, kube-proxy's own `--cleanup` does
+ * not check, and `--mode` may name another mode than the running one.
  */
 function warnOfRunning({ dryRun, mode, runFolder }: CleanupOptions): void {
   const running = runningInstance({ runFolder });

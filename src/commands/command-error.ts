@@ -1,14 +1,14 @@
-/** `run`: another one serves here, and neither a restart nor another configuration helps. */
+/** `run`: another instance serves this network namespace; a restart does not help. */
 export const ALREADY_RUNNING_EXIT = 4;
 
-/** The command line is not one that can be understood. */
+/** Invalid command line. */
 export const WRONG_USAGE_EXIT = 2;
 
-/** What a command could not do, for a program (`code`), a reader, and whoever has to go on (`next`). */
+/** A failed command: `code` for programs, the message for readers, `next` for what to do. */
 export class CommandError extends Error {
   readonly code: string;
   readonly next: string;
-  /** Of the process; the usual one for a failure if not given. */
+  /** Exit code of the process; default: 1. */
   readonly exitCode: number | undefined;
 
   constructor(
@@ -25,7 +25,7 @@ export class CommandError extends Error {
 
 const FAILED = 1;
 
-/** What the process ends with after an error. */
+/** Exit code of the process after an error. */
 export function exitCodeOf(error: unknown): number {
   return (error instanceof CommandError ? error.exitCode : undefined) ?? FAILED;
 }

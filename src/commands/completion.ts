@@ -9,7 +9,7 @@ interface CompletionOptions {
   readonly write?: string;
 }
 
-/** `fairlead completion`: what a shell has to read to complete the others. */
+/** `fairlead completion`: prints completion scripts. */
 export function completionCommand(commands: () => readonly Command[]): Command {
   const command = new Command('completion');
   return command

@@ -7,7 +7,7 @@ import { writtenValue } from '../config/write.ts';
 import { colours } from './terminal/colour.ts';
 import { formatTextTable } from './text-table.ts';
 
-/** For a person: every field that means something, its value, and where that came from. */
+/** A table of the fields in use: value and origin. */
 export function configTable(config: LoadedConfig): string {
   const rows = FIELD_PATHS.filter((path) => isWorthShowing(path, config)).map((path) => [
     path,
@@ -27,7 +27,7 @@ function bold(text: string): string {
   return colours(process.stdout, process.env).bold(text);
 }
 
-/** For a program. Settings in the words of the program, fields in those of the file. */
+/** JSON: resolved settings, and fields by their names in the file. */
 export function configData(config: LoadedConfig): object {
   const fields = Object.fromEntries(
     FIELD_PATHS.map((path) => {

@@ -21,7 +21,7 @@ interface ConfigOptions {
   readonly reference?: true;
 }
 
-/** `fairlead config`: what a file and flags amount to, and where every value came from. */
+/** `fairlead config`: the settings of a file and flags, with their origins. */
 export function configCommand(): Command {
   const command = new Command('config')
     .description(
@@ -54,11 +54,11 @@ async function printConfig(command: Command, { output }: ConfigOptions): Promise
   } else if (output === 'json') printJson(configData(config));
   else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
   else printPage(configTable(config));
-  // Last: of a configuration for another version the rest is still worth reading.
+  // Last, so that the settings are printed even if this version lacks the mode.
   modeNamed(config.settings.mode);
 }
 
-/** The kubeconfig may be on another machine, for which the file is: then nothing is known of it. */
+/** The file may be for another machine: skip a kubeconfig that does not exist here. */
 async function warningsOfAccess(settings: Settings): Promise<readonly AccessWarning[]> {
   const from = configuredSource(settings);
   if (from.kubeconfig !== undefined && existsSync(from.kubeconfig)) {

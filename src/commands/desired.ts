@@ -10,10 +10,10 @@ import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './
 import { printWarning } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
 
-/** The machine that it is about. */
+/** The state of this machine. */
 export interface ObservedMachine {
   readonly addresses: MachineAddresses;
-  /** Undefined: which ports its processes hold is not known. */
+  /** Undefined: listening ports are not known. */
   readonly listSockets?: () => Promise<readonly HeldPort[]>;
 }
 
@@ -22,23 +22,23 @@ export interface NodeToObserve {
   readonly nodeName: string;
   /** What it says wins over the settings. */
   readonly from: SourceOptions;
-  /** Undefined: another one, of which only the Node object tells. */
+  /** Undefined: another machine, known only by its Node object. */
   readonly machine: ObservedMachine | undefined;
 }
 
-/** What a node should do, kept up to date until it is stopped. */
+/** The desired rows of a node, kept up to date until stopped. */
 export interface ObservedNode {
   readonly intake: Intake;
   /** Calls back after each event from now on. */
   onChange(listener: () => void): void;
-  /** Settles when the source has no more to tell. */
+  /** Settles when the source ends. */
   readonly following: Promise<unknown>;
   stop(): Promise<void>;
 }
 
 /**
- * Asks the cluster, or reads manifests, completely: what `fairlead run` with the same configuration
- * would want the kernel to have.
+ * Reads the cluster or manifests completely, and computes what `fairlead run` with the same
+ * configuration would write.
  */
 export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const { settings, nodeName, from, machine } = of;
@@ -50,7 +50,7 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
       ...configuredSource(settings),
       ...from,
       onProblem: (problem) => {
-        // What breaks later, while changes are followed, takes nothing away.
+        // Later problems, while changes are followed, do not fail the command.
         if (!isRead && isBrokenManifest(problem)) broken.push(problem);
         else printWarning(problem.message);
       },
@@ -75,7 +75,7 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   };
   const take = (event: SourceEvent): void => {
     intake.take(event);
-    // Of another machine the addresses of its Node object stand for all.
+    // For another machine, the addresses of its Node object are used.
     if (!machine && event.kind === 'node' && event.type === 'put' && event.key === nodeName) {
       intake.takeMachineAddresses(event.object.addresses);
     }
@@ -112,12 +112,12 @@ function isBrokenManifest({ code }: ClusterError): boolean {
   return code === 'MANIFEST_UNREADABLE' || code === 'MANIFEST_BROKEN';
 }
 
-/** An answer from half of the manifests would be a wrong one. */
+/** Incomplete manifests would give a wrong result. */
 function assertWhole([first, ...others]: readonly ClusterError[]): void {
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   const { code } = first;
-  // The name of a file may hold anything.
+  // File names are untrusted text.
   const message = visible(first.message);
   const next = code === 'MANIFEST_BROKEN' ? 'fix the document' : first.next;
   throw new ClusterError(code, `${message}${more}`, { next, cause: first });

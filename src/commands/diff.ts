@@ -20,12 +20,14 @@ interface DiffOptions extends BasisOptions {
 }
 
 const DIFFERENT = 3;
-/** Something may be on its way between the API and the kernel: what is amiss twice is amiss. */
+/**
+ * Delay before differences are compared again: a change may be in flight between API and kernel.
+ */
 const SECOND_LOOK_AFTER_MS = 500;
-/** Of more a person reads none; the count is of all. */
+/** Differences shown by default; the count includes all. */
 const MOST_LISTED = 100;
 
-/** `fairlead diff`: what the kernel should have against what it has. */
+/** `fairlead diff`: compares the desired state with the kernel. */
 export function diffCommand(): Command {
   const command = new Command('diff')
     .description(
@@ -40,12 +42,12 @@ export function diffCommand(): Command {
     printNote(aboutText(basis.about));
     const differences = await persistent(basis);
     print(differences, basis, options);
-    // The program sets the exit code of a command that succeeded; this one has more to say.
+    // program.ts sets the exit code only on failure.
     if (differences.length > 0) process.exitCode = DIFFERENT;
   });
 }
 
-/** Without it the kernel shows none of the tables. */
+/** Without CAP_NET_ADMIN the kernel lists no tables. */
 function assertMayRead(held = effectiveCapabilities()): void {
   if (held.has('NET_ADMIN')) return;
   throw new CommandError('cannot read rules: this process lacks CAP_NET_ADMIN', {
@@ -54,7 +56,7 @@ function assertMayRead(held = effectiveCapabilities()): void {
   });
 }
 
-/** What the agent wants is meant for the network namespace that it runs in. */
+/** The agent's rows apply to its own network namespace only. */
 function assertSameNetwork(basis: Basis): void {
   if (basis.by !== 'agent') return;
   const { pid, networkNamespace } = basis.agent;
@@ -93,7 +95,7 @@ async function compare(
   }
 }
 
-/** The kernel lacks something, or a user namespace keeps it from this process. */
+/** The kernel lacks a feature, or a user namespace denies access. */
 function unreadable(cause: NetlinkError, mode: string): CommandError {
   return new CommandError(`cannot read the kernel state of mode ${mode}: ${cause.message}`, {
     code: 'KERNEL_UNREADABLE',

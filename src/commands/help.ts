@@ -3,12 +3,12 @@ import { Command, Help, type Option } from 'commander';
 export const ABOUT =
   'A Kubernetes node proxy: serves Service addresses on this machine, and shows how';
 
-/** What is said of flags with longer names than this stands below them. */
+/** Descriptions of flags with longer names go on the next line. */
 const WIDEST_TERM = 32;
 const USUAL_WIDTH = 80;
 const BELOW = ' '.repeat(6);
 
-/** The text of an option, without what only its own options are about. */
+/** Description of an option, with choices and default. */
 export function optionDescription({ description, argChoices, defaultValue }: Option): string {
   const more = [
     ...(argChoices ? [`one of ${argChoices.join(', ')}`] : []),
@@ -17,7 +17,7 @@ export function optionDescription({ description, argChoices, defaultValue }: Opt
   return more.length === 0 ? description : `${description} (${more.join('; ')})`;
 }
 
-/** One entry of a list, such that it fits a terminal of 80 columns. */
+/** One entry, wrapped to 80 columns. */
 export function formatItem(...item: Parameters<Help['formatItem']>): string {
   const [term, termWidth, description, helper] = item;
   if (termWidth <= WIDEST_TERM) return Help.prototype.formatItem.call(helper, ...item);

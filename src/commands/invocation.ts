@@ -3,19 +3,19 @@ import { isFlagName } from '../config/flags/table.ts';
 import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
 import { normalizeArguments } from './kube-proxy-flags.ts';
 
-/** How the process was started: the path it was called by, and what followed. */
+/** Program path and arguments of the process. */
 interface Invocation {
   readonly programPath: string | undefined;
   readonly args: readonly string[];
 }
 
 const KUBE_PROXY = 'kube-proxy';
-/** What kube-proxy has left in its place is then this process's to remove. */
+/** Then leftovers of kube-proxy are removed. */
 export const TAKE_OVER = '--take-over';
 
 /**
- * The arguments with a verb in front. Called as `kube-proxy`, or with one of its flags where a verb
- * belongs, it is `run`: so that a DaemonSet of kube-proxy changes nothing but its image.
+ * Inserts the command. Called as `kube-proxy`, or with one of its flags first, it is `run`: so that
+ * a DaemonSet of kube-proxy only needs another image.
  */
 export function argumentsWithVerb({ programPath, args }: Invocation): string[] {
   const normalized = normalizeArguments(args);
@@ -27,7 +27,7 @@ export function argumentsWithVerb({ programPath, args }: Invocation): string[] {
   return isKubeProxyFlag(normalized[0]) ? ['run', ...normalized] : normalized;
 }
 
-/** kube-proxy has no verbs either. */
+/** kube-proxy has no subcommands. */
 function assertNoVerb([first]: readonly string[]): void {
   if (first === undefined || first.startsWith('-') || first === '') return;
   throw new CommandError(
@@ -40,7 +40,7 @@ function assertNoVerb([first]: readonly string[]): void {
   );
 }
 
-/** `--version` is understood without a verb too, and says the same. */
+/** `--version` works without a command. */
 function isKubeProxyFlag(arg: string | undefined): boolean {
   if (arg === undefined) return false;
   if (/^-v\d*$/.test(arg)) return true;

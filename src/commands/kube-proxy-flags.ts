@@ -11,7 +11,7 @@ import {
 
 const GROUP = 'Flags of kube-proxy:';
 
-/** Those that are in the help of every day; all others are asked for by --help-flags. */
+/** Flags in the short help; --help-flags shows all. */
 const USUAL_FLAGS: ReadonlySet<FlagName> = new Set<FlagName>([
   'config',
   'kubeconfig',
@@ -21,7 +21,7 @@ const USUAL_FLAGS: ReadonlySet<FlagName> = new Set<FlagName>([
   'v',
 ]);
 
-/** Gives the command every flag of kube-proxy; `givenFlags` reads them back after parsing. */
+/** Adds every flag of kube-proxy; `givenFlags` reads them after parsing. */
 export function addKubeProxyFlags(command: Command): Command {
   const options = FLAG_NAMES.map((name) => ({ name, option: toOption(name) }));
   command.option('--help-flags', `show the help with all ${FLAG_NAMES.length} flags of kube-proxy`);

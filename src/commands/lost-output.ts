@@ -3,8 +3,8 @@ import { printNote } from './terminal/print.ts';
 const FAILED = 1;
 
 /**
- * Makes a command fail whose output could not be written, such as to a full disk: `console` ignores
- * that. A reader that has gone, such as `head`, has seen what it wanted.
+ * Makes a command fail when its output cannot be written, such as to a full disk: `console` ignores
+ * that. A closed pipe, such as `head`, is not an error.
  */
 export function failOnLostOutput(output: NodeJS.EventEmitter): void {
   output.on('error', (error: NodeJS.ErrnoException) => {

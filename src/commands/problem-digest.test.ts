@@ -16,7 +16,7 @@ const refused = (path: string, code: number) =>
   refusal(`watch ${path}`, { code, reason: 'R', message: 'R', retryAfterMs: undefined });
 
 describe('a digest of problems', () => {
-  it('tells once what four watches meet at the same time', () => {
+  it('reports once what four watches encounter at the same time', () => {
     const { told, listen } = stage();
     for (const path of ['services', 'slices', 'nodes', 'serviceCidrs']) {
       listen(refused(path, 401));
@@ -25,7 +25,7 @@ describe('a digest of problems', () => {
     assert.deepEqual(told, ['1x the API server responded 401 R', '1x after 8 ms']);
   });
 
-  it('tells once a minute what lasts, with the number of times', () => {
+  it('reports a persistent problem once a minute, with a count', () => {
     const { told, clock, listen } = stage();
     for (clock.nowMs = 0; clock.nowMs <= REPEAT_AFTER_MS; clock.nowMs += 1000) {
       listen(refused('services', 401));
@@ -36,7 +36,7 @@ describe('a digest of problems', () => {
     ]);
   });
 
-  it('tells another reason at once, and which object it is about where that matters', () => {
+  it('reports another reason immediately, with the resource where it matters', () => {
     const { told, listen } = stage();
     for (const path of ['services', 'slices', 'services']) listen(refused(path, 403));
     listen(lost('gone'));
@@ -47,7 +47,7 @@ describe('a digest of problems', () => {
     ]);
   });
 
-  it('forgets what has not come for long', () => {
+  it('forgets a problem that has not occurred for long', () => {
     const { told, clock, listen } = stage();
     listen(lost('gone'));
     clock.nowMs = 5 * REPEAT_AFTER_MS;
@@ -56,7 +56,7 @@ describe('a digest of problems', () => {
   });
 });
 
-it('credentials and certificates need a person, a lost connection does not', () => {
+it('needs a person for credentials and certificates, not for a lost connection', () => {
   assert.equal(needsPerson(refused('services', 401)), true);
   assert.equal(needsPerson(refused('services', 403)), true);
   assert.equal(needsPerson(new ClusterError('CLUSTER_TLS', '', { next: '' })), true);

@@ -4,15 +4,15 @@ import type { Clock } from '../time/clock.ts';
 
 export interface Digest {
   readonly problem: ClusterError;
-  /** In one line, without what to do. */
+  /** One line, without `next`. */
   readonly text: string;
-  /** How often it came since it was told last, this time included. */
+  /** Number of occurrences since the last report, including this one. */
   readonly count: number;
 }
 
 export const REPEAT_AFTER_MS = 60_000;
 
-/** Of the way to the API server, which all kinds of objects share: one reason, whatever the words. */
+/** Problems of the connection that all kinds share: one report for all. */
 const OF_THE_CONNECTION: ReadonlySet<ClusterErrorCode> = new Set<ClusterErrorCode>([
   'CLUSTER_UNREACHABLE',
   'CLUSTER_CONNECTION_LOST',
@@ -24,8 +24,8 @@ const OF_THE_CONNECTION: ReadonlySet<ClusterErrorCode> = new Set<ClusterErrorCod
 ]);
 
 /**
- * Four watches meet the same problem, each again and again. It is told when it comes first, and
- * then once a minute with the number of times.
+ * Several watches report the same problem repeatedly. It is reported at once, then once a minute
+ * with a count.
  */
 export function problemDigest(
   clock: Pick<Clock, 'monotonicMs'>,
@@ -62,7 +62,7 @@ const FOR_A_PERSON: ReadonlySet<ClusterErrorCode> = new Set<ClusterErrorCode>([
 const HTTP_UNAUTHORIZED = 401;
 const HTTP_FORBIDDEN = 403;
 
-/** Whether it lasts until a person changes something. */
+/** Whether a person has to fix it. */
 export function needsPerson({ code, status }: ClusterError): boolean {
   return FOR_A_PERSON.has(code) || status === HTTP_UNAUTHORIZED || status === HTTP_FORBIDDEN;
 }

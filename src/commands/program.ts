@@ -7,7 +7,7 @@ import { printError, printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;
 
-/** Runs the command that the arguments name; resolves to the exit code of the process. */
+/** Runs a command; resolves to the exit code. */
 export async function runProgram(
   commands: readonly Command[],
   args: readonly string[],
@@ -27,7 +27,7 @@ export async function runProgram(
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {
     await program.parseAsync(argumentsWithVerb({ programPath, args }), { from: 'user' });
-    // A command that succeeded may have found something that a script wants to know of.
+    // A successful command may set an exit code, such as `diff`.
     return typeof process.exitCode === 'number' ? process.exitCode : OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? OK : WRONG_USAGE_EXIT;
@@ -37,7 +37,7 @@ export async function runProgram(
   }
 }
 
-/** Errors of ours say what to do next; of others the stack is the best there is. */
+/** Errors with `next` are printed with it; others with their stack. */
 function describe(error: unknown): { readonly what: string; readonly next: string } {
   if (!(error instanceof Error)) return { what: String(error), next: '' };
   if ('code' in error && 'next' in error) {

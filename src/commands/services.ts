@@ -19,7 +19,7 @@ interface ServicesOptions extends BasisOptions {
   readonly watch?: true;
 }
 
-/** `fairlead services`: what a node does with every Service, and why. */
+/** `fairlead services`: how a node handles each Service, and why. */
 export function servicesCommand(): Command {
   const command = new Command('services')
     .description(
@@ -47,7 +47,7 @@ async function show(basis: Basis, wish: Wish, output: Output): Promise<void> {
   print(await answerOf(basis, question), { basis, wish, output });
 }
 
-/** The agent tells what is, not what changes: its cluster is followed beside it. */
+/** The agent has no event stream: changes are read from its cluster. */
 async function watch(basis: Basis, wish: Wish, output: Output): Promise<void> {
   const apart = basis.by === 'agent' ? basis.apart : basis;
   const from = { ...apart.from, watch: true } as const;
@@ -74,7 +74,7 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
   printNote(aboutText(basis.about));
   if (output === 'json') printJson(servicesData(rows, { from: basis.about, facts }));
   else if (output === 'yaml') {
-    // Each row carries it; as aliases of one another they would be no data for programs.
+    // YAML aliases would be hard to read for programs.
     const text = stringify(servicesData(rows, { from: basis.about, facts }), {
       aliasDuplicateObjects: false,
     });

@@ -2,7 +2,7 @@ import type { HeldPort } from '../agent/host-sockets.ts';
 import { listHostSockets } from '../linux/host-sockets/watch-host-sockets.ts';
 import { printWarning } from './terminal/print.ts';
 
-/** The ports that processes of this machine hold; where they cannot be listed none, as for `run`. */
+/** Listening sockets of this machine; empty if they cannot be listed, as in `run`. */
 export async function socketsNow({
   list = listHostSockets,
   onProblem = printWarning,

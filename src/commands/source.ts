@@ -16,28 +16,28 @@ import { type Digest, problemDigest } from './problem-digest.ts';
 import { FailFastSource } from './services/fail-fast-source.ts';
 import { printWarning } from './terminal/print.ts';
 
-/** Where a person wants the objects from. */
+/** The source of objects by the options. */
 export interface SourceOptions {
   /** Manifests instead of a cluster. */
   readonly filename?: readonly string[] | undefined;
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** Wins over the address in the kubeconfig. */
+  /** Overrides the address in the kubeconfig. */
   readonly serverUrl?: string | undefined;
-  /** Media types that the API server may answer in. */
+  /** Media types for the Accept header. */
   readonly accept?: string | undefined;
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
   readonly watch?: true;
-  /** A person's own kubeconfig is for what that person asks, not for an agent that stays. */
+  /** Whether ~/.kube/config is searched: for commands, not for the agent. */
   readonly isAgent?: true;
-  /** Standard error is told without it. */
+  /** Default: standard error. */
   readonly onProblem?: ProblemListener;
-  /** What the API server answered to requests for what can be done without. */
+  /** Failures of optional resources. */
   readonly onMissing?: ProblemListener;
-  /** What the API server lacks, and again when that changes. */
+  /** Called with what the API server lacks, and when that changes. */
   readonly onServer?: (report: ServerReport) => void;
-  /** Told of each request to the API server. */
+  /** Called for each request to the API server. */
   readonly onRequest?: RequestListener;
 }
 
@@ -54,7 +54,7 @@ export function configuredSource(settings: Settings): SourceOptions {
 
 export type AccessWarningListener = (warning: AccessWarning) => void;
 
-/** Manifests if there are any, else the cluster of the kubeconfig, else the one this runs in. */
+/** Manifests if given, else the cluster of the kubeconfig, else the cluster of this pod. */
 export async function openSource(
   options: SourceOptions,
   nodeName: string | undefined,
@@ -89,14 +89,14 @@ function warn({ problem, text }: Digest): void {
   printWarning(`${text}; ${problem.next} (${problem.code})`);
 }
 
-/** Says what an answer leaves out because the API server lacks it. */
+/** Warns about features that the API server lacks. */
 export function warnOfGaps(server: ServerReport | undefined): void {
   const felt = server?.gaps.filter(({ isFelt }) => isFelt) ?? [];
   if (server === undefined || felt.length === 0) return;
   printWarning(`${serverText(server)}: ${felt.map(gapText).join('; ')}`);
 }
 
-/** What is unsafe about the way to the API server that a command would take. */
+/** Warnings about unsafe access settings. */
 export async function accessWarnings(options: SourceOptions): Promise<readonly AccessWarning[]> {
   const access = withServer(await accessOf(options), options.serverUrl);
   return await access.warnings(access.server);

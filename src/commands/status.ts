@@ -26,11 +26,11 @@ interface StatusOptions {
 
 const NOT_WELL = 3;
 const USUAL_WIDTH = 80;
-/** So many fit a few screens; of 200,000 nobody reads more. */
+/** Connections shown by default. */
 const CONNECTIONS_SHOWN = 100;
 const READ_DEADLINE_MS = 60_000;
 
-/** `fairlead status`: how the process on this machine is doing, in its own words. */
+/** `fairlead status`: health of the agent on this machine. */
 export function statusCommand(): Command {
   return new Command('status')
     .description(
@@ -84,7 +84,7 @@ async function showConnections(options: StatusOptions, socketPath: string): Prom
   else printPage(connectionsView(shown, width()));
 }
 
-/** Of the terminal; what is read by a program, or pasted into a report, has the usual one. */
+/** Width of the terminal; the default for pipes and files. */
 function width(): number {
   return process.stdout.columns ?? USUAL_WIDTH;
 }

@@ -3,7 +3,7 @@ import { columnWidths, fittedWidths, wrapped } from './terminal/fit.ts';
 import { visibleButStyles } from './terminal/visible.ts';
 
 const GAP = '  ';
-/** Enough for a word of a head. */
+/** Least width of a column. */
 const LEAST_WIDTH = 6;
 /** The last column stays readable, also where the lines become too long. */
 const LEAST_LAST_WIDTH = 20;
@@ -22,7 +22,7 @@ export function formatTextTable(
   return rows.flatMap((row) => linesOf(row, widths)).join('\n');
 }
 
-/** The same, with the last column wrapped and no other; `style` is for its cells below the head. */
+/** Wraps the last column only; `style` applies to its cells below the heading. */
 export function formatWrappedTable(
   given: readonly (readonly string[])[],
   { width, style = (text) => text }: { width: number; style?: (text: string) => string },
@@ -39,7 +39,7 @@ export function formatWrappedTable(
   return rows.flatMap((row) => linesOf(row, widths)).join('\n');
 }
 
-/** Undefined where it is no terminal: then nothing is wrapped. */
+/** Undefined: not a terminal, so nothing is wrapped. */
 export function terminalWidth(stream: {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -7,7 +7,7 @@ import { modeOf } from './resolve.ts';
 import { isReadIn } from './validate.ts';
 import { writtenValue } from './write.ts';
 
-/** `none`: nothing to follow, because the field means nothing here, in this mode, or beside others. */
+/** `none`: the field has no effect here, in this mode, or beside others. */
 export type ChangeEffect = 'live' | 'restart' | 'none';
 
 export interface FieldChange {
@@ -18,7 +18,7 @@ export interface FieldChange {
   readonly effect: ChangeEffect;
 }
 
-/** The fields that differ, in the order of the table, and what it takes for each to be followed. */
+/** Fields that differ, in the order of the table, and whether each needs a restart. */
 export function compareFields(
   before: ResolvedFields,
   after: ResolvedFields,
@@ -47,12 +47,12 @@ function effectOf(
   const row = FIELDS[path];
   if (row.noEffect !== undefined || !isReadIn(mode, row)) return 'none';
   if (path === 'mode' || path === 'fairlead.mode') return isOtherMode ? 'restart' : 'none';
-  // A default that was chosen for a machine without a Node object means something else on a node.
+  // A default for a machine without a Node object means something else on a node.
   if (isOtherMachine && row.defaultFollows !== undefined) return 'restart';
   return isOtherMode && isTiedToMode(row) ? 'restart' : row.change;
 }
 
-/** Its value was written, or chosen as a default, for the mode that comes, not for the one that runs. */
+/** The value applies to the next mode, not to the running one. */
 function isTiedToMode({ modes, defaultFollows }: FieldRow): boolean {
   return modes !== undefined || defaultFollows !== undefined;
 }

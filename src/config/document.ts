@@ -14,12 +14,12 @@ import type { Place, Problem } from './problem.ts';
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
 
-/** The KubeProxyConfiguration of a file, with the way back from a field to its line. */
+/** The KubeProxyConfiguration of a file, with positions of fields. */
 export interface ConfigDocument {
   readonly value: Readonly<Record<string, unknown>>;
-  /** The place of the field, or of the nearest thing around it that has one. */
+  /** Position of the field, or of its nearest parent. */
   readonly placeOf: (path: readonly PropertyKey[]) => Place;
-  /** What is written twice: of fields the last one counts, of documents the first, as in kube-proxy. */
+  /** Duplicates: the last field and the first document are used, as in kube-proxy. */
   readonly warnings: readonly Problem[];
 }
 
@@ -128,7 +128,7 @@ function plainValue(document: Document.Parsed, file: string): Readonly<Record<st
     const value: unknown = document.toJS();
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch (cause) {
-    // Aliases without an anchor, or so many of them that they only serve to fill the memory.
+    // Undefined aliases, or exponential expansion.
     throw unusable('YAML aliases cannot be resolved', { file, cause });
   }
 }

@@ -9,7 +9,7 @@ export type ConfigErrorCode =
   | 'CONFIG_KIND'
   /** Fields or flags have values of the wrong type or outside of what is allowed. */
   | 'CONFIG_INVALID'
-  /** The kernel refuses to tell about changes of the file. */
+  /** inotify is not available for the file. */
   | 'CONFIG_WATCH';
 
 const NEXT: Readonly<Record<ConfigErrorCode, string>> = {
@@ -24,7 +24,7 @@ const NEXT: Readonly<Record<ConfigErrorCode, string>> = {
     'check fs.inotify.max_user_instances and fs.inotify.max_user_watches, and the permissions of the folder',
 };
 
-/** A configuration that cannot be used, with every fault that was found and not only the first. */
+/** An unusable configuration, with all faults. */
 export class ConfigError extends Error {
   readonly code: ConfigErrorCode;
   readonly next: string;

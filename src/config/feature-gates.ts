@@ -2,7 +2,7 @@ import type { ResolvedFields } from './layers.ts';
 import type { Problem } from './problem.ts';
 import type { FeatureSettings } from './settings.ts';
 
-/** Gates that decide something here, with kube-proxy's default. */
+/** Supported gates, with the default of kube-proxy. */
 const MEANINGFUL = {
   AllowServiceExternalIPs: true,
   ComponentFlagz: true,
@@ -11,19 +11,19 @@ const MEANINGFUL = {
   KubeProxyNFTablesLocalhostNodePorts: false,
 } as const;
 
-/** What kube-proxy 1.37 no longer lets anybody switch off, and Fairlead always does. */
+/** Gates that kube-proxy 1.37 has locked to enabled, as Fairlead does. */
 const ALWAYS_ON: readonly string[] = [
   'MultiCIDRServiceAllocator',
   'NFTablesProxyMode',
   'PreferSameTrafficDistribution',
 ];
 
-/** What kube-proxy lets one switch off, and Fairlead does whatever is said. */
+/** Gates that kube-proxy can disable and Fairlead cannot. */
 const NOT_TO_SWITCH_OFF: Readonly<Record<string, string>> = {
   NFTablesNetlink: 'has no effect when disabled: Fairlead always uses netlink and never runs nft',
 };
 
-/** How far each has come in Kubernetes 1.37, as kube-proxy's metrics put it; empty: for good. */
+/** Stage of each gate in Kubernetes 1.37, as in its metrics; empty: GA. */
 const STAGES: Readonly<Record<string, string>> = {
   AllowServiceExternalIPs: '',
   ComponentFlagz: 'BETA',
@@ -42,7 +42,7 @@ export interface FeatureState {
   readonly isOn: boolean;
 }
 
-/** Every gate that Fairlead knows, and whether it does what the gate is about; by name. */
+/** All supported gates and their states, by name. */
 export function featureStates(fields: Pick<ResolvedFields, 'featureGates'>): FeatureState[] {
   const isOn = (name: string): boolean => !isMeaningful(name) || gateValue(fields, name);
   return Object.entries(STAGES).map(([name, stage]) => ({ name, stage, isOn: isOn(name) }));
@@ -73,8 +73,8 @@ export function featureSettings(
 }
 
 /**
- * Gates come and go with every release of Kubernetes, and a proxy that refuses to start over a name
- * takes a node down for nothing; so this warns where kube-proxy refuses.
+ * Gates change with every release, and refusing to start over an unknown name would take a node
+ * down: this warns where kube-proxy refuses.
  */
 export function featureGateWarnings({ featureGates }: ResolvedFields): readonly Problem[] {
   const place = featureGates.origin.from === 'file' ? { place: featureGates.origin.place } : {};

@@ -1,10 +1,10 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 
-/** Directory to the entries in it that decide which bytes a path stands for. */
+/** Directories and the entries in them that a path depends on. */
 export type FileTrail = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What Linux follows before it says ELOOP. */
+/** Symbolic links that Linux follows before ELOOP. */
 const MOST_LINKS = 40;
 
 /**

@@ -16,7 +16,7 @@ import { configurationSchema } from './schema.ts';
 /** Characters of a wrong value that a message repeats. */
 const MOST_SHOWN = 40;
 
-/** What the file says. With problems in it, the other fields are there all the same. */
+/** Fields of the file; a problem in one field does not affect the others. */
 export interface FileReading {
   readonly layer: Layer;
   readonly problems: readonly Problem[];
@@ -100,7 +100,7 @@ function fieldName(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** A copy without what lies at the paths. A fault inside of a list takes out the list. */
+/** A copy without the values at these paths. A fault inside a list removes the list. */
 function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).flatMap(([name, inner]) => {
@@ -119,7 +119,7 @@ function toLayer(parsed: Readonly<Record<string, unknown>>, document: ConfigDocu
     if (value === undefined || value === null) continue;
     if (FIELDS[path].zeroIsUnset && (value === 0 || value === '')) continue;
     const origin = { from: 'file', place: document.placeOf(names) } as const;
-    // The schema has just checked it against the kind of this very field.
+    // The schema has checked the type.
     layer.set(path, { value: value as FieldValue, origin });
   }
   return layer;

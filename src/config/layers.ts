@@ -1,7 +1,7 @@
 import type { FieldPath, FieldValue, FieldValues } from './fields/table.ts';
 import type { Place } from './problem.ts';
 
-/** Where a value came from. */
+/** Origin of a value. */
 export type Origin =
   /** `via`: the field that the default follows, where it is not the usual one. */
   | { readonly from: 'default'; readonly via?: FieldPath }
@@ -13,10 +13,10 @@ export interface Resolved<Value> {
   readonly origin: Origin;
 }
 
-/** Every field with its value and where that came from. */
+/** All fields with value and origin. */
 export type ResolvedFields = { readonly [P in FieldPath]: Resolved<FieldValues[P]> };
 
-/** What one source (the file, the flags) says; fields it does not mention are absent. */
+/** Values of one layer (file or flags); other fields are absent. */
 export type Layer = ReadonlyMap<FieldPath, Resolved<FieldValue>>;
 
 export function formatOrigin(origin: Origin): string {

@@ -12,7 +12,7 @@ import { modeOf, resolveSettings } from './resolve.ts';
 import type { Settings } from './settings.ts';
 import { isReadIn, validateFields } from './validate.ts';
 
-/** A configuration that can be used, and how it came about. */
+/** A valid configuration and its origins. */
 export interface LoadedConfig {
   readonly settings: Settings;
   /** The same by field of the file, with the origin of each. */
@@ -36,7 +36,7 @@ export interface ConfigText {
   readonly text: string;
 }
 
-/** The same without reading: for whoever has the text of the file already. */
+/** The same for a given text. */
 export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): LoadedConfig {
   const fromFlags = readFlags(flags);
   const fromFile = file === undefined ? NO_FILE : readConfigText(file.text, file.path);
@@ -58,7 +58,7 @@ export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): Lo
   };
 }
 
-/** A file holds the blocks of all modes; whoever types a flag expects it to do something. */
+/** A file may contain blocks of all modes, but a flag without effect deserves a warning. */
 function flagsForOtherModes(fields: ResolvedFields): readonly Problem[] {
   const mode = modeOf(fields);
   const used = new Set<string>();

@@ -4,24 +4,24 @@ import type { ResolvedFields } from './layers.ts';
 import type { LoadedConfig } from './load.ts';
 import { modeOf, resolveSettings } from './resolve.ts';
 
-/** What a running Fairlead does about a configuration that is not the one it runs with. */
+/** How a running agent handles a changed configuration. */
 export interface ChangePlan {
-  /** To be followed now. */
+  /** Changes to apply now. */
   readonly live: readonly FieldChange[];
-  /** Everything that waits for a restart, also what did so before. */
+  /** Changes that need a restart, including earlier ones. */
   readonly restart: readonly FieldChange[];
-  /** To run with from now on: what runs, and of what is wanted only what can be followed. */
+  /** The configuration to run with: the running one with the live changes. */
   readonly config: LoadedConfig;
 }
 
 /**
- * `running` is the `config` of the last plan rather than the last file that was read: who takes
- * back a change that waits for a restart then no longer needs one.
+ * `running` is the `config` of the last plan rather than the last file: undoing a change that
+ * needed a restart then needs none.
  */
 export function planChange(running: LoadedConfig, wanted: LoadedConfig): ChangePlan {
   const changes = compareFields(running.fields, wanted.fields);
   const isOtherMode = modeOf(running.fields) !== modeOf(wanted.fields);
-  // What means nothing in the mode to come may mean something in the one that runs.
+  // A field without effect in the next mode may matter in the running one.
   const isKept = ({ effect }: FieldChange): boolean =>
     effect === 'restart' || (effect === 'none' && isOtherMode);
   const kept = new Set(changes.filter(isKept).map(({ path }) => path));

@@ -1,11 +1,11 @@
-/** Where a value was written: what a person needs to find and change it. */
+/** Position of a value. */
 export interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** Something to tell the person who wrote the configuration, either a fault or a warning. */
+/** A fault or warning about the configuration. */
 export interface Problem {
   /** The path of the field in the file, such as `conntrack.min`, or the flag, such as `--config`. */
   readonly subject: string;
@@ -19,7 +19,7 @@ export function formatProblem({ subject, message, place }: Problem): string {
   return `${where}${subject === '' ? '' : `${subject}: `}${message}`;
 }
 
-/** In the order of the file, and what has no place in it at the end. */
+/** In file order, then problems without a position. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   const line = ({ place }: Problem): number => place?.line ?? Number.MAX_SAFE_INTEGER;
   const column = ({ place }: Problem): number => place?.column ?? 0;

@@ -1,13 +1,13 @@
 import type { ModeName } from './modes.ts';
 import type { ListenAddress } from './network-text.ts';
 
-/** Everything the configuration decides, resolved for the chosen mode. Frozen. */
+/** The resolved settings for the chosen mode. Frozen. */
 export interface Settings {
   readonly mode: ModeName;
   /** Undefined: the host name of the machine. */
   readonly nodeName?: string;
   readonly nodeObject: 'expected' | 'none';
-  /** Wins over the address of this family in the Node object, and makes the family primary. */
+  /** Overrides the address of this family in the Node object, and makes the family primary. */
   readonly nodeAddress?: string;
   readonly api: ApiSettings;
   /** Undefined: no health server. */
@@ -15,15 +15,18 @@ export interface Settings {
   readonly metricsServer: ListenAddress;
   readonly endsWhenServerFails: boolean;
   readonly localTraffic: LocalTraffic;
-  /** Where pods of the whole cluster have their addresses; empty: not known. */
+  /** Pod CIDRs of the whole cluster; empty: not known. */
   readonly podNetworks: readonly string[];
   readonly nodePorts: NodePortSettings;
-  /** Who has an address that several want, and what an external IP may take. */
+  /** Which Service gets an address that several claim, and which external IPs are served. */
   readonly addressRules: 'strict' | 'kube-proxy';
   readonly clients: ClientSettings;
   readonly servedAddresses: ServedAddressSettings;
   readonly masquerade: { readonly all: boolean; readonly markBit: number };
-  /** Longest wait before a failed change is tried again; a change that waits twice as long is a fault. */
+  /**
+   * Longest delay before a failed change is retried; a change that waits twice as long makes the
+   * proxy unhealthy.
+   */
   readonly syncPeriodMs: number;
   readonly conntrack: ConntrackSettings;
   readonly ipvs: IpvsSettings;
@@ -36,13 +39,13 @@ export interface Settings {
 export interface ApiSettings {
   /** Undefined: the service account of the pod. */
   readonly kubeconfigPath?: string;
-  /** Wins over the address in the kubeconfig. */
+  /** Overrides the address in the kubeconfig. */
   readonly serverUrl?: string;
-  /** Media types that it may answer in. Undefined: whichever is cheapest. */
+  /** Media types for the Accept header; undefined: the cheapest. */
   readonly accept?: string;
 }
 
-/** How traffic of local pods is told from all other. */
+/** How traffic of local pods is detected. */
 export type LocalTraffic =
   | { readonly by: 'ClusterCIDR'; readonly cidrs: readonly string[] }
   | { readonly by: 'NodeCIDR' }
@@ -92,7 +95,7 @@ export interface IpvsSettings {
 }
 
 export interface EbpfSettings {
-  /** Undefined: the root of all groups. */
+  /** Undefined: the root cgroup. */
   readonly cgroupPath?: string;
   readonly pinFolder: string;
   /** Names, with `*` for anything; none: all but loopback. */

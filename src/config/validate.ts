@@ -12,10 +12,10 @@ import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
 import { clusterCidrs, modeOf } from './resolve.ts';
 
-/** What is asked of one field; the answer is what is wrong, or undefined. */
+/** A check of one field; returns the fault, or undefined. */
 type Fault = string | undefined;
 
-/** Every value that kube-proxy would refuse, all of them at once. */
+/** All values that kube-proxy would reject. */
 export function validateFields(fields: ResolvedFields): readonly Problem[] {
   const mode = modeOf(fields);
   return FIELD_PATHS.filter((path) => isReadIn(mode, FIELDS[path])).flatMap((path) =>
@@ -23,7 +23,7 @@ export function validateFields(fields: ResolvedFields): readonly Problem[] {
   );
 }
 
-/** kube-proxy does not check the blocks of modes it does not run, so neither may we. */
+/** kube-proxy does not check the blocks of other modes, so neither does Fairlead. */
 export function isReadIn(mode: ModeName, row: FieldRow): boolean {
   return row.modes === undefined || row.modes.includes(mode);
 }
@@ -120,7 +120,7 @@ function isOwnMode(mode: string): boolean {
   return all.includes(mode) && !(FIELDS.mode.choices ?? []).includes(mode);
 }
 
-/** Where the kernel has its bpf file system: others have pins there too. */
+/** The bpf file system itself, where other programs have pins too. */
 const SHARED_FOLDERS = ['/', '/sys', '/sys/fs', '/sys/fs/bpf'];
 
 function notForPins(folder: string): Fault {
@@ -138,7 +138,7 @@ function notACidr(text: string): Fault {
   return `must contain CIDRs such as 10.0.0.0/8, and contains ${JSON.stringify(text)}`;
 }
 
-/** As the kernel has it, less the byte at the end. */
+/** IFNAMSIZ without the final NUL. */
 const MOST_NAME_BYTES = 15;
 
 function clientFaults(clients: readonly string[]): readonly Fault[] {
@@ -183,7 +183,7 @@ function emptyWhen(
 function longerThanSync(block: 'iptables' | 'nftables' | 'ipvs', fields: ResolvedFields): Fault {
   const least = fields[`${block}.minSyncPeriod`].value;
   const most = fields[`${block}.syncPeriod`].value;
-  // A period of zero is a fault of its own.
+  // A period of zero is reported separately.
   if (least <= most || most <= 0) return undefined;
   return `must not be longer than ${block}.syncPeriod (${formatDuration(most)}), and is ${formatDuration(least)}`;
 }

@@ -7,9 +7,9 @@ import { ConfigError } from './errors.ts';
 import { type FileTrail, fileTrail } from './file-trail.ts';
 import type { LoadedConfig } from './load.ts';
 
-/** A file that stays the same for this long is taken to be written to its end. */
+/** Time without changes after which a file counts as completely written. */
 const SETTLED_MS = 50;
-/** Whoever writes for longer than this without a pause is read in between. */
+/** Longest wait for a file that is written continuously. */
 const SETTLING_DEADLINE_MS = 5000;
 
 export interface ConfigWatch {
@@ -17,9 +17,9 @@ export interface ConfigWatch {
   readonly current: LoadedConfig;
   /** Reads the configuration anew, flags included. */
   readonly load: () => Promise<LoadedConfig>;
-  /** Called with settings that differ from those before; never for a change without a difference. */
+  /** Called when the settings differ. */
   readonly onChange: (change: ConfigChange) => void;
-  /** The file is unusable now. What was read before stays in force. */
+  /** The file is invalid; the previous settings stay in use. */
   readonly onProblem: (error: ConfigError) => void;
 }
 
@@ -43,7 +43,7 @@ export async function watchConfig(what: ConfigWatch, signal: AbortSignal): Promi
       await follow(what.path, watchers);
       if (signal.aborted) break;
       const reading = await read(what);
-      // Somebody wrote while it was read: what was read may be half of it.
+      // Changed while it was read: the text may be incomplete.
       if (look !== undefined && look !== (await lookAt(what.path))) bell.ring();
       else seen = report(reading, { seen, what });
     }
@@ -55,7 +55,7 @@ export async function watchConfig(what: ConfigWatch, signal: AbortSignal): Promi
 
 interface Seen {
   readonly config: LoadedConfig;
-  /** What was wrong at the last look, so that it is told once and not at every event. */
+  /** The last reported problem, so that it is reported once. */
   readonly fault?: string;
 }
 
@@ -91,10 +91,7 @@ async function follow(path: string, watchers: Watchers): Promise<void> {
   }
 }
 
-/**
- * Waits while the file is being written, until two looks at it see the same, and returns that; or
- * undefined when it never came to rest.
- */
+/** Waits until two reads return the same, and returns that; undefined if it never settles. */
 async function settled(path: string, signal: AbortSignal): Promise<string | undefined> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(SETTLING_DEADLINE_MS)]);
   let before = await lookAt(path);
@@ -117,7 +114,7 @@ async function lookAt(path: string): Promise<string> {
   }
 }
 
-/** Remembers that it was rung until somebody has heard it; rings in between become one. */
+/** Keeps a call until it is awaited; several calls become one. */
 class Bell {
   #rung = Promise.withResolvers<void>();
 

@@ -15,15 +15,15 @@ export function writtenValue(path: FieldPath, value: FieldValue): unknown {
   return isDuration && typeof value === 'number' ? formatDuration(value) : value;
 }
 
-/** A file that gives the same settings again, here and, but for our own block, in kube-proxy. */
+/** A file that results in the same settings, also in kube-proxy except for the fairlead block. */
 export function toConfigurationYaml(fields: ResolvedFields): string {
-  // kube-proxy would warn about our block, so it is written only where it says something.
+  // kube-proxy would warn about the block, so it is written only if needed.
   const isWritten = (path: FieldPath): boolean =>
     !path.startsWith('fairlead.') || fields[path].origin.from !== 'default';
   return yamlOf(fields, FIELD_PATHS.filter(isWritten));
 }
 
-/** Only fields that a file or a flag gave: defaults that follow others, such as the mode, stay free. */
+/** Only fields given by file or flag, so that dependent defaults stay dependent. */
 export function toGivenYaml(
   fields: ResolvedFields,
   except: ReadonlySet<FieldPath> = new Set(),

@@ -3,9 +3,9 @@ import type { Change } from '../forwarding/table.ts';
 import { type AddressBytes, addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
 
-/** Rows of TCP that forward where they did not a while ago, so that clients may have come too early. */
+/** TCP rows that recently started to forward, so that clients may have connected too early. */
 export class BegunRows {
-  /** At a start these are all of a cluster's: they get no keys. */
+  /** At a start these are all rows of a cluster: no keys are built for them. */
   #adopted: readonly Forwarding[] = [];
   readonly #noted = new Map<ServicePortKey, Forwarding>();
 
@@ -18,14 +18,14 @@ export class BegunRows {
     yield* this.#noted.values();
   }
 
-  /** All of these may have begun while nobody looked. */
+  /** All of these may have started while flows were not checked. */
   adopt(rows: readonly Forwarding[]): void {
     this.#adopted = rows.filter((row) => isTcp(row) && forwards(row));
   }
 
   /**
-   * Only what turns silence into a way counts: there may be a thousand changes of endpoints in a
-   * second, and each look costs the kernel a walk through its flows.
+   * Only changes from no endpoint to some count: there may be a thousand endpoint changes per
+   * second, and each pass costs the kernel a scan of its conntrack table.
    */
   note(changes: readonly Change[]): void {
     for (const { key, before, after } of changes) {
@@ -34,7 +34,7 @@ export class BegunRows {
     }
   }
 
-  /** What is to be looked at is what has become of it by then. */
+  /** Returns the current state of the frontends to check. */
   follow(changes: readonly Change[]): void {
     this.note(changes.filter(({ key }) => this.#noted.has(key)));
   }
@@ -43,7 +43,7 @@ export class BegunRows {
     this.#noted.set(key, row);
   }
 
-  /** Takes back what was to be looked at earlier and was not. */
+  /** Puts back rows that were taken but not checked. */
   putBack(earlier: BegunRows): void {
     if (this.#adopted.length === 0) this.#adopted = earlier.#adopted;
     for (const [key, row] of earlier.#noted) {
@@ -86,8 +86,8 @@ function forwards({ clusterEndpoints, localEndpoints }: Forwarding): boolean {
 type Owners = Map<number, Map<string, Forwarding>>;
 
 /**
- * Whose the frontends of such rows are. At a start there are all of a cluster's, and hardly ever is
- * one asked for: they are not sorted before one is.
+ * Owners of the frontends of such rows. At a start these are all of a cluster and hardly any is
+ * needed: they are sorted on first use.
  */
 export class BegunFrontends {
   readonly #rows: BegunRows;

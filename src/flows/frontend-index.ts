@@ -21,18 +21,18 @@ const NO_TARGETS: Targets = new Map();
 /** An established TCP connection outlives its endpoint, as with kube-proxy: rows of TCP are ignored. */
 const PROTOCOLS: ReadonlySet<Protocol> = new Set<Protocol>(['UDP', 'SCTP']);
 
-/** The frontends that the kernel serves, as far as it has acknowledged them. */
+/** The frontends that the kernel has acknowledged. */
 export class FrontendIndex {
   readonly #rows = new Map<ServicePortKey, Forwarding>();
   readonly #owners = new Map<FrontendKey, ServicePortKey>();
 
-  /** Whose a frontend is; undefined: nobody's. */
+  /** The owner of a frontend, if any. */
   owner(key: FrontendKey): Forwarding | undefined {
     const row = this.#owners.get(key);
     return row === undefined ? undefined : this.#rows.get(row);
   }
 
-  /** Takes over changes; gives the frontends that may have stale flows because of them. */
+  /** Applies changes; returns the frontends whose flows may be stale because of them. */
   acknowledge(changes: readonly Change[]): Needs {
     const needs: Needs = new Map();
     const known = changes.flatMap(({ key, before, after }) => {
@@ -40,12 +40,12 @@ export class FrontendIndex {
       if (row === undefined || !PROTOCOLS.has(row.id.protocol)) return [];
       return [{ key, before: this.#rows.get(key) ?? before, after }];
     });
-    // Rows that share their frontends differ in endpoints only: nothing passes to another.
+    // Rows that share their frontends differ in endpoints only: no frontend moves.
     const moved = known.filter(
       ({ key, before, after }) =>
         before === undefined || before.frontends !== after?.frontends || !this.#rows.has(key),
     );
-    // A frontend may pass from one row to another: first all take their hands off.
+    // A frontend may move from one row to another: remove all first.
     for (const { key, before } of moved) this.#withdraw(key, before);
     for (const { key, after } of moved) this.#enter(key, after);
     for (const { key, after } of known) if (after !== undefined) this.#rows.set(key, after);
@@ -53,7 +53,7 @@ export class FrontendIndex {
     return needs;
   }
 
-  /** These rows are all that the kernel has; gives every frontend, those that it lost included. */
+  /** Replaces all rows; returns every frontend, including removed ones. */
   adopt(rows: Iterable<Forwarding>): Needs {
     const left = new Map(this.#rows);
     const changes: Change[] = [];
@@ -93,7 +93,7 @@ export class FrontendIndex {
   }
 }
 
-/** A frontend that an older Service has is not served, and so is none. */
+/** A frontend that belongs to an older Service is not served. */
 function targetsOf(row: Forwarding | undefined): Targets {
   if (row === undefined) return NO_TARGETS;
   const targets = new Map<FrontendKey, FlowTarget>();

@@ -2,7 +2,7 @@ import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
 import type { FlowQuestion } from '../linux/conntrack/question.ts';
 
-/** Several places where the kernel remembers flows, as one: each removes what it told of. */
+/** Several flow tables as one: each removes the flows that it listed. */
 export class JoinedFlows implements Conntrack {
   readonly #places: readonly Conntrack[];
   readonly #toldBy = new WeakMap<Flow, Conntrack>();

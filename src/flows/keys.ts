@@ -15,7 +15,7 @@ export const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = {
 
 export const IP_VERSIONS: Readonly<Record<Family, 4 | 6>> = { IPv4: 4, IPv6: 6 };
 
-/** Where the first packets of flows to a frontend go. */
+/** Destination of the first packets of flows to a frontend. */
 export interface FlowTarget {
   readonly version: 4 | 6;
   readonly protocol: number;
@@ -24,7 +24,7 @@ export interface FlowTarget {
   readonly port: number;
 }
 
-/** Undefined when the address of the frontend is none, so that no flow can have it. */
+/** Undefined: not an IP address, so no flow can have it. */
 export function targetOf({ id }: Forwarding, frontend: Frontend): FlowTarget | undefined {
   const isNodePort = frontend.kind === 'node-port';
   const address = isNodePort ? undefined : addressBytes(frontend.address);
@@ -43,7 +43,7 @@ export function addressKey(protocol: number, address: AddressBytes, port: number
   return String.fromCharCode(protocol) + address + String.fromCharCode(port);
 }
 
-/** Shorter than one with an address, so never equal to one. */
+/** Shorter than a key with an address, so never equal to one. */
 export function nodePortKey(version: 4 | 6, protocol: number, port: number): FrontendKey {
   return String.fromCharCode(protocol, version, port);
 }
@@ -52,7 +52,7 @@ export function endpointKey(address: AddressBytes, port: number): EndpointKey {
   return address + String.fromCharCode(port);
 }
 
-/** Where a row may send flows to: what either list selects. */
+/** Endpoints of a row, of either list. */
 export function endpointKeys(row: Forwarding | undefined): Set<EndpointKey> {
   const keys = new Set<EndpointKey>();
   const add = ({ address, port }: Endpoint): void => {

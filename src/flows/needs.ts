@@ -1,21 +1,21 @@
 import type { ServicePortId } from '../forwarding/model.ts';
 import type { EndpointKey, FlowTarget, FrontendKey } from './keys.ts';
 
-/** A frontend whose flows must be looked at. */
+/** A frontend whose flows must be checked. */
 export interface Need {
   readonly target: FlowTarget;
-  /** Whose it is, or was. */
+  /** The Service that has or had it. */
   readonly id: ServicePortId;
-  /** Endpoints that it had and lost since its flows were last looked at, oldest first. */
+  /** Endpoints that it lost since its flows were last checked, oldest first. */
   readonly former: ReadonlySet<EndpointKey>;
 }
 
 export type Needs = Map<FrontendKey, Need>;
 
-/** While nothing can be looked at for days, what is remembered must not grow for days. */
+/** Limit, so that memory does not grow while conntrack cannot be read for days. */
 const MOST_FORMER = 4096;
 
-/** Adds a need to what is needed of the same frontend already; what is newer goes in later. */
+/** Merges a need with an earlier one of the same frontend. */
 export function addNeed(needs: Needs, key: FrontendKey, need: Need): void {
   const known = needs.get(key);
   if (known === undefined) {
@@ -26,7 +26,7 @@ export function addNeed(needs: Needs, key: FrontendKey, need: Need): void {
   needs.set(key, { ...need, former: new Set(former.slice(-MOST_FORMER)) });
 }
 
-/** Puts back what was taken and not done, as older than what came meanwhile. */
+/** Puts back needs that were not handled, as older than newer ones. */
 export function putBack(needs: Needs, taken: Needs): Needs {
   const all: Needs = new Map(taken);
   for (const [key, need] of needs) addNeed(all, key, need);

@@ -1,7 +1,7 @@
 import type { Family, ServicePortId } from '../forwarding/model.ts';
 import type { StaleReason } from './verdict.ts';
 
-/** Flows that were deleted: a line for people and a count for a metric. */
+/** Deleted flows, for logs and metrics. */
 export interface Deleted {
   readonly service: ServicePortId;
   readonly reason: StaleReason;
@@ -10,20 +10,20 @@ export interface Deleted {
   readonly count: number;
 }
 
-/** One look at the flows of some frontends. */
+/** One pass over the flows of some frontends. */
 export interface FlowRun {
   /** The families of the frontends. */
   readonly families: readonly Family[];
   readonly durationMs: number;
   readonly frontends: number;
-  /** Flows that the kernel told of. */
+  /** Flows that the kernel listed. */
   readonly seen: number;
   readonly deleted: number;
-  /** Flows that were spared because their endpoint still serves. */
+  /** Flows kept because their endpoint still serves. */
   readonly draining: number;
-  /** Connections of TCP that were spared because somebody may still answer their SYN. */
+  /** TCP connections kept because their SYN may still be answered. */
   readonly youngTries: number;
-  /** It failed, and will be done again. */
+  /** The pass failed and is retried. */
   readonly error?: unknown;
 }
 

@@ -8,13 +8,13 @@ import type { Deleted, FlowObserver } from './observer.ts';
 import { questionsFor, type Wanted } from './questions.ts';
 import { type Grounds, Judge, type StaleVerdict } from './verdict.ts';
 
-/** So many are held at a time, half a megabyte; then they are deleted and the reading goes on. */
+/** Flows buffered at a time, half a megabyte; then they are deleted and reading continues. */
 const MOST_HELD = 1024;
-/** So many are judged and deleted in one go: a millisecond. */
+/** Flows judged and deleted per event loop iteration: a millisecond. */
 const DELETED_AT_ONCE = 128;
 /**
- * Between the moment the kernel has a change and the moment we hear so, flows to a new endpoint
- * look stale. What is stale after this time, and after everything that waited was heard, is.
+ * Between a commit and its acknowledgement, flows to a new endpoint look stale. A flow that is
+ * still stale after this time and all pending acknowledgements is stale.
  */
 const SETTLE_MS = 5;
 
@@ -22,7 +22,7 @@ export interface PassParts {
   readonly conntrack: Conntrack;
   readonly observer: FlowObserver;
   readonly grounds: Grounds;
-  /** Told of each try that may still be answered. */
+  /** Called for each connection attempt that may still be answered. */
   readonly onYoungTry: (flow: Flow, row: Forwarding) => void;
 }
 
@@ -34,7 +34,7 @@ export interface PassResult {
   readonly drainingKeys: Set<FrontendKey>;
 }
 
-/** One look at the flows of some frontends: what is stale goes. */
+/** One pass over the flows of some frontends: stale flows are deleted. */
 export class Pass {
   readonly #parts: PassParts;
   readonly #judge: Judge;
@@ -49,7 +49,7 @@ export class Pass {
     this.#judge = new Judge(parts.grounds);
   }
 
-  /** Rejects when the kernel fails; what was done until then is in `result`. */
+  /** Rejects when the kernel fails; `result` has what was done until then. */
   async run(wanted: Wanted, signal: AbortSignal): Promise<void> {
     const { conntrack } = this.#parts;
     for (const question of questionsFor(wanted, conntrack.filtersCheaply())) {
@@ -96,7 +96,7 @@ export class Pass {
     }
   }
 
-  /** Judges once more: what has become valid meanwhile stays. */
+  /** Judges again: flows that became valid meanwhile are kept. */
   async #deleteStale(flows: readonly Flow[], tally: Tally): Promise<void> {
     const stale = new Map<Flow, StaleVerdict>();
     for (const flow of flows) {

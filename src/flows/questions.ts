@@ -5,16 +5,16 @@ import type { BegunRows } from './begun.ts';
 import { type FlowTarget, targetOf } from './keys.ts';
 import type { Needs } from './needs.ts';
 
-/** Each question with a filter costs the kernel a walk of its table: so many, and no more. */
+/** Most filtered dumps per pass: each costs the kernel a scan of its table. */
 const MOST_FILTERED_QUESTIONS = 4;
 
-/** What there is to look at. */
+/** The frontends to check. */
 export interface Wanted {
   readonly needs: Needs;
   readonly begun: BegunRows;
 }
 
-/** What to ask the kernel to see the flows of these frontends, in as few words as pays. */
+/** Conntrack queries for the flows of these frontends, as few as possible. */
 export function questionsFor({ needs, begun }: Wanted, filtersCheaply: boolean): FlowQuestion[] {
   if (needs.size === 0 && begun.size === 0) return [];
   const targets = [...needs.values()].map(({ target }) => target);
@@ -28,7 +28,7 @@ export function questionsFor({ needs, begun }: Wanted, filtersCheaply: boolean):
   for (const { frontends } of begun) {
     for (const { port } of frontends) destinationPorts.add(port);
   }
-  // Rows of TCP have begun only where connections are never reset: the others need no look.
+  // TCP rows are in `begun` only if connections are never reset: otherwise the index has them.
   return [{ protocols: protocols.add(PROTOCOL_TCP), destinationPorts, unansweredTcpOnly: true }];
 }
 

@@ -23,15 +23,18 @@ import type { Wanted } from './questions.ts';
 import type { Grounds, TryGrounds } from './verdict.ts';
 import { isLeftUnanswered, YoungTries } from './young-tries.ts';
 
-/** Packets that met the old rules may still be on their way when the new ones are acknowledged. */
+/** Packets that matched the old rules may still be in flight when the new ones are acknowledged. */
 const SETTLE_MS = 5;
-/** After a look as long a rest: with changes all the time it takes half of the time, not all. */
+/**
+ * Pause after each pass for as long as it took: under continuous changes passes take half of the
+ * time.
+ */
 const MOST_REST_MS = 2000;
 const DRAIN_RECHECK_MS = 5000;
 const FIRST_RETRY_MS = 100;
 const MOST_RETRY_MS = 30_000;
 
-/** Whether an endpoint that is no longer chosen for new flows still serves those it has. */
+/** Whether an endpoint that gets no new flows still serves its old ones. */
 export type IsServing = (
   id: ServicePortId,
   endpoint: Pick<Endpoint, 'address' | 'port'>,
@@ -43,21 +46,21 @@ export interface FlowOptions {
 
 export interface FlowReconcilerParts {
   readonly conntrack: Conntrack;
-  /** The addresses that node ports are served on now. */
+  /** The current node port addresses. */
   readonly nodePortAddresses: () => readonly string[];
-  /** The only addresses whose packets meet the rules for certain; undefined: everybody's do. */
+  /** The only addresses whose packets certainly match the rules; undefined: all. */
   readonly clientAddresses?: () => readonly string[] | undefined;
   readonly observer: FlowObserver;
   readonly options: FlowOptions;
-  /** How long after sparing flows of endpoints that still serve to look at them again. */
+  /** Delay before flows of endpoints that still serve are checked again. */
   readonly drainRecheckMs?: number;
-  /** How long the kernel remembers a connection that nobody answers. */
+  /** Conntrack timeout of SYN_SENT. */
   readonly synSentSeconds?: () => number;
 }
 
 /**
- * Deletes what connection tracking remembers of endpoints that are no more, after the kernel has
- * acknowledged that they are no more, and never in the way of the next change.
+ * Deletes conntrack entries of removed endpoints after the kernel has acknowledged the removal,
+ * without delaying the next change.
  */
 export class FlowReconciler {
   readonly #parts: FlowReconcilerParts;
@@ -69,9 +72,9 @@ export class FlowReconciler {
   /** Frontends with flows to endpoints that still serve, inspected again when these change or are due. */
   #draining: Needs = new Map();
   #drainsDueAtMs = 0;
-  /** Whose they are: `namespace/name`. */
+  /** Their Services: `namespace/name`. */
   readonly #drainingServices = new Set<string>();
-  /** While flows are judged: whose endpoints have changed since; undefined in it: anybody's. */
+  /** Services whose endpoints changed while flows are judged; undefined in it: any Service. */
   #changedMeanwhile: Set<string | undefined> | undefined;
   #young = new YoungTries(0);
 
@@ -79,35 +82,35 @@ export class FlowReconciler {
     this.#parts = parts;
   }
 
-  /** These rows are all that the kernel has: once at the start, and whenever that is in doubt. */
+  /** Replaces all rows: once at the start, and whenever they are in doubt. */
   adopt(rows: Iterable<Forwarding>): void {
     const all = [...rows];
     this.#begun.adopt(all);
     this.#need(this.#index.adopt(all));
   }
 
-  /** The kernel has these changes. */
+  /** The kernel has acknowledged these changes. */
   acknowledged(changes: readonly Change[]): void {
     this.#begun.note(changes);
     this.#young.rows.follow(changes);
     this.#need(this.#index.acknowledge(changes));
   }
 
-  /** The addresses for node ports have changed, or it is time for a routine look. */
+  /** The node port addresses changed, or a routine pass is due. */
   reconsiderAll(): void {
     this.#need(this.#index.everything());
   }
 
   /**
-   * Which endpoints a Service has, or their states, have changed; undefined: which Service is not
-   * known. One that flows were spared for may have stopped serving without a change of any rule.
+   * The endpoints of a Service changed; undefined: of an unknown Service. An endpoint may stop
+   * serving without a change of any rule.
    */
   endpointsChanged(service: string | undefined): void {
     this.#changedMeanwhile?.add(service);
     if (service === undefined || this.#drainingServices.has(service)) this.#lookAtDrainingNow();
   }
 
-  /** Ends when the signal is aborted. Must not be called again before that. */
+  /** Runs until the signal is aborted. Must not be called again before that. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     let restUntilMs = 0;
@@ -137,14 +140,14 @@ export class FlowReconciler {
     if (this.#needs.size > 0 || this.#begun.size > 0) this.#wake.call();
   }
 
-  /** How long until something that was spared is to be looked at again; undefined: nothing was. */
+  /** Time until kept flows must be checked again; undefined: none. */
   #untilDueMs(): number | undefined {
     const drainsDueAtMs = this.#draining.size === 0 ? Infinity : this.#drainsDueAtMs;
     const dueAtMs = Math.min(drainsDueAtMs, this.#young.dueAtMs);
     return dueAtMs === Infinity ? undefined : Math.max(0, dueAtMs - performance.now());
   }
 
-  /** Gives whether it could be done. */
+  /** Returns whether it succeeded. */
   async #lookAtEverythingNeeded(signal: AbortSignal): Promise<boolean> {
     const nowMs = performance.now();
     if (this.#draining.size > 0 && nowMs >= this.#drainsDueAtMs) {
@@ -244,7 +247,7 @@ export class FlowReconciler {
   }
 }
 
-/** What a look is about, and what is known of tries from the looks before. */
+/** The frontends of a pass, and the connection attempts of earlier passes. */
 interface Taken extends Wanted {
   readonly known: YoungTries;
 }

@@ -4,7 +4,7 @@ import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
 import { STATUS_DST_NAT } from '../linux/conntrack/protocol.ts';
 
-/** An address that was translated; without one, a node port on all of them. */
+/** A translated address; without one, a node port on all addresses. */
 export interface TranslatedFrontend {
   readonly protocol: Protocol;
   readonly address?: string;
@@ -13,10 +13,7 @@ export interface TranslatedFrontend {
 
 const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 
-/**
- * Deletes the flows that were translated at any of the frontends, whatever they go to: for a
- * machine on which nobody translates them any more. Gives how many.
- */
+/** Deletes all flows translated at any of the frontends, for cleanup. Returns how many. */
 export async function removeTranslated(
   conntrack: Conntrack,
   of: {

@@ -10,7 +10,7 @@ import {
   PROTOCOL_NUMBERS,
 } from './keys.ts';
 
-/** An address and port that is served, and whose it is. */
+/** A served address and port, with its owner. */
 export interface OwnedFrontend {
   readonly service: string;
   readonly protocol: Protocol;
@@ -28,19 +28,16 @@ export interface TranslatedFlow {
 export interface TranslatedFlows {
   /** The first of them, sorted by Service, address and client. */
   readonly first: readonly TranslatedFlow[];
-  /** How many there are altogether. */
+  /** The total number. */
   readonly count: number;
 }
 
-/**
- * The flows that are translated at any of the frontends. Holds twice as many as are wanted at a
- * time, however many there are.
- */
+/** The flows translated at any of the frontends. Buffers at most twice as many as wanted. */
 export async function readTranslated(
   conntrack: Conntrack,
   of: {
     readonly frontends: readonly OwnedFrontend[];
-    /** How many are wanted. */
+    /** The number wanted. */
     readonly most: number;
     readonly signal: AbortSignal;
   },
@@ -88,7 +85,7 @@ function ownerOf(
   );
 }
 
-/** Answers come from elsewhere than the packets went to. */
+/** Translated: the source of replies is not the destination of the request. */
 function isTranslated({ original, reply }: Flow): boolean {
   return reply.source !== original.destination || reply.sourcePort !== original.destinationPort;
 }

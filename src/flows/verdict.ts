@@ -19,11 +19,11 @@ import {
 import type { Needs } from './needs.ts';
 
 export type StaleReason =
-  /** The frontend is there, and where the flow goes is none of its endpoints. */
+  /** The frontend exists, and the flow goes to none of its endpoints. */
   | 'endpoint-gone'
-  /** The frontend has gone, and the flow goes to an endpoint that it had. */
+  /** The frontend was removed, and the flow goes to one of its former endpoints. */
   | 'frontend-gone'
-  /** The flow is older than the frontend and goes to its address itself, where nobody is. */
+  /** The flow is older than the frontend and goes untranslated to its address. */
   | 'never-translated';
 
 export interface StaleVerdict {
@@ -34,21 +34,21 @@ export interface StaleVerdict {
 
 export type Verdict =
   | StaleVerdict
-  /** It would be stale, but its endpoint still serves: to be looked at again. */
+  /** Stale, but its endpoint still serves: check again later. */
   | { readonly is: 'draining'; readonly key: FrontendKey }
-  /** Somebody may still answer it: to be looked at again. */
+  /** May still be answered: check again later. */
   | { readonly is: 'young try'; readonly row: Forwarding }
   | { readonly is: 'none of ours' | 'valid' | 'left alone' };
 
-/** What flows are judged by. */
+/** The state that flows are compared with. */
 export interface Grounds {
-  /** The frontends in question; flows to others are none of ours. */
+  /** The frontends to check; other flows are ignored. */
   readonly needs: Needs;
   owner(key: FrontendKey): Forwarding | undefined;
   isNodePortAddress(address: AddressBytes): boolean;
-  /** Whether what this source sends meets the rules; not given: everybody's does. */
+  /** Whether packets of this source match the rules; default: all do. */
   isClient?(address: AddressBytes): boolean;
-  /** Whether an endpoint that is no longer chosen still serves the flows it has. */
+  /** Whether an endpoint that gets no new flows still serves its old ones. */
   isServing(id: ServicePortId, endpoint: { address: AddressBytes; port: number }): boolean;
   /** For TCP, of which only connection attempts older than their rules are stale. */
   readonly tries: TryGrounds;
@@ -59,7 +59,7 @@ export interface TryGrounds {
   isLeftUnanswered(flow: Flow): boolean;
 }
 
-/** Judges each flow by the rows of the moment. Lives as long as one look, for what it remembers. */
+/** Decides whether a flow is stale, by the current rows. Caches lookups for one pass. */
 export class Judge {
   readonly #grounds: Grounds;
   readonly #endpoints = new Map<Forwarding, ReadonlySet<EndpointKey>>();
@@ -85,12 +85,12 @@ export class Judge {
     return { is: 'stale', id: owner.id, reason };
   }
 
-  /** It went where it was sent because its client is not served, and would go there again. */
+  /** Untranslated because its client is not served; deleting it would change nothing. */
   #isOfOthers(flow: Flow): boolean {
     return isUntranslated(flow) && this.#grounds.isClient?.(flow.original.source) === false;
   }
 
-  /** Nobody has the frontend any more: only what we have translated ourselves may go. */
+  /** The frontend has no owner: only flows that Fairlead translated may be deleted. */
   #judgeOrphan(flow: Flow, keys: readonly FrontendKey[], endpoint: EndpointKey): Verdict {
     const need = keys
       .flatMap((key) => this.#grounds.needs.get(key) ?? [])
@@ -99,7 +99,7 @@ export class Judge {
     return { is: 'stale', id: need.id, reason: 'frontend-gone' };
   }
 
-  /** The frontends that the first packet may have met, the one of an address before a node port. */
+  /** Frontends that the first packet may match, by address before node port. */
   #keysOf({ version, protocol, original }: Flow): FrontendKey[] {
     const { destination, destinationPort } = original;
     const key = addressKey(protocol, destination, destinationPort);
@@ -108,14 +108,14 @@ export class Judge {
   }
 
   /**
-   * A client that connects before there are rules sends its SYN to the Service address itself, and the
-   * kernel remembers that for two minutes: its retransmissions would go there too until it gives up.
-   * Nothing is lost with the memory of a connection that nobody will answer.
+   * A client that connects before there are rules sends its SYN to the Service address itself, and
+   * conntrack keeps the entry for two minutes, so retransmissions go there too. Deleting an entry
+   * without a reply loses nothing.
    */
   #judgeTry(flow: Flow, tries: TryGrounds): Verdict {
     const owner = isTry(flow) ? tries.begun.ownerOf(flow) : undefined;
     if (owner === undefined || this.#isOfOthers(flow)) return { is: 'left alone' };
-    // An endpoint can have the address and the port of its Service: translation leaves no trace then.
+    // An endpoint can have the address and port of its Service: then translation is invisible.
     const { source, sourcePort } = flow.reply;
     if (this.#endpointsOf(owner).has(endpointKey(source, sourcePort))) return { is: 'valid' };
     if (!tries.isLeftUnanswered(flow)) return { is: 'young try', row: owner };
@@ -135,7 +135,7 @@ export class Judge {
   }
 }
 
-/** Nothing but SYNs has been seen of it, and they go where they were sent. */
+/** Only SYNs were seen, untranslated. */
 function isTry(flow: Flow): boolean {
   return (
     flow.zone === 0 &&

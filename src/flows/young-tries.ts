@@ -2,9 +2,9 @@ import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
 import { BegunRows } from './begun.ts';
 
-/** Whoever is reached has answered a SYN by then; and it is when the first SYN is sent again. */
+/** Time within which a reachable host has answered a SYN; the first retransmission comes then. */
 const ANSWERED_WITHIN_MS = 1000;
-/** Tries that were first seen at many moments share a look. */
+/** Attempts first seen at different times share a check. */
 const LEAST_BETWEEN_MS = 200;
 
 /**
@@ -25,7 +25,7 @@ export class YoungTries {
     this.#notBeforeMs = nowMs + LEAST_BETWEEN_MS;
   }
 
-  /** When to look at them again; infinite without any. */
+  /** Time of the next check; Infinity: none. */
   get dueAtMs(): number {
     return Math.max(this.#firstSeenAtMs + ANSWERED_WITHIN_MS, this.#notBeforeMs);
   }
@@ -42,18 +42,19 @@ export class YoungTries {
   }
 }
 
-/** By what a look can tell that nobody will answer a try any more. */
+/** Evidence that an attempt will not be answered any more. */
 export interface SilenceGrounds {
-  /** The kernel's time for connections that were never answered. */
+  /** Conntrack timeout of SYN_SENT. */
   readonly synSentSeconds: number;
-  /** Before the kernel was asked for its flows. */
+  /** When the dump was started. */
   readonly lookedAtMs: number;
   seenAtMs(flow: Flow): number | undefined;
 }
 
-/** Whether no SYN of the last second is on its way, or an earlier one had its second. */
+/** Whether no SYN of the last second is in flight, or an earlier one had its second. */
 export function isLeftUnanswered(flow: Flow, grounds: SilenceGrounds): boolean {
-  // The kernel gives whole seconds, rounded down: at once after a SYN it is one less than all of them.
+  // The kernel reports whole seconds, rounded down: right after a SYN it is one less than the
+  // timeout.
   if (flow.timeoutSeconds <= grounds.synSentSeconds - 2) return true;
   const seenAtMs = grounds.seenAtMs(flow);
   return seenAtMs !== undefined && grounds.lookedAtMs - seenAtMs >= ANSWERED_WITHIN_MS;

@@ -2,10 +2,10 @@ import { canonicalIp } from '../addresses/ip.ts';
 import type { SliceObject } from '../cluster/objects.ts';
 import { endpointKey } from './endpoints.ts';
 
-/** The Service that stands for the API server. Its endpoints are where the API server listens. */
+/** The Service of the API server. Its endpoints are the addresses of the API server. */
 export const API_SERVER = 'default/kubernetes';
 
-/** The address of every `address:port` of its slices, ready or not. */
+/** Every `address:port` of its slices, ready or not. */
 export function apiServerAddresses(slices: readonly SliceObject[]): ReadonlyMap<string, string> {
   const addresses = new Map<string, string>();
   for (const { ports, endpoints } of slices) {

@@ -4,7 +4,7 @@ import type { EndpointList, NodeView, ServicePortId } from './model.ts';
 import { isLastResort, select, type Topology } from './selection.ts';
 import { servicePorts, usesClusterEndpoints, usesLocalEndpoints } from './service-ports.ts';
 
-/** An endpoint that was considered, and what became of it in each list. */
+/** A candidate endpoint, and its verdict in each list. */
 export interface Candidate {
   readonly address: string;
   readonly port: number;
@@ -25,7 +25,7 @@ export type Verdict =
   | 'hinted for another node'
   | 'hinted for another zone';
 
-/** Every endpoint that a port could have, with the reason why it is used or not. */
+/** All endpoints of a port, with the reason why each is used or not. */
 export function candidatesOf(of: {
   service: ServiceObject;
   slices: readonly SliceObject[];
@@ -65,7 +65,7 @@ interface Chosen {
 function clusterVerdict(endpoint: KnownEndpoint, chosen: Chosen): Verdict {
   if (chosen.cluster.has(endpoint)) return 'selected';
   if (!endpoint.ready) return whyNotReady(endpoint);
-  // Ready and yet not chosen: hints are the only reason that there can be.
+  // Ready but not selected: topology hints are the only possible reason.
   return chosen.topology === 'same-node' ? 'hinted for another node' : 'hinted for another zone';
 }
 

@@ -6,14 +6,14 @@ import {
   servicePortKey,
 } from './model.ts';
 
-/** A service port that is not as it was: what to replace by what. */
+/** A changed service port: the row before and after. */
 export interface Change {
   readonly key: ServicePortKey;
   readonly before: Forwarding | undefined;
   readonly after: Forwarding | undefined;
 }
 
-/** First what was there, then what is new. */
+/** Deletes first, then new rows. */
 export function changesBetween(old: readonly Forwarding[], rows: readonly Forwarding[]): Change[] {
   const changes: Change[] = [];
   const [inRows, inOld] = [new RowFinder(rows), new RowFinder(old)];
@@ -32,10 +32,10 @@ function changeOf(before: Forwarding | undefined, after: Forwarding | undefined)
   return { key: servicePortKey(id), before, after };
 }
 
-/** Finds rows of one Service by their port, which nearly always is where it was. */
+/** Finds rows by port; nearly always at the same index. */
 export class RowFinder {
   readonly #rows: readonly Forwarding[];
-  /** Made when the first port is elsewhere. */
+  /** Built when a port is at another index. */
   #byPort: Map<string, Forwarding> | undefined;
 
   constructor(rows: readonly Forwarding[]) {

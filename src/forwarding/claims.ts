@@ -1,7 +1,7 @@
 import type { Frontend, ServicePortId } from './model.ts';
 import type { ReachablePort } from './service-ports.ts';
 
-/** Whose claim comes first. What the API server assigns is nobody else's, whoever asks for it. */
+/** Precedence of claims. Addresses that the API server assigned come first. */
 export const ASSIGNED = 0;
 export const BY_LOAD_BALANCER = 1;
 export const BY_OWNER = 2;
@@ -9,8 +9,8 @@ export const BY_OWNER = 2;
 type Rank = typeof ASSIGNED | typeof BY_LOAD_BALANCER | typeof BY_OWNER;
 
 /**
- * A Service and the addresses that it wants with one rank. Of several with the same rank the oldest
- * has one; the name settles a tie.
+ * A Service and the addresses that it claims with one rank. Among equal ranks the oldest Service
+ * wins, then the name.
  */
 export interface Claimant {
   /** `namespace/name` of the Service. */
@@ -21,7 +21,7 @@ export interface Claimant {
   readonly claims: readonly string[];
 }
 
-/** A claim of several Services: tens of thousands may make the same one. */
+/** A claim of several Services: tens of thousands may claim the same address. */
 interface Dispute {
   first: Claimant;
   /** By Service, the first included. */
@@ -29,17 +29,17 @@ interface Dispute {
 }
 
 /**
- * Keeps who claims which address and port, so that two Services that want the same one never
- * take turns. A Service claims an address once, however many of its ports share it.
+ * Records which Services claim which address and port, so that the owner is stable. A Service
+ * claims an address once, however many of its ports share it.
  */
 export class Claims {
   /** Nearly every claim has one claimant. */
   readonly #undisputed = new Map<string, Claimant>();
   readonly #disputed = new Map<string, Dispute>();
-  /** Services that want to know who has what they do not claim, by claim. */
+  /** Services to recompute when the owner of a claim that is not theirs changes, by claim. */
   readonly #watchers = new Map<string, Set<string>>();
 
-  /** Gives the other Services that lose something to it, or to another than before. */
+  /** Returns the other Services that lose an address to it, or to a new owner. */
   enter(claimants: readonly Claimant[]): ReadonlySet<string> {
     const affected = new Affected(this.#watchers);
     for (const claimant of claimants) {
@@ -48,7 +48,7 @@ export class Claims {
     return affected.names;
   }
 
-  /** Gives the other Services that get something from it, or lose it to another than before. */
+  /** Returns the other Services that gain an address, or lose it to a new owner. */
   withdraw(claimants: readonly Claimant[]): ReadonlySet<string> {
     const affected = new Affected(this.#watchers);
     for (const claimant of claimants) {
@@ -57,7 +57,7 @@ export class Claims {
     return affected.names;
   }
 
-  /** From now on the Service is among the affected when a claim goes to another than before. */
+  /** Adds the Service to the affected ones when the owner of a claim changes. */
   watch(claims: readonly string[], service: string): void {
     for (const claim of claims) {
       const watchers = this.#watchers.get(claim) ?? new Set();
@@ -73,18 +73,18 @@ export class Claims {
     }
   }
 
-  /** Whether any Service at all has lost an address to another. */
+  /** Whether any Service lost an address to another. */
   get isDisputed(): boolean {
     return this.#disputed.size > 0;
   }
 
-  /** Who has the address, if it is another Service. */
+  /** Owner of the address, if it is another Service. */
   lostTo(claim: string, service: string): Claimant | undefined {
     const winner = this.#disputed.get(claim)?.first;
     return winner?.service === service ? undefined : winner;
   }
 
-  /** Who has the address, whichever Service that is. */
+  /** Owner of the address. */
   winner(claim: string): Claimant | undefined {
     return this.#undisputed.get(claim) ?? this.#disputed.get(claim)?.first;
   }
@@ -92,7 +92,7 @@ export class Claims {
   #enter(claim: string, claimant: Claimant, affected: Affected): void {
     const winner = this.winner(claim);
     if (winner === undefined || winner.service === claimant.service) {
-      // A claim that is made twice by one Service is one.
+      // Duplicate claims of one Service count once.
       if (winner !== claimant) this.#undisputed.set(claim, claimant);
       affected.addWatchers(claim);
       return;
@@ -127,7 +127,7 @@ export class Claims {
   }
 }
 
-/** Names of Services. Nearly every Service has no rival: it is spared a set. */
+/** Names of Services. Nearly every Service has no rival, so no set is allocated for it. */
 class Affected {
   readonly #watchers: ReadonlyMap<string, ReadonlySet<string>>;
   #names: Set<string> | undefined;
@@ -161,19 +161,19 @@ function firstOf(all: ReadonlyMap<string, Claimant>): Claimant {
   return [...all.values()].reduce((a, b) => (byPrecedence(a, b) < 0 ? a : b));
 }
 
-/** What tells the same address and port of two families and protocols apart. */
+/** Key of an address and port, by family and protocol. */
 type Wire = Pick<ServicePortId, 'family' | 'protocol'>;
 
 export function claimOf(id: Wire, frontend: Pick<Frontend, 'address' | 'port'>): string {
   return [id.family, id.protocol, frontend.address, frontend.port].join(' ');
 }
 
-/** The claim of a node port is that of a frontend without an address. */
+/** A node port is a claim without an address. */
 export function nodePortClaim(id: Wire, port: number): string {
   return claimOf(id, { address: '', port });
 }
 
-/** What the API server assigned to a service port. */
+/** Claims of what the API server assigned to a service port. */
 export function assignedClaims({ id, clusterIP, port, nodePort }: ReachablePort): string[] {
   const own = claimOf(id, { address: clusterIP, port });
   return nodePort === 0 ? [own] : [own, nodePortClaim(id, nodePort)];

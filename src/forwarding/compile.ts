@@ -19,7 +19,7 @@ export interface CompileInput {
   readonly view: NodeView;
 }
 
-/** From objects to what this node should do: the whole way, for one Service and one family. */
+/** Compiles one Service and its slices into rows of one family. */
 export function compile({ service, slices, family, view }: CompileInput): Forwarding[] {
   const ports = servicePorts(service, family, view);
   const known = endpointsByPort(ports, { slices, family, view });

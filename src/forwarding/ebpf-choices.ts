@@ -2,10 +2,10 @@ import type { EbpfChoice, NamespaceObject, ServiceObject } from '../cluster/obje
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Which Services are left to packets: by their own label, else by that of their namespace. */
+/** Services that opt out of eBPF: by their own label, else by that of their namespace. */
 export class EbpfChoices {
   readonly #byNamespace = new Map<string, EbpfChoice>();
-  /** Since somebody asked which. */
+  /** Changed since the last call. */
   readonly #changed = new Set<string>();
 
   putNamespace({ name, ebpf }: NamespaceObject): void {
@@ -27,7 +27,7 @@ export class EbpfChoices {
     return this.#changed.size > 0;
   }
 
-  /** Namespaces whose Services may have got another choice. */
+  /** Namespaces whose Services may have changed. */
   takeChanged(): ReadonlySet<string> {
     if (!this.hasChanged) return NONE;
     const changed = new Set(this.#changed);

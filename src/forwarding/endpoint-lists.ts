@@ -11,13 +11,13 @@ import { indexSlicePorts, type PortOfSlice, portName, type SlicePortIndex } from
 
 interface List {
   readonly listed: readonly Listed[];
-  /** Another array when it is not as it was. */
+  /** A new array whenever it changed. */
   readonly known: readonly KnownEndpoint[];
 }
 
 /**
- * The endpoints of the ports of a large Service in one family, kept so that a changed slice costs
- * reading that slice and putting its endpoints in place, and not reading and sorting all.
+ * The endpoints of a large Service in one family, cached so that a changed slice costs only reading
+ * and merging that slice.
  */
 export class EndpointLists {
   readonly #family: Family;
@@ -30,7 +30,7 @@ export class EndpointLists {
     this.#view = view;
   }
 
-  /** How many endpoints are kept. */
+  /** Number of cached endpoints. */
   get size(): number {
     let size = 0;
     for (const { listed } of this.#lists.values()) size += listed.length;
@@ -46,7 +46,7 @@ export class EndpointLists {
     const changes = difference(this.#slices, slices);
     const gone = indexSlicePorts(changes.gone, this.#family);
     const come = indexSlicePorts(changes.come, this.#family);
-    // Asked for only by a port that is new.
+    // Only needed for a new port.
     let all: SlicePortIndex | undefined;
     const lists = new Map<string, List>();
     for (const id of ids) {
@@ -62,7 +62,7 @@ export class EndpointLists {
       }
     }
     this.#lists = lists;
-    // The register changes a long list in place.
+    // The register changes long lists in place.
     this.#slices = slices.slice();
   }
 }
@@ -84,12 +84,12 @@ function changed(
   return listOf(merged(kept, by.come));
 }
 
-/** Twins in the order of their slices, which have different names. */
+/** Equal endpoints are in the order of their slices, which have unique names. */
 function compareListed(a: Listed, b: Listed): number {
   return compareKeys(a, b) || (a.slice.name < b.slice.name ? -1 : Number(a.slice !== b.slice));
 }
 
-/** Two sorted lists as one. */
+/** Merges two sorted lists. */
 function merged(many: readonly Listed[], few: readonly Listed[]): readonly Listed[] {
   if (few.length * 4 > many.length) return many.concat(few).sort(compareListed);
   const all: Listed[] = [];
@@ -103,7 +103,7 @@ function merged(many: readonly Listed[], few: readonly Listed[]): readonly Liste
   return all;
 }
 
-/** By bisection: the index of the first that comes after the item. */
+/** Binary search: index of the first item after this one. */
 function placeOf(item: Listed, sorted: readonly Listed[], from: number): number {
   let [low, high] = [from, sorted.length];
   while (low < high) {
@@ -114,7 +114,7 @@ function placeOf(item: Listed, sorted: readonly Listed[], from: number): number 
   return low;
 }
 
-/** Of two lists sorted by name; a slice that is another object has gone and come. */
+/** Differences of two lists sorted by name; a replaced slice counts as removed and added. */
 function difference(
   before: readonly SliceObject[],
   after: readonly SliceObject[],

@@ -4,7 +4,7 @@ import type { Endpoint, NodeView, ServicePortId } from './model.ts';
 import { versionFamily } from './service-ports.ts';
 import { type PortOfSlice, portsOfSlices } from './slice-ports.ts';
 
-/** An endpoint that a service port might use: all that selection looks at. */
+/** An endpoint with the fields that selection reads. */
 export interface KnownEndpoint {
   readonly endpoint: Endpoint;
   readonly ready: boolean;
@@ -15,9 +15,9 @@ export interface KnownEndpoint {
   readonly nodeHints: readonly string[];
 }
 
-/** An endpoint as one slice has it; others may have it too. */
+/** An endpoint of one slice; other slices may have it too. */
 export interface Listed {
-  /** What it is sorted by. */
+  /** Sort key. */
   readonly key: string;
   readonly slice: SliceObject;
   readonly known: KnownEndpoint;
@@ -26,9 +26,9 @@ export interface Listed {
 const NONE: readonly string[] = [];
 
 /**
- * The endpoints of a service port out of its Service's slices, each `address:port` once, sorted.
- * Where several slices have the same one, an endpoint that is not terminating stands for all: a
- * pod that just got the address of one that is going away.
+ * The endpoints of a service port from its slices, each `address:port` once, sorted. If several
+ * slices have the same one, a non-terminating endpoint wins: a new pod may have the address of a
+ * terminating one.
  */
 export function knownEndpoints(
   id: ServicePortId,
@@ -38,7 +38,7 @@ export function knownEndpoints(
   return withoutTwins(listedEndpoints(id, portsOfSlices(slices, id), view));
 }
 
-/** Sorted; the sort leaves twins in the order of their slices. */
+/** Sorted; the stable sort keeps equal endpoints in slice order. */
 export function listedEndpoints(
   id: ServicePortId,
   ports: readonly PortOfSlice[],

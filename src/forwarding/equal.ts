@@ -1,7 +1,7 @@
 import type { Endpoint, Forwarding, Frontend, NotServed, Outcome } from './model.ts';
 import { SOURCE_CLASSES } from './model.ts';
 
-/** Whether two rows mean the same to a data plane. */
+/** Whether two rows are equal for a data plane. */
 export function equalForwarding(a: Forwarding | undefined, b: Forwarding | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined) return false;

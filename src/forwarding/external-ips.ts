@@ -10,13 +10,13 @@ import { externalIpsOf } from './service-ports.ts';
 
 interface Known {
   readonly entries: Set<Entry>;
-  /** The Service range that it lies in. */
+  /** The Service CIDR that contains it. */
   readonly range: string | undefined;
 }
 
 /**
- * The external IPs of all Services. Whoever may write a Service may write any address there, so
- * with strict rules none of them takes what belongs to the cluster, the API server or the machine.
+ * The external IPs of all Services. Anyone who may edit a Service may set any address there, so
+ * strict rules protect the addresses of the cluster, the API server and the machine.
  */
 export class ExternalIps {
   #host = new HostPorts(UNKNOWN_HOST);
@@ -30,12 +30,12 @@ export class ExternalIps {
     return this.#host;
   }
 
-  /** Whether the rules have something to say about the Service. */
+  /** Whether the rules apply to the Service. */
   concerns(entry: Entry): boolean {
     return this.#isStrict && this.#addressesOf.has(entry);
   }
 
-  /** After it every Service must be put again. */
+  /** Every Service must be added again afterwards. */
   setView({ addressRules, serviceRanges }: NodeView): void {
     this.#isStrict = addressRules === 'strict';
     this.#ranges = parseCidrs(serviceRanges);
@@ -51,7 +51,7 @@ export class ExternalIps {
     for (const address of addresses) this.#at(address).entries.add(entry);
   }
 
-  /** Gives the Services of which something may be served, or not, that was otherwise before. */
+  /** Returns the Services whose external IPs may have changed. */
   setHost(host: HostPorts): ReadonlySet<Entry> {
     const before = this.#host;
     this.#host = host;
@@ -67,7 +67,7 @@ export class ExternalIps {
     return affected;
   }
 
-  /** Addresses at which the API server listens, by `address:port`; gives the Services concerned. */
+  /** Sets the `address:port` list of the API server; returns the affected Services. */
   setApiServers(servers: ReadonlyMap<string, string>): ReadonlySet<Entry> {
     const before = this.#apiServers;
     this.#apiServers = servers;
@@ -78,7 +78,7 @@ export class ExternalIps {
     return affected;
   }
 
-  /** Why the external IP of a Service is not served; undefined: it is, as far as it is up to this. */
+  /** Why an external IP is not served; undefined: no objection. */
   refusal(
     of: { readonly id: ServicePortId; readonly frontend: Frontend },
     claims: Claims,
@@ -89,7 +89,7 @@ export class ExternalIps {
     if (range !== undefined) return { reason: 'service-range', range };
     const service = `${id.namespace}/${id.service}`;
     const isApiServer = id.protocol === 'TCP' && this.#apiServers.has(endpointKey(frontend));
-    // Its own owner may put it at any address.
+    // The Service itself may use it at any address.
     if (isApiServer && service !== API_SERVER) return { reason: 'api-server' };
     if (!this.#host.has(address)) return undefined;
     if (this.#host.isHeld(id, { address, port })) return { reason: 'host-socket' };

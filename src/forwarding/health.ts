@@ -5,10 +5,10 @@ import { listedEndpoints, withoutTwins } from './endpoints.ts';
 import { healthCheckPortOf, isServed, knownProtocol } from './service-ports.ts';
 import { indexSlicePorts } from './slice-ports.ts';
 
-/** What the health port of a Service tells a load balancer about this node. */
+/** Contents of the health check node port of a Service. */
 export interface HealthCheck {
   readonly port: number;
-  /** Distinct addresses of the family, over all ports, that are ready on this node. */
+  /** Distinct ready addresses of the family on this node, over all ports. */
   readonly localEndpoints: number;
 }
 
@@ -19,8 +19,8 @@ export function healthCheckOf(of: CompileInput): HealthCheck | undefined {
 }
 
 /**
- * Over every port that the slices have, also one that the Service has not, as in kube-proxy. Only
- * what has an address that is ready here is looked at port by port: for most large Services little.
+ * Over all ports of the slices, even those that the Service lacks, as in kube-proxy. Only slices
+ * with a ready local address are read port by port.
  */
 function countReadyHere({ service, slices, family, view }: CompileInput): number {
   const ofFamily = slices.filter(({ addressType }) => addressType === family);
@@ -30,7 +30,7 @@ function countReadyHere({ service, slices, family, view }: CompileInput): number
   );
   const found = new Set<string>();
   for (const [name, ports] of indexSlicePorts(withAddresses(ofFamily, wanted), family)) {
-    // What has been found for one port does not change by another.
+    // Already counted for another port.
     if (found.size === wanted.size) break;
     const [first = '', port = ''] = name.split(' ', 2);
     const protocol = knownProtocol(first);

@@ -1,4 +1,4 @@
-/** A binary heap: gives the least of its items first, in logarithmic time. */
+/** A binary min-heap. */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
@@ -7,7 +7,7 @@ export class Heap<T> {
     this.#isBefore = isBefore;
   }
 
-  /** The least, which stays. */
+  /** The smallest item, without removing it. */
   get first(): T | undefined {
     return this.#items[0];
   }

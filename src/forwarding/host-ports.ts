@@ -2,7 +2,7 @@ import { canonicalIp } from '../addresses/ip.ts';
 import { claimOf } from './claims.ts';
 import type { Family, Protocol, ServicePortId } from './model.ts';
 
-/** A port of the machine that one of its processes has. */
+/** A listening port of a process on the machine. */
 export interface HostSocket {
   readonly family: Family;
   readonly protocol: Protocol;
@@ -11,7 +11,7 @@ export interface HostSocket {
   readonly port: number;
 }
 
-/** What the machine itself has: an external IP may be one of its addresses. */
+/** Addresses and listening ports of the machine: an external IP may be one of them. */
 export interface HostState {
   /** Addresses of all interfaces. */
   readonly addresses: readonly string[];
@@ -20,10 +20,10 @@ export interface HostState {
 
 export const UNKNOWN_HOST: HostState = { addresses: [], sockets: [] };
 
-/** The state of the machine, to be looked up by address and port. */
+/** Index of the state by address and port. */
 export class HostPorts {
   readonly #addresses: ReadonlySet<string>;
-  /** By what a Service with this address and port would claim. */
+  /** Keyed by the claim of a Service with this address and port. */
   readonly #sockets: ReadonlyMap<string, HostSocket>;
 
   constructor({ addresses, sockets }: HostState) {
@@ -35,18 +35,18 @@ export class HostPorts {
     return this.#addresses.has(address);
   }
 
-  /** Whether a process has this port of this address, or of every address. */
+  /** Whether a process listens on this port of this address, or of all addresses. */
   isHeld(id: ServicePortId, { address, port }: { address: string; port: number }): boolean {
     const everywhere = claimOf(id, { address: '', port });
     return this.#sockets.has(claimOf(id, { address, port })) || this.#sockets.has(everywhere);
   }
 
-  /** Addresses that one of the two has and the other has not. */
+  /** Addresses that differ between the two. */
   addressesUnlike(other: HostPorts): ReadonlySet<string> {
     return this.#addresses.symmetricDifference(other.#addresses);
   }
 
-  /** Ports that are held in one of the two and not in the other, at whichever address. */
+  /** Ports that differ between the two, at any address. */
   portsUnlike(other: HostPorts): ReadonlySet<number> {
     const ports = new Set<number>();
     for (const [key, { port }] of this.#sockets) if (!other.#sockets.has(key)) ports.add(port);

@@ -7,7 +7,7 @@ import type { Family, Forwarding, Frontend, NodeView } from './model.ts';
 import { frontendsOf, type Policy } from './outcomes.ts';
 import { healthCheckPortOf, type ServicePort, servicePorts } from './service-ports.ts';
 
-/** What was worked out for a port, and what of. */
+/** The cached result for a port, and its inputs. */
 interface KeptPort {
   readonly policy: Policy;
   readonly frontends: readonly Frontend[];
@@ -16,15 +16,15 @@ interface KeptPort {
 }
 
 /**
- * The rows of a large Service in one family with all that led to them, so that a change costs what
- * it changes: for one changed slice neither the thousands of source ranges and addresses of the
- * Service are read again, nor its other slices. What is equal stays the same object.
+ * The rows of a large Service in one family with their inputs, so that a change costs only what it
+ * changes: one changed slice causes no re-read of thousands of source ranges, addresses or other
+ * slices. Equal parts stay the same objects.
  */
 export class KeptRows {
   readonly #family: Family;
   readonly #view: NodeView;
   readonly #lists: EndpointLists;
-  /** Undefined: the Service has changed. */
+  /** Undefined: the Service changed. */
   #ports: readonly ServicePort[] | undefined;
   #allowedSources: readonly string[] | undefined;
   #kept = new Map<ServicePort, KeptPort>();
@@ -36,7 +36,7 @@ export class KeptRows {
     this.#lists = new EndpointLists(family, view);
   }
 
-  /** How many things are kept. */
+  /** Number of cached items. */
   get size(): number {
     return (this.#ports?.length ?? 0) + this.#lists.size;
   }
@@ -46,7 +46,7 @@ export class KeptRows {
     this.#kept.clear();
   }
 
-  /** Another Service that wants an address of this one has come, changed or gone. */
+  /** A Service that claims the same address was added, changed or removed. */
   lossesChanged(): void {
     this.#withLosses = new WeakMap();
   }
@@ -61,7 +61,7 @@ export class KeptRows {
     return this.#ports.map((port) => this.#row(port, healthCheckPort));
   }
 
-  /** The row as it is once the frontends that other Services have are marked. */
+  /** The row with unserved frontends marked. */
   withLosses(row: Forwarding, mark: (row: Forwarding) => Forwarding): Forwarding {
     const known = this.#withLosses.get(row);
     if (known !== undefined) return known;

@@ -8,21 +8,21 @@ interface Kept {
 }
 
 /**
- * Which Services keep what they were compiled from: the large ones that changed last. A small one
- * is compiled as quickly as it is looked up, and there are many of them.
+ * Which Services are cached: the large ones that changed last. A small one is compiled as fast as
+ * it is looked up.
  */
 export class KeptServices {
   readonly #mostThings: number;
-  /** The one that changed last is the last. */
+  /** Most recently changed last. */
   readonly #kept = new Map<Entry, Kept>();
   #size = 0;
 
-  /** For each thing that is kept (an endpoint, a port) about 200 bytes. */
+  /** Limit of items (endpoints, ports), about 200 bytes each. */
   constructor(mostThings = 131_072) {
     this.#mostThings = mostThings;
   }
 
-  /** Undefined: the Service is small. */
+  /** Undefined: a small Service, not cached. */
   of(entry: Entry, view: NodeView): Readonly<Record<Family, KeptRows>> | undefined {
     if (!isLarge(entry)) {
       this.drop(entry);
@@ -35,7 +35,7 @@ export class KeptServices {
     return rows;
   }
 
-  /** Counts again what is kept of the Service, and drops what is too much. */
+  /** Updates the count of a Service, and evicts. */
   compiled(entry: Entry): void {
     const kept = this.#kept.get(entry);
     if (kept === undefined) return;

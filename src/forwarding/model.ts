@@ -1,6 +1,6 @@
 /**
- * What a node should do with connections to Services. Policies, readiness and topology have been
- * settled when a row of this model exists; a data plane translates it and asks no more questions.
+ * The desired state: what a node does with connections to Services. Policies, readiness and
+ * topology are already applied; a data plane only translates rows.
  */
 
 export type Family = 'IPv4' | 'IPv6';
@@ -8,7 +8,7 @@ export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 
 export const FAMILIES: readonly Family[] = ['IPv4', 'IPv6'];
 
-/** One port of one Service in one family: the unit in which everything changes. */
+/** One port of one Service in one family: the unit of change. */
 export interface ServicePortId {
   readonly namespace: string;
   readonly service: string;
@@ -31,44 +31,44 @@ export function servicePortName(id: Omit<ServicePortId, 'protocol' | 'family'>):
   return id.port === '' ? name : `${name}:${id.port}`;
 }
 
-/** Who asks: a pod of this node as far as the local detector can tell, the node itself, all others. */
+/** Source class: a pod of this node (by the local detector), the node itself, or others. */
 export type SourceClass = 'pod' | 'host' | 'outside';
 
 export const SOURCE_CLASSES: readonly SourceClass[] = ['pod', 'host', 'outside'];
 
-/** What happens to a new connection. */
+/** Outcome for a new connection. */
 export type Outcome =
   | { readonly action: 'forward'; readonly list: EndpointList; readonly masquerade: boolean }
   | { readonly action: 'reject' }
   | { readonly action: 'drop' };
 
-/** The endpoints of the whole cluster that were selected for this node, or those on this node. */
+/** The endpoints selected for this node, of the whole cluster or on this node. */
 export type EndpointList = 'cluster' | 'local';
 
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
-/** An address that a service port is reached at. */
+/** An address of a service port. */
 export interface Frontend {
   readonly kind: FrontendKind;
-  /** Empty for a node port, which is every address that the node serves node ports on. */
+  /** Empty for a node port, which applies to all node port addresses. */
   readonly address: string;
   readonly port: number;
   readonly outcomes: Readonly<Record<SourceClass, Outcome>>;
-  /** Ranges that may ask; undefined: everybody; empty: nobody. Others are dropped. */
+  /** Allowed source ranges; undefined: all; empty: none. Other sources are dropped. */
   readonly allowedSources?: readonly string[];
-  /** Set when nothing is programmed for it. */
+  /** Set if it is not programmed. */
   readonly notServed?: NotServed;
 }
 
-/** Why an address and port that a Service claims is not served for it. */
+/** Why an address and port of a Service is not served. */
 export type NotServed =
-  /** Another Service has it, or an earlier port of the same one. */
+  /** Another Service, or an earlier port of the same one, has it. */
   | { readonly reason: 'other-service'; readonly service: string }
-  /** An external IP inside a range from which the API server assigns cluster IPs. */
+  /** An external IP inside a Service CIDR. */
   | { readonly reason: 'service-range'; readonly range: string }
-  /** An external IP and port at which the API server listens. */
+  /** An external IP and port of the API server. */
   | { readonly reason: 'api-server' }
-  /** An external IP of this machine, and a port that one of its processes holds. */
+  /** An external IP of this machine, and a port that a process listens on. */
   | { readonly reason: 'host-socket' };
 
 export interface Endpoint {
@@ -78,36 +78,39 @@ export interface Endpoint {
   readonly local: boolean;
 }
 
-/** Everything that a data plane needs to know of one service port. */
+/** One row: everything that a data plane needs for one service port. */
 export interface Forwarding {
   readonly id: ServicePortId;
   readonly frontends: readonly Frontend[];
-  /** Both sorted by `address:port`, so that the same cluster gives the same bytes. */
+  /** Sorted by `address:port`, so that output is deterministic. */
   readonly clusterEndpoints: readonly Endpoint[];
   readonly localEndpoints: readonly Endpoint[];
   /** 0: none. */
   readonly affinitySeconds: number;
-  /** Connections must be met as packets only: programs at sockets and interfaces leave them alone. */
+  /** Opted out of eBPF: only nftables handles it. */
   readonly onlyPackets?: true;
-  /** Where load balancers ask whether this node serves: a firewall must let them. */
+  /** Health check node port, which a firewall must allow. */
   readonly healthCheckPort?: number;
 }
 
 /**
- * Who has an address that several want. `strict`: a cluster IP comes before a load balancer's
- * address before an external IP, and an external IP takes nothing from the cluster or the machine.
- * `kube-proxy`: the older Service has it, whatever kind of address it is.
+ * Which Service gets an address that several claim. `strict`: cluster IPs before load balancer IPs
+ * before external IPs, and an external IP takes nothing from the cluster or the machine.
+ * `kube-proxy`: the older Service, whatever the kind.
  */
 export type AddressRules = 'strict' | 'kube-proxy';
 
-/** What the model must know of the node it is made for. */
+/** Properties of the node that rows depend on. */
 export interface NodeView {
   readonly nodeName: string;
   /** Empty: the node has no zone. */
   readonly zone: string;
-  /** The node's own addresses; a source range that holds one lets the load balancer's own in. */
+  /**
+   * The node's own addresses; a source range that contains one also allows the load balancer's
+   * address.
+   */
   readonly nodeIPs: readonly string[];
-  /** Whether pods of this node can be told from others, by family. */
+  /** Whether local pods can be detected, by family. */
   readonly detectsPods: Readonly<Record<Family, boolean>>;
   readonly masqueradeAll: boolean;
   /** Gate AllowServiceExternalIPs. */
@@ -115,6 +118,6 @@ export interface NodeView {
   readonly addressRules: AddressRules;
   /** Canonical. */
   readonly serviceRanges: readonly string[];
-  /** Kinds of addresses that are left alone here, whatever Services have them; undefined: none. */
+  /** Kinds of addresses that are not served here; undefined: none. */
   readonly unserved?: readonly FrontendKind[];
 }

@@ -1,6 +1,6 @@
 import type { NotServed } from './model.ts';
 
-/** Why an address is not served, as the second half of a sentence. */
+/** Why an address is not served, as the end of a sentence. */
 export function notServedText(notServed: NotServed): string {
   switch (notServed.reason) {
     case 'other-service':

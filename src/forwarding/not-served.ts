@@ -13,7 +13,7 @@ export const NOT_SERVED_REASONS: readonly NotServedReason[] = [
   'host-socket',
 ];
 
-/** An address that a Service claims and this node does not serve. */
+/** A claimed address that this node does not serve. */
 export interface NotServedFrontend {
   readonly row: Forwarding;
   readonly frontend: Frontend;
@@ -24,11 +24,11 @@ type Counts = Readonly<Record<NotServedReason, number>>;
 
 const NONE: Counts = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };
 
-/** Marks the frontends of rows that are not served, and keeps which Services have any. */
+/** Marks unserved frontends of rows, and tracks the Services that have any. */
 export class NotServedRows {
   readonly #claims: Claims;
   readonly #externalIps: ExternalIps;
-  /** By the frontends of a row: a row that differs in endpoints only shares them. */
+  /** Keyed by frontend list: rows that differ only in endpoints share it. */
   readonly #countsOf = new WeakMap<readonly Frontend[], Counts>();
   readonly #entries: Record<Family, Map<Entry, Counts>> = { IPv4: new Map(), IPv6: new Map() };
   #total: Counts = NONE;
@@ -38,12 +38,12 @@ export class NotServedRows {
     this.#externalIps = externalIps;
   }
 
-  /** How many addresses are not served, by reason. Asked with each probe, so it is kept. */
+  /** Number of unserved addresses by reason. Maintained, because each probe reads it. */
   counts(): Counts {
     return this.#total;
   }
 
-  /** The first of them, by the name of the Service. */
+  /** The first ones, by Service name. */
   first(most: number): readonly NotServedFrontend[] {
     const entries = new Set(FAMILIES.flatMap((family) => [...this.#entries[family].keys()]));
     const found: NotServedFrontend[] = [];
@@ -59,7 +59,7 @@ export class NotServedRows {
     return found;
   }
 
-  /** The rows of one family of a Service, with what is not served marked. */
+  /** Rows of a Service in one family, with unserved frontends marked. */
   mark(
     rows: readonly Forwarding[],
     of: { readonly entry: Entry; readonly family: Family },
@@ -67,7 +67,7 @@ export class NotServedRows {
   ): readonly Forwarding[] {
     const { entry, family } = of;
     const isConcerned = this.#externalIps.concerns(entry);
-    // Nearly every Service has one port, and nobody who wants what it has.
+    // Fast path: one port and no rival.
     if (rows.length < 2 && !this.#claims.isDisputed && !isConcerned) {
       this.#note(entry, family, NONE);
       return rows;
@@ -110,7 +110,7 @@ export class NotServedRows {
     return { ...row, frontends };
   }
 
-  /** An address is had by the first Service in line, and there by the first of its ports. */
+  /** The first Service in order has the address, and its first port. */
   #why(
     { id }: Forwarding,
     frontend: Frontend,
@@ -125,7 +125,7 @@ export class NotServedRows {
   }
 }
 
-/** Whether an earlier port of the same Service has the number: all have the same addresses. */
+/** Whether an earlier port of the same Service has the number. */
 interface OwnLosses {
   readonly port: boolean;
   readonly nodePort: boolean;

@@ -3,8 +3,8 @@ import type { Claimant } from './claims.ts';
 import type { Forwarding } from './model.ts';
 
 /**
- * All that is known under the name of one Service, in one place, so that a change finds it with one
- * look. Slices may come before their Service and outlive it.
+ * All objects of one Service name, found with one lookup. Slices may precede their Service and
+ * outlive it.
  */
 export interface Entry {
   /** `namespace/name`. */
@@ -15,31 +15,31 @@ export interface Entry {
    * list is changed in place, because to copy it for each of thousands of slices takes seconds.
    */
   slices: readonly SliceObject[];
-  /** What it claims, while it exists. */
+  /** Its claims, while it exists. */
   claimants: readonly Claimant[];
-  /** What others claim that decides about its own addresses. */
+  /** Claims of others that affect its addresses. */
   watched: readonly string[];
   /** In the order of its ports, IPv4 first. */
   rows: readonly Forwarding[];
 }
 
-/** A slice that an entry has got or lost. */
+/** A slice that an entry gained or lost. */
 export interface SliceMove {
   readonly entry: Entry;
   readonly slice: SliceObject;
 }
 
-/** Services and slices by name, and which slice belongs to which Service. */
+/** Services and slices by name. */
 export class Register {
   readonly #entries = new Map<string, Entry>();
-  /** By the name of a slice, because its label may have named another Service before. */
+  /** By slice name, because its label may have named another Service before. */
   readonly #holders = new Map<string, Entry>();
 
   get(name: string): Entry | undefined {
     return this.#entries.get(name);
   }
 
-  /** Makes an empty one if there is none. */
+  /** Creates an empty entry if there is none. */
   entry(name: string): Entry {
     const known = this.#entries.get(name);
     if (known !== undefined) return known;
@@ -52,7 +52,7 @@ export class Register {
     return this.#entries.values();
   }
 
-  /** Gives what that moves: two things when the slice was known, and they may be of two Services. */
+  /** Returns the moves: two if the slice was known, possibly of two Services. */
   putSlice(slice: SliceObject): SliceMove[] {
     const key = nameOf(slice.namespace, slice.name);
     const lost = this.#find(key, slice.name);
@@ -75,7 +75,7 @@ export class Register {
     return found && this.#remove(key, found);
   }
 
-  /** Forgets an entry under which nothing is left. */
+  /** Deletes an empty entry. */
   release(entry: Entry): void {
     if (entry.service === undefined && entry.slices.length === 0) this.#entries.delete(entry.name);
   }
@@ -94,7 +94,7 @@ export class Register {
   }
 }
 
-/** By bisection: the index of the slice of that name, or the one that it would have. */
+/** Binary search: index of the slice, or its insertion point. */
 function placeOf({ slices }: Entry, name: string): number {
   let [low, high] = [0, slices.length];
   while (low < high) {

@@ -1,7 +1,9 @@
 import type { ServiceObject } from '../cluster/objects.ts';
 import { equalLists, equalTexts } from './equal.ts';
 
-/** Whether two versions of a Service say the same to a proxy: many updates concern others only. */
+/**
+ * Whether two versions of a Service are equal for a proxy: many updates change only other fields.
+ */
 export function isSameService(a: ServiceObject, b: ServiceObject): boolean {
   return (
     hasSameClaims(a, b) &&
@@ -14,7 +16,7 @@ export function isSameService(a: ServiceObject, b: ServiceObject): boolean {
   );
 }
 
-/** Whether the two want the same addresses, and with the same seniority. */
+/** Whether both claim the same addresses with the same precedence. */
 export function hasSameClaims(a: ServiceObject, b: ServiceObject): boolean {
   return (
     a.createdAtSeconds === b.createdAtSeconds &&

@@ -1,7 +1,7 @@
 import type { KnownEndpoint } from './endpoints.ts';
 import type { NodeView } from './model.ts';
 
-/** Which endpoints a service port needs. */
+/** The lists that a service port needs. */
 export interface Need {
   readonly cluster: boolean;
   readonly local: boolean;
@@ -10,12 +10,12 @@ export interface Need {
 export interface Selection {
   readonly cluster: readonly KnownEndpoint[];
   readonly local: readonly KnownEndpoint[];
-  /** Whether anything anywhere could serve: decides between rejecting and dropping. */
+  /** Whether any endpoint could serve: decides between reject and drop. */
   readonly anywhere: boolean;
   readonly topology: Topology;
 }
 
-/** How the hints of the endpoints narrow the cluster list on this node. */
+/** How topology hints narrow the cluster list. */
 export type Topology = 'none' | 'same-node' | 'same-zone';
 
 /**
@@ -47,7 +47,7 @@ function localList(endpoints: readonly KnownEndpoint[]): readonly KnownEndpoint[
   return ready.length > 0 ? ready : here.filter(isLastResort);
 }
 
-/** Not ready, but on its way out and still answering: better than nothing. */
+/** Terminating but still serving: used if no endpoint is ready. */
 export function isLastResort(endpoint: KnownEndpoint): boolean {
   return !endpoint.ready && endpoint.serving && endpoint.terminating;
 }

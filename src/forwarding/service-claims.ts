@@ -14,7 +14,7 @@ import { type ReachablePort, reachablePorts } from './service-ports.ts';
 
 const NONE: readonly string[] = [];
 
-/** Everything that a Service wants to be reached at, by rank; without strict rules all is alike. */
+/** All claims of a Service, by rank; without strict rules there is one rank. */
 export function claimantsOf(
   service: ServiceObject,
   of: { readonly name: string; readonly view: NodeView },
@@ -33,7 +33,7 @@ export function claimantsOf(
   if (view.addressRules === 'kube-proxy') {
     return [claimant(ASSIGNED, [...assigned, ...external, ...balanced])];
   }
-  // An address that is named twice counts once, with the higher rank.
+  // A duplicate address counts once, with the higher rank.
   const seen = new Set(assigned);
   const unseen = (claims: string[]): string[] => claims.filter((claim) => isNewTo(seen, claim));
   return [
@@ -48,8 +48,8 @@ function hasMoreAddresses({ externalIPs, loadBalancerIPs }: ReachablePort): bool
 }
 
 /**
- * Claims of node ports that the external IPs of a Service would hide: an external IP of this machine
- * takes the node port of the same number there.
+ * Claims of node ports that external IPs of a Service would hide: an external IP of this machine
+ * shadows the node port of the same number.
  */
 export function hiddenNodePorts(
   service: ServiceObject,

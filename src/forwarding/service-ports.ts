@@ -5,7 +5,7 @@ import type { Family, FrontendKind, NodeView, Protocol, ServicePortId } from './
 
 const NONE: readonly string[] = [];
 
-/** A port of a Service in one family, with its policies still in it. */
+/** A port of a Service in one family, before policies are applied. */
 export interface ServicePort {
   readonly id: ServicePortId;
   readonly clusterIP: string;
@@ -19,10 +19,10 @@ export interface ServicePort {
   readonly affinitySeconds: number;
 }
 
-/** A port and where it is reached, whoever may. */
+/** A port and its addresses. */
 export type ReachablePort = Omit<ServicePort, 'allowedSources'>;
 
-/** The ports that a Service has in a family; none if it is not for this proxy to serve. */
+/** Ports of a Service in a family; none if this proxy must not serve it. */
 export function servicePorts(
   service: ServiceObject,
   family: Family,
@@ -31,7 +31,7 @@ export function servicePorts(
   return portsOf(service, { family, view, sourcesOf: allowedSourcesOf });
 }
 
-/** To read thousands of source ranges takes long, and not everybody asks for them. */
+/** Lazy: parsing thousands of source ranges is slow, and not every caller needs them. */
 export function reachablePorts(
   service: ServiceObject,
   family: Family,
@@ -75,7 +75,7 @@ function portsOf(
   });
 }
 
-/** Canonical, of both families; none where the node serves none. */
+/** Canonical, of both families; none if this node serves none. */
 export function externalIpsOf(service: ServiceObject, view: NodeView): readonly string[] {
   if (!view.allowExternalIPs || service.externalIPs.length === 0 || !isServed(service)) return NONE;
   return [...ofFamily(service.externalIPs, 'IPv4'), ...ofFamily(service.externalIPs, 'IPv6')];
@@ -101,7 +101,7 @@ function isReachableFromOutside(port: ServicePort): boolean {
   return port.nodePort !== 0 || port.externalIPs.length > 0 || port.loadBalancerIPs.length > 0;
 }
 
-/** The policy means something only where traffic can come from outside. */
+/** The policy applies only to external traffic. */
 function isExternalLocal(service: ServiceObject): boolean {
   const { type } = service;
   const external = type === 'LoadBalancer' || type === 'NodePort' || service.externalIPs.length > 0;
@@ -109,8 +109,8 @@ function isExternalLocal(service: ServiceObject): boolean {
 }
 
 /**
- * Only a load balancer's Service with external policy Local has one; 0: none. It is asked for the
- * sake of the node ports that the load balancer sends to.
+ * Only LoadBalancer Services with external policy Local have one; 0: none. Load balancers probe it
+ * for the node ports they send to.
  */
 export function healthCheckPortOf(service: ServiceObject, view: NodeView): number {
   if (isUnserved(view, 'node-port')) return 0;
@@ -127,8 +127,8 @@ function loadBalancerIps(service: ServiceObject, family: Family): readonly strin
 }
 
 /**
- * Who may use the load-balancer addresses. Ranges of the other family only do not open this one:
- * whoever restricts a Service to 10.0.0.0/8 does not mean all of IPv6.
+ * Allowed sources of load balancer addresses. Ranges of the other family do not open this one: a
+ * restriction to 10.0.0.0/8 does not allow all of IPv6.
  */
 function allowedSourcesOf(
   service: ServiceObject,
@@ -142,7 +142,7 @@ function allowedSourcesOf(
   const nodeIPs = of.view.nodeIPs.flatMap((text) => parseIpSloppily(text) ?? []);
   const holdsNode = own.some((range) => nodeIPs.some((ip) => contains(range, ip)));
   const width = of.family === 'IPv4' ? 32 : 128;
-  // The node's own traffic to the address is sent from that address where the node has it.
+  // If the node has the address, its own traffic to it has that source address.
   const vips = holdsNode ? of.vips.map((vip) => `${vip}/${width}`) : [];
   return [...new Set([...own.map(formatCidr), ...vips])];
 }

@@ -10,12 +10,12 @@ const MOST_KEPT = 131_072;
 type Addresses = ReadonlySet<string>;
 
 /**
- * Which endpoints serve, selected for new flows or not. A look at connection tracking asks it for
- * every flow of a Service that changed, so what was read of the slices is kept until they change.
+ * Which endpoints serve, whether selected for new flows or not. A conntrack pass queries every flow
+ * of a changed Service, so the result is cached until the slices change.
  */
 export class ServingEndpoints {
   readonly #mostKept: number;
-  /** By Service, then by port; the Service that was asked for last is the last. */
+  /** By Service, then port; least recently used first. */
   readonly #kept = new Map<string, Map<string, Addresses>>();
   #keptCount = 0;
 
@@ -35,7 +35,7 @@ export class ServingEndpoints {
     return serving.has(endpointKey(endpoint));
   }
 
-  /** The slices of the Service are not what they were. */
+  /** The slices of the Service changed. */
   forget(name: string): void {
     const ports = this.#kept.get(name);
     if (ports === undefined) return;
@@ -57,7 +57,7 @@ export class ServingEndpoints {
   }
 }
 
-/** As `address:port`, read as selection reads them: one spelling for what slices may spell in many. */
+/** As canonical `address:port`, whatever the spelling in slices. */
 function readServing(id: ServicePortId, slices: readonly SliceObject[], view: NodeView): Addresses {
   const listed = listedEndpoints(id, portsOfSlices(slices, id), view);
   return new Set(listed.filter(({ known }) => known.serving).map(({ key }) => key));

@@ -2,8 +2,8 @@ import { equalEndpoints, equalFrontends } from './equal.ts';
 import type { Forwarding } from './model.ts';
 
 /**
- * The row with the lists of the one before it where they are equal, or that one itself: whoever
- * follows a row sees what is the same without looking into it.
+ * Reuses equal lists of the previous row, or the previous row itself, so that equality can be
+ * tested by identity.
  */
 export function sharing(row: Forwarding, before: Forwarding | undefined): Forwarding {
   if (before === undefined || row === before) return row;

@@ -1,7 +1,7 @@
 import type { SliceObject } from '../cluster/objects.ts';
 import type { Family, ServicePortId } from './model.ts';
 
-/** A slice that has a port, and the number of the port there. */
+/** A slice with a port, and its number there. */
 export interface PortOfSlice {
   readonly slice: SliceObject;
   readonly port: number;
@@ -9,7 +9,7 @@ export interface PortOfSlice {
 
 type PortName = Pick<ServicePortId, 'port' | 'protocol' | 'family'>;
 
-/** The slices with a port, by looking through all of them: for one port the quickest way. */
+/** Slices with a port, by scanning all: fastest for one port. */
 export function portsOfSlices(slices: Iterable<SliceObject>, id: PortName): PortOfSlice[] {
   const found: PortOfSlice[] = [];
   for (const slice of slices) {
@@ -21,7 +21,7 @@ export function portsOfSlices(slices: Iterable<SliceObject>, id: PortName): Port
   return found;
 }
 
-/** The slices of a family by the name of a port, for who asks for many ports. */
+/** Slices of a family by port name, for many ports. */
 export type SlicePortIndex = ReadonlyMap<string, readonly PortOfSlice[]>;
 
 export function indexSlicePorts(slices: Iterable<SliceObject>, family: Family): SlicePortIndex {

@@ -2,22 +2,22 @@ import { Heap } from './heap.ts';
 import { FAMILIES, type Family } from './model.ts';
 import type { Entry } from './register.ts';
 
-/** A Service whose rows are out of date, and in which families. */
+/** A Service to recompile, and in which families. */
 export interface Stale {
   readonly entry: Entry;
   readonly families: readonly Family[];
 }
 
-/** What waits of one namespace. */
+/** The pending Services of one namespace. */
 interface Lane {
   readonly namespace: string;
   /** In the order in which they became stale. */
   readonly entries: Set<Entry>;
-  /** Work done for the namespace, on the scale of the queue, before its next Service. */
+  /** Virtual time of the namespace before its next Service. */
   start: number;
-  /** The same after its next Service, as far as can be told. */
+  /** Estimated virtual time after its next Service. */
   finish: number;
-  /** Settles ties: who waits longer. */
+  /** Tie-breaker: longest waiting first. */
   turn: number;
 }
 
@@ -32,7 +32,7 @@ export class StaleQueue {
   readonly #heap = new Heap<Lane>((a, b) =>
     a.finish === b.finish ? a.turn < b.turn : a.finish < b.finish,
   );
-  /** Of namespaces of which nothing waits, while they are ahead of the others. */
+  /** Virtual times of idle namespaces, while ahead of the others. */
   readonly #ahead = new Map<string, number>();
   #now = 0;
   #turns = 0;
@@ -51,7 +51,7 @@ export class StaleQueue {
     if (known === undefined) this.#enter(entry);
   }
 
-  /** For one whose rows are wanted at once. Undefined: they are up to date. */
+  /** Takes one Service immediately. Undefined: it is up to date. */
   withdraw(entry: Entry): Stale | undefined {
     const families = this.#families.get(entry);
     if (families === undefined) return undefined;
@@ -61,8 +61,8 @@ export class StaleQueue {
   }
 
   /**
-   * Gives the next to `work`, which says how much it was, and passes that on; 0: there was none, or
-   * it is about more than `most`.
+   * Passes the next Service to `work`, and returns the amount of work; 0: nothing pending, or more
+   * than `most`.
    */
   next(work: (stale: Stale) => number, most = Number.POSITIVE_INFINITY): number {
     for (let lane = this.#heap.pop(); lane !== undefined; lane = this.#heap.pop()) {
@@ -81,7 +81,7 @@ export class StaleQueue {
     return 0;
   }
 
-  /** Slices may have come since it became stale: then its turn is later. */
+  /** The estimate may be outdated by new slices: then it is queued again. */
   #hasGrown(lane: Lane, entry: Entry): boolean {
     const finish = lane.start + sizeOf(entry);
     if (finish <= lane.finish) return false;
@@ -127,7 +127,7 @@ export class StaleQueue {
   }
 }
 
-/** Who is forgotten is taken for one that has had nothing. */
+/** A dropped namespace starts without history. */
 const MOST_AHEAD = 4096;
 
 function union(a: readonly Family[], b: readonly Family[]): readonly Family[] {
@@ -136,7 +136,7 @@ function union(a: readonly Family[], b: readonly Family[]): readonly Family[] {
   return a.length === 1 && b.length === 1 && a[0] === b[0] ? a : FAMILIES;
 }
 
-/** About as much as compiling it will be. */
+/** Estimated cost of compiling it. */
 function sizeOf({ service, slices, rows }: Entry): number {
   const ports = Math.max(service?.ports.length ?? 0, rows.length, 1);
   const frontends = 1 + (service?.externalIPs.length ?? 0);

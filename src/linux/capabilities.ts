@@ -5,7 +5,7 @@ const NUMBERS = { NET_ADMIN: 12, SYS_ADMIN: 21, PERFMON: 38, BPF: 39 } as const;
 
 export type Capability = keyof typeof NUMBERS;
 
-/** What this process may do now, whoever it is. */
+/** Effective capabilities of this process. */
 export function effectiveCapabilities(): ReadonlySet<Capability> {
   return capabilitiesIn(readFileSync('/proc/self/status', 'utf8'));
 }

@@ -61,7 +61,7 @@ describe('limits of connection tracking', () => {
     assert.equal(Number(sysctls.read(`${PREFIX}max`)), max);
   });
 
-  it('that cannot be written at all are told one by one', async () => {
+  it('that cannot be written are reported one by one', async () => {
     enterOwnMounts();
     run(['mount', '--bind', '/proc/sys', '/proc/sys']);
     run(['mount', '-o', 'remount,bind,ro', '/proc/sys']);

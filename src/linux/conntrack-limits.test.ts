@@ -123,7 +123,7 @@ describe('to set limits', () => {
   const limits = { ...DEFAULTS, cpuCount: 2, min: 1000, maxPerCore: 1000 };
   const kernel = { max: '262144', buckets: '64', tcp_timeout_established: '432000' };
 
-  it('changes what differs, tells the rest and remembers what the kernel made of it', async () => {
+  it('changes what differs, and saves the value that the kernel rounded to', async () => {
     await inFolder(async (statePath) => {
       const { all, sysctls } = memory(kernel, ['tcp_timeout_established']);
       const { changes, problems } = await setConntrackLimits(limits, sysctls, statePath);
@@ -159,7 +159,7 @@ describe('to set limits', () => {
     });
   });
 
-  it('goes on when nothing can be remembered, and says so once', async () => {
+  it('continues when nothing can be saved, and reports it once', async () => {
     const { all, sysctls } = memory({ ...kernel, tcp_timeout_close_wait: '60' });
     const result = await setConntrackLimits(limits, sysctls, '/dev/null/sysctls.json');
     assert.equal(all.get(`${PREFIX}max`), '2000');
@@ -167,7 +167,7 @@ describe('to set limits', () => {
     assert.equal(result.changes.length, 4);
   });
 
-  it('has remembered everything before it changes anything', async () => {
+  it('saves everything before it changes anything', async () => {
     await inFolder(async (statePath) => {
       const { sysctls } = memory(kernel);
       const dying: Sysctls = {

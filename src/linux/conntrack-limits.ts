@@ -23,7 +23,7 @@ export interface ConntrackLimits {
 
 export interface LimitsResult {
   readonly changes: readonly SysctlChange[];
-  /** What could not be set or remembered; everything else has been. */
+  /** Settings that could not be changed or saved; all others were. */
   readonly problems: readonly SysctlError[];
 }
 
@@ -77,10 +77,10 @@ export function planLimits(
 }
 
 /**
- * Sets what differs and remembers what was there. Upstream ends when one of these writes fails;
- * here it is told and the rest goes on: a node without longer timeouts serves, and one without a
- * proxy does not. In a network namespace other than the machine's the limits of the whole kernel
- * cannot be set, which comes out as such a problem.
+ * Sets what differs, and saves the previous values. kube-proxy exits when one of these writes
+ * fails; here it is reported and the rest continues: a node with shorter timeouts still serves. In
+ * a network namespace other than that of the machine, kernel-wide limits cannot be set, which is
+ * reported as such a problem.
  */
 export async function setConntrackLimits(
   limits: ConntrackLimits & { readonly cpuCount: number },
@@ -98,8 +98,8 @@ export async function setConntrackLimits(
   // Before the first write, so that there is no moment at which an end would lose a value.
   const planned = await orTell(remember(statePath, withChanges(earlier, plan)), tell);
   const changes = writeAll(sysctls, plan, tell);
-  // The plan does not know what the kernel rounds or refuses. A file that cannot be written is
-  // told of once.
+  // The kernel may round or reject values, so save what is there now. A file that cannot be written
+  // is reported once.
   if (planned) await orTell(remember(statePath, withChanges(earlier, changes)), tell);
   return { changes, problems };
 }

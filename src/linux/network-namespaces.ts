@@ -27,7 +27,7 @@ export function networkNamespaces(): string[] {
   return [...found.values()];
 }
 
-/** Processes end while we look. */
+/** Processes end while they are listed. */
 function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();

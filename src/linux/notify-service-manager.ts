@@ -9,7 +9,9 @@ export interface ServiceManagerOptions {
 
 const MICROSECONDS_OF_MS = 1000;
 
-/** Tells systemd, or whoever else set NOTIFY_SOCKET, how we are. Without it, does nothing. */
+/**
+ * Notifies systemd, or another service manager that set NOTIFY_SOCKET. Without it, does nothing.
+ */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions;
 

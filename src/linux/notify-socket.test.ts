@@ -68,7 +68,7 @@ describe('a notification', () => {
     assert.deepEqual(received(), ['STOPPING=1']);
   });
 
-  it('that nobody takes says why, and never waits', async (t) => {
+  it('fails with the reason when there is no receiver, without waiting', async (t) => {
     const path = await socketPath(t);
     assert.throws(() => sendNotification(path, ['READY=1']), { code: 'ENOENT' });
     assert.throws(() => sendNotification('vsock:2:1234', ['READY=1']), { code: 'EAFNOSUPPORT' });
@@ -105,7 +105,7 @@ describe('the service manager', () => {
     );
   });
 
-  it('wants signs of life at half of its patience, if they are meant for us', () => {
+  it('sends watchdog messages at half of WATCHDOG_USEC, if WATCHDOG_PID is this process', () => {
     const interval = (env: Record<string, string>) => manager(env).watchdogIntervalMs;
     assert.equal(interval({ WATCHDOG_USEC: '3000000' }), 1_500);
     assert.equal(interval({ WATCHDOG_USEC: '3000000', WATCHDOG_PID: String(process.pid) }), 1_500);

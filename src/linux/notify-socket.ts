@@ -19,10 +19,10 @@ const SOCK_CLOEXEC = 0o2000000;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const FAMILY_BYTES = 2;
-/** struct sockaddr_un has room for so many, of which a path in the file system needs one for its end. */
+/** Size of sun_path; a path in the file system needs one byte for NUL. */
 const PATH_BYTES = 108;
 
-/** The service manager was not told. Nothing else depends on it. */
+/** The notification failed. Nothing else depends on it. */
 export class NotifyError extends Error {
   override readonly name = 'NotifyError';
   readonly code: string;
@@ -51,7 +51,10 @@ export function sendNotification(socketPath: string, lines: readonly string[]): 
   }
 }
 
-/** struct sockaddr_un, as long as the name: an abstract one would go on with its zeros otherwise. */
+/**
+ * struct sockaddr_un, exactly as long as the name: trailing zeros would be a part of an abstract
+ * name.
+ */
 function unixAddress(path: string): Buffer {
   const isAbstract = path.startsWith('@');
   if (!isAbstract && !path.startsWith('/')) throw new NotifyError(path, 'EAFNOSUPPORT');

@@ -5,7 +5,7 @@ import { type OomScoreError, setOomScore } from './oom-score.ts';
 
 const FILE = '/proc/self/oom_score_adj';
 
-it('raises the score, which everybody may', async () => {
+it('raises the score, which needs no privilege', async () => {
   const before = Number(await readFile(FILE, 'utf8'));
   const score = Math.min(1000, before + 1);
   assert.equal(await setOomScore({ score, onProblem: assert.ifError }), true);
@@ -13,7 +13,7 @@ it('raises the score, which everybody may', async () => {
   assert.equal(await setOomScore({ score, onProblem: assert.ifError }), true);
 });
 
-it('tells what the kernel refuses, and goes on', async () => {
+it('reports a rejection, and continues', async () => {
   const problems: OomScoreError[] = [];
   const onProblem = (problem: OomScoreError): void => {
     problems.push(problem);

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** The kernel did not let us say how dear we are to it. We run all the same. */
+/** oom_score_adj could not be set. The process continues. */
 export class OomScoreError extends Error {
   override readonly name = 'OomScoreError';
   readonly code = 'OOM_SCORE';
@@ -9,13 +9,13 @@ export class OomScoreError extends Error {
 }
 
 export interface OomScoreRequest {
-  /** From -1000, never ended for want of memory, to 1000. */
+  /** From -1000 (never killed when memory runs out) to 1000. */
   readonly score: number;
   readonly onProblem: (error: OomScoreError) => void;
   readonly path?: string;
 }
 
-/** Tells the kernel how willingly to end this process when memory runs out; whether it took it. */
+/** Sets oom_score_adj; returns whether it succeeded. */
 export async function setOomScore(request: OomScoreRequest): Promise<boolean> {
   const { score, onProblem, path = '/proc/self/oom_score_adj' } = request;
   try {

@@ -4,8 +4,8 @@ import { readSysctlState, withChanges, writeSysctlState } from './sysctl-state.t
 const NAME = 'net/ipv4/conf/all/route_localnet';
 
 /**
- * Lets packets from 127.0.0.1 be led to another machine. What was there before is remembered in
- * the file at `statePath`, for whoever cleans up.
+ * Sets route_localnet, so that packets from 127.0.0.1 can be forwarded. The previous value is saved
+ * in `statePath` for cleanup.
  */
 export async function routeLocalnet(
   sysctls: Sysctls,

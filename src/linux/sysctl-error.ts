@@ -1,17 +1,17 @@
 export type SysctlErrorCode =
   /** This kernel, or this network namespace, has no such setting. */
   | 'SYSCTL_MISSING'
-  /** Seen, but not ours to write. */
+  /** Readable, but not writable for this process. */
   | 'SYSCTL_DENIED'
-  /** The file system of the settings is mounted for reading only. */
+  /** /proc/sys is mounted read-only. */
   | 'SYSCTL_READ_ONLY'
-  /** The kernel does not take this value. */
+  /** The kernel rejects this value. */
   | 'SYSCTL_REFUSED'
   | 'SYSCTL_FAILED'
-  /** The file that remembers earlier values cannot be read, written or understood. */
+  /** The file with saved values cannot be read or written, or is invalid. */
   | 'SYSCTL_STATE';
 
-/** What went wrong with a setting of the kernel. */
+/** A failure to read or set a sysctl. */
 export class SysctlError extends Error {
   override readonly name = 'SysctlError';
   readonly code: SysctlErrorCode;
@@ -28,7 +28,7 @@ export class SysctlError extends Error {
   }
 }
 
-/** Of a read or write of a setting that the kernel did not let us do. */
+/** The error of a failed read or write of a sysctl. */
 export function sysctlError(what: string, cause: unknown): SysctlError {
   const code = codeOf(systemCode(cause));
   const reason = systemCode(cause) ?? 'unknown reason';

@@ -94,7 +94,7 @@ describe('the memory of settings', () => {
     assert.deepEqual(second, state({ x: { before: '1', after: '3' } }));
   });
 
-  it('takes the value of somebody who set it between two of our changes', () => {
+  it('saves the value that another process set between two changes', () => {
     const first = withChanges(new Map(), [{ name: 'x', before: '1', after: '2' }]);
     const second = withChanges(first, [{ name: 'x', before: '7', after: '2' }]);
     assert.deepEqual(second, state({ x: { before: '7', after: '2' } }));
@@ -124,7 +124,7 @@ describe('to restore settings', () => {
     assert.deepEqual(await restoreSysctls(sysctls, path), nothing);
   });
 
-  it('remembers what it could not set back, and forgets what is gone', async () => {
+  it('keeps saved values that could not be restored, and drops missing settings', async () => {
     const sysctls = settings({});
     mkdirSync(join(folder, 'net/unreadable'));
     const was = { before: '1', after: '2' };

@@ -11,8 +11,8 @@ const OUR_SETTINGS = 'net/';
 export type SysctlState = ReadonlyMap<string, { readonly before: string; readonly after: string }>;
 
 /**
- * A setting that is changed again keeps the value from before the first change, unless somebody
- * else has set it meanwhile: then theirs is the one to go back to.
+ * A setting that is changed again keeps its first saved value, unless another process changed it
+ * meanwhile: then that value is saved.
  */
 export function withChanges(state: SysctlState, changes: readonly SysctlChange[]): SysctlState {
   const merged = new Map(state);
@@ -37,7 +37,7 @@ export async function readSysctlState(path: string): Promise<SysctlState> {
   return state;
 }
 
-/** As a whole or not at all: a file half written would lose the earlier values. */
+/** Atomically: a partial file would lose the saved values. */
 export async function writeSysctlState(path: string, state: SysctlState): Promise<void> {
   try {
     if (state.size === 0) return await rm(path, { force: true });
@@ -45,7 +45,7 @@ export async function writeSysctlState(path: string, state: SysctlState): Promis
     const settings = Object.fromEntries([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
     const temporary = `${path}.${process.pid}`;
     await rm(temporary, { force: true });
-    // Exclusively: a link that lies there must not be followed.
+    // Exclusively: a symbolic link there must not be followed.
     const text = `${JSON.stringify({ version: VERSION, settings }, null, 2)}\n`;
     await writeFile(temporary, text, { flag: 'wx', mode: 0o600 });
     await rename(temporary, path);
@@ -56,12 +56,12 @@ export async function writeSysctlState(path: string, state: SysctlState): Promis
 
 export interface Restored {
   readonly changes: readonly SysctlChange[];
-  /** No longer as we left them, so somebody else's now; or gone. */
+  /** Changed by another process since, or missing. */
   readonly leftAlone: readonly string[];
   readonly problems: readonly SysctlError[];
 }
 
-/** Goes back to the earlier values and forgets them, but for those that could not be set. */
+/** Restores the saved values and forgets them, except for those that could not be set. */
 export async function restoreSysctls(sysctls: Sysctls, path: string): Promise<Restored> {
   const { unfinished, ...restored } = restore(sysctls, await readOwnState(path));
   await writeSysctlState(path, unfinished);

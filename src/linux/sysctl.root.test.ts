@@ -24,7 +24,7 @@ describe('settings of the kernel', () => {
     assert.equal(sysctls.write(name, ' 20000\t30000\n'), undefined);
   });
 
-  it('that are missing, refused or not ours fail with a code and the next step', () => {
+  it('that are missing, rejected or outside of /proc/sys fail with a code and the next step', () => {
     const sysctls = kernelSysctls();
     const failing = (act: () => unknown) => {
       try {

@@ -50,7 +50,7 @@ export function kernelSysctls(folder: string = PROC_SYS): Sysctls {
   }
 }
 
-/** Without O_CREAT, which turns "there is none" into "you may not". */
+/** Without O_CREAT, which would turn ENOENT into EACCES. */
 function overwrite(path: string, value: string): void {
   const fd = openSync(path, 'r+');
   try {
@@ -60,12 +60,14 @@ function overwrite(path: string, value: string): void {
   }
 }
 
-/** Settings of several numbers stand between tabs, and people write spaces. */
+/**
+ * Values of several numbers are separated by tabs in /proc/sys, and by spaces in configurations.
+ */
 function inOneSpelling(value: string): string {
   return value.trim().replace(/\s+/g, ' ');
 }
 
-/** A name can come from a file: it must not lead out of the folder. */
+/** Names can come from a file, and must not leave the folder. */
 function pathOf(folder: string, name: string): string {
   const parts = name.split('/');
   if (parts.every((part) => part !== '' && part !== '.' && part !== '..')) {

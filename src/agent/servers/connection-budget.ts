@@ -1,8 +1,8 @@
-/** What the budget needs of a connection: where it comes from, and how to end it. */
+/** The part of a connection that the budget needs. */
 export interface Admittable {
-  /** Clients that count as one have the same. */
+  /** Clients with the same key count as one source. */
   readonly source: string;
-  /** Closes it at once, and frees what the kernel holds for it. */
+  /** Closes it immediately, and frees its kernel buffers. */
   evict(): void;
 }
 
@@ -11,13 +11,13 @@ export interface BudgetLimits {
   readonly total: number;
   /** Connections of one source. */
   readonly perSource: number;
-  /** Bytes of all answers that clients have asked for and not read yet. */
+  /** Bytes of responses that clients have not read yet. */
   readonly unreadBytes: number;
 }
 
 interface Share {
   readonly source: string;
-  /** The longest inactive one comes first. */
+  /** In order of inactivity, longest first. */
   readonly connections: Set<Admittable>;
 }
 
@@ -35,9 +35,9 @@ export function limitsFor(openFileLimit: number): BudgetLimits {
 }
 
 /**
- * Who may stay connected, for all servers of the process together. A newcomer always may: when there
- * is no room, the source with the most connections loses the one that has been inactive longest, so
- * a client with a single connection is safe from one with many. Every operation takes constant time.
+ * Limits connections over all servers of the process. A new connection is always accepted: at the
+ * limit, the source with the most connections loses its longest inactive one, so a client with a
+ * single connection is safe from one with many. Every operation takes constant time.
  */
 export class ConnectionBudget {
   readonly #limits: BudgetLimits;
@@ -58,7 +58,7 @@ export class ConnectionBudget {
     return this.#count;
   }
 
-  /** Connections that had to make room for others. */
+  /** Number of evicted connections. */
   get evictedCount(): number {
     return this.#evictedCount;
   }
@@ -75,7 +75,7 @@ export class ConnectionBudget {
     else if (this.#count > this.#limits.total) this.#evictOldestOf(this.#largestShare());
   }
 
-  /** It has just asked or been answered: others of its source go first from now on. */
+  /** Marks it as active: other connections of its source are evicted first. */
   touch(connection: Admittable): void {
     const share = this.#shares.get(connection.source);
     if (!share?.connections.delete(connection)) return;
@@ -83,7 +83,7 @@ export class ConnectionBudget {
     this.#resize(share, share.connections.size);
   }
 
-  /** So many bytes of an answer could not be handed to the kernel; 0 when it has them all. */
+  /** Bytes of a response that the kernel has not accepted yet; 0: none. */
   holdUnread(connection: Admittable, bytes: number): void {
     this.#unreadBytes += bytes - (this.#unread.get(connection) ?? 0);
     this.#unread.delete(connection);
@@ -119,7 +119,7 @@ export class ConnectionBudget {
     connection.evict();
   }
 
-  /** Moves a share, of which at most one connection has come or gone, to where its size belongs. */
+  /** Moves a source, which gained or lost one connection, to its size class. */
   #resize(share: Share, sizeBefore: number): void {
     const size = share.connections.size;
     const before = this.#bySize.get(sizeBefore);

@@ -2,7 +2,7 @@ import type { Clock } from '../../time/clock.ts';
 import { datesBy } from '../dates.ts';
 import { type Reply, textReply } from './reply.ts';
 
-/** What `/statusz` says of the process. */
+/** The contents of /statusz. */
 export interface ComponentPage {
   readonly version: string;
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
@@ -16,7 +16,7 @@ const WARNING =
 const SECONDS_OF_MINUTE = 60;
 const SECONDS_OF_HOUR = 3600;
 
-/** The flags and what they were set to, by name, in the form of Kubernetes' components. */
+/** The flags and their values, in the format of Kubernetes components. */
 export function flagzReply(flags: Readonly<Record<string, string>>): Reply {
   const names = Object.keys(flags).sort();
   return page('flagz', [WARNING, ...names.map((name) => `${name}: ${flags[name]}`)]);

@@ -1,4 +1,4 @@
-/** What Go prints for a time that was never set. */
+/** The zero time of Go. */
 const NEVER = '0001-01-01T00:00:00Z';
 
 /**

@@ -58,7 +58,7 @@ describe('the health server', () => {
     assert.equal((await ask(`${url}/readyz`)).body, livez);
   });
 
-  it('sends load balancers away from a node that goes, and keeps the process', async (t) => {
+  it('fails /healthz but not /livez while the node is being removed', async (t) => {
     const url = await started(t, { nodeEligible: condition(false) });
     const healthz = await ask(`${url}/healthz`);
     assert.equal(healthz.status, 503);
@@ -71,7 +71,7 @@ describe('the health server', () => {
     assert.equal((await ask(`${url}/readyz`)).status, 200);
   });
 
-  it('is not healthy before everything has been applied once, but alive', async (t) => {
+  it('is alive but not healthy before the first sync', async (t) => {
     const timely = { IPv4: familyCondition(), IPv6: familyCondition() };
     const url = await started(t, { firstSync: condition(false), timely });
     const healthz = await ask(`${url}/healthz`);
@@ -85,7 +85,7 @@ describe('the health server', () => {
     assert.equal((await ask(`${url}/livez`)).status, 200);
   });
 
-  it('fails everywhere when a family does not follow', async (t) => {
+  it('fails every probe when a family is late', async (t) => {
     const late = familyCondition({ isTrue: false, lastSyncedAtMs: IPV4_MS });
     const url = await started(t, { timely: { ...TIMELY, IPv4: late } });
     const { status, body } = await ask(`${url}/livez`);
@@ -107,7 +107,7 @@ describe('the health server', () => {
     assert.equal(body, '404 page not found\n');
   });
 
-  it('tells of each answer', async (t) => {
+  it('reports each response', async (t) => {
     const answers: string[] = [];
     const { port } = await serve(t, (hooks, signal) => {
       const onAnswer = (probe: string, status: number) => answers.push(`${probe} ${status}`);
@@ -129,7 +129,7 @@ describe('the health server', () => {
   });
 });
 
-describe('a port that is taken', () => {
+describe('health server, port in use', () => {
   async function takenPort(t: TestContext): Promise<number> {
     const other = net.createServer();
     await once(other.listen(0, '127.0.0.1'), 'listening');
@@ -144,7 +144,7 @@ describe('a port that is taken', () => {
     await assert.rejects(runHealthServer(failing, signal), { code: 'SERVER_LISTEN' });
   });
 
-  it('is told of and tried again otherwise', async (t) => {
+  it('reports and retries otherwise', async (t) => {
     const listen = { ip: '127.0.0.1', port: await takenPort(t) };
     const stop = new AbortController();
     const told = Promise.withResolvers<string>();

@@ -16,7 +16,7 @@ export interface HealthServerOptions {
   readonly budget: ConnectionBudget;
   readonly conditions: () => Conditions;
   readonly onProblem: ServerProblemListener;
-  /** Called for each answer, for whoever counts them. */
+  /** Called for each response, for metrics. */
   readonly onAnswer?: (probe: Probe, status: number) => void;
   readonly onOpen?: (server: OpenServer) => void;
   readonly nowMs?: () => number;
@@ -27,9 +27,9 @@ const UNAVAILABLE = 503;
 const PROBES: readonly Probe[] = ['healthz', 'livez', 'readyz'];
 
 /**
- * What load balancers and the kubelet ask, on port 10256. The bodies are those of kube-proxy, to
- * the byte, with `failing` added to those that are not well. Resolves when the signal is
- * aborted; rejects only when the port cannot be had and the configuration wants that to be the end.
+ * The health server for load balancers and the kubelet, on port 10256. Response bodies are those of
+ * kube-proxy, with `failing` added when unhealthy. Resolves when the signal is aborted; rejects
+ * only when it cannot listen and bindAddressHardFail is set.
  */
 export async function runHealthServer(
   options: HealthServerOptions,
@@ -84,11 +84,11 @@ function healthBody({ probe, verdict, conditions, nowMs }: Asked): string {
   });
   const newestAtMs = Math.max(0, ...synced.map(({ lastSyncedAtMs }) => lastSyncedAtMs));
   return JSON.stringify({
-    // Old readers take it for the last look rather than the last change: recent when all is well.
+    // Older clients read it as the time of the last check: keep it recent while healthy.
     lastUpdated: goTime(verdict.ok ? nowMs : newestAtMs),
     currentTime: goTime(nowMs),
     ...(probe === 'healthz' ? { nodeEligible: nodeEligible.isTrue } : {}),
-    // That the node is about to go does not make the proxy ill.
+    // Removal of the node does not make the proxy unhealthy.
     healthy: probe === 'healthz' ? readyz(conditions).ok : verdict.ok,
     ...(status.length === 0 ? {} : { status: Object.fromEntries(status) }),
     ...(verdict.ok ? {} : { failing: verdict.failing }),

@@ -13,9 +13,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * How long a connection may take, each from the end of the step before and whatever arrives
- * meanwhile. A source can be evicted earlier, so a client that keeps a connection between two probes
- * may do so for longer than usual intervals.
+ * Deadlines of a connection, each from the end of the previous step. A source can be evicted
+ * earlier, so idle connections between probes may be kept for long.
  */
 const PHASE_MS = { firstHead: 5_000, answer: 10_000, nextHead: 120_000, farewell: 1_000 };
 
@@ -25,9 +24,9 @@ const INTERNAL_ERROR = 500;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * One client of one of our servers. Answers at most one request in an event loop iteration, reads no
- * further while it answers, and keeps at most one head of what it has read: many connections with
- * many requests each delay the rest of the process by one answer per connection.
+ * One client connection. Responds to at most one request per event loop iteration, reads no further
+ * while responding, and buffers at most one request head: many connections with many requests each
+ * delay the rest of the process by one response per connection.
  */
 export class HttpConnection implements Admittable {
   readonly source: string;
@@ -42,7 +41,7 @@ export class HttpConnection implements Admittable {
   constructor(socket: net.Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    // Of a unix socket it is undefined; the address of a client that has left already is, too.
+    // Undefined for a Unix socket, and for a client that has already left.
     this.#isTcp = socket.localPort !== undefined;
     this.source = sourceKey(socket.remoteAddress);
   }
@@ -51,7 +50,7 @@ export class HttpConnection implements Admittable {
     const socket = this.#socket;
     socket.on('data', (chunk) => this.#onData(chunk));
     socket.on('end', () => this.#onEnd());
-    // That a client has reset its connection is no problem of ours.
+    // A reset by the client is not an error.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#onClose());
     this.#enter('firstHead');
@@ -59,8 +58,8 @@ export class HttpConnection implements Admittable {
   }
 
   evict(): void {
-    // A close would leave what was not read in the kernel, for minutes and without a descriptor. A
-    // unix socket leaves nothing, and Node throws when it is to be reset.
+    // close() would leave unread data in the kernel for minutes, without a descriptor. A Unix
+    // socket leaves nothing, and Node throws when it is reset.
     if (this.#isTcp) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
   }
@@ -105,7 +104,7 @@ export class HttpConnection implements Admittable {
   }
 
   #answer(head: RequestHead): void {
-    // A copy, so that the chunk it is a part of can be freed.
+    // A copy, so that its chunk can be freed.
     this.#unhandled = Buffer.from(this.#unhandled.subarray(head.lengthBytes));
     const isFlooding = this.#unhandled.length > MAX_HEAD_BYTES;
     const isLast = !head.keepsAlive || head.hasBody || isFlooding;
@@ -155,7 +154,7 @@ export class HttpConnection implements Admittable {
     if (isLast) this.#sayFarewell();
     else {
       this.#enter('nextHead');
-      // Not now: one that has sent many requests at once must not answer them all in one iteration.
+      // Deferred: pipelined requests must not all be handled in one iteration.
       setImmediate(() => {
         this.#isAnswering = false;
         this.#handleNext();
@@ -163,7 +162,7 @@ export class HttpConnection implements Admittable {
     }
   }
 
-  /** Reads on until the client has closed: closing before would reset what it has not read yet. */
+  /** Reads until the client closes: closing earlier would reset data that it has not read. */
   #sayFarewell(): void {
     this.#unhandled = NOTHING;
     this.#enter('farewell');

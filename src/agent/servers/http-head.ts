@@ -1,18 +1,18 @@
-/** The head of a request, as far as our servers care: any method will do, and bodies are ignored. */
+/** The parts of a request head in use: any method is accepted, and bodies are ignored. */
 export interface RequestHead {
   /** Without the query. */
   readonly path: string;
-  /** Whether the answer goes without its body. */
+  /** HEAD: the response has no body. */
   readonly isHead: boolean;
   readonly keepsAlive: boolean;
-  /** HTTP/1.0, where an answer ends with its connection unless it says otherwise. */
+  /** HTTP/1.0: the connection ends with the response unless the client asks otherwise. */
   readonly isOld: boolean;
   readonly hasBody: boolean;
-  /** What it occupies of the bytes that were read. */
+  /** Length of the head in bytes. */
   readonly lengthBytes: number;
 }
 
-/** What the bytes that came so far are. */
+/** Result of parsing the bytes so far. */
 export type HeadResult = RequestHead | 'incomplete' | 'malformed' | 'too large';
 
 export const MAX_HEAD_BYTES = 8 * 1024;
@@ -21,7 +21,7 @@ const END_OF_HEAD = '\r\n\r\n';
 const CRLF = '\r\n';
 /** RFC 9112, 3: method, target and version, with one space between them. */
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\S+) HTTP\/1\.([01])$/;
-/** Spaces around the value are cut off afterwards: a pattern for them would backtrack for long. */
+/** Spaces around the value are trimmed later: a pattern for them would backtrack. */
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 /** RFC 9112, 3.2.2: what a client sends to a proxy, and every server has to accept. */
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;

@@ -2,9 +2,9 @@ import { type ConnectionOptions, HttpConnection } from './http-connection.ts';
 import { type OpenServer, openServer, type Place } from './open-server.ts';
 
 /**
- * Answers HTTP/1.1 at a place. Not by `node:http`, which answers all requests that one read has
- * brought before it lets anything else run: docs/decisions/0023-health-server.md. Rejects with the
- * error of Node when the place cannot be had.
+ * An HTTP/1.1 server without `node:http`, which handles all pipelined requests of one read before
+ * anything else runs: docs/decisions/0023-health-server.md. Rejects with the error of Node when it
+ * cannot listen.
  */
 export async function openHttpServer(
   place: Place,

@@ -14,7 +14,7 @@ import { serving } from './testing/serving.ts';
 
 const HELLO = routes(new Map([['/', () => textReply('hello')]]));
 
-it('has the port as soon as it is free', async (t) => {
+it('listens as soon as the port is free', async (t) => {
   const other = net.createServer();
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const { port } = other.address() as net.AddressInfo;
@@ -39,7 +39,7 @@ it('has the port as soon as it is free', async (t) => {
   assert.equal((await ask(`http://127.0.0.1:${port}/`)).body, 'hello');
 });
 
-it('opens again a server that ended by itself', async (t) => {
+it('reopens a server that closed unexpectedly', async (t) => {
   const opened: OpenServer[] = [];
   const { problems } = await serve(t, (hooks, signal) =>
     keepServing(
@@ -65,7 +65,7 @@ it('opens again a server that ended by itself', async (t) => {
   assert.equal((await ask(`http://127.0.0.1:${opened[1]?.port}/`)).body, 'hello');
 });
 
-it('gives up the port and its connections when it is told to stop', async (t) => {
+it('closes the port and its connections when aborted', async (t) => {
   const { port, stop } = await serve(t, (hooks, signal) =>
     keepServing(
       {
@@ -85,12 +85,12 @@ it('gives up the port and its connections when it is told to stop', async (t) =>
   await assert.rejects(ask(`http://127.0.0.1:${port}/`));
 });
 
-it('waits five seconds between tries, or not at all', () => {
+it('retries after five seconds, or not at all', () => {
   assert.equal(retryLikeKubeProxy(false)(1), 5_000);
   assert.equal(retryLikeKubeProxy(true)(1), undefined);
 });
 
-it('answers 500 and tells when a handler fails, and goes on', async (t) => {
+it('responds 500 and reports when a handler fails, and continues', async (t) => {
   const problems: ServerError[] = [];
   const fail = (): never => {
     throw new Error('secret detail');
@@ -114,7 +114,7 @@ it('answers 500 and tells when a handler fails, and goes on', async (t) => {
   assert.equal((await ask(`http://127.0.0.1:${server.port}/`)).status, 404);
 });
 
-it('answers HEAD with the length of what GET would give', async (t) => {
+it('responds to HEAD with the Content-Length of GET', async (t) => {
   const server = await openHttpServer({ ip: '127.0.0.1', port: 0 }, serving(HELLO));
   t.after(() => server.close());
   const request = http.request({ port: server.port, host: '127.0.0.1', method: 'HEAD' });

@@ -7,15 +7,15 @@ export interface ServingOptions {
   readonly where: string;
   readonly open: () => Promise<OpenServer>;
   readonly onProblem: ServerProblemListener;
-  /** Called each time that it listens. */
+  /** Called whenever it listens. */
   readonly onOpen?: (server: OpenServer) => void;
-  /** After how many failures in a row, how long to wait; undefined: give up and reject. */
+  /** Delay after this many consecutive failures; undefined: reject. */
   readonly retryAfterMs: (failureCount: number) => number | undefined;
 }
 
 const RETRY_MS = 5_000;
 
-/** The answers of kube-proxy to a port that cannot be had: try again, or end. */
+/** kube-proxy's behaviour when a port is not available: retry, or exit. */
 export function retryLikeKubeProxy(
   endsWhenServerFails: boolean,
 ): (failureCount: number) => number | undefined {
@@ -23,8 +23,8 @@ export function retryLikeKubeProxy(
 }
 
 /**
- * Keeps a server open until the signal is aborted, and then resolves. Rejects with a ServerError
- * only where no other try is wanted; otherwise each failure is told to `onProblem`.
+ * Keeps a server open until the signal is aborted, then resolves. Rejects with a ServerError when
+ * no retry is wanted; otherwise each failure is passed to `onProblem`.
  */
 export async function keepServing(options: ServingOptions, signal: AbortSignal): Promise<void> {
   let failureCount = 0;
@@ -41,7 +41,7 @@ export async function keepServing(options: ServingOptions, signal: AbortSignal):
   }
 }
 
-/** Resolves with what went wrong, or with nothing when it was told to stop. */
+/** Resolves with the failure, or undefined when aborted. */
 async function serveOnce(
   options: ServingOptions,
   signal: AbortSignal,

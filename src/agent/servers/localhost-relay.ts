@@ -16,12 +16,12 @@ import type { ServerProblemListener } from './server-error.ts';
 
 export interface LocalhostRelayOptions {
   readonly facts: () => Pick<NodeFacts, 'relayedLocalhost'>;
-  /** Every row that is desired. Asked once, at the first sync; later the agent tells of changes. */
+  /** Called once, at the first sync; later the agent reports changes. */
   readonly rows: () => Iterable<Forwarding>;
   readonly slots: RelaySlots;
   readonly monotonicMs: () => number;
   readonly random?: Random;
-  /** The first failure of each port; later tries are silent until one has succeeded. */
+  /** Called for the first failure of each port; retries are silent until one succeeds. */
   readonly onListenFailure: ServerProblemListener;
   readonly onProblem: (error: Error) => void;
   readonly retryAfterMs?: (failureCount: number) => number;
@@ -64,7 +64,7 @@ export class LocalhostRelay implements AgentObserver {
   /** By family and port. */
   readonly #wanted = new Map<string, WantedPort>();
   readonly #open = new Map<string, OpenPort>();
-  /** Ports that are being given up. */
+  /** Ports that are being closed. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #listenFailures: Record<Family, number> = { IPv4: 0, IPv6: 0 };
   /** Empty before the first sync. */
@@ -97,13 +97,13 @@ export class LocalhostRelay implements AgentObserver {
     for (const key of touched) this.#settle(key);
   }
 
-  /** Gives up all ports and connections. */
+  /** Closes all ports and connections. */
   close(): void {
     this.#isClosed = true;
     for (const key of [...this.#open.keys()]) this.#settle(key);
   }
 
-  /** Another row may have taken over a port before this one is told to have lost it. */
+  /** Another row may take over a port before the removal of this one is reported. */
   #take({ key: owner, before, after }: Change): string[] {
     const lost = portsOf(before).filter(({ key }) => this.#wanted.get(key)?.owner === owner);
     for (const { key } of lost) this.#wanted.delete(key);
@@ -174,7 +174,7 @@ function retryLater(failureCount: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
 }
 
-/** Without an endpoint there is none: the kernel rejects connections to a port that nobody holds. */
+/** Without an endpoint there is no listener: the kernel rejects the connections. */
 function portsOf(row: Forwarding | undefined): { key: string; wanted: WantedPort }[] {
   if (row?.id.protocol !== 'TCP') return [];
   const { family } = row.id;

@@ -13,16 +13,16 @@ export interface MetricsServerOptions {
   readonly budget: ConnectionBudget;
   readonly mode: string;
   readonly metrics: MetricsText;
-  /** The configuration as kube-proxy writes it: what stands in a file of its kind. */
+  /** The configuration in the format of kube-proxy. */
   readonly configuration: () => unknown;
-  /** Present when the feature is switched on. */
+  /** Present when the feature is enabled. */
   readonly flagz?: { readonly flags: () => Readonly<Record<string, string>> };
   readonly statusz?: ComponentPage;
   readonly onProblem: ServerProblemListener;
   readonly onOpen?: (server: OpenServer) => void;
 }
 
-/** Made when somebody asks, and not before. */
+/** Rendered on request. */
 export interface MetricsText {
   readonly contentType: string;
   render(): Promise<string>;
@@ -32,7 +32,7 @@ export interface MetricsText {
 const OK = 200;
 const CONFIG_GROUP = 'kubeproxy.config.k8s.io';
 
-/** What people and Prometheus ask, on port 10249. Ends as the health server does. */
+/** The metrics server, on port 10249. Ends as the health server does. */
 export async function runMetricsServer(
   options: MetricsServerOptions,
   signal: AbortSignal,

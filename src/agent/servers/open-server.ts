@@ -10,22 +10,22 @@ export type Place =
 export interface OpenServer {
   /** 0 for a unix socket. */
   readonly port: number;
-  /** Resolves when it no longer listens, whoever ended it. */
+  /** Resolves when it no longer listens, for any reason. */
   readonly closed: Promise<void>;
-  /** Gives up the port at once, and all connections with it. */
+  /** Closes the port and all connections immediately. */
   close(): void;
 }
 
 const OWNER_ONLY_MASK = 0o177;
 /**
- * Connections that the kernel keeps until they are accepted. A full queue drops a SYN, which is sent
- * again after a second: too late for a probe. `net.core.somaxconn` has the last word.
+ * Length of the accept queue. A full queue drops SYNs, which are retransmitted after a second: too
+ * late for a probe. Limited by `net.core.somaxconn`.
  */
 const BACKLOG = 4096;
 
 /**
- * Hands every connection at a place to `serve`, until it is closed. Rejects with the error of Node
- * when the place cannot be had.
+ * Passes every connection to `serve` until closed. Rejects with the error of Node when it cannot
+ * listen.
  */
 export async function openServer(
   place: Place,
@@ -39,7 +39,7 @@ export async function openServer(
   });
   await listen(server, place);
   const closed = once(server, 'close').then(() => undefined);
-  // An error of a server that listens is followed by its end.
+  // An error of a listening server is followed by `close`.
   server.on('error', () => server.close());
   return {
     port: portOf(server),
@@ -69,8 +69,8 @@ async function listen(server: net.Server, place: Place): Promise<void> {
 
 async function listenOn(server: net.Server, options: net.ListenOptions): Promise<void> {
   const listening = once(server, 'listening');
-  // A unix socket takes its mode from the mask, and listening makes it before it returns: nobody
-  // but us can connect, not even for the moment that a later chmod would leave.
+  // A Unix socket gets its mode from the umask when it is created, so that there is no moment in
+  // which other users can connect, as there would be before a chmod.
   const mask = options.path === undefined ? undefined : process.umask(OWNER_ONLY_MASK);
   try {
     server.listen({ ...options, exclusive: true, backlog: BACKLOG });

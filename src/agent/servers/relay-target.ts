@@ -1,16 +1,16 @@
 import type { Endpoint } from '../../forwarding/model.ts';
 import type { Random } from '../../time/retry-delay.ts';
 
-/** Where the connections of one node port on loopback go. */
+/** The endpoints of one node port on loopback. */
 export interface RelayRoute {
   readonly endpoints: readonly Endpoint[];
-  /** 0: every connection is balanced for itself. */
+  /** 0: no session affinity. */
   readonly affinitySeconds: number;
 }
 
 /**
- * Chooses an endpoint for each connection. All clients on loopback have one address, so with session
- * affinity there is one endpoint for all of them, until none has connected for as long as it lasts.
+ * Chooses an endpoint for each connection. All clients on loopback have one address, so with
+ * session affinity all share one endpoint until none has connected for the timeout.
  */
 export class RelayTarget {
   readonly #random: Random;

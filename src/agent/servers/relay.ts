@@ -2,7 +2,7 @@ import net from 'node:net';
 import type { Endpoint } from '../../forwarding/model.ts';
 import { type OpenServer, openServer, type Place } from './open-server.ts';
 
-/** As long as kube-proxy waits for an endpoint to answer. */
+/** kube-proxy's timeout for connecting to an endpoint. */
 const CONNECT_DEADLINE_MS = 5000;
 
 export interface RelayOptions {
@@ -12,7 +12,7 @@ export interface RelayOptions {
   readonly connectDeadlineMs?: number;
 }
 
-/** How many connections all relays may have together: each costs two file descriptors. */
+/** Limits the connections of all relays: each takes two file descriptors. */
 export class RelaySlots {
   readonly #most: number;
   #count = 0;
@@ -25,7 +25,7 @@ export class RelaySlots {
     return this.#count;
   }
 
-  /** False: there is no room. A connection that is there is never closed for a new one. */
+  /** False: at the limit. Open connections are never closed for new ones. */
   take(): boolean {
     if (this.#count >= this.#most) return false;
     this.#count++;
@@ -37,7 +37,7 @@ export class RelaySlots {
   }
 }
 
-/** Passes what it gets at a place on to an endpoint, and back, until it is closed. */
+/** Relays connections to an endpoint and back, until closed. */
 export async function openRelay(place: Place, options: RelayOptions): Promise<OpenServer> {
   const backends = new Set<net.Socket>();
   const server = await openServer(place, (client) => {
@@ -71,7 +71,7 @@ function relay(client: net.Socket, endpoint: Endpoint, deadlineMs: number): net.
   });
   backend.setTimeout(deadlineMs, () => backend.destroy());
   backend.on('connect', () => backend.setTimeout(0));
-  // Each end may stop sending while the other goes on; `pipe` passes that on.
+  // Either side may half-close; `pipe` passes it on.
   client.pipe(backend);
   backend.pipe(client);
   endTogether(client, backend);
@@ -79,9 +79,9 @@ function relay(client: net.Socket, endpoint: Endpoint, deadlineMs: number): net.
   return backend;
 }
 
-/** What one end still has to send is sent, unless the other one broke. */
+/** Flushes what one side still has to send, unless the other failed. */
 function endTogether(one: net.Socket, other: net.Socket): void {
-  // That a client or an endpoint breaks a connection is for the other of them to know.
+  // A broken connection is passed on to the other side.
   one.on('error', () => other.destroy());
   one.on('close', () => other.destroySoon());
 }

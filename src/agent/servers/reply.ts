@@ -1,18 +1,18 @@
-/** Everything that is sent back; `Date` and `Content-Length` come by themselves. */
+/** A response; `Date` and `Content-Length` are added. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes where many clients may get the same, so that each costs no copy. */
+  /** Bytes if many clients get the same body, to avoid copies. */
   readonly body: string | Buffer;
 }
 
-/** Any method will do, as in kube-proxy; the path comes without the query. */
+/** Any method is accepted, as in kube-proxy; the path has no query. */
 export type Handler = (path: string) => Reply | Promise<Reply>;
 
 const OK = 200;
 const NOT_FOUND = 404;
 
-/** Answers by path, all others with Go's page for what does not exist. */
+/** Responds by path, otherwise with Go's 404 page. */
 export function routes(table: ReadonlyMap<string, Handler>): Handler {
   return (path) => {
     const handler = table.get(path);

@@ -2,7 +2,7 @@ import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
 
-/** A service port as the agent wants it, and the endpoints that were considered if asked for. */
+/** A desired row, with its candidate endpoints on request. */
 export interface PagedRow {
   readonly forwarding: Forwarding;
   readonly candidates?: readonly Candidate[];
@@ -19,15 +19,15 @@ export type RowRequest =
   | { readonly ofService: string; readonly withCandidates: boolean };
 
 /**
- * Frontends and endpoints of a page: about 200 kB of JSON. An answer is made in one event loop
- * iteration, so a page must not take much longer than a change.
+ * Frontends and endpoints per page: about 200 kB of JSON. A page is rendered in one event loop
+ * iteration, so it must not take much longer than a change.
  */
 const PAGE_SIZE = 2_000;
 
-/** The rows of the agent in pages, so that asking for fifty thousand delays no change. */
+/** Pages of desired rows, so that reading fifty thousand delays no change. */
 export class RowPages {
   readonly #table: () => ForwardingTable;
-  /** Sorted, from the first page to the last: sorting all names for each page would cost more. */
+  /** Sorted once for all pages of a request: sorting for each page would cost more. */
   #names: readonly string[] | undefined;
 
   constructor(table: () => ForwardingTable) {
@@ -51,7 +51,7 @@ export class RowPages {
         rows.push(row);
         size += sizeOf(row);
       }
-      // A Service without rows was looked at, too.
+      // A Service without rows counts as read.
       size += 1;
     }
     const lastService = index < names.length ? names[index - 1] : undefined;
@@ -76,7 +76,7 @@ function sizeOf({ forwarding, candidates = [] }: PagedRow): number {
   return frontends.length + clusterEndpoints.length + localEndpoints.length + candidates.length;
 }
 
-/** The index of the first name that sorts behind this one. */
+/** Index of the first name after this one. */
 function firstAfter(names: readonly string[], name: string): number {
   let low = 0;
   let high = names.length;
@@ -99,7 +99,7 @@ export function rowPath(request: RowRequest): string {
   return afterService === undefined ? base : `${base}/after/${encodeURIComponent(afterService)}`;
 }
 
-/** Undefined: the path asks for something else. */
+/** Undefined: another path. */
 export function parseRowPath(path: string): RowRequest | undefined {
   const found = /^(\/rows|\/rows-with-candidates)(?:\/(of|after)\/([^/]+))?$/.exec(path);
   if (found === null) return undefined;

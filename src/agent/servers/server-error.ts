@@ -6,7 +6,7 @@ export type ServerErrorCode =
   | 'STATUS_TIMEOUT'
   | 'STATUS_MALFORMED';
 
-/** What went wrong with one of our own servers: for programs, a reader, and whoever goes on from here. */
+/** A failure of one of the servers, with a code and what to do. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
   readonly code: ServerErrorCode;
@@ -31,7 +31,7 @@ export function systemCodeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Why a port or socket could not be had, in words and with the next step. */
+/** Why it cannot listen, with what to do. */
 export function listenError(where: string, cause: unknown): ServerError {
   const code = systemCodeOf(cause) ?? 'unknown reason';
   return new ServerError('SERVER_LISTEN', `cannot listen on ${where}: ${code}`, {

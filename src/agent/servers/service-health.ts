@@ -10,12 +10,12 @@ import { type Handler, jsonReply, type Reply } from './reply.ts';
 import type { ServerError, ServerProblemListener } from './server-error.ts';
 
 export interface ServiceHealthOptions {
-  /** Asked once, at the first sync; later the agent tells when they change. */
+  /** Called once, at the first sync; later the agent reports changes. */
   readonly facts: () => Pick<NodeFacts, 'nodePortAddresses'>;
-  /** Whether the node does what the cluster wants; its own removal does not matter here. */
+  /** Whether the proxy is healthy; removal of the node does not matter here. */
   readonly isHealthy: () => boolean;
   readonly budget: ConnectionBudget;
-  /** The first failure of each port; later tries are silent until one has succeeded. */
+  /** Called for the first failure of each port; retries are silent until one succeeds. */
   readonly onListenFailure: (failure: ServiceListenFailure) => void;
   readonly onProblem: ServerProblemListener;
   readonly retryAfterMs?: (failureCount: number) => number;
@@ -47,17 +47,17 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
 /**
- * A small server for each Service with a health port, in each of its families: tells load
- * balancers whether this node has endpoints for it. Needs no other server of ours to be there.
+ * One server per Service with a health check node port and family: tells load balancers whether
+ * this node has endpoints. Independent of the other servers.
  */
 export class ServiceHealthServers implements AgentObserver {
   readonly #options: ServiceHealthOptions;
   readonly #checks = new Map<string, ServiceHealthCheck>();
   /** By Service, then by address and port. */
   readonly #open = new Map<string, Map<string, OpenListener>>();
-  /** Ports that are being given up, by address and port. */
+  /** Ports that are being closed, by address and port. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** Undefined before the first sync: until then a load balancer must not find us at all. */
+  /** Undefined before the first sync: until then load balancers must not reach it. */
   #addresses: NodeFacts['nodePortAddresses'] | undefined;
   #isClosed = false;
 
@@ -82,14 +82,14 @@ export class ServiceHealthServers implements AgentObserver {
     for (const service of this.#checks.keys()) this.#settle(service);
   }
 
-  /** Gives up all ports. */
+  /** Closes all ports. */
   close(): void {
     this.#isClosed = true;
     this.#checks.clear();
     for (const service of [...this.#open.keys()]) this.#settle(service);
   }
 
-  /** Closes what is no longer wanted of a Service, then opens what is new. */
+  /** Closes old ports of a Service, then opens new ones. */
   #settle(service: string): void {
     const check = this.#checks.get(service);
     const wanted = listenersOf(check, this.#addresses);
@@ -124,7 +124,7 @@ export class ServiceHealthServers implements AgentObserver {
       {
         where: `${placeKey} (health of ${service})`,
         open: async () => {
-          // Another Service may have had the port until now.
+          // Another Service may have used the port until now.
           await this.#leaving.get(placeKey);
           const handler = this.#answerOf(listener);
           return await openHttpServer(place, { handler, budget, onProblem });
@@ -187,7 +187,7 @@ interface ServiceState {
   readonly isHealthy: boolean;
 }
 
-/** The answer of kube-proxy, to the byte. */
+/** kube-proxy's response, byte for byte. */
 function serviceHealthReply({ service, localEndpoints, isHealthy }: ServiceState): Reply {
   const [namespace, name] = service.split('/', 2);
   const state = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: isHealthy };

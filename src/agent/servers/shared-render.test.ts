@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { sharedRender } from './shared-render.ts';
 
-it('renders once for those who ask at once, and again for whoever asks later', async () => {
+it('renders once for concurrent requests, and again for later ones', async () => {
   let count = 0;
   const render = sharedRender(async () => String(++count));
   const [first, ...others] = await Promise.all([render(), render(), render()]);
@@ -11,7 +11,7 @@ it('renders once for those who ask at once, and again for whoever asks later', a
   assert.equal(String(await render()), '2');
 });
 
-it('passes a failure on to all who wait for it, and tries anew afterwards', async () => {
+it('rejects all concurrent requests on failure, and renders again later', async () => {
   let count = 0;
   const render = sharedRender(async () => {
     if (++count === 1) throw new Error('planted');

@@ -1,6 +1,6 @@
 /**
- * Renders once for all who ask in the same event loop iteration. Everybody gets a text that was begun
- * after they asked, and a crowd that asks at once costs what one does.
+ * Renders once for all requests of an event loop iteration. Every client gets a text that was
+ * rendered after its request, and many concurrent requests cost as much as one.
  */
 export function sharedRender(render: () => Promise<string>): () => Promise<Buffer> {
   let coming: Promise<Buffer> | undefined;

@@ -4,8 +4,8 @@ const LOCAL = 'local';
 const NETWORK_BYTES = 8;
 
 /**
- * Clients that count as one: those with one IPv4 address, or in one IPv6 /64, all of which a single
- * machine usually has at its disposal. `remoteAddress` is undefined for a unix socket.
+ * Clients with one IPv4 address or in one IPv6 /64, which a single machine usually has, count as
+ * one source. `remoteAddress` is undefined for a Unix socket.
  */
 export function sourceKey(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return LOCAL;

@@ -5,7 +5,7 @@ import { ServerError, systemCodeOf } from './server-error.ts';
 import { STATUS_SOCKET_PATH } from './status-socket.ts';
 
 export interface StatusRequest {
-  /** Where the running process listens. */
+  /** Path of the status socket. */
   readonly socketPath?: string;
   readonly timeoutMs?: number;
 }
@@ -13,28 +13,31 @@ export interface StatusRequest {
 const TIMEOUT_MS = 5_000;
 const OK = 200;
 
-/** The state of the process that runs on this machine. Throws ServerError. */
+/** Reads the status of the agent. Throws ServerError. */
 export async function readStatus(request: StatusRequest = {}): Promise<unknown> {
   return await ask('/status', request);
 }
 
-/** What the kernel has counted for it. Throws ServerError. */
+/** Reads the connection counters of the kernel. Throws ServerError. */
 export async function readCounters(request: StatusRequest = {}): Promise<unknown> {
   return await ask('/counters', request);
 }
 
-/** Which node it serves and with what configuration. Throws ServerError. */
+/** Reads which node the agent serves, and its configuration. Throws ServerError. */
 export async function readNode(request: StatusRequest = {}): Promise<AgentNode> {
   return (await ask('/node', request)) as AgentNode;
 }
 
 export interface RowsRequest extends StatusRequest {
-  /** `namespace/name`; all when not given. */
+  /** `namespace/name`; default: all. */
   readonly service?: string;
   readonly withCandidates?: boolean;
 }
 
-/** What it wants the kernel to have. Each row is whole; rows may change between two pages. Throws ServerError. */
+/**
+ * Reads the desired rows. Each row is consistent; rows may change between pages. Throws
+ * ServerError.
+ */
 export async function readRows(request: RowsRequest = {}): Promise<PagedRow[]> {
   const { service, withCandidates = false } = request;
   const rows: PagedRow[] = [];

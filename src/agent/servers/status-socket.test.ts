@@ -40,7 +40,7 @@ async function started(
 }
 
 describe('the status socket', () => {
-  it('tells who may ask how the agent is', async (t) => {
+  it('serves the status', async (t) => {
     const socketPath = join(await folder(t), 'new', 'status.sock');
     const { stop } = await started(t, socketPath);
     assert.equal((await stat(socketPath)).mode & 0o777, 0o600);
@@ -50,7 +50,7 @@ describe('the status socket', () => {
     assert.equal(existsSync(socketPath), false);
   });
 
-  it('takes the place of one that a crash has left', async (t) => {
+  it('replaces the socket of a crashed process', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
     await leaveSocketBehind(socketPath);
     assert.ok(existsSync(socketPath));
@@ -58,7 +58,7 @@ describe('the status socket', () => {
     assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
   });
 
-  it('leaves alone one that is in use, and what is no socket', async (t) => {
+  it('leaves a socket in use and other files alone', async (t) => {
     const inUse = join(await folder(t), 'status.sock');
     await started(t, inUse, { snapshot: () => 'first' });
     const file = join(await folder(t), 'status.sock');
@@ -72,8 +72,8 @@ describe('the status socket', () => {
   });
 });
 
-describe('a client of the status socket that says nothing', () => {
-  it('is disconnected when more than enough have come, and others are answered', async (t) => {
+describe('status socket, silent clients', () => {
+  it('disconnects them beyond the limit, and serves others', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
     await started(t, socketPath);
     const [first] = await silentClients(t, { socketPath, count: 65 });
@@ -81,7 +81,7 @@ describe('a client of the status socket that says nothing', () => {
     assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
   });
 
-  it('is disconnected when it does not close after its answer', async (t) => {
+  it('disconnects a client that does not close after its response', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
     await started(t, socketPath);
     const socket = net.connect({ path: socketPath, allowHalfOpen: true });
@@ -98,13 +98,13 @@ describe('a client of the status socket that says nothing', () => {
   });
 });
 
-describe('who asks', () => {
-  it('learns that nobody is there', async (t) => {
+describe('status client', () => {
+  it('reports that no agent is running', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
     await assert.rejects(readStatus({ socketPath }), { code: 'STATUS_UNREACHABLE' });
   });
 
-  it('does not wait for ever', async (t) => {
+  it('times out', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
     const silent = net.createServer((socket) => t.after(() => socket.destroy()));
     await once(silent.listen(socketPath), 'listening');
@@ -113,7 +113,7 @@ describe('who asks', () => {
     await assert.rejects(asking, { code: 'STATUS_TIMEOUT' });
   });
 
-  it('does not take something else for a status', async (t) => {
+  it('rejects other responses', async (t) => {
     const socketPath = join(await folder(t), 'status.sock');
     const reply = (path: string) => ({
       status: path === '/status' ? 200 : 404,

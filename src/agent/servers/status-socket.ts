@@ -14,13 +14,13 @@ export const STATUS_SOCKET_PATH = '/run/fairlead/status.sock';
 
 export interface StatusSocketOptions {
   readonly path?: string;
-  /** The state of the agent, as data. */
+  /** The status as data. */
   readonly snapshot: () => unknown;
-  /** What the kernel has counted, asked for anew each time. */
+  /** Connection counters, read from the kernel on each request. */
   readonly counters: () => Promise<unknown>;
-  /** Which node it serves and with what configuration. */
+  /** Which node it serves, and its configuration. */
   readonly node: () => AgentNode;
-  /** What it wants the kernel to have, page by page. */
+  /** Pages of desired rows. */
   readonly rows: (request: RowRequest) => RowPage;
   readonly onProblem: ServerProblemListener;
   readonly onOpen?: (server: OpenServer) => void;
@@ -29,10 +29,12 @@ export interface StatusSocketOptions {
 const OK = 200;
 const RETRY_MS = 5_000;
 const FOLDER_MODE = 0o755;
-/** Its own, so that no client on the network takes it; all of its clients are one source. */
+/**
+ * A budget of its own, so that network clients cannot use it up; all its clients are one source.
+ */
 const LIMITS = { total: 64, perSource: 64, unreadBytes: 64 * 1024 * 1024 };
 
-/** Answers the commands on this machine, for root alone; the socket is removed at the end. */
+/** Serves commands on this machine, for root only; removes the socket at the end. */
 export async function runStatusSocket(
   options: StatusSocketOptions,
   signal: AbortSignal,
@@ -71,7 +73,7 @@ function dataReply(data: unknown): Reply {
   return jsonReply(OK, JSON.stringify(data));
 }
 
-/** Left behind by a process that ended without goodbye. What is no socket is not ours to remove. */
+/** Removes the socket of a crashed process. Anything but a socket is left alone. */
 async function isStaleSocket(path: string, signal: AbortSignal): Promise<boolean> {
   try {
     if (!(await stat(path)).isSocket()) return false;
@@ -84,7 +86,7 @@ async function isStaleSocket(path: string, signal: AbortSignal): Promise<boolean
 
 async function hasListener(path: string, signal: AbortSignal): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  // Connecting to a unix socket is answered by the kernel, at once.
+  // The kernel answers a connect to a Unix socket immediately.
   const socket = net.connect({ path, signal });
   socket.on('connect', () => resolve(true));
   socket.on('error', (error) => {

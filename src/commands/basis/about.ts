@@ -1,6 +1,6 @@
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 
-/** What an answer is based on: for programs as it is, for people in one line. */
+/** Where an answer comes from: as data, and as one line. */
 export interface About {
   /** A path for a file. */
   readonly configuration: 'agent' | 'defaults' | (string & {});
@@ -10,7 +10,7 @@ export interface About {
   readonly mode: string;
   /** Of the agent. */
   readonly agent?: Pick<AgentNode, 'pid' | 'nodeName' | 'mode'>;
-  /** Flags that win over the agent or the file. */
+  /** Flags that override the agent or the file. */
   readonly flags?: readonly string[];
 }
 

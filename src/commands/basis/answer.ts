@@ -13,7 +13,7 @@ import { printWarning } from '../terminal/print.ts';
 import { agentError } from './ask-agent.ts';
 import type { AgentBasis, Basis, SourceBasis } from './basis.ts';
 
-/** What a node should do with Services, from the same rows for every command. */
+/** The desired rows of a node, the same for every command. */
 export interface Answer {
   readonly view: NodeView;
   readonly facts: NodeFacts;
@@ -22,11 +22,11 @@ export interface Answer {
 
 export interface Question {
   readonly wish?: Wish;
-  /** Endpoints that were considered, with the reason for each. */
+  /** Include candidate endpoints, with reasons. */
   readonly withCandidates?: boolean;
-  /** The kernel to compare with is the one of this machine, whatever the node is called. */
+  /** Compare with the kernel of this machine, whatever the name of the node. */
   readonly isAboutThisMachine?: boolean;
-  /** It was asked before, and what there is to warn of was said. */
+  /** Repeated question: do not warn again. */
   readonly isRepeated?: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function answerOf(basis: Basis, question: Question = {}): Promise<A
   return answerOfObserved(observed, question);
 }
 
-/** The same, kept up to date until it is stopped. */
+/** The same, kept up to date until stopped. */
 export async function observe(basis: SourceBasis, question: Question = {}): Promise<ObservedNode> {
   const { config, nodeName, from } = basis;
   const machine = machineOf(basis, question);
@@ -52,7 +52,7 @@ export async function observe(basis: SourceBasis, question: Question = {}): Prom
 
 function machineOf(basis: SourceBasis, question: Question): ObservedMachine | undefined {
   const listSockets = () => socketsNow();
-  // To follow them takes rights that only comparing with the kernel needs anyway.
+  // Watching sockets needs privileges that only `diff` requires anyway.
   if (question.isAboutThisMachine) return { addresses: knownAddresses(), listSockets };
   return basis.isThisMachine ? { addresses: addressesNow(), listSockets } : undefined;
 }
@@ -72,7 +72,7 @@ async function askForRows(basis: AgentBasis, question: Question): Promise<Answer
   const { socketPath } = basis;
   const { wish = {}, withCandidates = false } = question;
   try {
-    // Again each time: what a second comparison uses must not be older than its rows.
+    // Read again: a second comparison must not use older facts than its rows.
     const { view, facts, missing } = await readNode({ socketPath });
     if (missing.length > 0) throw incomplete(missing);
     const named = wish.service === undefined ? {} : { service: wish.service };

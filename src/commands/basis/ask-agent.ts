@@ -7,15 +7,15 @@ import { STATUS_SOCKET } from '../run/folder.ts';
 
 export type AskedAgent =
   | { readonly state: 'answers'; readonly node: AgentNode; readonly socketPath: string }
-  /** Nobody listens. */
+  /** No agent. */
   | { readonly state: 'absent' }
-  /** There is a socket, and this user may not use it. */
+  /** The socket exists, but this user may not use it. */
   | { readonly state: 'forbidden' };
 
 const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
 const FORBIDDEN = new Set(['EACCES', 'EPERM']);
 
-/** Asks the agent of this machine which node it serves, and with what configuration. */
+/** Reads which node the agent of this machine serves, and its configuration. */
 export async function askAgent(runFolder: string): Promise<AskedAgent> {
   const socketPath = join(runFolder, STATUS_SOCKET);
   try {
@@ -28,7 +28,7 @@ export async function askAgent(runFolder: string): Promise<AskedAgent> {
   }
 }
 
-/** An agent that is there and does not answer: to answer without it could be to answer wrongly. */
+/** The agent exists but does not respond: an answer without it could be wrong. */
 export function agentError(cause: unknown): unknown {
   if (!(cause instanceof ServerError)) return cause;
   return new CommandError(`cannot ask the agent of this machine: ${cause.message}`, {

@@ -12,18 +12,18 @@ import type { About } from './about.ts';
 import { askAgent } from './ask-agent.ts';
 import type { BasisOptions } from './options.ts';
 
-/** Configuration and objects: enough to work out what a node should do. */
+/** Configuration and objects: enough to compute the rows of a node. */
 export interface SourceBasis {
   readonly by: 'source';
   readonly config: LoadedConfig;
   readonly nodeName: string;
   readonly from: SourceOptions;
-  /** Whether the node is this machine, so that its addresses and sockets are the node's. */
+  /** Whether the node is this machine, whose addresses and sockets then apply. */
   readonly isThisMachine: boolean;
   readonly about: About;
 }
 
-/** The agent that runs on this machine: it says what its node should do. */
+/** The agent of this machine, which has the rows of its node. */
 export interface AgentBasis {
   readonly by: 'agent';
   readonly agent: AgentNode;
@@ -31,7 +31,7 @@ export interface AgentBasis {
   readonly config: LoadedConfig;
   readonly nodeName: string;
   readonly about: About;
-  /** The same configuration and the same cluster, for what cannot be asked of the agent. */
+  /** The same configuration and cluster, for what the agent cannot answer. */
   readonly apart: SourceBasis;
 }
 
@@ -40,14 +40,14 @@ export type Basis = AgentBasis | SourceBasis;
 export interface BasisRequest {
   readonly flags: GivenFlags;
   readonly options: BasisOptions;
-  /** Wins over file, flags and agent. */
+  /** Overrides file, flags and agent. */
   readonly mode?: ModeName;
 }
 
-/** With one of these, a person names another cluster or another configuration than the agent's. */
+/** Options that select another cluster or configuration than the agent has. */
 const WITHOUT_AGENT: readonly FlagName[] = ['config', 'kubeconfig', 'master'];
 
-/** The agent of this machine by default; else, or when options say so, what the options name. */
+/** The agent of this machine by default; else what the options select. */
 export async function findBasis(request: BasisRequest): Promise<Basis> {
   const { flags, options } = request;
   const isApart =

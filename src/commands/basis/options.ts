@@ -2,17 +2,17 @@ import { type Command, Option } from 'commander';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { addKubeProxyFlags } from '../kube-proxy-flags.ts';
 
-/** What a person may say about the node that a command is to answer for. */
+/** Options that select the node and the source. */
 export interface BasisOptions {
   /** Manifests instead of a cluster. */
   readonly filename?: readonly string[];
   readonly node?: string;
   readonly context?: string;
-  /** Where the agent of this machine is asked. */
+  /** Folder of the status socket. */
   readonly runFolder: string;
 }
 
-/** Options of every command that answers for a node: the agent of this machine, unless they say otherwise. */
+/** Adds the options of every command that shows a node: by default the agent of this machine. */
 export function addBasisOptions(command: Command): Command {
   command
     .addOption(manifestsOption('manifests: a file, a folder, or - for standard input; repeatable'))
@@ -22,7 +22,7 @@ export function addBasisOptions(command: Command): Command {
   return addKubeProxyFlags(command);
 }
 
-/** One value for each `-f`: what follows it is the next argument of the command. */
+/** One value for each `-f`: the next word is the argument of the command. */
 export function manifestsOption(about: string): Option {
   return new Option('-f, --filename <path>', about).argParser(
     (path: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), path],

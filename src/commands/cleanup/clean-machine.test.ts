@@ -32,13 +32,13 @@ function stage(t: TestContext) {
   return { machine, done, said };
 }
 
-test('a machine that nobody serves any more is left as it was before', async (t) => {
+test('removes parts, conntrack entries and settings', async (t) => {
   const { machine, done } = stage(t);
   await cleanMachine({}, machine);
   assert.deepEqual(done, [...PART_NAMES, 'flows of 3', 'settings']);
 });
 
-test('it says how much of what was removed', async (t) => {
+test('reports what was removed', async (t) => {
   const { machine, said } = stage(t);
   await cleanMachine({}, machine);
   assert.deepEqual(said, [
@@ -48,7 +48,7 @@ test('it says how much of what was removed', async (t) => {
   ]);
 });
 
-test('where nothing was it says so', async (t) => {
+test('reports when there was nothing to remove', async (t) => {
   const { machine, said } = stage(t);
   const removePart = async ({ name }: Part) =>
     name === 'iptables' ? undefined : { frontends: [], holdings: [] };
@@ -62,7 +62,7 @@ test('where nothing was it says so', async (t) => {
   ]);
 });
 
-test('a dry run says what would be removed', async (t) => {
+test('reports what a dry run would remove', async (t) => {
   const { machine, said } = stage(t);
   const change = { name: 'net/x', before: '1', after: '2' };
   const restoreSettings = async () => ({ changes: [change], leftAlone: [], problems: [] });
@@ -74,20 +74,20 @@ test('a dry run says what would be removed', async (t) => {
   ]);
 });
 
-test('whoever takes over keeps the connections and the settings, and is told so', async (t) => {
+test('keeps conntrack entries and settings for the next proxy', async (t) => {
   const { machine, done, said } = stage(t);
   await cleanMachine({ keepFlows: true }, machine);
   assert.deepEqual(done, PART_NAMES);
   assert.match(said.join('\n'), /kernel settings: kept for the proxy that takes over/);
 });
 
-test('to take one mode away is to leave the machine to another', async (t) => {
+test('keeps conntrack entries and settings when one mode is removed', async (t) => {
   const { machine, done } = stage(t);
   await cleanMachine({ mode: 'nftables' }, machine);
   assert.deepEqual(done, ['nftables']);
 });
 
-test('what fails keeps nothing else from going, and is told', async (t) => {
+test('continues after a failure, and reports it', async (t) => {
   const { machine, done, said } = stage(t);
   const locked = new PlaneError('the lock is held', { code: 'LOCKED', next: 'wait' });
   const removePart: CleanableMachine['removePart'] = async (part) => {

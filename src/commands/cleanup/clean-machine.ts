@@ -8,30 +8,30 @@ import { printPage, printWarning } from '../terminal/print.ts';
 
 export interface WhatToClean {
   readonly keepFlows?: true;
-  /** Only what this mode has written; all when not given. */
+  /** Only what this mode has written; default: all modes. */
   readonly mode?: ModeName;
-  /** Only say what would be removed; then nothing of `CleanableMachine` changes anything. */
+  /** Show what would be removed; `CleanableMachine` then changes nothing. */
   readonly dryRun?: true;
 }
 
 /** What one part had in the kernel. */
 export interface RemovedPart {
   readonly holdings: readonly Holding[];
-  /** The addresses that were translated. */
+  /** Translated addresses. */
   readonly frontends: readonly KernelFrontend[];
 }
 
-/** What a machine can be freed of. */
+/** The operations of a cleanup. */
 export interface CleanableMachine {
-  /** Undefined: the part cannot be here. */
+  /** Undefined: the part cannot exist on this machine. */
   removePart(part: Part): Promise<RemovedPart | undefined>;
   removeFlows(frontends: readonly KernelFrontend[]): Promise<number>;
   restoreSettings(): Promise<Restored>;
 }
 
 /**
- * Takes away the parts, then what they have changed beside, unless another proxy lives on it. What
- * fails keeps nothing else from going; it is told at once, and all together at the end.
+ * Removes the parts, then conntrack entries and settings, unless another proxy takes over. A
+ * failure does not stop the rest; it is reported immediately, and as an error at the end.
  */
 export async function cleanMachine(
   { mode, keepFlows, dryRun }: WhatToClean,
@@ -54,7 +54,7 @@ export async function cleanMachine(
       printPage(`${part.name}: ${removedText(removed, dryRun)}`);
     });
   }
-  // Whoever takes over wants the same settings, found them as they are, and so never set them.
+  // The next proxy wants the same settings and has not saved them: do not restore them.
   if (keepFlows || mode !== undefined) {
     printPage('conntrack entries, kernel settings: kept for the proxy that takes over');
   } else {

@@ -41,7 +41,7 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
   };
 }
 
-/** Undefined: the programs it needs are not here, as in an image made for another mode. */
+/** Undefined: the programs are not installed, as in an image for another mode. */
 async function takeAway(
   plane: DataPlane,
   dryRun: true | undefined,
@@ -49,7 +49,7 @@ async function takeAway(
   try {
     const frontends = await plane.frontends();
     const holdings = (await plane.inventory?.()) ?? [];
-    // Also where nothing was counted: to remove nothing does no harm, and a count can miss something.
+    // Remove even if nothing was counted: it is harmless, and a count can miss objects.
     if (!dryRun) await plane.remove();
     return { frontends, holdings };
   } catch (error) {

@@ -6,7 +6,7 @@ import { manualPages } from './manual.ts';
 import type { Verb } from './verbs.ts';
 import { zshCompletion } from './zsh.ts';
 
-/** What writes the completion of each shell, and the name under which the shell looks for it. */
+/** Completion writers by shell, with the file name that the shell expects. */
 export const SHELLS = {
   bash: { write: bashCompletion, fileName: 'fairlead.bash' },
   zsh: { write: zshCompletion, fileName: '_fairlead' },
@@ -15,10 +15,7 @@ export const SHELLS = {
 
 export type Shell = keyof typeof SHELLS;
 
-/**
- * Writes completions/ and man/ for a package, from the commands as they are: neither can say
- * anything else than the program.
- */
+/** Writes completions/ and man/ for a package, generated from the commands. */
 export async function writeShellFiles(
   folder: string,
   { verbs, about, version }: { verbs: readonly Verb[]; about: string; version: string },

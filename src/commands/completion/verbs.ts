@@ -1,12 +1,12 @@
 import type { Command, Option } from 'commander';
 
-/** A command as shells and manuals want to know it. */
+/** A command as data for completion and manual pages. */
 export interface Verb {
   readonly name: string;
   readonly about: string;
-  /** As in the first line of its help, without the name of the program. */
+  /** Usage line, without the name of the program. */
   readonly usage: string;
-  /** What may stand behind it, where that is known. */
+  /** Possible arguments, if known. */
   readonly choices: readonly string[];
   readonly options: readonly VerbOption[];
 }
@@ -17,12 +17,12 @@ export interface VerbOption {
   /** `-o`. */
   readonly short: string | undefined;
   readonly about: string;
-  /** The name of its value; undefined: it has none. */
+  /** Name of its value; undefined: a flag without value. */
   readonly value: string | undefined;
   readonly isValueOptional: boolean;
   readonly choices: readonly string[];
   readonly default: string | undefined;
-  /** The heading it stands under in the help. */
+  /** Heading in the help. */
   readonly group: string;
 }
 

@@ -5,12 +5,12 @@ const SIGNS = { missing: '-', foreign: '+', different: '~' } as const;
 const COLOURS = { missing: 'red', foreign: 'green', different: 'yellow' } as const;
 const COLUMNS = 80;
 
-/** A line for each difference, and below it both values where there are two. */
+/** One line per difference, with both values below it if there are two. */
 export function diffText(differences: readonly Difference[]): string {
   return differences.flatMap(linesOf).join('\n');
 }
 
-/** How many of which kind, and how many Services they concern. */
+/** Counts by kind, and the number of Services. */
 export function diffVerdict(differences: readonly Difference[]): string {
   const count = differences.length;
   if (count === 0) return 'the kernel matches the desired state of this node';
@@ -35,7 +35,7 @@ function linesOf({ kind, object, service, wanted, found }: Difference): string[]
   return wanted && found ? [line, ...valueLines(wanted, found)] : [line];
 }
 
-/** Side by side where both fit into a line; else one below the other, without what they share. */
+/** On one line if both fit; else below each other, without common lines. */
 function valueLines(wanted: readonly string[], found: readonly string[]): string[] {
   const [want = 'nothing', ...moreWanted] = wanted;
   const [have = 'nothing', ...moreFound] = found;

@@ -3,7 +3,7 @@ import { SOURCE_CLASSES, servicePortKey } from '../../forwarding/model.ts';
 import type { About } from '../basis/about.ts';
 import { frontendText, nodeAddresses, type Row } from './rows.ts';
 
-/** The same rows for programs: names that stay, nothing left out. */
+/** The rows as data with stable names. */
 export function servicesData(
   rows: readonly Row[],
   { from, facts }: { readonly from: About; readonly facts: NodeFacts },

@@ -23,8 +23,8 @@ function stage() {
 
 const FOREVER = new Promise<void>(() => undefined);
 
-describe('a source that is asked once', () => {
-  it('fails with what no waiting helps against, once it has come twice', async () => {
+describe('FailFastSource', () => {
+  it('fails when a permanent problem occurs twice', async () => {
     const { told, source, problem } = stage();
     const waiting = waitForSource(FOREVER, source);
     problem('CLUSTER_TLS');
@@ -39,14 +39,14 @@ describe('a source that is asked once', () => {
     assert.deepEqual(told, []);
   });
 
-  it('goes on when each kind meets it once only', async () => {
+  it('continues when each kind reports it once only', async () => {
     const { source, problem } = stage();
     problem('CLUSTER_UNREACHABLE');
     problem('CLUSTER_UNREACHABLE', 'slice');
     await waitForSource(Promise.resolve(), source);
   });
 
-  it('says what makes the answer incomplete, and not what heals', () => {
+  it('reports ignored objects, but not transient problems', () => {
     const { told, problem } = stage();
     problem('CLUSTER_MALFORMED');
     problem('CLUSTER_CONNECTION_LOST');

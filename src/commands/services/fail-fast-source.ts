@@ -5,10 +5,13 @@ import type { ProblemListener, Source, SourceEvent, SourceHealth } from '../../c
 import { CommandError } from '../command-error.ts';
 import { needsPerson } from '../problem-digest.ts';
 
-/** The first may be a token that is replaced at once, or a server that is just restarting. */
+/**
+ * Occurrences before failing: the first may be a token that is being renewed, or a restarting
+ * server.
+ */
 const ENOUGH = 2;
 
-/** Who waits long is told what for. */
+/** Transient problems; not reported. */
 const HEALS: ReadonlySet<ClusterErrorCode> = new Set<ClusterErrorCode>([
   'CLUSTER_CONNECTION_LOST',
   'CLUSTER_STALLED',
@@ -16,14 +19,14 @@ const HEALS: ReadonlySet<ClusterErrorCode> = new Set<ClusterErrorCode>([
 ]);
 
 /**
- * For commands that ask once: what no waiting helps against is their error, and not one of many
- * warnings. `run` and `--watch` go on instead.
+ * For one-shot commands: a problem that retries cannot fix fails the command instead of being one
+ * of many warnings. `run` and `--watch` keep retrying.
  */
 export class FailFastSource implements Source {
   readonly #source: Source;
   readonly #failed = Promise.withResolvers<never>();
 
-  /** `open` gets the listener that the source has to tell its problems. */
+  /** `open` gets the problem listener for the source. */
   constructor(open: (onProblem: ProblemListener) => Source, onProblem: ProblemListener) {
     const counts = new Map<Kind | undefined, number>();
     this.#failed.promise.catch(() => undefined);
@@ -36,7 +39,7 @@ export class FailFastSource implements Source {
     });
   }
 
-  /** Rejects when it is futile to wait. */
+  /** Rejects when waiting is pointless. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }

@@ -6,17 +6,17 @@ import type { HostState } from '../../forwarding/host-ports.ts';
 import type { NodeView } from '../../forwarding/model.ts';
 import { ForwardingTable } from '../../forwarding/table.ts';
 
-/** A cluster as one node sees it, kept up to date by a source. */
+/** The forwarding table of a node, updated by a source. */
 export class Observation {
   readonly table: ForwardingTable;
-  /** Called after each event, for whoever wants to see changes as they come. */
+  /** Called after each event. */
   onChange: (() => void) | undefined;
   readonly #missing = new Set<Kind>(['service', 'slice', 'node', 'serviceCidr']);
   readonly #host: HostState | undefined;
   readonly #serviceRanges = new Map<string, readonly string[]>();
   readonly #complete = Promise.withResolvers<void>();
 
-  /** `host`: of this machine, where that is the node; of another only the Node object is known. */
+  /** `host`: state of this machine, if it is the node; else only the Node object is known. */
   constructor(
     view: NodeView,
     of: { readonly nodeObject?: 'expected' | 'none'; readonly host?: HostState } = {},
@@ -27,12 +27,12 @@ export class Observation {
     if (of.nodeObject === 'none') this.#missing.delete('node');
   }
 
-  /** Resolves when every kind has been told completely once. */
+  /** Resolves when the initial list of every kind is complete. */
   get complete(): Promise<void> {
     return this.#complete.promise;
   }
 
-  /** Follows the source until the signal is aborted, or it has no more to tell. */
+  /** Applies events until the signal is aborted or the source ends. */
   async follow(source: Source, signal: AbortSignal): Promise<void> {
     await source.run((event) => {
       this.#take(event);

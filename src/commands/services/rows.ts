@@ -11,13 +11,13 @@ import type {
 import { servicePortName } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
 
-/** Which Services to show: all, those of a name, or one port of one. */
+/** Selection: all Services, one, or one port. */
 export interface Wish {
   readonly service?: string;
   readonly port?: string;
 }
 
-/** A service port with everything there is to say of it. */
+/** A row with its candidate endpoints. */
 export interface Row {
   readonly forwarding: Forwarding;
   readonly candidates: readonly Candidate[];
@@ -59,7 +59,7 @@ export function frontendText(frontend: Frontend): string {
   return endpointKey(frontend);
 }
 
-/** Of a node port, the addresses of the node that it is served on. */
+/** Node addresses that serve a node port. */
 export function nodeAddresses(
   { kind }: Frontend,
   { id }: Forwarding,

@@ -9,12 +9,12 @@ import { frontendText, nodeAddresses, outcomeText, portText, type Row } from './
 
 const HEAD = ['SERVICE', 'FRONTEND', 'KIND', 'FROM POD', 'FROM HOST', 'FROM OUTSIDE', 'NOTES'];
 
-/** One line a frontend: what becomes of a connection from a pod, the node, and anywhere else. */
+/** One line per frontend: outcome for pods, the node, and other clients. */
 export function servicesTable(rows: readonly Row[], facts: NodeFacts): string {
   return formatTextTable([HEAD.map(bold), ...rows.flatMap((row) => linesOf(row, facts))]);
 }
 
-/** The same, with every endpoint that was considered below each port. */
+/** The same, with all candidate endpoints of each port. */
 export function servicesWide(rows: readonly Row[], facts: NodeFacts): string {
   const blocks = rows.map((row) => {
     const frontends = formatTextTable([HEAD.map(bold), ...linesOf(row, facts)]);
@@ -66,7 +66,7 @@ function verdict(text: string): string {
   return text === 'list not used' ? styleText('dim', text) : styleText('yellow', text);
 }
 
-/** The words for an outcome, the same in every command. */
+/** Text of an outcome, the same in every command. */
 export function outcomeCell(outcome: Outcome, forwarding: Forwarding): string {
   const text = outcomeText(outcome, forwarding);
   if (outcome.action === 'forward') return text;

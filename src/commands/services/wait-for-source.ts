@@ -7,7 +7,7 @@ import { FailFastSource } from './fail-fast-source.ts';
 const SPEAK_AFTER_MS = 2_000;
 const GIVE_UP_AFTER_MS = 60_000;
 
-/** Waits; says what for when it takes long, and gives up when it takes too long. */
+/** Waits for the initial list; prints the state when it takes long, and fails on timeout. */
 export async function waitForSource(work: Promise<void>, source: Source): Promise<void> {
   const over = new AbortController();
   const after = <T>(ms: number, then: () => T): Promise<T> =>
@@ -22,7 +22,7 @@ export async function waitForSource(work: Promise<void>, source: Source): Promis
       },
     );
   });
-  // Both end with an abort when the work is done, which is no news.
+  // Both reject with an AbortError when the work is done.
   speaking.catch(() => undefined);
   givingUp.catch(() => undefined);
   try {

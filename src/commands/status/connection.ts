@@ -3,20 +3,20 @@ import { type AddressBytes, addressText } from '../../linux/conntrack/address-by
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { STATUS_ASSURED, STATUS_SEEN_REPLY } from '../../linux/conntrack/protocol.ts';
 
-/** One translated connection, for people and programs. */
+/** One translated connection. */
 export interface Connection {
   /** `namespace/name:port`. */
   readonly service: string;
   readonly protocol: string;
   readonly client: string;
-  /** Of the Service, as the client named it. */
+  /** Service address, as the client used it. */
   readonly address: string;
   readonly endpoint: string;
-  /** TCP's state, or for others whether it was answered. */
+  /** TCP state, or whether other protocols saw a reply. */
   readonly state: string;
-  /** Until the kernel forgets it, if no packet comes. */
+  /** Time until the conntrack entry expires without packets. */
   readonly expiresInSeconds: number;
-  /** Where the kernel keeps the time at which it began. */
+  /** Age, if the kernel records timestamps. */
   readonly ageSeconds?: number;
 }
 

@@ -5,16 +5,16 @@ import { ageText, colour, countText, heads } from './words.ts';
 
 export interface Connections {
   readonly connections: readonly Connection[];
-  /** How many there are, also of those that are left out. */
+  /** Total number, including those not shown. */
   readonly count: number;
-  /** What cannot be seen in the mode that runs. */
+  /** Connections without conntrack entries in this mode. */
   readonly unseen?: string;
 }
 
 const MS = 1000;
 const INDENT = '  ';
 
-/** By Service address: what would stand in every line stands above. */
+/** Grouped by Service address. */
 export function connectionsView(shown: Connections, width: number): string {
   const { connections, count, unseen } = shown;
   const groups = Map.groupBy(connections, ({ service, protocol, address }) => {
@@ -45,7 +45,7 @@ function groupTable(group: readonly Connection[], width: number): string {
   const table = formatTextTable([['CLIENT', 'ENDPOINT', ...restHeads], ...rows]);
   const isWide = table.split('\n').some((line) => line.length + INDENT.length > width);
   if (!isWide) return indented(withHead(table));
-  // Two long addresses do not fit beside each other: the endpoint goes below its client.
+  // Two long addresses do not fit on a line: the endpoint goes below its client.
   const stacked = group.flatMap((each) => [[each.client, ...rest(each)], [`> ${each.endpoint}`]]);
   return indented(formatTextTable([heads('CLIENT > ENDPOINT', ...restHeads), ...stacked]));
 }

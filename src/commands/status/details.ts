@@ -6,7 +6,7 @@ import { attachmentWords } from '../../modes/registry.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
-/** All that is known, section by section; none of them is wider than `width`. */
+/** All sections of `-v`, none wider than `width`. */
 export function details(page: StatusPage, width: number): readonly string[] {
   return [
     attachments(page, width),
@@ -34,7 +34,7 @@ function attachments({ attachments: all = [] }: StatusPage, width: number): stri
   return formatWrappedTable([heads('IN THE KERNEL', 'ATTACHED', 'WHICH'), ...rows], { width });
 }
 
-/** What it lacks; nothing where it has everything. */
+/** Missing features; empty if there are none. */
 function apiServer({ apiServer: server }: StatusPage, width: number): string {
   if (server === undefined || server.gaps.length === 0) return '';
   const rows = server.gaps.map(({ feature, reason, effect }) => [feature, reason, effect]);
@@ -74,7 +74,7 @@ function propagation({ propagation: of }: StatusPage): string {
   ]);
 }
 
-/** Each with what it counts: a number alone says nothing. */
+/** Counters with descriptions. */
 function counters(page: StatusPage, width: number): string {
   const { rows, driftCount, failingRowCount, sources, affinityFill } = page;
   const skipped = sources.reduce((sum, { skippedCount }) => sum + skippedCount, 0);

@@ -7,22 +7,22 @@ import type { Connections } from './connections-view.ts';
 import type { ServedFrontend } from './served-frontends.ts';
 
 export interface ConnectionsWanted {
-  /** Of this Service or service port only. */
+  /** Only of this Service or service port. */
   readonly service?: string;
-  /** How many are wanted at most. */
+  /** Most connections to return. */
   readonly most: number;
   readonly mode: string;
 }
 
 const EPERM = 'EPERM';
 
-/** A socket that an eBPF program sent to an endpoint has the endpoint as its peer from the start. */
+/** A socket translated by an eBPF program has the endpoint as its peer from the start. */
 const UNSEEN =
   'Sockets of this node (in mode socket-ebpf also those of pods) get their endpoint when they ' +
   'connect, and have no translated conntrack entry: `ss -tun` in their network namespace shows ' +
   'them with the endpoint as their peer.';
 
-/** Reads conntrack of this network namespace; whose an address is, the agent has said. */
+/** Reads conntrack of this network namespace; the agent knows which Service has an address. */
 export async function readConnections(
   frontends: readonly ServedFrontend[],
   { service, most, mode }: ConnectionsWanted,
@@ -40,7 +40,7 @@ export async function readConnections(
   }
 }
 
-/** `shop/web` has all of its ports, `shop/web:http` is one. */
+/** `shop/web` matches all of its ports, `shop/web:http` one. */
 function isOf({ service }: ServedFrontend, wanted: string): boolean {
   return service === wanted || service.startsWith(`${wanted}:`);
 }

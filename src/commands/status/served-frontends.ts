@@ -5,7 +5,7 @@ import {
   servicePortName,
 } from '../../forwarding/model.ts';
 
-/** One address and port that this node serves, and whose it is. */
+/** A served address and port, with its Service. */
 export interface ServedFrontend {
   /** `namespace/name:port`. */
   readonly service: string;

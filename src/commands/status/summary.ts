@@ -9,7 +9,7 @@ export function isWell({ conditions }: Pick<StatusPage, 'conditions'>): boolean 
   return readyz(conditions).ok;
 }
 
-/** Mode and node; what is in the kernel; since when, and how fast changes come there. */
+/** Mode and node; contents of the kernel; uptime and latency of changes. */
 export function summary(page: StatusPage, width: number): readonly string[] {
   return [...headline(page, width), contents(page), pace(page)];
 }

@@ -5,7 +5,7 @@ import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { ageText, countText } from './words.ts';
 
-/** One thing that is not as it should be, and what a person can do about it. */
+/** A problem, and what to do about it. */
 export interface Trouble {
   readonly what: string;
   readonly next: string;
@@ -14,7 +14,7 @@ export interface Trouble {
 const SHOWN = 3;
 const LOG = "the log of `fairlead run` shows the API server's response";
 
-/** Everything that is amiss; what keeps the node from being ready comes first. */
+/** All problems; those that make the node not ready come first. */
 export function troublesOf(page: StatusPage): readonly Trouble[] {
   return [
     ...notReady(page),
@@ -140,7 +140,7 @@ function external({ conditions, drifts, atMs }: StatusPage): Trouble[] {
   ];
 }
 
-/** Those that say everything themselves. */
+/** Conditions whose reason is the whole description. */
 const OTHERS: readonly (readonly [keyof Conditions, string, string])[] = [
   ['watching', 'external changes are not detected', 'retried automatically; see the log'],
   ['unpaced', 'changes are delayed', 'no action needed; see docs/limits.md'],

@@ -62,7 +62,7 @@ describe('status of a healthy node', () => {
 });
 
 describe('status of a node in trouble', () => {
-  it('begins with what is wrong and what to do, before the three lines', () => {
+  it('starts with problems and what to do, before the three lines', () => {
     const conditions = failing(['listed', 'firstSync'], 'waiting for services');
     assert.deepEqual(lines(page({ conditions })).slice(0, 6), [
       '! the initial lists from the API server are incomplete: waiting for services',
@@ -74,7 +74,7 @@ describe('status of a node in trouble', () => {
     ]);
   });
 
-  it('names the Service that the kernel refuses, with the refusal and its next step', () => {
+  it('names the Service whose write fails, with the reason and the next step', () => {
     const row = { attempts: 5, firstFailedAtMs: 3_600_000 * 5 - 12_000, retryAtMs: 0 };
     const failingRows = [{ ...row, key: 'shop/web:http/TCP/IPv4', error: FAILURE }];
     const rows = { desired: 5, applied: 4, pending: 1 };
@@ -101,7 +101,7 @@ describe('status of a node in trouble', () => {
     assert.equal(unread[0], '! cannot read what is attached in the kernel: the kernel says no');
   });
 
-  it('names who changed what is ours, once', () => {
+  it('names the process that made an external change, once', () => {
     const by = { pid: 812, program: 'nft' };
     const drift = { what: 'deleted table ip fairlead', by, atMs: 3_600_000 * 5 - 3_000 };
     const conditions = failing(['undisturbed'], drift.what);
@@ -152,7 +152,7 @@ describe('status of an API server', () => {
   const shown = (apiServer: ServerReport): string[] =>
     lines(page({ apiServer }), { isVerbose: true });
 
-  it('names its version, what it lacks, why, and what follows', () => {
+  it('shows its version, and missing features with reason and effect', () => {
     const text = shown({
       version: 'v1.33',
       emulatedBy: 'v1.36.4',
@@ -176,7 +176,7 @@ describe('status of an API server', () => {
     }
   });
 
-  it('says nothing of one that has everything', () => {
+  it('shows nothing for a complete API server', () => {
     assert.ok(!shown({ version: 'v1.37.1', gaps: [] }).join('\n').includes('API server'));
   });
 });

@@ -15,7 +15,10 @@ export interface StatusForm {
 const WIDTH = 80;
 const INDENT = '  ';
 
-/** Trouble first; of a healthy node three lines, and one for whatever it does not do by intention. */
+/**
+ * Problems first; three lines for a healthy node, and one for what it does not serve by
+ * configuration.
+ */
 export function statusView(page: StatusPage, form: StatusForm = {}): string {
   const { isVerbose = false, width = WIDTH } = form;
   const sections = [
@@ -36,7 +39,7 @@ function troubleText({ what, next }: Trouble, width: number): string {
   return [...told, ...indented(`next: ${next}`).map((line) => INDENT + line)].join('\n');
 }
 
-/** What a machine that is no node, or was told so, does not do; no line where it does everything. */
+/** What this machine does not serve by configuration; empty if it serves everything. */
 function limits({ node, clientInterfaces }: StatusPage): string[] {
   return [clientsText(clientInterfaces), unservedText(node)].filter((text) => text !== '');
 }

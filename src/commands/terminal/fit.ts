@@ -1,13 +1,13 @@
 /**
- * Where a text may be broken, the best places first: between words, then after parts of a name, last
- * after parts of an address, which then cannot be copied.
+ * Break opportunities, best first: between words, then after parts of a name, last after parts of
+ * an address, which then cannot be copied.
  */
 const BREAKS: readonly RegExp[] = [/(?<=\s)/, /(?<=[\s/-])/, /(?<=[\s/:,;.=-])/];
 
 export interface ColumnWidths {
-  /** What the column takes if nothing is broken. */
+  /** Width without breaks. */
   readonly natural: number;
-  /** What it takes if it is broken at the best places only, at the next ones too, and so on. */
+  /** Width with breaks at the best opportunities only, at the next ones too, and so on. */
   readonly least: readonly number[];
 }
 
@@ -63,7 +63,7 @@ function floorsFor(
   return columns.map(() => leastWidth);
 }
 
-/** Lines of at most so many characters; nothing but spaces at their ends is lost. */
+/** Lines of at most so many characters; only spaces at line ends are dropped. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,15 +1,15 @@
 import type { Kind, KindValues } from '../kinds.ts';
 import type { ModeName } from '../modes.ts';
 
-/** What is known about one field of the configuration file. */
+/** One field of the configuration file. */
 export type FieldRow = { readonly [K in Kind]: RowOfKind<K> }[Kind];
 
 interface RowOfKind<K extends Kind> {
   readonly kind: K;
   readonly about: string;
-  /** What kube-proxy 1.37 takes when nothing is said. */
+  /** Default of kube-proxy 1.37. */
   readonly kubeProxyDefault: KindValues[K];
-  /** What Fairlead takes instead; only where the two differ, and then `why` says why. */
+  /** Default of Fairlead, if it differs; `why` has the reason. */
   readonly ownDefault?: KindValues[K];
   readonly why?: string;
   /** A default that depends on another field, in words; `derived.ts` computes it. */
@@ -21,11 +21,11 @@ interface RowOfKind<K extends Kind> {
   readonly min?: number;
   readonly max?: number;
   readonly aboveZero?: true;
-  /** Accepted so that files work unchanged, and without effect: the reason. */
+  /** Reason why the field is accepted but has no effect. */
   readonly noEffect?: string;
   /** Read in these modes only. */
   readonly modes?: readonly ModeName[];
-  /** Whether a running Fairlead can take a new value. */
+  /** Whether a change needs a restart. */
   readonly change: 'live' | 'restart';
 }
 

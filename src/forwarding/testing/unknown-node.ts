@@ -1,6 +1,6 @@
 import type { NodeView } from '../model.ts';
 
-/** The view of a node of which nothing is known but its name, until its object has been read. */
+/** The view of a node before its Node object is read. */
 export function unknownNode(nodeName: string): NodeView {
   return {
     nodeName,

@@ -4,8 +4,8 @@ import koffi from 'koffi';
 const ATTR_BYTES = 144;
 
 /**
- * The argument of one bpf(2) call. The kernel gets addresses of our buffers in it as plain numbers,
- * so this object holds on to the buffers: nothing else would tell the garbage collector.
+ * The argument of one bpf(2) call. It contains addresses of buffers as plain numbers, so this
+ * object keeps references to the buffers, which the garbage collector would otherwise free.
  */
 export class Attr {
   readonly bytes: Buffer = Buffer.alloc(ATTR_BYTES);

@@ -151,7 +151,7 @@ function enumNames(btf: Btf, id: number): { name: string; value: number }[] {
   });
 }
 
-/** Behind three underscores stands what tells our variants of a type apart. */
+/** A suffix after three underscores distinguishes local variants of a type. */
 function essentialName(name: string): string {
   return name.replace(/___.*$/, '');
 }

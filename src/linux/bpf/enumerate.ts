@@ -7,7 +7,7 @@ import { mapOf } from './map-create.ts';
 import { type BpfProgram, programOf } from './program.ts';
 import { bpf, Errno } from './system-call.ts';
 
-/** More programs than this at one place nobody has; the kernel itself allows 64. */
+/** Most programs at one hook; the kernel allows 64. */
 const MOST_ATTACHED = 64;
 
 const KINDS = {
@@ -18,7 +18,7 @@ const KINDS = {
 
 export type ObjectKind = keyof typeof KINDS;
 
-/** The ids of everything of this kind in the kernel, whoever made it, in order. */
+/** Ids of all objects of this kind in the kernel, of any process, in order. */
 export function listIds(kind: ObjectKind): number[] {
   const ids: number[] = [];
   const attr = new Attr();

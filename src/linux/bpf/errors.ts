@@ -2,34 +2,34 @@ import { getSystemErrorName } from 'node:util';
 import { ENOTSUPP, Errno } from './system-call.ts';
 
 export type BpfErrorCode =
-  /** The file is not an object that this loader understands. A fault of the build. */
+  /** Not an object that this loader supports: a fault of the build. */
   | 'BPF_OBJECT_INVALID'
-  /** The verifier of the kernel did not let the program in. `detail` has its words. */
+  /** The verifier rejected the program. `detail` has the end of its log. */
   | 'BPF_PROGRAM_REFUSED'
-  /** A field, type or function of the kernel that the program needs is not in this kernel. */
+  /** This kernel lacks a field, type or function that the program needs. */
   | 'BPF_KERNEL_LACKS'
-  /** A map that was to be used again is not what the object declares. */
+  /** An existing map does not match the declaration. */
   | 'BPF_MAP_DIFFERS'
-  /** Not root, or a lockdown forbids it. */
+  /** No permission, or kernel lockdown. */
   | 'BPF_NOT_PERMITTED'
-  /** A map has no room, or the kernel has no memory. */
+  /** A map is full, or the kernel is out of memory. */
   | 'BPF_FULL'
-  /** This kernel does not know the operation for this kind of object. */
+  /** Not supported by this kernel for this kind of object. */
   | 'BPF_UNSUPPORTED'
   /** No such pin, id, key or device. */
   | 'BPF_MISSING'
-  /** It is there already. */
+  /** Already exists. */
   | 'BPF_EXISTS'
   | 'BPF_FAILED';
 
-/** What went wrong between us and the kernel's bpf(2). */
+/** A failure of bpf(2). */
 export class BpfError extends Error {
   override readonly name = 'BpfError';
   readonly code: BpfErrorCode;
   readonly next: string;
-  /** Positive; absent if it was not the kernel that refused. */
+  /** Positive; undefined: not an error of the kernel. */
   readonly errno: number | undefined;
-  /** Longer words: the end of the verifier's log. */
+  /** The end of the verifier log. */
   readonly detail: string | undefined;
 
   constructor(
@@ -50,13 +50,13 @@ export class BpfError extends Error {
   }
 }
 
-/** Of a call that gave a negative number. */
+/** The error of a call that returned a negative number. */
 export function callFailed(doing: string, result: number): BpfError {
   const errno = -result;
   return new BpfError(codeOf(errno), `cannot ${doing}: ${errnoName(errno)}`, { errno });
 }
 
-/** Gives the result of a call, or throws what went wrong. */
+/** Returns the result of a call, or throws. */
 export function succeeded(doing: string, result: number): number {
   if (result < 0) throw callFailed(doing, result);
   return result;
@@ -67,7 +67,7 @@ export function errnoName(errno: number): string {
   try {
     return getSystemErrorName(-errno);
   } catch (error) {
-    // Numbers that libuv has no name for are still numbers of the kernel.
+    // libuv has no name for some numbers.
     if (error instanceof RangeError || error instanceof TypeError) return `errno ${errno}`;
     throw error;
   }

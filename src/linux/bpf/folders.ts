@@ -12,7 +12,7 @@ const MS_NOEXEC = 8;
 /** Whoever can open a pin can change what is behind it. */
 const ONLY_ROOT = 0o700;
 
-/** What a mount of ours is called in the list of mounts. */
+/** Source of our mounts in the list of mounts. */
 const OWN_MOUNT = 'fairlead';
 
 const BPF_MOUNT = '/sys/fs/bpf';
@@ -25,8 +25,8 @@ const mount: (...args: [string, string, string, number, null]) => number = koffi
 const umount: (target: string) => number = koffi.load('libc.so.6').func('int umount(str target)');
 
 /**
- * Makes a folder for pins that only root can enter, if it is not there. Where nobody has mounted the
- * file system that it needs, it is mounted at the folder itself: above it others have their files.
+ * Creates a folder for pins that only root can enter. If no bpf file system is mounted there,
+ * mounts one at the folder itself, since the folders above belong to others.
  */
 export function makePinFolder(folder: string): void {
   if (isBelow(folder, BPF_MOUNT) && !isOnBpf(BPF_MOUNT)) mountAt(BPF_MOUNT, 'bpf');
@@ -35,11 +35,11 @@ export function makePinFolder(folder: string): void {
     if (readdirSync(folder).length > 0) throw wouldHide(folder);
     mountAt(resolve(folder), 'bpf');
   }
-  // Also if it was there before, with who knows what rights.
+  // Also for an existing folder, which may have other permissions.
   chmodSync(folder, ONLY_ROOT);
 }
 
-/** Takes away what was mounted for the pins, if it is ours and nothing is left in it. */
+/** Unmounts our mount, unless it is in use; returns whether it did. */
 export function releasePinFolder(folder: string): void {
   if (unmountOwn(resolve(folder))) rmdirSync(folder);
   unmountOwn(BPF_MOUNT);

@@ -10,8 +10,8 @@ const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export interface IteratorRun {
   /**
-   * Path of the network namespace whose sockets it goes over; else that of this thread. The
-   * kernel remembers it when the iterator is made, so only that happens inside.
+   * Path of the network namespace to iterate over; default: that of this thread. The kernel binds
+   * it when the iterator is created, so only that happens inside.
    */
   readonly networkNamespace?: string;
   readonly signal: AbortSignal;

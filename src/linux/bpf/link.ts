@@ -31,7 +31,7 @@ export class BpfLink {
     pinDescriptor('a link', { fd: this.fd, path });
   }
 
-  /** Takes the program off now, whoever else holds the link. */
+  /** Detaches the program now, even if another process holds the link. */
   detach(): void {
     succeeded('detach a program', bpf(Command.linkDetach, new Attr().u32(0, this.fd)));
   }
@@ -41,7 +41,7 @@ export class BpfLink {
   }
 }
 
-/** `cgroupFd`: of the folder of a group of version 2, whose processes and child groups it serves. */
+/** `cgroupFd`: descriptor of a cgroup v2 folder; applies to its processes and child cgroups. */
 export function attachCgroup(
   program: BpfProgram,
   { cgroupFd, attachType }: { readonly cgroupFd: number; readonly attachType: number },

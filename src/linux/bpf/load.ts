@@ -29,7 +29,7 @@ export interface LoadOptions {
   /** Values of `const volatile` and other global variables, by name. */
   readonly variables?: ReadonlyMap<string, Uint8Array>;
   readonly programs: readonly ProgramChoice[];
-  /** Given by who loads several objects, so that the kernel's types are read once. */
+  /** Passed when several objects are loaded, so that kernel BTF is read once. */
   readonly kernel?: KernelTypes;
 }
 

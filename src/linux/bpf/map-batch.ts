@@ -27,7 +27,7 @@ const MOST_READ_AT_ONCE = 1_024;
 /** Of calls for one entry each, about a microsecond. */
 const MOST_SINGLY = 500;
 const COUNT_OFFSET = 32;
-/** Hash maps use four bytes to remember where they are, others a key. */
+/** Hash maps use a cursor of four bytes, other maps a key. */
 const SMALLEST_TOKEN_BYTES = 8;
 
 /** Keys and values lie one behind the other. The buffers must not change before it is done. */
@@ -62,7 +62,7 @@ export async function deleteMany(
     const result = await batch(Command.mapDeleteBatch, attr, count - from);
     if (lacksBatch(result)) return deleted + (await deleteSingly(map, rest, count - from));
     const done = attr.readU32(COUNT_OFFSET);
-    // The kernel stops at a key that is not there; we go on behind it.
+    // The kernel stops at a missing key; continue after it.
     if (result < 0 && result !== -Errno.ENOENT) throw notAll(map, { attr, result, count });
     deleted += done;
     from += result < 0 ? done + 1 : done;

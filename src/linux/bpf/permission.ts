@@ -1,7 +1,7 @@
 import { type Capability, effectiveCapabilities } from '../capabilities.ts';
 import { BpfError } from './errors.ts';
 
-/** What the kernel asks of who loads programs, and what it refuses without. */
+/** Capabilities for loading programs, and what fails without them. */
 const NEEDED: readonly { readonly capability: Capability; readonly refused: string }[] = [
   { capability: 'BPF', refused: 'to load maps, BTF and programs' },
   {
@@ -12,8 +12,8 @@ const NEEDED: readonly { readonly capability: Capability; readonly refused: stri
 ];
 
 /**
- * Throws, with the names of the capabilities, if this process may not load programs. The kernel itself
- * says EPERM, or prints pages of what its verifier makes of a program by somebody it does not trust.
+ * Throws with the missing capabilities if this process may not load programs. The kernel itself
+ * says EPERM, or the verifier log of an unprivileged load.
  */
 export function assertMayLoad(held = effectiveCapabilities()): void {
   // All of them were once a part of this one, and the kernel still takes it for each.

@@ -24,7 +24,7 @@ export const CGROUP_ATTACH_TYPE = {
 
 const CGROUP: ReadonlyMap<string, number> = new Map(Object.entries(CGROUP_ATTACH_TYPE));
 
-/** What the name of a section says of the programs in it, as everybody who writes them has it. */
+/** Program type by section name, as in libbpf. */
 export function kindOfSection(section: string): ProgramKind {
   const [family = '', name = ''] = section.split('/', 2);
   const cgroup = family === 'cgroup' ? CGROUP.get(name) : undefined;

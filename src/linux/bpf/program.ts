@@ -48,7 +48,7 @@ export class BpfProgram {
     this.fd = fd;
   }
 
-  /** Runs it in the kernel on a packet of ours, attached to nothing. */
+  /** Runs it on a given packet without attaching it (BPF_PROG_TEST_RUN). */
   testRun({ data, ctx, repeat = 1 }: TestRun): TestRunResult {
     const attr = new Attr().u32(0, this.fd).u32(32, repeat);
     const dataOut = Buffer.alloc(data ? data.length + HEADROOM_BYTES : 0);

@@ -3,7 +3,7 @@ const STATISTICS = /^(processed \d+ insns|verification time|stack depth|mark_pre
 const CODE = /^\d+: \(/;
 const SOURCE = /^; /;
 
-/** The words of the verifier that a person needs. */
+/** Extracts the reason from a verifier log. */
 export interface Refusal {
   /** Why: its last sentence. */
   readonly reason: string;

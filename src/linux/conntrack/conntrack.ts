@@ -59,7 +59,7 @@ export class KernelConntrack implements Conntrack {
       for (const { body } of messages) {
         const flow = mayBeAskedFor(body, question) ? decodeFlow(body) : undefined;
         if (flow) flows.push(flow);
-        // A kernel before 5.8 passes over the filter without a word.
+        // Kernels before 5.8 silently ignore the filter.
         if (filter && !(flow && passesFilter(filter, flow))) this.#filtersInKernel = false;
       }
       if (flows.length > 0) yield flows;

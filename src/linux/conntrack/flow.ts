@@ -9,7 +9,7 @@ export interface FlowTuple {
   readonly destinationPort: number;
 }
 
-/** What the kernel remembers of one flow of a protocol with ports. */
+/** A conntrack entry of a protocol with ports. */
 export interface Flow {
   readonly version: 4 | 6;
   readonly protocol: number;

@@ -63,7 +63,7 @@ function writeFilter(writer: NetlinkWriter, filter: FlowFilter): void {
   writer.endNested(flags);
 }
 
-/** Whether a kernel that filters would have told of the flow. */
+/** Whether the filter matches the flow, for kernels that ignore it. */
 export function passesFilter(filter: FlowFilter, flow: Flow): boolean {
   const destination = comparableDestination(filter);
   return (

@@ -4,10 +4,9 @@ import * as ct from './protocol.ts';
 import { writeFamily } from './question.ts';
 
 /**
- * Asks to delete this flow and no other. The kernel makes the id from the original tuple and the
- * place in memory, so a flow that begins anew may get the id of the one before it, translated to
- * somewhere else. Found by its reply tuple and compared by its id it is the same in all that was
- * known of it.
+ * Deletes exactly this flow. The kernel derives the id from the original tuple and a memory
+ * address, so a new flow may get the id of its predecessor with another translation. Matching reply
+ * tuple and id identifies it.
  */
 export function writeRemoval(writer: NetlinkWriter, flow: Flow, sequence: number): void {
   const flags = ct.NLM_F_REQUEST | ct.NLM_F_ACK;

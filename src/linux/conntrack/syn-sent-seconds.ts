@@ -5,8 +5,8 @@ const PATH = '/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_syn_sent';
 const DEFAULT_SECONDS = 120;
 
 /**
- * How long the kernel remembers a connection of TCP after its last SYN, while nobody answers.
- * Read synchronously, because /proc/sys/net shows the network of the thread that opens it.
+ * Conntrack timeout of SYN_SENT. Read synchronously, because /proc/sys/net shows the network
+ * namespace of the thread that opens it.
  */
 export function synSentSeconds(): number {
   try {

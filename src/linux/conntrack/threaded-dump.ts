@@ -57,13 +57,13 @@ async function* answers(fd: number, dump: ThreadedDump): AsyncGenerator<NetlinkM
     interrupted ||= messages.some(({ flags }) => (flags & NLM_F_DUMP_INTR) !== 0);
     yield last < 0 ? messages : messages.slice(0, last);
     if (last < 0) continue;
-    // Something may be missing: only whoever asked can say whether that matters.
+    // The dump may be incomplete: the caller decides whether that matters.
     if (interrupted) throw new NetlinkError(dump.what, { errno: EINTR });
     return;
   }
 }
 
-/** Throws when the kernel refused, or ends with an error. */
+/** Throws when the kernel rejects the request, or ends with an error. */
 function isEnd(message: NetlinkMessage, what: string): boolean {
   if (message.type === NLMSG_DONE) {
     const errno = message.body.length >= 4 ? -message.body.readInt32LE(0) : 0;

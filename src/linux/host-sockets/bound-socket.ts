@@ -14,7 +14,7 @@ export interface BoundSocket {
 /** `::ffff:0:0/96`: addresses of IPv4 that a socket of IPv6 has. */
 const MAPPED_PREFIX = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff);
 
-/** From a socket as the kernel tells it to what it has in each family. */
+/** Ports of a socket in each family. */
 export function boundSockets(of: {
   readonly protocol: BoundSocket['protocol'];
   /** 4 or 16 bytes. */

@@ -7,8 +7,8 @@ export interface SocketOwner {
 }
 
 /**
- * Finds who has which of the sockets, by inode. Reads what every process has open, so it is only for
- * the few sockets that somebody must be told of. Processes of other PID namespaces are not seen.
+ * Finds the process of each socket, by inode. Reads the open files of every process, so it is only
+ * for the few sockets that are reported. Processes of other PID namespaces are invisible.
  */
 export async function socketOwners(
   inodes: ReadonlySet<number>,

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { type BoundSocket, boundSockets } from './bound-socket.ts';
 
-/** The kernel's name for a UDP socket that is connected to nobody: it takes what comes. */
+/** State of an unconnected UDP socket. */
 const UNCONNECTED = '07';
 const FILES = ['udp', 'udp6'];
 const WORD_DIGITS = 8;
 
 /**
- * Every UDP socket that takes packets from anybody. Read as text: many kernels are built without
- * sock_diag for UDP, and a node has far fewer of these than TCP sockets.
+ * All unconnected UDP sockets. Parsed from /proc: many kernels lack sock_diag for UDP, and a node
+ * has far fewer of these than TCP sockets.
  */
 export async function udpSockets(folder = '/proc/self/net'): Promise<BoundSocket[]> {
   const texts = await Promise.all(FILES.map((name) => readIfThere(`${folder}/${name}`)));

@@ -3,7 +3,7 @@ import type { BoundSocket } from './bound-socket.ts';
 import { tcpListeners } from './tcp-listeners.ts';
 import { udpSockets } from './udp-sockets.ts';
 
-/** The kernel tells of no socket that is bound, so they are listed again and again. */
+/** Poll interval: the kernel has no events for bound sockets. */
 const POLL_EVERY_MS = 1000;
 /** Of the time, at most a hundredth is spent on listing. */
 const REST_PER_WORK = 100;
@@ -11,7 +11,7 @@ const REST_PER_WORK = 100;
 export interface HostSocketOptions {
   readonly pollEveryMs?: number;
   readonly list?: () => Promise<readonly BoundSocket[]>;
-  /** They could not be listed: what was told last stands. */
+  /** Listing failed: the last result stays. */
   readonly onProblem: (error: unknown) => void;
 }
 

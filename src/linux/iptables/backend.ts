@@ -71,7 +71,7 @@ async function look(of: { backend: Backend; program: string }): Promise<{
   return { hasHint, ruleCount, isUsed };
 }
 
-/** Undefined: the table has rules that iptables cannot read, and that say nothing of who uses it. */
+/** Undefined: the table has rules that iptables cannot read. */
 async function readable(call: SaveCall): Promise<SavedTable | undefined> {
   try {
     return await saveTable(call);

@@ -1,20 +1,20 @@
 export type IptablesErrorCode =
-  /** The program is not there, or could not be started. */
+  /** The program is missing, or cannot be started. */
   | 'IPTABLES_MISSING'
-  /** A line of the input, or what it asks of the kernel, was refused; nothing of the table was written. */
+  /** A line was rejected by the program or the kernel; nothing of the table was written. */
   | 'IPTABLES_REFUSED'
-  /** Somebody else holds the lock of the tables; nothing was written. */
+  /** Another process holds the xtables lock; nothing was written. */
   | 'IPTABLES_LOCKED'
-  /** A table has rules in it that were not made with iptables, and cannot be read. */
+  /** A table has rules that iptables did not write and cannot read. */
   | 'IPTABLES_INCOMPATIBLE'
-  /** It ended or fell silent, and whether the table was written nobody knows. */
+  /** The process ended or timed out; whether the table was written is unknown. */
   | 'IPTABLES_UNCERTAIN';
 
-/** A program of iptables did not do what it was asked to. */
+/** A failed iptables program. */
 export class IptablesError extends Error {
   override readonly name = 'IptablesError';
   readonly code: IptablesErrorCode;
-  /** Which line of what was given to it, counted from 0, where it said so. */
+  /** Index of the rejected input line, if known. */
   readonly line?: number;
 
   constructor(

@@ -7,7 +7,7 @@ export function waitsForLock(processId: number): boolean {
   return isWaiter(readFileSync(PATH, 'utf8'), processId);
 }
 
-/** Those who wait are listed with an arrow: `1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:123 0 EOF`. */
+/** Waiters are listed with an arrow: `1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:123 0 EOF`. */
 export function isWaiter(locks: string, processId: number): boolean {
   return locks.split('\n').some((line) => {
     const [, arrow, kind, , , owner] = line.trim().split(/\s+/);

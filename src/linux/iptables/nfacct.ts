@@ -55,8 +55,8 @@ async function ask(
     await request(netlink, question, onMessage);
     return 0;
   } catch (error) {
-    // Kernels without the module refuse; rules do without a counter there. An answer that was lost
-    // says nothing of the kind, and must not have every such rule written anew.
+    // Without the module the kernel rejects this; rules then have no counter. A lost response does
+    // not mean that, and must not cause a rewrite of every such rule.
     if (error instanceof NetlinkRefusal) return error.errno;
     throw error;
   }

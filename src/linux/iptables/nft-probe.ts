@@ -13,9 +13,8 @@ export interface ProbeRule {
 }
 
 /**
- * Whether the kernel would take these rules as they are written here; undefined: it would, else
- * why not. They come in a transaction that ends with something it must refuse, so that nothing of
- * it is ever there.
+ * Tests whether the kernel accepts our encoding of these rules; returns why not, or undefined. The
+ * transaction ends with an operation that must fail, so it is never committed.
  */
 export async function probeRules(
   connection: NftConnection,

@@ -49,7 +49,7 @@ export class NftTablesWriter {
         await this.#connection.commit(batch);
         return true;
       } catch (error) {
-        // Somebody else was quicker to delete a rule: it is looked for again.
+        // Another process deleted a rule meanwhile: list the rules again.
         const isGone = handles.size > 0 && error instanceof NftRefusal && error.errno === ENOENT;
         if (!isGone || attempt === MOST_ATTEMPTS) throw error;
       }

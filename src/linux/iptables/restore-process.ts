@@ -14,7 +14,7 @@ const ACK = /# ack (\d+) /g;
 /** How many acknowledged tables one process writes before a new one takes over its memory. */
 const MOST_COMMITS = 2000;
 const MOST_COMPLAINT = 4000;
-/** So long after it ended the last events of a process may be told; later its number is another's. */
+/** Events of an ended process may arrive for this long; later its PID may be reused. */
 const LAST_EVENTS_MS = 10_000;
 
 export interface RestoreOptions {
@@ -22,9 +22,9 @@ export interface RestoreOptions {
   readonly family: IptablesFamily;
   /** How long it waits for the lock of the tables. The nft backend has none. */
   readonly lockSeconds: number;
-  /** A commit that takes longer is given up, and nobody knows what came of it. */
+  /** Deadline of a commit; after it the state is unknown. */
   readonly commitDeadlineMs: number;
-  /** Without work for so long the process ends; the next commit starts another. */
+  /** Idle time after which the process is ended; the next commit starts another. */
   readonly idleMs: number;
 }
 
@@ -97,8 +97,8 @@ export class RestoreProcess implements Disposable {
 
   #start(): Running {
     const { program, family } = this.#options;
-    // With a number of seconds it sets an alarm that it never takes back, and that ends it while
-    // it reads what to do next: so it waits for the lock for as long as we let it.
+    // With a timeout argument it sets an alarm that it never cancels, which kills it while it waits
+    // for input: so the timeout is ours.
     const args = [toolName(family, 'restore'), '--noflush', '-w', '-v'];
     const child = spawn(program, args, { stdio: 'pipe' });
     const running: Running = { child, lineCount: 0, commitCount: 0, complaint: '', output: '' };
@@ -126,7 +126,7 @@ export class RestoreProcess implements Disposable {
     if (pid === undefined) return;
     this.#processes.set(pid, child);
     const forget = (): void => {
-      // The number may be that of a later one of ours by then.
+      // The PID may belong to a later process by then.
       if (this.#processes.get(pid) === child) this.#processes.delete(pid);
     };
     child.once('close', () => setTimeout(forget, LAST_EVENTS_MS).unref());
@@ -179,7 +179,7 @@ function letGo(child: ChildProcessWithoutNullStreams): void {
   }
 }
 
-/** Both backends say which line it was, each in words of its own. */
+/** Both backends name the line, in different formats. */
 const LINE = /\bline:? (\d+)/;
 
 function endOf(exitCode: number | null, complaint: string): IptablesError {

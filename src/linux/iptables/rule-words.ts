@@ -40,7 +40,7 @@ export class RuleWords {
     const end = this.#text.indexOf('"', from);
     const word = end === -1 ? '' : this.#text.slice(from, end);
     this.#at = end === -1 ? this.#text.length : end + 2;
-    // Quotes within it are written with a backslash, which nobody here needs.
+    // Escaped quotes do not occur in our rules.
     return word.includes('\\') ? '' : word;
   }
 }

@@ -2,7 +2,7 @@ import type { IptablesTable } from './programs.ts';
 
 interface Operation {
   readonly chain: string;
-  /** For whom it is done, so that a refusal can be told to the one it concerns. */
+  /** Owner of the operation, for attributing a rejection. */
   readonly owner: string | undefined;
 }
 

@@ -5,7 +5,7 @@ export class NetlinkError extends Error {
   override readonly name = 'NetlinkError';
   readonly errno: number;
   readonly code: string;
-  /** What was asked, in words. */
+  /** The operation, as text. */
   readonly operation: string;
   /** What the kernel said beyond the number, if it did. */
   readonly detail: string | undefined;

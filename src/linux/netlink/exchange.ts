@@ -15,12 +15,12 @@ const { EBADMSG, ETIMEDOUT } = constants.errno;
 /** The answer to a question is there when the question has been sent; a second wait is a fault. */
 const MOST_EMPTY_READS = 1000;
 
-/** An acknowledgement: of success, with errno 0, or of a refusal. */
+/** An acknowledgement: errno 0 for success, else the error. */
 export interface Acknowledgement {
   readonly sequence: number;
   readonly errno: number;
   readonly detail?: string;
-  /** Bytes from the begin of the refused message to the attribute that the kernel did not like. */
+  /** Offset of the rejected attribute in the message. */
   readonly offset?: number;
 }
 

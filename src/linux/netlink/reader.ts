@@ -8,7 +8,7 @@ export interface NetlinkMessage {
   readonly type: number;
   readonly flags: number;
   readonly sequence: number;
-  /** Who sent it, or whose change it tells of; 0: the kernel. */
+  /** Port id of the sender or of the process that made the change; 0: the kernel. */
   readonly portId: number;
   readonly body: Buffer;
 }
@@ -48,7 +48,7 @@ export function readAttributes(bytes: Buffer): Attributes {
   return attributes;
 }
 
-/** One attribute, where thousands of messages are looked through for it. */
+/** Finds one attribute without decoding the others. */
 export function findAttribute(bytes: Buffer, type: number): Buffer | undefined {
   for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
     const length = bytes.readUInt16LE(at);

@@ -81,7 +81,7 @@ describe('a netlink socket', () => {
     assert.notEqual(one.portId, other.portId);
   });
 
-  it('gives the refusal of the kernel, with its words', async () => {
+  it('rejects with the error of the kernel, and its message', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE });
     const writer = new NetlinkWriter();
     const begun = writer.beginMessage({ type: RTM_NEWLINK, flags: 0x605, sequence: 3 });
@@ -142,7 +142,7 @@ describe('a netlink socket', () => {
     await listening;
   });
 
-  it('tells of lost events each time, and goes on to hear', async () => {
+  it('reports lost events each time, and continues to listen', async () => {
     const groups = [RTNLGRP_LINK];
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups, receiveBufferBytes: 4096 });
     let overruns = 0;
@@ -158,7 +158,7 @@ describe('a netlink socket', () => {
     assert.equal(heard.at(-1), `${RTM_DELLINK} after`);
   });
 
-  it('tells of lost events when there is room again: what it hears then is complete', async () => {
+  it('reports lost events when there is room again, so that later events are complete', async () => {
     const groups = [RTNLGRP_LINK];
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups, receiveBufferBytes: 4096 });
     const heard = await hear(netlink, makeNoise, (all) => all.includes('overrun'));

@@ -20,7 +20,7 @@ const NETLINK_ADD_MEMBERSHIP = 1;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
 const { EMSGSIZE, ENOBUFS } = constants.errno;
-/** After so many the rest of the program has its turn; what is left is still there then. */
+/** Messages per event loop iteration; the rest is read in the next one. */
 const MOST_RECEIVES_AT_ONCE = 256;
 /** The kernel fills at most this much at once into an answer. */
 const RECEIVE_BYTES = 256 * 1024;
@@ -34,15 +34,14 @@ export interface NetlinkSocketOptions {
   readonly receiveBufferBytes?: number;
 }
 
-/** What an event socket tells. */
+/** Callbacks of an event socket. */
 export interface NetlinkListener {
   onMessage(message: NetlinkMessage): void;
   /** Whose messages are not wanted: by the hundred thousand, reading them would cost seconds. */
   isSkipped?(portId: number): boolean;
   /**
-   * Events are missing, and nobody knows which. It comes when those that are left have been told:
-   * until then the kernel goes on losing events without another word, so that whoever had read
-   * the state of things earlier would have missed them for good.
+   * Events were lost (ENOBUFS). Called after the remaining events were delivered: until then the
+   * kernel drops events without another notice, so state read earlier would miss them.
    */
   onOverrun(): void;
 }
@@ -65,7 +64,7 @@ export function openNetlink(options: NetlinkSocketOptions): Netlink {
   const fd = orThrow(openNetlinkSocket(options.protocol), 'open a netlink socket');
   try {
     const portId = orThrow(bindNetlinkSocket(fd), 'bind a netlink socket');
-    // The answer to a refused batch would else carry all of the batch back.
+    // Without it, the error response would include the whole batch.
     setOption(fd, { level: SOL_NETLINK, name: NETLINK_CAP_ACK, value: 1 });
     setOption(fd, { level: SOL_NETLINK, name: NETLINK_EXT_ACK, value: 1 });
     const { receiveBufferBytes: value } = options;

@@ -52,8 +52,8 @@ interface OpenList {
 }
 
 /**
- * One transaction: operations in the order in which the kernel shall do them, all or none. Every
- * operation has an owner, so that a refusal can be told to the one it concerns.
+ * One transaction: operations in order, all or none. Every operation has an owner, for attributing
+ * a rejection.
  */
 export class NftBatch {
   readonly #writer: NetlinkWriter;
@@ -207,7 +207,7 @@ export class NftBatch {
     w.endNested(item);
   }
 
-  /** Ends the batch; only its last operation is acknowledged, refusals come for any. */
+  /** Ends the batch; only its last operation is acknowledged, errors come for any. */
   finish(): { bytes: Buffer; begin: number; last: number; next: number } {
     this.#closeList();
     this.#writer.addFlags(this.#lastOffset, FLAG.acknowledge);

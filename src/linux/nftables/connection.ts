@@ -42,9 +42,9 @@ const HEADER_BYTES = 4;
 const { ENOENT, EINTR, EBUSY, ENOBUFS } = constants.errno;
 const MOST_DUMP_ATTEMPTS = 20;
 
-/** The kernel did nothing of a batch, because of one operation. */
+/** The kernel rejected a batch because of one operation. */
 export class NftRefusal extends NetlinkError {
-  /** Whose operation it was; undefined when the kernel refused the batch as a whole. */
+  /** Owner of the rejected operation; undefined: the batch as a whole. */
   readonly owner: string | undefined;
 
   constructor(about: { errno: number; detail?: string; owner: string | undefined }) {
@@ -89,7 +89,7 @@ export class NftConnection implements Disposable {
     return this.#commits;
   }
 
-  /** The last batch that was begun must have been committed, or is given up. */
+  /** The previous batch must have been committed, or is discarded. */
   begin(): NftBatch {
     this.#writer.clear();
     return new NftBatch(this.#sequence, this.#writer);
@@ -182,7 +182,7 @@ export class NftConnection implements Disposable {
     }
   }
 
-  /** Rises with every change of anybody. */
+  /** Increases with every transaction of any process. */
   async generation(): Promise<number> {
     const writer = new NetlinkWriter();
     const flags = FLAG.request | FLAG.acknowledge;
@@ -232,8 +232,8 @@ export class NftConnection implements Disposable {
   }
 
   /**
-   * The kernel has decided already. Whoever took a failure to read its answer for a refusal would
-   * believe for good that it has not got what it has: so the answer is asked for again.
+   * The kernel has decided already. Treating a failed read as a rejection would lose an applied
+   * batch: read again.
    */
   async #answers(): Promise<Iterable<NetlinkMessage>> {
     for (let attempt = 1; ; attempt++) {
@@ -264,8 +264,9 @@ export class NftConnection implements Disposable {
   }
 
   /**
-   * The kernel answers inside the sending. Each refused operation has an answer, then the last
-   * one of the batch has; a batch that failed as a whole is answered with the number of its begin.
+   * The kernel responds during send(2): one error per rejected operation, then the acknowledgement
+   * of the last one; a batch that failed as a whole is answered with the sequence number of its
+   * begin.
    */
   async #refusals(of: { begin: number; last: number }) {
     const refusals: Acknowledgement[] = [];

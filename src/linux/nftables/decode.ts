@@ -33,7 +33,7 @@ export interface StoredSet {
   readonly dataType: number;
   readonly dataLength: number;
   readonly userdata: Binary;
-  /** How many elements it has; undefined where the kernel does not tell. */
+  /** Number of elements; undefined: not reported by the kernel. */
   readonly count?: number;
 }
 

@@ -18,7 +18,7 @@ const HEADER_BYTES = 4;
 
 export type NftObjectKind = 'table' | 'chain' | 'rule' | 'set' | 'elements';
 
-/** Something of a table that somebody changed. */
+/** A change to an object of a table. */
 export interface NftEvent {
   readonly change: 'new' | 'deleted';
   readonly kind: NftObjectKind;
@@ -31,7 +31,7 @@ export interface NftEvent {
   readonly portId: number;
 }
 
-/** Who committed what was told before. */
+/** The process that committed the preceding events. */
 export interface NftCommit {
   readonly processId: number;
   readonly processName: string;
@@ -39,7 +39,7 @@ export interface NftCommit {
 }
 
 export interface NftEventListener {
-  /** Changes made through such a socket are not told. */
+  /** Changes made through this socket are not reported. */
   isOurs?(portId: number): boolean;
   onEvent(event: NftEvent): void;
   onCommit(commit: NftCommit): void;
@@ -66,7 +66,7 @@ const KINDS: ReadonlyMap<
 /** Every kind of object names its table by the same attribute. */
 const TABLE_NAME = 1;
 
-/** Tells what anybody changes, and after it who it was; until the signal is aborted. */
+/** Reports changes of all processes, each followed by its process, until the signal is aborted. */
 export async function listenToNftables(
   netlink: Netlink,
   listener: NftEventListener,

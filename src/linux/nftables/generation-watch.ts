@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { CommitCount } from './connection.ts';
 
 export interface GenerationSources {
-  /** Rises by one with every transaction of anybody in the network namespace. */
+  /** Increases by one with every transaction in the network namespace. */
   readonly generation: () => Promise<number>;
   readonly ownCommits: () => CommitCount;
 }
@@ -10,8 +10,8 @@ export interface GenerationSources {
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Tells whether lost events were all our own. The kernel's generation number rises by one with every
- * transaction: if it has risen by our commits and those of others that were told, no other is missing.
+ * Decides whether lost events were all our own. The generation id increases by one with every
+ * transaction: if it increased by our commits and the reported ones of others, none is missing.
  */
 export class GenerationWatch {
   readonly #sources: GenerationSources;

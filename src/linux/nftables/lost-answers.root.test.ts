@@ -31,7 +31,7 @@ class Lossy {
   }
 }
 
-it('commit() does not take a failure to read the answer for a refusal', async () => {
+it('commit() does not treat a failed read of the response as a rejection', async () => {
   const lossy = new Lossy(openNetlink({ protocol: NETLINK_NETFILTER }));
   using connection = new NftConnection(lossy.netlink);
   const batch = connection.begin();
@@ -41,7 +41,7 @@ it('commit() does not take a failure to read the answer for a refusal', async ()
   assert.match(run(['nft', 'list', 'tables']), /table ip lossy/);
 });
 
-it('a reading whose answer was lost is asked for again', async () => {
+it('retries a dump whose response was lost', async () => {
   run(['nft', 'add table ip lossy; add chain ip lossy a; add chain ip lossy b']);
   const lossy = new Lossy(openNetlink({ protocol: NETLINK_NETFILTER }));
   using connection = new NftConnection(lossy.netlink);

@@ -1,11 +1,11 @@
 /**
- * User data: bytes that the kernel keeps for whoever listed an object, and in which `nft` stores
- * comments and the meaning of keys. A list of type, length and value, a byte for each of the first
- * two. Kept as strings of one character a byte, like all small binary data here.
+ * User data: bytes that the kernel stores with an object, in which `nft` keeps comments and the
+ * meaning of keys. A list of type, length and value, with one byte for each of the first two. Kept
+ * as strings of one character per byte, like all small binary data here.
  */
 export type Binary = string;
 
-/** What `nft` calls too long. A longer one would make `nft list` fail, not only look odd. */
+/** Longest comment of `nft`. A longer one makes `nft list` fail. */
 const LONGEST_COMMENT_BYTES = 127;
 
 export function udata(type: number, value: Binary): Binary {

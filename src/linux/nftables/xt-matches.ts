@@ -91,7 +91,7 @@ const recent = xtMatch({ name: 'recent', revision: 1, byteLength: 232 });
 /** What iptables puts there first; of a shorter name's rest it stays, behind the zero. */
 const RECENT_DEFAULT_NAME = 'DEFAULT';
 
-/** Remembers the source of the packet, or asks whether it was remembered within some seconds. */
+/** The recent match: records the source of the packet, or checks for it. */
 export function recentMatch(of: {
   readonly name: string;
   readonly mask: Binary;

@@ -21,18 +21,18 @@ export interface LinkAddress {
   readonly scope: 'global' | 'site' | 'link' | 'host' | 'nowhere' | 'other';
   /** One of the addresses that IPv6 changes for the sake of privacy. */
   readonly temporary: boolean;
-  /** Not usable yet: IPv6 is asking the neighbours whether somebody has it. */
+  /** Tentative: duplicate address detection is running. */
   readonly tentative: boolean;
-  /** Not usable: somebody has it. */
+  /** Duplicate: another host has it. */
   readonly duplicate: boolean;
   /** Not used for new connections from here; those to it are served. */
   readonly deprecated: boolean;
 }
 
-/** An address of a link as it is now, or that it is gone. */
+/** An address of a link, or its removal. */
 export interface AddressChange {
   readonly of: 'address';
-  /** The same for all that the kernel tells about one address. */
+  /** The same key for all events of one address. */
   readonly key: string;
   readonly linkIndex: number;
   readonly address: LinkAddress | undefined;

@@ -20,7 +20,7 @@ export interface MachineLink {
   readonly master: number;
 }
 
-/** A link as it is now, or that it is gone. */
+/** A link, or its removal. */
 export interface LinkChange {
   readonly of: 'link';
   readonly index: number;

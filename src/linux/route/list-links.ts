@@ -4,7 +4,7 @@ import type { MachineLink } from './link-codec.ts';
 import { linksQuestion, NETLINK_ROUTE } from './protocol.ts';
 import { applyChange, emptyTables, readRouteChange } from './tables.ts';
 
-/** A list that changes while it is read is read again, so often. */
+/** Attempts when the list changes while it is read. */
 const MOST_TORN_LISTS = 10;
 
 /** The links of the machine now, in the order of their indexes. */

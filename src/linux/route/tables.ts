@@ -2,7 +2,7 @@ import type { NetlinkMessage } from '../netlink/reader.ts';
 import { type AddressChange, type LinkAddress, readAddressChange } from './address-codec.ts';
 import { type LinkChange, type MachineLink, readLinkChange } from './link-codec.ts';
 
-/** Links and addresses of the machine, as far as the kernel has told. */
+/** Links and addresses of the machine. */
 export interface RouteTables {
   readonly links: Map<number, MachineLink>;
   readonly addresses: Map<string, LinkAddress>;

@@ -10,7 +10,7 @@ import type { RouteTables } from './tables.ts';
 import { type WatchOptions, watchTables } from './watch-tables.ts';
 
 export interface MachineAddress extends LinkAddress {
-  /** The name of the link; empty in the moment before the kernel has told of it. */
+  /** Name of the link; empty until the kernel has reported the link. */
   readonly interface: string;
 }
 
@@ -52,7 +52,7 @@ function addressRows({ links, addresses }: RouteTables): MachineAddress[] {
   return rows.sort((a, b) => compare(a.order, b.order)).map(({ row }) => row);
 }
 
-/** A duplicate is somebody else's address. A tentative one will be ours in a second. */
+/** A duplicate belongs to another host. A tentative one becomes usable in a second. */
 function bareRows({ addresses }: RouteTables): string[] {
   const own = [...addresses.values()].filter(({ duplicate }) => !duplicate);
   return [...new Set(own.map(({ address }) => address))].sort();

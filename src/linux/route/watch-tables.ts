@@ -19,7 +19,7 @@ const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 const MOST_TORN_LISTS = 10;
 
 export interface WatchOptions {
-  /** How long a change waits for others to come, so that all are told at once. */
+  /** Time in which changes are collected. */
   readonly settleMs?: number;
   readonly receiveBufferBytes?: number;
   /** In place of a socket of the kernel. */
@@ -36,8 +36,8 @@ export interface TableView<Row> {
 }
 
 /**
- * Tells all rows once they are known, and again whenever they have changed. Resolves when the
- * signal is aborted, rejects when the kernel refuses.
+ * Reports all rows once they are known, and after each change. Resolves when the signal is aborted,
+ * rejects when the kernel rejects the request.
  */
 export async function watchTables<Row>(
   view: TableView<Row>,

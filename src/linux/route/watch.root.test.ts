@@ -77,7 +77,7 @@ function manyAddresses(verb: 'add' | 'del'): string[] {
 }
 
 describe('a watch of addresses', () => {
-  it('tells what is there at the start, with the names of links, in order', async () => {
+  it('reports the initial addresses with link names, in order', async () => {
     ip('link add early type veth peer name early2', 'addr add 192.0.2.1/24 dev early');
     ip('addr add 2001:db8::1/64 dev early nodad', 'addr add 10.0.0.9/32 dev lo');
     await using watched = addressesWith(SOON);
@@ -94,7 +94,7 @@ describe('a watch of addresses', () => {
     );
   });
 
-  it('tells of addresses that come and go, of both families', async () => {
+  it('reports added and removed addresses of both families', async () => {
     await using watched = addressesWith(SOON);
     await watched.see('the start', has('127.0.0.1'));
     for (const address of ['192.0.2.2', '2001:db8::2']) {
@@ -106,7 +106,7 @@ describe('a watch of addresses', () => {
     }
   });
 
-  it('tells when the check for duplicates is over', async () => {
+  it('reports when duplicate address detection is done', async () => {
     ip('link add checked type veth peer name checked2', 'link set checked2 up');
     await using watched = addressesWith(SOON);
     ip('link set checked up', 'addr add 2001:db8::3/64 dev checked');
@@ -120,7 +120,7 @@ describe('a watch of addresses', () => {
     assert.ok(watched.told.at(-1)?.every((row) => row.interface === 'lo'));
   });
 
-  it('tells the new name of a link', async () => {
+  it('reports the new name of a link', async () => {
     ip('link add named type veth peer name named2', 'addr add 192.0.2.4/24 dev named');
     await using watched = addressesWith(SOON);
     await watched.see('the old name', has('192.0.2.4'));
@@ -138,7 +138,7 @@ describe('a watch of addresses', () => {
     assert.equal(rows.find((row) => row.address === '192.0.2.5')?.interface, 'port');
   });
 
-  it('tells a burst at once, and what is undone within it not at all', async () => {
+  it('reports a burst once, without changes that were undone', async () => {
     await using watched = addressesWith({ settleMs: 200 });
     await watched.see('the start', has('127.0.0.1'));
     ip(...manyAddresses('add'));
@@ -168,7 +168,7 @@ describe('a watch of addresses', () => {
     }
   });
 
-  it('tells nothing when events were lost and all is as before', async () => {
+  it('reports nothing when events were lost and nothing changed', async () => {
     let lists = 0;
     const open = opening((netlink, isForEvents) => {
       if (isForEvents) return {};
@@ -213,7 +213,7 @@ describe('a watch of addresses', () => {
     assert.equal(watched.told.length, 1);
   });
 
-  it('does not tell a list that changed while it was read, and asks again', async () => {
+  it('lists again when the list changed while it was read', async () => {
     let lists = 0;
     const open = opening((netlink, isForEvents) => {
       if (isForEvents) return {};
@@ -233,7 +233,7 @@ describe('a watch of addresses', () => {
     assert.equal(lists, 4);
   });
 
-  it('ends when the kernel refuses to list, with what it said', async () => {
+  it('rejects with the error of the kernel when listing fails', async () => {
     const open = opening((_, isForEvents) => {
       return isForEvents ? {} : { send: () => Promise.reject(new Error('refused')) };
     });
@@ -245,7 +245,7 @@ describe('a watch of addresses', () => {
 });
 
 describe('the addresses of the machine', () => {
-  it('are told as texts, each once, and only when one of them is new or gone', async () => {
+  it('are reported as strings, once each, and only on changes', async () => {
     ip('link add twice type veth peer name twice2', 'link set twice up');
     ip('addr add 192.0.2.8/32 dev lo', 'addr add 192.0.2.8/24 dev twice');
     const watched = new Watched<string>();
@@ -264,7 +264,7 @@ describe('the addresses of the machine', () => {
 });
 
 describe('a watch of links', () => {
-  it('tells what comes, changes and goes', async () => {
+  it('reports added, changed and removed links', async () => {
     const watched = new Watched<MachineLink>();
     await using _ = watched.start((tell, signal) => watchLinks(tell, signal, SOON));
     await watched.see('the start', (links) => links.length === 1 && links[0]?.name === 'lo');
