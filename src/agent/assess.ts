@@ -72,7 +72,7 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
     watching: say(
       'watching',
       about.interruption === undefined,
-      whyOf(about.interruption, 'changes by others are told'),
+      whyOf(about.interruption, 'changes by other processes are reported'),
     ),
     unpaced: say('unpaced', isUnpaced(about.pace), describePace(about.pace)),
     affinityRoom: say(
@@ -107,20 +107,20 @@ type Say = (name: string, isTrue: boolean, why: string) => Condition;
 function whyConnected(health: SourceHealth | undefined): string {
   if (health === undefined) return 'not watched';
   if (health.absent !== undefined) return health.absent;
-  if (health.connected) return 'the watch stands';
+  if (health.connected) return 'the watch is established';
   return health.lastError ?? 'not connected yet';
 }
 
 const OPTIONAL: readonly Kind[] = ['serviceCidr', 'namespace'];
 
-/** What not every cluster has, or shows to a proxy, does not count. */
+/** Kinds that not every cluster has, or lets a proxy read, do not count. */
 function freshness({ sources, nowMs }: Assessed, say: Say): Condition {
   const silent = sources.filter(({ kind, connected }) => !OPTIONAL.includes(kind) && !connected);
-  if (silent.length === 0) return say('apiFresh', true, 'all watches stand');
+  if (silent.length === 0) return say('apiFresh', true, 'all watches are established');
   const heardAtMs = Math.min(...silent.map(({ lastHeardAtMs }) => lastHeardAtMs));
   const kinds = silent.map(({ kind }) => kind).sort();
   const ago = heardAtMs === 0 ? 'never heard' : `not heard for ${seconds(nowMs - heardAtMs)}`;
-  return say('apiFresh', false, `${kinds.join(', ')}: ${ago}; the kernel keeps what it has`);
+  return say('apiFresh', false, `${kinds.join(', ')}: ${ago}; the kernel keeps the rows it has`);
 }
 
 function completeness(server: ServerReport | undefined): [boolean, string] {
@@ -132,11 +132,13 @@ function completeness(server: ServerReport | undefined): [boolean, string] {
 }
 
 function whyListed({ missing }: Assessed): string {
-  return missing.length === 0 ? 'all was told once' : `waiting for ${missing.join(', ')}`;
+  return missing.length === 0
+    ? 'every list was received once'
+    : `waiting for ${missing.join(', ')}`;
 }
 
 function whyFirstSync({ firstSyncAtMs, missing, failure }: Assessed): string {
-  if (firstSyncAtMs !== undefined) return 'the kernel has had everything';
+  if (firstSyncAtMs !== undefined) return 'the kernel had every row once';
   return failure?.message ?? whyListed({ missing } as Assessed);
 }
 
@@ -160,7 +162,12 @@ function timeliness(about: Assessed, family: Family): FamilyCondition {
   const lateAtMs = (oldestPendingAtMs ?? nowMs) + 2 * syncPeriodMs;
   if (nowMs >= lateAtMs) {
     const age = seconds(nowMs - (oldestPendingAtMs ?? nowMs));
-    return { isTrue: false, sinceMs: lateAtMs, why: `a change waits for ${age}`, ...times };
+    return {
+      isTrue: false,
+      sinceMs: lateAtMs,
+      why: `a change has been waiting for ${age}`,
+      ...times,
+    };
   }
   const why = oldestPendingAtMs === undefined ? 'nothing waits' : 'a change is under way';
   return { isTrue: true, sinceMs: lastSyncedAtMs ?? startedAtMs, why, ...times };
@@ -168,7 +175,7 @@ function timeliness(about: Assessed, family: Family): FamilyCondition {
 
 function disturbance({ lastDrift, nowMs, startedAtMs }: Assessed): Condition {
   if (lastDrift === undefined) {
-    return { isTrue: true, sinceMs: startedAtMs, why: 'nobody else touched what is ours' };
+    return { isTrue: true, sinceMs: startedAtMs, why: 'no other process changed our rules' };
   }
   const by = lastDrift.by ? ` by ${lastDrift.by.program} (${lastDrift.by.pid})` : '';
   const why = `${lastDrift.what}${by}`;
@@ -185,7 +192,7 @@ function eligibility({ expectsNode, node }: Assessed): { isTrue: boolean; why: s
   if (node.object.taintKeys.includes(AUTOSCALER_TAINT)) {
     return { isTrue: false, why: `the node has the taint ${AUTOSCALER_TAINT}` };
   }
-  return { isTrue: true, why: 'the node stays' };
+  return { isTrue: true, why: 'the node is not being removed' };
 }
 
 function whyOf(failure: Failure | undefined, otherwise: string): string {

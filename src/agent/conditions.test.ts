@@ -78,7 +78,7 @@ test('an API that is away, drift and errors are told but are no reason to restar
   assert.deepEqual(healthz(conditions), OK);
   assert.equal(
     conditions.apiFresh.why,
-    'slice: not heard for 60.0 s; the kernel keeps what it has',
+    'slice: not heard for 60.0 s; the kernel keeps the rows it has',
   );
   assert.equal(conditions.errorFree.why, 'refused (BAD)');
   assert.equal(conditions.undisturbed.why, 'table deleted by nft (1)');

@@ -46,7 +46,7 @@ export class Configuring {
       const delayMs = retryDelayMs(attempts, { mostMs: settings.syncPeriodMs, random });
       this.#failing = { attempts, failure, retryAtMs: clock.monotonicMs() + delayMs };
       const { code, message } = failure;
-      log.error({ code, attempts }, `cannot tell the kernel about the node: ${message}`);
+      log.error({ code, attempts }, `cannot write node facts to the kernel: ${message}`);
       return;
     }
     this.configured(facts);

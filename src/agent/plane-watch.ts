@@ -4,7 +4,7 @@ import { type Failure, failureOf } from './failure.ts';
 import { type Random, retryDelayMs } from './retry.ts';
 
 const LONGEST_AWAY_MS = 5000;
-/** A watch that stood so long was all right; the next interruption is a new one. */
+/** After so long without a failure the backoff begins anew. */
 const STEADY_MS = 60_000;
 
 export interface PlaneWatchOptions {
@@ -12,12 +12,12 @@ export interface PlaneWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly onDrift: (drift: Drift) => void;
-  /** The watch stands again: what happened meanwhile nobody has told. */
+  /** The watch is established again: what happened meanwhile was not reported. */
   readonly onResumed: () => void;
   readonly onInterrupted: (failure: Failure) => void;
 }
 
-/** Listens to the plane for as long as the agent runs, whatever happens to a single watch. */
+/** Watches the plane for as long as the agent runs; starts a watch that ended again. */
 export class PlaneWatch {
   readonly #options: PlaneWatchOptions;
   #interruption: Failure | undefined;
@@ -26,7 +26,7 @@ export class PlaneWatch {
     this.#options = options;
   }
 
-  /** Why we would not be told of a change now; undefined: we would. */
+  /** Why changes are not reported at present; undefined: they are. */
   get interruption(): Failure | undefined {
     return this.#interruption;
   }
@@ -55,8 +55,8 @@ export class PlaneWatch {
     } catch (error) {
       return failureOf(error, clock.monotonicMs());
     }
-    const message = 'the watch of the kernel ended by itself';
-    const next = 'nothing: it is started again';
+    const message = 'the watch of the kernel ended unexpectedly';
+    const next = 'nothing: it is restarted';
     return { code: 'PLANE_WATCH_ENDED', message, next, atMs: clock.monotonicMs() };
   }
 }
