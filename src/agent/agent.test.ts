@@ -253,6 +253,25 @@ test('nothing is believed applied before the kernel has acknowledged it', async 
   );
 });
 
+test('tells observers which row is gone when an unknown row is removed', async () => {
+  const clock = new VirtualClock();
+  const seen: Acknowledged[] = [];
+  const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
+  await using stage = new Stage(clock, { observers });
+  await synced(clock, stage, 1);
+  const [[key, row] = ['', undefined]] = stage.plane.kernel;
+  stage.plane.faultAfterWrite = () => {
+    throw new Error('broken off');
+  };
+  stage.source.service(numbered(0, { affinitySeconds: 7 }));
+  await clock.until('a rejection', () => stage.agent.snapshot().failingRowCount === 1);
+  stage.plane.faultAfterWrite = () => undefined;
+  stage.source.gone('service', 'ns/s00000');
+  await clock.until('the removal', () => stage.isEqual());
+  assert.deepEqual(seen.at(-1)?.changes, [{ key, before: row, after: undefined }]);
+  assert.deepEqual(stage.plane.violations, []);
+});
+
 test('inspects once for a burst of drift, soon after its first report, and writes what was lost', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);

@@ -158,7 +158,9 @@ export class Writer {
     tally.acknowledgedCount += entries.length;
     if (this.#pause !== undefined) this.resume();
     const ended = propagations.acknowledged(entries, atMs);
-    const told = changes.map(acknowledgedChange);
+    const told = entries.map((entry, index) =>
+      acknowledgedChange(changes[index] ?? changeOf(entry), entry),
+    );
     const acknowledged = { changes: told, atMs, durationMs: atMs - begunMs, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
     return undefined;
