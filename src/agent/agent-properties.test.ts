@@ -203,7 +203,7 @@ async function comesRight(stage: Stage, clock: VirtualClock): Promise<void> {
 
 for (const objectsPerStep of [undefined, 6]) {
   const how = objectsPerStep === undefined ? '' : ', also when it takes few objects at a time';
-  test(`whatever happens, in the end the kernel is what the cluster wants${how}`, async () => {
+  test(`brings the kernel to what the cluster wants, whatever happens${how}`, async () => {
     await comesRightWhateverHappens(objectsPerStep);
   });
 }
@@ -228,7 +228,7 @@ async function comesRightWhateverHappens(objectsPerStep: number | undefined): Pr
   );
 }
 
-test('nothing is touched before the first complete lists, whatever the kernel already has', async () => {
+test('writes nothing before the first complete lists, whatever the kernel already has', async () => {
   const script = fc.record({
     before: fc.array(clusterActions, { maxLength: 15 }),
     order: fc.shuffledSubarray([...KINDS], { minLength: KINDS.length }),
@@ -261,7 +261,7 @@ test('nothing is touched before the first complete lists, whatever the kernel al
   );
 });
 
-test('rows of one refused Service never hold back the rows of others', async () => {
+test('rows of a rejected Service never delay the rows of others', async () => {
   const script = fc.record({
     actions: fc.array(clusterActions, { minLength: 1, maxLength: 25 }),
     isNamed: fc.boolean(),

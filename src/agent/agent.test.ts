@@ -21,7 +21,7 @@ async function synced(clock: VirtualClock, stage: Stage, count: number): Promise
   await clock.until('a first sync', () => stage.isEqual());
 }
 
-test('nothing is asked of the plane before every kind has been told completely', async () => {
+test('calls no plane before the list of every kind is complete', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   stage.start();
@@ -155,7 +155,7 @@ test('DNS and the API are written first at a start', async () => {
 });
 
 for (const isNamed of [true, false]) {
-  test(`a row that the kernel refuses, ${isNamed ? '' : 'not '}named, holds back no other`, async () => {
+  test(`a row that the kernel rejects, ${isNamed ? '' : 'not '}named, delays no other`, async () => {
     const clock = new VirtualClock();
     await using stage = new Stage(clock, { random: () => 0.5 });
     await synced(clock, stage, 0);
@@ -188,7 +188,7 @@ for (const isNamed of [true, false]) {
   });
 }
 
-test('a change of a refused row is tried at once', async () => {
+test('retries a rejected row at once when it changes', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 1);
@@ -205,7 +205,7 @@ test('a change of a refused row is tried at once', async () => {
   assert.ok(stage.isEqual());
 });
 
-test('a kernel that refuses everything is asked seldom, and all comes right when it takes again', async () => {
+test('backs off from a kernel that rejects everything, and writes all when it accepts again', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
@@ -253,7 +253,26 @@ test('nothing is believed applied before the kernel has acknowledged it', async 
   );
 });
 
-test('drift: a burst is one look, soon after its first report, and what is lost is written', async () => {
+test('tells observers which row is gone when an unknown row is removed', async () => {
+  const clock = new VirtualClock();
+  const seen: Acknowledged[] = [];
+  const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
+  await using stage = new Stage(clock, { observers });
+  await synced(clock, stage, 1);
+  const [[key, row] = ['', undefined]] = stage.plane.kernel;
+  stage.plane.faultAfterWrite = () => {
+    throw new Error('broken off');
+  };
+  stage.source.service(numbered(0, { affinitySeconds: 7 }));
+  await clock.until('a rejection', () => stage.agent.snapshot().failingRowCount === 1);
+  stage.plane.faultAfterWrite = () => undefined;
+  stage.source.gone('service', 'ns/s00000');
+  await clock.until('the removal', () => stage.isEqual());
+  assert.deepEqual(seen.at(-1)?.changes, [{ key, before: row, after: undefined }]);
+  assert.deepEqual(stage.plane.violations, []);
+});
+
+test('inspects once for a burst of drift, soon after its first report, and writes what was lost', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 50);
@@ -275,7 +294,7 @@ test('drift: a burst is one look, soon after its first report, and what is lost 
   assert.equal(lastInspection?.reason, 'drift');
 });
 
-test('drift while a look is under way is looked at again', async () => {
+test('inspects again for drift during an inspection', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
@@ -309,7 +328,7 @@ test('a spoiled row whose Service goes before it is repaired leaves nothing behi
   assert.deepEqual(stage.agent.snapshot().rows, { desired: 1, applied: 1, pending: 0 });
 });
 
-test('a watch that breaks is taken up again, with a look at everything', async () => {
+test('restarts a watch that failed, with a full inspection', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
@@ -323,7 +342,7 @@ test('a watch that breaks is taken up again, with a look at everything', async (
   assert.equal(stage.agent.snapshot().lastInspection?.reason, 'watch was interrupted');
 });
 
-test('a loss that nobody reported is found by the routine look', async () => {
+test('finds an unreported loss in the periodic inspection', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
@@ -335,7 +354,7 @@ test('a loss that nobody reported is found by the routine look', async () => {
   assert.ok(afterMs > 500_000 && afterMs < 700_000, `${afterMs} ms`);
 });
 
-test('looks that fail keep their pace, also when the routine one is due', async () => {
+test('keeps the backoff of failed inspections, also when the periodic one is due', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
@@ -351,7 +370,7 @@ test('looks that fail keep their pace, also when the routine one is due', async 
   assert.equal(livez(stage.agent.conditions()).ok, true);
 });
 
-test('a row that fails again and again makes the agent look at the kernel once', async () => {
+test('inspects the kernel once when a row fails repeatedly', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
@@ -366,7 +385,7 @@ test('a row that fails again and again makes the agent look at the kernel once',
   assert.equal(stage.plane.count('inspect everything'), 2);
 });
 
-test('the API away changes nothing, and is told', async () => {
+test('changes nothing while the API is unreachable, and reports it', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
@@ -475,7 +494,7 @@ test('changed settings and a changed node are followed', async () => {
   assert.deepEqual(healthz(stage.agent.conditions()).failing, ['nodeEligible']);
 });
 
-test('an observer that throws disturbs nobody', async () => {
+test('an observer that throws affects no other', async () => {
   const clock = new VirtualClock();
   const broken = {
     onAcknowledged: () => {

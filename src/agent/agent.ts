@@ -32,7 +32,7 @@ import { Reconciler } from './reconciler.ts';
 import { type AgentSnapshot, failingRow } from './snapshot.ts';
 
 const READ_BACK_MS = 600_000;
-/** So often conditions that nobody announces are looked at. */
+/** How often conditions are assessed that no event announces. */
 const TICK_MS = 1000;
 const FAILING_ROWS_SHOWN = 20;
 const NOT_SERVED_SHOWN = 20;
@@ -49,7 +49,7 @@ export interface AgentOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly observers?: readonly AgentObserver[];
-  /** How often all of the kernel is read back when nobody has touched it. */
+  /** How often the kernel is inspected completely without any drift. */
   readonly readBackMs?: number;
   readonly random?: Random;
 }
@@ -139,7 +139,7 @@ export class Agent {
     this.#changed();
   }
 
-  /** What this node should do, row by row, for whoever explains or compares. */
+  /** What this node should do, row by row, for commands that explain or compare. */
   get table(): ForwardingTable {
     return this.#context.intake.table;
   }
@@ -149,7 +149,7 @@ export class Agent {
     return this.#context.intake.facts;
   }
 
-  /** What it has not been told completely yet, in words: until then rows are missing. */
+  /** Which lists were not received completely yet: until then rows are missing. */
   missing(): readonly string[] {
     return this.#context.intake.missing();
   }
@@ -244,7 +244,7 @@ export class Agent {
   async #loop(signal: AbortSignal): Promise<void> {
     const { clock } = this.#context;
     while (!signal.aborted) {
-      // Whatever else this turn of the event loop brings goes into the same step.
+      // Whatever else this event loop iteration brings goes into the same step.
       await turn();
       await this.#reconciler.advance(signal);
       const ms = this.#reconciler.nextAtMs() - clock.monotonicMs();

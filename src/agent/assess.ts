@@ -117,7 +117,7 @@ function whyConnected(health: SourceHealth | undefined): string {
 
 const OPTIONAL: readonly Kind[] = ['serviceCidr', 'namespace'];
 
-/** What not every cluster has, or shows to a proxy, does not count. */
+/** Kinds that not every cluster has, or lets a proxy read, do not count. */
 function freshness({ sources, nowMs }: Assessed, say: Say): Condition {
   const silent = sources.filter(({ kind, connected }) => !OPTIONAL.includes(kind) && !connected);
   if (silent.length === 0) return say('apiFresh', true, 'all watches established');

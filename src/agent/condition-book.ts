@@ -7,7 +7,7 @@ interface Said {
   readonly sinceMs: number;
 }
 
-/** Remembers since when each condition has been as it is, and logs when one turns. */
+/** Remembers since when each condition is true or false, and logs when one changes. */
 export class ConditionBook {
   readonly #log: Logger;
   readonly #said = new Map<string, Said>();

@@ -67,7 +67,7 @@ test('a node that is about to go gets no traffic of load balancers', () => {
   assert.deepEqual(verdicts({ node: { state: 'unknown' }, expectsNode: false }).healthz, OK);
 });
 
-test('an API that is away, drift and errors are told but are no reason to restart', () => {
+test('an unreachable API, drift and errors are reported but are no reason to restart', () => {
   const failure = { code: 'BAD', message: 'refused', next: '', atMs: 0 };
   const sources = [
     { kind: 'slice', connected: false, lastHeardAtMs: 940_000, skippedCount: 0 },

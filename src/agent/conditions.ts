@@ -19,7 +19,7 @@ export interface FamilyCondition extends Condition {
 }
 
 export interface Conditions {
-  /** The watch of each kind stands. Nothing is taken back while it does not. */
+  /** The watch of each kind is established. While it is not, the kernel keeps its rows. */
   readonly connected: Readonly<Record<Kind, Condition>>;
   /** Every kind has been heard of lately: what is desired is what the cluster wants now. */
   readonly apiFresh: Condition;
@@ -35,9 +35,9 @@ export interface Conditions {
   readonly timely: Readonly<Record<Family, FamilyCondition>>;
   /** Nothing that was tried last has failed. */
   readonly errorFree: Condition;
-  /** Nobody else has touched what is ours within the last ten minutes. */
+  /** No other process has changed our kernel objects within the last ten minutes. */
   readonly undisturbed: Condition;
-  /** We would be told if somebody touched what is ours. */
+  /** A change of our kernel objects by another process would be reported. */
   readonly watching: Condition;
   /** No row is written in parts, and no namespace waits for its turn for more than a second. */
   readonly unpaced: Condition;

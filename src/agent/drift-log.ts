@@ -7,7 +7,7 @@ export interface SeenDrift extends Drift {
   readonly atMs: number;
 }
 
-/** What others did to what is ours. */
+/** The last changes of our kernel objects by other processes. */
 export class DriftLog {
   readonly #last: SeenDrift[] = [];
   #count = 0;

@@ -63,9 +63,16 @@ export function changeOf({ key, id, applied, desired, parts }: Entry): RowChange
   return parts?.change ?? { key, id, before: applied, after: desired };
 }
 
-/** For observers, to whom a row that was not known to be there is new. */
-export function acknowledgedChange({ key, before, after }: RowChange): Change {
-  return { key, before: knownRow(before), after };
+/**
+ * For observers. An `unknown` row is new to them when it is written; when it is removed they get the
+ * oldest row that the kernel may have had a part of, for they must learn that it is gone.
+ */
+export function acknowledgedChange(
+  { key, before, after }: RowChange,
+  { leftovers }: Entry,
+): Change {
+  const former = after === undefined ? leftovers?.at(-1) : undefined;
+  return { key, before: knownRow(before) ?? former, after };
 }
 
 /** `namespace/name`. */

@@ -10,7 +10,7 @@ import type { Entry } from './entry.ts';
 export class Holders {
   readonly #byClaim = new Map<string, Entry>();
 
-  /** Nobody is about to give up anything: there is nothing to wait for. */
+  /** No row is about to give up an address: there is nothing to wait for. */
   get isEmpty(): boolean {
     return this.#byClaim.size === 0;
   }

@@ -37,14 +37,14 @@ test('everything wins over suspects, and is not lost to more drift', () => {
   assert.deepEqual([depth, sinceMs, notBeforeMs], ['everything', 1000, 1001]);
 });
 
-test('the routine look waits until nothing else is to be done', () => {
+test('the periodic inspection waits until nothing else is to be done', () => {
   const plan = planAt(0);
   assert.equal(plan.take(700_000, false), undefined);
   assert.equal(plan.nextAtMs(true), 600_000);
   assert.equal(plan.take(700_000, true)?.reason, 'routine');
 });
 
-test('a failed look is repeated more and more seldom, and looks at everything', () => {
+test('retries a failed inspection with backoff, and inspects everything', () => {
   const plan = planAt(0);
   plan.wantAfterDrift(1_000_000);
   let nowMs = plan.nextAtMs(true);

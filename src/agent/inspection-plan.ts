@@ -2,7 +2,7 @@ import type { InspectionDepth } from '../dataplanes/contract.ts';
 import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { InspectionReason } from './observer.ts';
 
-/** So long a burst of reports is gathered before the kernel is looked at. */
+/** A burst of reports is gathered so long before the kernel is inspected. */
 const GATHER_MS = 20;
 
 export interface WantedInspection {
@@ -12,7 +12,7 @@ export interface WantedInspection {
   readonly notBeforeMs: number;
 }
 
-/** When the kernel is looked at next, and how closely. */
+/** When the kernel is inspected next, and at which depth. */
 export class InspectionPlan {
   readonly #random: Random;
   #wanted: WantedInspection | undefined;
@@ -34,7 +34,7 @@ export class InspectionPlan {
     return this.#failures;
   }
 
-  /** Somebody touched what is ours. */
+  /** Another process changed our kernel objects. */
   wantAfterDrift(nowMs: number): void {
     const notBeforeMs = Math.max(nowMs + GATHER_MS, this.#restUntilMs);
     this.#want({ depth: 'reported', reason: 'drift', sinceMs: nowMs, notBeforeMs });
@@ -44,12 +44,12 @@ export class InspectionPlan {
     this.#want({ depth: 'everything', reason, sinceMs: nowMs, notBeforeMs: nowMs });
   }
 
-  /** Rows fail again and again: perhaps the kernel is not as we think, but do not look all the time. */
+  /** Rows fail repeatedly: the kernel may differ from what is assumed. Not more often than given. */
   wantAfterFailures(nowMs: number, atMostEveryMs: number): void {
     if (nowMs - this.#everythingAtMs >= atMostEveryMs) this.wantEverything('failures', nowMs);
   }
 
-  /** What is wanted keeps its time, also when the routine look is due: it may be a retry. */
+  /** A wanted inspection keeps its time, also when the periodic one is due: it may be a retry. */
   nextAtMs(isIdle: boolean): number {
     if (this.#wanted !== undefined) return this.#wanted.notBeforeMs;
     return isIdle ? this.#routineAtMs : Number.POSITIVE_INFINITY;
@@ -70,14 +70,14 @@ export class InspectionPlan {
   ): void {
     const { startedAtMs, nowMs, routineMs } = times;
     this.#failures = 0;
-    // Somebody who touches it all the time must not keep us looking all the time.
+    // Constant drift must not lead to constant inspections.
     this.#restUntilMs = nowMs + (nowMs - startedAtMs);
     if (depth === 'reported') return;
     this.#everythingAtMs = nowMs;
     this.#routineAtMs = nowMs + routineMs * (0.9 + this.#random() / 5);
   }
 
-  /** What the failed one has left behind is not known, so the next looks at everything. */
+  /** It is not known what the failed one has left behind, so the next inspects everything. */
   failed(taken: WantedInspection, { nowMs, mostMs }: { nowMs: number; mostMs: number }): void {
     this.#failures++;
     const delayMs = retryDelayMs(this.#failures, { mostMs, random: this.#random });

@@ -6,7 +6,7 @@ import { type Failure, failureOf } from './failure.ts';
 import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
 import type { InspectionReport } from './observer.ts';
 
-/** Compares the kernel with what is desired, and corrects what is believed to be applied. */
+/** Compares the kernel with what is desired, and corrects which rows count as applied. */
 export class Inspector {
   readonly #context: Context;
   readonly #plan: InspectionPlan;
@@ -101,7 +101,7 @@ export class Inspector {
     this.#last = report;
     const { differences, atMs: _, ...counts } = report;
     const [first] = differences;
-    // At a start it is how everything gets there, and without differences no news.
+    // At a start differences are expected, and without any there is no news.
     const level = report.differenceCount > 0 && report.reason !== 'start' ? 'warn' : 'debug';
     log[level]({ ...counts, ...(first ? { first: first.object } : {}) }, 'inspected the kernel');
     observers.tell((observer) => observer.onInspected?.(report));

@@ -35,9 +35,9 @@ interface Distrust {
  * laid over it; a copy of fifty thousand rows that say the same is never held.
  */
 export class Outstanding {
-  /** Never refused by the kernel as they are now. */
+  /** Never rejected by the kernel as they are now. */
   readonly #fresh = new FairQueue(OBJECTS_PER_TURN);
-  /** Refused at least once. Kept apart so that those who never failed need not be told from them. */
+  /** Rejected at least once. Kept apart, so that rows that never failed are found without a search. */
   readonly #retries = new Retries();
   readonly #inParts = new Set<Entry>();
   readonly #holders = new Holders();
@@ -63,7 +63,7 @@ export class Outstanding {
     return this.#fresh.size > 0;
   }
 
-  /** Without those that the kernel refuses for themselves. */
+  /** Without rows that the kernel rejects by themselves. */
   waitingCount(family: Family): number {
     return this.#counts[family] - this.#retries.rowScopeCount(family);
   }
@@ -77,7 +77,7 @@ export class Outstanding {
     yield* this.#fresh.rows();
   }
 
-  /** The rows that the kernel refused, the one first refused first. */
+  /** The rows that the kernel rejected, the one first rejected first. */
   failing(most: number): FailingRow[] {
     return this.#retries.failing(most);
   }
@@ -87,14 +87,14 @@ export class Outstanding {
     return this.#inParts;
   }
 
-  /** Rows that were never refused, by namespace. */
+  /** Rows that were never rejected, by namespace. */
   lanes(): Iterable<readonly [string, Lane]> {
     return this.#fresh.lanes();
   }
 
   /**
    * Of the rows of this family, since when the longest waiting one waits. One that the kernel
-   * refuses for itself does not count: no restart helps it, and to take every node of a cluster
+   * rejects by itself does not count: no restart helps it, and to take every node of a cluster
    * out of service for one odd Service would be the larger fault. It is told as what it is.
    *
    * A row that is written in parts, and those of its namespace that wait for their turn behind it,
@@ -144,7 +144,7 @@ export class Outstanding {
     });
     // A row that is being written in parts is neither the old nor the new one until the last part.
     if (known.parts === undefined && isApplied(known.applied, after)) this.acknowledge(known);
-    // What was refused is not what is asked for now.
+    // What was rejected is not what is desired now.
     else this.#retries.hasten(known, nowMs);
   }
 
@@ -154,7 +154,7 @@ export class Outstanding {
     this.#drop(entry);
   }
 
-  /** The kernel refused it. */
+  /** The kernel rejected it. */
   refuse(entry: Entry, refused: Refused): void {
     const { attempts = 0, firstAtMs = refused.last.atMs } = entry.failure ?? {};
     this.#fresh.delete(entry);
@@ -233,7 +233,7 @@ export class Outstanding {
     return this.size - this.#removalCount;
   }
 
-  /** Whatever made rows fail may have been put right. */
+  /** The cause of the failures may be gone. */
   retryAll(nowMs: number): void {
     this.#retries.hastenAll(nowMs);
   }
@@ -242,17 +242,17 @@ export class Outstanding {
     return this.#fresh.take(limits);
   }
 
-  /** Those refused whose time has come, either for themselves or together with everything else. */
+  /** Rejected rows that are due for a retry: rejected by themselves, or together with all others. */
   takeDue(scope: FailureScope, { nowMs, limits }: { nowMs: number; limits: StepLimits }): Entry[] {
     return this.#retries.takeDue(scope, nowMs, limits);
   }
 
-  /** When the next refused row should be tried again. */
+  /** When the next rejected row is due for a retry. */
   nextRetryAtMs(): number {
     return this.#retries.nextAtMs();
   }
 
-  /** Keeps what is counted and looked up by the two rows of an entry true while they change. */
+  /** Keeps counts and holders up to date while an entry changes. */
   #desire(entry: Entry, change: () => void): void {
     this.#holders.remove(entry);
     if (isRemoval(entry)) this.#removalCount--;

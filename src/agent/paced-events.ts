@@ -2,7 +2,7 @@ import { servicePortName } from '../forwarding/model.ts';
 import type { Events } from './events.ts';
 import type { AgentObserver } from './observer.ts';
 
-/** Shorter ones nobody notices, and a large Service changes often on every node of the cluster. */
+/** Shorter delays are not worth an Event, and a large Service changes often on every node of the cluster. */
 const NOTICED_AFTER_MS = 1000;
 
 /** Tells the owner of a Service that it is so large that it is written in parts. */

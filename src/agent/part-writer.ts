@@ -60,7 +60,7 @@ export class PartWriter {
     const isDesired = outstanding.written(entry, change.after, atMs);
     const ended = isDesired ? propagations.acknowledged([entry], atMs) : [];
     const acknowledged = {
-      changes: [acknowledgedChange(change)],
+      changes: [acknowledgedChange(change, entry)],
       atMs,
       durationMs,
       propagations: ended,

@@ -46,7 +46,7 @@ test('writes a large row in parts, and others between two of them', async () => 
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('finishes what it began when something else is desired meanwhile, and then writes that', async () => {
+test('finishes the parts of a change before it writes what is desired meanwhile', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock);
   await partsWritten(clock, stage, 5);
@@ -80,7 +80,7 @@ test('removes a large row whose Service is deleted while its parts are written',
   assert.equal(stage.agent.snapshot().failingRowCount, 0);
 });
 
-test('writes a row anew after a refused part, with the delay of a refused row', async () => {
+test('writes a row anew after a rejected part, with the delay of a rejected row', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock);
   await partsWritten(clock, stage, 5);
@@ -147,7 +147,7 @@ test('takes large rows that exchange addresses apart', async () => {
   assert.equal(stage.agent.snapshot().failingRowCount, 0);
 });
 
-test('takes large rows that exchange addresses apart also when parts of them are refused', async () => {
+test('takes large rows that exchange addresses apart also when parts of them are rejected', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock, { objectsPerStep: OBJECTS_PER_STEP });
   const [a, b] = [numbered('ns', 1), numbered('ns', 2)];

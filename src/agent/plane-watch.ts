@@ -4,7 +4,7 @@ import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import { type Failure, failureOf } from './failure.ts';
 
 const LONGEST_AWAY_MS = 5000;
-/** A watch that stood so long was all right; the next interruption is a new one. */
+/** After so long without a failure the backoff begins anew. */
 const STEADY_MS = 60_000;
 
 export interface PlaneWatchOptions {
@@ -12,12 +12,12 @@ export interface PlaneWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly onDrift: (drift: Drift) => void;
-  /** The watch stands again: what happened meanwhile nobody has told. */
+  /** The watch is established again: what happened meanwhile was not reported. */
   readonly onResumed: () => void;
   readonly onInterrupted: (failure: Failure) => void;
 }
 
-/** Listens to the plane for as long as the agent runs, whatever happens to a single watch. */
+/** Watches the plane for as long as the agent runs; starts a watch that ended again. */
 export class PlaneWatch {
   readonly #options: PlaneWatchOptions;
   #interruption: Failure | undefined;
@@ -26,7 +26,7 @@ export class PlaneWatch {
     this.#options = options;
   }
 
-  /** Why we would not be told of a change now; undefined: we would. */
+  /** Why changes are not reported at present; undefined: they are. */
   get interruption(): Failure | undefined {
     return this.#interruption;
   }

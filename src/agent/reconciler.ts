@@ -19,7 +19,7 @@ const OBJECTS_PER_COMPILE = 4000;
 
 /**
  * Decides what is done next so that the kernel becomes what is desired. One thing at a time: the
- * calls of a plane never overlap. A call that hangs is not abandoned, since nobody could say what
+ * calls of a plane never overlap. A call that hangs is not abandoned, since it is not known what
  * it would still do; what waits behind it grows old, and the health endpoints say so.
  */
 export class Reconciler {
@@ -63,7 +63,7 @@ export class Reconciler {
     return this.#state !== 'closed';
   }
 
-  /** Something may have changed that has not been looked at yet. */
+  /** Something may have changed that is not compiled yet. */
   noteUntaken(): void {
     if (this.isOpen) this.#untakenSinceMs ??= this.#context.clock.monotonicMs();
   }
@@ -128,7 +128,7 @@ export class Reconciler {
     if (this.#state === 'open') this.#noteProgress();
   }
 
-  /** Nothing else is waiting that has not failed: a routine inspection disturbs nobody. */
+  /** Nothing else is waiting that has not failed: a periodic inspection delays nothing. */
   get #isIdle(): boolean {
     return !this.#context.outstanding.hasFresh && !this.#hasUntaken;
   }
@@ -183,12 +183,12 @@ export class Reconciler {
       [() => this.#due('plane'), false],
       [() => this.#due('row'), true],
     ];
-    for (const [take, suspects] of sorts) {
+    for (const [take, failedAlone] of sorts) {
       if (signal.aborted || (this.#writer.pause?.untilMs ?? 0) > clock.monotonicMs()) break;
       const entries = take();
-      if (entries.length > 0) await this.#writer.write(entries, { suspects, limits, signal });
+      if (entries.length > 0) await this.#writer.write(entries, { failedAlone, limits, signal });
     }
-    if (this.#writer.takeNeedsLook()) {
+    if (this.#writer.takeNeedsInspection()) {
       this.plan.wantAfterFailures(clock.monotonicMs(), intake.settings.syncPeriodMs);
     }
   }
@@ -216,9 +216,9 @@ export class Reconciler {
 
   #isSettled(family: Family): boolean {
     const { outstanding } = this.#context;
-    const isLookedAt = this.plan.wanted === undefined;
+    const isInspected = this.plan.wanted === undefined;
     return (
-      isLookedAt &&
+      isInspected &&
       !this.#hasUntaken &&
       outstanding.waitingCount(family) === 0 &&
       this.#configuring.pendingSinceMs === undefined

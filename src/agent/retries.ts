@@ -14,9 +14,9 @@ interface Backoff {
   readonly failure: RowFailure;
 }
 
-/** Rows that the kernel refused at least once, and when each is tried again. */
+/** Rows that the kernel rejected at least once, and when each is retried. */
 export class Retries {
-  /** The one first refused first. */
+  /** The one first rejected first. */
   readonly #failed = new Map<ServicePortKey, Entry>();
   readonly #backingOff = new Heap<Backoff>((a, b) => a.failure.retryAtMs < b.failure.retryAtMs);
   readonly #due: Record<FailureScope, FairQueue> = {
@@ -37,7 +37,7 @@ export class Retries {
     return this.#failed.values();
   }
 
-  /** Those that the kernel refuses for themselves. */
+  /** Rows that the kernel rejects by themselves. */
   rowScopeCount(family: Family): number {
     return this.#rowScopeCounts[family];
   }
@@ -56,7 +56,7 @@ export class Retries {
     this.#failed.delete(entry.key);
   }
 
-  /** What was refused is not what is asked for now, or what made it fail may have been put right. */
+  /** What was rejected is not what is desired now, or the cause of the failure may be gone. */
   hasten(entry: Entry, nowMs: number): void {
     if (entry.failure === undefined) return;
     entry.failure = { ...entry.failure, retryAtMs: nowMs };
@@ -88,7 +88,7 @@ export class Retries {
     return this.#next()?.failure.retryAtMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The ones first refused. */
+  /** The ones first rejected. */
   failing(most: number): FailingRow[] {
     return [...this.#failed.values().take(most)].flatMap(({ key, failure }) =>
       failure === undefined ? [] : [{ key, ...failure }],

@@ -19,7 +19,7 @@ export interface AgentSnapshot {
   readonly startedAtMs: number;
   readonly atMs: number;
   readonly rows: RowCounts;
-  /** Rows that the kernel refused, the longest waiting first, at most twenty. */
+  /** Rows that the kernel rejected, the longest waiting first, at most twenty. */
   readonly failingRows: readonly FailingRow[];
   readonly failingRowCount: number;
   readonly pace: Pace;

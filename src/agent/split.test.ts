@@ -62,7 +62,7 @@ test('one bad unit is found with few calls', async () => {
   }
 });
 
-test('many bad ones side by side do not pass for a plane that refuses everything', async () => {
+test('many bad units side by side are not taken for a plane that rejects everything', async () => {
   for (const isNamed of [true, false]) {
     const bad = new Set(Array.from({ length: 20 }, (_, index) => index));
     const { done, refused, total } = await split(128, bad, isNamed);
@@ -72,7 +72,7 @@ test('many bad ones side by side do not pass for a plane that refuses everything
   }
 });
 
-test('when everything fails there are few calls, whoever is named', async () => {
+test('makes few calls when everything fails, whichever unit is named', async () => {
   for (const isNamed of [true, false]) {
     const bad = new Set(Array.from({ length: 128 }, (_, index) => index));
     const { calls, total } = await split(128, bad, isNamed);

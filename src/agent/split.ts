@@ -1,26 +1,26 @@
 export interface Splitting<Unit, Refusal> {
-  /** Tries all of them at once; gives why it failed. */
+  /** Tries all of them in one transaction; gives why it failed. */
   readonly attempt: (units: readonly Unit[]) => Promise<Refusal | undefined>;
-  /** Which of them it was, if the refusal says. */
+  /** Which of them caused it, if the error says so. */
   readonly culpritOf: (refusal: Refusal, units: readonly Unit[]) => Unit | undefined;
-  /** It was refused by itself. */
+  /** It was rejected by itself. */
   readonly refuse: (unit: Unit, refusal: Refusal) => void;
   /** After `patience` failures, probe one distant unit; if it fails too, treat the whole plane as failing. */
   readonly patience: number;
   readonly signal: AbortSignal;
 }
 
-/** Whatever was tried failed: not the units are to blame. */
+/** Every attempt failed: the units are not the cause. */
 export interface TotalFailure<Unit, Refusal> {
   readonly refusal: Refusal;
-  /** Not blamed and not done. */
+  /** Neither done nor found to be the cause. */
   readonly rest: readonly Unit[];
 }
 
 /**
  * Gets all units done that can be, and finds those that cannot: the named culprit is set aside, an
  * unnamed one is found by halving. When nothing at all succeeds it gives up after a few attempts,
- * so that a kernel that refuses everything is not asked hundreds of times.
+ * so that a kernel that rejects everything is not asked hundreds of times.
  */
 export async function splitUntilDone<Unit, Refusal>(
   units: readonly Unit[],

@@ -33,7 +33,7 @@ test('rows that have nothing to do with each other keep their order', () => {
   assert.deepEqual(units({ b: ['', '1'], a: ['2', ''], c: ['3', '3'] }), [['b'], ['a'], ['c']]);
 });
 
-test('who gives up an address comes first, and is brought in', () => {
+test('a row that gives up an address comes first, and is brought in', () => {
   const moves: Moves = { heir: ['', '1'], other: ['', '9'], old: ['1', ''] };
   assert.deepEqual(units(moves), [['old'], ['heir'], ['other']]);
   assert.deepEqual(units(moves, 1), [['old'], ['heir']]);

@@ -8,8 +8,8 @@ export type Unit = readonly Entry[];
 export type HolderOf = (claim: string) => Entry | undefined;
 
 /**
- * Orders rows so that who gives up an address comes before who wants it, and brings the former in
- * where it was not asked for. Rows that wait for each other, such as two Services that exchange
+ * Orders rows so that a row that gives up an address comes before the row that takes it, and brings
+ * the former in where it was not asked for. Rows that wait for each other, such as two Services that exchange
  * their node ports, are one unit: apart, neither could ever be written.
  */
 export function unitsOf(entries: readonly Entry[], holderOf: HolderOf): Unit[] {

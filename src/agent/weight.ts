@@ -5,7 +5,7 @@ import { changeOf, type Entry } from './entry.ts';
 
 /**
  * Upper bound of the kernel objects that a change touches: what is there of the row may have to be
- * deleted, and what is wanted of it added. Looks at lengths only, never at endpoints.
+ * deleted, and what is wanted of it added. Reads lengths only, never endpoints.
  */
 export function weightOf({ before, after }: Pick<RowChange, 'before' | 'after'>): number {
   return rowWeight(knownRow(before)) + rowWeight(after);

@@ -16,13 +16,13 @@ interface Refusal {
 }
 
 export interface WriteOptions {
-  /** Each has failed for itself before, so that all fail says nothing about the plane. */
-  readonly suspects: boolean;
+  /** Each has failed by itself before: if all fail again, that says nothing about the plane. */
+  readonly failedAlone: boolean;
   readonly limits: StepLimits;
   readonly signal: AbortSignal;
 }
 
-/** Everything fails: the plane is left alone for a while. */
+/** Everything fails: no writes for a while. */
 export interface Pause {
   readonly attempts: number;
   readonly untilMs: number;
@@ -40,15 +40,15 @@ interface Tally {
 const PATIENCE = 16;
 const PATIENCE_WHILE_ALL_FAILS = 4;
 
-/** A row that was refused so often may be refused because the kernel is not as we think. */
-const ATTEMPTS_BEFORE_A_LOOK = 3;
+/** After so many rejections of a row the kernel may differ from what is assumed: inspect it. */
+const ATTEMPTS_BEFORE_INSPECTION = 3;
 
-/** Brings rows into the kernel, and finds those that it does not take. */
+/** Writes rows to the kernel, and finds those that it rejects. */
 export class Writer {
   readonly #context: Context;
   readonly #partWriter: PartWriter;
   #pause: Pause | undefined;
-  #needsLook = false;
+  #needsInspection = false;
 
   constructor(context: Context) {
     this.#context = context;
@@ -59,14 +59,14 @@ export class Writer {
     return this.#pause;
   }
 
-  /** Whether failures since this was last asked make it doubtful that the kernel is as we think. */
-  takeNeedsLook(): boolean {
-    const needsLook = this.#needsLook;
-    this.#needsLook = false;
-    return needsLook;
+  /** Whether failures since the last call make an inspection necessary. */
+  takeNeedsInspection(): boolean {
+    const needsInspection = this.#needsInspection;
+    this.#needsInspection = false;
+    return needsInspection;
   }
 
-  /** What made everything fail may have been put right. */
+  /** The cause of the failures may be gone. */
   resume(): void {
     this.#pause = undefined;
     this.#context.outstanding.retryAll(this.#context.clock.monotonicMs());
@@ -83,7 +83,7 @@ export class Writer {
     });
     const isTaken = await this.#writeAll(transactions, { ...options, tally });
     if (isTaken && part !== undefined) await this.#writePart(part, options.limits, tally);
-    // Otherwise they would be tried at once, and with them again and again what they wait for.
+    // Otherwise they would be retried at once, and with them what they wait for.
     if (tally.failure !== undefined) this.#refuse(postponed, tally.failure);
     const { transactionCount, acknowledgedCount } = tally;
     const durationMs = clock.monotonicMs() - startedAtMs;
@@ -93,10 +93,10 @@ export class Writer {
     observers.tell((o) => o.onStep?.({ ...counts, startedAtMs, durationMs, families }));
   }
 
-  /** Gives whether the plane takes anything, and nobody has told us to stop. */
+  /** Gives whether the plane accepts anything, and the signal is not aborted. */
   async #writeAll(
     transactions: readonly (readonly Unit[])[],
-    { suspects, signal, tally }: WriteOptions & { readonly tally: Tally },
+    { failedAlone, signal, tally }: WriteOptions & { readonly tally: Tally },
   ): Promise<boolean> {
     for (const units of transactions) {
       const total = await splitUntilDone(units, {
@@ -111,7 +111,7 @@ export class Writer {
       });
       if (total === undefined) continue;
       tally.failure = total.refusal.failure;
-      this.#refuseRest(total.rest.flat(), total.refusal, suspects);
+      this.#refuseRest(total.rest.flat(), total.refusal, failedAlone);
       return false;
     }
     return !signal.aborted;
@@ -123,7 +123,7 @@ export class Writer {
     const [holder] = holdersFor(entry, (claim) => outstanding.holderOf(claim));
     const isRemoval = task.change.after === undefined;
     if (holder?.failure !== undefined && !isRemoval) {
-      // It still has what this row wants, and the kernel would refuse the two.
+      // It still has an address that this row wants, and the kernel would reject the change.
       this.#refuse([entry], holder.failure.last);
       return;
     }
@@ -158,7 +158,9 @@ export class Writer {
     tally.acknowledgedCount += entries.length;
     if (this.#pause !== undefined) this.resume();
     const ended = propagations.acknowledged(entries, atMs);
-    const told = changes.map(acknowledgedChange);
+    const told = entries.map((entry, index) =>
+      acknowledgedChange(changes[index] ?? changeOf(entry), entry),
+    );
     const acknowledged = { changes: told, atMs, durationMs: atMs - begunMs, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
     return undefined;
@@ -170,7 +172,7 @@ export class Writer {
     for (const entry of unit) {
       const attempts = (entry.failure?.attempts ?? 0) + 1;
       const retryAtMs = clock.monotonicMs() + this.#delayMs(attempts);
-      if (attempts === ATTEMPTS_BEFORE_A_LOOK) this.#needsLook = true;
+      if (attempts === ATTEMPTS_BEFORE_INSPECTION) this.#needsInspection = true;
       outstanding.refuse(entry, { scope: 'row', retryAtMs, last: failure });
       const { key } = entry;
       log.warn(
@@ -182,18 +184,18 @@ export class Writer {
     observers.tell((observer) => observer.onStepFailed?.({ ...failure, ...about }));
   }
 
-  #refuseRest(entries: readonly Entry[], { failure }: Refusal, suspects: boolean): void {
+  #refuseRest(entries: readonly Entry[], { failure }: Refusal, failedAlone: boolean): void {
     const { outstanding, observers, clock, log } = this.#context;
-    const scope = suspects ? 'row' : 'plane';
+    const scope = failedAlone ? 'row' : 'plane';
     const attempts = (this.#pause?.attempts ?? 0) + 1;
     const untilMs = clock.monotonicMs() + this.#delayMs(attempts);
-    if (!suspects) {
+    if (!failedAlone) {
       this.#pause = { attempts, untilMs, failure };
-      this.#needsLook = true;
+      this.#needsInspection = true;
     }
     for (const entry of entries) {
       const ownMs = clock.monotonicMs() + this.#delayMs((entry.failure?.attempts ?? 0) + 1);
-      outstanding.refuse(entry, { scope, retryAtMs: suspects ? ownMs : untilMs, last: failure });
+      outstanding.refuse(entry, { scope, retryAtMs: failedAlone ? ownMs : untilMs, last: failure });
     }
     const about = { families: familiesOf(entries), rowCount: entries.length, scope } as const;
     log.error(

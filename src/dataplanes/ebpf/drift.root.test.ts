@@ -4,9 +4,11 @@ import { after, afterEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import { openPinnedMap } from '../../linux/bpf/map-create.ts';
+import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { change } from '../shared/testing/change.ts';
 import { SETTINGS, SLOT } from './maps/layout.ts';
 import { ONLY } from './maps/map-set.ts';
+import { Tables } from './maps/tables.ts';
 import type { HooksPlane } from './plane.ts';
 import { testPlace } from './testing/place.ts';
 import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
@@ -15,6 +17,10 @@ const DEADLINE_MS = 20_000;
 const TOLD_WITHIN_MS = 1000;
 
 const place = testPlace('drift');
+const OTHER = rowOf('other', {
+  frontends: [clusterIp('10.96.0.2')],
+  endpoints: ['127.0.0.1:80'],
+});
 const WEB = rowOf('web', { frontends: [clusterIp('10.96.0.1')], endpoints: ['127.0.0.1:80'] });
 const DESIRED = { facts: FACTS, rows: [WEB] };
 
@@ -27,8 +33,10 @@ interface Watched {
 }
 
 /** A plane with one row that somebody watches, as the agent does. */
-async function whileWatched(work: (watched: Watched) => Promise<void>): Promise<void> {
-  const plane = place.newPlane();
+async function whileWatched(
+  work: (watched: Watched) => Promise<void>,
+  plane = place.newPlane(),
+): Promise<void> {
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
   await plane.apply([change('absent', WEB)]);
   const stop = new AbortController();
@@ -70,7 +78,7 @@ const TOUCHES: readonly (readonly [string, (map: BpfMap) => void])[] = [
 ];
 
 for (const [name, touch] of TOUCHES) {
-  test(`a stranger's write to ${name} is told within a second, and put right`, async () => {
+  test(`a write of another process to ${name} is reported within a second, and repaired`, async () => {
     await whileWatched(async ({ plane, told }) => {
       touchMap(name, touch);
       assert.equal((await plane.diff(DESIRED)).length > 0, true);
@@ -85,7 +93,48 @@ for (const [name, touch] of TOUCHES) {
   });
 }
 
-test('what we write ourselves is not taken for a stranger, also while it is being written', async () => {
+test('a write that the kernel rejects half-way is reported', async () => {
+  const failing = { next: false };
+  const plane = place.newPlane({
+    openTables: (maps) => {
+      const tables = new Tables(maps);
+      const writeFrontends = tables.writeFrontends.bind(tables);
+      tables.writeFrontends = async (batch) => {
+        if (failing.next) throw new Error('planted');
+        await writeFrontends(batch);
+      };
+      return tables;
+    },
+  });
+  await whileWatched(async ({ told }) => {
+    failing.next = true;
+    await assert.rejects(plane.apply([change(WEB, undefined), change('absent', OTHER)]), /planted/);
+    assert.match(told.join(), /rejected half-way/);
+  }, plane);
+});
+
+test('what was reported before an inspection that failed is found by the next', async () => {
+  const failing = { next: false };
+  const cookie = netnsCookie();
+  const plane = place.newPlane({
+    hostCookie: () => {
+      if (failing.next) throw new Error('planted');
+      return cookie;
+    },
+  });
+  await whileWatched(async ({ told }) => {
+    touchMap('frontends', (map) => void map.delete(map.nextKey(undefined) ?? ONLY));
+    const from = performance.now();
+    while (told.length === 0 && performance.now() - from < DEADLINE_MS) await delay(5);
+    failing.next = true;
+    await assert.rejects(plane.inspect(DESIRED, 'reported'), /planted/);
+    failing.next = false;
+    const { right } = await plane.inspect(DESIRED, 'reported');
+    assert.equal(right.size, 0);
+  }, plane);
+});
+
+test('own writes are not reported, also while they are being written', async () => {
   const more = Array.from({ length: 4000 }, (_, n) =>
     rowOf(`s${n}`, {
       frontends: [clusterIp(`10.97.${n >> 8}.${n & 255}`)],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Pins } from './pins.ts';
 
-test('a folder in which no pin can be is not touched', () => {
+test('leaves a folder alone that cannot hold pins', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-pins-'));
   try {
     for (const part of ['maps', 'other']) mkdirSync(join(folder, part));

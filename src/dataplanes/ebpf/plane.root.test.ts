@@ -185,7 +185,7 @@ test('a connected UDP socket is told as a flow, and ended', async () => {
   assert.equal(await told, 'ECONNABORTED');
 });
 
-test('what belongs to no row goes, and what was changed by others is found and put right', async () => {
+test('deletes what belongs to no row, and repairs what other processes changed', async () => {
   const plane = place.newPlane();
   await bring(plane, [WEB]);
   deleteFrontend('10.96.0.1');
@@ -203,7 +203,7 @@ function deleteFrontend(address: string): void {
   map.close();
 }
 
-test('a detached hook and a changed map are told, and repaired', async () => {
+test('reports and repairs a detached hook and a changed map', async () => {
   const plane = place.newPlane();
   const desired = { facts: FACTS, rows: [WEB] };
   await bring(plane, [WEB]);

@@ -74,7 +74,7 @@ test('names that somebody has left end no socket', async () => {
   ended.close();
 });
 
-test('a namespace that cannot be looked at keeps nobody from looking at others', async () => {
+test('a namespace that cannot be read does not keep others from being read', async () => {
   const problems: unknown[] = [];
   // No namespace at all; none that is ours to enter; one that has gone.
   const namespaces = ['/proc/self/status', '/proc/self/ns/mnt', '/proc/0/ns/net', OWN];

@@ -75,7 +75,7 @@ const TOUCHES: readonly (readonly [string, ...(readonly string[])[]])[] = [
 for (const backend of BACKENDS) {
   const tools = new Tools(backend);
 
-  describe(`somebody else on ${backend}`, () => {
+  describe(`another process on ${backend}`, () => {
     before(() => tools.prepare());
     after(() => tools.remove());
 
@@ -119,7 +119,7 @@ describe('what is not drift on nft', () => {
     tools.assertIs(ROWS);
   });
 
-  it('a policy of somebody else is told and left as it is', async () => {
+  it('reports a policy of another process and leaves it as it is', async () => {
     await using watching = await new Watching(tools).start();
     tools.iptables('-t', 'filter', '-P', 'FORWARD', 'DROP');
     await watching.heard();
@@ -134,7 +134,7 @@ describe('a setting of the kernel that rules depend on, on nft', () => {
   before(() => tools.prepare());
   after(() => tools.remove());
 
-  it('is heeded when only what was touched is looked at', async () => {
+  it('is heeded when only what was reported is inspected', async () => {
     const plane = tools.newPlane();
     await bring(plane, ROWS);
     const invalid = /--ctstate INVALID/;

@@ -95,7 +95,7 @@ for (const backend of BACKENDS) {
       assert.deepEqual(await missing(), []);
     });
 
-    it('puts right what is wrong, and takes away what belongs to nobody', async () => {
+    it('repairs what is wrong, and deletes what belongs to no row', async () => {
       const plane = tools.newPlane();
       const earlier = [web(1, ['10.1.0.1:80', '10.1.0.2:80']), web(2, ['10.1.0.1:80']), web(3, [])];
       await bring(plane, earlier);
@@ -112,7 +112,7 @@ for (const backend of BACKENDS) {
       tools.assertIs(rows);
     });
 
-    it('writes what it can while somebody else leads to a chain that must go', async () => {
+    it('writes what it can while another process jumps to a chain that must go', async () => {
       const old = web(2, ['10.1.0.1:80']);
       await bring(tools.newPlane(), [web(1, ['10.1.0.1:80']), old]);
       const { cluster } = rowChainNames(old.id);
@@ -132,7 +132,7 @@ for (const backend of BACKENDS) {
       tools.assertIs(rows);
     });
 
-    it('removes what it can while somebody else leads to a chain of ours', async () => {
+    it('removes what it can while another process jumps to a chain of ours', async () => {
       const plane = tools.newPlane();
       const [used, other] = [web(1, ['10.1.0.1:80']), web(2, ['10.1.0.1:80'])];
       await bring(plane, [used, other]);

@@ -5,6 +5,7 @@ import { isIncompatible } from '../../linux/iptables/errors.ts';
 import { saveTable } from '../../linux/iptables/save.ts';
 import type { SavedTable } from '../../linux/iptables/saved-table.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
+import type { NftEvent } from '../../linux/nftables/events.ts';
 import type {
   Attachment,
   DataPlane,
@@ -21,11 +22,12 @@ import type {
   RuleCount,
 } from '../contract.ts';
 import { Differences } from '../differences.ts';
+import { EVERY_LOSS_COUNTS, objectText, watchRuleEvents } from '../shared/rule-events.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
 import { readAttachments } from './attachments.ts';
 import { countOurs, hasOurs } from './clean-up.ts';
 import { endpointCounts, kernelFrontends } from './counts.ts';
-import { watchEvents } from './drift.ts';
+import { concernsUs } from './drift.ts';
 import type { FamilyTables } from './family-tables.ts';
 import { jumpsFor } from './fixed-parts.ts';
 import { type Kernel, openKernel, removeFrom, type Writer } from './kernel.ts';
@@ -177,8 +179,16 @@ export class IptablesPlane implements DataPlane {
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     const { found, isOurs, tables } = await this.#open();
     if (found.backend === 'nft') {
-      const netlink = this.#options.openNetlink('events');
-      await watchEvents({ netlink, isOurs, suspects: () => this.#suspects }, onDrift, signal);
+      const events = {
+        netlink: this.#options.openNetlink('events'),
+        isOurs,
+        concerns: concernsUs,
+        describe: (event: NftEvent) => [objectText(event)],
+        reported: () => this.#suspects,
+        // The program of the nft backend commits by sockets of its own, so commits cannot be counted.
+        losses: EVERY_LOSS_COUNTS,
+      };
+      await watchRuleEvents(events, onDrift, signal);
       return;
     }
     const polled = {

@@ -27,7 +27,7 @@ it('many chains, or a table that went, are the whole table', () => {
   assert.deepEqual(suspects.of('IPv4').get('filter'), 'all');
 });
 
-it('of rows only those are compared that have something in what was touched', () => {
+it('compares only rows that may have rules in the reported chains', () => {
   const rows = upstreamRows().filter(({ id }) => id.family === 'IPv4');
   const concerned = (table: string, name: string): string[] => {
     const suspects = new Suspects();

@@ -181,9 +181,9 @@ const CHANGES: readonly Foreign[] = [
   { what: 'deletes a table', script: 'delete table ip6 fairlead', told: 'of ip6 fairlead' },
 ];
 
-describe('a change by somebody else', () => {
+describe('a change by another process', () => {
   for (const { what, script, told } of CHANGES) {
-    it(`that ${what} is told, and undone`, async () => {
+    it(`that ${what} is reported, and undone`, async () => {
       nft(THEIRS);
       const theirs = run(['nft', 'list', 'table', 'inet', 'theirs']);
       await using watching = await new Watching().start();
@@ -206,7 +206,7 @@ describe('a change by somebody else', () => {
     });
   }
 
-  it('that flushes the ruleset is told, and undone', async () => {
+  it('that flushes the ruleset is reported, and undone', async () => {
     await using watching = await new Watching().start();
     nft('flush ruleset');
     await watching.heard(1);
@@ -214,7 +214,7 @@ describe('a change by somebody else', () => {
     await assertIs(watching.plane, DESIRED);
   });
 
-  it('that moves a range is told, and undone', async () => {
+  it('that moves a range is reported, and undone', async () => {
     await using watching = await new Watching().start();
     const listing = run(['nft', 'list', 'set', 'ip', 'fairlead', 'source-ranges']);
     const list = /(0x[0-9a-f]+) \. 172\.16/.exec(listing)?.[1];
@@ -225,7 +225,7 @@ describe('a change by somebody else', () => {
     await assertIs(watching.plane, DESIRED);
   });
 
-  it('is found again while it has not been put right', async () => {
+  it('is found again until it is repaired', async () => {
     await using watching = await new Watching().start();
     nft('delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }');
     await watching.heard(1);

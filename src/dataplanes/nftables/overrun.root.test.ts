@@ -29,7 +29,7 @@ async function letRead(): Promise<void> {
 }
 
 describe('events that the kernel could not tell', () => {
-  it('are no drift when they were our own, and are when somebody else was among them', async () => {
+  it('are no drift when they were our own, and are when another process was among them', async () => {
     const plane = newPlane({ receiveBufferBytes: SMALL_BUFFER_BYTES });
     await bring(plane, { facts: FACTS, rows: [] });
     const told: string[] = [];

@@ -143,7 +143,7 @@ describe('the nftables plane', () => {
     await assertIs(plane, DESIRED);
   });
 
-  it('takes other facts without touching rows', async () => {
+  it('takes other facts without a write of rows', async () => {
     const plane = newPlane();
     await bring(plane, DESIRED);
     for (const facts of OTHER_FACTS) {
@@ -155,7 +155,7 @@ describe('the nftables plane', () => {
     assert.equal(plane.writtenCount, written, 'the same facts again are no change');
   });
 
-  it('takes other facts in a look at suspects as well', async () => {
+  it('takes other facts in an inspection of what was reported as well', async () => {
     const plane = newPlane();
     await bring(plane, DESIRED);
     const [facts = FACTS] = OTHER_FACTS;
@@ -167,7 +167,7 @@ describe('the nftables plane', () => {
     await assert.rejects(newPlane().apply([]), { code: 'NFT_NOT_INSPECTED' });
   });
 
-  it('names the row that the kernel refused, and has written none', async () => {
+  it('names the row that the kernel rejected, and has written none', async () => {
     const plane = newPlane();
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
     nft('add element ip fairlead frontends { 10.96.0.4 . tcp . 80 : 0x07 }');

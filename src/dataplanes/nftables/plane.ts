@@ -1,5 +1,6 @@
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
+import { GenerationWatch } from '../../linux/nftables/generation-watch.ts';
 import type {
   AffinityFill,
   Attachment,
@@ -15,11 +16,12 @@ import type {
   NodeFacts,
   RowChange,
 } from '../contract.ts';
+import { watchRuleEvents } from '../shared/rule-events.ts';
 import { readAffinityFill } from './affinity-fill.ts';
 import { TABLE_FAMILIES } from './chains.ts';
 import { readCounters, readFrontends, readInventory } from './counters.ts';
 import { diffTables } from './diff.ts';
-import { watchDrift } from './drift.ts';
+import { concernsUs, objectsOf } from './drift.ts';
 import { inspectEverything, inspectSuspects } from './inspect.ts';
 import { Knowledge } from './knowledge.ts';
 import { LargeRows } from './large-rows.ts';
@@ -156,19 +158,19 @@ export class NftablesPlane implements DataPlane {
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     this.#onDrift = onDrift;
     using reader = this.#anotherConnection();
-    await watchDrift(
-      {
-        generations: {
-          generation: () => reader.generation(),
-          ownCommits: () => this.#kernel.commits,
-        },
-        netlink: this.#options.openNetlink('events'),
-        isOurs: (portId) => portId === this.#connection?.portId,
-        suspects: () => this.#suspects,
-      },
-      onDrift,
-      signal,
-    );
+    const losses = new GenerationWatch({
+      generation: () => reader.generation(),
+      ownCommits: () => this.#kernel.commits,
+    });
+    const events = {
+      netlink: this.#options.openNetlink('events'),
+      isOurs: (portId: number) => portId === this.#connection?.portId,
+      concerns: concernsUs,
+      describe: objectsOf,
+      reported: () => this.#suspects,
+      losses,
+    };
+    await watchRuleEvents(events, onDrift, signal);
   }
 
   async counters(): Promise<readonly EndpointCount[]> {

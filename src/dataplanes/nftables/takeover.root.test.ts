@@ -56,8 +56,8 @@ describe('a table of an earlier version', () => {
   });
 });
 
-describe('classes of time-outs that nobody uses', () => {
-  it('stay until all of the kernel is looked at again, and then go without a word', async () => {
+describe('classes of timeouts that no row uses', () => {
+  it('stay until the next full inspection, which removes them without a difference', async () => {
     const plane = newPlane();
     const sticky = row({ affinitySeconds: 77 });
     const rows = [row({ affinitySeconds: 10_800 })];

@@ -55,7 +55,7 @@ test('growth that fails changes nothing, and works when it can', async () => {
   assert.deepEqual(await place.newPlane().diff(DESIRED), []);
 });
 
-test('who reads the maps while they grow reads to the end', async () => {
+test('a read of the maps while they grow reads to the end', async () => {
   const plane = place.newPlane({ object: smallObject() });
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
   await plane.apply(CHANGES.slice(0, 2));

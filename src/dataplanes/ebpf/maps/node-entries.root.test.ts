@@ -118,7 +118,7 @@ for (const { name, spoil, told } of [
     told: /ebpf node_addresses \{ .* \} changed/,
   },
 ]) {
-  test(`what a stranger changes in the map ${name} is told and put right`, async () => {
+  test(`reports and repairs what another process changes in the map ${name}`, async () => {
     const index = await indexOf('pod-1');
     withMap(name, (map) => spoil(map, index));
     await untilSo('it is told', () => DRIFTS.length > 0, TOLD_WITHIN_MS);

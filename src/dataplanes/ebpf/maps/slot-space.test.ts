@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type SlotRange, SlotSpace, standardLength, unusedIn } from './slot-space.ts';
 
-test('what was given back rests for a second before somebody else gets it', () => {
+test('a freed range rests for a second before it is allocated again', () => {
   let nowMs = 0;
   const space = new SlotSpace({ capacity: 5, nowMs: () => nowMs });
   assert.equal(space.take(5), 0);
@@ -14,7 +14,7 @@ test('what was given back rests for a second before somebody else gets it', () =
   assert.equal(space.take(5), 0);
 });
 
-test('what nobody has seen is given out again at once', () => {
+test('a range that no program has seen is allocated again at once', () => {
   const space = new SlotSpace({ capacity: 5 });
   assert.equal(space.take(5), 0);
   space.giveBackUnused({ first: 0, length: 5 });

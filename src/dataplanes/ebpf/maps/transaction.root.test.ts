@@ -45,7 +45,7 @@ async function write(...changes: readonly RowChange[]): Promise<void> {
   await transaction.write();
 }
 
-test('an address that goes from one row to another leaves the maps as they are known', async () => {
+test('leaves the maps as they are known when an address moves between rows', async () => {
   await write(change('absent', OLD));
   await write(change(OLD, undefined), change('absent', RENAMED));
   assert.deepEqual(await changesInMaps(tables, knowledge), []);
@@ -53,7 +53,7 @@ test('an address that goes from one row to another leaves the maps as they are k
   assert.deepEqual(await changesInMaps(tables, knowledge), []);
 });
 
-test('an address that goes from one row to another is given back when the rest is refused', async () => {
+test('gives an address back to its row when the rest of the transaction is rejected', async () => {
   await write(change('absent', OLD));
   const key = frontendKeyOf(OLD, IP);
   const held = tables.frontends.lookup(key);

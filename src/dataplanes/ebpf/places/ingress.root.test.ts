@@ -40,7 +40,7 @@ test('programs that another Fairlead left under other pins are detached in every
   await left.remove();
 });
 
-test('an interface at which the kernel refuses the program costs no other its own', async () => {
+test('an interface at which the kernel rejects the program costs no other its own', async () => {
   const [one, two] = [await indexOf('one'), await indexOf('two')];
   const object = parseObject(compiled('conntrack'));
   const links: BpfLink[] = [];

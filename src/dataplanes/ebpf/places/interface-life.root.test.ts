@@ -107,7 +107,7 @@ test('one that is moved into a pod does not take the program along', async () =>
   ip('link del moved-end');
 });
 
-test('a program that a stranger takes off is told and put back', async (t) => {
+test('reports a program that another process detaches, and attaches it again', async (t) => {
   const index = await indexOf('eth0');
   using(openPinnedLink(pinOf(network.pins, index)), (link) => link.detach());
   assert.equal(programCount(index), 0);
@@ -118,7 +118,7 @@ test('a program that a stranger takes off is told and put back', async (t) => {
   t.diagnostic(`told after ${toldMs.toFixed()} ms`);
 });
 
-test('a program that a stranger puts in place of ours is told and replaced', async () => {
+test('reports a program that another process puts in place of ours, and replaces it', async () => {
   const index = await indexOf('eth0');
   const { loaded, program } = otherProgram();
   using(openPinnedLink(pinOf(network.pins, index)), (link) => link.update(program));
@@ -216,7 +216,7 @@ function otherWithNumber({ index }: { readonly index: number }): string {
   return `link add name same-${index} index ${index} type bridge`;
 }
 
-test('who removes it leaves no link, pin or program', async () => {
+test('removal leaves no link, pin or program', async () => {
   const place = { ...network, pins: `${network.pins}/removed` };
   const last = packetPlane(place);
   await bring(last, ROWS);
@@ -230,7 +230,7 @@ test('who removes it leaves no link, pin or program', async () => {
   assert.ok(!existsSync(pinFolderOf(place.pins)));
 });
 
-test('a stranger is told although interfaces come and go meanwhile', async () => {
+test('reports another process although interfaces come and go meanwhile', async () => {
   const place = { ...network, pins: `${network.pins}/busy` };
   const busy = packetPlane(place);
   await bring(busy, ROWS);

@@ -26,6 +26,7 @@ export interface PlaneParts {
   readonly object?: BpfObject;
   readonly cgroup?: string;
   readonly openTables?: OpenTables;
+  readonly hostCookie?: () => bigint;
 }
 
 export function testPlace(name: string): TestPlace {
@@ -44,7 +45,7 @@ export function testPlace(name: string): TestPlace {
         pinFolder: join(place.pins, of.folder ?? 'fairlead'),
         preparePins: () => undefined,
         releasePins: () => undefined,
-        hostCookie: () => hostCookie,
+        hostCookie: of.hostCookie ?? (() => hostCookie),
         ...(of.openTables ? { openTables: of.openTables } : {}),
       }),
     inGroup: (script) => runInGroup(place.cgroup, script),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Netlink } from '../../linux/netlink/socket.ts';
-import { watchDrift } from './drift.ts';
-import { Suspects } from './suspects.ts';
+import { GenerationWatch } from '../../linux/nftables/generation-watch.ts';
+import { watchRuleEvents } from './rule-events.ts';
 
 /** Hears nothing until it is told to end. */
 const SILENT: Netlink = {
@@ -16,20 +16,22 @@ const SILENT: Netlink = {
   [Symbol.dispose]: () => undefined,
 };
 
-describe('watchDrift', () => {
+describe('watchRuleEvents', () => {
   it('ends with the failure when the generation of the rules cannot be read', async () => {
     const failure = new Error('no buffer space');
-    const watching = watchDrift(
+    const watching = watchRuleEvents(
       {
         netlink: SILENT,
         isOurs: () => false,
-        generations: {
+        concerns: () => false,
+        describe: () => [],
+        reported: () => ({ note: () => undefined, noteEverything: () => undefined }),
+        losses: new GenerationWatch({
           ownCommits: () => {
             throw failure;
           },
           generation: async () => 1,
-        },
-        suspects: () => new Suspects(),
+        }),
       },
       () => assert.fail('nothing has changed'),
       AbortSignal.timeout(5_000),
