@@ -272,6 +272,22 @@ test('tells observers which row is gone when an unknown row is removed', async (
   assert.deepEqual(stage.plane.violations, []);
 });
 
+test('tells observers of a removal that an inspection made', async () => {
+  const clock = new VirtualClock();
+  const seen: Acknowledged[] = [];
+  const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
+  await using stage = new Stage(clock, { observers });
+  await synced(clock, stage, 1);
+  const [[key, row] = ['', undefined]] = stage.plane.kernel;
+  stage.plane.fault = (call) => {
+    if (call === 'apply') throw refusal('BAD', 'refused');
+  };
+  stage.source.gone('service', 'ns/s00000');
+  await clock.until('the removal', () => stage.isEqual());
+  await clock.settle();
+  assert.deepEqual(seen.at(-1)?.changes, [{ key, before: row, after: undefined }]);
+});
+
 test('inspects once for a burst of drift, soon after its first report, and writes what was lost', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);

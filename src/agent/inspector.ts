@@ -1,10 +1,10 @@
 import type { Inspection, NodeFacts } from '../dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import type { Context } from './context.ts';
-import { type Entry, isRemoval } from './entry.ts';
+import { acknowledgedChange, type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
-import type { InspectionReport } from './observer.ts';
+import type { InspectionReason, InspectionReport } from './observer.ts';
 
 /** Compares the kernel with what is desired, and corrects which rows count as applied. */
 export class Inspector {
@@ -77,7 +77,7 @@ export class Inspector {
     { right }: Inspection,
     { depth, reason }: WantedInspection,
   ): number {
-    const { outstanding, clock, propagations } = this.#context;
+    const { outstanding, clock } = this.#context;
     const nowMs = clock.monotonicMs();
     const settled = depth === 'everything' ? [...outstanding.entries()].filter(isRemoval) : [];
     const wrong: Forwarding[] = [];
@@ -87,13 +87,28 @@ export class Inspector {
       // An inspection of what was reported says nothing about rows that are still to be written.
       else if (depth === 'everything') settled.push(...entryOf(outstanding.get(key)));
     }
-    for (const entry of settled) outstanding.acknowledge(entry);
-    propagations.acknowledged(settled, nowMs);
+    this.#settle(settled, reason);
     for (const row of urgentFirst(wrong)) {
       // At the start there is nearly always nothing of them.
       outstanding.distrust(row, { nowMs, leftovers: reason === 'start' ? [] : [row] });
     }
     return wrong.length;
+  }
+
+  /** Rows that the kernel has as desired, and removals: observers learn of them as of any write. */
+  #settle(entries: readonly Entry[], reason: InspectionReason): void {
+    const { outstanding, clock, propagations, observers } = this.#context;
+    const atMs = clock.monotonicMs();
+    const changes = entries.map((entry) => {
+      const { key, id, applied: before, desired: after } = entry;
+      return acknowledgedChange({ key, id, before, after }, entry);
+    });
+    for (const entry of entries) outstanding.acknowledge(entry);
+    const ended = propagations.acknowledged(entries, atMs);
+    // At the start every row that is found is settled at once; `onFirstSync` tells of them together.
+    if (reason === 'start' || changes.length === 0) return;
+    const acknowledged = { changes, atMs, durationMs: 0, propagations: ended };
+    observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
   }
 
   #report(report: InspectionReport): void {
