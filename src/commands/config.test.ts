@@ -70,7 +70,7 @@ test('a mode that does not exist ends with 1, and with those that do', async (co
     const { code, out, err } = await run(context, `--proxy-mode=${mode}`);
     assert.equal(code, 1);
     assert.match(out, new RegExp(`^(?:fairlead\\.)?mode +${mode} `, 'm'));
-    assert.match(err, new RegExp(`^mode ${mode} does not exist in this version\n`));
+    assert.match(err, new RegExp(`^mode ${mode} is not supported by this version\n`));
     assert.match(err, /^use one of nftables, iptables, socket-ebpf, tc-ebpf: /m);
   }
   const { code, err } = await run(context, '--proxy-mode=nonsense');

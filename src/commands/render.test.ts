@@ -124,7 +124,7 @@ test('for programs the same is JSON', async (context) => {
 test('a Service that is not there is an error that says what to do', async (context) => {
   const { code, err } = await run(context, 'shop/none');
   assert.equal(code, 1);
-  assert.match(err, /there is no Service shop\/none/);
+  assert.match(err, /Service shop\/none does not exist/);
   assert.match(err, /SERVICE_NOT_FOUND/);
 });
 

@@ -26,17 +26,18 @@ interface RenderOptions extends BasisOptions {
 /** `fairlead render`: what would be written to a node's kernel, without writing it. */
 export function renderCommand(): Command {
   const command = new Command('render')
-    .description('print what the kernel of a node is given for each Service, and what it does')
-    .argument('[service]', 'namespace/name, or namespace/name:port; all when not given')
-    .option('--raw', 'exactly what `nft list table` would print, or input for iptables-restore')
+    .description('print the kernel objects of a node for each Service, and what each does')
+    .argument('[service]', 'namespace/name, or namespace/name:port; default: all')
+    .option('--raw', 'print what `nft list table` would print, or input for iptables-restore')
     .addOption(
-      new Option('--mode <mode>', 'another mode than that of the agent or configuration').choices(
-        BUILT_MODES,
-      ),
+      new Option(
+        '--mode <mode>',
+        'use this mode instead of that of the agent or configuration',
+      ).choices(BUILT_MODES),
     )
-    .addOption(new Option('--family <family>', 'one of the two tables').choices(['ip', 'ip6']))
+    .addOption(new Option('--family <family>', 'only one of the two tables').choices(['ip', 'ip6']))
     .addOption(
-      new Option('-o, --output <form>', 'for a person, or for a program')
+      new Option('-o, --output <form>', 'text for people, json for programs')
         .choices(['text', 'json'])
         .default('text'),
     );
@@ -65,9 +66,9 @@ async function render(
   const isShown = (row: Forwarding): boolean =>
     isWanted(wish, row) && families.includes(row.id.family);
   if (service !== undefined && !rows.some(isShown)) {
-    throw new CommandError(`there is no Service ${wish.service} that a proxy would serve`, {
+    throw new CommandError(`Service ${wish.service} does not exist, or proxies do not serve it`, {
       code: 'SERVICE_NOT_FOUND',
-      next: '`fairlead services` with the same options lists all',
+      next: 'run `fairlead services` with the same options to list all',
     });
   }
   printNote(aboutText(basis.about));

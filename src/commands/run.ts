@@ -51,14 +51,14 @@ interface RunOptions {
 /** `fairlead run`: makes Service addresses work on this machine, until SIGTERM or SIGINT. */
 export function runCommand(): Command {
   const command = new Command('run')
-    .description('make every Service address work on this machine, as kube-proxy does')
+    .description('serve every Service address on this machine, as kube-proxy does')
     .addOption(
-      manifestsOption('manifests instead of a cluster: a file or folder, watched; repeatable'),
+      manifestsOption('read manifests instead of a cluster: a file or folder, watched; repeatable'),
     )
-    .option('--run-folder <path>', 'where the status socket is', RUN_FOLDER)
+    .option('--run-folder <path>', 'the folder for the status socket', RUN_FOLDER)
     .option(
       TAKE_OVER,
-      'once everything is in the kernel, delete the nftables tables that kube-proxy left; implied ' +
+      'after the first sync, delete the nftables tables that kube-proxy left; implied ' +
         'when called as kube-proxy',
     );
   return addKubeProxyFlags(command).action(async (options: RunOptions) => {

@@ -21,23 +21,19 @@ interface SizeOptions {
 /** `fairlead size`: kernel memory that a cluster of some size needs on a node, in advance. */
 export function sizeCommand(): Command {
   return new Command('size')
-    .description(
-      'how much memory the maps of a mode take in the kernel, for a cluster of some size',
-    )
-    .requiredOption('--services <count>', 'ports of Services, one for each address family', count)
-    .option('--endpoints <count>', 'of each of them', count, 1)
-    .option('--frontends <count>', 'addresses and node ports of each of them', count, 1)
-    .option('--node-addresses <count>', 'addresses of the machine', count, 1)
-    .option(
-      '--cpus <count>',
-      'that may ever be in the machine; those of this one if not given',
+    .description('estimate the kernel memory of the maps of a mode, for a cluster of a given size')
+    .requiredOption(
+      '--services <count>',
+      'number of service ports, counted per address family',
       count,
     )
+    .option('--endpoints <count>', 'endpoints per service port', count, 1)
+    .option('--frontends <count>', 'addresses and node ports per service port', count, 1)
+    .option('--node-addresses <count>', 'addresses of the machine', count, 1)
+    .option('--cpus <count>', 'possible CPUs of the machine; default: those of this machine', count)
+    .addOption(new Option('--mode <mode>', 'the mode').choices(SIZED_MODES).default(SIZED_MODES[0]))
     .addOption(
-      new Option('--mode <mode>', 'which data plane').choices(SIZED_MODES).default(SIZED_MODES[0]),
-    )
-    .addOption(
-      new Option('-o, --output <form>', 'for a person, or for a program')
+      new Option('-o, --output <form>', 'table for people, json for programs')
         .choices(['table', 'json'])
         .default('table'),
     )
@@ -63,5 +59,5 @@ function show(options: SizeOptions): void {
 function count(text: string): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= MOST) return number;
-  throw new InvalidArgumentError(`It must be a whole number up to ${MOST}.`);
+  throw new InvalidArgumentError(`It must be an integer up to ${MOST}.`);
 }

@@ -13,7 +13,7 @@ export interface Change {
   readonly after: Forwarding | undefined;
 }
 
-/** Deletes first, then new rows. */
+/** Changed and removed rows in the order of `old`, then new rows. */
 export function changesBetween(old: readonly Forwarding[], rows: readonly Forwarding[]): Change[] {
   const changes: Change[] = [];
   const [inRows, inOld] = [new RowFinder(rows), new RowFinder(old)];

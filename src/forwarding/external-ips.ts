@@ -89,7 +89,7 @@ export class ExternalIps {
     if (range !== undefined) return { reason: 'service-range', range };
     const service = `${id.namespace}/${id.service}`;
     const isApiServer = id.protocol === 'TCP' && this.#apiServers.has(endpointKey(frontend));
-    // The Service itself may use it at any address.
+    // The Service of the API server may have any address.
     if (isApiServer && service !== API_SERVER) return { reason: 'api-server' };
     if (!this.#host.has(address)) return undefined;
     if (this.#host.isHeld(id, { address, port })) return { reason: 'host-socket' };

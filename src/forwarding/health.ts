@@ -30,7 +30,7 @@ function countReadyHere({ service, slices, family, view }: CompileInput): number
   );
   const found = new Set<string>();
   for (const [name, ports] of indexSlicePorts(withAddresses(ofFamily, wanted), family)) {
-    // Already counted for another port.
+    // All addresses are counted: further ports add none.
     if (found.size === wanted.size) break;
     const [first = '', port = ''] = name.split(' ', 2);
     const protocol = knownProtocol(first);

@@ -35,7 +35,7 @@ export function attachmentWords(place: string): AttachmentWords {
 export function modeNamed(name: ModeName): Mode {
   const mode = found(name);
   if (mode) return mode;
-  throw new ModeError(`mode ${name} does not exist in this version`, {
+  throw new ModeError(`mode ${name} is not supported by this version`, {
     code: 'MODE_MISSING',
     next: `use one of ${BUILT_MODES.join(', ')}: "mode: ${DEFAULT_MODE}" in the file, or --proxy-mode ${DEFAULT_MODE}`,
   });

@@ -16,7 +16,7 @@ import { type LimitedProxy, startLimited } from './limited-proxy.ts';
 const OVERLAY = join(import.meta.dirname, '../../../deploy/ebpf/kustomization.yaml');
 const SYNCED = 'every Service is in the kernel';
 const ALONE = 'falling back to nftables';
-const UNENDED = 'sockets of removed endpoints are not ended';
+const UNENDED = 'cannot close sockets of removed endpoints';
 const METRICS = 'http://127.0.0.1:10249/metrics';
 const AS_NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'] as const;
 

@@ -17,7 +17,7 @@ import {
 const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');
 const LOCK = '/run/fairlead/run.lock';
 const SYNCED = 'every Service is in the kernel';
-const WAITING = 'another fairlead serves here; waiting for it to end';
+const WAITING = 'another fairlead serves this network namespace; waiting for it to end';
 /** Of the network namespace, and not one that the kernel begins with. */
 const TIMEOUT = '/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_established';
 const TIMEOUT_SECONDS = '4711';

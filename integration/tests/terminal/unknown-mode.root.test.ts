@@ -20,7 +20,7 @@ it('run with a mode that does not exist says so before it changes anything', asy
     ['unshare', '-n', 'sh', '-c', script, 'sh', ...run],
     { deadlineMs: 60_000 },
   );
-  assert.match(firstLine(stderr), /^F.* mode ipvs does not exist in this version; use one of /);
+  assert.match(firstLine(stderr), /^F.* mode ipvs is not supported by this version; use one of /);
   assert.equal(exitCode, 1);
   const [before, after] = stdout.trim().split('\n\n');
   assert.ok(before?.includes('established:'));

@@ -145,23 +145,22 @@ function define({ set, failureNames }: KubeProxyMetricsOptions) {
   return {
     failures,
     flowsDeleted,
-    flowsSync: timer('conntrack_reconciler_sync_duration_seconds', 'One scan of conntrack'),
-    sync: timer(`${rules}_duration_seconds`, 'Writing all that was outstanding'),
-    fullSync: timer('sync_full_proxy_rules_duration_seconds', 'Looking at everything'),
-    partialSync: timer('sync_partial_proxy_rules_duration_seconds', 'Writing what changed'),
+    flowsSync: timer(
+      'conntrack_reconciler_sync_duration_seconds',
+      'Duration of one scan of conntrack',
+    ),
+    sync: timer(`${rules}_duration_seconds`, 'Duration of writing all pending changes'),
+    fullSync: timer('sync_full_proxy_rules_duration_seconds', 'Duration of inspecting all rules'),
+    partialSync: timer('sync_partial_proxy_rules_duration_seconds', 'Duration of writing changes'),
     networkProgramming: timer(
       'network_programming_duration_seconds',
-      'From the trigger in the cluster to the kernel',
+      'Time from the trigger in the cluster to the acknowledgement by the kernel',
       NETWORK_PROGRAMMING_SECONDS,
     ),
-    lastSync: gauge(
-      `${rules}_last_timestamp_seconds`,
-      'When the kernel last had everything that was wanted',
-      BY_FAMILY,
-    ),
+    lastSync: gauge(`${rules}_last_timestamp_seconds`, 'Time of the last complete sync', BY_FAMILY),
     lastQueued: gauge(
       `${rules}_last_queued_timestamp_seconds`,
-      'When a change last came',
+      'Time of the last received change',
       BY_FAMILY,
     ),
     changes: {
@@ -174,12 +173,12 @@ function define({ set, failureNames }: KubeProxyMetricsOptions) {
     },
     noLocal: gauge(
       `${rules}_no_local_endpoints_total`,
-      'Service ports with a Local traffic policy and endpoints only elsewhere',
+      'Service ports with a Local traffic policy and without local endpoints',
       ['traffic_policy', 'ip_family'],
     ),
     probes: {
-      healthz: counter('proxy_healthz_total', 'Cumulative answers of /healthz', ['code']),
-      livez: counter('proxy_livez_total', 'Cumulative answers of /livez', ['code']),
+      healthz: counter('proxy_healthz_total', 'Cumulative responses of /healthz', ['code']),
+      livez: counter('proxy_livez_total', 'Cumulative responses of /livez', ['code']),
     },
   };
 }

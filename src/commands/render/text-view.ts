@@ -25,7 +25,7 @@ function pageText(page: Page): string {
     `${bold(servicePortName(id))}  ${id.protocol}, ${id.family}, ${where}`,
     indented(outcomes(page)),
     indented(endpoints(forwarding)),
-    `${head('WAY OF A PACKET')}\n${indented(paths(page))}`,
+    `${head('PATH OF A PACKET')}\n${indented(paths(page))}`,
     hasElements(page) ? `${head('ELEMENTS')}\n${indented(elements(page))}` : '',
     ...(page.chains.length === 0
       ? []
@@ -69,7 +69,7 @@ function isDroppedHere({ frontends, clusterEndpoints }: Forwarding): boolean {
 function paths(page: Page): string {
   const rows = page.frontends.flatMap(({ frontend, path }) => {
     const name = frontendText(frontend);
-    if (path.length === 0) return [[name, dim('meets nothing of ours')]];
+    if (path.length === 0) return [[name, dim('no rule of Fairlead applies')]];
     if (hasElements(page)) return [[name, path.join(dim(' > '))]];
     // With chains for each Service the path is long: a line for each hook.
     return path.map((way, index) => [index === 0 ? name : '', way.replaceAll(' > ', dim(' > '))]);

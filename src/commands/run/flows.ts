@@ -37,7 +37,7 @@ export function followFlows(of: {
       onDeleted: ({ service, reason, endpoint, count }) =>
         log.debug(
           { service: servicePortName(service), reason, endpoint, count },
-          'deleted tracked flows',
+          'deleted conntrack entries',
         ),
       onRun: ({ families, durationMs, deleted, error }) => {
         // One scan covers both families: count what it deleted once.

@@ -7,7 +7,7 @@ import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts
 export function hostSockets(log: Logger): HostSockets {
   let told = '';
   const onProblem = (error: unknown): void => {
-    const message = `ports that processes hold are not known: ${String(error)}`;
+    const message = `cannot list the listening sockets of this machine: ${String(error)}`;
     if (message !== told) log.warn(message);
     told = message;
   };

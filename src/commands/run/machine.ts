@@ -22,9 +22,9 @@ export interface MachineContext {
 /** Checked first: no mode can write without it, and its own errors would say less. */
 export function assertNetAdmin(held = effectiveCapabilities()): void {
   if (held.has('NET_ADMIN')) return;
-  throw new CommandError('this process lacks CAP_NET_ADMIN, without which it can change no rules', {
+  throw new CommandError('cannot change rules: this process lacks CAP_NET_ADMIN', {
     code: 'NOT_PERMITTED',
-    next: 'run it as root; in a container add NET_ADMIN to its capabilities, as deploy/manifests does',
+    next: 'run as root; in a container add NET_ADMIN to its capabilities, as deploy/manifests does',
   });
 }
 

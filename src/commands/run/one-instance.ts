@@ -41,7 +41,7 @@ export async function becomeOnlyInstance(
     const seconds = Math.round(waitMs / 1000);
     log.info(
       { ...(attempt.pid === 0 ? {} : { holder: attempt.pid }), seconds },
-      'another fairlead serves here; waiting for it to end',
+      'another fairlead serves this network namespace; waiting for it to end',
     );
   }
   while (!attempt.isHeld) {
@@ -105,7 +105,7 @@ function openLock(options: OneInstanceOptions): number | undefined {
   }
   log.warn(
     { code: 'RUN_LOCK_UNAVAILABLE', failures },
-    `nothing keeps a second fairlead off this network namespace; mount ${machineFolder} of the machine, as deploy/manifests does`,
+    `cannot detect a second fairlead in this network namespace; mount ${machineFolder} of the machine, as deploy/manifests does`,
   );
   return undefined;
 }

@@ -41,5 +41,5 @@ function lineFor({ version, emulatedBy, gaps }: ServerReport, hadGaps: boolean):
     return { level: 'warn', fields: { ...server, missing }, message: 'API server lacks features' };
   }
   const level = hadGaps ? 'info' : 'debug';
-  return { level, fields: server, message: 'API server has every feature' };
+  return { level, fields: server, message: 'API server has every optional feature' };
 }

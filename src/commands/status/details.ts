@@ -69,8 +69,8 @@ function propagation({ propagation: of }: StatusPage): string {
   ];
   return formatTextTable([
     heads('LATENCY (LAST 1,000 CHANGES)', 'CHANGES', 'MEDIAN', 'P90', 'P99', 'MAX'),
-    line('received to in the kernel', of.received),
-    line('triggered to in the kernel', of.triggered),
+    line('from receipt to kernel', of.received),
+    line('from trigger to kernel', of.triggered),
   ]);
 }
 

@@ -94,7 +94,7 @@ export class Ingress {
 
   #textOf(ifindex: number): string {
     const refused = this.#refused.get(ifindex);
-    return `${ingressText(ifindex)}${refused ? `, cannot be attached: ${refused.message}` : ''}`;
+    return `${ingressText(ifindex)}${refused ? `: ${refused.message}` : ''}`;
   }
 
   /**
