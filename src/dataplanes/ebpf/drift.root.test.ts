@@ -109,7 +109,7 @@ test('a write that the kernel rejects half-way is reported', async () => {
   await whileWatched(async ({ told }) => {
     failing.next = true;
     await assert.rejects(plane.apply([change(WEB, undefined), change('absent', OTHER)]), /planted/);
-    assert.match(told.join(), /rejected half-way/);
+    assert.match(told.join(), /failed part way/);
   }, plane);
 });
 
