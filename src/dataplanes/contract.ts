@@ -158,6 +158,7 @@ export interface DataPlane {
    * Adds or repairs the fixed parts, deletes what belongs to no row, and reports which rows are
    * complete. The first start, the start after a crash, drift and the periodic inspection are all
    * this one call. A change that was being written in parts is begun anew afterwards, as `unknown`.
+   * After a rejection the plane may have noted what it found of rows: `apply` repairs them from that.
    */
   inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection>;
   /** Node addresses, pod detection or service ranges changed; rows stay as they are. */

@@ -126,4 +126,15 @@ describe('the tables of a family', () => {
     await tables.apply([change('unknown', anotherOne)], SETTING);
     tools.assertIsFamily([anotherOne], 'IPv4');
   });
+
+  it('repair a row from its note if the caller does not know what an inspection found', async () => {
+    using committer = new Unsteady();
+    const tables = await open(committer);
+    await tables.apply([change('absent', one)], SETTING);
+    tools.iptables('-t', 'nat', '-D', 'KUBE-SERVICES', '1');
+    // As when the other family is rejected: then the result of this one is lost.
+    assert.deepEqual(await tables.inspect([one], SETTING, new Differences()), []);
+    await tables.apply([change(one, anotherOne)], SETTING);
+    tools.assertIsFamily([anotherOne], 'IPv4');
+  });
 });

@@ -157,7 +157,8 @@ export class FamilyTables {
     for (const { key, before, after } of changes) {
       const rules = { before: rulesOf(knownRow(before), setting), after: rulesOf(after, setting) };
       replaced.push({ key, ...rules });
-      const noted = before === 'unknown' ? this.#present.get(key) : undefined;
+      // A note is newer than the row that is named: an inspection read it, which may then have failed.
+      const noted = this.#present.get(key);
       const maybe = [rules.before, rules.after, noted, ...(this.#uncertain.get(key) ?? [])];
       const present = (view ? presentOf(view, maybe) : noted) ?? rules.before;
       transaction.replace(key, { before: present, after: rules.after });

@@ -62,13 +62,20 @@ class Watching implements AsyncDisposable {
   }
 }
 
-/** Its requests fail while `next` is set. */
-function planeThatFails(failing: { readonly next: boolean }): NftablesPlane {
+/** The type of the message that begins a transaction. */
+const BATCH_BEGIN = 0x10;
+
+/** Its requests fail while `next` is set; with `'writes'`, only transactions. */
+function planeThatFails(
+  failing: { readonly next: boolean },
+  what: 'requests' | 'writes' = 'requests',
+): NftablesPlane {
   return newPlane({
     wrap: (netlink) => ({
       portId: netlink.portId,
       send: async (bytes) => {
-        if (failing.next) throw new Error('planted');
+        const isAffected = what === 'requests' || messageType(bytes) === BATCH_BEGIN;
+        if (failing.next && isAffected) throw new Error('planted');
         await netlink.send(bytes);
       },
       receive: () => netlink.receive(),
@@ -76,6 +83,10 @@ function planeThatFails(failing: { readonly next: boolean }): NftablesPlane {
       [Symbol.dispose]: () => netlink[Symbol.dispose](),
     }),
   });
+}
+
+function messageType(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint16(4, true);
 }
 
 interface Foreign {
@@ -262,6 +273,27 @@ describe('a change by another process', () => {
     await watching.repair();
     await assertIs(watching.plane, DESIRED);
   });
+
+  for (const then of ['changed', 'removed'] as const) {
+    it(`to a row that is ${then} after an inspection that could not write is repaired`, async () => {
+      const failing = { next: false };
+      await using watching = await new Watching(planeThatFails(failing, 'writes')).start();
+      const victim = ROWS.find((each) => each.frontends.some((f) => f.address === '10.96.0.3'));
+      assert.ok(victim);
+      nft(`delete element ip fairlead frontends { 10.96.0.3 . tcp . 80 }
+        add chain ip fairlead theirs`);
+      failing.next = true;
+      await assert.rejects(watching.plane.inspect(DESIRED, 'everything'), /planted/);
+      failing.next = false;
+      // The caller does not know that the inspection found the row wrong before it was rejected.
+      const endpoints = victim.clusterEndpoints.slice(0, -1);
+      const after = then === 'removed' ? undefined : { ...victim, clusterEndpoints: endpoints };
+      await watching.plane.apply([change(victim, after)]);
+      nft('delete chain ip fairlead theirs');
+      const rows = ROWS.flatMap((each) => (each === victim ? (after ?? []) : each));
+      assert.deepEqual(await watching.plane.diff({ facts: FACTS, rows }), []);
+    });
+  }
 
   it('of a shared element is not forgotten when another row comes to want it', async () => {
     await using watching = await new Watching().start();

@@ -22,7 +22,8 @@ export interface PlannedRow {
 export function planRow(knowledge: Knowledge, change: RowChange): PlannedRow {
   const { key, id, after } = change;
   const before = knownRow(change.before);
-  const found = change.before === 'unknown' ? knowledge.present.get(key) : undefined;
+  // A note is newer than the row that is named: an inspection read it, which may then have failed.
+  const found = knowledge.present.get(key);
   const family = TABLE_OF_FAMILY[id.family];
   const { numbers, orders } = knowledge;
   const of = { numbers, orders, state: knowledge.state(family) };
