@@ -38,7 +38,7 @@ function canStall(fd: number, stats: Stats): boolean {
   return stats.isFIFO() || isatty(fd);
 }
 
-/** The descriptor itself where that is not allowed, or where the pipe has no reader any more. */
+/** The descriptor itself where reopening is not allowed, or where the pipe has no reader. */
 function openedAnew(fd: number): number {
   try {
     return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
