@@ -13,7 +13,7 @@ export class Differences {
     this.#most = most;
   }
 
-  /** Describes all of them, for a person who asked. */
+  /** Describes all of them, for output on request. */
   static ofAll(): Differences {
     return new Differences(Number.POSITIVE_INFINITY);
   }

@@ -52,7 +52,7 @@ async function opened(rows: readonly Forwarding[] = []): Promise<NftablesPlane> 
 }
 
 describe('a row that is too large for one transaction', () => {
-  it('is written in parts, others in between, and removed in parts', async () => {
+  it('is written in parts, with other rows in between, and removed in parts', async () => {
     const plane = await opened();
     const many = large(5000, { addresses: 3000 });
     const other = row({ number: 5 });
@@ -87,7 +87,7 @@ describe('a row that is too large for one transaction', () => {
     assert.deepEqual(await restarted.diff({ facts: FACTS, rows: [now] }), []);
   });
 
-  it('goes on from what is there of it when the kernel rejected a part', async () => {
+  it('continues from what is there of it when the kernel rejected a part', async () => {
     const plane = await opened();
     const many = large(2500, { addresses: 2500 });
     nft('add element ip fairlead frontends { 198.18.8.0 . tcp . 80 : 0x07 }');

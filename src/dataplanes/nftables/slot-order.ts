@@ -10,14 +10,14 @@ import { memberId, memberIds } from './numbers.ts';
  */
 export const LONGEST_SORTED_LIST = 64;
 
-/** Who is in a slot. */
+/** The endpoint in a slot. */
 export interface Member {
   readonly value: Binary;
-  /** What clients are remembered by; 0 in a list without affinity. */
+  /** The value stored for clients; 0 in a list without affinity. */
   readonly id: number;
 }
 
-/** What becomes of the slots of a list, without touching those that stay as they are. */
+/** The new slots of a list, with unchanged endpoints in their old slots. */
 export interface SlotEdit {
   /** Slot to its new member; one past the end of the list is added. */
   readonly put: ReadonlyMap<number, Member>;
@@ -37,7 +37,7 @@ export class SlotOrder {
     for (const [slot, { value }] of this.#members.entries()) this.#slots.set(value, slot);
   }
 
-  /** As a list has them that was never changed. */
+  /** The slots of a list that was never changed. */
   static sorted(endpoints: readonly Endpoint[], isSticky: boolean): SlotOrder {
     return new SlotOrder(sortedMembers(endpoints, isSticky), isSticky);
   }
