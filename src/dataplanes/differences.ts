@@ -1,6 +1,6 @@
 import type { Difference } from './contract.ts';
 
-/** An inspection describes at most so many differences: changes wait until it is done. */
+/** An inspection describes at most this many differences: changes wait until it is done. */
 const MOST_DESCRIBED = 100;
 
 /** Counts differences, and describes the first ones. */

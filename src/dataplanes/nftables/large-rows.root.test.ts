@@ -16,7 +16,7 @@ beforeEach(enterOwnNetwork);
 /** About as much as one transaction may have; classes of the row come on top. */
 const MOST_WRITTEN = 2010;
 
-/** A row with so many endpoints, beginning at a number, and so many external addresses. */
+/** A row with this many endpoints, beginning at a number, and this many external addresses. */
 function large(endpoints: number, of: { from?: number; addresses?: number } = {}): Forwarding {
   const { from = 0, addresses = 0 } = of;
   const clusterEndpoints = Array.from({ length: endpoints }, (_, index): Endpoint => {

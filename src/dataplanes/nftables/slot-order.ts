@@ -4,7 +4,7 @@ import { endpointValue } from './keys.ts';
 import { memberId, memberIds } from './numbers.ts';
 
 /**
- * Up to so many endpoints, slots follow the order of the list, which is sorted: the same cluster
+ * Up to this many endpoints, slots follow the order of the list, which is sorted: the same cluster
  * gives the same table. In a longer list an endpoint keeps its slot for as long as it can, or one
  * that goes would move all those behind it.
  */

@@ -18,7 +18,7 @@ const USUAL: Readonly<Record<TableFamily, readonly number[]>> = {
   ip6: [64, 48, 128, 56, 32],
 };
 
-/** Lists have so many bits of a number, and prefix lengths the rest. */
+/** Lists have this many bits of a number, and prefix lengths the rest. */
 export const SOURCE_LIST_BITS = 24;
 
 /** Every prefix length that has a rule, in the order of the rules. Others are split into the next. */

@@ -183,7 +183,7 @@ function moved({ clusterEndpoints: [first] }: Forwarding): Endpoint {
   return { ...first, port: first.port + 1 };
 }
 
-/** With so many external addresses more. */
+/** With this many more external addresses. */
 function withAddresses(of: Forwarding, count: number): Forwarding {
   const [, balancer] = of.frontends;
   assert.ok(balancer);

@@ -53,7 +53,7 @@ export class SlotSpace {
     this.#capacity = capacity;
   }
 
-  /** Undefined: there is no room for so many side by side. */
+  /** Undefined: there is no range of this length. */
   take(count: number): number | undefined {
     const length = standardLength(count);
     this.#wake();
