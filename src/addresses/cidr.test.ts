@@ -26,7 +26,7 @@ describe('parseCidr()', () => {
     '10.0.0.0/+8',
     'x/8',
   ]) {
-    it(`refuses '${text}'`, () => assert.equal(parseCidr(text), undefined));
+    it(`rejects '${text}'`, () => assert.equal(parseCidr(text), undefined));
   }
 });
 

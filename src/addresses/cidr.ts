@@ -32,7 +32,7 @@ export function parseCidrs(texts: readonly string[]): Cidr[] {
   return texts.map(parseCidr).filter((range) => range !== undefined);
 }
 
-/** A range inside another is left out: a kernel set of ranges refuses those that overlap. Sorted. */
+/** Leaves out a range inside another, because a kernel set of ranges rejects overlaps. Sorted. */
 export function unionOf(texts: readonly string[]): string[] {
   const ranges = parseCidrs(texts);
   const isInside = (range: Cidr): boolean =>

@@ -20,7 +20,7 @@ describe('canonicalIp()', () => {
   }
 
   for (const text of ['', '010.0.0.1', '1.2.3', '1.2.3.256', 'fe80::1%eth0', '1::2::3', 'web']) {
-    it(`refuses '${text}'`, () => assert.equal(canonicalIp(text), undefined));
+    it(`rejects '${text}'`, () => assert.equal(canonicalIp(text), undefined));
   }
 });
 

@@ -30,8 +30,9 @@ export function parseIpSloppily(text: string): IpAddress | undefined {
 }
 
 /**
- * The canonical spelling and the version of an address as Kubernetes reads it. The text itself
- * where it is canonical already: of a quarter of a million endpoints none gets a second copy.
+ * The canonical spelling and the version of an address as Kubernetes reads it. Returns the text
+ * itself where it is canonical already, so that a quarter of a million endpoints get no second
+ * copy.
  */
 export function normalizeIp(text: string): { address: string; version: 4 | 6 } | undefined {
   if (isIPv4(text)) return { address: text, version: 4 };

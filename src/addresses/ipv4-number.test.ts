@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { formatIp, parseIp } from './ip.ts';
 import { ipv4Number } from './ipv4-number.ts';
 
-it('is the four bytes that parsing gives', () => {
+it('is the number of the four bytes from parsing', () => {
   fc.assert(
     fc.property(fc.ipV4(), (text) => {
       const bytes = Buffer.from(parseIp(text)?.bytes ?? []);
@@ -13,7 +13,7 @@ it('is the four bytes that parsing gives', () => {
   );
 });
 
-it('is nothing for IPv6', () => {
+it('is undefined for IPv6', () => {
   fc.assert(fc.property(fc.ipV6(), (text) => assert.equal(ipv4Number(text), undefined)));
   assert.equal(ipv4Number('::'), undefined);
 });

@@ -3,8 +3,8 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * The 32 bits of an IPv4 address in the form that a formatted one has, without an object for it: made
- * hundreds of thousands of times at a start. Undefined: not IPv4. It does not check; `parseIp` does.
+ * The 32 bits of a formatted IPv4 address, without allocating an object: called hundreds of
+ * thousands of times at a start. Undefined: not IPv4. It does not validate; `parseIp` does.
  */
 export function ipv4Number(text: string): number | undefined {
   let bytes = 0;

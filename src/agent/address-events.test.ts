@@ -6,7 +6,7 @@ import { addressEvents } from './address-events.ts';
 
 const SHARED = { externalIPs: ['198.51.100.7'] };
 
-/** What the owner of `ns/young` is told when a Service of the namespace has its address. */
+/** The Event on `ns/young` when a Service of the namespace owns its address. */
 function noteAbout(namespace: string): string | undefined {
   const table = new ForwardingTable(view());
   const old = { namespace, name: 'old', clusterIPs: ['10.96.0.2'], createdAtSeconds: 1 };

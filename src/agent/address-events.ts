@@ -5,9 +5,9 @@ import { notServedLine } from './not-served-line.ts';
 import type { AgentObserver } from './observer.ts';
 
 /**
- * Tells the owner of a Service that an address of it is not served, or that it took clients from a
- * process. Neither that process nor a Service of another namespace is named: the reader may be
- * somebody who may see neither.
+ * Events for the owner of a Service: an address is not served, or the Service gets the clients of a
+ * process. Neither that process nor a Service of another namespace is named: the reader may not be
+ * permitted to see them.
  */
 export function addressEvents(
   events: Pick<Events, 'addressNotServed' | 'nodePortHeld'>,

@@ -11,7 +11,7 @@ const NODE_IP = '172.30.1.1';
 const SSH: HeldPort = { family: 'IPv4', protocol: 'TCP', address: '', port: 22, inode: 7 };
 const NGINX: HeldPort = { ...SSH, port: 30080, inode: 8 };
 
-/** Sockets of a machine that change when a test says so. */
+/** Sockets of a machine that a test changes. */
 class ToldSockets implements HostSockets {
   tell: (sockets: readonly HeldPort[]) => void = () => undefined;
   askedCount = 0;
@@ -68,7 +68,7 @@ class Scene implements AsyncDisposable {
 
 const nodePort = (port: number) => [{ name: '', protocol: 'TCP', port: 80, nodePort: port }];
 
-test('nothing is written before the addresses and sockets of the machine are known', async () => {
+test('writes nothing before the addresses and sockets of the machine are known', async () => {
   await using scene = new Scene();
   const { stage, clock } = scene;
   stage.start();
@@ -82,7 +82,7 @@ test('nothing is written before the addresses and sockets of the machine are kno
   await clock.until('the first sync', () => stage.isEqual());
 });
 
-test('an external IP of the machine is withdrawn when a process takes its port', async () => {
+test('withdraws an external IP of the machine when a process binds its port', async () => {
   await using scene = new Scene();
   const { stage, clock, events } = scene;
   await scene.started([]);
@@ -129,7 +129,7 @@ test('a node port whose number a process holds is reported with the process, and
   assert.equal(stage.agent.conditions().nodePortsFree.isTrue, true);
 });
 
-test('a process at an address without node ports loses nothing', async () => {
+test('ignores a process at an address without node ports', async () => {
   const nodePorts = { addresses: ['10.0.0.0/8'], onLocalhost: false };
   await using scene = new Scene({ settings: { ...SETTINGS, nodePorts } });
   const { stage, clock } = scene;

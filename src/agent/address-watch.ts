@@ -14,12 +14,12 @@ import {
 import { frontendKey, notServedAddress, notServedLine } from './not-served-line.ts';
 
 const LOOK_EVERY_MS = 5_000;
-/** More are counted, and not told one by one. */
+/** Further ones are counted, and not reported one by one. */
 const MOST_TOLD = 32;
 
 type Needed = Pick<Context, 'intake' | 'observers' | 'clock' | 'log'>;
 
-/** Keeps which addresses and ports are in conflict, and tells of each that is new. */
+/** Tracks which addresses and ports are in conflict, and reports each new one. */
 export class AddressWatch {
   readonly #context: Needed;
   readonly #hostSockets: HostSockets | undefined;
@@ -36,7 +36,7 @@ export class AddressWatch {
     return { notServed: table.notServed.counts(), conflicts: this.#conflicts };
   }
 
-  /** The first of what is not served, by Service. */
+  /** The first addresses that are not served, by Service. */
   notServed(most: number): NotServedAddress[] {
     return this.#context.intake.table.notServed.first(most).map((each) => ({
       service: servicePortName(each.row.id),
@@ -84,7 +84,9 @@ export class AddressWatch {
     observers.tell((observer) => observer.onNotServed?.(frontend));
   }
 
-  /** Who they are is looked up once: to look takes as long as there are processes. */
+  /**
+   * The owning processes are looked up once: a lookup takes time in proportion to all processes.
+   */
   async #withOwners(conflicts: readonly NodePortConflict[]): Promise<NodePortConflict[]> {
     const known = new Map<number, SocketOwner>();
     for (const { socket, owner } of this.#conflicts) if (owner) known.set(socket.inode, owner);

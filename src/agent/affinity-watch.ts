@@ -2,10 +2,10 @@ import type { AffinityFill, DataPlane } from '../dataplanes/contract.ts';
 import type { Context } from './context.ts';
 import { failureOf } from './failure.ts';
 
-/** Reading it may take half a second of the kernel when very many clients are remembered. */
+/** Reading it may take the kernel half a second when there are very many affinity entries. */
 const ASK_EVERY_MS = 30_000;
 
-/** Keeps how many affinity clients the kernel remembers, for conditions and metrics. */
+/** Tracks the number of affinity entries in the kernel, for conditions and metrics. */
 export class AffinityWatch {
   readonly #context: Pick<Context, 'plane' | 'clock' | 'log'>;
   #fill: AffinityFill | undefined;
@@ -27,7 +27,7 @@ export class AffinityWatch {
     }
   }
 
-  /** What is not known is not shown; the next answer is half a minute away. */
+  /** An unknown value is not shown; the next read is half a minute away. */
   async #ask(plane: DataPlane): Promise<void> {
     const { clock, log } = this.#context;
     try {
@@ -43,7 +43,7 @@ export class AffinityWatch {
 const NEARLY_FULL = 0.9;
 const MOST_NAMED = 3;
 
-/** Whether every new client of every Service is remembered. */
+/** Whether every new client of every Service is stored. */
 export function hasAffinityRoom(fill: AffinityFill | undefined): boolean {
   if (fill === undefined) return true;
   return fill.full.length === 0 && fill.remembered < fill.room * NEARLY_FULL;

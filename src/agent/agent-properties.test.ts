@@ -194,7 +194,7 @@ async function comesRight(stage: Stage, clock: VirtualClock): Promise<void> {
     return isQuiet && stage.isEqual();
   });
   assert.deepEqual(stage.plane.violations, []);
-  // Not by the routine look, which would put right what the agent has forgotten.
+  // Before the periodic inspection, which would repair what the agent has forgotten.
   assert.ok(clock.monotonicMs() - healedAtMs <= SETTINGS.syncPeriodMs + 1000);
   const { rows } = stage.agent.snapshot();
   assert.equal(rows.applied, stage.plane.kernel.size);
@@ -203,7 +203,7 @@ async function comesRight(stage: Stage, clock: VirtualClock): Promise<void> {
 
 for (const objectsPerStep of [undefined, 6]) {
   const how = objectsPerStep === undefined ? '' : ', also when it takes few objects at a time';
-  test(`brings the kernel to what the cluster wants, whatever happens${how}`, async () => {
+  test(`brings the kernel to the desired state after any events${how}`, async () => {
     await comesRightWhateverHappens(objectsPerStep);
   });
 }
@@ -261,7 +261,7 @@ test('writes nothing before the first complete lists, whatever the kernel alread
   );
 });
 
-test('rows of a rejected Service never delay the rows of others', async () => {
+test('never delays the rows of others by those of a rejected Service', async () => {
   const script = fc.record({
     actions: fc.array(clusterActions, { minLength: 1, maxLength: 25 }),
     isNamed: fc.boolean(),

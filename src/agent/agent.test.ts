@@ -42,7 +42,7 @@ test('calls no plane before the list of every kind is complete', async () => {
   assert.equal(healthz(stage.agent.conditions()).ok, true);
 });
 
-test('a Service with a policy Local is counted while its endpoints are all elsewhere', async () => {
+test('counts a Service with a policy Local while its endpoints are all on other nodes', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 3);
@@ -57,7 +57,7 @@ test('a Service with a policy Local is counted while its endpoints are all elsew
   assert.equal(internal(), 0);
 });
 
-test('machine addresses are waited for where node ports depend on them', async () => {
+test('waits for machine addresses where node ports depend on them', async () => {
   const clock = new VirtualClock();
   const nodePorts = { addresses: ['192.0.2.0/24'], onLocalhost: false };
   await using stage = new Stage(clock, { settings: { ...SETTINGS, nodePorts } });
@@ -74,7 +74,7 @@ test('machine addresses are waited for where node ports depend on them', async (
   assert.deepEqual(stage.plane.facts?.nodePortAddresses.IPv4, ['192.0.2.8']);
 });
 
-test('waits for what the mode needs, and follows machine addresses', async () => {
+test('waits for the inputs that the mode needs, and follows machine addresses', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock, { needs: { ownAddresses: true, namespaces: true } });
   stage.start();
@@ -98,7 +98,7 @@ test('waits for what the mode needs, and follows machine addresses', async () =>
   assert.equal(stage.plane.facts, facts);
 });
 
-test('rows that a restart finds right are not written', async () => {
+test('does not write rows that a restart finds right', async () => {
   const clock = new VirtualClock();
   await using first = new Stage(clock);
   await synced(clock, first, 300);
@@ -114,7 +114,7 @@ test('rows that a restart finds right are not written', async () => {
   );
 });
 
-test('what one turn of the event loop brings goes into one transaction', async () => {
+test('writes all events of one event loop iteration in one transaction', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
@@ -127,7 +127,7 @@ test('what one turn of the event loop brings goes into one transaction', async (
   assert.equal(stage.plane.kernel.size, 50);
 });
 
-test('while a transaction is under way changes gather, at most 128 rows to the next', async () => {
+test('collects changes during a transaction, and writes at most 128 rows in the next', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
@@ -141,7 +141,7 @@ test('while a transaction is under way changes gather, at most 128 rows to the n
   );
 });
 
-test('DNS and the API are written first at a start', async () => {
+test('writes DNS and the API first at a start', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   stage.start();
@@ -175,7 +175,7 @@ for (const isNamed of [true, false]) {
       [[bad, 'BAD']],
     );
     assert.deepEqual(rows, { desired: 128, applied: 127, pending: 1 });
-    // No restart would help it, so no probe asks for one; what is wrong is said all the same.
+    // A restart would not help, so no probe fails; the failure is reported all the same.
     assert.deepEqual(livez(conditions), { ok: true, failing: [] });
     assert.equal(conditions.synced.isTrue, false);
     assert.equal(conditions.errorFree.isTrue, false);
@@ -231,7 +231,7 @@ test('backs off from a kernel that rejects everything, and writes all when it ac
   assert.ok(neededMs <= SETTINGS.syncPeriodMs + 5000, `${neededMs} ms`);
 });
 
-test('nothing is believed applied before the kernel has acknowledged it', async () => {
+test('counts nothing as applied before the kernel has acknowledged it', async () => {
   const clock = new VirtualClock();
   const seen: Acknowledged[] = [];
   const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
@@ -253,7 +253,7 @@ test('nothing is believed applied before the kernel has acknowledged it', async 
   );
 });
 
-test('tells observers which row is gone when an unknown row is removed', async () => {
+test('reports the removed row to observers when an unknown row is removed', async () => {
   const clock = new VirtualClock();
   const seen: Acknowledged[] = [];
   const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
@@ -272,7 +272,7 @@ test('tells observers which row is gone when an unknown row is removed', async (
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('tells observers of a removal that an inspection made', async () => {
+test('reports a removal by an inspection to observers', async () => {
   const clock = new VirtualClock();
   const seen: Acknowledged[] = [];
   const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
@@ -319,14 +319,14 @@ test('inspects again for drift during an inspection', async () => {
   stage.plane.fault = (call) => {
     if (call !== 'inspect reported' || !isFirst) return;
     isFirst = false;
-    // After the look has begun: only a second one can see it.
+    // After the inspection has started: only a second one can find it.
     queueMicrotask(() => stage.plane.lose(two));
   };
   stage.plane.lose(one);
   await clock.until('both', () => stage.plane.count('inspect reported') === 2 && stage.isEqual());
 });
 
-test('a spoiled row whose Service goes before it is repaired leaves nothing behind', async () => {
+test('leaves nothing of a damaged row whose Service is deleted before the repair', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 2);
@@ -416,7 +416,7 @@ test('changes nothing while the API is unreachable, and reports it', async () =>
   assert.equal(healthz(conditions).ok, true);
 });
 
-test('a first inspection that fails is tried again, and is not healthy', async () => {
+test('retries a first inspection that failed, and is unhealthy meanwhile', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   stage.plane.fault = () => {
@@ -435,7 +435,7 @@ test('a first inspection that fails is tried again, and is not healthy', async (
   assert.equal(healthz(stage.agent.conditions()).ok, true);
 });
 
-test('a call that hangs makes the node unhealthy', async () => {
+test('is unhealthy while a call hangs', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 1);
@@ -455,7 +455,7 @@ test('a call that hangs makes the node unhealthy', async () => {
   await clock.until('all', () => stage.isEqual());
 });
 
-test('two Services that exchange their addresses are written together', async () => {
+test('writes two Services that exchange their addresses together', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
@@ -471,7 +471,7 @@ test('two Services that exchange their addresses are written together', async ()
   assert.equal(stage.plane.calls.length - before, 3);
 });
 
-test('an address that changes hands is given up before it is taken', async () => {
+test('releases an address before another row gets it', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 1);
@@ -485,7 +485,7 @@ test('an address that changes hands is given up before it is taken', async () =>
   assert.equal(stage.plane.calls.length - before, 2);
 });
 
-test('changed settings and a changed node are followed', async () => {
+test('follows changed settings and a changed node', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 1);
@@ -510,7 +510,7 @@ test('changed settings and a changed node are followed', async () => {
   assert.deepEqual(healthz(stage.agent.conditions()).failing, ['nodeEligible']);
 });
 
-test('an observer that throws affects no other', async () => {
+test('isolates other observers from one that throws', async () => {
   const clock = new VirtualClock();
   const broken = {
     onAcknowledged: () => {
@@ -522,7 +522,7 @@ test('an observer that throws affects no other', async () => {
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('a source that breaks its contract ends the agent with its error', async () => {
+test('ends with the error of a source that breaks its contract', async () => {
   const clock = new VirtualClock();
   const source = {
     health: () => [],

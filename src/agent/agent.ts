@@ -41,7 +41,7 @@ export interface AgentOptions {
   readonly plane: DataPlane;
   readonly source: Source;
   readonly addresses: MachineAddresses;
-  /** Undefined: ports that processes hold are not known, and nothing waits for them. */
+  /** Undefined: the ports that processes hold are not watched, and nothing waits for them. */
   readonly hostSockets?: HostSockets;
   readonly settings: AgentSettings;
   readonly needs: ModeNeeds;
@@ -127,7 +127,7 @@ export class Agent {
     );
   }
 
-  /** Follows new settings; what cannot change while running stays as it was. */
+  /** Applies new settings; those that cannot change while running keep their value. */
   reconfigure(settings: AgentSettings): void {
     const { nodeObject, masquerade } = this.#context.intake.settings;
     const { markBit } = masquerade;
@@ -139,12 +139,12 @@ export class Agent {
     this.#changed();
   }
 
-  /** What this node should do, row by row, for commands that explain or compare. */
+  /** The desired rows of this node, for commands that explain or compare. */
   get table(): ForwardingTable {
     return this.#context.intake.table;
   }
 
-  /** What the data plane must know of the machine beside the rows. */
+  /** The facts of the machine that the data plane needs besides the rows. */
   get facts(): NodeFacts {
     return this.#context.intake.facts;
   }
@@ -154,7 +154,7 @@ export class Agent {
     return this.#context.intake.missing();
   }
 
-  /** What the kernel should have, for a plane's `diff`. */
+  /** The desired state of the kernel, for a plane's `diff`. */
   desired(): Desired {
     const { facts, table } = this.#context.intake;
     return { facts, rows: table.rows() };
@@ -165,7 +165,7 @@ export class Agent {
     return this.#reconciler.healthChecks.all;
   }
 
-  /** Of the rows that are desired. */
+  /** The contents of the desired rows. */
   noLocal(): readonly NoLocalCount[] {
     return this.#reconciler.noLocal.counts();
   }

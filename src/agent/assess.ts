@@ -23,7 +23,7 @@ export interface Assessed {
   readonly sources: readonly SourceHealth[];
   /** Undefined: there is no API server. */
   readonly server?: ServerReport | undefined;
-  /** What has not been told completely yet. */
+  /** Inputs that are not complete yet. */
   readonly missing: readonly string[];
   readonly firstSyncAtMs: number | undefined;
   readonly pendingCount: number;
@@ -39,10 +39,10 @@ export interface Assessed {
   readonly node: KnownNode;
 }
 
-/** Says since when a condition has been as it is, where that does not follow from anything else. */
+/** Returns since when a condition has its value, where that does not follow from anything else. */
 export type SinceOf = (name: string, isTrue: boolean) => number;
 
-/** From what is known to what can be said. */
+/** Derives the conditions from the known facts. */
 export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
   const say = (name: string, isTrue: boolean, why: string): Condition => {
     return { isTrue, sinceMs: sinceOf(name, isTrue), why };

@@ -7,7 +7,7 @@ interface Said {
   readonly sinceMs: number;
 }
 
-/** Remembers since when each condition is true or false, and logs when one changes. */
+/** Records since when each condition is true or false, and logs when one changes. */
 export class ConditionBook {
   readonly #log: Logger;
   readonly #said = new Map<string, Said>();
@@ -26,7 +26,7 @@ export class ConditionBook {
     if (before?.isTrue === now.isTrue) return before.sinceMs;
     this.#said.set(name, now);
     const { isTrue } = now;
-    // At every start all become true, one after the other; of the single watches `apiFresh` tells.
+    // At every start all become true, one after the other; `apiFresh` covers the single watches.
     const isNews = (!isTrue || this.#wereTrue.has(name)) && !name.startsWith('connected.');
     if (isTrue) this.#wereTrue.add(name);
     if (before !== undefined) {

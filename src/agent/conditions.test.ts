@@ -35,11 +35,11 @@ function verdicts(more: Partial<Assessed>): Record<'livez' | 'readyz' | 'healthz
 
 const OK: Verdict = { ok: true, failing: [] };
 
-test('all is well', () => {
+test('is healthy when all conditions hold', () => {
   assert.deepEqual(verdicts({}), { livez: OK, readyz: OK, healthz: OK });
 });
 
-test('a change that waits for twice the sync period makes its family unhealthy', () => {
+test('a change that is pending for twice the sync period makes its family unhealthy', () => {
   const waiting = (ms: number): Partial<Assessed> => ({
     pendingSinceMs: { IPv4: undefined, IPv6: WELL.nowMs - ms },
   });
@@ -54,7 +54,7 @@ test('before the first sync a node is alive but not ready', () => {
   assert.deepEqual(verdicts({ firstSyncAtMs: undefined }), expected);
 });
 
-test('a node that is about to go gets no traffic of load balancers', () => {
+test('a node that is about to be removed gets no traffic from load balancers', () => {
   const leaving = { livez: OK, readyz: OK, healthz: { ok: false, failing: ['nodeEligible'] } };
   const node = (more: Partial<typeof NODE>): Partial<Assessed> => ({
     node: { state: 'present', object: { ...NODE, ...more } },
@@ -67,7 +67,7 @@ test('a node that is about to go gets no traffic of load balancers', () => {
   assert.deepEqual(verdicts({ node: { state: 'unknown' }, expectsNode: false }).healthz, OK);
 });
 
-test('an unreachable API, drift and errors are reported but are no reason to restart', () => {
+test('an unreachable API, drift and errors are reported without a restart', () => {
   const failure = { code: 'BAD', message: 'refused', next: '', atMs: 0 };
   const sources = [
     { kind: 'slice', connected: false, lastHeardAtMs: 940_000, skippedCount: 0 },

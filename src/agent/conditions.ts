@@ -14,34 +14,34 @@ export interface Condition {
 export interface FamilyCondition extends Condition {
   /** When the oldest change that the kernel has not got came up; undefined: it has all. */
   readonly oldestPendingAtMs?: number;
-  /** When the kernel last had everything that was wanted; undefined: never yet. */
+  /** When the kernel last had the whole desired state; undefined: never yet. */
   readonly lastSyncedAtMs?: number;
 }
 
 export interface Conditions {
   /** The watch of each kind is established. While it is not, the kernel keeps its rows. */
   readonly connected: Readonly<Record<Kind, Condition>>;
-  /** Every kind has been heard of lately: what is desired is what the cluster wants now. */
+  /** Every kind was received recently: the desired state is that of the cluster now. */
   readonly apiFresh: Condition;
   /** The API server has everything that changes how Services are served. */
   readonly apiComplete: Condition;
-  /** Every kind has told its first complete list: from here on the kernel is written to. */
+  /** The first list of every kind is complete: from here on the kernel is written to. */
   readonly listed: Condition;
-  /** The kernel has had everything once since the start. Once true it stays so. */
+  /** The kernel has had the whole desired state once since the start. Once true it stays so. */
   readonly firstSync: Condition;
   /** The kernel has everything now. */
   readonly synced: Condition;
   /** No change has waited for the kernel for longer than twice the sync period. */
   readonly timely: Readonly<Record<Family, FamilyCondition>>;
-  /** Nothing that was tried last has failed. */
+  /** No last attempt has failed. */
   readonly errorFree: Condition;
   /** No other process has changed our kernel objects within the last ten minutes. */
   readonly undisturbed: Condition;
   /** A change of our kernel objects by another process would be reported. */
   readonly watching: Condition;
-  /** No row is written in parts, and no namespace waits for its turn for more than a second. */
+  /** No row is written in parts, and no namespace waits in the queue for more than a second. */
   readonly unpaced: Condition;
-  /** No Service has so many affinity clients that new ones are not remembered. */
+  /** No Service is at its affinity quota, so that all new clients are stored. */
   readonly affinityRoom: Condition;
   /** Every address and port that a Service claims is served. */
   readonly addressesServed: Condition;

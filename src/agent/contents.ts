@@ -1,11 +1,11 @@
 import type { ForwardingTable } from '../forwarding/table.ts';
 
-/** What the rows of a node are made of. */
+/** The contents of the rows of a node. */
 export interface Contents {
   readonly services: number;
-  /** Addresses and ports that are served; a node port is one, on however many addresses. */
+  /** Served addresses and ports; a node port counts as one, on any number of addresses. */
   readonly frontends: number;
-  /** Of all service ports together: a pod with two ports is two. */
+  /** Over all service ports: a pod with two ports is two. */
   readonly endpoints: number;
 }
 

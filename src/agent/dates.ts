@@ -8,8 +8,8 @@ import type { AgentSnapshot, FailingRow } from './snapshot.ts';
 export type DateOf = (atMs: number) => number;
 
 /**
- * Dates as the wall clock has them now. Kept as a date, a time would be wrong as soon as the clock is
- * set; its age never is, so whoever is shown a date is shown now minus the age.
+ * Dates by the current wall clock. A stored date would be wrong as soon as the clock is set; an age
+ * never is, so a date is computed as now minus the age when it is shown.
  */
 export function datesBy(clock: Pick<Clock, 'monotonicMs' | 'wallMs'>): DateOf {
   const aheadMs = clock.wallMs() - clock.monotonicMs();

@@ -21,9 +21,9 @@ export interface Entry {
   /** When it was queued. */
   readonly queuedAtMs: number;
   failure?: RowFailure;
-  /** While `applied` is `unknown`: rows of which the kernel may have a part. */
+  /** While `applied` is `unknown`: rows that the kernel may have in part. */
   leftovers?: readonly Forwarding[];
-  /** It is being written in parts; what is desired meanwhile waits until they are finished. */
+  /** It is being written in parts; a new desired state waits until they are finished. */
   parts?: Parts;
 }
 
@@ -31,7 +31,7 @@ export interface Entry {
 export interface Parts {
   /** The plane must be called with this same object until it is finished. */
   readonly change: RowChange;
-  /** Kernel objects that it may touch altogether. */
+  /** Total of kernel objects that it may change. */
   readonly objectCount: number;
   writtenCount: number;
   /** On the monotonic clock. */
@@ -41,7 +41,7 @@ export interface Parts {
 }
 
 export interface Refused {
-  /** `row`: it failed by itself. `plane`: it was among rows of which none could be written. */
+  /** `row`: it failed on its own. `plane`: it was among rows of which none could be written. */
   readonly scope: FailureScope;
   readonly retryAtMs: number;
   readonly last: Failure;
@@ -64,8 +64,8 @@ export function changeOf({ key, id, applied, desired, parts }: Entry): RowChange
 }
 
 /**
- * For observers. An `unknown` row is new to them when it is written; when it is removed they get the
- * oldest row that the kernel may have had a part of, for they must learn that it is gone.
+ * For observers. An `unknown` row is new to them when it is written; when it is removed they get
+ * the oldest row that the kernel may have had in part, because they must learn that it is gone.
  */
 export function acknowledgedChange(
   { key, before, after }: RowChange,

@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto';
 import { microTime } from './servers/go-time.ts';
 
-/** Who speaks. */
+/** The reporting controller. */
 export interface EventAbout {
   readonly nodeName: string;
-  /** Of the machine; tells several of us apart. */
+  /** The machine's name; distinguishes several instances. */
   readonly hostName: string;
 }
 
 export interface Notice {
   readonly type: 'Normal' | 'Warning';
-  /** As in kube-proxy, so that what looks for its Events finds ours. */
+  /** As in kube-proxy, so that tools that search for its Events find ours. */
   readonly reason: string;
   readonly action: string;
   readonly note: string;
-  /** What it is about, when not the Node. */
+  /** The object that it is about, when not the Node. */
   readonly service?: { readonly namespace: string; readonly name: string };
-  /** Every node of the cluster says the same: the Event has the same name, and exists once. */
+  /** Every node of the cluster writes the same: the Event has the same name, and exists once. */
   readonly isOfCluster?: boolean;
   /** Milliseconds since 1970. */
   readonly atMs: number;
-  /** Tells Events of the same millisecond apart. */
+  /** Distinguishes Events of the same millisecond. */
   readonly sequence: number;
 }
 
 const CONTROLLER = 'fairlead';
-/** The API keeps Events of what has no namespace in this one. */
+/** The API keeps Events of objects without a namespace in this one. */
 const NODE_NAMESPACE = 'default';
-/** Beyond it the API refuses the Event. */
+/** Beyond it the API rejects the Event. */
 const NOTE_BYTES = 1024;
 const NANOSECONDS = 1_000_000n;
 
@@ -38,7 +38,7 @@ export function eventObject(notice: Notice, about: EventAbout): { path: string; 
   const name = service?.name ?? about.nodeName;
   const regarding =
     service === undefined
-      ? // `kubectl describe node` looks for Events whose UID is the name, as the kubelet writes it.
+      ? // `kubectl describe node` searches for Events whose UID is the name, as the kubelet writes it.
         { apiVersion: 'v1', kind: 'Node', name, uid: name }
       : { apiVersion: 'v1', kind: 'Service', namespace, name };
   const unique = notice.isOfCluster
@@ -66,7 +66,7 @@ export function eventObject(notice: Notice, about: EventAbout): { path: string; 
 function cut(note: string): string {
   const bytes = Buffer.from(note);
   if (bytes.length <= NOTE_BYTES) return note;
-  // A character that the cut went through is no character any more.
+  // Drop a character that was cut in two.
   return bytes
     .subarray(0, NOTE_BYTES)
     .toString('utf8')

@@ -14,7 +14,9 @@ export class TokenBucket {
     this.#tokens = options.burst;
   }
 
-  /** At a time of the monotonic clock. 0: go ahead. Otherwise so long to wait before asking again. */
+  /**
+   * At a time of the monotonic clock. 0: go ahead. Otherwise the time to wait before the next call.
+   */
   take(nowMs: number): number {
     const { burst, refillEveryMs } = this.#options;
     this.#countedAtMs ??= nowMs;

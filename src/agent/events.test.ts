@@ -49,7 +49,7 @@ function stage(t: TestContext, post?: EventPost): Stage {
 }
 
 describe('events', () => {
-  it('name a Service that is written in parts once in an hour, whatever they say', async (t) => {
+  it('name a Service that is written in parts once in an hour, whatever their text', async (t) => {
     const scene = stage(t);
     const service = { namespace: 'ns', name: 'huge' };
     for (const note of ['1 of 3', '2 of 3']) scene.events.servicePaced(service, note);
@@ -62,7 +62,7 @@ describe('events', () => {
     assert.deepEqual(notes, ['1 of 3', '1 of 2', '3 of 3']);
   });
 
-  it('that every node would write alike have one name in the cluster', async (t) => {
+  it('that every node would write are one object in the cluster', async (t) => {
     const name = async (laterMs: number, isOfCluster: boolean): Promise<unknown> => {
       const scene = stage(t);
       scene.clock.jumpWall(laterMs);
@@ -129,7 +129,7 @@ describe('events', () => {
     assert.equal(new Set(posted.map(({ body }) => nameOf(body))).size, 2);
   });
 
-  it('that cannot be written are told of and forgotten', async (t) => {
+  it('that cannot be written are reported and dropped', async (t) => {
     const failure = new Error('forbidden');
     let calls = 0;
     const { events, problems, clock } = stage(t, async () => {
@@ -162,7 +162,7 @@ describe('events', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('say the same only once in ten minutes', async (t) => {
+  it('are written only once in ten minutes with the same text', async (t) => {
     const { events, posted, clock } = stage(t);
     const service = { namespace: 'shop', name: 'web' };
     for (let time = 0; time < 5; time++) events.serviceHealthFailed(service, 'taken');
@@ -174,7 +174,7 @@ describe('events', () => {
     assert.equal(posted.length, 2);
   });
 
-  it('say the same again after ten minutes and not before, wherever the wall clock is set', async (t) => {
+  it('are written again after ten minutes and not before, wherever the wall clock is set', async (t) => {
     const { events, posted, clock } = stage(t);
     const service = { namespace: 'shop', name: 'web' };
     const say = async (): Promise<void> => {
@@ -202,7 +202,7 @@ describe('events', () => {
     assert.equal(posted.length, 32, 'the queue');
   });
 
-  it('are cut to what the API takes, between characters', async (t) => {
+  it('are cut to the limit of the API, between characters', async (t) => {
     const { events, posted, clock } = stage(t);
     events.starting(`x${'ä'.repeat(1000)}`);
     await clock.settle();

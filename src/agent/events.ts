@@ -9,7 +9,7 @@ export type EventPost = (path: string, body: object, signal: AbortSignal) => Pro
 export interface EventsOptions {
   readonly about: EventAbout;
   readonly post: EventPost;
-  /** An Event was not written, for logs; nothing else comes of it. */
+  /** An Event was not written, for logs; it has no other effect. */
   readonly onProblem: (error: unknown) => void;
   readonly clock: Clock;
 }
@@ -17,21 +17,21 @@ export interface EventsOptions {
 const QUEUE_LENGTH = 32;
 const POST_DEADLINE_MS = 10_000;
 const REPEAT_AFTER_MS = 600_000;
-/** What it says changes all the time, so the same Service is named once in an hour whatever it is. */
+/** Its text changes all the time, so the same Service is named once in an hour for any text. */
 const REPEAT_PACED_AFTER_MS = 3_600_000;
 const REMEMBERED_COUNT = 256;
 const BURST = 10;
 const REFILL_EVERY_MS = 5_000;
 
 /**
- * Tells people through the cluster. Best effort: at most ten Events at once and one every five
- * seconds, the same one not twice within ten minutes, and those that find no place are left out.
- * Nothing waits for it.
+ * Writes Events to the cluster. Best effort: at most ten at once and one every five seconds, the
+ * same one not twice within ten minutes, and those beyond the queue are dropped. Nothing waits for
+ * it.
  */
 export class Events {
   readonly #options: EventsOptions;
   readonly #queue: Notice[] = [];
-  /** When what was said last, by words. */
+  /** The time of the last Event, by text. */
   readonly #saidAtMs = new Map<string, number>();
   readonly #bucket = new TokenBucket({ burst: BURST, refillEveryMs: REFILL_EVERY_MS });
   #sequence = 0;
@@ -59,7 +59,10 @@ export class Events {
     this.#say({ type: 'Normal', reason, action: 'WriteInParts', note, service }, repeat);
   }
 
-  /** An address that a Service claims is not served. Where every node finds the same, one says it. */
+  /**
+   * An address that a Service claims is not served. Where every node finds the same, one reports
+   * it.
+   */
   addressNotServed(
     service: { namespace: string; name: string },
     { note, isOfCluster }: { note: string; isOfCluster: boolean },
@@ -73,7 +76,7 @@ export class Events {
     this.#say({ type: 'Warning', reason: 'NodePortHeld', action: 'Program', note, service });
   }
 
-  /** Sends what is said, until the signal is aborted. */
+  /** Sends queued Events until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const notice = this.#queue[0];
@@ -103,7 +106,7 @@ export class Events {
     return false;
   }
 
-  /** Waits for a turn; false: told to stop meanwhile. */
+  /** Waits for the rate limit; false: aborted meanwhile. */
   async #admitted(signal: AbortSignal): Promise<boolean> {
     const waitMs = this.#bucket.take(this.#options.clock.monotonicMs());
     if (waitMs === 0) return true;
@@ -130,7 +133,7 @@ export class Events {
   }
 }
 
-/** What makes two Events the same, and how long the second is left out. */
+/** The identity of an Event, and how long a second one is left out. */
 interface Repeat {
   readonly words: readonly unknown[];
   readonly afterMs: number;

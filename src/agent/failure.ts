@@ -23,7 +23,7 @@ export function failureOf(error: unknown, atMs: number): Failure {
   return { code: 'PLANE_UNEXPECTED', message, next, atMs };
 }
 
-/** What happened, and below it why, as far down as is known. */
+/** What happened, and below it the chain of causes. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message === '' ? error.name : error.message;

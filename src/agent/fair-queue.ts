@@ -11,28 +11,30 @@ export interface Lane {
 
 interface OwnLane extends Lane {
   readonly rows: Map<ServicePortKey, Entry>;
-  /** What it may still take in its turn, in kernel objects; below zero it has had more than its share. */
+  /**
+   * Its remaining budget in kernel objects (deficit); below zero it has had more than its share.
+   */
   credit: number;
   lastPartAtMs: number | undefined;
 }
 
-/** What one step may hold. */
+/** The limits of one step. */
 export interface StepLimits {
   readonly rows: number;
-  /** Kernel objects. A row that alone has more makes a step of its own. */
+  /** Kernel objects. A single row with more gets a step of its own. */
   readonly objects: number;
 }
 
-/** What a row costs beside its objects, so that many small rows use up a turn too. */
+/** The cost of a row besides its objects, so that many small rows use up a budget too. */
 const OBJECTS_PER_ROW = 16;
 
 /**
- * Rows that wait, fair between namespaces: round robin over them, each turn worth about the same
+ * Queued rows, fair between namespaces: round robin over them, each round worth about the same
  * number of kernel objects, and first in first out within one. A namespace that floods the queue
- * delays the first row of another by one turn, not by its whole backlog.
+ * delays the first row of another by one round, not by its whole backlog.
  */
 export class FairQueue {
-  /** The namespace whose turn is next comes first. */
+  /** In round-robin order: the next namespace is first. */
   readonly #lanes = new Map<string, OwnLane>();
   readonly #objectsPerTurn: number;
   #size = 0;
@@ -86,7 +88,7 @@ export class FairQueue {
   take(limits: StepLimits): Entry[] {
     const step = new Step(limits);
     const cursors = new Map<OwnLane, Cursor>();
-    // A lane that had its turn goes to the end of the map, where this loop meets it again.
+    // A lane that was served goes to the end of the map, where this loop meets it again.
     for (const [namespace, lane] of this.#lanes) {
       const cursor = cursors.get(lane) ?? new Cursor(lane.rows);
       if (cursor.head === undefined) continue;
@@ -94,7 +96,7 @@ export class FairQueue {
       lane.credit = Math.min(lane.credit, 0) + this.#objectsPerTurn;
       const before = step.taken.length;
       takeTurn(lane, cursor, step);
-      // A row that does not fit any more must be the first of the next step, or it might never fit.
+      // A row that does not fit must be the first of the next step, or it might never fit.
       if (!step.isFull || step.taken.length > before) {
         this.#lanes.delete(namespace);
         this.#lanes.set(namespace, lane);
@@ -113,7 +115,7 @@ function takeTurn(lane: OwnLane, cursor: Cursor, step: Step): void {
     cursor.advance();
     if (step.isFull) return;
   }
-  // Whoever has nothing left saves nothing for later.
+  // An empty lane keeps no budget for later.
   if (cursor.head === undefined) lane.credit = Math.min(lane.credit, 0);
 }
 
@@ -144,7 +146,7 @@ class Step {
   /** Gives what it costs; undefined: it does not fit. */
   take(entry: Entry): number | undefined {
     const { rows, objects } = this.#limits;
-    // Of a row that is larger than a step one part is written.
+    // For a row that is larger than a step, one part is written.
     const weight = Math.min(entryWeight(entry), objects);
     if (this.taken.length > 0 && this.#objectCount + weight > objects) {
       this.isFull = true;

@@ -15,7 +15,7 @@ const BALANCED = service({
   healthCheckNodePort: 32100,
 });
 
-test('only Services with a health port are counted, and each change is told once', async () => {
+test('counts only Services with a health port, and reports each change once', async () => {
   const clock = new VirtualClock();
   const told: [string, ServiceHealthCheck['localEndpoints'] | undefined][] = [];
   const onHealthCheck = (name: string, check: ServiceHealthCheck | undefined): void =>
@@ -51,7 +51,7 @@ test('only Services with a health port are counted, and each change is told once
   ]);
 });
 
-test('good news waits for the kernel, bad news does not', async () => {
+test('reports more endpoints after the kernel has the rows, and fewer at once', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock).start();
   await clock.settle();
@@ -83,7 +83,7 @@ function balanced(index: number): ServiceObject {
   return numbered('ns', index, { type, externalTrafficPolicy, healthCheckNodePort });
 }
 
-test('counts the endpoints of a Service once for each change, however long it waits', async () => {
+test('counts the endpoints of a Service once for each change, however long it is pending', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock);
   const slicesOf = stage.agent.table.slicesOf.bind(stage.agent.table);
@@ -101,7 +101,7 @@ test('counts the endpoints of a Service once for each change, however long it wa
   assert.ok(count <= 2000, `${count} counts of 1000 Services`);
 });
 
-test('tells no good news of a Service whose rows are not compiled yet', async () => {
+test('does not report more endpoints of a Service whose rows are not compiled yet', async () => {
   const clock = new VirtualClock();
   const early: string[] = [];
   const onHealthCheck = (name: string, check: ServiceHealthCheck | undefined): void => {

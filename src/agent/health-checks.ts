@@ -24,8 +24,8 @@ export interface HealthChecksOptions {
 }
 
 /**
- * What the health ports of Services must tell load balancers. Worse news is told at once, better
- * news when the kernel has the rows that make it true.
+ * The state of the health ports of Services, for load balancers. Fewer endpoints are reported at
+ * once, more endpoints when the kernel has the rows for them.
  */
 export class HealthChecks {
   readonly #options: HealthChecksOptions;
@@ -33,9 +33,9 @@ export class HealthChecks {
   /** The cluster changed something of them, and their rows may not have been compiled since. */
   readonly #received = new Set<string>();
   readonly #touched = new Set<string>();
-  /** Better news that is told when the kernel has the rows, as it was counted. */
+  /** Increases that are reported when the kernel has the rows, as counted. */
   readonly #waiting = new Map<string, ServiceHealthCheck>();
-  /** Of those that wait, the ones of which the kernel has taken a row since. */
+  /** The pending ones with a row that the kernel has accepted since. */
   readonly #settled = new Set<string>();
   /** Slices that were counted, and the Service they were counted for. */
   readonly #countedFor = new Map<string, string>();
@@ -59,7 +59,7 @@ export class HealthChecks {
     if (service !== undefined) this.#received.add(service);
   }
 
-  /** The rows of the Service are compiled: whether the kernel has them can be told from now on. */
+  /** The rows of the Service are compiled: from now on it is known whether the kernel has them. */
   serviceTaken(service: string): void {
     this.#received.delete(service);
     if (this.#isRelevant(service)) this.#touched.add(service);

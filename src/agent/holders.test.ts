@@ -39,7 +39,7 @@ function addresses(count: number, from = 0): Frontend[] {
 }
 
 describe('Holders', () => {
-  it('know a row that gives up an address, until it has', () => {
+  it('have a row that releases an address, until it has released it', () => {
     const holders = new Holders();
     const giver = entry(row([frontend('198.18.0.1'), frontend('198.18.0.2')]), row([]));
     giver.desired = row([frontend('198.18.0.2'), frontend('198.18.0.3')]);
@@ -52,7 +52,7 @@ describe('Holders', () => {
     assert.ok(holders.isEmpty);
   });
 
-  it('count a frontend that another Service has as not had', () => {
+  it('ignore a frontend that another Service owns', () => {
     const lost = row([
       frontend('198.18.0.1', { notServed: { reason: 'other-service', service: 'ns/old' } }),
     ]);
@@ -66,7 +66,7 @@ describe('Holders', () => {
     assert.deepEqual(wantedClaims(entry(undefined, had)), ['IPv4 TCP 198.18.0.1 80']);
   });
 
-  it('read no address of rows that share their frontends', () => {
+  it('read no addresses of rows that share their frontends', () => {
     const frontends = new Proxy([frontend('198.18.0.1')], {
       get: () => assert.fail('the frontends are read'),
     });

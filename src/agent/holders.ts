@@ -10,7 +10,7 @@ import type { Entry } from './entry.ts';
 export class Holders {
   readonly #byClaim = new Map<string, Entry>();
 
-  /** No row is about to give up an address: there is nothing to wait for. */
+  /** No row is about to release an address: there is nothing to wait for. */
   get isEmpty(): boolean {
     return this.#byClaim.size === 0;
   }
@@ -50,15 +50,18 @@ function mayHold({ applied, parts, leftovers }: Entry): boolean {
 }
 
 /**
- * While a row is written in parts the kernel may already have what the last part makes complete; and
- * of an `unknown` row, what was there before. Two such rows that want each other's addresses
- * could otherwise never be written, unless they happen to be in one transaction.
+ * While a row is written in parts the kernel may already have addresses that only the last part
+ * completes; for an `unknown` row, also what was there before. Two such rows that want each other's
+ * addresses could otherwise never be written, unless they happen to be in one transaction.
  */
 function heldRows({ applied, parts, leftovers = [] }: Entry): readonly Forwarding[] {
   return [knownRow(applied), parts?.change.after, ...leftovers].filter((row) => row !== undefined);
 }
 
-/** What the one row has and the other has not. Rows that differ in endpoints only share frontends. */
+/**
+ * The frontends of one row that the other lacks. Rows that differ in endpoints only share
+ * frontends.
+ */
 function claimsBeyond(
   row: Forwarding | undefined,
   other: Forwarding | undefined,

@@ -15,10 +15,10 @@ export interface SocketOwner {
 /** The ports that processes of the machine hold at present. */
 export interface HostSockets {
   /**
-   * Tells all of them soon after the start, and again all of them after each change, until the
+   * Reports all of them soon after the start, and the full list again after each change, until the
    * signal is aborted; resolves then.
    */
   run(onChange: (sockets: readonly HeldPort[]) => void, signal: AbortSignal): Promise<void>;
-  /** Who has which, by inode, as far as it can be seen from here. */
+  /** The owning processes by inode, as far as they are visible from here. */
   owners(inodes: ReadonlySet<number>): Promise<ReadonlyMap<number, SocketOwner>>;
 }

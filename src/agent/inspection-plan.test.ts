@@ -10,7 +10,7 @@ function planAt(nowMs: number): InspectionPlan {
   return plan;
 }
 
-test('drift: soon, and not put off by more of it', () => {
+test('inspects soon after drift, and is not delayed by more of it', () => {
   const plan = planAt(0);
   for (let atMs = 100; atMs < 200; atMs += 5) plan.wantAfterDrift(atMs);
   assert.equal(plan.nextAtMs(false), 120);
@@ -19,7 +19,7 @@ test('drift: soon, and not put off by more of it', () => {
   assert.equal(plan.take(121, true), undefined);
 });
 
-test('drift without end: half of the time is left for the rest', () => {
+test('leaves half of the time for other work under continuous drift', () => {
   const plan = planAt(0);
   plan.wantAfterDrift(1000);
   plan.take(1020, true);
@@ -28,7 +28,7 @@ test('drift without end: half of the time is left for the rest', () => {
   assert.equal(plan.nextAtMs(true), 2020);
 });
 
-test('everything wins over suspects, and is not lost to more drift', () => {
+test('prefers a full inspection to suspects, and keeps it after more drift', () => {
   const plan = planAt(0);
   plan.wantAfterDrift(1000);
   plan.wantEverything('watch was interrupted', 1001);
@@ -37,7 +37,7 @@ test('everything wins over suspects, and is not lost to more drift', () => {
   assert.deepEqual([depth, sinceMs, notBeforeMs], ['everything', 1000, 1001]);
 });
 
-test('the periodic inspection waits until nothing else is to be done', () => {
+test('delays the periodic inspection until nothing else is pending', () => {
   const plan = planAt(0);
   assert.equal(plan.take(700_000, false), undefined);
   assert.equal(plan.nextAtMs(true), 600_000);

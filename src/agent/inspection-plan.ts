@@ -2,7 +2,7 @@ import type { InspectionDepth } from '../dataplanes/contract.ts';
 import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { InspectionReason } from './observer.ts';
 
-/** A burst of reports is gathered so long before the kernel is inspected. */
+/** A burst of reports is collected for this long before the kernel is inspected. */
 const GATHER_MS = 20;
 
 export interface WantedInspection {

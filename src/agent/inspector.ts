@@ -6,7 +6,7 @@ import { type Failure, failureOf } from './failure.ts';
 import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
 import type { InspectionReason, InspectionReport } from './observer.ts';
 
-/** Compares the kernel with what is desired, and corrects which rows count as applied. */
+/** Compares the kernel with the desired state, and corrects which rows count as applied. */
 export class Inspector {
   readonly #context: Context;
   readonly #plan: InspectionPlan;
@@ -29,13 +29,16 @@ export class Inspector {
     return this.#failure;
   }
 
-  /** Gives the facts that the plane has now, or nothing if it failed. Changes must have been taken from the table just before. */
+  /**
+   * Returns the facts that the plane has now, or undefined if it failed. Changes must have been
+   * taken from the table just before.
+   */
   async inspect(wanted: WantedInspection): Promise<NodeFacts | undefined> {
     const { plane, intake, outstanding, clock } = this.#context;
     const { facts } = intake;
     const rows = intake.table.rows();
-    // Of what was not reported a plane assumes that it is as desired, which is not true of rows
-    // that are still to be written.
+    // A plane assumes that unreported rows are as desired, which is not true of rows that are still
+    // to be written.
     const depth = outstanding.size > 0 ? 'everything' : wanted.depth;
     const startedAtMs = clock.monotonicMs();
     let inspection: Inspection;
@@ -84,12 +87,12 @@ export class Inspector {
     for (const row of rows) {
       const key = servicePortKey(row.id);
       if (!right.has(key)) wrong.push(row);
-      // An inspection of what was reported says nothing about rows that are still to be written.
+      // An inspection of reported changes does not cover rows that are still to be written.
       else if (depth === 'everything') settled.push(...entryOf(outstanding.get(key)));
     }
     this.#settle(settled, reason);
     for (const row of urgentFirst(wrong)) {
-      // At the start there is nearly always nothing of them.
+      // At the start the kernel nearly always has none of them.
       outstanding.distrust(row, { nowMs, leftovers: reason === 'start' ? [] : [row] });
     }
     return wrong.length;
@@ -105,7 +108,7 @@ export class Inspector {
     });
     for (const entry of entries) outstanding.acknowledge(entry);
     const ended = propagations.acknowledged(entries, atMs);
-    // At the start every row that is found is settled at once; `onFirstSync` tells of them together.
+    // At the start every row that is found is settled at once; `onFirstSync` reports them together.
     if (reason === 'start' || changes.length === 0) return;
     const acknowledged = { changes, atMs, durationMs: 0, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
@@ -127,7 +130,7 @@ function entryOf(entry: Entry | undefined): Entry[] {
   return entry === undefined ? [] : [entry];
 }
 
-/** Without names and without the API nothing else on the node works either. */
+/** Without DNS and the API nothing else on the node works either. */
 function urgentFirst(rows: readonly Forwarding[]): Forwarding[] {
   const isUrgent = ({ id, frontends }: Forwarding): boolean =>
     (id.namespace === 'default' && id.service === 'kubernetes') ||

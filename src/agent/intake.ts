@@ -9,16 +9,16 @@ import type { HeldPort } from './host-sockets.ts';
 import type { ModeNeeds } from './mode-needs.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
-/** What an event was about, for those who measure. */
+/** The object of an event, for measurements. */
 export interface Touched {
-  /** `namespace/name`; undefined when the event does not say. */
+  /** `namespace/name`; undefined when the event does not have it. */
   readonly service?: string;
   /** `namespace/name`. */
   readonly slice?: string;
   readonly triggeredAtMs?: number;
 }
 
-/** The Node object of this machine. A deleted one is remembered: what it said still holds for the kernel. */
+/** The Node object of this machine. A deleted one is kept: its values still apply to the kernel. */
 export type KnownNode =
   | { readonly state: 'unknown' }
   | { readonly state: 'present' | 'deleted'; readonly object: NodeObject };
@@ -27,11 +27,11 @@ export interface IntakeOptions {
   readonly settings: AgentSettings;
   readonly needs: ModeNeeds;
   readonly nodeName: string;
-  /** Whether somebody tells the ports that processes of the machine hold. */
+  /** Whether the ports that processes of the machine hold are watched. */
   readonly expectsHostSockets?: boolean;
 }
 
-/** Everything the agent is told, brought together into what this node should do. */
+/** Joins all inputs of the agent into the desired state of this node. */
 export class Intake {
   readonly table: ForwardingTable;
   readonly #nodeName: string;
@@ -40,7 +40,7 @@ export class Intake {
   #node: KnownNode = { state: 'unknown' };
   #machineAddresses: readonly string[] | undefined;
   readonly #expectsHostSockets: boolean;
-  /** Undefined: to be told yet. */
+  /** Undefined: not received yet. */
   #hostSockets: readonly HeldPort[] | undefined;
   readonly #serviceRanges = new Map<string, readonly string[]>();
   readonly #listed = new Set<Kind>();
@@ -69,13 +69,13 @@ export class Intake {
     return this.#node;
   }
 
-  /** Whether everything has been told once; asked with each of a hundred thousand events of a start. */
+  /** Whether every input is complete; called for each of a hundred thousand events at a start. */
   get isComplete(): boolean {
     const isListed = this.#expectedKinds.every((kind) => this.#listed.has(kind));
     return isListed && !this.#isWaitingForAddresses && this.#hostSockets !== undefined;
   }
 
-  /** What has not been told completely yet, in words. Nothing may be written before it has. */
+  /** The inputs that are not complete yet, in words. Nothing may be written before they are. */
   missing(): string[] {
     const kinds = this.#expectedKinds.filter((kind) => !this.#listed.has(kind));
     return [

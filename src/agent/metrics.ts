@@ -6,10 +6,10 @@ export interface MetricDefinition<L extends string> {
   readonly labels?: readonly L[];
 }
 
-/** What one metric looks like from outside of this file; label values come in the order of the names. */
+/** The interface of one metric; label values come in the order of the names. */
 export interface CounterMetric {
   add(amount: number, ...labels: readonly string[]): void;
-  /** For what is counted elsewhere and only shown here. */
+  /** For values that are counted elsewhere and only shown here. */
   replace(total: number, ...labels: readonly string[]): void;
 }
 
@@ -22,8 +22,8 @@ export interface HistogramMetric {
 }
 
 /**
- * A set of metrics and their text. The only place that knows the library, so that what is measured
- * and how it is written can change apart.
+ * A set of metrics and their text. Only this file uses the library, so that metrics and their
+ * format can change independently.
  */
 export class MetricSet {
   readonly contentType: string = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -34,7 +34,7 @@ export class MetricSet {
     return {
       add: (amount, ...labels) => counter.labels(...labels).inc(amount),
       replace: (total, ...labels) => {
-        // Without labels there is nothing to remove, only to begin again.
+        // Without labels there is nothing to remove, only to reset.
         if (labels.length === 0) counter.reset();
         else counter.remove(...labels);
         counter.labels(...labels).inc(total);

@@ -1,4 +1,4 @@
-/** What a mode needs of the agent beside rows. */
+/** The inputs that a mode needs from the agent besides rows. */
 export interface ModeNeeds {
   /** Addresses of the machine: the plane leaves them to packets, as a process may serve them. */
   readonly ownAddresses: boolean;

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import type { Forwarding, Outcome } from '../forwarding/model.ts';
 import { NoLocalCounts } from './no-local.ts';
 
-it('service ports whose endpoints are all elsewhere are counted as they come and go', () => {
+it('counts service ports whose endpoints are all on other nodes, as they come and go', () => {
   const counts = new NoLocalCounts();
   const first = row('IPv4', { internal: DROP, external: DROP });
   const second = row('IPv4', { internal: FORWARD, external: DROP });

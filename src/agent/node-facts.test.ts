@@ -17,7 +17,7 @@ function input(settings: Partial<AgentSettings> = {}, more: Partial<NodeInput> =
   };
 }
 
-test('pods are told by the first range of each family', () => {
+test('detects pods by the first range of each family', () => {
   const cidrs = ['10.244.3.7/16', '10.9.0.0/16', 'fd00:244::/56'];
   const { podDetection } = nodeFacts(input({ localTraffic: { by: 'ClusterCIDR', cidrs } }));
   assert.deepEqual(podDetection, {
@@ -26,7 +26,7 @@ test('pods are told by the first range of each family', () => {
   });
 });
 
-test('a mode that needs them is told the addresses of the machine, without IPv6 link-local ones', () => {
+test('has the addresses of the machine for a mode that needs them, without IPv6 link-local ones', () => {
   const machineAddresses = ['fe80::1', '10.96.0.10', '169.254.20.10', '127.0.0.1', 'fd00:0:0::a'];
   const facts = (needs: NodeInput['needs']) => nodeFacts(input({}, { needs, machineAddresses }));
   const own = ['10.96.0.10', '127.0.0.1', '169.254.20.10', 'fd00::a'];
@@ -34,13 +34,13 @@ test('a mode that needs them is told the addresses of the machine, without IPv6 
   assert.equal(facts({ ownAddresses: false }).ownAddresses, undefined);
 });
 
-test('a family without a range cannot tell pods', () => {
+test('cannot detect pods in a family without a range', () => {
   const of = input({ localTraffic: { by: 'ClusterCIDR', cidrs: ['10.0.0.0/8'] } });
   assert.equal(nodeFacts(of).podDetection.IPv6, undefined);
   assert.deepEqual(nodeView(of).detectsPods, { IPv4: true, IPv6: false });
 });
 
-test('the ranges of the node come from its object, and are missing without it', () => {
+test('takes the ranges of the node from its object, and has none without it', () => {
   const localTraffic = { by: 'NodeCIDR' } as const;
   const known = nodeFacts(input({ localTraffic }));
   assert.deepEqual(known.podDetection.IPv4, { by: 'cidr', cidr: '10.1.0.0/24' });
@@ -48,7 +48,7 @@ test('the ranges of the node come from its object, and are missing without it', 
   assert.deepEqual(nodeView(unknown).detectsPods, { IPv4: false, IPv6: false });
 });
 
-test('interfaces tell pods in both families', () => {
+test('detects pods by interface in both families', () => {
   const bridge = { by: 'BridgeInterface', interfaceName: 'cni0' } as const;
   assert.deepEqual(nodeFacts(input({ localTraffic: bridge })).podDetection.IPv6, {
     by: 'interface',
@@ -61,7 +61,7 @@ test('interfaces tell pods in both families', () => {
   });
 });
 
-test('node IPs: the first, and the first of the other family; a configured one wins', () => {
+test('takes the first node IP and the first of the other family; a configured one wins', () => {
   const addresses = ['172.30.1.1', '172.30.1.2', 'fd00:30::1', '198.51.100.1'];
   const node = { ...NODE, addresses };
   assert.deepEqual(nodeView(input({}, { node })).nodeIPs, ['172.30.1.1', 'fd00:30::1']);
@@ -70,7 +70,7 @@ test('node IPs: the first, and the first of the other family; a configured one w
   assert.deepEqual(nodeView(input({}, { node: undefined })).nodeIPs, []);
 });
 
-test('node ports on the primary addresses; all of a family that has none', () => {
+test('serves node ports on the primary addresses, or on all of a family that has none', () => {
   const nodePorts = { addresses: ['primary'], onLocalhost: false };
   const node = { ...NODE, addresses: ['172.30.1.1'] };
   assert.deepEqual(nodeFacts(input({ nodePorts }, { node })).nodePortAddresses, {
@@ -84,7 +84,7 @@ test('node ports on the primary addresses; all of a family that has none', () =>
   });
 });
 
-test('node ports in ranges: addresses of the machine within, no loopback', () => {
+test('serves node ports on addresses of the machine within the ranges, without loopback', () => {
   const machineAddresses = ['192.0.2.9', '127.0.0.1', '192.0.2.1', '10.0.0.1', 'fe80::1', '::1'];
   const within = (...addresses: string[]): unknown =>
     nodeFacts(input({ nodePorts: { addresses, onLocalhost: false } }, { machineAddresses }))
@@ -97,7 +97,7 @@ test('node ports in ranges: addresses of the machine within, no loopback', () =>
   assert.deepEqual(within('203.0.113.0/24', '::/0'), { IPv4: [], IPv6: 'all' });
 });
 
-test('keywords beside ranges add up, family by family', () => {
+test('combines keywords with ranges for each family', () => {
   const machineAddresses = ['172.30.1.1', '192.0.2.9', '127.0.0.1', 'fd00::9', '::1'];
   const node = { ...NODE, addresses: ['172.30.1.1'] };
   const served = (addresses: readonly string[], onLocalhost = false): unknown =>
@@ -120,7 +120,7 @@ test('keywords beside ranges add up, family by family', () => {
   });
 });
 
-test('families whose loopback is relayed are told as configured', () => {
+test('has the configured families whose loopback is relayed', () => {
   assert.equal(nodeFacts(input()).relayedLocalhost, undefined);
   const nodePorts = {
     addresses: 'all',
@@ -130,7 +130,7 @@ test('families whose loopback is relayed are told as configured', () => {
   assert.deepEqual(nodeFacts(input({ nodePorts })).relayedLocalhost, ['IPv6']);
 });
 
-test('service ranges are sorted, without those inside others and those that are none', () => {
+test('sorts service ranges, without those inside others and invalid ones', () => {
   const serviceRanges = ['fd00:96::/108', '10.96.0.0/12', '10.100.0.0/24', '10.96.0.0/12', 'x'];
   assert.deepEqual(nodeFacts(input({}, { serviceRanges })).serviceRanges, [
     '10.96.0.0/12',
@@ -138,14 +138,14 @@ test('service ranges are sorted, without those inside others and those that are 
   ]);
 });
 
-test('the mark is one bit, also the highest', () => {
+test('has a mark of one bit, also the highest', () => {
   const mark = (markBit: number): number =>
     nodeFacts(input({ masquerade: { all: false, markBit } })).masqueradeMark;
   assert.equal(mark(14), 0x4000);
   assert.equal(mark(31), 0x80000000);
 });
 
-test('without a Node object node ports are served only where it is said', () => {
+test('serves node ports only on configured addresses without a Node object', () => {
   const addressesFor = (
     addresses: NodePortSettings['addresses'],
     more: Partial<AgentSettings> = {},
@@ -166,7 +166,7 @@ test('without a Node object node ports are served only where it is said', () => 
   assert.deepEqual(addressesFor(['0.0.0.0/0']), { IPv4: 'all', IPv6: [] });
 });
 
-test('kinds of addresses that are not to be served are told to the model', () => {
+test('passes the kinds of addresses that are not served to the model', () => {
   assert.equal(nodeView(input()).unserved, undefined);
   const view = nodeView(
     input({
@@ -178,7 +178,7 @@ test('kinds of addresses that are not to be served are told to the model', () =>
   assert.deepEqual(view.unserved, ['external-ip', 'load-balancer-ip', 'node-port']);
 });
 
-test('client interfaces are sorted and each is there once; everybody needs none', () => {
+test('sorts client interfaces without duplicates; has none for all clients', () => {
   assert.equal(nodeFacts(input()).clientInterfaces, undefined);
   assert.deepEqual(nodeFacts(input({ clients: [] })).clientInterfaces, []);
   assert.deepEqual(nodeFacts(input({ clients: ['docker0', 'br-*', 'docker0'] })).clientInterfaces, [

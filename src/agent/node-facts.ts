@@ -20,7 +20,7 @@ export interface NodeInput {
   readonly serviceRanges: readonly string[];
 }
 
-/** What a data plane must know of this node. */
+/** The facts of this node for a data plane. */
 export function nodeFacts(input: NodeInput): NodeFacts {
   return {
     podDetection: byFamily((family) => podDetection(input, family)),
@@ -31,12 +31,12 @@ export function nodeFacts(input: NodeInput): NodeFacts {
     ...clientInterfaces(input.settings),
     serviceRanges: unionOf(input.serviceRanges),
     podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
-    // Not a shift: bit 31 would come out negative.
+    // Not a shift: bit 31 would be negative.
     masqueradeMark: 2 ** input.settings.masquerade.markBit,
   };
 }
 
-/** What the model must know of this node. */
+/** The facts of this node for the model. */
 export function nodeView(input: NodeInput): NodeView {
   const { settings, nodeName, node } = input;
   return {
@@ -107,7 +107,7 @@ function nodePortAddresses(input: NodeInput, family: Family): 'all' | readonly s
   if (addresses === 'none') return [];
   const ranges = rangesOf(addresses, family);
   const own = addresses.includes('primary') ? primaryAddresses(input, family) : [];
-  // A machine that is no node opens only what was named.
+  // A machine without a Node object opens only what is configured.
   if (ranges.length + own.length === 0) return input.settings.nodeObject === 'none' ? [] : 'all';
   if (ranges.some(({ prefixLength }) => prefixLength === 0)) return 'all';
   const within = input.machineAddresses.filter((text) => isServed(text, ranges, onLocalhost));

@@ -9,11 +9,11 @@ export interface NodePortConflict {
   /** `namespace/name`. */
   readonly service: string;
   readonly socket: HeldPort;
-  /** Undefined: not known, or not to be seen from here. */
+  /** Undefined: not known, or not visible from here. */
   readonly owner?: SocketOwner;
 }
 
-/** Costs as much as there are sockets, however many Services there are. */
+/** Costs time in proportion to the sockets, for any number of Services. */
 export function nodePortConflicts(of: {
   readonly table: ForwardingTable;
   readonly facts: NodeFacts;

@@ -11,7 +11,7 @@ import type { NodePortConflict } from './node-port-conflicts.ts';
 export interface Received {
   readonly kind: Kind;
   readonly type: 'put' | 'delete';
-  /** `namespace/name` of the Service that it is, or is about, where the event says so. */
+  /** `namespace/name` of the Service that it is, or is about, where the event has it. */
   readonly service?: string | undefined;
   /** On the monotonic clock. */
   readonly atMs: number;
@@ -40,7 +40,9 @@ export interface Propagation {
   readonly sinceTriggeredMs: readonly number[];
 }
 
-/** A batch of rows has been tried: one transaction, or several to tell bad rows from good ones. */
+/**
+ * A batch of rows was attempted: one transaction, or several to separate bad rows from good ones.
+ */
 export interface StepReport {
   /** On the monotonic clock. */
   readonly startedAtMs: number;
@@ -55,27 +57,27 @@ export interface StepReport {
 /** One part of a row that is too large for one transaction is in the kernel. */
 export interface PartReport {
   readonly id: ServicePortId;
-  /** Of this row so far, with this one. */
+  /** Of this row so far, including this one. */
   readonly writtenCount: number;
-  /** Kernel objects that all parts touch together, at most. */
+  /** Maximum of kernel objects that all parts change together. */
   readonly objectCount: number;
   /** Since the first part was begun. */
   readonly elapsedMs: number;
   readonly isFinished: boolean;
 }
 
-/** Rows that the kernel did not take; they will be tried again. */
+/** Rows that the kernel rejected; they will be retried. */
 export interface StepFailure extends Failure {
   readonly families: readonly Family[];
   readonly rowCount: number;
-  /** `row`: one row, or rows that can only change together. `plane`: whatever was tried failed. */
+  /** `row`: one row, or rows that can only change together. `plane`: every attempt failed. */
   readonly scope: 'row' | 'plane';
 }
 
 export interface InspectionReport {
   readonly depth: InspectionDepth;
   readonly reason: InspectionReason;
-  /** Of the end, on the monotonic clock; in a snapshot, milliseconds since 1970. */
+  /** The end, on the monotonic clock; in a snapshot, milliseconds since 1970. */
   readonly atMs: number;
   readonly durationMs: number;
   readonly rowCount: number;
@@ -88,8 +90,8 @@ export interface InspectionReport {
 export type InspectionReason = 'start' | 'drift' | 'routine' | 'watch was interrupted' | 'failures';
 
 /**
- * Who wants to know what the agent does: metrics, connection tracking, events. Methods are called
- * at once and in order, must return soon, and cannot disturb the agent: what they throw is logged.
+ * Observers of the agent: metrics, connection tracking, events. Methods are called synchronously
+ * and in order, must return soon, and cannot disturb the agent: what they throw is logged.
  */
 export interface AgentObserver {
   onReceived?(received: Received): void;
@@ -107,6 +109,6 @@ export interface AgentObserver {
   onNotServed?(frontend: NotServedFrontend): void;
   /** A process holds the number of a node port, and loses its clients to the Service. */
   onNodePortConflict?(conflict: NodePortConflict): void;
-  /** The health check of a Service changed; undefined: it has none any more. */
+  /** The health check of a Service changed; undefined: it has none now. */
   onHealthCheck?(service: string, check: ServiceHealthCheck | undefined): void;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AgentObserver } from './observer.ts';
 
-/** Tells every observer; none of them can disturb the others, or the agent. */
+/** Calls every observer; none of them can disturb the others, or the agent. */
 export class Observers {
   readonly #observers: readonly AgentObserver[];
   readonly #log: Logger;

@@ -39,7 +39,7 @@ function refuseAll(outstanding: Outstanding, how: (index: number) => Refused): v
   });
 }
 
-test('retries of one namespace do not come before all of another', () => {
+test('does not retry rows of one namespace before all of another', () => {
   const outstanding = flooded(3000);
   refuseAll(outstanding, () => refused(100));
   const due = outstanding.takeDue('row', { nowMs: 100, limits: LIMITS });
@@ -48,7 +48,7 @@ test('retries of one namespace do not come before all of another', () => {
   assert.ok(place >= 0 && place < 8, `place ${place}`);
 });
 
-test('a rejected row is due at its time, and at once when it or everything changed', () => {
+test('retries a rejected row at its time, and at once when it or everything changed', () => {
   const outstanding = flooded(3);
   refuseAll(outstanding, (index) => refused(100 * (index + 1)));
   const dueAt = (nowMs: number): string[] =>
@@ -68,7 +68,7 @@ test('a rejected row is due at its time, and at once when it or everything chang
   assert.deepEqual(dueAt(102).sort(), ['only', 's1', 's2']);
 });
 
-test('counts rows that wait, are to be removed or are rejected as they come and go', () => {
+test('counts pending, removed and rejected rows as they come and go', () => {
   const outstanding = flooded(2);
   const gone = row('flood', 'gone');
   const removal = { key: servicePortKey(gone.id), before: gone, after: undefined };

@@ -30,14 +30,17 @@ interface Distrust {
 }
 
 /**
- * The difference between what is desired and what the kernel has acknowledged. A row without an
- * entry is applied as it is desired, so `applied` is the table of forwarding with these entries
- * laid over it; a copy of fifty thousand rows that say the same is never held.
+ * The difference between the desired state and what the kernel has acknowledged. A row without an
+ * entry is applied as desired, so `applied` is the forwarding table with these entries laid over
+ * it; fifty thousand equal rows are never copied.
  */
 export class Outstanding {
-  /** Never rejected by the kernel as they are now. */
+  /** Not rejected by the kernel in their current state. */
   readonly #fresh = new FairQueue(OBJECTS_PER_TURN);
-  /** Rejected at least once. Kept apart, so that rows that never failed are found without a search. */
+  /**
+   * Rejected at least once. Kept separately, so that rows that never failed are found without a
+   * search.
+   */
   readonly #retries = new Retries();
   readonly #inParts = new Set<Entry>();
   readonly #holders = new Holders();
@@ -63,7 +66,7 @@ export class Outstanding {
     return this.#fresh.size > 0;
   }
 
-  /** Without rows that the kernel rejects by themselves. */
+  /** Without rows that the kernel rejects on their own. */
   waitingCount(family: Family): number {
     return this.#counts[family] - this.#retries.rowScopeCount(family);
   }
@@ -93,13 +96,12 @@ export class Outstanding {
   }
 
   /**
-   * Of the rows of this family, since when the longest waiting one waits. One that the kernel
-   * rejects by itself does not count: no restart helps it, and to take every node of a cluster
-   * out of service for one odd Service would be the larger fault. It is told as what it is.
-   *
-   * A row that is written in parts, and those of its namespace that wait for their turn behind it,
-   * count from the last part that the kernel took: while parts are taken a restart would only
-   * delay them, and when none is taken any more they grow old like all others.
+   * Since when the longest pending row of this family is pending. A row that the kernel rejects on
+   * its own does not count: a restart does not help it, and taking every node of a cluster out of
+   * service for one odd Service would be worse. It is reported as a rejection. A row that is
+   * written in parts, and the rows of its namespace queued behind it, count from the last part that
+   * the kernel accepted: while parts are accepted a restart would only delay them, and otherwise
+   * they age like all others.
    */
   oldestSinceMs(family: Family): number | undefined {
     if (this.#counts[family] === 0) return undefined;
@@ -130,7 +132,7 @@ export class Outstanding {
     return !this.#holders.isEmpty;
   }
 
-  /** The cluster changed. A change that undoes what the kernel has not got yet leaves nothing to do. */
+  /** The cluster changed. A change back to what the kernel has leaves nothing to do. */
   change({ key, before, after }: Change, nowMs: number): void {
     const id = after?.id ?? before?.id;
     const known = this.get(key, id?.namespace);
@@ -144,7 +146,7 @@ export class Outstanding {
     });
     // A row that is being written in parts is neither the old nor the new one until the last part.
     if (known.parts === undefined && isApplied(known.applied, after)) this.acknowledge(known);
-    // What was rejected is not what is desired now.
+    // The rejected state is not the desired one any longer.
     else this.#retries.hasten(known, nowMs);
   }
 
@@ -171,7 +173,7 @@ export class Outstanding {
     this.#inParts.add(entry);
   }
 
-  /** The kernel has one more part of it; its namespace waits for its next turn. */
+  /** The kernel has one more part of it; its namespace waits for its next round. */
   partWritten(entry: Entry): void {
     if (entry.parts === undefined) return;
     const atMs = this.#monotonicMs();
@@ -181,7 +183,7 @@ export class Outstanding {
     this.#retries.partWritten(entry, atMs);
   }
 
-  /** The kernel has this of the row now. Gives whether it is what is desired. */
+  /** The kernel has this of the row now. Returns whether it is the desired state. */
   written(entry: Entry, applied: Forwarding | undefined, nowMs: number): boolean {
     this.acknowledge(entry);
     const { key, id, desired } = entry;
@@ -191,8 +193,8 @@ export class Outstanding {
   }
 
   /**
-   * The kernel may have a part of the row, as it was before or as `attempted`: `unknown` from now on.
-   * Parts that were being written are begun anew.
+   * The kernel may have a part of the row, as it was before or as `attempted`: `unknown` from now
+   * on. Writing it in parts starts again.
    */
   doubt(entry: Entry, attempted = entry.parts?.change.after): void {
     this.#desire(entry, () => {
@@ -204,8 +206,8 @@ export class Outstanding {
   }
 
   /**
-   * An inspection did not find the row right: it is `unknown` from now on.
-   * `leftovers`: rows of which the kernel may have a part.
+   * An inspection did not find the row right: it is `unknown` from now on. `leftovers`: rows that
+   * the kernel may have in part.
    */
   distrust(row: Forwarding, { nowMs, leftovers = [] }: Distrust): void {
     const { id } = row;
@@ -242,7 +244,7 @@ export class Outstanding {
     return this.#fresh.take(limits);
   }
 
-  /** Rejected rows that are due for a retry: rejected by themselves, or together with all others. */
+  /** Rejected rows that are due for a retry: rejected on their own, or together with all others. */
   takeDue(scope: FailureScope, { nowMs, limits }: { nowMs: number; limits: StepLimits }): Entry[] {
     return this.#retries.takeDue(scope, nowMs, limits);
   }
@@ -279,7 +281,7 @@ export class Outstanding {
   }
 }
 
-/** The newest: what an older attempt left a newer one has mostly replaced. */
+/** The newest: a newer attempt has mostly replaced what an older one left. */
 const MOST_LEFTOVERS = 4;
 
 function leftoversOf(

@@ -26,7 +26,7 @@ test('names a row that is written in parts, and stays healthy', async () => {
   assert.equal(parts.length, 51);
 });
 
-test('names a namespace whose rows wait for more than a second', async () => {
+test('names a namespace whose rows are queued for more than a second', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock);
   const hanging = Promise.withResolvers<void>();

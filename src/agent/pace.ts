@@ -13,19 +13,19 @@ export interface PacedRow {
 export interface WaitingNamespace {
   readonly namespace: string;
   readonly rowCount: number;
-  /** How long its first row has waited for its turn. */
+  /** How long its first row has been queued. */
   readonly waitMs: number;
 }
 
-/** What is written at its own pace, so that it does not delay others. */
+/** Rows that are written at their own pace, so that they do not delay others. */
 export interface Pace {
-  /** Those begun first, at most five; `rowCount` says how many there are. */
+  /** The first that were started, at most five; `rowCount` is the total. */
   readonly rows: readonly PacedRow[];
   readonly rowCount: number;
   /** Those that wait longest, at most five of the ones that wait for more than a second. */
   readonly namespaces: readonly WaitingNamespace[];
   readonly namespaceCount: number;
-  /** Of the namespace that waits longest, however short that is. */
+  /** For the namespace that waits longest, however short that is. */
   readonly longestWaitMs: number;
 }
 

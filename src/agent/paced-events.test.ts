@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pacedEvents } from './paced-events.ts';
 
-test('tells of a row whose parts take longer than a second, and of no other', () => {
+test('reports a row whose parts take longer than a second, and no other', () => {
   const said: unknown[] = [];
   const observer = pacedEvents({ servicePaced: (service, note) => said.push([service, note]) });
   const id = {

@@ -5,7 +5,7 @@ import type { AgentObserver } from './observer.ts';
 /** Shorter delays are not worth an Event, and a large Service changes often on every node of the cluster. */
 const NOTICED_AFTER_MS = 1000;
 
-/** Tells the owner of a Service that it is so large that it is written in parts. */
+/** Events for the owner of a Service that is so large that it is written in parts. */
 export function pacedEvents(events: Pick<Events, 'servicePaced'>): AgentObserver {
   return {
     onPart: ({ id, objectCount, elapsedMs }) => {

@@ -16,7 +16,7 @@ export class PartWriter {
     this.#context = context;
   }
 
-  /** A row of which a part was rejected is `unknown` then; the caller notes the failure. */
+  /** After a rejected part a row is `unknown`; the caller notes the failure. */
   async write(task: PartTask, { objects }: StepLimits): Promise<PartResult> {
     const { outstanding, clock } = this.#context;
     const { entry, objectCount } = task;
@@ -53,7 +53,7 @@ export class PartWriter {
     observers.tell((observer) => observer.onPart?.(report));
   }
 
-  /** The change that was begun is in the kernel; what is desired may be another one by now. */
+  /** The change that was started is in the kernel; the desired state may have changed since. */
   #finished({ entry, change }: PartTask, durationMs: number): void {
     const { outstanding, propagations, observers, clock } = this.#context;
     const atMs = clock.monotonicMs();

@@ -46,7 +46,7 @@ test('writes a large row in parts, and others between two of them', async () => 
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('finishes the parts of a change before it writes what is desired meanwhile', async () => {
+test('finishes the parts of a change before it writes a newer desired state', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock);
   await partsWritten(clock, stage, 5);
@@ -80,7 +80,7 @@ test('removes a large row whose Service is deleted while its parts are written',
   assert.equal(stage.agent.snapshot().failingRowCount, 0);
 });
 
-test('writes a row anew after a rejected part, with the delay of a rejected row', async () => {
+test('restarts a row after a rejected part, with the delay of a rejected row', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock);
   await partsWritten(clock, stage, 5);
@@ -102,7 +102,7 @@ test('writes a row anew after a rejected part, with the delay of a rejected row'
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('begins anew after an inspection that came between two parts', async () => {
+test('restarts a row after an inspection between two parts', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock, 20_000);
   slowDown(stage, clock, 10);
@@ -115,7 +115,7 @@ test('begins anew after an inspection that came between two parts', async () => 
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('begins anew after an inspection that failed between two parts', async () => {
+test('restarts a row after an inspection that failed between two parts', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock, 20_000);
   slowDown(stage, clock, 10);
@@ -131,7 +131,7 @@ test('begins anew after an inspection that failed between two parts', async () =
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('takes large rows that exchange addresses apart', async () => {
+test('separates large rows that exchange addresses', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock, { objectsPerStep: OBJECTS_PER_STEP });
   const [a, b] = [numbered('ns', 1), numbered('ns', 2)];
@@ -147,7 +147,7 @@ test('takes large rows that exchange addresses apart', async () => {
   assert.equal(stage.agent.snapshot().failingRowCount, 0);
 });
 
-test('takes large rows that exchange addresses apart also when parts of them are rejected', async () => {
+test('separates large rows that exchange addresses also when parts of them are rejected', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock, { objectsPerStep: OBJECTS_PER_STEP });
   const [a, b] = [numbered('ns', 1), numbered('ns', 2)];
@@ -167,7 +167,7 @@ test('takes large rows that exchange addresses apart also when parts of them are
   assert.deepEqual(stage.plane.violations, []);
 });
 
-test('frees an address before a large row takes it, and after a large row gave it up', async () => {
+test('frees an address before a large row gets it, and after a large row released it', async () => {
   const clock = new VirtualClock();
   await using stage = await startedStage(clock, { objectsPerStep: OBJECTS_PER_STEP });
   const [a, b, c] = [numbered('ns', 1), numbered('ns', 2), numbered('other', 3)];
@@ -182,7 +182,7 @@ test('frees an address before a large row takes it, and after a large row gave i
   assert.equal(stage.agent.snapshot().failingRowCount, 0);
 });
 
-test('stays healthy while parts are taken, and does not when none is', async () => {
+test('stays healthy while parts are accepted, and becomes unhealthy when none is', async () => {
   const clock = new VirtualClock();
   await using stage = await withHuge(clock);
   slowDown(stage, clock, 10_000);

@@ -4,7 +4,7 @@ import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import { type Failure, failureOf } from './failure.ts';
 
 const LONGEST_AWAY_MS = 5000;
-/** After so long without a failure the backoff begins anew. */
+/** After this long without a failure the backoff is reset. */
 const STEADY_MS = 60_000;
 
 export interface PlaneWatchOptions {
@@ -12,7 +12,7 @@ export interface PlaneWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly onDrift: (drift: Drift) => void;
-  /** The watch is established again: what happened meanwhile was not reported. */
+  /** The watch is established again: changes in between were not reported. */
   readonly onResumed: () => void;
   readonly onInterrupted: (failure: Failure) => void;
 }

@@ -7,7 +7,7 @@ import type { Acknowledged, Propagation } from './observer.ts';
 import { refusal } from './testing/fake-plane.ts';
 import { Stage } from './testing/stage.ts';
 
-/** What the agent needs from an event to the kernel; a timer of a millisecond would take more. */
+/** The time from an event to the kernel; a timer of a millisecond would take longer. */
 const MOST_TURNS = 8;
 
 class Measured {
@@ -27,7 +27,7 @@ async function started(clock: VirtualClock, measured: Measured): Promise<Stage> 
   return stage;
 }
 
-test('the first lists are no changes', async () => {
+test('does not measure the first lists', async () => {
   const measured = new Measured();
   await using _stage = await started(new VirtualClock(), measured);
   assert.deepEqual(measured.all, []);
@@ -53,7 +53,7 @@ test('a change is measured once, from its receipt and from its trigger, until it
   await clock.until('the change', () => measured.all.length > 0);
   const waitedMs = clock.monotonicMs() - receivedAtMs;
   assert.ok(waitedMs >= 1000);
-  // The first trigger was before the start of the process: it says nothing about us.
+  // The first trigger was before the start of the process, so it is not our latency.
   const [{ service: name, totalMs, sinceTriggeredMs, families } = assert.fail()] = measured.all;
   assert.deepEqual(
     { name, totalMs, sinceTriggeredMs, families },
@@ -68,11 +68,11 @@ test('a change is measured once, from its receipt and from its trigger, until it
   assert.equal(stage.agent.snapshot().propagation.received.count, 1);
 });
 
-test('a trigger is measured when the wall clock is set, before its receipt and after', async () => {
+test('measures a trigger when the wall clock is set, before its receipt and after', async () => {
   const clock = new VirtualClock();
   const measured = new Measured();
   await using stage = await started(clock, measured);
-  // What was an hour ahead is put right.
+  // The clock was an hour ahead and is corrected.
   clock.jumpWall(-3_600_000);
   const triggeredAtMs = clock.wallMs();
   await clock.pass(100);
@@ -85,7 +85,7 @@ test('a trigger is measured when the wall clock is set, before its receipt and a
   assert.deepEqual(measured.all[0]?.sinceTriggeredMs, [100]);
 });
 
-test('a deleted slice and a change that was taken back', async () => {
+test('measures a deleted slice, and drops a change that was undone', async () => {
   const clock = new VirtualClock();
   const measured = new Measured();
   await using stage = await started(clock, measured);
@@ -104,7 +104,7 @@ test('a deleted slice and a change that was taken back', async () => {
   assert.deepEqual(stage.agent.snapshot().rows, { desired: 2, applied: 2, pending: 0 });
 });
 
-test('from the event to the acknowledgement nothing waits for a timer', async () => {
+test('waits for no timer between the event and the acknowledgement', async () => {
   const clock = new VirtualClock();
   const measured = new Measured();
   await using stage = await started(clock, measured);

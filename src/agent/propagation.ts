@@ -23,7 +23,7 @@ interface Journey extends Arrival {
 }
 
 export interface ReceivedChange {
-  /** `namespace/name`; undefined: the change does not say. */
+  /** `namespace/name`; undefined: the change does not have it. */
   readonly service: string | undefined;
   readonly atMs: number;
   /** Milliseconds since 1970, by the clocks of the control plane. */
@@ -38,11 +38,11 @@ export class Propagations {
   readonly #startedAtMs: number;
   readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #arrived = new Map<string, Arrival>();
-  /** Of changes that do not name their Service, such as a deleted slice. */
+  /** For changes that do not name their Service, such as a deleted slice. */
   #unnamedAtMs: number | undefined;
   readonly #underWay = new Map<string, Journey>();
 
-  /** Triggers before this time say nothing about us. */
+  /** Triggers before this time are not our latency. */
   constructor(startedAtMs: number, clock: Pick<Clock, 'wallMs'>) {
     this.#startedAtMs = startedAtMs;
     this.#clock = clock;
@@ -61,7 +61,7 @@ export class Propagations {
     this.#arrived.set(service, arrival);
   }
 
-  /** What was received has become rows, or nothing; `isAll`: of every Service that was received. */
+  /** Received changes were compiled to rows, or to none; `isAll`: for every Service received. */
   resolved(
     changes: readonly Change[],
     { nowMs, isAll }: { readonly nowMs: number; readonly isAll: boolean },
@@ -80,7 +80,7 @@ export class Propagations {
     if (isAll) this.forgetArrivals();
   }
 
-  /** What the first lists brought is no change. */
+  /** The first lists are not changes. */
   forgetArrivals(): void {
     this.#arrived.clear();
     this.#unnamedAtMs = undefined;
@@ -105,7 +105,7 @@ export class Propagations {
     return ended;
   }
 
-  /** Rows that need not be written any more: what was changed has been changed back. */
+  /** Rows that need no write: the change was undone. */
   withdrawn(changes: readonly Change[], isOutstanding: (key: ServicePortKey) => boolean): void {
     for (const { key, before, after } of changes) {
       const id = (after ?? before)?.id;

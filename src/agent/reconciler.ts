@@ -11,16 +11,16 @@ import { NoLocalCounts } from './no-local.ts';
 import type { RowCounts } from './snapshot.ts';
 import { Writer } from './writer.ts';
 
-/** Small enough that the kernel and the event loop are never held up, large enough to be quick. */
+/** Small enough to block neither the kernel nor the event loop, large enough to be fast. */
 const ROWS_PER_STEP = 128;
 
 /** So many objects are compiled between two steps: about a few milliseconds of the event loop. */
 const OBJECTS_PER_COMPILE = 4000;
 
 /**
- * Decides what is done next so that the kernel becomes what is desired. One thing at a time: the
- * calls of a plane never overlap. A call that hangs is not abandoned, since it is not known what
- * it would still do; what waits behind it grows old, and the health endpoints say so.
+ * Chooses the next step towards the desired state. One step at a time: the calls of a plane never
+ * overlap. A call that hangs is not abandoned, because its later effects are unknown; changes
+ * pending behind it age, and the health endpoints report it.
  */
 export class Reconciler {
   readonly plan: InspectionPlan;
@@ -51,7 +51,7 @@ export class Reconciler {
     });
   }
 
-  /** Everything has been told once: from now on the kernel may be written to. */
+  /** Every input is complete: from now on the kernel may be written to. */
   open(): void {
     if (this.#state !== 'closed') return;
     this.#state = 'opening';
@@ -83,7 +83,7 @@ export class Reconciler {
     return { desired: this.#desiredCount, applied, pending: outstanding.size };
   }
 
-  /** What stands in the way at present. */
+  /** The current obstacle. */
   get failure(): Failure | undefined {
     const ofPlane = this.inspector.failure ?? this.#writer.pause?.failure;
     return ofPlane ?? this.#configuring.failure ?? this.#context.outstanding.failing(1)[0]?.last;
@@ -102,7 +102,7 @@ export class Reconciler {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** When `advance` has something to do again, if nothing new comes. */
+  /** When `advance` has something to do again, if no event comes. */
   nextAtMs(): number {
     if (this.#state === 'closed') return Number.POSITIVE_INFINITY;
     const { outstanding } = this.#context;
@@ -128,7 +128,7 @@ export class Reconciler {
     if (this.#state === 'open') this.#noteProgress();
   }
 
-  /** Nothing else is waiting that has not failed: a periodic inspection delays nothing. */
+  /** No row is pending except failed ones: a periodic inspection delays nothing. */
   get #isIdle(): boolean {
     return !this.#context.outstanding.hasFresh && !this.#hasUntaken;
   }
@@ -157,8 +157,8 @@ export class Reconciler {
     const { intake, outstanding, propagations, clock } = this.#context;
     const changes = intake.table.takeChanges(most);
     const sinceMs = this.#untakenSinceMs ?? clock.monotonicMs();
-    // What is left counts from now: it is compiled in the next steps, in turns of namespaces, and
-    // only if these do not come the kernel does not follow any more.
+    // The rest counts from now: the next steps compile it, alternating between namespaces, and only
+    // if they do not run the kernel falls behind.
     this.#untakenSinceMs = this.#hasUntaken ? clock.monotonicMs() : undefined;
     for (const change of changes) {
       this.#desiredCount +=
@@ -166,7 +166,7 @@ export class Reconciler {
       this.noLocal.change(change);
       const id = (change.after ?? change.before)?.id;
       if (id !== undefined) this.healthChecks.serviceTaken(serviceOf(id));
-      // The first inspection says of every row whether it must be written.
+      // The first inspection finds for every row whether it must be written.
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
     if (!this.#hasUntaken) this.healthChecks.allTaken();

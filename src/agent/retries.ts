@@ -3,7 +3,9 @@ import type { Family, ServicePortKey } from '../forwarding/model.ts';
 import type { Entry, FailureScope, RowFailure } from './entry.ts';
 import { FairQueue, type StepLimits } from './fair-queue.ts';
 
-/** About a row: who fails with thousands of rows must not be tried alone before all others. */
+/**
+ * About a row: a namespace with thousands of failing rows must not be retried before all others.
+ */
 const OBJECTS_PER_TURN = 32;
 
 export type FailingRow = RowFailure & { readonly key: ServicePortKey };
@@ -37,7 +39,7 @@ export class Retries {
     return this.#failed.values();
   }
 
-  /** Rows that the kernel rejects by themselves. */
+  /** Rows that the kernel rejects on their own. */
   rowScopeCount(family: Family): number {
     return this.#rowScopeCounts[family];
   }
@@ -56,7 +58,7 @@ export class Retries {
     this.#failed.delete(entry.key);
   }
 
-  /** What was rejected is not what is desired now, or the cause of the failure may be gone. */
+  /** The rejected state is not desired now, or the cause of the failure may be gone. */
   hasten(entry: Entry, nowMs: number): void {
     if (entry.failure === undefined) return;
     entry.failure = { ...entry.failure, retryAtMs: nowMs };
@@ -71,7 +73,7 @@ export class Retries {
     for (const queue of Object.values(this.#due)) queue.partWritten(entry, atMs);
   }
 
-  /** Those whose time has come, either for themselves or together with everything else. */
+  /** Those that are due, either on their own or together with everything else. */
   takeDue(scope: FailureScope, nowMs: number, limits: StepLimits): Entry[] {
     for (let next = this.#next(); next; next = this.#next()) {
       const { entry, failure } = next;
@@ -82,7 +84,7 @@ export class Retries {
     return this.#due[scope].take(limits);
   }
 
-  /** When the next one should be tried again. */
+  /** The time of the next retry. */
   nextAtMs(): number {
     if (this.#due.row.size + this.#due.plane.size > 0) return 0;
     return this.#next()?.failure.retryAtMs ?? Number.POSITIVE_INFINITY;

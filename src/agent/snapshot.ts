@@ -14,7 +14,7 @@ import type { Pace } from './pace.ts';
 export interface AgentSnapshot {
   readonly mode: string;
   readonly node: NodeView;
-  /** Interfaces whose packets are served beside own sockets; undefined: all. */
+  /** Interfaces whose packets are served besides own sockets; undefined: all. */
   readonly clientInterfaces?: readonly string[];
   readonly startedAtMs: number;
   readonly atMs: number;
@@ -27,7 +27,7 @@ export interface AgentSnapshot {
   readonly affinityFill?: AffinityFill;
   /** Addresses that are not served, and node ports that a process holds. */
   readonly addresses: AddressReport;
-  /** The first of what is not served, at most twenty. */
+  /** The first addresses that are not served, at most twenty. */
   readonly notServed: readonly NotServedAddress[];
   readonly conditions: Conditions;
   readonly lastInspection?: InspectionReport;
@@ -42,7 +42,7 @@ export interface AgentSnapshot {
 
 export interface RowCounts {
   readonly desired: number;
-  /** Of the desired rows, those that the kernel has as they are desired. */
+  /** The desired rows that the kernel has as desired. */
   readonly applied: number;
   /** Rows to be written or removed. */
   readonly pending: number;
@@ -56,7 +56,7 @@ export interface FailingRow {
   readonly error: Failure;
 }
 
-/** Of the last thousand changes at most. */
+/** Over the last thousand changes at most. */
 export interface PropagationSummary {
   /** From our receipt to the acknowledgement of the kernel. */
   readonly received: Quantiles;

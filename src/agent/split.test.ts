@@ -25,13 +25,13 @@ async function split(size: number, bad: ReadonlySet<number>, isNamed: boolean): 
     },
     culpritOf: (refusal) => (isNamed ? Number(refusal) : undefined),
     refuse: (unit) => void refused.push(unit),
-    patience: 16,
+    maxFailuresInARow: 16,
     signal: new AbortController().signal,
   });
   return { done, refused, total, calls };
 }
 
-test('every unit is done, blamed or left over, once; the blamed are bad, the done are good', async () => {
+test('ends with every unit done, blamed or left over, once; the blamed are bad, the done are good', async () => {
   const inputs = fc.record({
     size: fc.integer({ min: 1, max: 128 }),
     share: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -55,14 +55,14 @@ test('every unit is done, blamed or left over, once; the blamed are bad, the don
   );
 });
 
-test('one bad unit is found with few calls', async () => {
+test('finds one bad unit with few calls', async () => {
   for (const position of [0, 63, 127]) {
     assert.ok((await split(128, new Set([position]), false)).calls <= 15);
     assert.equal((await split(128, new Set([position]), true)).calls, 2);
   }
 });
 
-test('many bad units side by side are not taken for a plane that rejects everything', async () => {
+test('does not mistake many adjacent bad units for a plane that rejects everything', async () => {
   for (const isNamed of [true, false]) {
     const bad = new Set(Array.from({ length: 20 }, (_, index) => index));
     const { done, refused, total } = await split(128, bad, isNamed);

@@ -1,12 +1,15 @@
 export interface Splitting<Unit, Refusal> {
   /** Tries all of them in one transaction; gives why it failed. */
   readonly attempt: (units: readonly Unit[]) => Promise<Refusal | undefined>;
-  /** Which of them caused it, if the error says so. */
+  /** The unit that caused it, if the error names one. */
   readonly culpritOf: (refusal: Refusal, units: readonly Unit[]) => Unit | undefined;
-  /** It was rejected by itself. */
+  /** The unit was rejected on its own. */
   readonly refuse: (unit: Unit, refusal: Refusal) => void;
-  /** After `patience` failures, probe one distant unit; if it fails too, treat the whole plane as failing. */
-  readonly patience: number;
+  /**
+   * After this many failures in a row, probe one distant unit; if it fails too, stop: the whole
+   * plane fails.
+   */
+  readonly maxFailuresInARow: number;
   readonly signal: AbortSignal;
 }
 
@@ -18,9 +21,9 @@ export interface TotalFailure<Unit, Refusal> {
 }
 
 /**
- * Gets all units done that can be, and finds those that cannot: the named culprit is set aside, an
- * unnamed one is found by halving. When nothing at all succeeds it gives up after a few attempts,
- * so that a kernel that rejects everything is not asked hundreds of times.
+ * Applies all units that can be applied, and finds the others: a named culprit is set aside, an
+ * unnamed one is found by bisection. When every attempt fails it stops after a few, so that a
+ * kernel that rejects everything does not get hundreds of calls.
  */
 export async function splitUntilDone<Unit, Refusal>(
   units: readonly Unit[],
@@ -29,7 +32,7 @@ export async function splitUntilDone<Unit, Refusal>(
   const parts: (readonly Unit[])[] = [units];
   let failuresInARow = 0;
   while (parts.length > 0 && !how.signal.aborted) {
-    const isProbe = failuresInARow >= how.patience;
+    const isProbe = failuresInARow >= how.maxFailuresInARow;
     const part = isProbe ? takeFarthest(parts) : (parts.pop() as readonly Unit[]);
     const refusal = await how.attempt(part);
     failuresInARow = refusal === undefined ? 0 : failuresInARow + 1;
@@ -40,7 +43,7 @@ export async function splitUntilDone<Unit, Refusal>(
   return undefined;
 }
 
-/** What is left to try of a part that failed; the last is tried first. */
+/** The remaining parts of a part that failed; the last is attempted first. */
 function narrowDown<Unit, Refusal>(
   part: readonly Unit[],
   refusal: Refusal,

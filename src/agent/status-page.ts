@@ -4,13 +4,13 @@ import { type Contents, contentsOf } from './contents.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
-/** What `fairlead status` shows: the snapshot, and what is read only for whoever asks. */
+/** The data of `fairlead status`: the snapshot, and what is read only on request. */
 export interface StatusPage extends AgentSnapshot {
   /** Absent in the answer of an older version. */
   readonly contents?: Contents;
-  /** Absent where the mode does not say, or the kernel did not. */
+  /** Absent where the mode does not report it, or the kernel did not. */
   readonly attachments?: readonly Attachment[];
-  /** Why what is attached could not be read. */
+  /** Why the attached programs could not be read. */
   readonly attachmentsFailure?: Failure;
 }
 

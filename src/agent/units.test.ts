@@ -13,7 +13,7 @@ function row(name: string, address: string): Forwarding {
   return only;
 }
 
-/** What each row has in the kernel and what it wants, by the last number of its address. */
+/** The actual and the desired address of each row, by its last number. */
 type Moves = Readonly<Record<string, readonly [from: string, to: string]>>;
 
 function units(moves: Moves, take = Object.keys(moves).length): string[][] {
@@ -29,22 +29,22 @@ function units(moves: Moves, take = Object.keys(moves).length): string[][] {
   return found.map((unit) => unit.map(({ id }) => id.service));
 }
 
-test('rows that have nothing to do with each other keep their order', () => {
+test('keeps the order of independent rows', () => {
   assert.deepEqual(units({ b: ['', '1'], a: ['2', ''], c: ['3', '3'] }), [['b'], ['a'], ['c']]);
 });
 
-test('a row that gives up an address comes first, and is brought in', () => {
+test('puts a row that releases an address first, and includes it', () => {
   const moves: Moves = { heir: ['', '1'], other: ['', '9'], old: ['1', ''] };
   assert.deepEqual(units(moves), [['old'], ['heir'], ['other']]);
   assert.deepEqual(units(moves, 1), [['old'], ['heir']]);
 });
 
-test('a chain of them is unwound from its end', () => {
+test('orders a chain of them from its end', () => {
   const moves: Moves = { a: ['1', '2'], b: ['2', '3'], c: ['3', '4'] };
   assert.deepEqual(units(moves, 1), [['c'], ['b'], ['a']]);
 });
 
-test('those that wait for each other are one', () => {
+test('joins rows that wait for each other', () => {
   assert.deepEqual(units({ a: ['1', '2'], b: ['2', '1'] }, 1), [['b', 'a']]);
   const three: Moves = { a: ['1', '2'], x: ['', '8'], b: ['2', '3'], c: ['3', '1'] };
   assert.deepEqual(units(three), [['c', 'b', 'a'], ['x']]);

@@ -30,7 +30,7 @@ export function holdersFor(entry: Entry, holderOf: HolderOf): Entry[] {
   return [...holders] as Entry[];
 }
 
-/** Of rows that wait for each other, the one whose removal costs least and lets another go on. */
+/** Among rows that wait for each other, the one whose removal costs least and unblocks another. */
 export function lightestInCircle(unit: Unit, holderOf: HolderOf): Entry | undefined {
   const root = unit.at(-1);
   if (root === undefined) return undefined;
@@ -41,11 +41,11 @@ export function lightestInCircle(unit: Unit, holderOf: HolderOf): Entry | undefi
 
 interface Chain {
   readonly rows: readonly Entry[];
-  /** Rows of it of which each waits for the next, and the last for the first. */
+  /** A cycle of its rows, each waiting for the next. */
   readonly circle: readonly Entry[];
 }
 
-/** Not by recursion: a chain of Services that hand over addresses may be longer than the stack. */
+/** Without recursion: a chain of Services that hand over addresses may be longer than the stack. */
 function chainOf(root: Entry, holderOf: HolderOf, done: Set<Entry>): Chain {
   const rows: Entry[] = [];
   let circle: readonly Entry[] = [];

@@ -24,7 +24,7 @@ type Trouble = (stage: Stage, call: Call) => void;
 
 const ODD_ROW = 'ns/odd/TCP/IPv4';
 
-/** What goes wrong for the first four minutes. */
+/** The faults of the first four minutes. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
   'every write fails': (_, call) => {
     if (call === 'apply') throw refusal('EBUSY', 'busy');
@@ -59,7 +59,7 @@ const jumpsArbitrary: fc.Arbitrary<Jump[]> = fc.array(
   { minLength: 2, maxLength: 6 },
 );
 
-/** All that the agent does and says in eight minutes, with times; the clock jumps meanwhile. */
+/** All calls and reports of the agent in eight minutes, with times; the clock jumps meanwhile. */
 async function storyOf(trouble: Trouble, jumps: readonly Jump[]): Promise<string[]> {
   const clock = new VirtualClock();
   const beganMs = clock.monotonicMs();

@@ -4,14 +4,14 @@ import type { Forwarding } from '../forwarding/model.ts';
 import { changeOf, type Entry } from './entry.ts';
 
 /**
- * Upper bound of the kernel objects that a change touches: what is there of the row may have to be
- * deleted, and what is wanted of it added. Reads lengths only, never endpoints.
+ * Upper bound of the kernel objects of a change: what the kernel has of the row may have to be
+ * deleted, and what is desired added. Reads lengths only, never endpoints.
  */
 export function weightOf({ before, after }: Pick<RowChange, 'before' | 'after'>): number {
   return rowWeight(knownRow(before)) + rowWeight(after);
 }
 
-/** The same of what is to be written of a row, with what the plane may have to delete beside it. */
+/** The same for what is to be written of a row, with what the plane may have to delete besides. */
 export function entryWeight(entry: Entry): number {
   return weightOf(changeOf(entry)) + leftoverWeight(entry);
 }

@@ -11,7 +11,7 @@ export interface PartTask {
   readonly objectCount: number;
 }
 
-/** What one step does about the rows that it was given. */
+/** The actions of one step for the rows that it was given. */
 export interface WritePlan {
   /** One after the other; each is within the limits, or a single unit. */
   readonly transactions: readonly (readonly Unit[])[];
@@ -30,10 +30,10 @@ export interface PlanOptions {
 }
 
 /**
- * Divides rows into transactions. What is larger than one is written by itself and in parts, one
- * part in a step, so that no row waits for all of another. Rows that exchange addresses and are
- * together too large for one transaction are taken apart: one of them is removed first, and from
- * then until it is written anew connections to its addresses are rejected.
+ * Divides rows into transactions. A row that is larger than one is written separately and in parts,
+ * one part in a step, so that no row waits for all of another. Rows that exchange addresses and are
+ * together too large for one transaction are separated: one of them is removed first, and until it
+ * is written again connections to its addresses are rejected.
  */
 export function planWrite(entries: readonly Entry[], options: PlanOptions): WritePlan {
   const { holderOf } = options;
@@ -114,7 +114,7 @@ class Planning {
     );
   }
 
-  /** A long chain of rows that hand over addresses must not keep out what was asked for. */
+  /** A long chain of rows that hand over addresses must not exclude the requested rows. */
   #mayBringIn(unit: Unit, objectCount: number): boolean {
     if (unit.some((entry) => this.#asked.has(entry))) return true;
     const { rows, objects } = this.#options.limits;

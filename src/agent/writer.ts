@@ -16,7 +16,9 @@ interface Refusal {
 }
 
 export interface WriteOptions {
-  /** Each has failed by itself before: if all fail again, that says nothing about the plane. */
+  /**
+   * Each has failed on its own before: if all fail again, that does not mean that the plane fails.
+   */
   readonly failedAlone: boolean;
   readonly limits: StepLimits;
   readonly signal: AbortSignal;
@@ -37,10 +39,10 @@ interface Tally {
 }
 
 /** Bisect less while every write fails. */
-const PATIENCE = 16;
-const PATIENCE_WHILE_ALL_FAILS = 4;
+const MAX_FAILURES = 16;
+const MAX_FAILURES_WHILE_ALL_FAIL = 4;
 
-/** After so many rejections of a row the kernel may differ from what is assumed: inspect it. */
+/** After this many rejections of a row the kernel may differ from what is assumed: inspect it. */
 const ATTEMPTS_BEFORE_INSPECTION = 3;
 
 /** Writes rows to the kernel, and finds those that it rejects. */
@@ -106,7 +108,7 @@ export class Writer {
           tally.failure = failure;
           this.#refuse(unit, failure);
         },
-        patience: this.#pause === undefined ? PATIENCE : PATIENCE_WHILE_ALL_FAILS,
+        maxFailuresInARow: this.#pause === undefined ? MAX_FAILURES : MAX_FAILURES_WHILE_ALL_FAIL,
         signal,
       });
       if (total === undefined) continue;

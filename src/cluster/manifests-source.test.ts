@@ -23,7 +23,7 @@ async function folderFor(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** Runs a source; `told` grows as it tells. */
+/** Runs a source; `told` collects its reports. */
 function start(t: TestContext, options: ManifestsSourceOptions) {
   const told: string[] = [];
   const problems: string[] = [];

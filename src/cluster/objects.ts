@@ -6,7 +6,7 @@
 export interface ServiceObject {
   readonly namespace: string;
   readonly name: string;
-  /** Seconds since 1970; of two Services that claim an address, the older has it. */
+  /** Seconds since 1970; if two Services claim an address, the older owns it. */
   readonly createdAtSeconds: number;
   readonly labels: ServiceLabels;
   readonly type: string;
@@ -57,7 +57,10 @@ export interface SliceObject {
   readonly addressType: 'IPv4' | 'IPv6' | 'FQDN';
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly SliceEndpoint[];
-  /** When what the slice tells changed last, in milliseconds since 1970, if the controllers say. */
+  /**
+   * When the endpoints of the slice changed last, in milliseconds since 1970, if the controllers
+   * set it.
+   */
   readonly triggeredAtMs?: number;
 }
 
@@ -97,6 +100,6 @@ export interface ServiceCidrObject {
 
 export interface NamespaceObject {
   readonly name: string;
-  /** Value of `fairlead.dev/ebpf`, for its Services that do not say it themselves. */
+  /** Value of `fairlead.dev/ebpf`, for its Services without their own. */
   readonly ebpf?: EbpfChoice;
 }

@@ -349,7 +349,7 @@ export class Reflector<K extends Kind> {
   }
 }
 
-/** Says nothing about the requested version. */
+/** The status is unrelated to the requested version. */
 function isTransient(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429;
 }

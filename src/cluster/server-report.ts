@@ -22,7 +22,7 @@ export interface ServerGap {
 export interface ServerReport {
   /** `v1.33`; undefined: not read yet, or unknown. */
   readonly version?: string;
-  /** `v1.36.4`: what the program is, where it emulates another version. */
+  /** `v1.36.4`: the version of the binary, where it emulates another version. */
   readonly emulatedBy?: string;
   /** In the order of `SERVER_FEATURES`. */
   readonly gaps: readonly ServerGap[];

@@ -34,7 +34,7 @@ function line(text: string, start: string): string | undefined {
   return text.split('\n').find((candidate) => candidate.startsWith(`${start} `));
 }
 
-test('the table says where every value came from, and where we differ', async (context) => {
+test('shows in the table the origin of every value, and the differences to kube-proxy', async (context) => {
   const file = join(TESTDATA, 'kubeadm.yaml');
   const { code, out, err } = await run(context, '--config', file, '--hostname-override=n1', '-v=2');
   assert.equal(code, 0);
@@ -45,7 +45,7 @@ test('the table says where every value came from, and where we differ', async (c
   assert.match(line(out, 'logging.verbosity') ?? '', /2 +--v$/);
 });
 
-test('flags are taken as kube-proxy takes them', async (context) => {
+test('accepts flags as kube-proxy does', async (context) => {
   const { code, out } = await run(
     context,
     ...['-o', 'json', '--proxy_mode', 'ipvs', '--oom-score-adj', '-5', '--masquerade-all', '-v3'],
@@ -65,7 +65,7 @@ test('flags are taken as kube-proxy takes them', async (context) => {
   });
 });
 
-test('a mode that does not exist ends with 1, and with those that do', async (context) => {
+test('exits with 1 for a mode that does not exist, and lists those that do', async (context) => {
   for (const mode of ['ipvs', 'userspace']) {
     const { code, out, err } = await run(context, `--proxy-mode=${mode}`);
     assert.equal(code, 1);
@@ -80,7 +80,7 @@ test('a mode that does not exist ends with 1, and with those that do', async (co
   assert.equal(err.split('\n')[0], first);
 });
 
-test('what has no effect is said on standard error', async (context) => {
+test('warns on standard error about settings without effect', async (context) => {
   const { code, out, err } = await run(context, '--kube-api-qps=50', '--cleanup', '-o', 'yaml');
   assert.equal(code, 0);
   assert.match(err, /^warning: --kube-api-qps: has no effect\./);
@@ -88,7 +88,7 @@ test('what has no effect is said on standard error', async (context) => {
   assert.match(out, /^apiVersion: kubeproxy/);
 });
 
-test('an invalid configuration ends with 1 and says what to do', async (context) => {
+test('exits with 1 for an invalid configuration, with the next step', async (context) => {
   const { code, out, err } = await run(context, '--proxy-mode=ebpf', '--conntrack-min=-1');
   assert.equal(code, 1);
   assert.equal(out, '');
@@ -96,7 +96,7 @@ test('an invalid configuration ends with 1 and says what to do', async (context)
   assert.match(err, /\nfix .*\(CONFIG_INVALID\)\n$/);
 });
 
-test('a wrong command line ends with 2', async (context) => {
+test('exits with 2 for a wrong command line', async (context) => {
   assert.equal((await run(context, '--no-such-flag')).code, 2);
   assert.equal((await run(context, 'argument')).code, 2);
   assert.equal((await run(context, '-o', 'xml')).code, 2);
@@ -113,12 +113,12 @@ test('--write-config-to writes a file that gives the same again', async (context
   assert.equal(await readFile(second, 'utf8'), out);
 });
 
-test('--schema is a JSON schema', async (context) => {
+test('prints a JSON schema with --schema', async (context) => {
   const { out } = await run(context, '--schema');
   assert.equal(JSON.parse(out).title, 'KubeProxyConfiguration');
 });
 
-test('the table in docs/configuration.md is the one that --reference prints', async () => {
+test('prints the table of docs/configuration.md with --reference', async () => {
   const path = join(import.meta.dirname, '../../docs/configuration.md');
   const text = await readFile(path, 'utf8');
   const [, between] = /<!-- reference -->\n\n([\s\S]*?)\n\n<!-- end -->/.exec(text) ?? [];
@@ -126,14 +126,14 @@ test('the table in docs/configuration.md is the one that --reference prints', as
   assert.equal(between, configReference(), `put the output of "${how}" between the marks`);
 });
 
-test('underscores in names of flags are hyphens, and values stay as they are', () => {
+test('reads underscores in names of flags as hyphens, and keeps values', () => {
   assert.deepEqual(
     normalizeArguments(['--proxy_mode=a_b', '-v=2', 'a_b', '--x_y', '--', '--x_y']),
     ['--proxy-mode=a_b', '-v2', 'a_b', '--x-y', '--', '--x_y'],
   );
 });
 
-test('without a Node object the table says what follows from it', async (context) => {
+test('shows in the table what follows from a missing Node object', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-config-'));
   try {
     const file = join(folder, 'config.yaml');
@@ -152,7 +152,7 @@ test('without a Node object the table says what follows from it', async (context
   }
 });
 
-test('warns of an unsafe way to the API server, if the kubeconfig is there', async (context) => {
+test('warns of insecure access to the API server, if there is a kubeconfig', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-config-'));
   context.after(() => rm(folder, { recursive: true }));
   const kubeconfig = join(folder, 'kubeconfig');

@@ -20,7 +20,7 @@ export interface ObservedMachine {
 export interface NodeToObserve {
   readonly settings: Settings;
   readonly nodeName: string;
-  /** What it says wins over the settings. */
+  /** Its values override the settings. */
   readonly from: SourceOptions;
   /** Undefined: another machine, known only by its Node object. */
   readonly machine: ObservedMachine | undefined;

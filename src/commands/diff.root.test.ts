@@ -53,7 +53,7 @@ async function agentInKernel(t: TestContext, says: Partial<AgentNode> = {}): Pro
 }
 
 describe('diff', () => {
-  it('counts everything that is missing, and lists the first of it', async (t) => {
+  it('counts everything that is missing, and lists the first entries', async (t) => {
     const file = join(await folder(t), 'many.json');
     await writeFile(file, manyServices(300));
     const { code, out, err } = await diff(t, '-f', file, '--proxy-mode', 'nftables');
@@ -67,7 +67,7 @@ describe('diff', () => {
     assert.equal(JSON.parse(all.out).length, count);
   });
 
-  it('finds none where the kernel has what the agent wants', async (t) => {
+  it('finds none where the kernel has the desired state', async (t) => {
     const runFolder = await agentInKernel(t);
     const { code, out, err } = await diff(t, '--run-folder', runFolder);
     assert.deepEqual([code, out], [0, ''], err);
@@ -75,7 +75,7 @@ describe('diff', () => {
     assert.match(err, /the kernel matches the desired state of this node$/);
   });
 
-  it('shows a value that differs beside the one that is wanted', async (t) => {
+  it('shows a value that differs beside the desired one', async (t) => {
     const runFolder = await agentInKernel(t);
     nft('delete element ip fairlead slots { 0x10da030b . 0 }');
     nft('add element ip fairlead slots { 0x10da030b . 0 : 10.1.0.99 . 8080 }');

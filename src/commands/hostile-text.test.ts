@@ -15,7 +15,10 @@ import { statusCommand } from './status.ts';
 
 /** Clears the screen, sets the title, hides, begins a line of its own, runs backwards. */
 const HOSTILE = 'x\x1b[2J\x1b]0;t\x07\x1b[8m\x9b8m\nI0101 00:00:00.000 forged\r\u202e\u2028';
-/** What a terminal acts on; line ends are the command's own, and are counted where it matters. */
+/**
+ * Characters that a terminal acts on; line ends are the command's own, and counted where it
+ * matters.
+ */
 const ACTS = /(?!\n)[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 interface Output {
@@ -65,7 +68,7 @@ function manifest(nodeName: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [service, slice] });
 }
 
-describe('text of others, in what is printed for a person', () => {
+describe('untrusted text in output for people', () => {
   it('does not act on the terminal: fields of a manifest', async (t) => {
     const file = join(await folder(t), 'a.json');
     await writeFile(file, manifest(HOSTILE));

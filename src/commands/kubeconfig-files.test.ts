@@ -16,21 +16,21 @@ async function home(t: TestContext) {
 }
 
 describe('without a named kubeconfig', () => {
-  it('$KUBECONFIG comes first, and files of it that are missing are left out', async (t) => {
+  it('uses $KUBECONFIG first, without its missing files', async (t) => {
     const { folder, own, other, missing } = await home(t);
     const files = (KUBECONFIG: string) => kubeconfigFiles({ env: { KUBECONFIG }, home: folder });
     assert.deepEqual(files(`${missing}:${other}::${own}`), [other, own]);
     assert.deepEqual(files(missing), [missing]);
   });
 
-  it('the file in the home comes after the service account of a pod', async (t) => {
+  it('uses the file in the home after the service account of a pod', async (t) => {
     const { folder, own } = await home(t);
     assert.deepEqual(kubeconfigFiles({ env: { KUBECONFIG: '' }, home: folder }), [own]);
     const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
     assert.deepEqual(kubeconfigFiles({ env, home: folder }), []);
   });
 
-  it('the home is not searched for who runs for long', async (t) => {
+  it('does not search the home for a long-running process', async (t) => {
     const { folder } = await home(t);
     assert.deepEqual(kubeconfigFiles({ env: {}, home: undefined }), []);
     assert.deepEqual(kubeconfigFiles({ env: {}, home: join(folder, 'nobody') }), []);

@@ -27,7 +27,7 @@ describe('the help', () => {
     for (const verb of VERBS) assert.match(out, new RegExp(`^  ${verb} `, 'm'));
   });
 
-  it('shows all flags of kube-proxy only when asked', async (t) => {
+  it('shows all flags of kube-proxy only on request', async (t) => {
     for (const verb of ['run', 'config']) {
       const usual = await run(t, verb, '--help');
       assert.equal(usual.code, 0);
@@ -74,7 +74,7 @@ describe('a wrong command line', () => {
   }
 });
 
-it('the version is printed in all its spellings', async (t) => {
+it('prints the version in all spellings of the flag', async (t) => {
   for (const args of [['--version'], ['-V'], ['run', '--version']]) {
     const { code, out } = await run(t, ...args);
     assert.equal(code, 0);

@@ -29,7 +29,7 @@ async function run(context: TestContext, ...args: readonly string[]): Promise<Ru
   }
 }
 
-test('a page says what is done, what is in the kernel for it, and what the rules do', async (context) => {
+test('shows what is done, what the kernel has for it, and what the rules do', async (context) => {
   const { code, out, err } = await run(context, 'shop/web:http');
   assert.deepEqual(
     [code, err],
@@ -47,7 +47,7 @@ test('a page says what is done, what is in the kernel for it, and what the rules
   assert.ok(!out.includes('\x1b'), 'no colours where nobody sees them');
 });
 
-test('in socket-ebpf the entries of the hooks come before those of the rules behind', async (context) => {
+test('shows the entries of the hooks before the rules behind in socket-ebpf', async (context) => {
   const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf');
   assert.equal(code, 0);
   assert.match(out, /in table ip fairlead, behind socket hooks$/m);
@@ -72,7 +72,7 @@ test('in socket-ebpf the entries of the hooks come before those of the rules beh
   assert.match(raw.out, /^table ip fairlead \{/m);
 });
 
-test('in socket-ebpf a namespace that is left to packets has no entries of hooks', async (context) => {
+test('shows no hook entries for a namespace that is left to packets in socket-ebpf', async (context) => {
   const left = ['-f', join(import.meta.dirname, 'render/testdata/left-to-packets.yaml')];
   const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf', ...left);
   assert.equal(code, 0);
@@ -83,14 +83,14 @@ test('in socket-ebpf a namespace that is left to packets has no entries of hooks
   assert.match(nftables.out, /in table ip fairlead$/m);
 });
 
-test('without a name all are shown', async (context) => {
+test('shows all Services without a name', async (context) => {
   const { out } = await run(context);
   assert.match(out, /^shop\/web:http /m);
   assert.match(out, /^shop\/empty /m);
   assert.match(out, /10\.96\.0\.11:53 +cluster-ip +rejected +rejected +rejected/);
 });
 
-test('--raw is a listing of nft, of one family if asked', async (context) => {
+test('prints a listing of nft with --raw, of one family on request', async (context) => {
   const { code, out } = await run(context, '--raw', '--family', 'ip');
   assert.equal(code, 0);
   assert.match(out, /^table ip fairlead \{\n\tcomment /);
@@ -101,7 +101,7 @@ test('--raw is a listing of nft, of one family if asked', async (context) => {
   assert.deepEqual(both.out.match(/^table \S+/gm), ['table ip', 'table ip6']);
 });
 
-test('facts follow from the Node and from the flags', async (context) => {
+test('derives facts from the Node and from the flags', async (context) => {
   const { out } = await run(
     context,
     '--raw',
@@ -114,27 +114,27 @@ test('facts follow from the Node and from the flags', async (context) => {
   assert.match(out, /ip daddr 10\.96\.0\.0\/16 drop/);
 });
 
-test('for programs the same is JSON', async (context) => {
+test('prints the same as JSON', async (context) => {
   const { out } = await run(context, '-o', 'json', 'shop/web');
   const [page] = JSON.parse(out) as { key: string; chains: { name: string }[] }[];
   assert.equal(page?.key, 'shop/web:http/TCP/IPv4');
   assert.ok(page.chains.some(({ name }) => name === 'local/1'));
 });
 
-test('a Service that is not there is an error that says what to do', async (context) => {
+test('reports a Service that does not exist, with the next step', async (context) => {
   const { code, err } = await run(context, 'shop/none');
   assert.equal(code, 1);
   assert.match(err, /Service shop\/none does not exist/);
   assert.match(err, /SERVICE_NOT_FOUND/);
 });
 
-test('a node that nobody knows is worth a warning', async (context) => {
+test('warns about a node that is not in the cluster', async (context) => {
   const { code, err } = await run(context, '--node', 'elsewhere');
   assert.equal(code, 0);
   assert.match(err, /Node elsewhere does not exist/);
 });
 
-test('in iptables mode: the way hook by hook, and a sentence for each rule', async (context) => {
+test('shows the path hook by hook in iptables mode, with a sentence for each rule', async (context) => {
   const { code, out, err } = await run(context, '--mode', 'iptables', 'shop/web:http');
   const given = '--mode iptables --cluster-cidr 10.1.0.0/16';
   assert.deepEqual([code, err], [0, `${ABOUT} with ${given}, node node1 (iptables)\n`]);
@@ -149,7 +149,7 @@ test('in iptables mode: the way hook by hook, and a sentence for each rule', asy
   assert.match(chain?.[2] ?? '', /^-A KUBE-SVL-\w+ .* -j KUBE-SEP-\w+$/);
 });
 
-test('in iptables mode --raw is input for iptables-restore, of one family if asked', async (context) => {
+test('prints input for iptables-restore with --raw in iptables mode, of one family on request', async (context) => {
   const { out } = await run(context, '--mode', 'iptables', '--raw', '--family', 'ip');
   assert.match(out, /^# for iptables-restore --noflush\n\*mangle\n/);
   assert.deepEqual(out.match(/^(\*\w+|COMMIT)$/gm), [
@@ -163,7 +163,7 @@ test('in iptables mode --raw is input for iptables-restore, of one family if ask
   assert.match(both.out, /^# for ip6tables-restore --noflush$/m);
 });
 
-test('in iptables mode JSON has the same chains', async (context) => {
+test('has the same chains as JSON in iptables mode', async (context) => {
   const { out } = await run(context, '--mode', 'iptables', '-o', 'json', 'shop/web');
   const [page] = JSON.parse(out) as {
     frontends: { path: string[] }[];

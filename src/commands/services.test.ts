@@ -9,7 +9,7 @@ import { servicesCommand } from './services.ts';
 const SHOP = join(import.meta.dirname, 'render/testdata/shop.yaml');
 const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 
-/** Runs `fairlead services -f shop.yaml …` in this process; gives what it printed, and said beside it. */
+/** Runs `fairlead services -f shop.yaml …` in this process; returns its output and its warnings. */
 async function run(context: TestContext, ...args: readonly string[]) {
   const out: string[] = [];
   const err: string[] = [];
@@ -30,7 +30,7 @@ test('a node serves every kind of address', async (context) => {
   assert.doesNotMatch(err, /not served|clients/);
 });
 
-test('a machine without a Node object serves ClusterIPs to its own sockets, and says so', async (context) => {
+test('shows that a machine without a Node object serves ClusterIPs to its own sockets only', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
   try {
     const file = join(folder, 'config.yaml');

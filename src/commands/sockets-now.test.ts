@@ -11,7 +11,7 @@ describe('the ports that processes of this machine hold now', () => {
   });
 
   // A kernel without inet_diag cannot be made here: the list is a fake.
-  it('are none where the kernel cannot list them, as for run, and that is told', async () => {
+  it('are empty where the kernel cannot list them, as for run, with a warning', async () => {
     const told: string[] = [];
     const list = async () => {
       throw new Error('list the TCP sockets that listen: ENOENT');

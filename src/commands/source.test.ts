@@ -13,7 +13,7 @@ const authority = makeCertificate({ name: 'authority' });
 const forServer = makeCertificate({ name: 'server', hosts: ['127.0.0.1'], issuer: authority });
 const REQUEST_DEADLINE_MS = 10_000;
 
-/** A server that speaks TLS, or none, and never answers: to be asked is all that matters here. */
+/** A server with or without TLS that never answers: only the connection matters here. */
 async function serve(
   t: TestContext,
   isEncrypted = true,
@@ -101,7 +101,7 @@ describe('opening a cluster warns', () => {
     assert.ok(await asks({ kubeconfig }, server));
   });
 
-  it('of the address that wins over the one in the kubeconfig', async (t) => {
+  it('of the address that overrides the one in the kubeconfig', async (t) => {
     const cluster = { server: 'https://api.example', 'insecure-skip-tls-verify': true };
     const { kubeconfig } = await write(t, { cluster });
     const serverUrl = 'http://other.example:8080';
@@ -112,7 +112,7 @@ describe('opening a cluster warns', () => {
   });
 });
 
-describe('opening a cluster warns of credentials that everybody can read', () => {
+describe('opening a cluster warns of credentials that all users can read', () => {
   const cluster = { server: 'https://api.example' };
 
   async function exposedFiles(kubeconfig: string): Promise<string[]> {

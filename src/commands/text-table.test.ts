@@ -8,7 +8,7 @@ const WIDTH = 80;
 const longest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
 describe('a table', () => {
-  it('has a line for each row where a program reads', () => {
+  it('has one line per row in output for programs', () => {
     const rows = [
       ['A'.repeat(100), 'b c'],
       ['x', 'y'],
@@ -18,7 +18,7 @@ describe('a table', () => {
     assert.equal(terminalWidth({ isTTY: true, columns: 132 }), 132);
   });
 
-  it('fits the terminal whatever is in it, and loses nothing', () => {
+  it('fits the terminal for any contents, and loses nothing', () => {
     const cell = fc.stringMatching(/^[a-z0-9:[\]./-]{0,90}$/);
     const table = fc.integer({ min: 1, max: 8 }).chain((columns) =>
       fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), {
@@ -57,7 +57,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('keeps an address whole, as long as something else can give way', () => {
+  it('keeps an address whole, as long as another column can shrink', () => {
     const rows = [
       ['SERVICE', 'FRONTEND', 'KIND', 'NOTES'],
       ['shop/web:http TCP', '[fd00:96::1:a4fb]:80', 'load-balancer-ip', 'only from 10.0.0.0/8'],

@@ -9,9 +9,9 @@ const LEAST_WIDTH = 6;
 const LEAST_LAST_WIDTH = 20;
 
 /**
- * Aligned columns for a person, by what is visible of each cell; the first row is the head. A cell
- * is one line: a line break within it would add a row. On a terminal that is too
- * narrow, long cells go on below in their column; where a program reads, each row is one line.
+ * Aligned columns for people, by the visible width of each cell; the first row is the head. A cell
+ * is one line: a line break within it would add a row. On a terminal that is too narrow, long cells
+ * continue below in their column; in output for programs each row is one line.
  */
 export function formatTextTable(
   given: readonly (readonly string[])[],

@@ -10,7 +10,7 @@ function fields(body: string): ResolvedFields {
   return buildConfig(new Map(), { path: 'f.yaml', text: HEAD + body }).fields;
 }
 
-test('each difference says whether it can be followed while running', () => {
+test('marks for each difference whether it applies without a restart', () => {
   const before = fields('mode: nftables\nclusterCIDR: 10.0.0.0/8');
   const after = fields(
     [
@@ -30,7 +30,7 @@ test('each difference says whether it can be followed while running', () => {
   ]);
 });
 
-test('what a change of mode brings with it is named as well, and waits with it', () => {
+test('lists the settings that depend on a change of mode, pending with it', () => {
   const before = fields('iptables: {masqueradeAll: true}');
   const after = fields(
     'mode: iptables\niptables: {masqueradeAll: true, syncPeriod: 1m}\nclusterCIDR: 10.0.0.0/8',
@@ -47,7 +47,7 @@ test('what a change of mode brings with it is named as well, and waits with it',
   );
 });
 
-test('another way to name the mode that runs already needs no restart', () => {
+test('needs no restart when the running mode is named in another way', () => {
   const changes = compareFields(
     fields('mode: nftables'),
     fields('mode: iptables\nfairlead: {mode: nftables}'),
@@ -61,7 +61,7 @@ test('another way to name the mode that runs already needs no restart', () => {
   );
 });
 
-test('the same written differently is no change', () => {
+test('reports no change when the same values are written differently', () => {
   const before = fields('conntrack: {tcpCloseWaitTimeout: 60m}\nnodePortAddresses: null');
   const after = fields('# moved\nconntrack:\n  tcpCloseWaitTimeout: 1h0m0s\n');
   assert.deepEqual(compareFields(before, after), []);

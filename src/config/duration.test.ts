@@ -40,18 +40,18 @@ const REFUSED_BY_GO = [
   '--1s',
 ];
 
-test('durations are read and written as Go does', () => {
+test('parses and formats durations as Go does', () => {
   for (const [text, ms, printed] of READ_BY_GO) {
     assert.equal(parseDurationMs(text), ms, text);
     assert.equal(formatDuration(ms), printed, text);
   }
 });
 
-test('what Go refuses is refused', () => {
+test('rejects what Go rejects', () => {
   for (const text of REFUSED_BY_GO) assert.equal(parseDurationMs(text), undefined, text);
 });
 
-test('a duration that was written reads as itself', () => {
+test('parses a formatted duration to the same value', () => {
   fc.assert(
     fc.property(fc.integer({ min: -9e12, max: 9e12 }), (ms) => {
       assert.equal(parseDurationMs(formatDuration(ms)), ms);
@@ -59,6 +59,6 @@ test('a duration that was written reads as itself', () => {
   );
 });
 
-test('no text makes reading a duration throw', () => {
+test('never throws, for any text', () => {
   fc.assert(fc.property(fc.string(), (text) => void parseDurationMs(text)));
 });

@@ -73,8 +73,8 @@ export function featureSettings(
 }
 
 /**
- * Gates change with every release, and refusing to start over an unknown name would take a node
- * down: this warns where kube-proxy refuses.
+ * Gates change with every release, and not starting because of an unknown name would take a node
+ * down: this warns where kube-proxy exits with an error.
  */
 export function featureGateWarnings({ featureGates }: ResolvedFields): readonly Problem[] {
   const place = featureGates.origin.from === 'file' ? { place: featureGates.origin.place } : {};

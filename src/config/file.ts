@@ -24,8 +24,8 @@ export interface FileReading {
 }
 
 /**
- * Reads strictly, and forgives what kube-proxy forgives: fields it does not know and fields that are
- * written twice become warnings. Throws a ConfigError for a text that holds no configuration at all.
+ * Reads strictly, but like kube-proxy only warns about unknown and repeated fields. Throws a
+ * ConfigError for a text that holds no configuration at all.
  */
 export function readConfigText(text: string, file: string): FileReading {
   const document = readDocument(text, file);

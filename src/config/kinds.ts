@@ -1,4 +1,4 @@
-/** What kinds of values a field can hold, and what they are inside Fairlead. */
+/** The kinds of values a field can hold, and their types inside Fairlead. */
 export interface KindValues {
   readonly text: string;
   readonly boolean: boolean;
@@ -22,7 +22,7 @@ export interface FilePattern {
 
 export type Kind = keyof KindValues;
 
-/** What must be written, for messages. */
+/** The expected form, for messages. */
 export const KIND_IN_WORDS: Readonly<Record<Kind, string>> = {
   text: 'a string',
   boolean: 'true or false',

@@ -36,7 +36,7 @@ function warnings(config: LoadedConfig): readonly string[] {
   return config.warnings.map(({ subject, message }) => `${subject}: ${message}`);
 }
 
-test('every fault is told at once, in the order of the file, and then those of flags', () => {
+test('reports all problems at once: those of the file in its order, then those of the flags', () => {
   const body = [
     'mode: tc-ebpf',
     'conntrack:',
@@ -58,7 +58,7 @@ test('every fault is told at once, in the order of the file, and then those of f
   ]);
 });
 
-test('values that kube-proxy refuses are refused', () => {
+test('rejects the values that kube-proxy rejects', () => {
   const refused = [
     'mode: userspace',
     'mode: NFTables',
@@ -90,12 +90,12 @@ test('values that kube-proxy refuses are refused', () => {
   for (const body of refused) assert.equal(faults(body).length, 1, body);
 });
 
-test('blocks of modes that do not run are not judged, as in kube-proxy', () => {
+test('does not validate the blocks of other modes, like kube-proxy', () => {
   load('mode: iptables\nipvs: {excludeCIDRs: [x], tcpTimeout: -1s}\nnftables: {masqueradeBit: 99}');
   load('detectLocalMode: NodeCIDR\nclusterCIDR: nonsense');
 });
 
-test('pins are kept in a folder of their own', () => {
+test('rejects a pin path outside a folder of its own', () => {
   for (const folder of ['/', '/sys/fs', '/sys/fs/bpf/', 'pins', '/run/../sys']) {
     const [fault = ''] = faults(`fairlead: {pinFolder: "${folder}"}`);
     assert.match(fault, /fairlead\.pinFolder: must be a folder that only Fairlead uses/);
@@ -105,7 +105,7 @@ test('pins are kept in a folder of their own', () => {
   }
 });
 
-test('YAML is read as Kubernetes reads it', () => {
+test('reads YAML as Kubernetes does', () => {
   assert.equal(load('bindAddressHardFail: yes').settings.endsWhenServerFails, true);
   assert.equal(load('hostnameOverride: 2026-01-01').settings.nodeName, '2026-01-01');
   assert.equal(load('hostnameOverride: 1:30').settings.nodeName, '1:30');
@@ -117,7 +117,7 @@ test('YAML is read as Kubernetes reads it', () => {
   );
 });
 
-test('unknown and repeated fields are warned about and do no harm', () => {
+test('warns about unknown and repeated fields and continues', () => {
   const config = load('Mode: ipvs\nmode: iptables\nmode: nftables\nconntrack: {max: 1, min: 7}\n');
   assert.deepEqual(config.warnings, [
     {
@@ -140,7 +140,7 @@ test('unknown and repeated fields are warned about and do no harm', () => {
   assert.equal(config.settings.conntrack.min, 7);
 });
 
-test('a file without mode means its iptables block, although nftables runs', () => {
+test('reads the iptables block of a file without a mode, although nftables runs', () => {
   const body =
     'iptables: {masqueradeAll: true, syncPeriod: 1m}\nnftables: {masqueradeAll: false, masqueradeBit: 3}';
   const { settings, fields } = load(body);
@@ -160,7 +160,7 @@ test('a file without mode means its iptables block, although nftables runs', () 
   assert.deepEqual(chosen.nodePorts.addresses, ['primary']);
 });
 
-test('keywords of nodePortAddresses stand beside ranges', () => {
+test('accepts keywords beside ranges in nodePortAddresses', () => {
   const addresses = (list: string): unknown =>
     load(`mode: iptables\nnodePortAddresses: [${list}]`).settings.nodePorts.addresses;
   assert.deepEqual(addresses('primary, 10.0.0.0/8'), ['primary', '10.0.0.0/8']);
@@ -170,7 +170,7 @@ test('keywords of nodePortAddresses stand beside ranges', () => {
   assert.equal(load('mode: ipvs\nfeatureGates: {KubeProxyIPVS: true}').settings.mode, 'ipvs');
 });
 
-test('node ports on loopback are relayed where the gate is on and loopback is named', () => {
+test('relays node ports on loopback when the gate is on and loopback is listed', () => {
   const gate = 'featureGates: {KubeProxyNFTablesLocalhostNodePorts: true}\n';
   const relayed = (body: string): unknown => load(body).settings.nodePorts.relayedLocalhost;
   assert.deepEqual(relayed(`${gate}mode: nftables\nnodePortAddresses: [primary, localhost]`), [
@@ -195,7 +195,7 @@ test('node ports on loopback are relayed where the gate is on and loopback is na
   assert.deepEqual(warnings(load('mode: iptables\nnodePortAddresses: [localhost]')), []);
 });
 
-test('our own block names a mode that kube-proxy does not have', () => {
+test('takes a mode that kube-proxy does not have from the fairlead block', () => {
   const { settings } = load(
     'mode: iptables\nfairlead: {mode: tc-ebpf, nodeObject: none}\nnftables: {masqueradeAll: true}',
   );
@@ -207,7 +207,7 @@ test('our own block names a mode that kube-proxy does not have', () => {
   assert.equal(load(undefined, { 'proxy-mode': 'userspace' }).settings.mode, 'userspace');
 });
 
-test('beside a file only a few flags count', () => {
+test('applies only a few flags beside a file', () => {
   const config = load(
     'hostnameOverride: a\nlogging: {verbosity: 1, vmodule: [{filePattern: a, verbosity: 1}]}',
     {
@@ -237,7 +237,7 @@ test('beside a file only a few flags count', () => {
   );
 });
 
-test('flags have their traps, which are kept, and said aloud', () => {
+test('keeps the pitfalls of kube-proxy’s flags and warns about them', () => {
   const periods = load(undefined, { 'proxy-mode': 'nftables', 'iptables-sync-period': '5s' });
   assert.equal(periods.settings.syncPeriodMs, 5000);
 
@@ -261,7 +261,7 @@ test('flags have their traps, which are kept, and said aloud', () => {
   assert.equal(faults(undefined, { 'masquerade-all': 'maybe' }).length, 1);
 });
 
-test('lists and gates add up over several uses of a flag', () => {
+test('merges lists and gates over repeated flags', () => {
   const { fields } = load(undefined, {
     'nodeport-addresses': ['10.0.0.0/8,11.0.0.0/8', 'fd00::/8'],
     'feature-gates': [
@@ -276,7 +276,7 @@ test('lists and gates add up over several uses of a flag', () => {
   });
 });
 
-test('a flag without effect is named', () => {
+test('warns about a flag without effect', () => {
   const config = load(undefined, {
     'iptables-masquerade-bit': '15',
     'masquerade-all': 'true',
@@ -297,7 +297,7 @@ test('a flag without effect is named', () => {
   assert.deepEqual(warnings(chosen), ['--iptables-masquerade-bit: has no effect in mode nftables']);
 });
 
-test('files that hold no configuration say what they hold instead', () => {
+test('names what a file holds that is not a configuration', () => {
   const code = (text: string): string => {
     try {
       buildConfig(new Map(), { path: 'f.yaml', text });
@@ -325,7 +325,7 @@ test('files that hold no configuration say what they hold instead', () => {
   assert.equal(code(`${HEAD}---\n${HEAD}`), 'accepted');
 });
 
-test('a file that cannot be read names itself and the reason', async () => {
+test('names the file and the reason when it cannot be read', async () => {
   await assert.rejects(loadConfig(new Map([['config', ['/nowhere/f.yaml']]])), {
     name: 'ConfigError',
     code: 'CONFIG_UNREADABLE',
@@ -333,13 +333,13 @@ test('a file that cannot be read names itself and the reason', async () => {
   });
 });
 
-test('settings cannot be changed', () => {
+test('returns frozen settings', () => {
   const { settings } = load('');
   assert.throws(() => Object.assign(settings.conntrack, { min: 1 }), TypeError);
   assert.throws(() => Object.assign(settings, { mode: 'ipvs' }), TypeError);
 });
 
-test('a mutilated file is read or refused, and never anything else', () => {
+test('a mutilated file is read or rejected, and never anything else', () => {
   const whole = readFileSync(join(import.meta.dirname, 'testdata/kubeadm.yaml'), 'utf8');
   const pieces = [
     '[',
@@ -385,7 +385,7 @@ test('a mutilated file is read or refused, and never anything else', () => {
   );
 });
 
-test('without a Node object nothing is offered to others by default', () => {
+test('exposes nothing to other hosts by default without a Node object', () => {
   const none = 'fairlead: {nodeObject: none}';
   for (const mode of ['', 'mode: nftables\n', 'mode: iptables\n']) {
     const { settings, fields } = load(mode + none);
@@ -402,7 +402,7 @@ test('without a Node object nothing is offered to others by default', () => {
   assert.equal(ipv6.fields.healthzBindAddress.value, '[::1]:10256');
 });
 
-test('with a Node object everybody is served, whatever the mode', () => {
+test('serves all clients with a Node object, in every mode', () => {
   for (const mode of ['', 'mode: nftables', 'mode: iptables']) {
     const { settings } = load(mode);
     assert.equal(settings.clients, 'everybody');
@@ -411,7 +411,7 @@ test('with a Node object everybody is served, whatever the mode', () => {
   }
 });
 
-test('what is written wins over the defaults of a machine without a Node object', () => {
+test('prefers written values to the defaults for a machine without a Node object', () => {
   const { settings, fields } = load(
     [
       'mode: nftables',
@@ -426,14 +426,14 @@ test('what is written wins over the defaults of a machine without a Node object'
   assert.deepEqual(settings.servedAddresses, { externalIPs: false, loadBalancerIPs: true });
 });
 
-test('the file that is written of a machine without a Node object gives the same again', () => {
+test('reads the same settings from the file it writes for a machine without a Node object', () => {
   const config = load('mode: iptables\nfairlead: {nodeObject: none}');
   const [, , ...body] = toConfigurationYaml(config.fields).split('\n');
   const text = body.filter((line) => !/^(apiVersion|kind):/.test(line)).join('\n');
   assert.deepEqual(load(text).settings, config.settings);
 });
 
-test('clients are interfaces or everybody', () => {
+test('accepts interfaces or all as clients', () => {
   for (const clients of [
     '[everybody, docker0]',
     '["*"]',

@@ -46,7 +46,7 @@ export function localhostWarnings(fields: ResolvedFields, mode: ModeName): reado
   return [{ subject: 'nodePortAddresses', message, ...placeOf(nodePortAddresses.origin) }];
 }
 
-/** Families of which loopback is named itself, and not only inside a wider range. */
+/** Families whose loopback is listed itself, and not only inside a wider range. */
 function loopbackFamilies(written: readonly string[]): readonly ('IPv4' | 'IPv6')[] {
   const named = parseCidrs(expandNodePortAddresses(written)).filter(({ base }) =>
     isLoopbackAddress(base),

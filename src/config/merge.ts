@@ -72,7 +72,7 @@ function setAddress(
   draft.set(path, { ...current, value: withPort(text, port) });
 }
 
-/** What a node must offer, and a machine without a Node object must not. */
+/** What a node must offer and a machine without a Node object must not. */
 const WITHOUT_NODE: readonly FieldPath[] = [
   'nodePortAddresses',
   'fairlead.clients',

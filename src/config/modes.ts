@@ -1,8 +1,11 @@
-/** What the configuration must know of a mode: which fields it reads, and where node ports answer. */
+/**
+ * The properties of a mode that the configuration needs: which fields it reads, and where node
+ * ports answer.
+ */
 interface ModeTraits {
   /** Whether kube-proxy's own field `mode` may name it. */
   readonly isOfKubeProxy: boolean;
-  /** False: the name is read, and `fairlead run` says that this version has no such mode. */
+  /** False: the name is accepted, and `fairlead run` reports that this version has no such mode. */
   readonly isBuilt: boolean;
   /** The feature gate of kube-proxy without which its field `mode` may not name it. */
   readonly gate?: 'KubeProxyIPVS';

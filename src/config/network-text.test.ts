@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseListenAddress, withPort } from './network-text.ts';
 
-test('a port is added only to an address without one', () => {
+test('adds a port only to an address without one', () => {
   assert.equal(withPort('127.0.0.1', 80), '127.0.0.1:80');
   assert.equal(withPort('::1', 80), '[::1]:80');
   assert.equal(withPort('127.0.0.1:81', 80), '127.0.0.1:81');
@@ -10,7 +10,7 @@ test('a port is added only to an address without one', () => {
   assert.equal(withPort('localhost', 80), 'localhost');
 });
 
-test('where a server listens is an address and a port', () => {
+test('parses a listen address as an address and a port', () => {
   assert.deepEqual(parseListenAddress('[::1]:5'), { ip: '::1', port: 5 });
   for (const wrong of [
     '::1:5',

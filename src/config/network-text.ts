@@ -18,7 +18,7 @@ export function splitHostPort(text: string): { host: string; port: string } | un
   return { host: match[1] ?? match[2] ?? '', port: match[3] ?? '' };
 }
 
-/** Adds the port to an address that comes without one; what is no address stays as it is. */
+/** Adds the port to an address that comes without one; returns any other text unchanged. */
 export function withPort(text: string, port: number): string {
   if (splitHostPort(text) !== undefined || parseIpSloppily(text) === undefined) return text;
   return isIPv6(text) ? `[${text}]:${port}` : `${text}:${port}`;

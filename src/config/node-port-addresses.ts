@@ -11,7 +11,10 @@ const RANGES_OF: Readonly<Record<string, readonly string[]>> = {
 
 const KEYWORDS: readonly string[] = [PRIMARY, ...Object.keys(RANGES_OF)];
 
-/** What is wrong with the list, as kube-proxy judges it: keywords may stand beside ranges, once each. */
+/**
+ * The problem with the list, by the rules of kube-proxy: keywords may stand beside ranges, once
+ * each.
+ */
 export function nodePortAddressFaults(written: readonly string[]): readonly string[] {
   return written.flatMap((text, index) => {
     if (KEYWORDS.includes(text)) {
@@ -25,7 +28,7 @@ export function nodePortAddressFaults(written: readonly string[]): readonly stri
   });
 }
 
-/** Ranges, and `primary` where it was written: only the Node object says what that is. */
+/** Ranges, and `primary` where it was written: it is resolved from the Node object. */
 export function expandNodePortAddresses(written: readonly string[]): readonly string[] {
   return written.flatMap((text) => RANGES_OF[text] ?? [text]);
 }

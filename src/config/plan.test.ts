@@ -17,7 +17,7 @@ function paths(changes: readonly FieldChange[]): readonly string[] {
   return changes.map(({ path }) => path);
 }
 
-test('what can be followed is followed, and the rest stays as it runs', () => {
+test('applies what needs no restart and keeps the rest as it runs', () => {
   const plan = planChange(
     config('mode: nftables', 'clusterCIDR: 10.0.0.0/8', 'hostnameOverride: one'),
     config('mode: nftables', 'clusterCIDR: 11.0.0.0/8', 'hostnameOverride: two'),
@@ -29,7 +29,7 @@ test('what can be followed is followed, and the rest stays as it runs', () => {
   assert.equal(nodeName, 'one');
 });
 
-test('a change that waits stays in the plan, until it is taken back', () => {
+test('keeps a pending change in the plan until it is reverted', () => {
   const first = config('hostnameOverride: one');
   const second = config('hostnameOverride: two');
   const waiting = planChange(first, second);
@@ -45,7 +45,7 @@ test('a change that waits stays in the plan, until it is taken back', () => {
   assert.deepEqual([back.live, back.restart], [[], []]);
 });
 
-test('until the mode changes, what was written for the next one is not applied to this one', () => {
+test('does not apply settings of the next mode to the running one', () => {
   const running = config('iptables: {masqueradeAll: true}');
   const wanted = config('mode: iptables', 'iptables: {masqueradeAll: true}', 'oomScoreAdj: -1');
   const plan = planChange(running, wanted);
@@ -55,7 +55,7 @@ test('until the mode changes, what was written for the next one is not applied t
   assert.equal(plan.config.settings.mode, 'nftables');
 });
 
-test('until a machine is no node any more, nothing that follows from it is applied', () => {
+test('applies nothing that depends on the Node object while its absence is pending', () => {
   const node = config('mode: nftables');
   const machine = config('mode: nftables', 'fairlead: {nodeObject: none}');
   for (const [running, wanted] of [[node, machine] as const, [machine, node] as const]) {
@@ -69,7 +69,7 @@ test('until a machine is no node any more, nothing that follows from it is appli
   }
 });
 
-test('clients and served addresses are followed while running', () => {
+test('applies clients and served addresses while running', () => {
   const block = (more: string) => config('mode: nftables', `fairlead: {nodeObject: none${more}}`);
   const plan = planChange(block(''), block(', clients: [docker0], servedAddresses: [externalIPs]'));
   assert.deepEqual(paths(plan.live), ['fairlead.clients', 'fairlead.servedAddresses']);
@@ -106,7 +106,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   process: ['hostnameOverride: other\nlogging: {verbosity: 5}', 'logging: {format: json}', ''],
 };
 
-/** The fields that a running Fairlead looks at, besides those that name its mode. */
+/** The fields that a running Fairlead reads, besides those that name its mode. */
 function inForce({ settings: { mode } }: LoadedConfig): readonly FieldPath[] {
   return FIELD_PATHS.filter(
     (path) => FIELDS[path].noEffect === undefined && isReadIn(mode, FIELDS[path]),
@@ -117,7 +117,7 @@ const anyConfig = fc
   .tuple(...Object.values(LINES).map((choices) => fc.constantFrom(...choices)))
   .map((lines) => config(...lines.filter((line) => line !== '')));
 
-test('a plan always leads to a usable configuration, after which only what waits is left', () => {
+test('a plan always leads to a valid configuration with only pending changes left', () => {
   fc.assert(
     fc.property(anyConfig, anyConfig, (running, wanted) => {
       const plan = planChange(running, wanted);

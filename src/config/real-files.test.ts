@@ -27,11 +27,11 @@ function differences(config: LoadedConfig, recorded: string): readonly FieldPath
   return differentFields(config, parse(readFileSync(path, 'utf8')));
 }
 
-test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the default mode', () => {
+test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default mode', () => {
   const config = load('kubeadm.yaml');
   assert.deepEqual(differences(config, 'kubeadm'), [
     'mode',
-    // Mode iptables serves node ports on all addresses; nftables has to be told so.
+    // Mode iptables serves node ports on all addresses; nftables must be configured to.
     'nodePortAddresses',
     // kube-proxy leaves the scheduler empty and takes rr later.
     'ipvs.scheduler',
@@ -72,7 +72,7 @@ test('the ConfigMap of kubeadm gives what kube-proxy makes of it, but for the de
   });
 });
 
-test('of the documents that kind gives to kubeadm, the right one is taken', () => {
+test('picks the right one of the documents that kind passes to kubeadm', () => {
   const config = load('kind.yaml');
   assert.deepEqual(differences(config, 'kind'), ['ipvs.scheduler']);
   assert.equal(config.settings.mode, 'nftables');
@@ -88,7 +88,7 @@ test('of the documents that kind gives to kubeadm, the right one is taken', () =
   });
 });
 
-test('a file of 2019 is read with a warning for each field that is gone', () => {
+test('reads a file of 2019 with a warning for each removed field', () => {
   const config = load('ipvs-of-2019.yaml');
   assert.deepEqual(differences(config, 'ipvs-of-2019'), []);
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('a file of 2019 is read with a warning for each field that is gone', () => 
   assert.equal(config.settings.ipvs.strictArp, true);
 });
 
-test('JSON is read as well', () => {
+test('reads JSON', () => {
   const config = load('metrics-for-prometheus.json');
   assert.deepEqual(differences(config, 'metrics-for-prometheus'), [
     'ipvs.scheduler',
@@ -121,14 +121,14 @@ test('JSON is read as well', () => {
   assert.deepEqual(config.settings.log, { format: 'json', verbosity: 2 });
 });
 
-test('the smallest file gives the defaults', () => {
+test('gives the defaults for the smallest file', () => {
   const config = load('minimal.yaml');
   assert.deepEqual(differences(config, 'minimal'), ['mode', 'nodePortAddresses', 'ipvs.scheduler']);
   assert.deepEqual(config.settings, buildConfig(NO_FLAGS, undefined).settings);
   for (const path of FIELD_PATHS) assert.equal(config.fields[path].origin.from, 'default', path);
 });
 
-test('the flags that k3s starts its proxy with', () => {
+test('reads the flags that k3s starts its proxy with', () => {
   const flags = new Map<FlagName, readonly string[]>([
     ['cluster-cidr', ['10.42.0.0/16']],
     ['conntrack-max-per-core', ['0']],
@@ -148,7 +148,7 @@ test('the flags that k3s starts its proxy with', () => {
   assert.deepEqual(config.fields.clusterCIDR.origin, { from: 'flag', flag: 'cluster-cidr' });
 });
 
-test('what is written gives the same settings again', () => {
+test('reads the same settings from the file it writes', () => {
   const files = ['kubeadm.yaml', 'kind.yaml', 'ipvs-of-2019.yaml', 'metrics-for-prometheus.json'];
   for (const file of files) {
     const config = load(file);

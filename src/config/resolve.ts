@@ -18,7 +18,7 @@ import type {
 /** The mode that will run: ours if the block of ours names one. */
 export function modeOf(fields: ResolvedFields): ModeName {
   const name = fields['fairlead.mode'].value || fields.mode.value;
-  // Whatever else it says is a fault that validation reports; this is only so that it can go on.
+  // Any other value is a problem that validation reports; this default only lets it continue.
   return isModeName(name) ? name : DEFAULT_MODE;
 }
 

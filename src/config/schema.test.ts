@@ -11,7 +11,7 @@ function at(value: unknown, names: readonly string[]): unknown {
   );
 }
 
-test('the JSON schema describes every field, and lets it be null', () => {
+test('describes every field and lets it be null', () => {
   const schema = configurationJsonSchema();
   assert.deepEqual(at(schema, ['required']), ['apiVersion', 'kind']);
   for (const path of FIELD_PATHS) {
@@ -22,7 +22,7 @@ test('the JSON schema describes every field, and lets it be null', () => {
   }
 });
 
-test('the JSON schema completes what has choices', () => {
+test('lists the choices of a field for completion', () => {
   const mode = at(configurationJsonSchema(), ['properties', 'mode', 'anyOf', '0']);
   assert.deepEqual(at(mode, ['enum']), ['', 'nftables', 'iptables', 'ipvs']);
 });

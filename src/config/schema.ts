@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<Kind, z.ZodType>> = {
   filePatterns: z.array(z.strictObject({ filePattern: z.string(), verbosity: z.int().min(0) })),
 };
 
-/** Types only. What values may be is asked later, of file and flags alike. */
+/** Types only. Values are validated later, for file and flags alike. */
 export const configurationSchema = z.strictObject({
   apiVersion: z.literal(API_VERSION),
   kind: z.literal(KIND),

@@ -54,8 +54,8 @@ export type LocalTraffic =
 
 export interface NodePortSettings {
   /**
-   * A list has ranges, and `primary` for the addresses of the Node object. A family of which it has
-   * nothing is served on all of its addresses, if there is a Node object.
+   * A list has ranges, and `primary` for the addresses of the Node object. A family without an
+   * entry is served on all of its addresses, if there is a Node object.
    */
   readonly addresses: 'all' | 'none' | readonly string[];
   /** The kernel forwards node ports on 127.0.0.1 too; only some modes can. */
@@ -67,7 +67,7 @@ export interface NodePortSettings {
 /** Names, with `*` at the end for anything: packets that come in by them are served; own sockets always are. */
 export type ClientSettings = 'everybody' | readonly string[];
 
-/** What is served beside ClusterIPs and node ports. */
+/** The addresses served besides ClusterIPs and node ports. */
 export interface ServedAddressSettings {
   readonly externalIPs: boolean;
   readonly loadBalancerIPs: boolean;
@@ -107,6 +107,6 @@ export interface FeatureSettings {
   readonly serviceExternalIps: boolean;
   readonly flagzPage: boolean;
   readonly statuszPage: boolean;
-  /** Node ports on loopback may be relayed; in which families, `nodePorts` says. */
+  /** Node ports on loopback may be relayed; `nodePorts` has the families. */
   readonly localhostNodePorts: boolean;
 }

@@ -109,7 +109,7 @@ function modeFaults(fields: ResolvedFields): readonly Fault[] {
   if (known === undefined) {
     return [`must be one of ${BUILT_MODES.join(', ')}, and is ${JSON.stringify(mode.value)}`];
   }
-  // kube-proxy 1.37 knows ipvs only while its gate is on.
+  // kube-proxy 1.37 accepts ipvs only while its gate is on.
   const { gate } = traitsOf(known);
   if (gate === undefined || gateValue(fields, gate)) return [];
   return [`cannot be ${known} while the feature gate ${gate} is disabled`];

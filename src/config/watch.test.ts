@@ -59,7 +59,7 @@ async function startWatching(context: TestContext, path: string): Promise<Watche
     },
     readAgain: async () => {
       await once(arrived, 'load', { signal: AbortSignal.timeout(DEADLINE_MS) });
-      // The last look at the file is on its way then; writing now would make the reading void.
+      // The last read of the file is still running; a write now would invalidate it.
       for (let turn = 0; turn < 10; turn++) await setImmediate();
     },
   };
@@ -80,7 +80,7 @@ function verbosityOf(report: ConfigChange | ConfigError): number {
   return report.config.settings.log.verbosity;
 }
 
-test('writing into the file is noticed', async (context) => {
+test('notices a write into the file', async (context) => {
   const path = join(await folder(context), 'config.conf');
   await writeFile(path, configuration(1));
   const watched = await startWatching(context, path);
@@ -90,7 +90,7 @@ test('writing into the file is noticed', async (context) => {
   assert.equal(verbosityOf(await watched.next()), 3);
 });
 
-test('another file moved into its place is noticed, as editors do it', async (context) => {
+test('notices another file moved into its place, as editors do it', async (context) => {
   const directory = await folder(context);
   const path = join(directory, 'config.conf');
   await writeFile(path, configuration(1));
@@ -102,7 +102,7 @@ test('another file moved into its place is noticed, as editors do it', async (co
   }
 });
 
-test('an update of a ConfigMap is noticed, which replaces a link above the file', async (context) => {
+test('notices an update of a ConfigMap, which replaces a link above the file', async (context) => {
   const directory = await folder(context);
   const publish = async (version: string, verbosity: number): Promise<void> => {
     await mkdir(join(directory, version));
@@ -117,7 +117,7 @@ test('an update of a ConfigMap is noticed, which replaces a link above the file'
   await publish('..2026_11_15_08_00_01.2', 2);
   await rm(join(directory, '..2026_11_15_08_00_00.1'), { recursive: true });
   assert.equal(verbosityOf(await watched.next()), 2);
-  // Nothing but the link tells of this one: the old folder stays until it has been noticed.
+  // Only the link changes: the old folder stays until the change has been noticed.
   await publish('..2026_11_15_08_00_02.3', 3);
   assert.equal(verbosityOf(await watched.next()), 3);
   await rm(join(directory, '..2026_11_15_08_00_01.2'), { recursive: true });
@@ -125,7 +125,7 @@ test('an update of a ConfigMap is noticed, which replaces a link above the file'
   assert.equal(verbosityOf(await watched.next()), 4);
 });
 
-test('a folder that is replaced as a whole is followed', async (context) => {
+test('follows a folder that is replaced as a whole', async (context) => {
   const directory = await folder(context);
   const place = join(directory, 'etc');
   const publish = async (verbosity: number): Promise<void> => {
@@ -142,7 +142,7 @@ test('a folder that is replaced as a whole is followed', async (context) => {
   await publish(3);
   assert.equal(verbosityOf(await watched.next()), 3);
 
-  // The same in a moment, so that nobody sees it missing.
+  // Replaced within a moment, so that no read finds it missing.
   await rename(place, join(directory, 'older'));
   await publish(4);
   assert.equal(verbosityOf(await watched.next()), 4);
@@ -150,7 +150,7 @@ test('a folder that is replaced as a whole is followed', async (context) => {
   assert.equal(verbosityOf(await watched.next()), 5);
 });
 
-test('an unusable file is reported once, and what was there before stays', async (context) => {
+test('reports an invalid file once and keeps the previous configuration', async (context) => {
   const path = join(await folder(context), 'config.conf');
   await writeFile(path, configuration(1));
   const watched = await startWatching(context, path);
@@ -162,7 +162,7 @@ test('an unusable file is reported once, and what was there before stays', async
   assert.equal(verbosityOf(await watched.next()), 4);
 });
 
-test('the trail of a path names every link on the way, and where it ends', async (context) => {
+test('names every link on the way and where the path ends', async (context) => {
   const directory = await folder(context);
   await mkdir(join(directory, 'v1'));
   await symlink('v1', join(directory, 'current'));

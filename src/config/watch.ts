@@ -15,7 +15,7 @@ const SETTLING_DEADLINE_MS = 5000;
 export interface ConfigWatch {
   readonly path: string;
   readonly current: LoadedConfig;
-  /** Reads the configuration anew, flags included. */
+  /** Reads the configuration again, flags included. */
   readonly load: () => Promise<LoadedConfig>;
   /** Called when the settings differ. */
   readonly onChange: (change: ConfigChange) => void;
@@ -39,7 +39,7 @@ export async function watchConfig(what: ConfigWatch, signal: AbortSignal): Promi
     // The first round needs no event: the file may have changed since it was read for the first time.
     for (; !signal.aborted; await bell.heard()) {
       const look = await settled(what.path, signal);
-      // Watchers first: what changes after this line rings again.
+      // Start the watchers first: a change after this line triggers another read.
       await follow(what.path, watchers);
       if (signal.aborted) break;
       const reading = await read(what);
@@ -109,7 +109,7 @@ async function lookAt(path: string): Promise<string> {
     const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
     return [dev, ino, size, mtimeNs].join(' ');
   } catch (error) {
-    // A file that is away, or unreadable, is a state like any other; reading it will say why.
+    // A missing or unreadable file is a state like any other; reading it reports the reason.
     return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
   }
 }

@@ -18,7 +18,7 @@ export function goingFirst(changes: readonly RowChange[]): readonly RowChange[] 
 
 /**
  * The change that rolls another one back. A row that was `unknown` is removed: it is still to be
- * written, and the plane that notes nothing of it any more has nothing of it.
+ * written, and a plane that has no note about it has no kernel objects of it.
  */
 export function reversed({ key, id, before, after }: RowChange): RowChange {
   return { key, id, before: after ?? 'absent', after: knownRow(before) };

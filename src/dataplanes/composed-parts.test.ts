@@ -40,7 +40,7 @@ function change(before: Applied, after: Forwarding): RowChange {
   return { key: 'k', id: after.id, before, after };
 }
 
-/** Two planes of which the one behind writes in three parts; `faults` are the calls that fail. */
+/** Two planes; the one behind writes in three parts. `faults` are the calls that fail. */
 class Pair {
   readonly calls: string[] = [];
   readonly faults = new Set<string>();
@@ -103,14 +103,14 @@ test('has parts if the plane behind has them', () => {
   assert.equal(plane.applyPart, undefined);
 });
 
-test('tells the front of a large row when all its parts are behind', async () => {
+test('writes a large row to the front after all of its parts are behind', async () => {
   const pair = new Pair();
   await pair.write(change(row('a'), row('b')));
   const part = 'behind part a>b';
   assert.deepEqual(pair.calls, [part, part, part, 'front apply a>b']);
 });
 
-test('tells the front of a new large row with affinity before its first part', async () => {
+test('writes a new large row with affinity to the front before its first part', async () => {
   const pair = new Pair();
   await pair.write(change('absent', row('s', 10)));
   const part = 'behind part ->s';
@@ -135,7 +135,7 @@ test('rejects parts after a failed rollback until both planes were inspected', a
   await pair.write(next);
 });
 
-test('knows what the front has after the plane behind rejected a part', async () => {
+test('tracks the state of the front after the plane behind rejected a part', async () => {
   const pair = new Pair();
   pair.faults.add('behind part a>b');
   await assert.rejects(pair.write(change(row('a'), row('b'))), REFUSAL);
@@ -143,7 +143,7 @@ test('knows what the front has after the plane behind rejected a part', async ()
   assert.deepEqual(pair.calls.slice(1), ['behind apply ?>c', 'front apply a>c']);
 });
 
-test('knows what both have after the front rejected a row that is behind', async () => {
+test('tracks the state of both planes after the front rejected a row that is behind', async () => {
   const pair = new Pair();
   pair.faults.add('front apply a>b');
   await assert.rejects(pair.write(change(row('a'), row('b'))), REFUSAL);
@@ -151,7 +151,7 @@ test('knows what both have after the front rejected a row that is behind', async
   assert.deepEqual(pair.calls.slice(4), ['behind apply b>c', 'front apply a>c']);
 });
 
-test('knows what the front has after an inspection that failed between two parts', async () => {
+test('tracks the state of the front after an inspection that failed between two parts', async () => {
   const pair = new Pair();
   const begun = change(row('a'), row('b'));
   assert.equal(await pair.plane.applyPart?.(begun), 'unfinished');

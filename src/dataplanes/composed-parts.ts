@@ -14,7 +14,7 @@ interface Begun {
   /** As the caller named it. */
   readonly change: RowChange;
   readonly behind: RowChange;
-  /** Undefined: the front is lost, and gets nothing. */
+  /** Undefined: the front is lost, and nothing is written to it. */
   readonly front: RowChange | undefined;
   /** Whether the front has all of it already. */
   readonly isFirstInFront: boolean;
@@ -79,7 +79,7 @@ export class ComposedParts {
     }
   }
 
-  /** `behind`: what the plane behind has meanwhile. */
+  /** `behind`: the state of the plane behind after its write. */
   async #applyFront({ change: { key }, front }: Begun, behind: Applied): Promise<void> {
     if (front === undefined) return;
     try {

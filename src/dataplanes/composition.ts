@@ -92,7 +92,7 @@ export class ComposedPlane implements DataPlane {
     if (this.#frontLost === undefined) await this.#front.configure(facts);
   }
 
-  /** What one plane rejects is rolled back in the other: it is one transaction, or none. */
+  /** A change that one plane rejects is rolled back in the other: one transaction, or none. */
   async apply(changes: readonly RowChange[]): Promise<void> {
     if (this.#isUncertain) throw uncertain();
     const isLost = this.#frontLost !== undefined;
@@ -197,7 +197,7 @@ export class ComposedPlane implements DataPlane {
     }
   }
 
-  /** An inspection tries the front again, and the next periodic one may be far away: ask for one. */
+  /** An inspection retries the front, and the next periodic one may be far away: request one. */
   async #askForFront(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#sleep(RETRY_FRONT_EVERY_MS, signal);
@@ -220,7 +220,7 @@ export class ComposedPlane implements DataPlane {
     }
   }
 
-  /** One after the other. What was done is rolled back when a step is rejected. */
+  /** One after the other. Completed steps are rolled back when a later one is rejected. */
   async #inOrder(steps: readonly Step[]): Promise<void> {
     const done: Step[] = [];
     for (const step of steps.filter(({ changes }) => changes.length > 0)) {

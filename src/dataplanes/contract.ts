@@ -6,37 +6,37 @@ import type {
   ServicePortKey,
 } from '../forwarding/model.ts';
 
-/** How a packet of a pod of this node is told from all others, in one family. */
+/** How a packet of a pod of this node is distinguished from all others, in one family. */
 export type PodDetection =
   | { readonly by: 'cidr'; readonly cidr: string }
   | { readonly by: 'interface'; readonly name: string }
   | { readonly by: 'interface-prefix'; readonly prefix: string };
 
-/** What a data plane must know of the machine beside the rows. */
+/** What a data plane needs to know about the machine besides the rows. */
 export interface NodeFacts {
-  /** Undefined: pods of this node cannot be told from others in this family. */
+  /** Undefined: pods of this node cannot be detected in this family. */
   readonly podDetection: Readonly<Record<Family, PodDetection | undefined>>;
   /** Addresses that node ports are served on; `all`: every one of the machine but loopback. */
   readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
   /**
-   * Addresses of the machine, sorted, where the mode must know them: a Service address that is one of
-   * them is left to packets, for a process may serve it on the node. Undefined: it need not.
+   * Addresses of the machine, sorted, where the mode needs them: a Service address that is one of
+   * them is left to packets, because a process may serve it on the node. Undefined: not needed.
    */
   readonly ownAddresses?: readonly string[];
   /** IPv4 loopback too; only some modes can. */
   readonly nodePortsOnLocalhost?: boolean;
-  /** Families whose TCP node ports on loopback the agent relays itself; no plane does anything. */
+  /** Families whose TCP node ports on loopback the agent relays itself; planes ignore them. */
   readonly relayedLocalhost?: readonly Family[];
   /**
-   * Sorted names, with `*` at the end for anything: only connections that come in by such an
-   * interface are translated, and those of the machine's own sockets. Undefined: everybody's.
+   * Sorted names, with `*` at the end as a wildcard: only connections that come in by such an
+   * interface, and those of the machine's own sockets, are translated. Undefined: all connections.
    */
   readonly clientInterfaces?: readonly string[];
   /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
   readonly serviceRanges: readonly string[];
   /** Where the cluster's pods have their addresses, sorted, as far as it is known. */
   readonly podNetworks?: readonly string[];
-  /** The one bit of the packet mark that says: masquerade. */
+  /** The one bit of the packet mark that requests masquerading. */
   readonly masqueradeMark: number;
 }
 
@@ -47,12 +47,12 @@ export interface Desired {
 }
 
 /**
- * What the kernel has of a row. `absent`: nothing. `unknown`: something else than was applied last;
- * the plane has noted which kernel objects it found, and where it has noted none there are none.
+ * What the kernel has of a row. `absent`: nothing. `unknown`: not what was applied last; the plane
+ * has noted which kernel objects it found, and without a note there are none.
  */
 export type Applied = Forwarding | 'absent' | 'unknown';
 
-/** One row to bring from what the kernel has to what is desired. */
+/** The change of one row from what the kernel has to what is desired. */
 export interface RowChange {
   readonly key: ServicePortKey;
   readonly id: ServicePortId;
@@ -104,13 +104,13 @@ export interface RuleCount {
   readonly table: string;
   readonly family: Family;
   readonly total: number;
-  /** Of the last transaction. */
+  /** For the last transaction. */
   readonly lastWritten: number;
 }
 
 /** A change of our kernel objects by another process. */
 export interface Drift {
-  /** What happened, described for people. */
+  /** Descriptions of what happened, for people. */
   readonly what: string;
   /** The process, where the kernel names it. */
   readonly by?: { readonly pid: number; readonly program: string };
@@ -140,24 +140,24 @@ export interface KernelFrontend {
 }
 
 /**
- * One implementation of forwarding in the kernel. It translates rows and decides nothing. The agent
- * remembers which rows are applied; a plane keeps only what translation needs, and the kernel
- * objects it found of `unknown` rows. `inspect`, `configure`, `apply`, `applyPart` and `remove` never
- * overlap: the caller waits for one to settle before it makes the next call.
+ * One implementation of forwarding in the kernel. It translates rows and makes no policy decisions.
+ * The agent tracks which rows are applied; a plane keeps only what translation needs, and the
+ * kernel objects it found of `unknown` rows. `inspect`, `configure`, `apply`, `applyPart` and
+ * `remove` never overlap: the caller waits for one to settle before it makes the next call.
  */
 export interface DataPlane {
   readonly mode: string;
   /** Rows per transaction at most. For planes where a transaction is expensive and a row is cheap. */
   readonly rowsPerStep?: number;
   /**
-   * Kernel objects per transaction at most. For planes where the kernel holds memory for each until
-   * the commit. A change that may touch more goes to `applyPart`. Undefined: no limit.
+   * Maximum of kernel objects per transaction, for planes where the kernel holds memory for each
+   * until the commit. A change that may need more goes to `applyPart`. Undefined: no limit.
    */
   readonly objectsPerStep?: number;
   /**
    * Adds or repairs the fixed parts, deletes what belongs to no row, and reports which rows are
    * complete. The first start, the start after a crash, drift and the periodic inspection are all
-   * this one call. A change that was being written in parts is begun anew afterwards, as `unknown`.
+   * this one call. A change that was being written in parts starts again afterwards, as `unknown`.
    * After a rejection the plane may have noted what it found of rows: `apply` repairs them from that.
    */
   inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection>;
@@ -207,7 +207,7 @@ export class PlaneError extends Error {
   readonly next: string;
   /** The row that the kernel rejected, where it is known which. */
   readonly culprit?: ServicePortKey;
-  /** Rows of the rejected call of which the kernel may have a part: they are `unknown` from now on. */
+  /** Rows of the rejected call that the kernel may have in part: they are `unknown` from now on. */
   readonly unknown?: ReadonlySet<ServicePortKey>;
 
   constructor(message: string, about: PlaneErrorAbout) {

@@ -1,6 +1,6 @@
 import type { Difference } from './contract.ts';
 
-/** An inspection describes at most so many differences: changes wait until it is done. */
+/** An inspection describes at most this many differences: changes wait until it is done. */
 const MOST_DESCRIBED = 100;
 
 /** Counts differences, and describes the first ones. */
@@ -13,7 +13,7 @@ export class Differences {
     this.#most = most;
   }
 
-  /** Describes all of them, for a person who asked. */
+  /** Describes all of them, for output on request. */
   static ofAll(): Differences {
     return new Differences(Number.POSITIVE_INFINITY);
   }

@@ -18,7 +18,7 @@ function finding(...right: string[]): Inspection {
   return { right: new Set(right), differences: [], differenceCount: 0, writeCount: 0 };
 }
 
-test('names a row to the plane that has it right, until the row is written', () => {
+test('names a row as applied to the plane that has it right, until the row is written', () => {
   const halves = new Halves();
   halves.inspected([ROW], { front: finding(KEY), behind: finding() });
   assert.equal(halves.changeFor('front', CHANGE).before, ROW);
@@ -27,7 +27,7 @@ test('names a row to the plane that has it right, until the row is written', () 
   assert.equal(halves.changeFor('front', CHANGE).before, 'unknown');
 });
 
-test('leaves a change alone whose `before` is known', () => {
+test('leaves a change unchanged whose `before` is known', () => {
   const halves = new Halves();
   halves.note(KEY, { front: ROW });
   const change = { ...CHANGE, before: 'absent' } as const;

@@ -3,15 +3,15 @@ import type { Applied, Inspection, RowChange } from './contract.ts';
 
 export type Half = 'front' | 'behind';
 
-/** What each of two planes has of one row. */
+/** The state of one row in each of two planes. */
 export type HalvesOfRow = Readonly<Record<Half, Applied>>;
 
 const BOTH_UNKNOWN: HalvesOfRow = { front: 'unknown', behind: 'unknown' };
 
 /**
- * The rows of which two planes have not the same. The caller knows them as `unknown`, for a change
- * has one `before`; to each plane they are what it has. Empty unless the planes differ, and a row
- * leaves it with its next write: docs/decisions/0029-new-and-unknown.md.
+ * The rows that differ between two planes. For the caller they are `unknown`, because a change has
+ * one `before`; each plane gets the state it has. Empty unless the planes differ, and a row leaves
+ * it with its next write: docs/decisions/0029-new-and-unknown.md.
  */
 export class Halves {
   readonly #rows = new Map<ServicePortKey, HalvesOfRow>();

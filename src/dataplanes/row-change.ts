@@ -2,7 +2,7 @@ import { equalForwarding } from '../forwarding/equal.ts';
 import type { Forwarding } from '../forwarding/model.ts';
 import type { Applied } from './contract.ts';
 
-/** The row that the kernel is known to have; undefined: nothing, or it is not known what. */
+/** The row that the kernel is known to have; undefined: nothing, or unknown. */
 export function knownRow(applied: Applied): Forwarding | undefined {
   return applied === 'absent' || applied === 'unknown' ? undefined : applied;
 }

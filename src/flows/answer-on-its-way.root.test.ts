@@ -10,7 +10,7 @@ import type { FlowRun } from './observer.ts';
 import { FlowReconciler } from './reconciler.ts';
 import { change, row } from './testing/rows.ts';
 
-/** Somebody who is there before a Service gets the same address. */
+/** A real host that has the address before a Service gets it. */
 const HOST = '198.51.100.20';
 const POD = '10.244.0.1';
 const SERVED = row({
@@ -21,7 +21,7 @@ const DEADLINE_MS = 20_000;
 
 let host: Server;
 let endpoint: Server;
-/** Of the network that the host has for itself. */
+/** The network namespace of that host. */
 let hostNetwork: number;
 
 before(async () => {
@@ -43,7 +43,7 @@ before(async () => {
   onHost('ip', 'addr', 'add', '10.0.0.2/24', 'dev', 'in');
   onHost('ip', 'addr', 'add', `${HOST}/32`, 'dev', 'lo');
   ip(`neigh replace 10.0.0.2 lladdr ${hardwareAddress(onHost, 'in')} dev out nud permanent`);
-  // Nobody tells the host where to send its answers, until it is told so: that is the way they take.
+  // ARP is dropped, so the host cannot send its answers until the test adds the neighbour entry.
   run(
     ['nft', '-f', '-'],
     `table arp silence { chain i { type filter hook input priority 0; policy drop; }; }
@@ -90,7 +90,7 @@ async function untilTried(): Promise<void> {
   }
 }
 
-it('a connect to somebody who is there lives on when a Service gets the address', async (test) => {
+it('a connection attempt to a real host survives when a Service gets the address', async (test) => {
   const looked = Promise.withResolvers<FlowRun>();
   const reconciler = new FlowReconciler({
     conntrack: new KernelConntrack(),

@@ -24,7 +24,7 @@ function place(flows: readonly Flow[], removed: number[]): Conntrack {
   };
 }
 
-test('all places are asked, and each removes its own', async () => {
+test('queries every conntrack, and deletes each flow where it was found', async () => {
   const first: number[] = [];
   const second: number[] = [];
   const joined = new JoinedFlows([place([flow(1), flow(2)], first), place([flow(3)], second)]);

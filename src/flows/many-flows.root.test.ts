@@ -12,7 +12,7 @@ import { readTranslated } from './translated.ts';
 enterOwnNetwork();
 
 const FLOWS = 200_000;
-/** Deleting 50,000 flows takes a second or more: in one turn it would be nearly all of it. */
+/** Deleting 50,000 flows takes a second or more: one iteration would block for nearly all of it. */
 const LARGEST_SHARE_OF_A_TURN = 0.1;
 const UDP = 17;
 
@@ -57,7 +57,7 @@ describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is t
     assert.deepEqual([seen, deleted], [FLOWS, 0]);
   });
 
-  it('a frontend without flows is looked for without a stop', async () => {
+  it('searches flows of a frontend that has none without blocking the event loop', async () => {
     const { seen, deleted } = await measuredWithShortTurns(
       'a frontend without flows',
       (reconciler) => {
@@ -67,7 +67,7 @@ describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is t
     assert.deepEqual([seen, deleted], [0, 0]);
   });
 
-  it('lists the first of those that are translated, and counts the others', async () => {
+  it('lists the first translated flows and counts the others', async () => {
     const frontends = [
       { service: 'a/dns', protocol: 'UDP', family: 'IPv4', address: '10.96.0.10', port: 53 },
     ] as const;
@@ -85,7 +85,7 @@ describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is t
     );
   });
 
-  it('an endpoint with 50,000 flows goes', async () => {
+  it('deletes the 50,000 flows of an endpoint that is removed', async () => {
     const { result, processorMs, longestTurnMs } = await measured('an endpoint goes', (of) => {
       of.adopt([one]);
     });

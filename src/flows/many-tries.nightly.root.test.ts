@@ -70,21 +70,21 @@ describe(`with ${CONNECTIONS} connections and ${SERVICES} Services of TCP`, { sk
     await insertFlows(connections());
   });
 
-  it('a start reads all connections and keeps them', async () => {
+  it('reads all connections at the start and keeps them', async () => {
     const { seen, deleted } = await measuredWithShortTurns('start, no tries', (reconciler) => {
       reconciler.adopt(rows);
     });
     assert.deepEqual([seen, deleted], [0, 0]);
   });
 
-  it('a Service that comes later is looked for without a stop', async () => {
+  it('searches flows of a Service that is added later without blocking the event loop', async () => {
     const { seen, deleted } = await measuredWithShortTurns('one more Service', (reconciler) => {
       reconciler.acknowledged([change(undefined, late)]);
     });
     assert.deepEqual([seen, deleted], [0, 0]);
   });
 
-  it('a start finds every try among them and deletes nothing else', async () => {
+  it('finds every unanswered attempt at the start and deletes nothing else', async () => {
     await insertFlows(tries());
     const { result } = await measured('start, with tries', (reconciler) => {
       reconciler.adopt(rows);

@@ -10,7 +10,7 @@ import { type Grounds, Judge, type StaleVerdict } from './verdict.ts';
 
 /** Flows buffered at a time, half a megabyte; then they are deleted and reading continues. */
 const MOST_HELD = 1024;
-/** Flows judged and deleted per event loop iteration: a millisecond. */
+/** Flows evaluated and deleted per event loop iteration: a millisecond. */
 const DELETED_AT_ONCE = 128;
 /**
  * Between a commit and its acknowledgement, flows to a new endpoint look stale. A flow that is
@@ -49,7 +49,7 @@ export class Pass {
     this.#judge = new Judge(parts.grounds);
   }
 
-  /** Rejects when the kernel fails; `result` has what was done until then. */
+  /** Rejects when the kernel fails; `result` has what was done before. */
   async run(wanted: Wanted, signal: AbortSignal): Promise<void> {
     const { conntrack } = this.#parts;
     for (const question of questionsFor(wanted, conntrack.filtersCheaply())) {
@@ -96,7 +96,7 @@ export class Pass {
     }
   }
 
-  /** Judges again: flows that became valid meanwhile are kept. */
+  /** Evaluates again: flows that became valid meanwhile are kept. */
   async #deleteStale(flows: readonly Flow[], tally: Tally): Promise<void> {
     const stale = new Map<Flow, StaleVerdict>();
     for (const flow of flows) {

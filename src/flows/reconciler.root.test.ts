@@ -47,7 +47,7 @@ class Stage {
     this.#ended = this.reconciler.run(this.#aborter.signal);
   }
 
-  /** Does something that needs a look, and waits for the end of it. */
+  /** Applies a change that needs a scan, and waits for the end of the scan. */
   async after(cause: () => void): Promise<FlowRun> {
     this.#ran = Promise.withResolvers();
     cause();
@@ -116,7 +116,7 @@ function lines(): Map<string, string> {
   );
 }
 
-/** Which of the entries are no more, by name; known by their ids, so one made anew counts as gone. */
+/** The names of the deleted entries; compared by id, so a recreated one counts as deleted. */
 function gone(ids: ReadonlyMap<string, string>): string[] {
   const left = lines();
   return [...ids]
@@ -161,7 +161,7 @@ describe('flows in the kernel', () => {
 
   afterEach(() => stage.stop());
 
-  it('of an endpoint that has gone are deleted, and no others', async () => {
+  it('of a removed endpoint are deleted, and no others', async () => {
     await stage.after(() => stage.reconciler.adopt([OLD]));
     const ids = insert([...UNRELATED, ...TO_OLD, ...VALID]);
     const ran = await stage.after(() => stage.reconciler.acknowledged([change(OLD, NEW)]));
@@ -189,14 +189,14 @@ describe('flows in the kernel', () => {
     });
   }
 
-  it('to a frontend that an older Service has are not touched', async () => {
+  it('to a frontend that an older Service owns are kept', async () => {
     const lost = row({ ...SKETCH, frontends: ['10.96.0.10 53 lost', '10.96.9.9 53'] });
     const ids = insert([...UNTOUCHED, ...TO_OLD]);
     await stage.after(() => stage.reconciler.adopt([lost]));
     assert.deepEqual(gone(ids), []);
   });
 
-  it('of SCTP and of IPv6 are deleted just so', async () => {
+  it('of SCTP and of IPv6 are deleted in the same way', async () => {
     const sctp = row({
       ...SKETCH,
       protocol: 'SCTP',
@@ -275,7 +275,7 @@ describe('a client that holds one UDP socket', () => {
     );
   }
 
-  it('reaches the new endpoint as soon as the old one has gone', async () => {
+  it('reaches the new endpoint as soon as the old one is removed', async () => {
     await Promise.all(['10.244.0.1', '10.244.0.2'].map(serve));
     const client = await open('192.168.0.1', 0);
     forward(OLD);
@@ -289,7 +289,7 @@ describe('a client that holds one UDP socket', () => {
 
   it('reaches the Service although it sent before there were rules', async () => {
     await serve('10.244.0.1');
-    // Any rule that looks at connections makes the kernel track them.
+    // Any rule that matches on ct state makes the kernel track connections.
     run(
       ['nft', '-f', '-'],
       'flush ruleset\ntable ip t {\nchain c {\ntype filter hook output priority 0\nct state invalid drop\n}\n}\n',

@@ -77,7 +77,7 @@ describe('the reconciler', () => {
 
   afterEach(() => stage.stop());
 
-  it('looks once at everything when it starts, and deletes only what is stale', async () => {
+  it('scans all flows once at the start and deletes only stale ones', async () => {
     stage.conntrack.table = [flowTo('10.1.0.1', 1), flowTo('10.1.0.2', 2)];
     const [valid] = stage.conntrack.table;
     stage.reconciler.adopt([OLD]);
@@ -89,7 +89,7 @@ describe('the reconciler', () => {
     assert.deepEqual(rest, { reason: 'endpoint-gone', endpoint: '10.1.0.2:53', count: 1 });
   });
 
-  it('begins sooner after an acknowledgement than a timer of 20 ms ends', async () => {
+  it('starts sooner after an acknowledgement than a timer of 20 ms', async () => {
     stage.start();
     stage.reconciler.adopt([OLD]);
     await stage.untilRuns(1);
@@ -98,16 +98,16 @@ describe('the reconciler', () => {
       const asked = Promise.withResolvers<'question'>();
       stage.conntrack.onQuestion = () => asked.resolve('question');
       stage.reconciler.acknowledged([round % 2 === 0 ? change(OLD, NEW) : change(NEW, OLD)]);
-      // Timers end in the order of their times, however late a busy machine lets them.
+      // Timers fire in the order of their times, no matter how late on a busy machine.
       first.push(await Promise.race([asked.promise, delay(20, 'timer' as const)]));
       await stage.untilRuns(2 + round);
     }
-    // After a look that was interrupted for long it rests for as long.
+    // After a long scan it pauses for as long.
     const inTime = first.filter((what) => what === 'question').length;
     assert.ok(inTime > first.length / 2, first.join(', '));
   });
 
-  it('asks nothing for a change that makes no flow stale', async () => {
+  it('does not query conntrack for a change that makes no flow stale', async () => {
     stage.start();
     stage.reconciler.adopt([OLD]);
     await stage.untilRuns(1);
@@ -118,7 +118,7 @@ describe('the reconciler', () => {
     assert.equal(stage.conntrack.questions.length, questions + 1);
   });
 
-  it('takes all that came during a run into one next run', async () => {
+  it('merges all changes during a run into one next run', async () => {
     const gate = Promise.withResolvers<void>();
     stage.conntrack.onQuestion = () => gate.promise;
     stage.start();
@@ -135,7 +135,7 @@ describe('the reconciler', () => {
     assert.equal(stage.runs.length, 2);
   });
 
-  it('does again what failed, and remembers what a frontend had before it went', async () => {
+  it('retries after a failure, and keeps the endpoints that a removed frontend had', async () => {
     stage.conntrack.table = [flowTo('10.1.0.1')];
     stage.start();
     stage.reconciler.adopt([OLD]);
@@ -155,7 +155,7 @@ describe('the reconciler', () => {
     assert.equal(stage.deleted[0]?.reason, 'frontend-gone');
   });
 
-  it('spares a flow to an endpoint that is acknowledged while the flow is being judged', async () => {
+  it('keeps a flow to an endpoint that is acknowledged while the flow is being evaluated', async () => {
     stage.conntrack.table = [flowTo('10.1.0.2')];
     stage.start();
     stage.conntrack.onQuestion = () => {
@@ -166,7 +166,7 @@ describe('the reconciler', () => {
     assert.equal(stage.conntrack.table.length, 1);
   });
 
-  it('asks for single frontends, or for everything when they are many', async () => {
+  it('queries single frontends, or all flows when there are many', async () => {
     const services = Array.from({ length: 5 }, (_, index) =>
       row({ service: `s${index}`, frontends: [`10.96.1.${index} 53`], endpoints: [] }),
     );
@@ -184,7 +184,7 @@ describe('the reconciler', () => {
   });
 });
 
-describe('a connection of TCP that was tried before its Service was there', () => {
+describe('a TCP connection attempt from before its Service existed', () => {
   const WEB = { service: 'web', protocol: 'TCP', frontends: ['10.96.0.20 80'] } as const;
   const none = row({ ...WEB, endpoints: [] });
   const served = row({ ...WEB, endpoints: ['10.1.0.1 8080'] });
@@ -220,7 +220,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
 
   const left = (): number[] => stage.conntrack.table.map(({ original }) => original.sourcePort);
 
-  it('loses its memory at the start, and no other connection does', async () => {
+  it('loses its conntrack entry at the start, and no other connection does', async () => {
     const to = ['10.96.0.20', 80] as const;
     stage.conntrack.table = [
       connection(1, to),
@@ -260,7 +260,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
     assert.deepEqual(left(), [1]);
   });
 
-  it('is looked for when there is a first endpoint or a new address, and at no other change', async () => {
+  it('is searched for a first endpoint or a new address, and for no other change', async () => {
     const steps = [
       { from: undefined, to: none, asks: 0 },
       { from: none, to: served, asks: 1 },
@@ -274,7 +274,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
     const asked: number[] = [];
     for (const [index, { from, to }] of steps.entries()) {
       const before = stage.conntrack.questions.length;
-      // Something else that is looked at each time tells when the look is over.
+      // Another need that is scanned each time shows when the scan is over.
       const other = row({
         service: `udp${index}`,
         frontends: [`10.96.9.${index} 53`],
@@ -290,9 +290,9 @@ describe('a connection of TCP that was tried before its Service was there', () =
     );
   });
 
-  it('stays while somebody may answer it, and is looked at again a second later', async () => {
+  it('stays while a host may still answer, and is checked again a second later', async () => {
     const to = ['10.96.0.20', 80] as const;
-    // What the kernel gives for a SYN is in whole seconds, rounded down.
+    // The kernel reports the timeout of a SYN in whole seconds, rounded down.
     stage.conntrack.table = [
       connection(1, to, { id: 1, timeoutSeconds: 120 }),
       connection(2, to, { id: 2, timeoutSeconds: 119 }),
@@ -318,7 +318,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
     assert.deepEqual(left(), [2]);
   });
 
-  it('is no older for a look at something else in the meantime', async () => {
+  it('keeps the time it was first seen when another scan runs in between', async () => {
     stage.conntrack.table = [connection(1, ['10.96.0.20', 80], { timeoutSeconds: 119 })];
     stage.reconciler.acknowledged([change(none, served)]);
     await stage.untilRuns(1);
@@ -329,7 +329,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
     assert.deepEqual(left(), []);
   });
 
-  it('is not looked at again when its Service has lost its endpoints meanwhile', async () => {
+  it('is not checked again when its Service has lost its endpoints meanwhile', async () => {
     stage.conntrack.table = [connection(1, ['10.96.0.20', 80], { timeoutSeconds: 119 })];
     stage.reconciler.acknowledged([change(none, served)]);
     await stage.untilRuns(1);
@@ -340,7 +340,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
     assert.deepEqual(left(), [1]);
   });
 
-  it('is looked for again when the kernel failed', async () => {
+  it('is searched again after a kernel error', async () => {
     stage.conntrack.table = [connection(1, ['10.96.0.20', 80])];
     let failures = 1;
     stage.conntrack.onQuestion = () => {
@@ -360,7 +360,7 @@ describe('a connection of TCP that was tried before its Service was there', () =
   });
 });
 
-it('looks again at flows that it spared because their endpoint still serves', async (test) => {
+it('checks kept flows again whose endpoint was still serving', async (test) => {
   let isServing = true;
   const stage = new Stage({ isServing: () => isServing });
   stage.conntrack.table = [flowTo('10.1.0.1')];
@@ -376,7 +376,7 @@ it('looks again at flows that it spared because their endpoint still serves', as
   await until(() => stage.conntrack.table.length === 0);
 });
 
-describe('when an endpoint that flows were spared for stops serving', () => {
+describe('when an endpoint with kept flows stops serving', () => {
   /** Longer than a test waits for anything. */
   const drainRecheckMs = 60_000;
   let isServing: () => boolean;
@@ -392,7 +392,7 @@ describe('when an endpoint that flows were spared for stops serving', () => {
   afterEach(() => stage.stop());
 
   for (const service of ['default/dns', undefined]) {
-    it(`looks at them at once when ${service ?? 'a Service that is not known'} changes`, async () => {
+    it(`checks them at once when ${service ?? 'a Service that is not known'} changes`, async () => {
       stage.reconciler.adopt([NEW]);
       await stage.untilRuns(1);
       assert.equal(stage.runs[0]?.draining, 1);
@@ -403,7 +403,7 @@ describe('when an endpoint that flows were spared for stops serving', () => {
     });
   }
 
-  it('looks again when it stops between the verdict and the end of the look', async () => {
+  it('scans again when it stops between the verdict and the end of the scan', async () => {
     isServing = () => {
       isServing = () => false;
       stage.reconciler.endpointsChanged('default/dns');
@@ -417,7 +417,7 @@ describe('when an endpoint that flows were spared for stops serving', () => {
     );
   });
 
-  it('asks nothing when another Service changes', async () => {
+  it('does not query conntrack when another Service changes', async () => {
     stage.reconciler.adopt([NEW]);
     await stage.untilRuns(1);
     const questions = stage.conntrack.questions.length;
@@ -428,7 +428,7 @@ describe('when an endpoint that flows were spared for stops serving', () => {
   });
 });
 
-describe('where not everybody is a client', () => {
+describe('when only some clients are served', () => {
   const OWN = '192.168.0.1';
   const STRANGER = '10.9.9.9';
   const UDP = row({ service: 'dns', frontends, endpoints: ['10.1.0.1 53'] });
@@ -458,7 +458,7 @@ describe('where not everybody is a client', () => {
     return flow(about, { tcpState: 1 });
   }
 
-  it('deletes untranslated flows of the machine itself, and none of others', async () => {
+  it('deletes untranslated flows of the machine itself, and of no other client', async () => {
     const others = [datagrams(STRANGER, FRONTEND), attempt(STRANGER)];
     stage.conntrack.table = [...others, datagrams(OWN, FRONTEND), attempt(OWN)];
     stage.reconciler.adopt([UDP, TCP]);
@@ -466,7 +466,7 @@ describe('where not everybody is a client', () => {
     assert.deepEqual(stage.conntrack.table, others);
   });
 
-  it('deletes what was translated to an endpoint that has gone, whoever sent it', async () => {
+  it('deletes flows that were translated to a removed endpoint, for every client', async () => {
     const DST_NAT = 32;
     stage.conntrack.table = [datagrams(STRANGER, ['10.1.0.7', 53], DST_NAT)];
     stage.reconciler.adopt([UDP]);

@@ -74,7 +74,9 @@ export class FlowReconciler {
   #drainsDueAtMs = 0;
   /** Their Services: `namespace/name`. */
   readonly #drainingServices = new Set<string>();
-  /** Services whose endpoints changed while flows are judged; undefined in it: any Service. */
+  /**
+   * Services whose endpoints changed while flows are evaluated; an undefined element: any Service.
+   */
   #changedMeanwhile: Set<string | undefined> | undefined;
   #young = new YoungTries(0);
 

@@ -29,7 +29,7 @@ const TRACKED: readonly Protocol[] = ['UDP', 'SCTP'];
 
 type State = readonly Forwarding[];
 
-/** The rule as it is said, over plain lists and texts: slow, and nothing to get wrong. */
+/** The rule over plain lists and strings: slow, but simple enough to be correct. */
 class Reference {
   readonly #history: Forwarding[] = [];
   #rows: State = [];
@@ -99,7 +99,7 @@ const anyRow = fc.tuple(family, fc.constantFrom('a', 'b', 'c')).chain(([ofFamily
     .map((sketch) => row({ ...sketch, service, family: ofFamily })),
 );
 
-/** As the model does: who comes later gets nothing that somebody has. */
+/** As in the model: a later Service does not get an address that has an owner. */
 const anyState = fc
   .uniqueArray(anyRow, { maxLength: 6, selector: ({ id }) => servicePortKey(id) })
   .map((rows): State => {
@@ -163,8 +163,8 @@ function judgeFor(index: FrontendIndex, needs: Needs, more: Partial<Grounds> = {
   });
 }
 
-describe('which flows are stale', () => {
-  it('is what the rule says, whatever changes between two looks', () => {
+describe('stale flows', () => {
+  it('are those that the rule names, for any changes between two scans', () => {
     const step = fc.record({ state: anyState, looks: fc.boolean() });
     const steps = fc.array(step, { minLength: 1, maxLength: 5 });
     const flows = fc.array(anyFlow, { minLength: 10, maxLength: 40 });
@@ -199,7 +199,7 @@ describe('which flows are stale', () => {
 
 const OURS = row({ service: 'dns', frontends: ['10.96.0.10 53'], endpoints: ['10.1.0.1 5353'] });
 
-describe('which changes need a look', () => {
+describe('a scan', () => {
   const needsAfter = (after: Forwarding | undefined, before?: Forwarding): number => {
     const index = new FrontendIndex();
     const key = servicePortKey(OURS.id);
@@ -212,18 +212,18 @@ describe('which changes need a look', () => {
     endpoints: ['10.1.0.1 5353', '10.1.0.2 5353'],
   });
 
-  it('is a new frontend, a lost endpoint, a lost frontend', () => {
+  it('is needed for a new frontend, a lost endpoint, a lost frontend', () => {
     assert.equal(needsAfter(OURS), 1);
     assert.equal(needsAfter(OURS, twoEndpoints), 1);
     assert.equal(needsAfter(undefined, OURS), 1);
   });
 
-  it('is not one more endpoint, nor another timeout', () => {
+  it('is not needed for one more endpoint, nor for another timeout', () => {
     assert.equal(needsAfter(twoEndpoints, OURS), 0);
     assert.equal(needsAfter({ ...OURS, affinitySeconds: 10 }, OURS), 0);
   });
 
-  it('is not a change of TCP', () => {
+  it('is not needed for a change of TCP', () => {
     const web = row({
       service: 'dns',
       protocol: 'TCP',

@@ -50,7 +50,7 @@ export interface Grounds {
   isClient?(address: AddressBytes): boolean;
   /** Whether an endpoint that gets no new flows still serves its old ones. */
   isServing(id: ServicePortId, endpoint: { address: AddressBytes; port: number }): boolean;
-  /** For TCP, of which only connection attempts older than their rules are stale. */
+  /** For TCP: only connection attempts older than their rules are stale. */
   readonly tries: TryGrounds;
 }
 

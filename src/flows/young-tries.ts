@@ -8,12 +8,11 @@ const ANSWERED_WITHIN_MS = 1000;
 const LEAST_BETWEEN_MS = 200;
 
 /**
- * Tries that may still be answered, because the Service has got the address of somebody who is there
- * and the answer is on its way. Its next packets would be translated if the memory of the SYN went,
- * and the endpoint would reset what it knows nothing of.
- *
- * They are known by the moment at which they were first seen, not by their last SYN: a client of a
- * newer kernel sends its first ones every second, so it is never silent for longer.
+ * Connection attempts that may still be answered: a real host has the address that the Service got,
+ * and its answer may be in flight. If the entry of the SYN were deleted now, the next packets would
+ * be translated to an endpoint, which would reset a connection it does not know. An attempt's age
+ * counts from when it was first seen, not from its last SYN: newer kernels send the first SYNs
+ * every second, so the client is never silent for longer.
  */
 export class YoungTries {
   readonly rows = new BegunRows();
@@ -42,7 +41,7 @@ export class YoungTries {
   }
 }
 
-/** Evidence that an attempt will not be answered any more. */
+/** Evidence that an attempt will not be answered. */
 export interface SilenceGrounds {
   /** Conntrack timeout of SYN_SENT. */
   readonly synSentSeconds: number;
@@ -51,7 +50,7 @@ export interface SilenceGrounds {
   seenAtMs(flow: Flow): number | undefined;
 }
 
-/** Whether no SYN of the last second is in flight, or an earlier one had its second. */
+/** Whether no SYN of the last second is in flight, or an earlier one is older than a second. */
 export function isLeftUnanswered(flow: Flow, grounds: SilenceGrounds): boolean {
   // The kernel reports whole seconds, rounded down: right after a SYN it is one less than the
   // timeout.

@@ -32,7 +32,7 @@ function table(more: Partial<NodeView> = {}): ForwardingTable {
   return new ForwardingTable(view({ ...RANGES, ...more }));
 }
 
-/** What is not served of a Service, as `kind: why`. */
+/** The addresses of a Service that are not served, as `kind: why`. */
 function notServed(of: ForwardingTable, name: string): string[] {
   return of
     .ofService(`ns/${name}`)
@@ -41,7 +41,7 @@ function notServed(of: ForwardingTable, name: string): string[] {
 }
 
 describe('an address that two Services claim', () => {
-  it('is had by the cluster IP, however old the external IP is', () => {
+  it('goes to the cluster IP, even if the external IP is older', () => {
     const rows = table({ serviceRanges: [] });
     rows.putService(external('thief', '10.96.0.1'));
     rows.putService(cluster('web'));
@@ -51,7 +51,7 @@ describe('an address that two Services claim', () => {
     ]);
   });
 
-  it('is had by the cluster IP, however old the load balancer is', () => {
+  it('goes to the cluster IP, even if the load balancer is older', () => {
     const rows = table();
     rows.putService(balanced('thief', '10.96.0.1', { createdAtSeconds: 1 }));
     rows.putService(cluster('web'));
@@ -61,7 +61,7 @@ describe('an address that two Services claim', () => {
     ]);
   });
 
-  it('is had by the load balancer, however old the external IP is', () => {
+  it('goes to the load balancer, even if the external IP is older', () => {
     const rows = table();
     rows.putService(external('thief', SHARED));
     rows.putService(balanced('shop', SHARED));
@@ -75,7 +75,7 @@ describe('an address that two Services claim', () => {
     assert.ok(rows.takeChanges().some(({ key }) => key === 'ns/thief/TCP/IPv4'));
   });
 
-  it('is had by the older of two of the same kind', () => {
+  it('goes to the older of two of the same kind', () => {
     const rows = table();
     rows.putService(external('old', SHARED, { createdAtSeconds: 1 }));
     rows.putService(external('young', SHARED, { clusterIPs: ['10.96.0.4'] }));
@@ -85,7 +85,7 @@ describe('an address that two Services claim', () => {
     ]);
   });
 
-  it('is had by the older of any kind with the rules of kube-proxy', () => {
+  it('goes to the older of any kind with the rules of kube-proxy', () => {
     const rows = table({ addressRules: 'kube-proxy' });
     rows.putService(external('thief', '10.96.0.1'));
     rows.putService(cluster('web'));
@@ -160,7 +160,7 @@ describe('an external IP of the machine', () => {
     assert.equal(notServed(rows, 'thief').length, 1);
   });
 
-  it('is told apart by protocol, family and address of the socket', () => {
+  it('is matched by protocol, family and address of the socket', () => {
     const rows = table();
     const at = (address: string) => ({ ...SSH, address });
     const others: HostSocket[] = [
@@ -175,7 +175,7 @@ describe('an external IP of the machine', () => {
     assert.equal(notServed(rows, 'web').length, 1);
   });
 
-  it('follows sockets and addresses as they come and go, and computes only what they concern', () => {
+  it('follows sockets and addresses as they come and go, and recomputes only affected Services', () => {
     const rows = table();
     rows.putService(external('web', NODE_IP, port(22)));
     rows.putService(external('shop', SHARED, { clusterIPs: ['10.96.0.5'], ...port(22) }));
@@ -244,7 +244,7 @@ describe('an external IP at which the API server listens', () => {
   });
 });
 
-describe('what is not served', () => {
+describe('an address that is not served', () => {
   it('is counted by reason and listed by Service, until the Service goes', () => {
     const rows = table();
     rows.setHost({ addresses: [NODE_IP], sockets: [SSH] });

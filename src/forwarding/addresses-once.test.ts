@@ -4,7 +4,7 @@ import { notServedText } from './not-served-text.ts';
 import { ForwardingTable } from './table.ts';
 import { service, view } from './testing/objects.ts';
 
-/** Every frontend of the Service in IPv4, as `kind address:port`, with what has it if it lost. */
+/** Every frontend of the Service in IPv4, as `kind address:port`, with the owner if it lost. */
 function frontends(more: Parameters<typeof service>[0]): string[] {
   const table = new ForwardingTable(view());
   table.putService(service(more));
@@ -35,7 +35,7 @@ describe('an address that a Service names twice', () => {
     assert.deepEqual(found, ['cluster-ip 10.96.0.1:80']);
   });
 
-  it('is had by the first of two ports with the same number', () => {
+  it('goes to the first of two ports with the same number', () => {
     const port = { protocol: 'TCP', port: 80, nodePort: 0 };
     const found = frontends({
       ports: [

@@ -30,7 +30,7 @@ interface Dispute {
 
 /**
  * Records which Services claim which address and port, so that the owner is stable. A Service
- * claims an address once, however many of its ports share it.
+ * claims an address once, for all of its ports that share it.
  */
 export class Claims {
   /** Nearly every claim has one claimant. */

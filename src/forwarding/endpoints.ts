@@ -58,7 +58,7 @@ export function compareKeys(a: Listed, b: Listed): number {
   return a.key < b.key ? -1 : a.key === b.key ? 0 : 1;
 }
 
-/** Of sorted ones. */
+/** Requires sorted lists. */
 export function withoutTwins(sorted: readonly Listed[]): KnownEndpoint[] {
   const once: KnownEndpoint[] = [];
   let last = '';
@@ -91,7 +91,7 @@ function knownEndpoint(of: {
   };
 }
 
-/** `address:port`, IPv6 in brackets: what kube-proxy sorts by. */
+/** `address:port`, IPv6 in brackets: the sort key of kube-proxy. */
 export function endpointKey(endpoint: { address: string; port: number }): string {
   const { address, port } = endpoint;
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;

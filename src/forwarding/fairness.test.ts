@@ -23,7 +23,7 @@ function flooded(count: number): ForwardingTable {
 }
 
 describe('takeChanges() with a limit', () => {
-  it('takes turns between namespaces, and in each the oldest first', () => {
+  it('alternates between namespaces, oldest first in each', () => {
     const table = new ForwardingTable(view());
     for (const name of ['a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1']) put(table, name);
     const order: string[] = [];
@@ -31,7 +31,7 @@ describe('takeChanges() with a limit', () => {
     assert.deepEqual(order, ['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3']);
   });
 
-  it('stops when it has looked at as much, and says that there is more', () => {
+  it('stops at the limit and reports that there is more', () => {
     const table = flooded(100);
     const first = table.takeChanges(30);
     assert.ok(first.length >= 5 && first.length <= 30, `${first.length} changes`);
@@ -49,7 +49,7 @@ describe('takeChanges() with a limit', () => {
     assert.deepEqual(services(table.takeChanges(10)), ['a/next']);
   });
 
-  it('does not keep what is compiled waiting for a large Service behind it', () => {
+  it('returns what is compiled without waiting for a large Service behind it', () => {
     const table = new ForwardingTable(view());
     put(table, 'quiet/web');
     put(table, 'flood/huge', 900);
@@ -57,7 +57,7 @@ describe('takeChanges() with a limit', () => {
     assert.deepEqual(services(table.takeChanges(100)), ['flood/huge']);
   });
 
-  it('gives a namespace that asks for little its turn in the next call', () => {
+  it('serves a namespace that asks for little in the next call', () => {
     const table = flooded(1000);
     table.takeChanges(50);
     put(table, 'quiet/web');
@@ -76,7 +76,7 @@ describe('takeChanges() with a limit', () => {
     }
   });
 
-  it('compiles a Service at once for who asks, and still tells of it', () => {
+  it('compiles a Service at once when its rows are read, and still reports the change', () => {
     const table = flooded(3);
     assert.equal(table.ofService('flood/0002').length, 1);
     assert.deepEqual(services(table.takeChanges(1)), ['flood/0002', 'flood/0000']);
@@ -84,7 +84,7 @@ describe('takeChanges() with a limit', () => {
     assert.equal(table.hasChanges, false);
   });
 
-  it('tells nothing of a change that was undone while it waited', () => {
+  it('reports no change that was undone while it was queued', () => {
     const table = flooded(3);
     table.takeChanges();
     for (const name of ['flood/0000', 'flood/0001', 'flood/0002']) put(table, name, 2);
@@ -94,7 +94,7 @@ describe('takeChanges() with a limit', () => {
     assert.equal(table.hasChanges, false);
   });
 
-  it('waits with a Service whose rows were asked for and are stale again', () => {
+  it('queues a Service again whose rows were read and are stale again', () => {
     const table = flooded(1);
     table.takeChanges();
     put(table, 'flood/0000', 2);
@@ -103,7 +103,7 @@ describe('takeChanges() with a limit', () => {
     assert.deepEqual(table.takeChanges(), []);
   });
 
-  it('loses nothing, whatever the limits', () => {
+  it('loses nothing, for any limits', () => {
     const step = fc.record({ name: fc.nat(5), endpoints: fc.nat(4), most: fc.nat(12) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Heap } from './heap.ts';
 
-test('gives everything that was pushed, the least first', () => {
+test('pops everything that was pushed, the least first', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 50 })), (times) => {
       const heap = new Heap<number>((a, b) => a < b);

@@ -139,7 +139,7 @@ const STEP = fc.oneof(
 
 type Step = typeof STEP extends fc.Arbitrary<infer T> ? T : never;
 
-/** What was said last of everything: what a table that starts now would be told. */
+/** The last state of every object: the input of a table that starts now. */
 class Told {
   readonly services = new Map<string, ServiceObject>();
   readonly slices = new Map<string, SliceObject>();
@@ -179,7 +179,7 @@ function takeInto(table: ForwardingTable, step: Step, { host }: Told): void {
 }
 
 describe('ForwardingTable', () => {
-  it('has after any changes what a table has that is told the outcome only', () => {
+  it('has the same rows after any changes as a table built from the final state', () => {
     fc.assert(
       fc.property(fc.array(STEP, { minLength: 10, maxLength: 40 }), (steps) => {
         const told = new Told();
@@ -206,7 +206,7 @@ describe('ForwardingTable', () => {
   });
 });
 
-/** What a data plane has that does what it is told. */
+/** The state of a data plane that applies every change. */
 function follow(table: ForwardingTable, rows: Map<string, Forwarding>, most: number): void {
   for (const { key, before, after } of table.takeChanges(most)) {
     assert.deepEqual(rows.get(key), before);

@@ -36,7 +36,7 @@ const STEP = fc.oneof(
 );
 
 describe('KeptRows', () => {
-  it('gives the rows that compiling anew gives, after any changes', () => {
+  it('gives the same rows as a full compile, after any changes', () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 12 }), (steps) => {
         const kept = new KeptRows('IPv4', view());
@@ -91,11 +91,11 @@ describe('KeptServices', () => {
   const keeps = (kept: KeptServices, entry: Entry, rows: KeptRows | undefined) =>
     kept.of(entry, view())?.IPv4 === rows;
 
-  it('keeps nothing of a small Service', () => {
+  it('caches nothing of a small Service', () => {
     assert.equal(new KeptServices().of(entryOf('small', 5), view()), undefined);
   });
 
-  it('drops the Service that changed longest ago when they are too much together', () => {
+  it('drops the Service that changed longest ago when the total is above the limit', () => {
     const kept = new KeptServices(500);
     const [a, b, c] = [entryOf('a', 200), entryOf('b', 200), entryOf('c', 200)];
     const [ofA, ofB] = [compiled(kept, a), compiled(kept, b)];
@@ -106,7 +106,7 @@ describe('KeptServices', () => {
     assert.ok(!keeps(kept, b, ofB));
   });
 
-  it('keeps no Service that is too much for itself', () => {
+  it('caches no Service that is above the limit on its own', () => {
     const kept = new KeptServices(500);
     const [small, huge] = [entryOf('small', 200), entryOf('huge', 600)];
     const [ofSmall, ofHuge] = [compiled(kept, small), compiled(kept, huge)];

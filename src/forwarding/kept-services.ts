@@ -8,8 +8,8 @@ interface Kept {
 }
 
 /**
- * Which Services are cached: the large ones that changed last. A small one is compiled as fast as
- * it is looked up.
+ * Which Services are cached: the large ones that changed last. Compiling a small one is as fast as
+ * a lookup.
  */
 export class KeptServices {
   readonly #mostThings: number;

@@ -66,7 +66,7 @@ describe('a large Service', () => {
     assert.ok(reads <= 2 * 99, `${reads} addresses were read`);
   });
 
-  it('keeps the source ranges as they are when endpoints or other fields change', () => {
+  it('keeps the same source ranges when endpoints or other fields change', () => {
     const loadBalancerSourceRanges = Array.from({ length: 20 }, (_, i) => `10.${i}.0.0/16`);
     const table = loaded({ ...LOAD_BALANCER, loadBalancerSourceRanges }, []);
     const sources = () =>
@@ -81,7 +81,7 @@ describe('a large Service', () => {
     assert.equal(sources(), first);
   });
 
-  it('gets the row of each port with the endpoints of that port', () => {
+  it('gives the row of each port the endpoints of that port', () => {
     const slicePorts = ports(40).map(({ name, protocol, port }) => ({
       name,
       protocol,
@@ -97,7 +97,7 @@ describe('a large Service', () => {
     assert.equal(table.ofService('ns/web')[39]?.clusterEndpoints[0]?.port, 1046);
   });
 
-  it('tells each frontend that an earlier of its ports has, also after another slice', () => {
+  it('marks each frontend that an earlier of its ports owns, also after another slice changes', () => {
     const twice = [...ports(20), { name: 'again', protocol: 'TCP', port: 1003, nodePort: 0 }];
     const table = loaded({ ports: twice }, []);
     const losses = () => table.ofService('ns/web').map((row) => row.frontends[0]?.notServed);
@@ -151,7 +151,7 @@ describe('a large Service', () => {
     assert.ok(times <= 24, `8 times as many addresses cost ${text}`);
   });
 
-  it('counts what is ready here without reading all endpoints for each port', () => {
+  it('counts ready local endpoints without reading all endpoints for each port', () => {
     let reads = 0;
     const of = { ports: ports(100).map(({ name, protocol, port }) => ({ name, protocol, port })) };
     const slices = [
@@ -172,8 +172,8 @@ describe('a large Service', () => {
   });
 });
 
-describe('what stays as it is', () => {
-  it('is the same list in the next row', () => {
+describe('an unchanged list', () => {
+  it('is the same object in the next row', () => {
     const table = loaded({ externalIPs: ['198.18.0.1'] }, [slice(pods(2))]);
     const [before] = table.ofService('ns/web');
     table.putSlice(slice(pods(3)));
@@ -189,7 +189,7 @@ describe('what stays as it is', () => {
     assert.equal(sticky?.frontends, before?.frontends);
   });
 
-  it('makes nothing stale when a Service changes in what a proxy does not read', () => {
+  it('makes nothing stale when only fields change that a proxy does not read', () => {
     const table = loaded({ externalIPs: ['198.18.0.1'] }, []);
     table.putService(service({ clusterIPs: ['10.96.0.1'], externalIPs: ['198.18.0.1'] }));
     assert.equal(table.hasChanges, false);
@@ -243,7 +243,7 @@ describe('many Services with external IPs', () => {
     assert.ok(times <= 24, `8 times as many Services cost ${text}`);
   });
 
-  it('compiles one that changes alone, also when others have its port at the machine', () => {
+  it('compiles only the one that changes, also when others have its port on an address of the machine', () => {
     const rows = table(100, (number) => address(number, 198));
     moves(rows, [])();
     rows.setHost({ addresses: [address(0, 198), address(1, 198)], sockets: [] });

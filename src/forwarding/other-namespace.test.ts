@@ -18,7 +18,7 @@ describe('a user of another namespace', () => {
     assert.deepEqual([...new Set(addresses.map(({ address }) => address))], ['10.0.0.1']);
   });
 
-  it('does not take an address from an older Service, also not by a name that sorts first', () => {
+  it('does not take an address from an older Service, even with a name that sorts first', () => {
     const shared = { externalIPs: ['198.18.0.1'], clusterIPs: ['10.96.0.1'] };
     const table = new ForwardingTable(view());
     table.putService(service({ namespace: 'victim', ...shared, createdAtSeconds: 100 }));

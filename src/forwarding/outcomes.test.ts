@@ -8,7 +8,7 @@ import { elsewhere, endpoint, service, slice, view } from './testing/objects.ts'
 const BOTH = [endpoint('10.1.0.1'), elsewhere('10.2.0.1')];
 const REMOTE = [elsewhere('10.2.0.1')];
 
-/** `pod | host | outside` in short: what happens to a connection from each. */
+/** `pod | host | outside` in short: the outcome for a connection from each. */
 function policy(of: {
   kind: FrontendKind;
   service: Partial<ServiceObject>;
@@ -44,15 +44,15 @@ const LOCAL_OUTSIDE = { externalTrafficPolicy: 'Local' } as const;
 
 describe('a cluster IP', () => {
   const kind = 'cluster-ip';
-  it('masquerades all but the pods of this node', () => {
+  it('masquerades everything but the pods of this node', () => {
     const found = policy({ kind, service: {}, endpoints: BOTH });
     assert.equal(found, 'cluster | cluster+masq | cluster+masq');
   });
-  it('masquerades everything when told to', () => {
+  it('masquerades everything with masqueradeAll', () => {
     const found = policy({ kind, service: {}, endpoints: BOTH, view: { masqueradeAll: true } });
     assert.equal(found, 'cluster+masq | cluster+masq | cluster+masq');
   });
-  it('masquerades nothing when pods cannot be told from others', () => {
+  it('masquerades nothing when pods cannot be detected', () => {
     const blind = { detectsPods: { IPv4: false, IPv6: false } };
     const found = policy({ kind, service: {}, endpoints: BOTH, view: blind });
     assert.equal(found, 'cluster | cluster | cluster');
@@ -65,13 +65,13 @@ describe('a cluster IP', () => {
     const found = policy({ kind, service: LOCAL_INSIDE, endpoints: REMOTE });
     assert.equal(found, 'drop | drop | drop');
   });
-  it('rejects when nobody has an endpoint, whatever the policy', () => {
+  it('rejects when there is no endpoint anywhere, whatever the policy', () => {
     for (const policies of [{}, LOCAL_INSIDE, LOCAL_OUTSIDE]) {
       const found = policy({ kind, service: policies, endpoints: [] });
       assert.equal(found, 'reject | reject | reject');
     }
   });
-  it('does not care about the external policy', () => {
+  it('ignores the external policy', () => {
     const found = policy({ kind, service: LOCAL_OUTSIDE, endpoints: REMOTE });
     assert.equal(found, 'cluster | cluster+masq | cluster+masq');
   });
@@ -79,7 +79,7 @@ describe('a cluster IP', () => {
 
 for (const kind of EXTERNAL) {
   describe(`a frontend of kind ${kind}`, () => {
-    it('masquerades everybody, because replies must come back through this node', () => {
+    it('masquerades all clients, because replies must come back through this node', () => {
       const found = policy({ kind, service: {}, endpoints: BOTH });
       assert.equal(found, 'cluster+masq | cluster+masq | cluster+masq');
     });
@@ -87,16 +87,16 @@ for (const kind of EXTERNAL) {
       const found = policy({ kind, service: LOCAL_OUTSIDE, endpoints: BOTH });
       assert.equal(found, 'cluster | cluster+masq | local');
     });
-    it('with external policy Local drops outside clients where no endpoint is', () => {
+    it('with external policy Local drops outside clients where no endpoint is local', () => {
       const found = policy({ kind, service: LOCAL_OUTSIDE, endpoints: REMOTE });
       assert.equal(found, 'cluster | cluster+masq | drop');
     });
-    it('treats pods as outside when they cannot be told from others', () => {
+    it('treats pods as outside when they cannot be detected', () => {
       const blind = { detectsPods: { IPv4: false, IPv6: true } };
       const found = policy({ kind, service: LOCAL_OUTSIDE, endpoints: REMOTE, view: blind });
       assert.equal(found, 'drop | cluster+masq | drop');
     });
-    it('rejects when nobody has an endpoint', () => {
+    it('rejects when there is no endpoint anywhere', () => {
       const found = policy({ kind, service: LOCAL_OUTSIDE, endpoints: [] });
       assert.equal(found, 'reject | reject | reject');
     });

@@ -28,7 +28,7 @@ export function policyOf(port: ServicePort, selection: Selection, view: NodeView
   };
 }
 
-/** What happens at a cluster IP, and at all other frontends of a port. */
+/** The outcomes at a cluster IP, and at all other frontends of a port. */
 export interface Policy {
   readonly internal: Outcomes;
   readonly external: Outcomes;
@@ -44,8 +44,8 @@ export function frontendsOf(port: ServicePort, { internal, external }: Policy): 
       ? { allowedSources: port.allowedSources }
       : {}),
   });
-  // An address that is named twice is one frontend: only that of a load balancer has source
-  // ranges, and a cluster IP stays one whoever else calls it theirs.
+  // An address that is listed twice is one frontend: only that of a load balancer has source
+  // ranges, and a cluster IP stays a cluster IP even if it is listed as another kind too.
   const balanced = without(port.loadBalancerIPs, [port.clusterIP]);
   const others = without(without(port.externalIPs, [port.clusterIP]), balanced);
   return [
@@ -110,13 +110,13 @@ function internalOutcome(source: SourceClass, { port, selection, view }: Circums
 
 function externalOutcome(source: SourceClass, { port, selection, view }: Circumstances): Outcome {
   if (!port.externalLocal) return forward({ list: 'cluster', masquerade: true, selection });
-  // What starts here need not care which node it would arrive at: it is balanced at once.
+  // A connection that starts here is not bound to this node: it is balanced over all endpoints.
   if (source === 'host') return forward({ list: 'cluster', masquerade: true, selection });
   const isPod = source === 'pod' && view.detectsPods[port.id.family];
   return forward({ list: isPod ? 'cluster' : 'local', masquerade: false, selection });
 }
 
-/** An empty list: refused when nobody could serve anywhere, else not this node's to answer. */
+/** No endpoint: reject if there is none on any node, else drop, because another node answers. */
 function forward(wish: { list: EndpointList; masquerade: boolean; selection: Selection }): Outcome {
   const { list, masquerade, selection } = wish;
   if (selection[list].length > 0) return FORWARD[list][masquerade ? 'masqueraded' : 'plain'];

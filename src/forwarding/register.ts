@@ -11,8 +11,9 @@ export interface Entry {
   readonly name: string;
   service: ServiceObject | undefined;
   /**
-   * Sorted by name: which of two equal endpoints counts must not depend on who came first. A long
-   * list is changed in place, because to copy it for each of thousands of slices takes seconds.
+   * Sorted by name: which of two equal endpoints counts must not depend on the order of arrival. A
+   * long list is changed in place, because copying it for each of thousands of slices takes
+   * seconds.
    */
   slices: readonly SliceObject[];
   /** Its claims, while it exists. */
@@ -80,7 +81,7 @@ export class Register {
     if (entry.service === undefined && entry.slices.length === 0) this.#entries.delete(entry.name);
   }
 
-  /** The slices of a Service are of its namespace, so their names alone tell them apart. */
+  /** The slices of a Service are in its namespace, so their names alone are unique. */
   #find(key: string, name: string): SliceMove | undefined {
     const entry = this.#holders.get(key);
     const slice = entry?.slices[placeOf(entry, name)];

@@ -29,7 +29,7 @@ export function hasSameClaims(a: ServiceObject, b: ServiceObject): boolean {
   );
 }
 
-/** Of flat objects with the same fields. */
+/** For flat objects with the same fields. */
 function equalFields<T extends object>(a: T, b: T): boolean {
   return Object.entries(a).every(([name, value]) => value === b[name as keyof T]);
 }

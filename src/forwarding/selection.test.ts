@@ -45,7 +45,7 @@ function verdicts(of: Case): Record<string, Candidate['verdicts']> {
 }
 
 describe('selection', () => {
-  it('takes ready endpoints, wherever they are, and for the local list those here', () => {
+  it('takes all ready endpoints, and for the local list those of this node', () => {
     const endpoints = [
       endpoint('10.0.0.1'),
       elsewhere('10.0.0.2'),
@@ -59,7 +59,7 @@ describe('selection', () => {
     assert.deepEqual(verdicts({ endpoints })['3'], { cluster: 'not ready', local: 'not ready' });
   });
 
-  it('falls back to terminating ones that still serve, in each list by itself', () => {
+  it('falls back to endpoints that are terminating and serving, in each list separately', () => {
     const endpoints = [endpoint('10.0.0.1', TERMINATING), elsewhere('10.0.0.2')];
     assert.deepEqual(chosen({ endpoints }), { cluster: '2', local: '1' });
     const last = [endpoint('10.0.0.1', TERMINATING), elsewhere('10.0.0.2', TERMINATING)];
@@ -67,7 +67,7 @@ describe('selection', () => {
     assert.equal(verdicts({ endpoints })['1']?.cluster, 'terminating, and others are ready');
   });
 
-  it('never takes what no longer serves', () => {
+  it('never takes an endpoint that no longer serves', () => {
     const gone = endpoint('10.0.0.1', { ready: false, serving: false, terminating: true });
     assert.deepEqual(chosen({ endpoints: [gone] }), { cluster: '', local: '' });
     assert.equal(verdicts({ endpoints: [gone] })['1']?.local, 'terminating and no longer serving');
@@ -100,7 +100,7 @@ describe('selection', () => {
     assert.deepEqual(chosen({ endpoints }), { cluster: '2', local: '1' });
   });
 
-  it('makes no list that no frontend uses', () => {
+  it('builds no list that no frontend uses', () => {
     const endpoints = [endpoint('10.0.0.1')];
     assert.deepEqual(chosen({ endpoints, service: {} }), { cluster: '1', local: '' });
     const local = { internalTrafficPolicy: 'Local' as const };

@@ -17,7 +17,7 @@ const VIP = [
 ];
 
 describe('servicePorts()', () => {
-  it('leaves alone what is not for a proxy, or for another one', () => {
+  it('ignores a Service that is not for a proxy, or for another one', () => {
     assert.equal(first({ type: 'ExternalName' }), undefined);
     assert.equal(first({ labels: { proxyName: 'mine' } }), undefined);
     assert.equal(first({ clusterIPs: [] }), undefined);
@@ -28,12 +28,12 @@ describe('servicePorts()', () => {
     );
   });
 
-  it('reads addresses in every spelling, once, and skips what is none', () => {
+  it('reads addresses in every spelling, without duplicates, and skips invalid ones', () => {
     const port = first({ externalIPs: ['198.018.0.1', '198.18.0.1', 'nonsense', 'fd00:18:0::1'] });
     assert.deepEqual(port?.externalIPs, ['198.18.0.1']);
   });
 
-  it('knows no external addresses where they are not allowed', () => {
+  it('ignores external addresses where they are not allowed', () => {
     const of = service({ externalIPs: ['198.18.0.1'] });
     const [port] = servicePorts(of, 'IPv4', view({ allowExternalIPs: false }));
     assert.deepEqual(port?.externalIPs, []);
@@ -68,7 +68,7 @@ describe('servicePorts()', () => {
     );
   });
 
-  it('ignores load balancers that want to see the traffic themselves', () => {
+  it('ignores load balancers that must receive the traffic themselves', () => {
     const loadBalancerIPs = [{ ip: '198.18.0.1', ipMode: 'Proxy' as const }];
     assert.deepEqual(first({ loadBalancerIPs })?.loadBalancerIPs, []);
   });
@@ -80,13 +80,13 @@ describe('servicePorts()', () => {
     ): readonly string[] | undefined =>
       first({ loadBalancerIPs: VIP, loadBalancerSourceRanges: ranges }, family)?.allowedSources;
 
-    it('is everybody without ranges, or with a range that holds everybody', () => {
+    it('is every source without ranges, or with a range that contains all addresses', () => {
       assert.equal(allowed([]), undefined);
       assert.equal(allowed(['10.0.0.0/8', '0.0.0.0/0']), undefined);
       assert.equal(allowed(['0.0.0.0/0'], 'IPv6'), undefined);
     });
 
-    it('is nobody of a family that has no range', () => {
+    it('is empty for a family that has no range', () => {
       assert.deepEqual(allowed(['10.0.0.0/8'], 'IPv6'), []);
     });
 

@@ -66,7 +66,7 @@ describe('an endpoint that terminates', () => {
     assert.equal(table.isServing({ ...DNS, service: 'another' }, at), false);
   });
 
-  it('is seen in a slice that changes among very many', () => {
+  it('is found in a slice that changes among very many', () => {
     const many = Array.from({ length: 100 }, (_, index) =>
       slice([endpoint(`2001:db8::${index}`)], { ...IPV6, name: `web-${index}` }),
     );
@@ -81,7 +81,7 @@ describe('an endpoint that terminates', () => {
 });
 
 describe('ServingEndpoints', () => {
-  it('reads the slices once for many questions, and keeps no more than it may', () => {
+  it('reads the slices once for many lookups and limits what it caches', () => {
     const serving = new ServingEndpoints(4);
     let readCount = 0;
     const ask = (name: string): boolean => {

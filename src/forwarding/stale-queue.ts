@@ -22,9 +22,9 @@ interface Lane {
 }
 
 /**
- * The Services to compile, in an order that is fair between namespaces: next is the namespace for
- * which the least work would have been done after it, and of it the Service that waits longest
- * (weighted fair queuing). A namespace that asks for little never waits for one that asks for much.
+ * The Services to compile, in an order that is fair between namespaces (weighted fair queuing):
+ * next is the namespace with the least work done after it, and in it the Service that has waited
+ * longest. A namespace that asks for little never waits for one that asks for much.
  */
 export class StaleQueue {
   readonly #families = new Map<Entry, readonly Family[]>();
@@ -61,8 +61,8 @@ export class StaleQueue {
   }
 
   /**
-   * Passes the next Service to `work`, and returns the amount of work; 0: nothing pending, or more
-   * than `most`.
+   * Passes the next Service to `work` and returns the amount of work; 0: none pending, or it needs
+   * more than `most`.
    */
   next(work: (stale: Stale) => number, most = Number.POSITIVE_INFINITY): number {
     for (let lane = this.#heap.pop(); lane !== undefined; lane = this.#heap.pop()) {

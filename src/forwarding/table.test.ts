@@ -33,7 +33,7 @@ describe('ForwardingTable', () => {
     assert.deepEqual(first.get(KEY), second.get(KEY));
   });
 
-  it('follows a label that leaves a Service to packets, whatever else the Service says', () => {
+  it('follows a label that leaves a Service to packets, whatever its other fields', () => {
     const of = table();
     of.putSlice(slice([endpoint('10.0.0.1')]));
     of.putService(service());
@@ -77,7 +77,7 @@ describe('ForwardingTable', () => {
     assert.deepEqual(left(), []);
   });
 
-  it('gives rows as they are now, and still tells of the changes afterwards', () => {
+  it('gives current rows, and still reports the changes afterwards', () => {
     const first = table();
     first.putService(service());
     first.putSlice(slice([endpoint('10.0.0.1')]));
@@ -90,7 +90,7 @@ describe('ForwardingTable', () => {
     assert.deepEqual(first.ofService('ns/web'), []);
   });
 
-  it('tells a change of a slice for its family only, and once', () => {
+  it('reports a change of a slice for its family only, and once', () => {
     const rows = table();
     rows.putService(service());
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('ForwardingTable', () => {
     assert.deepEqual(rows.takeChanges(), []);
   });
 
-  it('tells nothing of what was undone or means the same', () => {
+  it('reports no change that was undone or has no effect', () => {
     const rows = table();
     rows.putService(service());
     rows.putSlice(slice([endpoint('10.0.0.1')]));
@@ -116,7 +116,7 @@ describe('ForwardingTable', () => {
     assert.deepEqual(rows.takeChanges(), []);
   });
 
-  it('tells nothing of what went and came back', () => {
+  it('reports nothing for an object that is deleted and created again', () => {
     const rows = table();
     rows.putService(service());
     rows.putSlice(slice([endpoint('10.0.0.1')]));
@@ -129,7 +129,7 @@ describe('ForwardingTable', () => {
     assert.deepEqual(rows.takeChanges(), []);
   });
 
-  it('follows a slice that was made anew in the other family under its old name', () => {
+  it('follows a slice that is recreated in the other family under its old name', () => {
     const rows = table();
     rows.putService(service());
     rows.putSlice(slice([endpoint('10.0.0.1')]));
@@ -140,7 +140,7 @@ describe('ForwardingTable', () => {
     assert.equal(rows.takeChanges().length, 2);
   });
 
-  it('tells of each port that came, went or stayed when a Service gets other ports', () => {
+  it('reports each port that is added, removed or kept when a Service gets other ports', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name, index) => ({
       name,
       protocol: 'TCP',
@@ -162,7 +162,7 @@ describe('ForwardingTable', () => {
     );
   });
 
-  it('remembers the state before the first of several changes', () => {
+  it('keeps the state before the first of several changes', () => {
     const rows = table();
     rows.putService(service());
     rows.putSlice(slice([endpoint('10.0.0.1')]));
@@ -197,7 +197,7 @@ describe('ForwardingTable', () => {
     }
   });
 
-  it('merges slices; a pod that has the address of one that goes away counts', () => {
+  it('merges slices and counts a pod that reuses the address of a terminating one', () => {
     const rows = table();
     rows.putService(service());
     rows.putSlice(slice([endpoint('10.0.0.2'), endpoint('10.0.0.1')]));

@@ -28,9 +28,9 @@ import { type Stale, StaleQueue } from './stale-queue.ts';
 export type { Change } from './changes.ts';
 
 /**
- * What this node should do, kept up to date object by object. A change of a slice recomputes the
- * ports of its Service in its family and looks at nothing else, however many Services there are;
- * and only when somebody asks, so that many changes of one Service cost as much as one.
+ * The desired state of this node, updated object by object. A change of a slice recomputes only the
+ * ports of its Service in its family, at a cost independent of the number of Services, and only
+ * when the rows are read: many changes of one Service cost as much as one.
  */
 export class ForwardingTable {
   #view: NodeView;
@@ -42,7 +42,7 @@ export class ForwardingTable {
   readonly #kept = new KeptServices();
   readonly #serving = new ServingEndpoints();
   readonly #choices = new EbpfChoices();
-  /** What the rows were when changes were last taken, of those that may be others now. */
+  /** The rows as of the last takeChanges(), for those that may have changed since. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
 
   constructor(view: NodeView) {
@@ -123,15 +123,15 @@ export class ForwardingTable {
   }
 
   /**
-   * What has changed since this was last asked; a change that was undone is none. With a limit it
-   * compiles until it has looked at about so many frontends and endpoints, at least one Service,
-   * and leaves the rest for the next time, in an order that is fair between namespaces.
+   * The changes since the last call; a change that was undone is none. With a limit it compiles at
+   * least one Service and stops after about that many frontends and endpoints; the rest is for the
+   * next call, in an order that is fair between namespaces.
    */
   takeChanges(most = Number.POSITIVE_INFINITY): Change[] {
     this.#followChoices();
     let left = most - this.#stale.next((stale) => this.#settle(stale));
     while (left > 0 && !this.#stale.isEmpty) {
-      // A large one is for a call of its own: what was compiled before it need not wait for it.
+      // A large Service gets its own call, so that what was compiled before it need not wait.
       const done = this.#stale.next((stale) => this.#settle(stale), left);
       if (done === 0) break;
       left -= done;
@@ -183,8 +183,8 @@ export class ForwardingTable {
   }
 
   /**
-   * Whether an endpoint says that it serves, also one that new flows do not go to any more. Its
-   * address is in canonical spelling.
+   * Whether an endpoint is serving, including one that gets no new flows. Its address is in
+   * canonical spelling.
    */
   isServing(id: ServicePortId, endpoint: Pick<Endpoint, 'address' | 'port'>): boolean {
     const slices = () => this.slicesOf(nameOf(id.namespace, id.service));
@@ -195,7 +195,9 @@ export class ForwardingTable {
     return this.#view;
   }
 
-  /** Labels of namespaces change rarely, and many at once: one look at all names serves them all. */
+  /**
+   * Labels of namespaces change rarely, and many at once: one scan of all names covers them all.
+   */
   #followChoices(): void {
     const changed = this.#choices.takeChanged();
     if (changed.size === 0) return;
@@ -216,7 +218,7 @@ export class ForwardingTable {
     }
   }
 
-  /** Others of its addresses may be served than before, and nothing else. */
+  /** Only the choice of its served addresses may change. */
   #lossesChanged(entry: Entry): void {
     this.#kept.lossesChanged(entry);
     this.#stale.mark(entry, FAMILIES);
@@ -251,7 +253,7 @@ export class ForwardingTable {
     this.#claims.watch(entry.watched, name);
   }
 
-  /** Brings the rows of a Service up to date, and says how much that was. */
+  /** Updates the rows of a Service and returns the amount of work. */
   #settle({ entry, families }: Stale): number {
     const old = entry.rows;
     let looked = 1;

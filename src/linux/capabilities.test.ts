@@ -4,7 +4,7 @@ import { capabilitiesIn } from './capabilities.ts';
 
 const status = (effective: string): string => `Name:\tnode\nCapPrm:\tffff\nCapEff:\t${effective}\n`;
 
-test('those that are in effect, and no others', () => {
+test('returns the effective capabilities, and no others', () => {
   assert.deepEqual([...capabilitiesIn(status('0000000000000000'))], []);
   assert.deepEqual([...capabilitiesIn(status('0000000000001000'))], ['NET_ADMIN']);
   assert.deepEqual([...capabilitiesIn(status('0000008000200000'))], ['SYS_ADMIN', 'BPF']);

@@ -34,7 +34,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }));
 
 describe('limits of connection tracking', () => {
-  it('are set in the kernel, and set back', async () => {
+  it('are set in the kernel and restored', async () => {
     const path = join(folder, 'all.json');
     const earlier = values();
     const { changes, problems } = await setConntrackLimits(LIMITS, sysctls, path);
@@ -49,7 +49,7 @@ describe('limits of connection tracking', () => {
     assert.deepEqual(values(), earlier.toSpliced(3, 1, '99'));
   });
 
-  it('of the whole kernel are denied outside of its first namespace, and the rest is set', async () => {
+  it('of the whole kernel are denied outside of the initial namespace, and the others are set', async () => {
     const path = join(folder, 'denied.json');
     const max = Number(sysctls.read(`${PREFIX}max`));
     const limits = { ...LIMITS, maxPerCore: max, min: max * 8, udpTimeoutMs: 43_000 };

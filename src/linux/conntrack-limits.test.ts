@@ -16,7 +16,7 @@ import { sysctlError } from './sysctl-error.ts';
 import { readSysctlState } from './sysctl-state.ts';
 
 const PREFIX = 'net/netfilter/nf_conntrack_';
-/** What kube-proxy has when nobody configures anything. */
+/** The defaults of kube-proxy. */
 const DEFAULTS: ConntrackLimits = {
   maxPerCore: 32_768,
   min: 131_072,
@@ -70,14 +70,14 @@ describe('wanted limits', () => {
     assert.deepEqual(wanted(DEFAULTS, 8), { max: 262_144, buckets: 65_536, ...timeouts });
   });
 
-  it('grow with the cores up to a cap, which a minimum does not lift', () => {
+  it('grow with the cores up to a cap, which a minimum does not raise', () => {
     assert.equal(wanted(DEFAULTS, 32)['max'], 1_048_576);
     assert.equal(wanted(DEFAULTS, 33)['max'], 1_048_576);
     assert.equal(wanted({ ...DEFAULTS, min: 2_000_000 }, 32)['max'], 2_000_000);
     assert.equal(wanted({ ...DEFAULTS, min: 2_000_000 }, 33)['max'], 1_048_576);
   });
 
-  it('leave alone what is not configured', () => {
+  it('omit what is not configured', () => {
     assert.deepEqual(wanted(NOTHING, 4), {});
     assert.deepEqual(wanted({ ...NOTHING, maxPerCore: 0, udpTimeoutMs: 0 }, 4), {});
   });
@@ -87,7 +87,7 @@ describe('wanted limits', () => {
     assert.deepEqual(wanted(limits, 1), {
       tcp_be_liberal: 1,
       udp_timeout: 1,
-      // Not 0, which would forget at once.
+      // Not 0, which would expire entries at once.
       udp_timeout_stream: 1,
     });
   });
@@ -96,14 +96,14 @@ describe('wanted limits', () => {
 describe('a plan for limits', () => {
   const settings = wantedSettings(DEFAULTS, 2);
 
-  it('is empty when all is as it should be, and a larger table is', () => {
+  it('is empty when all values are as desired, or the hash table is larger', () => {
     const current = new Map(settings.map(({ name, value }) => [name, String(value)]));
     assert.deepEqual(planLimits(settings, current), []);
     current.set(`${PREFIX}buckets`, '1000000');
     assert.deepEqual(planLimits(settings, current), []);
   });
 
-  it('lowers a maximum, as upstream does, and raises a table', () => {
+  it('lowers a maximum, as upstream does, and raises the hash table', () => {
     const current = new Map([
       [`${PREFIX}max`, '1000000'],
       [`${PREFIX}buckets`, '1024'],
@@ -114,12 +114,12 @@ describe('a plan for limits', () => {
     ]);
   });
 
-  it('has nothing of what cannot be read', () => {
+  it('omits values that cannot be read', () => {
     assert.deepEqual(planLimits(settings, new Map()), []);
   });
 });
 
-describe('to set limits', () => {
+describe('setting limits', () => {
   const limits = { ...DEFAULTS, cpuCount: 2, min: 1000, maxPerCore: 1000 };
   const kernel = { max: '262144', buckets: '64', tcp_timeout_established: '432000' };
 

@@ -9,10 +9,10 @@ import {
   writeSysctlState,
 } from './sysctl-state.ts';
 
-/** What connection tracking should be set to. Undefined: leave what the kernel has. */
+/** The desired limits of connection tracking. Undefined: keep the value of the kernel. */
 export interface ConntrackLimits {
   readonly maxPerCore?: number;
-  /** The least for all cores together; means nothing without `maxPerCore`. */
+  /** The minimum for all cores together; ignored without `maxPerCore`. */
   readonly min: number;
   readonly tcpEstablishedTimeoutMs?: number;
   readonly tcpCloseWaitTimeoutMs?: number;
@@ -39,7 +39,7 @@ const UDP_STREAM = 'net/netfilter/nf_conntrack_udp_timeout_stream';
 const MOST_SCALED = 1024 * 1024;
 const CONNECTIONS_PER_BUCKET = 4;
 
-/** Every setting with the value it should have; `atLeast` ones are never made smaller. */
+/** Every setting with its desired value; `atLeast` ones are never lowered. */
 export interface WantedSetting {
   readonly name: string;
   readonly value: number;
@@ -61,7 +61,7 @@ export function wantedSettings(limits: ConntrackLimits, cpuCount: number): Wante
   ].filter((setting): setting is WantedSetting => setting.value !== undefined);
 }
 
-/** What would have to be written, given what is there. A value that cannot be read is not in it. */
+/** The changes needed, given the current values. A value that cannot be read is left out. */
 export function planLimits(
   wanted: readonly WantedSetting[],
   current: ReadonlyMap<string, string>,
@@ -115,14 +115,14 @@ export function onlineCpuCount(): number {
   try {
     text = readFileSync('/sys/devices/system/cpu/online', 'utf8');
   } catch (error) {
-    // A container without /sys: what Node knows is close enough.
+    // A container without /sys: the count of Node is close enough.
     if (systemCode(error) === undefined) throw error;
     return cpus().length;
   }
   return countCpus(text) || cpus().length;
 }
 
-/** Of a list as the kernel writes them: `0-3,8`. */
+/** Counts a list in the kernel's format: `0-3,8`. */
 export function countCpus(list: string): number {
   let count = 0;
   for (const [, first, last] of list.matchAll(/(\d+)(?:-(\d+))?/g)) {
@@ -138,7 +138,7 @@ function conntrackMax({ maxPerCore, min }: ConntrackLimits, cpuCount: number): n
   return scaled > MOST_SCALED ? MOST_SCALED : Math.max(scaled, min);
 }
 
-/** Never 0, which would forget a connection as soon as it is made. */
+/** Never 0, which would expire a connection as soon as it is created. */
 function seconds(durationMs: number | undefined): number | undefined {
   return durationMs ? Math.max(1, Math.floor(durationMs / 1000)) : undefined;
 }

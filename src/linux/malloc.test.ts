@@ -10,7 +10,7 @@ it('fails only when called on a C library without malloc_trim', async (test) => 
   assert.throws(giveBackFreed, /there is no malloc_trim/);
 });
 
-it('memory is given back', async () => {
+it('returns memory to the system', async () => {
   const { giveBackFreed } = await import('./malloc.ts');
   assert.doesNotThrow(giveBackFreed);
 });

@@ -16,7 +16,7 @@ const SOL_SOCKET = 1;
 /** Linux 5.14. */
 const SO_NETNS_COOKIE = 71;
 
-/** The number by which programs in the kernel know the network namespace of this thread. */
+/** The cookie by which BPF programs identify the network namespace of this thread. */
 export function netnsCookie(): bigint {
   const fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) throw new Error(`cannot create a socket: errno ${koffi.errno()}`);

@@ -19,7 +19,7 @@ export class ServiceManager {
     this.#options = options;
   }
 
-  /** The work is being done: what waits for us may start. */
+  /** Traffic is served: units that wait for this one may start. */
   ready(status: string): void {
     this.#tell(['READY=1', statusLine(status)]);
   }
@@ -28,7 +28,7 @@ export class ServiceManager {
     this.#tell(['STOPPING=1']);
   }
 
-  /** How often a sign of life is wanted; undefined: not at all. */
+  /** The watchdog interval; undefined: no watchdog. */
   get watchdogIntervalMs(): number | undefined {
     const { WATCHDOG_USEC: microseconds, WATCHDOG_PID: pid } = this.#options.env;
     if (microseconds === undefined || !/^[1-9]\d{0,14}$/.test(microseconds)) return undefined;

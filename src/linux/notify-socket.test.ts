@@ -85,7 +85,7 @@ describe('a notification', () => {
 });
 
 describe('the service manager', () => {
-  it('is told the state', async (t) => {
+  it('receives the state', async (t) => {
     const path = await socketPath(t);
     const { received } = receiver(t, path);
     const told = manager({ NOTIFY_SOCKET: path });
@@ -94,7 +94,7 @@ describe('the service manager', () => {
     assert.deepEqual(received(), ['READY=1\nSTATUS=two lines', 'STOPPING=1']);
   });
 
-  it('that is not there is no matter', async (t) => {
+  it('may be missing', async (t) => {
     const problems: NotifyError[] = [];
     manager({}, problems).ready('');
     assert.deepEqual(problems, []);
@@ -115,7 +115,7 @@ describe('the service manager', () => {
     assert.equal(interval({}), undefined);
   });
 
-  it('gets signs of life only while there is life', async (t) => {
+  it('gets watchdog messages only while the process is alive', async (t) => {
     const path = await socketPath(t);
     const { received } = receiver(t, path);
     const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 const LIMIT = /^Max open files\s+(\d+|unlimited)/m;
-/** What the kernel gives a process that was given nothing else. */
+/** The kernel's default for a process without an explicit limit. */
 const USUAL_LIMIT = 1024;
 
 /** How many file descriptors this process may have; Node has raised it as far as it may. */

@@ -17,15 +17,15 @@ const LENGTH_OFFSET = 16;
 const PID_OFFSET = 24;
 const { EACCES, EAGAIN } = constants.errno;
 
-/** `pid`: of the holder as this process sees it; 0 if it is in a PID namespace that it cannot see. */
+/** `pid`: the holder as this process sees it; 0 if it is in a PID namespace that it cannot see. */
 export type LockAttempt =
   | { readonly isHeld: true }
   | { readonly isHeld: false; readonly pid: number };
 
 /**
- * Locks one byte of an open file for this process, or says which process has it. The kernel releases it
- * when the process ends in whatever way, or closes any descriptor of the file: keep it open. Children
- * do not inherit it.
+ * Locks one byte of an open file for this process, or returns the process that holds it. The kernel
+ * releases the lock when the process ends or closes any descriptor of the file: keep it open.
+ * Children do not inherit it.
  */
 export function lockByte(fd: number, byte: number): LockAttempt {
   const lock = wanted(byte);

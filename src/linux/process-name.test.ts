@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { nameProcess } from './process-name.ts';
 
-test('names the process, and leaves its command line', () => {
+test('names the process, and keeps its command line', () => {
   const read = (file: string) => readFileSync(`/proc/self/${file}`, 'utf8');
   const before = { name: read('comm').trim(), commandLine: read('cmdline') };
   nameProcess('fairlead');

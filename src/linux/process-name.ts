@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Names the process for `ps`, `top` and all that read /proc/PID/comm, such as the drift reports of
- * another Fairlead: Node calls its first thread MainThread. `process.title` would do it too, but writes
- * over the command line, which then shows no flags any more.
+ * Names the process for `ps`, `top` and all readers of /proc/PID/comm, such as the drift reports of
+ * another Fairlead: Node calls its first thread MainThread. `process.title` would do it too, but
+ * overwrites the command line, which then shows no flags.
  */
 export function nameProcess(name: string): void {
   try {

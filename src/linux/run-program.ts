@@ -17,8 +17,8 @@ export interface ProgramResult {
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Runs a program to its end and takes what it writes; what it complains about goes where our own
- * complaints go. Rejects when it cannot be started.
+ * Runs a program to its end and collects its output; its standard error goes to ours. Rejects when
+ * it cannot be started.
  */
 export async function runProgramToEnd(call: ProgramCall): Promise<ProgramResult> {
   const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();

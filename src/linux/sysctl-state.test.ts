@@ -41,8 +41,8 @@ function settings(values: Readonly<Record<string, string>>) {
 const state = (entries: Record<string, { before: string; after: string }>): SysctlState =>
   new Map(Object.entries(entries));
 
-describe('the memory of settings', () => {
-  it('is read as it was written', async () => {
+describe('the saved settings', () => {
+  it('are read as they were written', async () => {
     const text = fc.string({ maxLength: 10 });
     const entry = fc.record({ before: text, after: text }, { noNullPrototype: true });
     const entries = fc.array(fc.tuple(text, entry), { maxLength: 5 });
@@ -56,7 +56,7 @@ describe('the memory of settings', () => {
     );
   });
 
-  it('is the same bytes whatever the order, and leaves no other file', async () => {
+  it('are the same bytes in any order, and leave no other file', async () => {
     const a = { before: '1', after: '2' };
     await writeSysctlState(path, state({ x: a, y: a }));
     const first = readFileSync(path, 'utf8');
@@ -65,14 +65,14 @@ describe('the memory of settings', () => {
     assert.deepEqual(readdirSync(join(folder, 'run')), ['sysctls.json']);
   });
 
-  it('is empty without a file, and no file when it is empty', async () => {
+  it('are empty without a file, and have no file when empty', async () => {
     assert.equal((await readSysctlState(path)).size, 0);
     await writeSysctlState(path, state({ x: { before: '1', after: '2' } }));
     await writeSysctlState(path, new Map());
     assert.deepEqual(readdirSync(join(folder, 'run')), []);
   });
 
-  it('that is broken is an error with the next step', async () => {
+  it('that are broken are an error with the next step', async () => {
     mkdirSync(join(folder, 'run'));
     for (const text of ['', '{', '[]', '{"version":2,"settings":{}}', '{"version":1}']) {
       writeFileSync(path, text);
@@ -82,27 +82,27 @@ describe('the memory of settings', () => {
     await assert.rejects(readSysctlState(path), { code: 'SYSCTL_STATE' });
   });
 
-  it('that cannot be written is an error', async () => {
+  it('that cannot be written are an error', async () => {
     writeFileSync(join(folder, 'run'), 'a file where a folder should be');
     const some = state({ x: { before: '1', after: '2' } });
     await assert.rejects(writeSysctlState(path, some), { code: 'SYSCTL_STATE' });
   });
 
-  it('keeps the value from before the first of our changes', () => {
+  it('keep the value from before the first of our changes', () => {
     const first = withChanges(new Map(), [{ name: 'x', before: '1', after: '2' }]);
     const second = withChanges(first, [{ name: 'x', before: '2', after: '3' }]);
     assert.deepEqual(second, state({ x: { before: '1', after: '3' } }));
   });
 
-  it('saves the value that another process set between two changes', () => {
+  it('include the value that another process set between two changes', () => {
     const first = withChanges(new Map(), [{ name: 'x', before: '1', after: '2' }]);
     const second = withChanges(first, [{ name: 'x', before: '7', after: '2' }]);
     assert.deepEqual(second, state({ x: { before: '7', after: '2' } }));
   });
 });
 
-describe('to restore settings', () => {
-  it('sets back what is as we left it, and nothing else', async () => {
+describe('restoring settings', () => {
+  it('restores settings that still have our value, and nothing else', async () => {
     const sysctls = settings({ 'net/ours': '2\n', 'net/theirs': '9\n' });
     const was = { before: '1', after: '2' };
     await writeSysctlState(path, state({ 'net/ours': was, 'net/theirs': was }));

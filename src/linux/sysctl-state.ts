@@ -68,7 +68,7 @@ export async function restoreSysctls(sysctls: Sysctls, path: string): Promise<Re
   return restored;
 }
 
-/** What `restoreSysctls` would do. */
+/** The changes that `restoreSysctls` would make. */
 export async function plannedRestore(sysctls: Sysctls, path: string): Promise<Restored> {
   const kept: Sysctls = {
     read: (name) => sysctls.read(name),
@@ -103,7 +103,7 @@ function restore(sysctls: Sysctls, state: SysctlState): Restored & { unfinished:
     } catch (error) {
       if (!(error instanceof SysctlError)) throw error;
       problems.push(error);
-      // What is not there any more will not come back as it was.
+      // A setting that is gone will not come back with its old value.
       if (error.code === 'SYSCTL_MISSING') unfinished.delete(name);
     }
   }
@@ -127,7 +127,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Not JSON is one way among many of not being ours.
+    // Invalid JSON is treated like any other file that is not ours.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

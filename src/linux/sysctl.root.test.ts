@@ -16,7 +16,7 @@ describe('settings of the kernel', () => {
     assert.equal(sysctls.write(UDP, '77'), undefined);
   });
 
-  it('of several numbers are the same however they are spaced', () => {
+  it('of several numbers are equal in any spacing', () => {
     const sysctls = kernelSysctls();
     const name = 'net/ipv4/ip_local_port_range';
     assert.ok(sysctls.write(name, '20000 30000'));
@@ -43,13 +43,13 @@ describe('settings of the kernel', () => {
     assert.deepEqual([denied.code, denied.cause.code], ['SYSCTL_DENIED', 'EACCES']);
   });
 
-  it('do not lead out of their folder', () => {
+  it('reject a path that leads out of their folder', () => {
     for (const name of ['../../etc/hostname', 'net/../../version', '/etc/hostname', '', 'net//x']) {
       assert.throws(() => kernelSysctls().read(name), { code: 'SYSCTL_MISSING' });
     }
   });
 
-  it('that are mounted for reading only say so, and what is right already is no write', () => {
+  it('that are mounted read-only are reported so, and a value that is equal already is not written', () => {
     enterOwnMounts();
     run(['mount', '--bind', '/proc/sys', '/proc/sys']);
     run(['mount', '-o', 'remount,bind,ro', '/proc/sys']);

@@ -4,7 +4,7 @@ import { SysctlError, sysctlError } from './sysctl-error.ts';
 
 const PROC_SYS = '/proc/sys';
 
-/** A setting that was changed: what was found, and what was there afterwards. */
+/** A setting that was changed: its value before, and its value afterwards. */
 export interface SysctlChange {
   /** As a path below /proc/sys, such as `net/netfilter/nf_conntrack_max`. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface Sysctls {
 
 /**
  * Settings under net/ are those of the network namespace of the calling thread. Therefore, and
- * because nothing in there ever waits, files are read and written synchronously: on a thread of
- * Node's pool it could be another namespace.
+ * because these files never block, they are read and written synchronously: a thread of Node's pool
+ * could be in another namespace.
  */
 export function kernelSysctls(folder: string = PROC_SYS): Sysctls {
   return { read, write };

@@ -14,7 +14,9 @@ interface Filled {
   readonly isNonBlocking: boolean;
 }
 
-/** What a process finds that writes to standard error, redirected by a shell, and is not read. */
+/**
+ * The result of a process that writes to standard error, redirected by a shell, without a reader.
+ */
 async function filled(t: TestContext, redirection: string): Promise<Filled> {
   const child = spawn('sh', ['-c', `{ "$0" "$1" ${redirection}; } 3>&1`, process.execPath, FILL], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,20 +38,20 @@ async function filled(t: TestContext, redirection: string): Promise<Filled> {
 }
 
 describe('an output that never waits', () => {
-  it('finds a stalled socket without room, and leaves its flags alone', async (t) => {
+  it('reports a stalled socket as full, and keeps its flags', async (t) => {
     // Node gives its children sockets.
     const { code, writtenBytes, isNonBlocking } = await filled(t, '');
     assert.deepEqual({ code, isNonBlocking }, { code: 'EAGAIN', isNonBlocking: false });
     assert.ok(writtenBytes > 0);
   });
 
-  it('finds a stalled pipe without room, and leaves its flags alone', async (t) => {
+  it('reports a stalled pipe as full, and keeps its flags', async (t) => {
     const { code, writtenBytes, isNonBlocking } = await filled(t, '2>&1 >&3 | sleep 3');
     assert.deepEqual({ code, isNonBlocking }, { code: 'EAGAIN', isNonBlocking: false });
     assert.ok(writtenBytes > 0);
   });
 
-  it('names the error of a full disk and of a reader that has gone', async (t) => {
+  it('names the error for a full disk and for a closed reader', async (t) => {
     assert.equal((await filled(t, '2>/dev/full')).code, 'ENOSPC');
     assert.equal((await filled(t, '2>&1 >&3 | true')).code, 'EPIPE');
   });

@@ -21,8 +21,8 @@ const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
 /**
  * O_NONBLOCK belongs to the open file description, which a terminal's shell or the other programs of
  * a pipe share: setting it would break their writes, and they may clear it at any time. So
- * - a pipe or terminal is opened anew, by its entry in /proc, and only that description gets it;
- * - a socket, such as journald's, is written to by send(2), which takes the wish with each call;
+ * - a pipe or terminal is opened again, by its entry in /proc, and only that description gets it;
+ * - a socket, such as journald's, is written to by send(2), which has a flag for it;
  * - a file is written to as it is: O_NONBLOCK has no effect, and a second description would have an
  *   offset of its own and overwrite what Node itself writes.
  * A write to a file on a network file system that is away still blocks; nothing but a thread of its
@@ -38,7 +38,7 @@ function canStall(fd: number, stats: Stats): boolean {
   return stats.isFIFO() || isatty(fd);
 }
 
-/** The descriptor itself where that is not allowed, or where the pipe has no reader any more. */
+/** The descriptor itself where reopening is not allowed, or where the pipe has no reader. */
 function openedAnew(fd: number): number {
   try {
     return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);

@@ -10,21 +10,21 @@ import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
 
-/** What a node should have, with all rows at hand. */
+/** The desired state of a node, with all rows. */
 export interface DesiredRows {
   readonly facts: NodeFacts;
   readonly rows: readonly Forwarding[];
 }
 
 /**
- * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs between
- * modes. To add a mode is to write such a value and to name it in the registry.
+ * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs
+ * between modes. To add a mode, write such a value and name it in the registry.
  */
 export interface Mode {
   readonly name: BuiltModeName;
-  /** What the agent must find out for it. */
+  /** The inputs that it needs from the agent. */
   readonly needs: ModeNeeds;
-  /** In the order in which they are removed: what packets meet first goes first. */
+  /** In the order of removal: what packets reach first is removed first. */
   readonly parts: readonly Part[];
   /** Prepares the machine; run with privileges by `run --init-only`, and without by `run`. */
   prepare?(settings: Settings): void;
@@ -39,7 +39,7 @@ export interface Mode {
   size?(cluster: ClusterSize): readonly MapSize[];
   /** Names that kube-proxy has for failures in this mode. */
   readonly failureMetrics: FailureNames;
-  /** What its rules count by name. Undefined: nothing. */
+  /** The named counters of its rules. Undefined: none. */
   packetCounters?(): Promise<readonly PacketCounter[]>;
   /** Whether each scrape may read what is attached: not where that starts programs. */
   readonly readsAttachmentsCheaply: boolean;

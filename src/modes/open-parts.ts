@@ -9,7 +9,7 @@ export interface TwoParts {
   readonly behind: Part;
 }
 
-/** A plane of two: packets that the front leaves alone, or all if it cannot be used, meet the other. */
+/** Two planes: packets that the front passes, or all if it cannot be used, go to the one behind. */
 export function openTwoParts({ mode, front, behind }: TwoParts, around: Surroundings): DataPlane {
   return new ComposedPlane({
     mode,

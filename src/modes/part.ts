@@ -3,7 +3,7 @@ import type { DataPlane } from '../dataplanes/contract.ts';
 import type { HooksOptions } from '../dataplanes/ebpf/options.ts';
 import type { Netlink } from '../linux/netlink/socket.ts';
 
-/** What a part may need of the program it runs in. */
+/** What a part may need from the program it runs in. */
 export interface Surroundings {
   readonly ebpf?: EbpfSettings;
   readonly onWarning?: (message: string) => void;

@@ -24,7 +24,7 @@ test('rejects a mode that this version lacks, and names those that it has', () =
   }
 });
 
-test('knows every part of every mode, so that cleanup leaves none behind', () => {
+test('has every part of every mode, so that cleanup leaves none behind', () => {
   const known = new Set(ALL_PARTS.map(({ name }) => name));
   for (const name of BUILT_MODES) {
     const { parts } = modeNamed(name);

@@ -41,7 +41,7 @@ export function modeNamed(name: ModeName): Mode {
   });
 }
 
-/** What commands that only read must find out; nothing for a mode that this version cannot run. */
+/** The inputs of commands that only read; none for a mode that this version cannot run. */
 export function needsOf(name: ModeName): ModeNeeds {
   return found(name)?.needs ?? { ownAddresses: false, namespaces: false };
 }
@@ -50,5 +50,5 @@ function found(name: ModeName): Mode | undefined {
   return Object.values(MODES).find((each) => each.name === name);
 }
 
-/** The modes of which `fairlead size` can say something. */
+/** The modes that `fairlead size` supports. */
 export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== undefined);

@@ -21,10 +21,10 @@ interface OtherPartsOptions {
 }
 
 /**
- * Removes what another mode has left, kube-proxy's included; call it when this mode is complete.
+ * Removes what another mode has left, including kube-proxy; call it when this mode is complete.
  * Established connections are translated by connection tracking, or have their endpoint in the
- * socket, so they are not affected. What cannot be removed now, because of a lock for instance, is
- * retried: nothing keeps those rules up to date, and packets may meet them first.
+ * socket, so they are not affected. A removal that fails, because of a lock for instance, is
+ * retried: no process updates those rules, and packets may reach them first.
  */
 export async function removeOtherParts(
   options: OtherPartsOptions,

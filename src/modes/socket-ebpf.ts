@@ -7,7 +7,7 @@ export const SOCKET_EBPF = hooksInFront({
   hooks: 'socket hooks',
   placeOf: ({ clientInterfaces, ownAddresses }) => ({
     podsMet: 'at sockets',
-    // A hook cannot tell by which interface the connection of another socket would leave.
+    // A hook does not see by which interface the connection of another socket would leave.
     onlyOwnSockets: clientInterfaces !== undefined,
     ownAddresses: new Set(ownAddresses),
   }),

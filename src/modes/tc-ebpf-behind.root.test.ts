@@ -67,7 +67,7 @@ for (const [outcome, answer] of [
   [{ action: 'reject' }, 'ECONNREFUSED'],
   [{ action: 'drop' }, 'TIMEOUT'],
 ] as readonly [Outcome, string][]) {
-  test(`${outcome.action}: the packet passes the program and meets the rules`, async () => {
+  test(`${outcome.action}: the packet passes the program and traverses the rules`, async () => {
     const frontends = [frontendAt(VIRTUAL, { outcomes: everybody(outcome) })];
     const tcp = serviceOf('web', { frontends, endpoints: [] });
     const udp = serviceOf('dns', { frontends, endpoints: [], protocol: 'UDP' });
@@ -109,7 +109,7 @@ const PLUGIN = `table ip plugin {
   }
 }`;
 
-test('masquerades to an endpoint outside of the pod network as the rules of the plugin say', async () => {
+test('masquerades to an endpoint outside of the pod network by the rules of the plugin', async () => {
   const web = serviceOf('web', {
     frontends: [frontendAt(VIRTUAL)],
     endpoints: [network.outside.ipv4],

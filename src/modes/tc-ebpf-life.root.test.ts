@@ -70,7 +70,7 @@ test('reaches an endpoint on the node itself from pods and from outside', async 
   node.close();
 });
 
-test('leaves node ports on all addresses to nftables, which knows them', async () => {
+test('leaves node ports on all addresses to nftables, which has them', async () => {
   const facts = { ...NODE_FACTS, nodePortAddresses: { IPv4: 'all', IPv6: 'all' } } as const;
   const port = serviceOf('web', {
     frontends: [frontendAt('', { kind: 'node-port', port: 30_080, outcomes: EXTERNAL_LOCAL })],

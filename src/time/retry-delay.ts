@@ -3,7 +3,7 @@ const FIRST_MS = 200;
 /** Uniform in [0, 1). */
 export type Random = () => number;
 
-/** How long to wait after so many failures in a row: doubles up to a limit, with jitter. */
+/** How long to wait after this many failures in a row: doubles up to a limit, with jitter. */
 export function retryDelayMs(
   attempts: number,
   limits: { readonly mostMs: number; readonly random: Random },

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { sleep } from './sleep.ts';
 import { Wake } from './wake.ts';
 
-/** A clock whose sleeps end when the test says so, or on abort. */
+/** A clock whose sleeps end when the test ends them, or on abort. */
 class HeldTimers implements Clock {
   readonly ends: (() => void)[] = [];
   runningCount = 0;

@@ -9,7 +9,7 @@ export interface WaitLimit {
   readonly clock: Clock;
 }
 
-/** Wakes one waiter. A call while nobody waits is kept; several calls count as one. */
+/** Wakes one waiter. A call without a waiter is kept; several calls count as one. */
 export class Wake {
   #isCalled = false;
   #resolve: (() => void) | undefined;

@@ -1,8 +1,8 @@
 /** Names, behind `kubeproxy_sync_proxy_rules_`, that kube-proxy has for failures in a mode. */
 export interface FailureNames {
   readonly writes: string;
-  /** Of changes only, rather than of everything. */
+  /** For changes only, not for full syncs. */
   readonly partialWrites?: string;
-  /** Of inspections, which delete what belongs to no row. */
+  /** For inspections, which delete what belongs to no row. */
   readonly cleanups?: string;
 }

@@ -20,13 +20,13 @@ export interface KubeProxyMetricsOptions {
   /** Undefined: the mode has none. */
   readonly failureNames?: FailureNames | undefined;
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
-  /** Triggers from before it are of a time when nobody was here to act on them. */
+  /** Earlier triggers are ignored: this process was not running to act on them. */
   readonly startedAtMs: number;
   /** Asked for once for each scrape. */
   readonly noLocal?: () => readonly NoLocalCount[];
 }
 
-/** One look of connection tracking at what it still remembers. */
+/** One conntrack reconciliation. */
 export interface FlowsReconciled {
   readonly family: Family;
   readonly durationMs: number;
@@ -73,7 +73,7 @@ export class KubeProxyMetrics implements AgentObserver {
     if (pendingCount === 0) this.#pending = { service: 0, slice: 0 };
   }
 
-  /** The one step of ours that looks at everything, in both families. */
+  /** The one step of ours that covers everything, in both families. */
   onInspected({ depth, durationMs }: InspectionReport): void {
     if (depth !== 'everything') return;
     for (const family of FAMILIES) this.#metrics.fullSync.observe(durationMs / 1000, family);
@@ -107,7 +107,7 @@ export class KubeProxyMetrics implements AgentObserver {
     this.#metrics.probes[probe].add(1, String(status));
   }
 
-  /** Brings up to date what is only looked at when somebody asks. */
+  /** Updates the values that are only computed on a scrape. */
   take({ rows, conditions }: AgentSnapshot): void {
     // An event that changes no row is settled without a step.
     if (rows.pending === 0) this.#pending = { service: 0, slice: 0 };

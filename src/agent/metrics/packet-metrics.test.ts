@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { MetricSet } from '../metrics.ts';
 import { PacketMetrics } from './packet-metrics.ts';
 
-it('shows what the kernel counts now, and leaves out what it does not count', async () => {
+it('shows the current counters of the kernel, and omits those it does not have', async () => {
   const set = new MetricSet();
   let accepted = 3;
   const metrics = new PacketMetrics(set, async () => [

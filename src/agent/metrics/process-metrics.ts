@@ -48,7 +48,7 @@ function define(set: MetricSet) {
     virtualMost: gauge('process_virtual_memory_max_bytes', 'Limit of virtual memory in bytes'),
     openFds: gauge('process_open_fds', 'Open file descriptors'),
     mostFds: gauge('process_max_fds', 'Limit of open file descriptors'),
-    // As in the Go library: of the network namespace of the process, so here of the node.
+    // As in the Go library: for the network namespace of the process, so here of the node.
     received: counter(
       'process_network_receive_bytes_total',
       'Bytes received by the network namespace of the process',

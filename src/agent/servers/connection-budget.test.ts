@@ -55,7 +55,7 @@ describe('the budget of connections', () => {
     assert.deepEqual(evicted([first, second, newcomer]), [false, true, false]);
   });
 
-  it('takes from a source that exceeds its share, even while there is room', () => {
+  it('evicts from a source that exceeds its share, even while there is room', () => {
     const { budget, admit } = scene({ total: 100, perSource: 2 });
     const [first, second] = [admit('pod'), admit('pod')];
     budget.touch(first);
@@ -76,7 +76,7 @@ describe('the budget of connections', () => {
     assert.deepEqual(evicted([first, second, third]), [false, true, false]);
   });
 
-  it('counts what is there, and picks from a largest share, whatever comes and goes', () => {
+  it('counts open connections, and evicts from a largest share, for any sequence', () => {
     const act = fc.record({ kind: fc.constantFrom('admit', 'leave', 'touch'), of: fc.nat(5) });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 200 }), (acts) => {

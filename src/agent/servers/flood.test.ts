@@ -10,7 +10,7 @@ import { freePort } from './testing/free-port.ts';
 import { type Heard, serve } from './testing/serve.ts';
 import { budgetOfTest } from './testing/serving.ts';
 
-/** What deploy/manifests gives a probe. */
+/** The probe timeout in deploy/manifests. */
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_COUNT = 20;
 const MB = 1024 * 1024;

@@ -2,8 +2,8 @@
 const NEVER = '0001-01-01T00:00:00Z';
 
 /**
- * A time in the JSON of Go: RFC 3339 in UTC, the fraction without trailing zeros. 0 is never, so
- * that readers of kube-proxy's answers find what they know.
+ * A time in the JSON of Go: RFC 3339 in UTC, the fraction without trailing zeros. 0 is never, as
+ * clients of kube-proxy expect.
  */
 export function goTime(ms: number): string {
   if (ms === 0) return NEVER;

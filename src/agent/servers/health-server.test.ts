@@ -42,7 +42,7 @@ async function started(t: TestContext, more: Partial<Conditions> = {}): Promise<
 }
 
 describe('the health server', () => {
-  it('answers as kube-proxy does when all is well, to any method', async (t) => {
+  it('answers as kube-proxy does when all conditions hold, to any method', async (t) => {
     const url = await started(t);
     const { status, headers, body } = await ask(`${url}/healthz?verbose`);
     assert.equal(status, 200);
@@ -137,7 +137,7 @@ describe('health server, port in use', () => {
     return (other.address() as net.AddressInfo).port;
   }
 
-  it('ends the process when the configuration says so', async (t) => {
+  it('ends the process when it is configured to', async (t) => {
     const listen = { ip: '127.0.0.1', port: await takenPort(t) };
     const failing = { ...options(conditionsWith()), listen, endsWhenServerFails: true };
     const signal = AbortSignal.timeout(10_000);

@@ -33,7 +33,7 @@ function bodies(text: string): string[] {
 }
 
 describe('a connection', () => {
-  it('answers in the form of HTTP/1.1, and stays for another request', async (t) => {
+  it('answers in the form of HTTP/1.1, and stays open for another request', async (t) => {
     const { socket, text } = await client(t);
     socket.write('GET /a HTTP/1.1\r\nHost: x\r\n\r\n');
     await until('the answer', () => text().endsWith('/a'));
@@ -46,7 +46,7 @@ describe('a connection', () => {
     assert.equal(socket.readableEnded, false);
   });
 
-  it('answers requests that came at once in their order, and not in one iteration', async (t) => {
+  it('answers pipelined requests in their order, and not in one iteration', async (t) => {
     let iteration = 0;
     let isCounting = true;
     const count = (): void => {
@@ -69,7 +69,7 @@ describe('a connection', () => {
     assert.equal(iterations.size, paths.length);
   });
 
-  it('ends with one that sends more than a head ahead', async (t) => {
+  it('closes when a client sends more than a head ahead', async (t) => {
     const { socket, text } = await client(t);
     socket.write('GET /a HTTP/1.1\r\n\r\n'.repeat(2_000));
     await once(socket, 'end');
@@ -77,7 +77,7 @@ describe('a connection', () => {
     assert.equal(bodies(text()).length, 1);
   });
 
-  it('answers a head that comes in pieces', async (t) => {
+  it('answers a head that arrives in pieces', async (t) => {
     const { socket, text } = await client(t);
     for (const piece of ['GE', 'T /a HT', 'TP/1.1\r', '\nHost: x\r\n', '\r\n']) {
       socket.write(piece);
@@ -97,7 +97,7 @@ describe('a connection', () => {
     assert.match(text(), /\r\n\r\n\/a$/);
   });
 
-  it('tells a client of HTTP/1.0 that it stays, if that is what it asks for', async (t) => {
+  it('answers a client of HTTP/1.0 with keep-alive if it asks for that', async (t) => {
     const { socket, text } = await client(t);
     socket.write('GET /a HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n');
     await until('the answer', () => text().endsWith('/a'));
@@ -115,7 +115,7 @@ describe('a connection', () => {
     assert.match(text(), /\r\nConnection: close\r\n\r\n\/a$/);
   });
 
-  it('rejects what is no HTTP, and heads that are too large', async (t) => {
+  it('rejects what is not HTTP, and heads that are too large', async (t) => {
     const malformed = await client(t);
     malformed.socket.write('SSH-2.0-OpenSSH_10.0\r\n\r\n');
     await once(malformed.socket, 'end');

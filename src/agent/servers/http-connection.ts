@@ -174,7 +174,7 @@ export class HttpConnection implements Admittable {
 interface Sending {
   readonly isLast: boolean;
   readonly isHead: boolean;
-  /** To a client of HTTP/1.0. */
+  /** For a client of HTTP/1.0. */
   readonly isOld: boolean;
 }
 

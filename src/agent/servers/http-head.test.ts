@@ -10,7 +10,7 @@ function head(text: string): RequestHead {
 }
 
 describe('the head of a request', () => {
-  it('is read as kubelet, Prometheus and load balancers send it', () => {
+  it('is parsed as kubelet, Prometheus and load balancers send it', () => {
     const kubelet =
       'GET /livez HTTP/1.1\r\nHost: 10.0.0.1:10256\r\nUser-Agent: kube-probe/1.34\r\n' +
       'Accept: */*\r\nConnection: close\r\n\r\n';
@@ -33,7 +33,7 @@ describe('the head of a request', () => {
     assert.equal(head('\r\nGET /livez HTTP/1.1\r\n\r\n').path, '/livez');
   });
 
-  it('says whether a body follows', () => {
+  it('shows whether a body follows', () => {
     assert.equal(head('POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n').hasBody, false);
     assert.equal(head('POST / HTTP/1.1\r\nContent-Length: 7\r\n\r\n').hasBody, true);
     assert.equal(head('POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n').hasBody, true);
@@ -57,7 +57,7 @@ describe('the head of a request', () => {
     assert.equal(readHead(Buffer.from(`${long}\r\n\r\n`)), 'too large');
   });
 
-  it('is read from any bytes without an error, and never longer than they are', () => {
+  it('is parsed from any bytes without an error, and never longer than they are', () => {
     const piece = fc.constantFrom('GET ', '/', ' HTTP/1.1', '\r\n', ':', 'a', '\0', '\xff', '\n');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
@@ -72,7 +72,7 @@ describe('the head of a request', () => {
 it('reads a head in time proportional to its length, whatever the spaces in it', () => {
   const odd = Buffer.from(`GET / HTTP/1.1\r\na:x${' '.repeat(8000)}y\r\n\r\n`);
   const startedAtMs = performance.now();
-  // With a pattern that backtracks each takes a fifth of a second, in which nothing else runs.
+  // With a pattern that backtracks each blocks the event loop for a fifth of a second.
   for (let count = 0; count < 100; count++) assert.equal(typeof readHead(odd), 'object');
   assert.ok(performance.now() - startedAtMs < 5_000);
 });

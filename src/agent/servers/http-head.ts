@@ -23,7 +23,7 @@ const CRLF = '\r\n';
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\S+) HTTP\/1\.([01])$/;
 /** Spaces around the value are trimmed later: a pattern for them would backtrack. */
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
-/** RFC 9112, 3.2.2: what a client sends to a proxy, and every server has to accept. */
+/** RFC 9112, 3.2.2: the form for proxies, which every server has to accept. */
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
 /** Reads the first head in the bytes; RFC 9112, as much of it as a health check needs. */

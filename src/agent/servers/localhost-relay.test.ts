@@ -79,7 +79,7 @@ function stage(t: TestContext, options: StageOptions = {}): Stage {
   return { relay, failures, put };
 }
 
-/** Says its name and what it heard, once the client has said everything. */
+/** Sends its name and what it received, once the client has closed its side. */
 async function endpoint(t: TestContext, name: string, host = '127.0.0.1'): Promise<number> {
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
     text(socket).then((heard) => socket.end(`${name} heard ${heard}`), assert.ifError);
@@ -104,7 +104,7 @@ async function hears(expected: string | undefined, port: number, host?: string):
 }
 
 describe('node ports on loopback', () => {
-  it('passes bytes on, and the end of what each side has to say', async (t) => {
+  it('relays bytes, and the end of each direction', async (t) => {
     const port = await freePort();
     stage(t, { rows: [row({ nodePort: port, endpoints: [await endpoint(t, 'a')] })] });
     await hears('a heard hello', port);
@@ -113,7 +113,7 @@ describe('node ports on loopback', () => {
     await hears(undefined, port, '::1');
   });
 
-  it('passes on what a client says after the endpoint has said everything', async (t) => {
+  it('relays data of a client after the endpoint has closed its side', async (t) => {
     const heard = Promise.withResolvers<string>();
     const server = net.createServer({ allowHalfOpen: true }, (socket) => {
       socket.end('go on');
@@ -131,7 +131,7 @@ describe('node ports on loopback', () => {
     assert.equal((await heard.promise).length, 3_000_000);
   });
 
-  it('serves a row of IPv6 on ::1 and nowhere else', async (t) => {
+  it('serves an IPv6 row on ::1 and nowhere else', async (t) => {
     const port = await freePort();
     const of6 = { nodePort: port, family: 'IPv6', endpoints: [await endpoint(t, 'six', '::1')] };
     stage(t, { rows: [row(of6 as Recipe)] });
@@ -157,7 +157,7 @@ describe('node ports on loopback', () => {
     await hears('a heard hello', port);
   });
 
-  it('takes local endpoints where clients outside get those', async (t) => {
+  it('uses local endpoints where outside clients get those', async (t) => {
     const port = await freePort();
     const [here, elsewhere] = [await endpoint(t, 'here'), await endpoint(t, 'elsewhere')];
     const local = {
@@ -186,7 +186,7 @@ describe('node ports on loopback', () => {
     assert.deepEqual(relay.counts().listeners, { IPv4: 1, IPv6: 0 });
   });
 
-  it('hands a port over, whichever of the two rows is told first', async (t) => {
+  it('hands a port over, whichever of the two rows changes first', async (t) => {
     const port = await freePort();
     const [a, b] = [await endpoint(t, 'a'), await endpoint(t, 'b')];
     const old = row({ name: 'old', nodePort: port, endpoints: [a] });
@@ -213,7 +213,7 @@ describe('node ports on loopback', () => {
     await hears(undefined, port);
   });
 
-  it('leaves a port to the process that has it, says so once, and takes it when it is free', async (t) => {
+  it('leaves a port to the process that has it, reports it once, and binds it when it is free', async (t) => {
     const holder = net.createServer((socket) => socket.end('mine'));
     await once(holder.listen(0, '127.0.0.1'), 'listening');
     const { port } = holder.address() as net.AddressInfo;
@@ -239,7 +239,7 @@ describe('node ports on loopback', () => {
     await hears('a heard hello', port);
   });
 
-  it('ends connections when the port is given up, and when an endpoint cannot be reached', async (t) => {
+  it('closes connections when the port is released, and when an endpoint cannot be reached', async (t) => {
     const port = await freePort();
     const { relay, put } = stage(t);
     const first = row({ nodePort: port, endpoints: [await endpoint(t, 'a')] });

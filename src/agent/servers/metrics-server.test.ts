@@ -48,7 +48,7 @@ it('answers what tools ask kube-proxy', async (t) => {
   assert.equal((await ask(`${url}/metrics/slis`)).body, 'slis 1\n');
 });
 
-it('has the debugging pages only where they are switched on', async (t) => {
+it('has the debugging pages only where they are enabled', async (t) => {
   const without = await started(t);
   assert.equal((await ask(`${without}/flagz`)).status, 404);
   assert.equal((await ask(`${without}/statusz`)).status, 404);

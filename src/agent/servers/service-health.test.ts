@@ -101,7 +101,7 @@ describe('the health port of a Service', () => {
     assert.match(ill.body, /"localEndpoints": 3,\n\t"serviceProxyHealthy": false/);
   });
 
-  it('counts each family for itself', async (t) => {
+  it('counts each family separately', async (t) => {
     const { servers } = stage(t, { IPv4: 'all', IPv6: 'all' });
     const port = await freePort();
     servers.onHealthCheck('default/web', check(port, { IPv4: 1, IPv6: 2 }));
@@ -125,7 +125,7 @@ describe('the health port of a Service', () => {
     await refuses(second, '[::1]');
   });
 
-  it('goes from one Service to another without a failure', async (t) => {
+  it('moves from one Service to another without a failure', async (t) => {
     const { servers, failures } = stage(t);
     const port = await freePort();
     servers.onHealthCheck('default/a', check(port, { IPv4: 1 }, 'a'));
@@ -139,7 +139,7 @@ describe('the health port of a Service', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('that is taken is told of once, and had as soon as it is free', async (t) => {
+  it('that is in use is reported once, and bound as soon as it is free', async (t) => {
     const scene = stage(t);
     const { servers, failures } = scene;
     const other = net.createServer();
@@ -157,7 +157,7 @@ describe('the health port of a Service', () => {
     assert.equal(failure?.error.code, 'SERVER_LISTEN');
   });
 
-  it('is not there before the first sync', async (t) => {
+  it('is closed before the first sync', async (t) => {
     const isHealthy = (): boolean => true;
     const facts = () => ({ nodePortAddresses: LOOPBACK });
     const onListenFailure = ({ error }: ServiceListenFailure): void => assert.ifError(error);

@@ -47,7 +47,7 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
 /**
- * One server per Service with a health check node port and family: tells load balancers whether
+ * One server per Service with a health check node port and family: shows load balancers whether
  * this node has endpoints. Independent of the other servers.
  */
 export class ServiceHealthServers implements AgentObserver {

@@ -58,7 +58,7 @@ describe('the status socket', () => {
     assert.deepEqual(await readStatus({ socketPath }), { mode: 'nftables' });
   });
 
-  it('leaves a socket in use and other files alone', async (t) => {
+  it('keeps a socket in use and other files', async (t) => {
     const inUse = join(await folder(t), 'status.sock');
     await started(t, inUse, { snapshot: () => 'first' });
     const file = join(await folder(t), 'status.sock');
@@ -143,7 +143,7 @@ async function silentClients(
   return sockets;
 }
 
-/** A socket file with nobody behind it: renamed, so that its server does not find it to remove. */
+/** A socket file without a listener: renamed, so that its server does not find it to remove. */
 async function leaveSocketBehind(path: string): Promise<void> {
   const server = net.createServer();
   await once(server.listen(`${path}.tmp`), 'listening');

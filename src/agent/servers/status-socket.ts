@@ -73,7 +73,7 @@ function dataReply(data: unknown): Reply {
   return jsonReply(OK, JSON.stringify(data));
 }
 
-/** Removes the socket of a crashed process. Anything but a socket is left alone. */
+/** Removes the socket of a crashed process. Anything but a socket is kept. */
 async function isStaleSocket(path: string, signal: AbortSignal): Promise<boolean> {
   try {
     if (!(await stat(path)).isSocket()) return false;

@@ -31,18 +31,18 @@ export class FakePlane implements DataPlane {
   readonly calls: Call[] = [];
   readonly applied: (readonly RowChange[])[] = [];
   readonly violations: string[] = [];
-  /** Called before each call does anything; what it throws is the plane's answer. */
+  /** Called before each call does anything; its error is the plane's answer. */
   fault: (call: Call, changes: readonly RowChange[]) => void = () => undefined;
   /** Called when a transaction is written; if it throws, the rows of the transaction are unknown. */
   faultAfterWrite: () => void = () => undefined;
-  /** Ends the watch that is under way, though nobody asked for it. */
+  /** Ends the running watch unexpectedly. */
   endWatch: ((error?: Error) => void) | undefined;
   #isBusy = false;
   #onDrift: ((drift: Drift) => void) | undefined;
   readonly #suspects = new Set<ServicePortKey>();
   /** `unknown` rows: an inspection did not find them right, or a part was rejected. */
   readonly #remembered = new Set<ServicePortKey>();
-  /** Rows of which the kernel has some parts, and how many objects are still to be written. */
+  /** Rows that the kernel has in part, and how many objects are still to be written. */
   readonly #parts = new Map<ServicePortKey, { readonly change: RowChange; left: number }>();
 
   /** From now on it writes large rows in parts, and nothing larger than this. */
@@ -52,7 +52,7 @@ export class FakePlane implements DataPlane {
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
-    // Also one that fails forgets which part is next, and remembers that something is there.
+    // A failed one also discards its position, and keeps that something is there.
     const halfWritten = new Set(this.#parts.keys());
     for (const key of halfWritten) this.#remembered.add(key);
     this.#parts.clear();
@@ -189,14 +189,14 @@ export class FakePlane implements DataPlane {
     this.kernel.clear();
   }
 
-  /** Somebody else takes a row out of the kernel. */
+  /** Another process deletes a row from the kernel. */
   lose(key: ServicePortKey): void {
     if (!this.kernel.delete(key)) return;
     this.#suspects.add(key);
     this.#onDrift?.({ what: `${key} deleted`, by: { pid: 7, program: 'nft' } });
   }
 
-  /** Somebody else takes a part of a row out of the kernel. */
+  /** Another process deletes a part of a row from the kernel. */
   spoil(key: ServicePortKey): void {
     const row = this.kernel.get(key);
     if (row === undefined) return;
@@ -218,7 +218,7 @@ export class FakePlane implements DataPlane {
     if (before === 'unknown') return;
     if (isNoted) this.violations.push(`${key}: is unknown, and a row was named`);
     if (isApplied(before, this.kernel.get(key))) return;
-    // Somebody took away what should be replaced, and the agent has not looked yet.
+    // Another process deleted what should be replaced, and the agent has not inspected it yet.
     if (this.#suspects.has(key)) throw refusal('MISSING', 'no such element');
     this.violations.push(`${key}: before is not what the kernel has`);
   }

@@ -43,7 +43,7 @@ export const NODE: NodeObject = {
   taintKeys: [],
 };
 
-/** A source that tells what a test tells it. */
+/** A source that reports what a test passes to it. */
 class ToldSource implements Source {
   isConnected = true;
   #onEvent: ((event: SourceEvent) => void) | undefined;
@@ -86,7 +86,7 @@ class ToldSource implements Source {
   }
 }
 
-/** Addresses of a machine that change when a test says so. */
+/** Addresses of a machine that a test changes. */
 class ToldAddresses implements MachineAddresses {
   tell: (addresses: readonly string[]) => void = () => undefined;
 
@@ -126,7 +126,7 @@ export class Stage implements AsyncDisposable {
     return this;
   }
 
-  /** The agent has been told all there is, and that this is all. */
+  /** The agent has received all lists, and that they are complete. */
   complete(): void {
     this.source.node(NODE);
     this.source.synced(...KINDS);

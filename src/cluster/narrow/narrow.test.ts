@@ -12,7 +12,7 @@ function objectOf<K extends Kind>(kind: K, raw: unknown) {
   return narrow(kind, raw, new Interner())?.object;
 }
 
-/** As the API server of 1.37 writes it, shortened in what nobody reads. */
+/** As the API server of 1.37 writes it, without fields that are not read. */
 const SERVICE = {
   apiVersion: 'v1',
   kind: 'Service',

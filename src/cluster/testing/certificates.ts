@@ -13,7 +13,7 @@ export interface CertificateOptions {
   readonly name: string;
   /** DNS names and IPv4 addresses. */
   readonly hosts?: readonly string[];
-  /** Who signs it; itself when not given. */
+  /** The issuer; self-signed when not given. */
   readonly issuer?: TestCertificate;
 }
 

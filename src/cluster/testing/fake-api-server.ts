@@ -3,8 +3,8 @@ import http2 from 'node:http2';
 import type net from 'node:net';
 
 /**
- * A server that answers as a test tells it to. It stands in for the API server only to show faults
- * that the real one cannot be made to show on demand; the real one is in the integration tests.
+ * A server with scripted responses. It replaces the API server only for faults that the real one
+ * cannot produce on demand; the real one is in the integration tests.
  */
 export class FakeApiServer implements AsyncDisposable {
   readonly requests: Exchange[] = [];
@@ -41,7 +41,7 @@ export class FakeApiServer implements AsyncDisposable {
     return this.#connectionCount;
   }
 
-  /** As if the machine had lost its power and come back: peers learn of it when they ask. */
+  /** As if the machine had lost its power and come back: peers notice when they send. */
   resetConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -109,7 +109,7 @@ export class Exchange {
     this.stream.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
-  /** A refusal as the API server words it. */
+  /** A rejection in the format of the API server. */
   refuse(code: number, headers: Readonly<Record<string, string>> = {}): void {
     this.answer(code, statusObject(code), headers);
   }

@@ -1,6 +1,6 @@
 import type { ClusterAccess } from '../access.ts';
 
-/** Into a server that asks for nothing. */
+/** Access to a server without authentication. */
 export function openAccess(server: URL, parts: Partial<ClusterAccess> = {}): ClusterAccess {
   return {
     server,

@@ -8,8 +8,8 @@ import {
 } from '../wire/protobuf/shapes.ts';
 
 /**
- * Writes messages as an API server would, by the same numbers that they are read with: whether the
- * numbers are right only a real server can tell.
+ * Encodes messages as an API server would, with the same field numbers that the decoder uses: only
+ * a real server can show whether the numbers are right.
  */
 export function writeMessage(value: Readonly<Record<string, unknown>>, shape: Shape): Buffer {
   return Buffer.concat(

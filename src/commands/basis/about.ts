@@ -8,7 +8,7 @@ export interface About {
   readonly objects: 'agent' | 'cluster' | readonly string[];
   readonly node: string;
   readonly mode: string;
-  /** Of the agent. */
+  /** The version of the agent. */
   readonly agent?: Pick<AgentNode, 'pid' | 'nodeName' | 'mode'>;
   /** Flags that override the agent or the file. */
   readonly flags?: readonly string[];

@@ -42,7 +42,7 @@ const services = (t: TestContext, ...args: string[]) => runCommand(t, servicesCo
 const render = (t: TestContext, ...args: string[]) => runCommand(t, renderCommand(), args);
 const firstLine = (text: string): string => text.split('\n')[0] ?? '';
 
-describe('a command that is told nothing', () => {
+describe('a command without flags', () => {
   it('answers with the configuration, mode and node of the agent of this machine', async (t) => {
     const config = 'mode: iptables\nclusterCIDR: 10.1.0.0/16\niptables: {masqueradeAll: true}\n';
     const runFolder = await agentWith(t, config);
@@ -56,7 +56,7 @@ describe('a command that is told nothing', () => {
     assert.match(rendered.out, /10\.96\.0\.10:80 +cluster-ip +2, masq +2, masq +2, masq/);
   });
 
-  it('carries in JSON what it is based on', async (t) => {
+  it('has its basis in JSON', async (t) => {
     const runFolder = await agentWith(t, 'mode: nftables\n');
     const { out } = await services(t, '--run-folder', runFolder, '-o', 'json');
     const agent = { pid: 4121, nodeName: 'node1', mode: 'nftables' };
@@ -66,7 +66,7 @@ describe('a command that is told nothing', () => {
     }
   });
 
-  it('does not answer from an agent that does not know the cluster yet', async (t) => {
+  it('does not use an agent whose lists are not complete yet', async (t) => {
     const runFolder = await agentWith(t, '', { missing: ['service', 'slice'] });
     const { code, out, err } = await services(t, '--run-folder', runFolder);
     assert.deepEqual([code, out], [1, '']);
@@ -76,7 +76,7 @@ describe('a command that is told nothing', () => {
     );
   });
 
-  it('goes page by page through more rows than one answer holds', async (t) => {
+  it('reads more rows than one response holds, page by page', async (t) => {
     const runFolder = await folder(t);
     const manifests = join(runFolder, 'many.json');
     await writeFile(manifests, manyServices(5_000));
@@ -89,7 +89,7 @@ describe('a command that is told nothing', () => {
 });
 
 describe('flags that are given', () => {
-  it('win over the agent, and the line says so', async (t) => {
+  it('win over the agent, and the line shows it', async (t) => {
     const runFolder = await agentWith(t, 'mode: nftables\nclusterCIDR: 10.1.0.0/16\n');
     const { err, out } = await render(t, '--run-folder', runFolder, '--mode', 'iptables');
     assert.equal(
@@ -100,7 +100,7 @@ describe('flags that are given', () => {
     assert.match(out, /10\.96\.0\.10:80 +cluster-ip +2 +2, masq +2, masq/);
   });
 
-  it('name another configuration or cluster, and the agent is not asked', async (t) => {
+  it('name another configuration or cluster, and the agent is not used', async (t) => {
     const runFolder = await agentWith(t, 'mode: iptables\n');
     const config = await configFile(t, 'mode: nftables\n');
     const args = ['--run-folder', runFolder, '--config', config, '-f', SHOP, '--node', 'node1'];
@@ -129,7 +129,7 @@ describe('a file', () => {
     });
   }
 
-  it('with a mode gives way to --mode', async (t) => {
+  it('with a mode is overridden by --mode', async (t) => {
     const config = await configFile(t, 'mode: nftables\nfairlead: {mode: socket-ebpf}\n');
     const args = ['-f', SHOP, '--node', 'node1', '--config', config, '--mode', 'iptables'];
     const { err, out } = await render(t, ...args);

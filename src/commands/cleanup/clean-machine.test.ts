@@ -8,7 +8,7 @@ import { type CleanableMachine, cleanMachine } from './clean-machine.ts';
 
 const PART_NAMES = ALL_PARTS.map(({ name }) => name);
 
-/** Every part translated one address; what was done, and what was said. */
+/** Every part translated one address; records the calls and the output. */
 function stage(t: TestContext) {
   const done: string[] = [];
   const said: string[] = [];

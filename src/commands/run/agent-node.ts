@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { toGivenYaml } from '../../config/write.ts';
 import { VERSION } from './version.ts';
 
-/** What the running process tells commands about itself. */
+/** What the running process reports to commands about itself. */
 export function agentNode(of: {
   readonly agent: Pick<Agent, 'table' | 'facts' | 'missing'>;
   readonly nodeName: string;

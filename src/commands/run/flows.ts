@@ -29,7 +29,7 @@ export function followFlows(of: {
   const reconciler = new FlowReconciler({
     conntrack,
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
-    // A conntrack entry does not say by which interface its first packet came.
+    // A conntrack entry does not have the interface of its first packet.
     clientAddresses: () =>
       agent().facts.clientInterfaces === undefined ? undefined : addresses.current,
     options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },

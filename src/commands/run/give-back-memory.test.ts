@@ -10,21 +10,21 @@ const LEAST_BYTES = 16_000_000;
 const log = pino({ level: 'silent' });
 const clock = { ...systemClock, sleep: async () => undefined };
 
-it('what a start has left goes back to the machine', async () => {
+it('returns memory that the start has left to the system', async () => {
   const keptBytes = await bytesAfterGarbage();
   await giveBackMemory({ clock, log }, new AbortController().signal);
   const { heapTotal } = process.memoryUsage();
   assert.ok(heapTotal < keptBytes - LEAST_BYTES, `${keptBytes} bytes, then ${heapTotal}`);
 });
 
-it('nothing is done for a program that is about to end', async () => {
+it('does nothing for a program that is about to end', async () => {
   const keptBytes = await bytesAfterGarbage();
   await giveBackMemory({ clock, log }, AbortSignal.abort());
   const { heapTotal } = process.memoryUsage();
   assert.ok(heapTotal > keptBytes - LEAST_BYTES, `${keptBytes} bytes, then ${heapTotal}`);
 });
 
-it('logs memory that cannot be returned, and goes on', async (test) => {
+it('logs memory that cannot be returned, and continues', async (test) => {
   const fails = (): never => {
     throw new Error('too many open files');
   };

@@ -3,7 +3,7 @@ import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableRef } from '../../linux/nftables/objects.ts';
 
-/** What kube-proxy calls its tables in nftables mode. */
+/** The names of kube-proxy's tables in nftables mode. */
 const TABLES: readonly TableRef[] = [
   { family: 'ip', name: 'kube-proxy' },
   { family: 'ip6', name: 'kube-proxy' },

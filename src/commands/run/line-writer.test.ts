@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { WriteResult } from '../../linux/unblocked-output.ts';
 import { LineWriter } from './line-writer.ts';
 
-/** An output whose failures the test decides; the real ones are in linux/. */
+/** An output that fails on demand; the real ones are in linux/. */
 class Output {
   text = '';
   /** Results of the next writes; later ones succeed, or fail with `always`. */
@@ -73,7 +73,7 @@ describe('the lines of the log', () => {
     assert.equal(lines.droppedCount, 0);
   });
 
-  it('are dropped when too much waits', (t) => {
+  it('are dropped when the buffer is full', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { output, lines } = scene();
     output.always = STALLED;
@@ -104,7 +104,7 @@ describe('the lines of the log', () => {
     assert.equal(lines.droppedCount, 1);
   });
 
-  it('are dropped, with those that wait, when the reader has gone', (t) => {
+  it('are dropped, with the buffered ones, when the reader has closed', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { output, lines } = scene();
     output.always = STALLED;

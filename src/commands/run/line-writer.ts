@@ -2,7 +2,7 @@ import type { UnblockedOutput } from '../../linux/unblocked-output.ts';
 
 export interface LineWriterOptions {
   readonly output: UnblockedOutput;
-  /** The line that says how many were lost. */
+  /** The line with the number of lost lines. */
   readonly noticeOf: (droppedCount: number) => string;
 }
 
@@ -29,7 +29,7 @@ export class LineWriter {
   #waitingBytes = 0;
   #droppedCount = 0;
   #untoldCount = 0;
-  /** The last line was cut in the middle: what follows begins on a new one. */
+  /** The last line was cut in the middle: the next one begins on a new line. */
   #isCut = false;
   #retry: NodeJS.Timeout | undefined;
 
@@ -62,7 +62,7 @@ export class LineWriter {
     }
   }
 
-  /** Not behind waiting lines: more may be lost until those are written. */
+  /** Not behind buffered lines: more may be lost until those are written. */
   #tellOfLoss(): void {
     if (this.#untoldCount === 0 || this.#waiting.length > 0) return;
     const notice = `${this.#options.noticeOf(this.#untoldCount)}\n`;

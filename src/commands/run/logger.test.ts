@@ -22,7 +22,7 @@ test('rounds fractions, and keeps whole numbers', () => {
   });
 });
 
-test('writes values that are no text as JSON', () => {
+test('writes values that are not strings as JSON', () => {
   const json = JSON.stringify({ level: 30, time: 0, by: { pid: 1 }, msg: 'x' });
   assert.equal(textLine(json), 'I0101 00:00:00.000 x by={"pid":1}');
 });

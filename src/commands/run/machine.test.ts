@@ -23,7 +23,7 @@ describe('node ports on loopback', () => {
     return { lines, of: { log, runFolder, sysctls } };
   }
 
-  it('logs once that the sysctl cannot be written, and goes on', async () => {
+  it('logs once that the sysctl cannot be written, and continues', async () => {
     const readOnly = Object.assign(new Error('read-only'), { code: 'EROFS' });
     const { lines, of } = context({
       read: () => '0',
@@ -58,7 +58,7 @@ describe('node ports on loopback', () => {
     assert.match(await readFile(join(runFolder, SYSCTL_STATE), 'utf8'), /route_localnet/);
   });
 
-  it('are asked for by all addresses, or by a range that contains 127.0.0.1', () => {
+  it('are requested by all addresses, or by a range that contains 127.0.0.1', () => {
     const asks = (addresses: 'all' | string[], onLocalhost = true) =>
       asksForLocalhost({ addresses, onLocalhost });
     assert.equal(asks('all'), true);

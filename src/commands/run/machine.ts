@@ -19,7 +19,7 @@ export interface MachineContext {
   readonly sysctls?: Sysctls;
 }
 
-/** Checked first: no mode can write without it, and its own errors would say less. */
+/** Checked first: no mode can write without it, and its own errors would be less specific. */
 export function assertNetAdmin(held = effectiveCapabilities()): void {
   if (held.has('NET_ADMIN')) return;
   throw new CommandError('cannot change rules: this process lacks CAP_NET_ADMIN', {

@@ -164,7 +164,7 @@ function agentMetrics(
   });
 }
 
-/** What a scrape may ask of a plane. */
+/** The queries that a scrape may send to a plane. */
 function planeReadings(plane: DataPlane, { readsAttachmentsCheaply }: Mode): PlaneReadings {
   return {
     ...(plane.attachments && readsAttachmentsCheaply

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('the folder of a running Fairlead', () => {
-  it('is made for root to write to', async () => {
+  it('is created for root to write to', async () => {
     const path = join(folder, 'a/b');
     await makeRunFolder(path);
     await makeRunFolder(path);

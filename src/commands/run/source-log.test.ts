@@ -28,7 +28,7 @@ describe('the log of a source', () => {
     ]);
   });
 
-  it('logs a problem of all watches once, with what to do', () => {
+  it('logs a problem of all watches once, with the next step', () => {
     const { lines, log } = logged();
     const next = 'check certificate-authority';
     const cause = new Error('self-signed certificate');
@@ -48,7 +48,7 @@ describe('the log of a source', () => {
     assert.deepEqual(lines, ['D watch x: 404']);
   });
 
-  it('logs when nothing is missing any more, unless nothing ever was', () => {
+  it('logs when nothing is missing again, unless nothing ever was', () => {
     const { lines, log } = logged();
     log.onServer({ version: 'v1.37.1', gaps: [] });
     log.onServer({ version: 'v1.32.9', gaps: GAPS });

@@ -100,7 +100,7 @@ export function unservedText({ unserved = [] }: NodeView): string {
   return `${ENUMERATION.format(unserved.map((kind) => KIND_TEXT[kind]))} are not served`;
 }
 
-/** `clients: own sockets, packets by docker0`; empty if everybody is one. */
+/** `clients: own sockets, packets by docker0`; empty if all clients are served. */
 export function clientsText(interfaces: readonly string[] | undefined): string {
   if (interfaces === undefined) return '';
   return `clients: ${['own sockets', ...interfaces.map((name) => `packets by ${name}`)].join(', ')}`;

@@ -40,7 +40,7 @@ function flow(from: Place, to: Place, answeredBy: Place): Flow {
   };
 }
 
-/** A kernel with these flows, some of which nobody asked for. */
+/** A kernel with these flows, some of them not requested. */
 function kernel(flows: readonly Flow[]): Conntrack {
   return {
     filtersCheaply: () => false,
@@ -56,7 +56,7 @@ const FLOWS = [
   flow(['10.1.0.8', 4001], ['10.96.0.1', 80], ['10.244.0.8', 8080]),
   flow(['192.168.7.7', 5000], ['172.30.1.1', 30_080], ['10.244.0.7', 8080]),
   flow(['10.1.0.8', 4002], ['10.96.0.2', 53], ['10.244.0.9', 5353]),
-  // To an address of its own, by another's rule, and without translation.
+  // To an address of its own, by a foreign rule, and without translation.
   flow(['10.1.0.8', 4003], ['10.0.0.1', 80], ['10.244.0.9', 80]),
   flow(['10.1.0.8', 4004], ['10.96.0.1', 80], ['10.96.0.1', 80]),
 ];
@@ -93,7 +93,7 @@ describe('translated connections', () => {
     assert.equal(count, 4);
   });
 
-  it('are the first of the order when there are more than asked for', async () => {
+  it('are the first in order when there are more than requested', async () => {
     const { connections, count } = await shown(FLOWS.toReversed(), { most: 1 });
     assert.deepEqual([connections.map(({ service }) => service), count], [['shop/dns'], 4]);
   });
@@ -111,7 +111,7 @@ describe('translated connections', () => {
     assert.equal(connections[0]?.ageSeconds, 60);
   });
 
-  it('cannot be read without rights, which is said with what to do', async () => {
+  it('cannot be read without privileges, which is reported with the next step', async () => {
     const conntrack: Conntrack = {
       ...kernel([]),
       // biome-ignore lint/correctness/useYield: it fails before there is anything.
@@ -156,7 +156,7 @@ describe('the list of connections', () => {
     assert.ok(text.includes('  > [fd12:3456:789a:bcde:f012:3456:789a:f012]:65535'));
   });
 
-  it('says what has no entry in the eBPF modes', async () => {
+  it('names the connections without an entry in the eBPF modes', async () => {
     const reading = { conntrack: kernel([]), ...NOW };
     const { unseen } = await readConnections(FRONTENDS, { ...ALL, mode: 'socket-ebpf' }, reading);
     assert.match(unseen ?? '', /no translated conntrack entry/);

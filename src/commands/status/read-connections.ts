@@ -22,7 +22,7 @@ const UNSEEN =
   'connect, and have no translated conntrack entry: `ss -tun` in their network namespace shows ' +
   'them with the endpoint as their peer.';
 
-/** Reads conntrack of this network namespace; the agent knows which Service has an address. */
+/** Reads conntrack of this network namespace; the agent has the Service of each address. */
 export async function readConnections(
   frontends: readonly ServedFrontend[],
   { service, most, mode }: ConnectionsWanted,

@@ -28,7 +28,7 @@ function tableOf(rows: readonly Forwarding[]) {
 
 const HELD = { reason: 'api-server' } as const;
 
-it('tells every address that is served, and of a node port none', () => {
+it('lists every served address, and none for a node port', () => {
   const many = Array.from({ length: 1_201 }, (_, n) =>
     row(`s${n}`, [{ kind: 'cluster-ip', address: '10.96.0.1', port: 1 + n }]),
   );
@@ -42,7 +42,7 @@ it('tells every address that is served, and of a node port none', () => {
   assert.deepEqual(servedFrontends([]), []);
 });
 
-it('leaves out what is not served, as does the count of what is there', () => {
+it('leaves out what is not served, like the count of contents', () => {
   const { frontends, ...rest } = row('a', [{ kind: 'external-ip', address: '10.0.0.1', port: 80 }]);
   const refused = { ...rest, frontends: frontends.map((each) => ({ ...each, notServed: HELD })) };
   const rows = [refused, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])];

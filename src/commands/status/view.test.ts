@@ -33,7 +33,7 @@ function failing(names: readonly string[], why: string) {
 }
 
 describe('status of a healthy node', () => {
-  it('is three lines: mode, what is in the kernel, how fast changes arrive', () => {
+  it('is three lines: mode, contents of the kernel, propagation latency', () => {
     const received = { count: 12, p50Ms: 2.13, p90Ms: 5, p99Ms: 1_530, maxMs: 40 };
     const propagation = { received, triggered: received };
     assert.deepEqual(lines(page({ propagation })), [
@@ -62,7 +62,7 @@ describe('status of a healthy node', () => {
 });
 
 describe('status of a node in trouble', () => {
-  it('starts with problems and what to do, before the three lines', () => {
+  it('starts with problems and next steps, before the three lines', () => {
     const conditions = failing(['listed', 'firstSync'], 'waiting for services');
     assert.deepEqual(lines(page({ conditions })).slice(0, 6), [
       '! the initial lists from the API server are incomplete: waiting for services',
@@ -134,7 +134,7 @@ describe('status of a node in trouble', () => {
     }
   });
 
-  /** What these three conditions are told by. */
+  /** The sources of these three conditions. */
   function troubleOf(name: 'addressesServed' | 'nodePortsFree' | 'apiComplete') {
     if (name === 'apiComplete') return { apiServer: { gaps: [gapOf('ServiceCIDR', 'forbidden')] } };
     const none = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };

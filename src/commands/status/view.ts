@@ -39,7 +39,9 @@ function troubleText({ what, next }: Trouble, width: number): string {
   return [...told, ...indented(`next: ${next}`).map((line) => INDENT + line)].join('\n');
 }
 
-/** What this machine does not serve by configuration; empty if it serves everything. */
+/**
+ * The addresses that this machine does not serve by configuration; empty if it serves everything.
+ */
 function limits({ node, clientInterfaces }: StatusPage): string[] {
   return [clientsText(clientInterfaces), unservedText(node)].filter((text) => text !== '');
 }

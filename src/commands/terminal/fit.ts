@@ -42,7 +42,7 @@ export function fittedWidths(
   let cap = Math.max(leastWidth, ...columns.map(({ natural }) => natural));
   while (cap > leastWidth && total(under(cap)) > room) cap -= 1;
   const widths = under(cap);
-  // What is left over goes to the first of those that gave way: names stand there.
+  // The remaining width goes to the first shrunk columns, which have the names.
   let spare = Math.max(0, room - total(widths));
   return widths.map((width, column) => {
     const more = Math.min(spare, (columns[column]?.natural ?? width) - width);
@@ -51,7 +51,7 @@ export function fittedWidths(
   });
 }
 
-/** Of the best places to break at that leave room for all columns. */
+/** The best positions to break at that leave room for all columns. */
 function floorsFor(
   columns: readonly ColumnWidths[],
   { room, leastWidth }: { readonly room: number; readonly leastWidth: number },
@@ -78,7 +78,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Each fits a line; what does not is broken at the next best places, at last anywhere. */
+/** Each fits a line; longer ones break at the next best positions, at last anywhere. */
 function partsOf(text: string, of: { readonly width: number; readonly level: number }): string[] {
   const places = BREAKS[of.level];
   if (text.trimEnd().length <= of.width) return [text];

@@ -7,15 +7,15 @@ import { visible, visibleButStyles, visibleJson, visiblePage } from './visible.t
 /** Whatever a terminal acts on, or does not show where it stands. */
 const ACTS = /[\p{Cc}\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 
-describe('text of others on a terminal', () => {
-  it('is shown as it is when there is nothing in it to see to', () => {
+describe('untrusted text on a terminal', () => {
+  it('is unchanged without special characters', () => {
     for (const text of ['shop/web:http', 'Größe 日本 😀', 'a\\x1b', '']) {
       assert.equal(visible(text), text);
       assert.equal(visiblePage(text), text);
     }
   });
 
-  it('shows what would act on it', () => {
+  it('shows control characters as escapes', () => {
     assert.equal(visible('a\x1b[2J\x07\n\r\t\0'), 'a\\x1b[2J\\x07\\n\\r\\t\\x00');
     assert.equal(visible('\x7f\x9b31m'), '\\x7f\\x9b31m');
     assert.equal(
@@ -32,7 +32,7 @@ describe('text of others on a terminal', () => {
     assert.equal(visibleButStyles(`${red}\n`), `${red}\\n`);
   });
 
-  it('takes nothing else for a colour', () => {
+  it('treats no other sequence as a colour', () => {
     for (const text of ['\x1b[8m', '\x1b[31;5m', '\x1b]0;m\x07', '\x1b[0m', '\x1bm', '\x9b31m']) {
       assert.doesNotMatch(visiblePage(text), ACTS, JSON.stringify(text));
     }

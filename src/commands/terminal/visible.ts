@@ -16,7 +16,7 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-/** One line, in which nothing acts on a terminal. */
+/** One line, without characters that act on a terminal. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
@@ -33,7 +33,9 @@ export function visiblePage(text: string): string {
   });
 }
 
-/** JSON that reads as the same value: of what acts on a terminal, `stringify` escapes C0 alone. */
+/**
+ * JSON with the same value: of the characters that act on a terminal, `stringify` escapes only C0.
+ */
 export function visibleJson(json: string): string {
   return json.replace(UNSEEN, (found) => (found === '\n' ? found : jsonEscaped(found)));
 }

@@ -2,7 +2,7 @@ import { type FieldRow, HOUR_MS } from './row.ts';
 
 const WINDOWS = 'Windows only; Fairlead runs on Linux.';
 
-/** Connection tracking, and what is left of other times and other systems. */
+/** Connection tracking, and fields that have no effect on Linux any longer. */
 export const KERNEL_FIELDS = {
   'conntrack.maxPerCore': {
     kind: 'int32',

@@ -216,7 +216,7 @@ export const PROCESS_FIELDS = {
   },
 } as const satisfies Record<string, FieldRow>;
 
-/** The fields of ours that say how traffic is handled; here because one names every mode. */
+/** Our own fields for how traffic is handled; here because one of them names every mode. */
 export const OWN_MODE_FIELDS = {
   'fairlead.mode': {
     kind: 'text',

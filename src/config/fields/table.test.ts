@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FIELD_PATHS, FIELDS } from './table.ts';
 
-test('where our default is another than kube-proxy’s, the table says why', () => {
+test('gives a reason for every default that differs from kube-proxy’s', () => {
   const differing = FIELD_PATHS.filter((path) => FIELDS[path].ownDefault !== undefined);
   assert.ok(differing.length > 0);
   for (const path of differing) assert.ok(FIELDS[path].why, path);
 });
 
-test('only fields of our own block are unknown to kube-proxy', () => {
+test('only fields of the fairlead block are unknown to kube-proxy', () => {
   assert.deepEqual(
     FIELD_PATHS.filter((path) => path.startsWith('fairlead.')),
     [

@@ -33,7 +33,7 @@ export const FIELD_FLAGS = {
   'cluster-cidr': { sets: ['clusterCIDR'] },
   'nodeport-addresses': { sets: ['nodePortAddresses'] },
 
-  // The names say iptables, and kube-proxy takes the periods for nftables as well.
+  // The names contain iptables, but kube-proxy uses the periods for nftables as well.
   'masquerade-all': { sets: ['iptables.masqueradeAll', 'nftables.masqueradeAll'] },
   'iptables-masquerade-bit': { sets: ['iptables.masqueradeBit'] },
   'iptables-localhost-nodeports': { sets: ['iptables.localhostNodePorts'] },

@@ -9,7 +9,7 @@ import { parseBoolean, parseFlagValues, parseInt32 } from './values.ts';
 /** The flags of a command line: for each the texts it was given, in order. */
 export type GivenFlags = ReadonlyMap<FlagName, readonly string[]>;
 
-/** What the command line asks for besides settings. */
+/** What the command line requests besides settings. */
 export interface StartWishes {
   readonly configPath?: string;
   readonly serverUrl?: string;
@@ -85,7 +85,7 @@ function nodeName(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** On a command line nothing has to stay readable for kube-proxy, so one flag names every mode. */
+/** A command line need not stay readable for kube-proxy, so one flag names every mode. */
 function modeFields(mode: string): readonly FieldPath[] {
   const isOurs = isModeName(mode) && !KUBE_PROXY_MODES.some((known) => known === mode);
   return isOurs ? ['fairlead.mode'] : ['mode'];
@@ -128,7 +128,10 @@ const SERVERS = [
   { flag: 'metrics-port', path: 'metricsBindAddress', port: 10_249 },
 ] as const;
 
-/** The deprecated port flags, with their traps; tells whether the health server is switched off. */
+/**
+ * The deprecated port flags, with their pitfalls; returns whether the health server is switched
+ * off.
+ */
 function readPorts(
   given: GivenFlags,
   { hasFile, findings }: { hasFile: boolean; findings: Findings },

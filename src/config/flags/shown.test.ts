@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { shownFlags } from './shown.ts';
 import { FLAG_NAMES } from './table.ts';
 
-it('shows what was given, else the default, as Go prints it', () => {
+it('shows the given value or the default, as Go prints it', () => {
   const flags = shownFlags(
     new Map([
       ['nodeport-addresses', ['10.0.0.0/8', '192.168.0.0/16']],

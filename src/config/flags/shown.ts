@@ -4,8 +4,8 @@ import type { GivenFlags } from './read.ts';
 import { FLAG_NAMES, type FlagName, fieldFlag, isFieldFlag, startFlag } from './table.ts';
 
 /**
- * Every flag of kube-proxy's with what the command line gave it, or its default: what stands in the
- * configuration file is not here, as in kube-proxy.
+ * Every flag of kube-proxy with its value from the command line or its default. Like kube-proxy,
+ * this leaves out the values of the configuration file.
  */
 export function shownFlags(given: GivenFlags): Readonly<Record<string, string>> {
   return Object.fromEntries(

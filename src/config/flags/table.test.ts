@@ -21,15 +21,15 @@ const KUBE_PROXY_FLAGS = `
   .trim()
   .split(/\s+/);
 
-/** Flags that kube-proxy 1.36 still had; a command line with them starts as before. */
+/** Flags of kube-proxy 1.36: a command line that has them still starts. */
 const GONE_FLAGS = ['boot-id-file', 'machine-id-file'] as const;
 
-test('every flag of kube-proxy is known, and no other but those of the release before', () => {
+test('has every flag of kube-proxy, and otherwise only those of the previous release', () => {
   assert.deepEqual([...FLAG_NAMES].sort(), [...KUBE_PROXY_FLAGS, ...GONE_FLAGS].sort());
   for (const name of GONE_FLAGS) assert.match(startFlag(name).noEffect ?? '', /kube-proxy 1\.37/);
 });
 
-test('the fields that one flag sets are of one kind', () => {
+test('maps a flag to several fields only if they are of one kind', () => {
   for (const name of FLAG_NAMES.filter(isFieldFlag)) {
     const kinds = new Set(fieldFlag(name).sets.map((path) => FIELDS[path].kind));
     assert.equal(kinds.size, 1, name);

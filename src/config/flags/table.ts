@@ -1,6 +1,6 @@
 import { FIELD_FLAGS, type FieldFlag } from './field-flags.ts';
 
-/** A flag that says what to do, or that stands for something no field can say. */
+/** A flag that requests an action, or that sets something no field can express. */
 export interface StartFlag {
   readonly value: 'text' | 'boolean' | 'int32';
   readonly about: string;

@@ -30,7 +30,7 @@ function at(value: unknown, path: string): unknown {
     );
 }
 
-/** Go leaves out, or writes null for, what is empty. */
+/** Go omits empty values, or writes null for them. */
 function orZero(value: unknown, like: unknown): unknown {
   if (value !== undefined && value !== null) return value;
   if (Array.isArray(like)) return [];

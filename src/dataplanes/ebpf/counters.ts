@@ -5,8 +5,8 @@ import type { SlotRange } from './maps/slot-space.ts';
 import type { Tables } from './maps/tables.ts';
 
 /**
- * Connections of each endpoint. The frontends of a service port lead to the same slots, and so share
- * what is counted. Bytes are not seen at sockets.
+ * Connections of each endpoint. The frontends of a service port lead to the same slots, and so
+ * share the counters. Socket hooks do not see bytes.
  */
 export async function readCounters(
   tables: Tables,

@@ -32,7 +32,7 @@ interface Watched {
   readonly told: string[];
 }
 
-/** A plane with one row that somebody watches, as the agent does. */
+/** A plane with one row and a watch, as the agent runs it. */
 async function whileWatched(
   work: (watched: Watched) => Promise<void>,
   plane = place.newPlane(),
@@ -78,7 +78,7 @@ const TOUCHES: readonly (readonly [string, (map: BpfMap) => void])[] = [
 ];
 
 for (const [name, touch] of TOUCHES) {
-  test(`a write of another process to ${name} is reported within a second, and repaired`, async () => {
+  test(`reports and repairs a write of another process to ${name} within a second`, async () => {
     await whileWatched(async ({ plane, told }) => {
       touchMap(name, touch);
       assert.equal((await plane.diff(DESIRED)).length > 0, true);
@@ -93,7 +93,7 @@ for (const [name, touch] of TOUCHES) {
   });
 }
 
-test('a write that the kernel rejects half-way is reported', async () => {
+test('reports a write that the kernel rejects half-way', async () => {
   const failing = { next: false };
   const plane = place.newPlane({
     openTables: (maps) => {
@@ -113,7 +113,7 @@ test('a write that the kernel rejects half-way is reported', async () => {
   }, plane);
 });
 
-test('what was reported before an inspection that failed is found by the next', async () => {
+test('finds in the next inspection what was reported before one that failed', async () => {
   const failing = { next: false };
   const cookie = netnsCookie();
   const plane = place.newPlane({
@@ -134,7 +134,7 @@ test('what was reported before an inspection that failed is found by the next', 
   }, plane);
 });
 
-test('own writes are not reported, also while they are being written', async () => {
+test('does not report its own writes, also while they are being written', async () => {
   const more = Array.from({ length: 4000 }, (_, n) =>
     rowOf(`s${n}`, {
       frontends: [clusterIp(`10.97.${n >> 8}.${n & 255}`)],

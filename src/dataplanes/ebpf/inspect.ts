@@ -112,7 +112,7 @@ export async function diffTables(
   return differences;
 }
 
-/** At sockets it does not matter: what leaves for an endpoint is masqueraded by whoever does that. */
+/** Irrelevant at sockets: packets to an endpoint are masqueraded by the rules for all packets. */
 function podNetworkOf({ podNetworks }: NodeFacts, { links }: NodeAbout): PodNetwork | undefined {
   return links() === undefined ? undefined : new PodNetwork(podNetworks ?? []);
 }
@@ -128,8 +128,8 @@ export async function readFrontends(tables: Tables): Promise<Map<Binary, Buffer>
 }
 
 /**
- * Slots that frontends lead to, right or wrong: until these are written anew no other list gets them.
- * All frontends of a row lead to the same, so each stretch is named once.
+ * Slots that frontends lead to, correctly or not: no other list gets them until these frontends are
+ * rewritten. All frontends of a row lead to the same ones, so each range is listed once.
  */
 function distinctRanges(values: readonly (Buffer | undefined)[]): SlotRange[] {
   const found = new Map<number, SlotRange>();
@@ -142,7 +142,7 @@ function distinctRanges(values: readonly (Buffer | undefined)[]): SlotRange[] {
   return [...found.values()];
 }
 
-/** What rested before, and what a leftover led to until now, rests: programs may be reading it. */
+/** Ranges that rested before, and those of leftovers, rest again: programs may be reading them. */
 function spaceOf(
   capacity: number,
   of: Readonly<Record<'used' | 'resting' | 'left', readonly SlotRange[]>>,

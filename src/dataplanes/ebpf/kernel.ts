@@ -70,7 +70,10 @@ export class Kernel {
     return this.#tables;
   }
 
-  /** For who reads while calls go on: the maps stay open until it is done, though they are replaced. */
+  /**
+   * For a reader that runs during calls: the maps stay open until it is done, even if they are
+   * replaced.
+   */
   async read<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
     this.#readers += 1;
     try {
@@ -103,8 +106,9 @@ export class Kernel {
   }
 
   /**
-   * Larger maps: filled, then written by us, then put under the programs and the old names. Until
-   * they are loaded a failure changes nothing; after that the next inspection finds what is still old.
+   * Larger maps: filled, written by us, then installed under the programs and the old pins. Until
+   * they are loaded a failure changes nothing; after that the next inspection finds what is still
+   * old.
    */
   async grow(shortage: Shortage, knowledge: Knowledge): Promise<void> {
     const sizes = grownSizes(this.#tables, shortage);

@@ -7,7 +7,7 @@ import type { PacketOptions } from './options.ts';
 export class NodeLinks {
   readonly #packets: PacketOptions | undefined;
   #links: readonly MachineLink[] | undefined;
-  /** How often a watch has told of them. */
+  /** Number of reports of the watch. */
   #told = 0;
 
   constructor(packets: PacketOptions | undefined) {
@@ -19,7 +19,7 @@ export class NodeLinks {
     return this.#links;
   }
 
-  /** What a watch has told meanwhile is newer than the list. */
+  /** A report of the watch meanwhile is newer than the list. */
   async read(): Promise<void> {
     const told = this.#told;
     const links = await this.#packets?.listLinks();

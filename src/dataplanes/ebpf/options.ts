@@ -2,12 +2,12 @@ import type { BpfObject } from '../../linux/bpf/object.ts';
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import type { OpenTables } from './kernel.ts';
 
-/** What the plane needs of the machine and of the program it runs in. */
+/** What the plane needs from the machine and from the program it runs in. */
 export interface HooksOptions {
   readonly readObject: () => BpfObject;
   /** The path of the cgroup whose sockets are served. */
   readonly cgroupPath: () => string;
-  /** The same for a removal, which creates nothing. Undefined: there is none. */
+  /** The same for a removal, which creates nothing. Undefined: it does not exist. */
   readonly findCgroup: () => string | undefined;
   readonly pinFolder: string;
   /** Creates the folder and mounts the bpf file system, where they are missing. */
@@ -18,7 +18,7 @@ export interface HooksOptions {
   readonly hostCookie: () => bigint;
   /** Traffic of pods is served as packets, and only that of the node's own sockets at the sockets. */
   readonly packets?: PacketOptions;
-  /** The maps as they are written through; a test gives some whose writes fail. */
+  /** The maps to write through; a test passes some whose writes fail. */
   readonly openTables?: OpenTables;
 }
 
@@ -27,7 +27,7 @@ export interface PacketOptions {
   /** Names of the interfaces to serve, with `*` for anything; none: all but loopback. */
   readonly interfaces: readonly string[];
   readonly listLinks: () => Promise<readonly MachineLink[]>;
-  /** Tells all links, and again all of them after each change. */
+  /** Reports all links, and the full list again after each change. */
   readonly watchLinks: (
     onChange: (links: readonly MachineLink[]) => void,
     signal: AbortSignal,

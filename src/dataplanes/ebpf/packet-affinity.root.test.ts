@@ -24,7 +24,7 @@ let wire: Tun;
 const CLIENTS = 'fd44:9::';
 const FLOODED = 'fd96::1';
 const QUIET = 'fd96::2';
-/** Addresses behind the wire, where nothing answers. */
+/** Addresses behind the interface, where no host answers. */
 const ENDPOINTS = Array.from({ length: 4 }, (_, n) => `fd44:8::${n + 1}`);
 const FLOOD = 200_000;
 const REMEMBERED = 100;
@@ -54,7 +54,7 @@ after(async () => {
   network.leave();
 });
 
-/** Connections that each endpoint of a Service has got, in the order of the endpoints. */
+/** Connections that each endpoint of a Service has received, in the order of the endpoints. */
 async function connectionsAt(address: string): Promise<number[]> {
   const row = address === FLOODED ? FLOODED_ROW : QUIET_ROW;
   const counts = await plane.counters();
@@ -100,7 +100,7 @@ test('keeps the clients of a Service while another one is flooded with clients',
   assert.equal(stayed, REMEMBERED);
 });
 
-test('spreads clients that find no room over all endpoints', async () => {
+test('balances clients that find no room over all endpoints', async () => {
   const count = 4000;
   const spread = await spreadOf(1000 + FLOOD, count);
   assert.equal(
@@ -111,7 +111,7 @@ test('spreads clients that find no room over all endpoints', async () => {
   for (const each of spread) assert.ok(Math.abs(each - share) < share / 5, spread.join());
 });
 
-test('tells how full it is, and which Services are at their quota', async (t) => {
+test('reports how full it is, and which Services are at their quota', async (t) => {
   const { remembered, room, full } = await plane.affinityFill();
   t.diagnostic(`${remembered} of ${room} clients`);
   assert.equal(room, ROOM);
@@ -120,7 +120,7 @@ test('tells how full it is, and which Services are at their quota', async (t) =>
   assert.ok(remembered > 20_000 && remembered <= most, `${remembered}`);
 });
 
-/** Deletes as if so much time had passed; gives how many clients went. */
+/** Sweeps as if this much time had passed; returns how many clients were deleted. */
 async function sweptAfter(seconds: number, rows: readonly Forwarding[]): Promise<number> {
   const maps = openMaps(new Pins(pinFolderOf(network.pins)));
   assert.ok(maps);
@@ -134,7 +134,7 @@ async function sweptAfter(seconds: number, rows: readonly Forwarding[]): Promise
   }
 }
 
-test('deletes clients when their time is over, and gives their room back', async () => {
+test('deletes clients after their timeout, and frees their room', async () => {
   const { remembered } = await plane.affinityFill();
   assert.equal(await sweptAfter(0, [FLOODED_ROW, QUIET_ROW]), 0);
   assert.equal((await plane.affinityFill()).remembered, remembered, 'counters are exact');
@@ -146,7 +146,7 @@ test('deletes clients when their time is over, and gives their room back', async
   assert.equal((await plane.affinityFill()).remembered, 10, 'there is room again');
 });
 
-test('deletes them by itself while it watches', async () => {
+test('deletes them on its own while it watches', async () => {
   await plane.apply([change(FLOODED_ROW, stickyService('flooded', FLOODED, 1))]);
   await spreadOf(600_000, 10);
   const end = new AbortController();

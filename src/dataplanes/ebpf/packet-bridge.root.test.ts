@@ -19,7 +19,7 @@ const VIRTUAL = '10.96.0.1';
 const COUNT = 5;
 const MASQUERADED = everybody({ action: 'forward', list: 'cluster', masquerade: true });
 const BRIDGED_PACKETS_MEET_RULES = '/proc/sys/net/bridge/bridge-nf-call-iptables';
-/** The addresses on the bridge are of no network of pods: only the bridge tells them. */
+/** The addresses on the bridge are in no pod network: only the bridge identifies them. */
 const FACTS: NodeFacts = {
   ...NODE_FACTS,
   podDetection: { IPv4: { by: 'interface', name: 'cbr0' }, IPv6: undefined },
@@ -82,13 +82,13 @@ const skip = existsSync(BRIDGED_PACKETS_MEET_RULES)
   ? false
   : 'this kernel has no rules for bridged packets (br_netfilter)';
 
-test('bridged packets meet no rules: a pod on a port is served, and known as a pod', async () => {
+test('serves a pod on a bridge port as a pod when bridged packets skip the rules', async () => {
   if (!skip) writeFileSync(BRIDGED_PACKETS_MEET_RULES, '0');
   const endpoint = network.endpoints[0]?.ipv4 ?? '';
   assert.deepEqual(await reachCounted(endpoint), [`e1 ${CLIENT}`]);
 });
 
-test('bridged packets meet the rules: the port is where they are met', { skip }, async () => {
+test('serves bridged packets at the port when they traverse the rules', { skip }, async () => {
   writeFileSync(BRIDGED_PACKETS_MEET_RULES, '1');
   const endpoint = network.endpoints[0]?.ipv4 ?? '';
   assert.deepEqual(await reachCounted(endpoint), [`e1 ${CLIENT}`]);
@@ -107,7 +107,7 @@ for (const bridgedMeetRules of ['0', '1']) {
   });
 }
 
-test('what this guards against: met at the bridge alone, the first packet is lost', {
+test('the failure this guards against: with the program on the bridge alone, the first packet is lost', {
   skip,
 }, async () => {
   await plane.remove();

@@ -50,7 +50,7 @@ for (const { family, virtuals } of FAMILIES) {
   }
 }
 
-test('two clients with the same port and one address of the node are told apart', async () => {
+test('distinguishes two clients with the same port behind one address of the node', async () => {
   const endpoints = network.endpoints.slice(0, 1).map(({ ipv4 }) => ipv4);
   const masqueraded = everybody({ action: 'forward', list: 'cluster', masquerade: true });
   const frontends = [frontendAt('203.0.113.1', { kind: 'external-ip', outcomes: masqueraded })];
@@ -67,7 +67,7 @@ test('two clients with the same port and one address of the node are told apart'
 
 const REOPENS = 300;
 
-test('a port that was just closed is used again at once, and none fails', async (t) => {
+test('reuses a port at once after it is closed, without a failure', async (t) => {
   const [one, other] = network.endpoints.map(({ ipv4 }) => ipv4);
   const web = (endpoint = '') =>
     serviceOf('web', { frontends: [frontendAt('10.96.0.1')], endpoints: [endpoint] });

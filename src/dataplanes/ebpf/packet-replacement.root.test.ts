@@ -56,7 +56,7 @@ async function replacePrograms(objects: Objects): Promise<void> {
   for (const map of maps.values()) map.close();
 }
 
-test('programs are replaced while pods connect, and no connection fails', async (t) => {
+test('replaces programs while pods connect, without a failed connection', async (t) => {
   const before = await connectionsOf(plane);
   const objects = { sockets: compiledProgram('sock'), packets: compiledProgram('tc') };
   let asked = 0;
@@ -82,7 +82,7 @@ test('programs are replaced while pods connect, and no connection fails', async 
   t.diagnostic(`${REPLACEMENTS} replacements, ${asked} connections, none failed`);
 });
 
-test('connections that are held live on when everything is taken away', async () => {
+test('keeps open connections alive when everything is removed', async () => {
   const peers = (['TCP', 'UDP'] as const).map((transport) => ({ ...TO_WEB, transport }));
   const held = await Promise.all(peers.map((peer) => network.client.hold(peer)));
   const speak = async () =>

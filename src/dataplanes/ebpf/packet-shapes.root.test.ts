@@ -80,7 +80,7 @@ async function udpAnswer({ sourcePort, destination }: PortEnds): Promise<string>
   return packet?.subarray(header + 8).toString('latin1') ?? 'no answer';
 }
 
-test('packets without an Ethernet header are read', async () => {
+test('parses packets without an Ethernet header', async () => {
   const four = freshPort(IPV4);
   const six = freshPort(IPV6);
   const data = Buffer.from('hello');
@@ -112,7 +112,7 @@ for (const [name, extensions] of Object.entries(CHAINS)) {
   });
 }
 
-test('extension headers that nobody sends, and packets that end too early, are let pass', async () => {
+test('passes packets with unusual extension headers, and packets that are cut short', async () => {
   const ends = freshPort(IPV6);
   const payload = udpDatagram(ends, Buffer.from('hello'));
   const extensions = Array.from({ length: 7 }, () => EXTENSION.destination);
@@ -126,7 +126,7 @@ test('extension headers that nobody sends, and packets that end too early, are l
   assert.equal(chosen, 0);
 });
 
-/** Wherever it is cut, what follows looks like ports that are served. */
+/** Wherever it is cut, the following bytes look like ports that are served. */
 const LARGE = Buffer.alloc(2000, Buffer.of(0, 80));
 const CUT_AT = 1024;
 
@@ -165,7 +165,7 @@ function ipv6Fragments(ends: PortEnds): Buffer[] {
 
 const { syn, ack, fin, rst, ece, cwr } = TCP_FLAG;
 
-test('only a packet that opens a connection is decided on', async () => {
+test('decides only on a packet that opens a connection', async () => {
   const send = (ends: typeof IPV4 | typeof IPV6, flags: number): void => {
     const from = freshPort(ends);
     const payload = tcpSegment(from, flags);
@@ -197,7 +197,7 @@ async function translatedFlows(): Promise<unknown[]> {
   return all.flat().filter(({ status }) => (status & DESTINATION_TRANSLATED) !== 0);
 }
 
-test('a frame with the tag of a VLAN is left to the interface of that VLAN', async () => {
+test('leaves a frame with a VLAN tag to the interface of that VLAN', async () => {
   const [link] = JSON.parse(run(['ip', '-j', 'link', 'show', 'tap0'])) as [{ address: string }];
   const to = Buffer.from(link.address.replaceAll(':', ''), 'hex');
   const from = Buffer.from('020000000001', 'hex');

@@ -38,8 +38,8 @@ after(async () => {
 });
 
 /**
- * Asks, and gives the answers if the program has counted each of them. A socket may get the port of
- * an earlier one, whose UDP flow is still known: that is no new connection.
+ * Sends requests, and returns the answers if the program has counted each of them. A socket may get
+ * the port of an earlier one whose UDP flow still exists: that is no new connection.
  */
 async function askCounted(host: PlacedHost, question: Question): Promise<readonly Answer[]> {
   const before = await connectionsOf(plane);
@@ -96,7 +96,7 @@ for (const { family, virtual, other, node } of FAMILIES) {
     });
     await bring(plane, [web]);
     const saw = async (address: string, port: number): Promise<string> => {
-      // The address of the node is known before anybody has asked where the endpoint is.
+      // Masquerading finds the node's address before the endpoint's neighbour entry is resolved.
       ip(`neigh flush dev ${endpoint?.device}`);
       const question = { transport: 'TCP', address, port } as const;
       const [answer] = await askCounted(network.outside, question);
@@ -146,7 +146,7 @@ for (const { family, virtual, other, node } of FAMILIES) {
     assert.match((await askCounted(network.client, question))[0]?.by ?? '', /^e/);
   });
 
-  test(`${family}: with affinity a client stays, until its endpoint is gone`, async () => {
+  test(`${family}: with affinity a client stays with its endpoint until that is removed`, async () => {
     const all = network.endpoints.map((host) => host[family]);
     const sticky = (endpoints: readonly string[]) =>
       serviceOf('sticky', { frontends: [frontendAt(virtual)], endpoints, affinitySeconds: 60 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Pins } from './pins.ts';
 
-test('leaves a folder alone that cannot hold pins', () => {
+test('leaves a folder that cannot hold pins unchanged', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-pins-'));
   try {
     for (const part of ['maps', 'other']) mkdirSync(join(folder, part));

@@ -8,14 +8,14 @@ import { openPinnedMap } from '../../linux/bpf/map-create.ts';
 const PARTS = ['maps', 'links'] as const;
 
 /**
- * Names in a bpf file system: what keeps maps and links while we are replaced, and by which the
- * next process, and other commands, find them.
+ * Names in a bpf file system, which keep maps and links while this process is replaced, and by
+ * which the next process and other commands find them.
  */
 export class Pins {
   readonly folder: string;
   readonly #prepare: () => void;
 
-  /** `prepare` makes the folder, and the file system that it needs; nothing where both are there. */
+  /** `prepare` creates the folder, and mounts its file system; it does nothing where both exist. */
   constructor(folder: string, prepare: () => void = () => undefined) {
     this.folder = folder;
     this.#prepare = prepare;
@@ -31,7 +31,7 @@ export class Pins {
     return existsSync(path) ? openPinnedMap(path) : undefined;
   }
 
-  /** Of the map that is pinned there; undefined: none is. */
+  /** The id of the map that is pinned there; undefined: none is. */
   mapId(name: string): number | undefined {
     const map = this.map(name);
     map?.close();
@@ -76,7 +76,7 @@ export class Pins {
     rmSync(this.#linkPath(name), { force: true });
   }
 
-  /** The folder comes from the configuration: nothing else in it is changed. */
+  /** The folder comes from the configuration: change nothing else in it. */
   removeAll(): void {
     if (!isOnBpf(this.folder)) return;
     for (const part of PARTS) rmSync(join(this.folder, part), { recursive: true, force: true });

@@ -38,7 +38,7 @@ after(() => {
   place.leave();
 });
 
-/** Who answers, and which peer the program sees, `count` times. */
+/** The server that answers and the peer that the program sees, `count` times. */
 async function ask(address: string, count = 1): Promise<{ by: string[]; peers: string[] }> {
   const printed = await place.inGroup(`
     const net = require('net'), by = [], peers = [];
@@ -56,7 +56,7 @@ async function ask(address: string, count = 1): Promise<{ by: string[]; peers: s
   return JSON.parse(printed) as { by: string[]; peers: string[] };
 }
 
-/** From nothing, or whatever is there, to these rows; how much was written by the inspection. */
+/** From any state to these rows; returns how much the inspection wrote. */
 async function bring(plane: HooksPlane, rows: readonly Forwarding[]): Promise<number> {
   const { right, writeCount } = await plane.inspect({ facts: FACTS, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
@@ -83,7 +83,7 @@ test('removes what it found of an unknown row when the row is removed', async ()
   assert.deepEqual(await plane.frontends(), []);
 });
 
-test('a socket reaches every endpoint and sees the address that it asked for', async () => {
+test('connects a socket to every endpoint, and shows it the address that it requested', async () => {
   const plane = place.newPlane();
   await bring(plane, [WEB]);
   const { by, peers } = await ask('10.96.0.1', 60);
@@ -103,7 +103,7 @@ test('a socket reaches every endpoint and sees the address that it asked for', a
   );
 });
 
-test('a restart finds everything right, writes nothing, and goes on from there', async () => {
+test('finds everything right after a restart, writes nothing, and continues', async () => {
   const plane = place.newPlane();
   assert.equal(await bring(plane, [ONE]), 0);
   assert.deepEqual(await place.newPlane().diff({ facts: FACTS, rows: [ONE] }), []);
@@ -111,7 +111,7 @@ test('a restart finds everything right, writes nothing, and goes on from there',
   assert.deepEqual([...new Set((await ask('10.96.0.1', 60)).by)].sort(), ADDRESSES);
 });
 
-test('a socket passes at an address that the node has, until the node has it no more', async () => {
+test('leaves a socket untranslated at an address of the node while the node has it', async () => {
   const plane = place.newPlane();
   const frontends = [clusterIp('127.0.0.99')];
   await bring(plane, [rowOf('cache', { frontends, endpoints: ENDPOINTS })]);
@@ -123,7 +123,7 @@ test('a socket passes at an address that the node has, until the node has it no 
   assert.equal((await by()).includes('ECONNREFUSED'), false);
 });
 
-test('a row that is left to packets has nothing in the maps', async () => {
+test('has no entries for a row that is left to packets', async () => {
   const plane = place.newPlane();
   const web = rowOf('web', { frontends: [clusterIp('127.0.0.98')], endpoints: ENDPOINTS });
   const left: Forwarding = { ...web, onlyPackets: true };
@@ -139,7 +139,7 @@ test('a row that is left to packets has nothing in the maps', async () => {
   assert.notDeepEqual((await ask('127.0.0.98')).by, ['ECONNREFUSED']);
 });
 
-test('with affinity a client stays, until its endpoint is gone', async () => {
+test('keeps a client with affinity at its endpoint until that is removed', async () => {
   const plane = place.newPlane();
   const of = { frontends: [clusterIp('10.96.0.2')], affinitySeconds: 60 };
   const sticky = rowOf('sticky', { ...of, endpoints: ENDPOINTS });
@@ -153,7 +153,7 @@ test('with affinity a client stays, until its endpoint is gone', async () => {
   assert.notDeepEqual(moved, stayed);
 });
 
-test('a connected UDP socket is told as a flow, and ended', async () => {
+test('lists a connected UDP socket as a flow, and ends it', async () => {
   const plane = place.newPlane();
   const dns = rowOf('dns', {
     protocol: 'UDP',
@@ -196,7 +196,7 @@ test('deletes what belongs to no row, and repairs what other processes changed',
   assert.equal((await plane.diff({ facts: FACTS, rows: [] }))[0]?.kind, 'foreign');
 });
 
-/** As somebody else would who has found the pins. */
+/** As another process would that has found the pins. */
 function deleteFrontend(address: string): void {
   const map = openPinnedMap(join(place.pins, 'fairlead/maps/frontends'));
   assert.ok(map.delete(frontendKeyOf(WEB, clusterIp(address))));
@@ -236,7 +236,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-test('more than the maps hold makes them grow, and nothing is lost', async () => {
+test('grows the maps when they are full, and loses nothing', async () => {
   const plane = place.newPlane();
   await bring(plane, [WEB]);
   const many = Array.from({ length: 30_000 }, (_, n) =>
@@ -252,7 +252,7 @@ test('more than the maps hold makes them grow, and nothing is lost', async () =>
   assert.equal(await bring(place.newPlane(), [WEB, ...many]), 0);
 });
 
-test('nothing is left behind', async () => {
+test('leaves nothing behind', async () => {
   const plane = place.newPlane();
   assert.ok((await plane.frontends()).length > 0);
   const held = (await plane.inventory()).map(({ what }) => what);

@@ -51,7 +51,10 @@ export class HooksPlane implements DataPlane {
   readonly #reported = new Reported();
   readonly #writes = new Writes();
   readonly #watch: HooksWatch;
-  /** Whose packets are served. Set before the interfaces are read, unlike the facts in `knowledge`. */
+  /**
+   * The clients that are served. Set before the interfaces are read, unlike the facts in
+   * `knowledge`.
+   */
   #clients: Pick<NodeFacts, 'clientInterfaces'> = {};
   readonly #links: NodeLinks;
 
@@ -151,7 +154,7 @@ export class HooksPlane implements DataPlane {
     return await this.#kernel.read((tables) => readAffinityFill(tables, this.#knowledge.sticky));
   }
 
-  /** Without maps of ours nothing can be attached that does anything. */
+  /** Without our maps, no program could have an effect. */
   async attachments(): Promise<readonly Attachment[]> {
     if (!this.#kernel) {
       return HOOK_NAMES.map((name) => ({ place: 'cgroup', name, isAttached: false }));
@@ -233,7 +236,9 @@ export class HooksPlane implements DataPlane {
     return withMore({ right, differences: [], differenceCount: 0, writeCount: 0 }, amiss);
   }
 
-  /** A rejected write was rolled back, if the kernel took that too: only an inspection can tell. */
+  /**
+   * A rejected write was rolled back, if the kernel accepted that too: only an inspection can tell.
+   */
   async #written(transaction: Transaction): Promise<void> {
     try {
       await transaction.write();

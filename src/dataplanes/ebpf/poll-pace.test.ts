@@ -4,13 +4,13 @@ import { PollPace } from './poll-pace.ts';
 
 const PACE = { everyMs: 250, atLeastEveryMs: 5000 };
 
-test('polls take a hundredth of a processor, and rest no longer than the limit', () => {
+test('spends a hundredth of a processor on polls, and pauses no longer than the limit', () => {
   assert.equal(new PollPace(PACE).restMs(1), 250);
   assert.equal(new PollPace(PACE).restMs(8), 800);
   assert.equal(new PollPace(PACE).restMs(900), 5000);
 });
 
-test('a poll during which other work ran does not delay the next one', () => {
+test('does not delay the next poll when other work ran during one', () => {
   const pace = new PollPace(PACE);
   pace.restMs(1);
   assert.equal(pace.restMs(40), 250);

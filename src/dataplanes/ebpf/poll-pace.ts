@@ -26,13 +26,16 @@ export class PollPace {
   readonly #atLeastEveryMs: number;
   #recentMs: readonly number[] = [];
 
-  /** `atLeastEveryMs`: however much it costs. */
+  /** `atLeastEveryMs`: whatever a poll costs. */
   constructor(of: { readonly everyMs: number; readonly atLeastEveryMs: number }) {
     this.#everyMs = of.everyMs;
     this.#atLeastEveryMs = of.atLeastEveryMs;
   }
 
-  /** `tookMs`: of the processor. The least of the last polls counts: other work ran during some of them. */
+  /**
+   * `tookMs`: processor time. The minimum of the last polls counts: other work ran during some of
+   * them.
+   */
   restMs(tookMs: number): number {
     this.#recentMs = [...this.#recentMs, tookMs].slice(-REMEMBERED);
     const costMs = Math.min(...this.#recentMs);

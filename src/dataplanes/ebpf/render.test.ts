@@ -11,7 +11,7 @@ const AS_PACKETS: RenderedPlace = {
   onlyOwnSockets: false,
 };
 
-test('entries are told with what they do', () => {
+test('prints entries with their effect', () => {
   const frontend = clusterIp('10.96.0.1');
   const row = rowOf('web', {
     frontends: [frontend],
@@ -36,7 +36,7 @@ test('entries are told with what they do', () => {
   );
 });
 
-test('what a socket cannot do is said to pass, and why', () => {
+test('prints what a socket hook cannot do as passing, with the reason', () => {
   const masqueraded = { action: 'forward', list: 'cluster', masquerade: true } as const;
   const outcomes = { pod: masqueraded, host: masqueraded, outside: masqueraded };
   const external = clusterIp('192.0.2.1', { outcomes });
@@ -61,7 +61,7 @@ test('what a socket cannot do is said to pass, and why', () => {
   ]);
 });
 
-test('what another Service has is in no map', () => {
+test('prints no entry for a frontend of another Service', () => {
   const lost = clusterIp('10.96.0.1', {
     notServed: { reason: 'other-service', service: 'ns/older' },
   });
@@ -69,7 +69,7 @@ test('what another Service has is in no map', () => {
   assert.deepEqual(renderedEntries(row, lost, AT_SOCKETS), []);
 });
 
-test('packets from outside are met too, and what leaves the network of the pods passes', () => {
+test('prints packets from outside too, and endpoints outside the pod network as passing', () => {
   const masqueraded = { action: 'forward', list: 'cluster', masquerade: true } as const;
   const plain = { action: 'forward', list: 'cluster', masquerade: false } as const;
   const frontend = clusterIp('10.96.0.1', {
@@ -91,7 +91,7 @@ test('packets from outside are met too, and what leaves the network of the pods 
   ]);
 });
 
-test('an address that the node has itself is said to pass', () => {
+test('prints an address of the node itself as passing', () => {
   const [own, other] = [clusterIp('10.96.0.10'), clusterIp('10.96.0.11')];
   const row = rowOf('dns', { frontends: [own, other], endpoints: ['10.244.0.1:80'] });
   for (const place of [AT_SOCKETS, AS_PACKETS]) {
@@ -102,7 +102,7 @@ test('an address that the node has itself is said to pass', () => {
   }
 });
 
-test('where only own sockets are served, no entry is told for others', () => {
+test('prints no entry for other clients where only own sockets are served', () => {
   const frontend = clusterIp('10.96.0.1');
   const row = rowOf('web', { frontends: [frontend], endpoints: ['10.244.0.1:80'] });
   for (const place of [AT_SOCKETS, AS_PACKETS]) {

@@ -12,13 +12,13 @@ export interface RenderedEntry {
 }
 
 /**
- * Where pods are met: at their sockets, or by the packets that come in, as everybody outside is; then
- * the network of the pods matters.
+ * Where pods are served: at their sockets, or by their packets like outside clients; then the pod
+ * network matters.
  */
 export type RenderedPlace = {
   /** Addresses that the node has itself. */
   readonly ownAddresses?: ReadonlySet<string>;
-  /** Nobody but the node itself is met by the hooks. */
+  /** The hooks serve only the node itself. */
   readonly onlyOwnSockets: boolean;
 } & (
   | { readonly podsMet: 'at sockets' }
@@ -70,7 +70,7 @@ function keyText(row: Forwarding, frontend: Frontend): string {
   return frontendText(frontendKeyOf(row, frontend)).replace(/^ebpf frontends \{ (.*) \}$/, '$1');
 }
 
-/** As decide in bpf/pick.h does, and what no outcome can count. */
+/** As decide() in bpf/pick.h, and lists that no outcome can count. */
 function whyLeftByBoth(
   { address }: Frontend,
   { ownAddresses }: RenderedPlace,

@@ -1,10 +1,10 @@
-/** What was found changed since the last inspection, and the callback that reports it. */
+/** Changes found since the last inspection, and the callback that reports them. */
 export class Reported {
   hooks = false;
   maps = false;
   #onDrift: ((what: string) => void) | undefined;
 
-  /** Before there is a watch nothing is reported; the next inspection reads it all the same. */
+  /** Without a watch nothing is reported; the next inspection reads it anyway. */
   reportTo(onDrift: (what: string) => void): void {
     this.#onDrift = onDrift;
   }

@@ -30,7 +30,9 @@ after(() => place.leave());
 
 ip('link set lo up');
 
-/** As if the programs had remembered so many clients of the Service: those of sockets are namespaces. */
+/**
+ * As if the programs had stored this many clients of the Service: those of sockets are namespaces.
+ */
 function countClients(count: bigint): void {
   const counts = openPinnedMap(join(PIN_FOLDER, 'maps/affinity_counts'));
   const key = Buffer.alloc(AFFINITY_COUNT_KEY.bytes);
@@ -41,7 +43,7 @@ function countClients(count: bigint): void {
   counts.close();
 }
 
-/** Nobody listens: a connection is counted when the hook has chosen its endpoint. */
+/** No process listens: a connection is counted when the hook has chosen its endpoint. */
 async function connect(address: string, count: number): Promise<void> {
   await place.inGroup(`
     const net = require('net');
@@ -75,7 +77,7 @@ test('balances the client of a Service at its quota at random, and keeps it once
   assert.equal((await plane.affinityFill()).remembered, 1);
 });
 
-test('remembers no client of a Service for which there is no counter, and sweeps all the same', async () => {
+test('stores no client of a Service without a counter, and still sweeps', async () => {
   const maps = place.object.maps.map((map) =>
     map.name === 'affinity_counts' ? { ...map, maxEntries: 4 } : map,
   );

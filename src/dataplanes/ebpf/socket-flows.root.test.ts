@@ -66,7 +66,7 @@ const CONNECT = `
   socket.on('error', (error) => { console.log(error.code); socket.close(); });
   socket.connect(53, '10.96.0.53');`;
 
-test('names that somebody has left end no socket', async () => {
+test('ends no socket by entries that an earlier process has left', async () => {
   const ended = openPinnedMap(join(place.pins, 'fairlead/maps/ended'));
   ended.update(Buffer.alloc(ENDED_KEY.bytes), Buffer.from([1, 0, 0, 0]));
   await told(open());
@@ -74,7 +74,7 @@ test('names that somebody has left end no socket', async () => {
   ended.close();
 });
 
-test('a namespace that cannot be read does not keep others from being read', async () => {
+test('reads other namespaces when one cannot be read', async () => {
   const problems: unknown[] = [];
   // No namespace at all; none that is ours to enter; one that has gone.
   const namespaces = ['/proc/self/status', '/proc/self/ns/mnt', '/proc/0/ns/net', OWN];
@@ -86,7 +86,7 @@ test('a namespace that cannot be read does not keep others from being read', asy
   assert.equal(problems.length, 1);
 });
 
-test('sockets are found in maps that were made anew', async () => {
+test('finds sockets in recreated maps', async () => {
   const flows = open();
   assert.deepEqual(await told(flows), []);
   await plane.remove();
@@ -97,12 +97,12 @@ test('sockets are found in maps that were made anew', async () => {
   assert.equal(await script, 'ECONNABORTED');
 });
 
-test('a socket that has disconnected is no flow, and is left alone', async () => {
+test('ignores a socket that has disconnected', async () => {
   const flows = open();
   const script = place.inGroup(`
     const socket = require('dgram').createSocket('udp4');
     socket.on('error', (error) => { console.log(error.code); socket.close(); });
-    // A socket with a port of its own choice stays among those that are looked at.
+    // A socket that chose its own port is still iterated.
     socket.bind(40053, () => socket.connect(53, '10.96.0.53', () => {
       socket.disconnect();
       const timer = setInterval(() => {

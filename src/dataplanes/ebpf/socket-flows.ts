@@ -19,7 +19,7 @@ const PRESENT = Buffer.from([1, 0, 0, 0]);
 export interface SocketFlowsOptions {
   readonly readObject: () => BpfObject;
   readonly pinFolder: string;
-  /** Paths of the network namespaces whose sockets are looked at. */
+  /** Paths of the network namespaces whose sockets are iterated. */
   readonly namespaces: () => readonly string[];
   readonly onProblem: (error: unknown) => void;
 }
@@ -33,14 +33,14 @@ interface Iterators {
 }
 
 /**
- * Connected UDP sockets as flows: where a connection was translated at the socket, the kernel's
- * tracking knows nothing of it, and the socket stays with its endpoint until it is ended. Programs
- * get ECONNABORTED then, and connect again.
+ * Connected UDP sockets as flows: where a connection was translated at the socket, conntrack has no
+ * entry for it, and the socket keeps its endpoint until it is destroyed. Programs get ECONNABORTED
+ * then, and connect again.
  */
 export class SocketFlows implements Conntrack {
   readonly #options: SocketFlowsOptions;
   #iterators: Iterators | 'missing' | undefined;
-  /** Codes of what was told already. */
+  /** Codes of errors that were reported already. */
   readonly #told = new Set<string>();
 
   constructor(options: SocketFlowsOptions) {
@@ -54,7 +54,7 @@ export class SocketFlows implements Conntrack {
   async *flows(question: FlowQuestion, signal: AbortSignal): AsyncGenerator<readonly Flow[]> {
     if (!question.protocols.has(PROTOCOL_NUMBER.UDP) || !this.#opened()) return;
     for (const networkNamespace of this.#options.namespaces()) {
-      // Who took what was told so far may have found other maps meanwhile.
+      // The consumer of the flows so far may have replaced the maps meanwhile.
       const iterators = this.#opened();
       if (!iterators) return;
       const peers = await this.#run(iterators.list, networkNamespace, signal);
@@ -67,7 +67,7 @@ export class SocketFlows implements Conntrack {
     }
   }
 
-  /** Sockets with the same two addresses are not told apart: what is stale of one is of all. */
+  /** Sockets with the same two addresses are not distinguished: if one is stale, all are. */
   async remove(flows: readonly Flow[]): Promise<readonly Flow[]> {
     const iterators = this.#opened();
     if (!iterators || flows.length === 0) return [];
@@ -90,7 +90,7 @@ export class SocketFlows implements Conntrack {
     return flows.filter((flow) => done.has(endedKey(flow)));
   }
 
-  /** Other flows are removed after these, and other namespaces looked at: no trouble here stops them. */
+  /** Other flows and other namespaces come after these: an error here must not stop them. */
   async #run(program: BpfProgram, networkNamespace: string, signal: AbortSignal): Promise<Buffer> {
     try {
       return await runIterator(program, { networkNamespace, signal });
@@ -119,7 +119,7 @@ export class SocketFlows implements Conntrack {
     try {
       this.#iterators = this.#loadedOn(maps);
     } catch (error) {
-      // Before Linux 6.5 nobody can end a socket from outside: then they stay until they fail.
+      // Before Linux 6.5 a socket cannot be destroyed from outside: then it stays until it fails.
       for (const map of maps.values()) map.close();
       this.#iterators = 'missing';
       this.#options.onProblem(error);
@@ -135,7 +135,7 @@ export class SocketFlows implements Conntrack {
     const list = loaded.programs.get('list_udp');
     const end = loaded.programs.get('end_udp');
     if (!ended || !list || !end) throw new TypeError('the object has no iterators');
-    // Whoever died while it ended sockets has left names that sockets may have again.
+    // A process that died while it ended sockets has left cookies that may match again.
     for (let key = ended.nextKey(undefined); key; key = ended.nextKey(undefined)) ended.delete(key);
     return { loaded, maps, ended, list, end };
   }
@@ -148,12 +148,12 @@ export class SocketFlows implements Conntrack {
   }
 }
 
-/** Maps that were made anew remember other sockets. */
+/** Recreated maps have other sockets. */
 function isStillPinned({ maps }: Iterators, pins: Pins): boolean {
   return pins.mapId('connected') === maps.get('connected')?.id;
 }
 
-/** A namespace that has gone, or that nobody may enter any more, took its sockets along. */
+/** The sockets of a namespace that is gone, or cannot be entered now, are gone with it. */
 function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES';

@@ -33,7 +33,9 @@ interface MovedLinks {
   readonly now: readonly MachineLink[];
 }
 
-/** Finds what other processes change of programs, pins and maps, of which the kernel reports nothing. */
+/**
+ * Finds changes by other processes to programs, pins and maps, which the kernel does not report.
+ */
 export class HooksWatch {
   readonly #of: Watched;
 

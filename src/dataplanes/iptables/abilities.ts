@@ -31,7 +31,7 @@ function isLiberal(): boolean {
   try {
     return kernelSysctls().read('net/netfilter/nf_conntrack_tcp_be_liberal') !== '0';
   } catch (error) {
-    // Without connection tracking there is nothing invalid yet; the rule that drops loads it.
+    // Without conntrack no packet is invalid; the rule that drops invalid ones loads it.
     if (error instanceof SysctlError) return false;
     throw error;
   }

@@ -10,8 +10,9 @@ const ORDER = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVC-', 'KUBE-SVL-', 'KUBE-SEP-'];
 const REFUSED: IptablesErrorCode = 'IPTABLES_REFUSED';
 
 /**
- * Removes chains of rows one after the other where not all can go at once: a rule of another process
- * may lead to one. It stays then, with those that it leads to itself. Gives what was refused.
+ * Removes chains of rows one after the other where not all can be deleted at once: a rule of
+ * another process may jump to one. That one stays, with the chains it jumps to itself. Returns the
+ * rejections.
  */
 export async function removeChains(
   names: readonly string[],
@@ -30,7 +31,7 @@ export async function removeChains(
   return [...first, ...(await removeChains(ordered.slice(middle), commit))];
 }
 
-/** Removes chains of rows to which nothing leads but each other. */
+/** Removes chains of rows that only each other's rules jump to. */
 function chainRemovals(names: readonly string[]): TableChange[] {
   const ordered = inOrder(names);
   const changes: TableChange[] = [];

@@ -10,7 +10,7 @@ interface ChainName {
   readonly name: string;
 }
 
-/** All that is ours whatever the rows are, but for what the kubelet has made too. */
+/** All of our chains that do not depend on rows, except for those the kubelet has created too. */
 const FIRST_CHAINS: readonly ChainName[] = [
   ...PRESENT_CHAINS.filter(({ name }) => name !== FIREWALL),
   { table: 'nat', name: POSTROUTING },
@@ -23,7 +23,7 @@ interface CleanUp {
   readonly last: TableChange;
 }
 
-/** What takes everything away that is there, step by step: what leads somewhere goes before it. */
+/** The steps that remove everything that is there: a jump is deleted before its target. */
 export function cleanUp(view: KernelView): CleanUp {
   const first = tableChanges();
   // As often as it is there: one that is left keeps the chain it leads to.
@@ -37,7 +37,7 @@ export function cleanUp(view: KernelView): CleanUp {
   return { first: [first.filter, first.nat, first.mangle], rowChains, last };
 }
 
-/** All that `cleanUp` takes away: our chains with their rules, and the rules that lead into them. */
+/** All that `cleanUp` removes: our chains with their rules, and the rules that jump into them. */
 export function countOurs(view: KernelView): { readonly chains: number; readonly rules: number } {
   const fixed = [...FIRST_CHAINS, { table: 'nat', name: MARK_MASQUERADE } as const];
   const rows = [...view.nat.keys()]

@@ -10,7 +10,9 @@ import type { TableChange } from './table-change.ts';
 
 /** Brings changes of tables into the kernel, in their order. */
 export interface Committer {
-  /** Rejects with a `PlaneError`; `onDone` has then been told of those that the kernel has. */
+  /**
+   * Rejects with a `PlaneError`; `onDone` was called before for the changes that the kernel has.
+   */
   commit(changes: readonly TableChange[], onDone: (change: TableChange) => void): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ export class ProgramCommitter implements Committer {
   }
 }
 
-/** By netlink: one transaction for all tables. What it cannot say is left to the program. */
+/** By netlink: one transaction for all tables. What it cannot encode is left to the program. */
 export class NetlinkCommitter implements Committer {
   readonly #writer: NftTablesWriter;
   readonly #program: Committer;

@@ -14,7 +14,7 @@ import type { Dispatch, RowRules } from './row.ts';
 import { type RuleText, targetOf } from './rule.ts';
 import { dispatchId, equalRules } from './transaction.ts';
 
-/** What belongs to no row. */
+/** Rules and chains that belong to no row. */
 export interface Leftovers {
   readonly dispatch: readonly Dispatch[];
   readonly chains: readonly string[];
@@ -33,7 +33,7 @@ export class Comparison {
   /** Rules of shared chains that no row has asked for yet. */
   readonly #unasked = new Map<string, Dispatch[]>();
   readonly #askedChains = new Set<string>();
-  /** Rows that are not right: what there is of them. */
+  /** Rows that are not right, with what there is of them. */
   readonly present = new Map<ServicePortKey, PresentRow>();
 
   constructor(of: {
@@ -51,7 +51,7 @@ export class Comparison {
     }
   }
 
-  /** Says whether the kernel has all of it. */
+  /** Returns whether the kernel has all of it. */
   compare(row: Forwarding, rules: RowRules): boolean {
     const present: PresentRow = { chains: new Map(), dispatch: [] };
     let isRight = true;
@@ -80,8 +80,8 @@ export class Comparison {
   }
 
   /**
-   * What no row asked for; call it when every row was compared. What leads to a chain of a row that
-   * is about to be rewritten, or from one, is that row's to remove: at once with what replaces it.
+   * Leftovers of no row; call it when every row was compared. A jump to or from a chain of a row
+   * that is about to be rewritten is removed with that row, in the same transaction.
    */
   leftovers(): Leftovers {
     const stale = new Set<string>();

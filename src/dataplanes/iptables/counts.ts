@@ -10,9 +10,9 @@ const ADDRESS = /^-d (\S+)\/\d+ -p (\w+) .*--dport (\d+)/;
 const NODE_PORT = /^-p (\w+) .*--dport (\d+)/;
 
 /**
- * What the rules of endpoints have counted; table nat sees the first packet of a connection only.
- * All addresses of a service port share the chain of an endpoint.
- * `nat` was read with counters. In a large cluster upstream writes no comments here: then, nothing.
+ * The counters of endpoint rules; table nat sees only the first packet of a connection. All
+ * addresses of a service port share the chain of an endpoint. `nat` was read with counters. In a
+ * large cluster upstream writes no comments here: then the result is empty.
  */
 export function endpointCounts(nat: SavedTable, family: Family): EndpointCount[] {
   const counts: EndpointCount[] = [];

@@ -15,7 +15,10 @@ import { upstreamRows } from './testing/rows.ts';
 beforeEach(enterOwnNetwork);
 
 const ROWS = upstreamRows();
-/** Not how long it may take, which `npm run break -- drift` measures: a busy machine may be late. */
+/**
+ * A limit for the test only; `npm run break -- drift` measures the time: a busy machine may be
+ * late.
+ */
 const DEADLINE_MS = 30_000;
 
 class Watching implements AsyncDisposable {
@@ -52,7 +55,7 @@ class Watching implements AsyncDisposable {
 
 const { cluster, local } = rowChainNames((ROWS[0] as Forwarding).id);
 
-/** What is done, by one or more calls of iptables. */
+/** The change, by one or more calls of iptables. */
 const TOUCHES: readonly (readonly [string, ...(readonly string[])[]])[] = [
   ['a flush of nat', ['-t', 'nat', '-F']],
   ['a flush of filter', ['-t', 'filter', '-F']],
@@ -75,13 +78,13 @@ const TOUCHES: readonly (readonly [string, ...(readonly string[])[]])[] = [
 for (const backend of BACKENDS) {
   const tools = new Tools(backend);
 
-  describe(`another process on ${backend}`, () => {
+  describe(`a change by another process on ${backend}`, () => {
     before(() => tools.prepare());
     after(() => tools.remove());
 
-    // The legacy tables are always read as a whole: what was touched makes no difference there.
+    // The legacy tables are always read as a whole, whichever chain has changed.
     for (const [what, ...calls] of backend === 'nft' ? TOUCHES : TOUCHES.slice(0, 4)) {
-      it(`is noticed, and what was there comes back: ${what}`, async () => {
+      it(`is noticed and undone: ${what}`, async () => {
         await using watching = await new Watching(tools).start();
         for (const args of calls) tools.iptables(...args);
         for (const _ of calls) await watching.heard();
@@ -93,12 +96,12 @@ for (const backend of BACKENDS) {
   });
 }
 
-describe('what is not drift on nft', () => {
+describe('the watch on nft', () => {
   const tools = new Tools('nft');
   before(() => tools.prepare());
   after(() => tools.remove());
 
-  it('is what we do ourselves, and rules of others', async () => {
+  it('ignores our own changes and the rules of others', async () => {
     await using watching = await new Watching(tools).start();
     const [row] = ROWS;
     await watching.plane.apply([change(row ?? 'absent', undefined)]);
@@ -109,7 +112,7 @@ describe('what is not drift on nft', () => {
     assert.match(drift.what, /chain FORWARD of ip filter/, 'only the policy is told');
   });
 
-  it('a chain that came and went, named like one of a Service', async () => {
+  it('finds nothing to repair after a Service-like chain was added and deleted', async () => {
     await using watching = await new Watching(tools).start();
     tools.iptables('-t', 'nat', '-N', 'KUBE-SVC-STRAY');
     tools.iptables('-t', 'nat', '-X', 'KUBE-SVC-STRAY');
@@ -129,12 +132,12 @@ describe('what is not drift on nft', () => {
   });
 });
 
-describe('a setting of the kernel that rules depend on, on nft', () => {
+describe('a kernel setting that rules depend on, on nft', () => {
   const tools = new Tools('nft');
   before(() => tools.prepare());
   after(() => tools.remove());
 
-  it('is heeded when only what was reported is inspected', async () => {
+  it('is applied when only the reported chains are inspected', async () => {
     const plane = tools.newPlane();
     await bring(plane, ROWS);
     const invalid = /--ctstate INVALID/;

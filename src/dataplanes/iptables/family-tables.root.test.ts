@@ -18,7 +18,7 @@ beforeEach(enterOwnNetwork);
 
 const PROGRAM = '/usr/sbin/xtables-nft-multi';
 
-/** Fails when it is told to, before the kernel has anything of it or after it has all. */
+/** Fails on demand, before the kernel has any of it or after it has all. */
 class Unsteady implements Committer, Disposable {
   readonly #process = new RestoreProcess({
     program: PROGRAM,
@@ -30,7 +30,7 @@ class Unsteady implements Committer, Disposable {
   readonly #steady = new ProgramCommitter(this.#process);
   next: 'works' | 'is refused' | 'is written without a word' = 'works';
 
-  /** Done once, when it is known what is to be written. */
+  /** Called once, when the change is computed and not yet written. */
   before: (() => void) | undefined;
 
   async commit(changes: readonly TableChange[], onDone: (change: TableChange) => void) {
@@ -78,7 +78,7 @@ describe('the tables of a family', () => {
   const [one, two] = [web(1, '10.1.0.1:80'), web(2, '10.1.0.1:80')];
   const anotherOne = web(1, '10.1.0.2:80');
 
-  it('stay uncertain for the rows of a commit that fell silent, whatever is written after it', async () => {
+  it('stay uncertain for the rows of a commit without a response, whatever is written after it', async () => {
     using committer = new Unsteady();
     const tables = await open(committer);
     committer.next = 'is written without a word';
@@ -92,7 +92,7 @@ describe('the tables of a family', () => {
     tools.assertIsFamily([anotherOne, two], 'IPv4');
   });
 
-  it('keep what the kubelet puts into its chain while it is found to be missing', async () => {
+  it('keep the rules that the kubelet adds to its chain after it was found missing', async () => {
     using committer = new Unsteady();
     await open(committer);
     const kubelets = ['KUBE-FIREWALL', '-d', '192.0.2.1/32', '-j', 'DROP'];
@@ -113,7 +113,7 @@ describe('the tables of a family', () => {
     assert.ok(found.includes(kubelets.join(' ')), found);
   });
 
-  it('are known as before when an inspection could not be written', async () => {
+  it('keep their state when an inspection could not be written', async () => {
     using committer = new Unsteady();
     await (await open(committer)).apply([change('absent', one)], SETTING);
     const tables = new FamilyTables({ family: 'IPv4', program: PROGRAM, committer });

@@ -26,15 +26,15 @@ import { STEPS, type Step, Transaction } from './transaction.ts';
 
 const UNCERTAIN: IptablesErrorCode = 'IPTABLES_UNCERTAIN';
 
-/** What an inspection finds, and what it is to write. */
+/** The result of an inspection, and the changes to write. */
 interface Compared {
   readonly right: ServicePortKey[];
-  /** Rows that are not right: what there is of them. */
+  /** Rows that are not right, with what there is of them. */
   readonly present: ReadonlyMap<ServicePortKey, RowRules>;
   readonly changes: readonly TableChange[];
-  /** Of the rows that are right. */
+  /** Rule counts of the rows that are right. */
   readonly counts: RuleCounts;
-  /** To which nothing of ours leads when the changes are written. */
+  /** Chains that none of our rules jump to after the changes. */
   readonly staleChains: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export class FamilyTables {
   /** A commit of fixed parts had an unknown outcome. */
   #isUncertain = false;
   #writtenCount = 0;
-  /** Of the rows that are there as they were applied. */
+  /** Rule counts of the rows that are as they were applied. */
   readonly counts = new RuleCounts();
 
   constructor(of: {
@@ -111,7 +111,7 @@ export class FamilyTables {
     differences: Differences,
   ): Promise<ServicePortKey[]> {
     const view = await this.read();
-    // At a first start nothing of any row is there, and comparing each costs as much as writing.
+    // At a first start there is nothing of any row, and comparing each costs as much as writing.
     const isFirst = !hasOurs(view);
     if (isFirst) differences.count += rows.length;
     const compared = this.compare({ view, rows: isFirst ? [] : rows, setting, differences });
@@ -120,7 +120,7 @@ export class FamilyTables {
     return compared.right;
   }
 
-  /** What an inspection finds, and what it would write. */
+  /** The result of an inspection, and the changes that it would write. */
   compare(of: {
     readonly view: KernelView;
     readonly rows: readonly Forwarding[];
@@ -229,7 +229,7 @@ export class FamilyTables {
     return removeChains(names, (changes) => this.#commit(changes));
   }
 
-  /** All rows have been read anew, or are gone. */
+  /** All rows were read again, or are removed. */
   #forget(): void {
     this.#present.clear();
     this.#uncertain.clear();

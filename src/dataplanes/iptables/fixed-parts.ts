@@ -87,7 +87,7 @@ function forwardRules(mark: string, abilities: Setting['abilities']): RuleText[]
   ];
 }
 
-/** What must be in the chain that the kubelet has too. */
+/** Our rules in the chain that the kubelet shares. */
 export function firewallRules({ facts }: Setting, family: Family): readonly RuleText[] {
   if (family !== 'IPv4' || !facts.nodePortsOnLocalhost) return [];
   return [
@@ -169,7 +169,7 @@ const ARRIVALS: Readonly<Record<string, readonly string[]>> = {
   FORWARD: [],
 };
 
-/** The ways in for those who are served: everybody, or who comes by certain interfaces. */
+/** The jumps from the built-in chains: for all packets, or for those of certain interfaces. */
 export function jumpsFor({ clientInterfaces }: NodeFacts): readonly Jump[] {
   if (clientInterfaces === undefined) return ALL_JUMPS;
   return ALL_JUMPS.flatMap((each) => {

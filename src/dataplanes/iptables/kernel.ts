@@ -14,7 +14,7 @@ const LOCK_SECONDS = 5;
 /** The largest tables take iptables a minute and more. */
 const COMMIT_DEADLINE_MS = 300_000;
 const IDLE_MS = 60_000;
-/** The version whose objects are written: an older one does not read all of them. */
+/** The version whose objects are written: an older one cannot read all of them. */
 const LEAST_VERSION = [1, 8, 9];
 const TABLE_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
 

@@ -24,7 +24,7 @@ describe('names of chains', () => {
     );
   });
 
-  it('tell chains of rows from those that all share', () => {
+  it('distinguish chains of rows from shared chains', () => {
     assert.ok(isRowChain('KUBE-FW-XPGD46QRK7WJZT7O'));
     assert.ok(!isRowChain('KUBE-SERVICES'));
     assert.ok(!isRowChain('KUBE-FORWARD'));

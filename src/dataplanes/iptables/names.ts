@@ -18,7 +18,7 @@ export const NODE_PORTS = 'KUBE-NODEPORTS';
 export const EXTERNAL_SERVICES = 'KUBE-EXTERNAL-SERVICES';
 export const FORWARD = 'KUBE-FORWARD';
 export const PROXY_FIREWALL = 'KUBE-PROXY-FIREWALL';
-/** The kubelet's too: it is added to, and never emptied or removed. */
+/** Shared with the kubelet: rules are added, and it is never flushed or deleted. */
 export const FIREWALL = 'KUBE-FIREWALL';
 
 export const ENDPOINT_CHAIN_PREFIX = 'KUBE-SEP-';
@@ -30,7 +30,7 @@ export interface RowChainNames {
   readonly firewall: string;
 }
 
-/** The part of a chain's name that tells service ports apart. */
+/** The part of a chain's name that identifies the service port. */
 function rowHash(id: ServicePortId): string {
   return hash(servicePortName(id) + id.protocol.toLowerCase());
 }

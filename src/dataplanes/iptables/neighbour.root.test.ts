@@ -15,7 +15,10 @@ const NODE = '198.18.0.1';
 const NEIGHBOUR = '198.18.0.2';
 const LOOPBACK = '127.0.0.1';
 const PORT = 5300;
-/** What node ports on 127.0.0.1 need, and what opens 127.0.0.1 to the wire without the rule. */
+/**
+ * The setting that node ports on 127.0.0.1 need; without the rule it opens 127.0.0.1 to the
+ * network.
+ */
 const ROUTE_LOCALNET = '/proc/sys/net/ipv4/conf/all/route_localnet';
 
 async function listener(t: TestContext, address: string): Promise<dgram.Socket> {

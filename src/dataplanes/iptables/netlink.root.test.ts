@@ -92,7 +92,9 @@ describe('rules that are written by netlink', () => {
   after(() => tools.remove());
 
   for (const [name, facts] of Object.entries(FACTS_OF)) {
-    it(`are the objects that iptables-restore makes of their text: ${name}`, { skip }, async () => {
+    it(`are the objects that iptables-restore writes for their text: ${name}`, {
+      skip,
+    }, async () => {
       const plane = tools.newPlane();
       await plane.inspect({ facts, rows: [] }, 'everything');
       await plane.apply(ROWS.map((each) => change('absent', each)));
@@ -122,7 +124,7 @@ describe('rules that are written by netlink', () => {
     assert.deepEqual(standIn.reasons, []);
   });
 
-  it('come and go in one transaction, whatever tables they are in', async () => {
+  it('are added and deleted in one transaction over all tables', async () => {
     using connection = connect();
     const plane = tools.newPlane();
     await bring(plane, [...ROWS, web(['10.1.0.1:80'])]);
@@ -132,7 +134,7 @@ describe('rules that are written by netlink', () => {
     assert.equal(await connection.generation(), first + 2);
   });
 
-  it('keep what the kernel remembers of clients when an endpoint comes', async () => {
+  it('keep the recent lists of clients when an endpoint is added', async () => {
     const [one, two] = [web(['10.1.0.1:80']), web(['10.1.0.1:80', '10.1.0.2:80'])];
     const plane = tools.newPlane();
     await bring(plane, [one]);
@@ -143,19 +145,19 @@ describe('rules that are written by netlink', () => {
   });
 });
 
-describe('what cannot be written by netlink', () => {
+describe('rules that cannot be written by netlink', () => {
   const tools = new Tools('nft');
   before(() => tools.prepare());
   after(() => tools.remove());
 
-  it('because the program is too old to read it is written by the program', async () => {
+  it('are written by the program if it is too old to read ours', async () => {
     using standIn = new StandIn([OLDER]);
     await bring(standIn.newPlane(), ROWS);
     tools.assertIs(ROWS);
     assert.match(standIn.reasons.join(), /1\.8\.7/);
   });
 
-  it('because another version wrote the rule in its own way is deleted by the program', async () => {
+  it('are deleted by the program if another version encoded them differently', async () => {
     const plane = tools.newPlane();
     const served = web(['10.1.0.1:80']);
     await bring(plane, [served]);
@@ -175,7 +177,7 @@ describe('a table with rules that iptables cannot read', () => {
     ['nat POSTROUTING', 'masquerade'],
     ['filter INPUT', 'ct state established accept'],
   ] as const) {
-    it(`is not taken for an empty one: ${rule} in ${chain}`, async () => {
+    it(`is not treated as empty: ${rule} in ${chain}`, async () => {
       const plane = tools.newPlane();
       await bring(plane, ROWS);
       run(['nft', `add rule ip ${chain} ${rule}`]);
@@ -187,7 +189,7 @@ describe('a table with rules that iptables cannot read', () => {
     });
   }
 
-  it('has nothing to remove where none of our chains are', async () => {
+  it('has nothing to remove when it has none of our chains', async () => {
     run(['nft', 'add table ip nat']);
     run(['nft', 'add chain ip nat POSTROUTING { type nat hook postrouting priority 100 ; }']);
     run(['nft', 'add rule ip nat POSTROUTING masquerade']);

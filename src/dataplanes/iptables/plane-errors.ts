@@ -17,7 +17,7 @@ export function asPlaneError(error: unknown, culprit?: ServicePortKey): unknown 
   });
 }
 
-/** The same error, which also names the rows of which the kernel may have a part. */
+/** The same error, which also names the rows that the kernel may have in part. */
 export function withUnknown(error: unknown, keys: readonly ServicePortKey[]): unknown {
   if (keys.length === 0) return error;
   const unknown = new Set(keys);

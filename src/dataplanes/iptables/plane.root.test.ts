@@ -50,7 +50,7 @@ for (const backend of BACKENDS) {
     });
     after(() => tools.remove());
 
-    it('writes what it renders, and finds it again', async () => {
+    it('writes what it renders, and reads it back', async () => {
       const first = await bring(tools.newPlane(), ROWS);
       assert.equal(first.right.size, 0);
       tools.assertIs(ROWS);
@@ -59,7 +59,7 @@ for (const backend of BACKENDS) {
       assert.deepEqual([second.differenceCount, second.writeCount], [0, 0]);
     });
 
-    it('follows changes, whatever comes after what', async () => {
+    it('follows changes in any order', async () => {
       const plane = tools.newPlane();
       await bring(plane, []);
       let old = new Map<number, Forwarding>();
@@ -75,14 +75,14 @@ for (const backend of BACKENDS) {
         old = now;
         tools.assertIs([...now.values()]);
       }
-      // Whoever reads all of them finds as many rules as were counted on the way.
+      // A full read finds as many rules as were counted on the way.
       const reader = tools.newPlane();
       await bring(reader, [...old.values()]);
       const totals = (of: typeof plane) => of.ruleCounts().map(({ total }) => total);
       assert.deepEqual(totals(plane), totals(reader));
     });
 
-    it('says whether packets come to its chains', async () => {
+    it('reports whether packets reach its chains', async () => {
       const plane = tools.newPlane();
       await bring(plane, ROWS);
       const missing = async (): Promise<string[]> =>
@@ -112,7 +112,7 @@ for (const backend of BACKENDS) {
       tools.assertIs(rows);
     });
 
-    it('writes what it can while another process jumps to a chain that must go', async () => {
+    it('writes what it can while another process jumps to a chain that must be deleted', async () => {
       const old = web(2, ['10.1.0.1:80']);
       await bring(tools.newPlane(), [web(1, ['10.1.0.1:80']), old]);
       const { cluster } = rowChainNames(old.id);
@@ -148,7 +148,7 @@ for (const backend of BACKENDS) {
       assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
     });
 
-    it('names the rejected row, and the rows of which the kernel has a part', async () => {
+    it('names the rejected row, and the rows that the kernel has in part', async () => {
       const plane = tools.newPlane();
       await bring(plane, [web(1, [])]);
       const bad = web(2, ['10.1.0.300:80']);
@@ -198,7 +198,7 @@ for (const backend of BACKENDS) {
       tools.assertIs([good]);
     });
 
-    it('takes new facts', async () => {
+    it('applies new facts', async () => {
       const plane = tools.newPlane();
       await bring(plane, ROWS);
       const facts = { ...FACTS, nodePortAddresses: { IPv4: ['192.0.2.1'], IPv6: 'all' as const } };
@@ -209,7 +209,7 @@ for (const backend of BACKENDS) {
       tools.assertIs(ROWS);
     });
 
-    it('leads only some clients to its chains, and follows when they change', async () => {
+    it('jumps to its chains for some clients only, and follows when they change', async () => {
       const plane = tools.newPlane();
       await bring(plane, ROWS);
       for (const clientInterfaces of [[], ['br-*', 'docker0'], ['docker0']]) {
@@ -225,7 +225,7 @@ for (const backend of BACKENDS) {
       assert.doesNotMatch(tools.save('IPv4'), / -i docker0/);
     });
 
-    it('takes away what an earlier process did for clients that are not served', async () => {
+    it('removes what an earlier process wrote for clients that are not served', async () => {
       await bring(tools.newPlane(), ROWS);
       const desired = { facts: { ...FACTS, clientInterfaces: [] }, rows: ROWS };
       const plane = tools.newPlane();
@@ -239,7 +239,7 @@ for (const backend of BACKENDS) {
       assert.deepEqual(await plane.diff(desired), []);
     });
 
-    it('removes the ways of clients by interface', async () => {
+    it('removes the jumps for clients by interface', async () => {
       const plane = tools.newPlane();
       await bring(plane, ROWS);
       await plane.configure({ ...FACTS, clientInterfaces: ['docker0'] });
@@ -253,7 +253,7 @@ for (const backend of BACKENDS) {
       assert.doesNotMatch(tools.iptables('-t', 'nat', '-S'), /KUBE-/);
     });
 
-    it('tells what is translated, and what was counted', async () => {
+    it('reports what is translated, and the counters', async () => {
       const plane = tools.newPlane();
       await bring(plane, [web(1, ['10.1.0.1:80'])]);
       assert.deepEqual(await plane.frontends(), [
@@ -269,7 +269,7 @@ for (const backend of BACKENDS) {
       });
     });
 
-    it('removes ways to its chains that are there twice', async () => {
+    it('removes duplicate jumps to its chains', async () => {
       const plane = tools.newPlane();
       await bring(plane, [web(1, ['10.1.0.1:80'])]);
       const { rule } = ALL_JUMPS.find(({ chain }) => chain === 'PREROUTING') ?? { rule: '' };

@@ -71,7 +71,7 @@ export class IptablesPlane implements DataPlane {
   readonly mode = 'iptables';
   readonly #options: IptablesPlaneOptions;
   #kernel: Promise<Kernel> | undefined;
-  /** Of the kernel, once it is open. */
+  /** The abilities of the kernel, once it is open. */
   #tables: Kernel['tables'] | undefined;
   #facts: NodeFacts | undefined;
   #abilities: Abilities | undefined;
@@ -89,7 +89,7 @@ export class IptablesPlane implements DataPlane {
 
   async inspect({ facts, rows }: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
-    // What is reported from now on is for the next inspection.
+    // Changes reported from now on are for the next inspection.
     this.#suspects = new Suspects();
     return await this.#writing(async ({ tables, found, writer }) => {
       const isFirst = this.#abilities === undefined;

@@ -55,7 +55,7 @@ async function pollFamily(
   const texts = await Promise.all(
     IPTABLES_TABLES.map((table) => saveText({ program: of.program, family, table })),
   );
-  // What was read during a write may be half of it.
+  // A read during a write may have half of it.
   if (!of.isQuiet() || of.writtenCount() !== before) return undefined;
   const last = seen.get(family);
   const digest = digestOf(texts);
@@ -67,7 +67,7 @@ async function pollFamily(
   return missing === undefined ? undefined : `${family} ${missing} is missing`;
 }
 
-/** Of rules and chains, without counters and the time. */
+/** A digest of rules and chains, without counters and the time. */
 function digestOf(texts: readonly string[]): string {
   const hash = createHash('sha1');
   for (const text of texts) {

@@ -11,7 +11,7 @@ const withFacts = (facts: Partial<NodeFacts>) => ({ ...SETTING, facts: { ...FACT
 const withPods = (IPv4: PodDetection | undefined) =>
   withFacts({ podDetection: { ...FACTS.podDetection, IPv4 } });
 
-/** The chains as they would be, from those that other settings had made. */
+/** The chains after a change, from those that other settings produced. */
 function reconfigured(before: typeof SETTING, after: typeof SETTING): Map<string, string[]> {
   const read = renderedTables(upstreamRows(), before, 'IPv4');
   const changes = tableChanges();
@@ -46,7 +46,7 @@ describe('new facts about the node', () => {
     }
   }
 
-  it('turn node ports on loopback on and off', () => {
+  it('switch node ports on loopback on and off', () => {
     const { nodePortsOnLocalhost: _, ...facts } = FACTS;
     const without = { ...SETTING, facts };
     const wanted = (setting: typeof SETTING) => renderedTables(upstreamRows(), setting, 'IPv4').nat;

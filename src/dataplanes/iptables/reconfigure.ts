@@ -10,7 +10,7 @@ import { type RuleText, ruleText } from './rule.ts';
 import { LOCALHOST_ACCOUNT, LOOPBACK, podMatch, type Setting } from './setting.ts';
 import { equalRules } from './transaction.ts';
 
-/** Rewrites what says something else than before, and nothing else. */
+/** Rewrites the rules that differ, and nothing else. */
 export function reconfigure(
   changes: TableChanges,
   of: {
@@ -61,7 +61,7 @@ function counted(rule: RuleText): RuleText {
   return `-d ${LOOPBACK} ${rule.slice(0, target)}${match}${rule.slice(target)}`;
 }
 
-/** Rows stay as they are, and their chains say in another way who is a pod of this node. */
+/** Rows stay the same, but their chains detect pods of this node in another way. */
 function replaceDetection(
   changes: TableChanges,
   read: KernelView,
@@ -76,8 +76,8 @@ function replaceDetection(
 }
 
 /**
- * Only two rules ask it: a source, or an interface after source and destination. A source of an
- * endpoint or a range of a load balancer is never negated, nor has it this comment.
+ * Only two rules match it: a source, or an interface after source and destination. A source of an
+ * endpoint or a range of a load balancer is never negated and never has this comment.
  */
 function detectionReplacer(of: {
   old: PodDetection;

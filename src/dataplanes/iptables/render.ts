@@ -15,10 +15,10 @@ import type { Abilities, Setting } from './setting.ts';
 /** The chains of each table with their rules, ours and those that lead to them. */
 export type RenderedTables = Readonly<Record<IptablesTable, Map<string, RuleText[]>>>;
 
-/** What the kernels of nearly all machines can do. */
+/** The abilities of nearly all kernels. */
 export const USUAL_ABILITIES: Abilities = { hasAccounts: true, dropsInvalid: true };
 
-/** All that a family is given, as it is on a machine that has nothing else. */
+/** All rules of a family, as on a machine without any others. */
 export function renderedTables(
   rows: Iterable<Forwarding>,
   setting: Setting,

@@ -29,7 +29,7 @@ export function tableChanges(): TableChanges {
   };
 }
 
-/** Writes what is missing or different of all that does not depend on rows. */
+/** Writes missing and different parts that do not depend on rows. */
 export function repairFixedParts(
   changes: TableChanges,
   of: {

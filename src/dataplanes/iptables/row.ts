@@ -219,7 +219,7 @@ class Rules {
     }
   }
 
-  /** Of the connections to the cluster IP that come here, those that must be masqueraded. */
+  /** The connections to the cluster IP in this chain that must be masqueraded. */
   #masqueraded(internal: Frontend | undefined, list: 'cluster' | 'local'): RuleText[] {
     if (!internal) return [];
     const { pod, outside } = internal.outcomes;

@@ -26,12 +26,12 @@ export class RuleCounts {
     return this.#totals[table];
   }
 
-  /** Of the last transaction that had any. */
+  /** For the last transaction that had any. */
   lastWritten(table: CountedTable): number {
     return this.#lastWritten[table];
   }
 
-  /** Everything was read anew. */
+  /** Everything was read again. */
   begin(read: RuleCounts): void {
     for (const table of COUNTED_TABLES) this.#totals[table] = read.total(table);
   }

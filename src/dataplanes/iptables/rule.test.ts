@@ -5,12 +5,12 @@ import { oneOf, targetOf } from './rule.ts';
 const KERNEL_STEPS = 2 ** 31;
 
 describe('a probability', () => {
-  it('is what the kernel keeps of what kube-proxy gives', () => {
+  it("is the kernel's rounding of the value that kube-proxy gives", () => {
     assert.match(oneOf(3), /--probability 0\.33333333349$/);
     assert.match(oneOf(2), /--probability 0\.50000000000$/);
   });
 
-  it('is kept as it is when it is read and written again', () => {
+  it('is unchanged when it is read and written again', () => {
     for (let count = 2; count <= 5000; count++) {
       const printed = Number(/\S+$/.exec(oneOf(count))?.[0]);
       const given = Number((1 / count).toFixed(10));

@@ -1,8 +1,8 @@
 import type { Family, Protocol } from '../../forwarding/model.ts';
 
 /**
- * A rule as `iptables-save` prints it, without `-A CHAIN`. What is written, what is read back and
- * what is shown are the same text, so that two rules are the same when their texts are.
+ * A rule as `iptables-save` prints it, without `-A CHAIN`. Rules are written, read back and shown
+ * as the same text, so that two rules are equal when their texts are.
  */
 export type RuleText = string;
 
@@ -54,11 +54,13 @@ export function single(address: string, family: Family): string {
 }
 
 const PROBABILITY_STEPS = 2 ** 31;
-/** What upstream gives to iptables; what the kernel makes of it is printed with one digit more. */
+/**
+ * The value that upstream passes to iptables; the kernel's rounding is printed with one digit more.
+ */
 const GIVEN_DIGITS = 10;
 const PRINTED_DIGITS = 11;
 
-/** One of `count`. The kernel keeps a multiple of 2^-31, which is what is printed. */
+/** One of `count`. The kernel keeps a multiple of 2^-31, which is the value that is printed. */
 export function oneOf(count: number): string {
   const given = Number((1 / count).toFixed(GIVEN_DIGITS));
   const kept = Math.round(given * PROBABILITY_STEPS) / PROBABILITY_STEPS;

@@ -43,7 +43,7 @@ describe('ruleSentence', () => {
     it(`says: ${sentence}`, () => assert.equal(ruleSentence(rule as RuleText), sentence));
   }
 
-  it('has a word for every part of every rule that is ever written', () => {
+  it('has a phrase for every part of every rule that is ever written', () => {
     const rules = (['IPv4', 'IPv6'] as const).flatMap((family) =>
       Object.values(renderedTables(upstreamRows(), SETTING, family)).flatMap((chains) =>
         [...chains.values()].flat(),

@@ -13,7 +13,9 @@ const does =
   (words: (...found: string[]) => string) =>
   ([, ...found]: readonly string[]): Clause => ({ does: words(...found) });
 
-/** What each part of our rules means. A rule is read part by part; comments say nothing to the kernel. */
+/**
+ * The meaning of each part of our rules. A rule is read part by part; the kernel ignores comments.
+ */
 const TELLERS: readonly Teller[] = [
   // Address, protocol and port are one thing to a person, whatever stands in between.
   {
@@ -107,7 +109,7 @@ const TELLERS: readonly Teller[] = [
 
 const SILENT = /^(-m comment --comment "[^"]*"|-m (tcp|udp|sctp)) ?/;
 
-/** What a rule does with a packet, in a sentence without its full stop. */
+/** The effect of a rule on a packet, in a sentence without its full stop. */
 export function ruleSentence(rule: RuleText): string {
   const { clauses } = readRule(rule);
   const { head, actions } = readClauses(clauses);
@@ -115,7 +117,10 @@ export function ruleSentence(rule: RuleText): string {
   return `${head}${does || 'does nothing: the packet continues untranslated'}`;
 }
 
-/** Part by part. Parts that no pattern knows are listed as `unknown`; the rule itself is shown beside. */
+/**
+ * Part by part. Parts that match no pattern are listed as `unknown`; the rule itself is shown
+ * beside.
+ */
 export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[] } {
   const clauses: Clause[] = [];
   const unknown: string[] = [];

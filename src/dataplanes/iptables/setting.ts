@@ -1,11 +1,14 @@
 import type { NodeFacts, PodDetection } from '../contract.ts';
 import type { RuleParts } from './rule.ts';
 
-/** What the machine's kernel can do, found out once. */
+/** The abilities of the machine's kernel, detected once. */
 export interface Abilities {
   /** Counters that rules can name: `-m nfacct`. */
   readonly hasAccounts: boolean;
-  /** Packets that connection tracking calls invalid are dropped, unless it was told to be liberal. */
+  /**
+   * Packets that conntrack classifies as invalid are dropped, unless it is configured to be
+   * liberal.
+   */
   readonly dropsInvalid: boolean;
 }
 
@@ -19,7 +22,7 @@ export const LOOPBACK = '127.0.0.0/8';
 export const INVALID_ACCOUNT = 'ct_state_invalid_dropped_pkts';
 export const LOCALHOST_ACCOUNT = 'localhost_nps_accepted_pkts';
 
-/** What a packet of a pod of this node looks like, or of anybody else. */
+/** The match for packets of pods of this node, or for all others. */
 export function podMatch(by: PodDetection, isPod: boolean): RuleParts {
   const not = isPod ? '' : '! ';
   switch (by.by) {

@@ -21,9 +21,10 @@ interface ReadTable {
 }
 
 /**
- * The tables as they should be, but for what somebody touched: that is read. `concerned` are the
+ * The tables as they should be, except for the reported chains, which are read. `concerned` are the
  * rows that the view has anything of. They are chosen by what was read, which may be a whole table
- * where a chain was touched: whoever compared it with fewer rows would take the others for foreign.
+ * for one changed chain: a comparison with fewer rows would treat the chains of the others as
+ * foreign.
  */
 export async function readSuspects(
   of: Place & { readonly setting: Setting },
@@ -32,7 +33,7 @@ export async function readSuspects(
 ): Promise<{ view: KernelView; concerned: readonly Forwarding[] }> {
   const read = await readReported(of, chains);
   const concerned = concernedRows(new Map(read.map(([table, { names }]) => [table, names])), rows);
-  // Of rows that are read, only what they have in filter must be assumed.
+  // For rows that are read, only their rules in filter must be assumed.
   const isNatRead = read.some(([table, { names }]) => table === 'nat' && names === 'all');
   const assumedRows = isNatRead ? concerned.filter(mayBeInFilter) : concerned;
   const assumed = renderedTables(assumedRows, of.setting, of.family);
@@ -78,12 +79,12 @@ function isShared(table: IptablesTable, name: string): boolean {
   return SHARED_CHAINS.some((shared) => shared.table === table && shared.name === name);
 }
 
-/** The name of an endpoint's chain does not say which row it is of. */
+/** The name of an endpoint's chain does not show its row. */
 function isOfAny(name: string): boolean {
   return name.startsWith(ENDPOINT_CHAIN_PREFIX);
 }
 
-/** A row of which everything is forwarded, for everybody, has its rules in nat. */
+/** A row that forwards everything for all clients has its rules in nat. */
 function mayBeInFilter({ frontends, healthCheckPort }: Forwarding): boolean {
   if (healthCheckPort !== undefined) return true;
   return frontends.some(

@@ -9,7 +9,7 @@ import { SETTING, upstreamRows } from './testing/rows.ts';
 const event = (table: string, name: string, family: 'ip' | 'ip6' = 'ip') =>
   ({ kind: 'rule', family, table, name }) as const;
 
-it('a few chains are suspected one by one, in their family and table', () => {
+it('suspects a few chains one by one, in their family and table', () => {
   const suspects = new Suspects();
   suspects.note(event('nat', 'PREROUTING'));
   suspects.note(event('nat', 'PREROUTING'));
@@ -19,7 +19,7 @@ it('a few chains are suspected one by one, in their family and table', () => {
   assert.equal(suspects.isEverything, false);
 });
 
-it('many chains, or a table that went, are the whole table', () => {
+it('suspects the whole table for many chains or a deleted table', () => {
   const suspects = new Suspects();
   for (let index = 0; index < 5; index++) suspects.note(event('nat', `KUBE-SEP-${index}`));
   suspects.note({ kind: 'table', family: 'ip', table: 'filter', name: '' });
@@ -45,7 +45,7 @@ it('compares only rows that may have rules in the reported chains', () => {
   assert.deepEqual(concerned('filter', 'KUBE-EXTERNAL-SERVICES'), ['lb:web', 'lb:other']);
 });
 
-it('every row with a rule in filter is among those that are compared for filter', () => {
+it('compares every row with a rule in filter for filter', () => {
   const suspects = new Suspects();
   suspects.note(event('filter', 'KUBE-SERVICES'));
   const rows = upstreamRows();

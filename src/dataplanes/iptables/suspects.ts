@@ -5,7 +5,7 @@ import type { NftEvent } from '../../linux/nftables/events.ts';
 /** Chains that another process changed, by table; `all`: too many of them, or the table was deleted. */
 export type SuspectChains = ReadonlyMap<IptablesTable, ReadonlySet<string> | 'all'>;
 
-/** Reading one chain costs a process; beyond so many the whole table is cheaper. */
+/** Reading one chain costs a process; beyond this many the whole table is cheaper. */
 const MOST_SINGLE_CHAINS = 4;
 const NO_CHAINS: SuspectChains = new Map();
 

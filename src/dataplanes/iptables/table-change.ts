@@ -4,8 +4,9 @@ import type { TableOperation, TableOperations } from '../../linux/iptables/table
 import type { RuleText } from './rule.ts';
 
 /**
- * What is to be done to one table, in any order, put into the one in which it can be done at once:
- * chains are there before rules lead to them, and rules are gone before the chains they led to.
+ * The changes of one table, collected in any order and sorted so that they can be applied at once:
+ * chains are created before the rules that jump to them, and rules are deleted before their target
+ * chains.
  */
 export class TableChange implements TableOperations {
   readonly table: IptablesTable;

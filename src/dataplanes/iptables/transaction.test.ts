@@ -33,21 +33,21 @@ const verbs = (lines: readonly string[]): string =>
   lines.map((line) => (line.startsWith(':') ? ':' : line.slice(0, 2))).join(' ');
 
 describe('a transaction', () => {
-  it('of one more endpoint touches two chains and no rule that leads to them', () => {
+  it('for one more endpoint changes two chains and no rule that jumps to them', () => {
     const changes = transaction(web(['10.1.0.1:80']), web(['10.1.0.1:80', '10.1.0.2:80']));
     assert.ok(changes.change('refuse').isEmpty);
     assert.ok(changes.change('accept').isEmpty);
     assert.equal(verbs(texts(changes, 'translate')), '*n : : -A -A -A -A -A CO');
   });
 
-  it('refuses before the way to the last endpoint goes', () => {
+  it('adds the reject rule before it removes the jump to the last endpoint', () => {
     const changes = transaction(web(['10.1.0.1:80']), web([]));
     assert.equal(verbs(texts(changes, 'refuse')), '*f -A -A CO');
     assert.equal(verbs(texts(changes, 'translate')), '*n : : : -D -D -D -X -X -X CO');
     assert.ok(changes.change('accept').isEmpty);
   });
 
-  it('accepts when the way to the first endpoint has come, and leaves the last rule last', () => {
+  it('removes the reject rule after it adds the jump to the first endpoint, and keeps the last rule last', () => {
     const changes = transaction(web([]), web(['10.1.0.1:80']));
     assert.ok(changes.change('refuse').isEmpty);
     assert.match(texts(changes, 'translate').join('\n'), /^-I KUBE-SERVICES -d 10\.96\.0\.9/m);
@@ -55,7 +55,7 @@ describe('a transaction', () => {
     assert.equal(verbs(texts(changes, 'accept')), '*f -D -D CO');
   });
 
-  it('knows whose each line is', () => {
+  it('has the owner of each line', () => {
     const lines = restoreLines(transaction(undefined, web(['10.1.0.1:80'])).change('translate'));
     assert.deepEqual(
       new Set(lines.slice(1, -1).map(({ owner }) => owner)),
@@ -63,7 +63,7 @@ describe('a transaction', () => {
     );
   });
 
-  it('that failed midway knows what is there', () => {
+  it('that failed midway has the state of its completed steps', () => {
     const [before, after] = [web(['10.1.0.1:80']), web([])];
     const changes = transaction(before, after);
     const of = (...steps: Step[]) => [...changes.presentAfter(new Set(steps))][0]?.[1];
@@ -77,7 +77,7 @@ describe('a transaction', () => {
     );
   });
 
-  it('of the same row does nothing', () => {
+  it('is empty for an unchanged row', () => {
     const changes = transaction(web(['10.1.0.1:80']), web(['10.1.0.1:80']));
     assert.ok(changes.change('translate').isEmpty);
   });

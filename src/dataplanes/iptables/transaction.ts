@@ -4,8 +4,9 @@ import type { Dispatch, RowRules } from './row.ts';
 import { TableChange } from './table-change.ts';
 
 /**
- * The steps of a transaction. Each is at once; between them nothing is worse than before or after:
- * what refuses comes before the way to endpoints goes, and goes after it has come.
+ * The steps of a transaction. Each is atomic; the state between them is never worse than before or
+ * after: reject rules are added before the jumps to endpoints are deleted, and deleted after they
+ * are added.
  */
 export const STEPS = ['refuse', 'translate', 'accept'] as const;
 export type Step = (typeof STEPS)[number];
@@ -32,7 +33,7 @@ export class Transaction {
     for (const each of after.dispatch) {
       if (takeOne(old, each)) continue;
       if (each.table === 'filter') refuse.append(each.chain, each.rule);
-      // Behind its last rule nothing is reached.
+      // Rules after its last rule are never reached.
       else if (each.chain === SERVICES) translate.insert(each.chain, each.rule);
       else translate.append(each.chain, each.rule);
     }

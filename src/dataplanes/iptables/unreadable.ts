@@ -10,8 +10,8 @@ import { isRowChain } from './names.ts';
 const TABLE_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
 
 /**
- * Where iptables cannot read a table, another process has written it with `nft`. If none of our chains are there
- * nothing of ours is, for whoever wants to remove it: the answer is `nothing` then.
+ * If iptables cannot read a table, another process has written it with `nft`. If it has none of our
+ * chains, there is nothing of ours to remove: the result is `nothing` then.
  */
 export async function orNothing<T>(
   of: {

@@ -25,7 +25,7 @@ function waysOf(row: Forwarding, kind: string): string[] {
   );
 }
 
-it('a cluster IP leads to one of all endpoints', () => {
+it('leads from a cluster IP to one of all endpoints', () => {
   assert.deepEqual(waysOf(rowNamed('plain', ''), 'cluster-ip'), [
     'nat PREROUTING > KUBE-SERVICES > cluster > 10.200.0.10:8080 or 10.200.0.1:8080 or 10.200.0.2:8080',
     'filter FORWARD > KUBE-FORWARD',
@@ -33,7 +33,7 @@ it('a cluster IP leads to one of all endpoints', () => {
   ]);
 });
 
-it('with externalTrafficPolicy Local a node port leads to both lists, by who asks', () => {
+it('leads from a node port with externalTrafficPolicy Local to both lists, by source class', () => {
   assert.deepEqual(waysOf(rowNamed('lb', 'web'), 'node-port'), [
     'nat PREROUTING > KUBE-SERVICES > KUBE-NODEPORTS > external > cluster or local > 10.200.0.1:8080 or 10.200.0.2:8080',
     'filter FORWARD > KUBE-FORWARD',
@@ -41,19 +41,19 @@ it('with externalTrafficPolicy Local a node port leads to both lists, by who ask
   ]);
 });
 
-it('without an endpoint of this node it is dropped where packets to the node arrive', () => {
+it('drops where packets to the node arrive when this node has no endpoint', () => {
   const ways = waysOf(rowNamed('lb', 'other'), 'node-port');
   assert.ok(ways.includes('filter INPUT > KUBE-EXTERNAL-SERVICES'), ways.join('\n'));
   assert.ok(!ways.some((way) => way.includes('local')));
 });
 
-it('source ranges are asked before the way to endpoints, and what they kept out is dropped', () => {
+it('checks source ranges before the endpoints, and drops what they exclude', () => {
   const [first = '', second = ''] = waysOf(rowNamed('lb', 'web'), 'load-balancer-ip');
   assert.match(first, /^nat PREROUTING > KUBE-SERVICES > firewall > external > /);
   assert.equal(second, 'filter INPUT > KUBE-PROXY-FIREWALL');
 });
 
-it('without any endpoint there is a refusal, and nothing that translates or masquerades', () => {
+it('rejects without any endpoint, and neither translates nor masquerades', () => {
   assert.deepEqual(waysOf(rowNamed('six', 'none'), 'cluster-ip'), [
     'filter FORWARD > KUBE-SERVICES',
   ]);

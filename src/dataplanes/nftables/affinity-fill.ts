@@ -9,7 +9,7 @@ import { rowOfGroup } from './groups.ts';
 import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST, TABLES } from './sets.ts';
 
 const LIST_BYTES = 4;
-/** What a list may add at once: with so many it is likely to be at its limit. */
+/** Entries that a list may add at once: with this many it is likely at its limit. */
 const LIKELY_FULL = MOST_CLIENTS_OF_A_LIST / 2;
 
 /**

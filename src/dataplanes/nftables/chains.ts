@@ -18,7 +18,7 @@ export const FAMILY_OF_TABLE: Readonly<Record<TableFamily, Family>> = { ip: 'IPv
 export const TABLE_OF_FAMILY: Readonly<Record<Family, TableFamily>> = { IPv4: 'ip', IPv6: 'ip6' };
 export const TABLE_FAMILIES: readonly TableFamily[] = FAMILIES.map((f) => TABLE_OF_FAMILY[f]);
 
-/** Just before destinations are translated: what is dropped here is dropped as it was sent. */
+/** Just before DNAT: packets dropped here still have their original destination. */
 const BEFORE_TRANSLATION = -110;
 const DESTINATION_TRANSLATION = -100;
 const FILTER = 0;
@@ -34,7 +34,7 @@ const goto = (chain: string): Statement => ({ do: 'goto', chain });
 /** The chains that are there whatever Services there are, in the order in which they are made. */
 export function fixedChains(facts: NodeFacts, family: TableFamily): readonly Chain[] {
   return [
-    // Not `reject`, which is a word of nft's: nobody could name the chain to it.
+    // Not `reject`, which is a keyword of nft: a chain of that name cannot be referenced.
     { name: 'refuse', rules: rejectRules() },
     { name: 'dispatch', rules: dispatchRules(facts, family) },
     { name: 'masquerading', rules: masqueradingRules(facts.masqueradeMark) },
@@ -67,7 +67,7 @@ function baseChains({ clientInterfaces }: NodeFacts): readonly Chain[] {
   const firewall = [when(NEW, jump('firewall-check'))];
   const dispatch = [when(jump('dispatch'))];
   const arrived = (rules: readonly Rule[]) => rulesFor(clientInterfaces, rules);
-  // What the machine's own sockets send to one of its addresses comes in by loopback.
+  // Packets from the machine's own sockets to one of its addresses come in by loopback.
   const delivered = (rules: readonly Rule[]) =>
     rulesFor(clientInterfaces && ['lo', ...clientInterfaces], rules);
   return [
@@ -86,7 +86,7 @@ function baseChains({ clientInterfaces }: NodeFacts): readonly Chain[] {
   ];
 }
 
-/** The same rules for what comes in by each of these interfaces; undefined: for everything. */
+/** The same rules for the packets of each of these interfaces; undefined: for all packets. */
 function rulesFor(
   interfaces: readonly string[] | undefined,
   rules: readonly Rule[],
@@ -217,9 +217,10 @@ function chooseRules({ where, listOf }: Way, size: number): readonly Rule[] {
 }
 
 /**
- * How many slots each draw is made from. A size has empty slots at its end, unless it is exact: what
- * meets one draws again, at last from slots that no list of the size lacks. Then slot 0: between two
- * lookups of a packet a change may come, the class is still the old one and the slots are gone.
+ * The sizes of the successive draws. A size has empty slots at its end, unless it is exact: a draw
+ * of an empty slot is repeated, at last from slots that every list of the size has. Then slot 0: a
+ * change may come between two lookups of a packet, when the class is the old one and its slots are
+ * gone.
  */
 function drawCounts(size: number): readonly number[] {
   if (size === 1) return [1];
@@ -227,7 +228,7 @@ function drawCounts(size: number): readonly number[] {
   return [...Array.from({ length: DRAWS }, () => size), sizeBelow(size), 1];
 }
 
-/** A client that is not known is chosen an endpoint for, then it is known; or it is not remembered. */
+/** For an unknown client an endpoint is chosen and stored, or used without storing it. */
 function sticky({ where, listOf }: Way, seconds: number): Chain {
   const way: Way = { where, listOf };
   const classes = classSetOf({ ...way, treatment: 'pick', size: 1, stickySeconds: 0 });

@@ -14,7 +14,7 @@ import { timeOutStep } from './time-outs.ts';
 
 const OWN: readonly Treatment[] = ['cluster', 'masquerade', 'plain', 'local', 'local-host'];
 const DRAWS: readonly Treatment[] = ['pick', 'choose'];
-/** What the API takes for the time-out of a client. */
+/** The range that the API accepts for the affinity timeout. */
 const MOST_SECONDS = 86_400;
 
 const WHERE = fc.constantFrom('service', 'nodeport');
@@ -39,12 +39,12 @@ const CLASS: fc.Arbitrary<Class> = fc
     );
   });
 
-/** The second list without affinity is drawn from in one way, whoever led there. */
+/** The second list without affinity is drawn from in one way, from every class. */
 const chainOf = (of: Class) =>
   of.treatment === 'short' && of.stickySeconds === 0 ? { ...of, treatment: 'pick' } : of;
 
 describe('the number of a class', () => {
-  it('fits four bytes and tells the class again', () => {
+  it('fits four bytes and decodes to the class', () => {
     fc.assert(
       fc.property(CLASS, (of) => {
         const id = classId(of);
@@ -55,7 +55,7 @@ describe('the number of a class', () => {
     );
   });
 
-  it('is that of no other class, and neither is its chain', () => {
+  it('is unique, and so is its chain', () => {
     fc.assert(
       fc.property(CLASS, CLASS, (one, other) => {
         const isSame = JSON.stringify(one) === JSON.stringify(other);
@@ -68,7 +68,7 @@ describe('the number of a class', () => {
     );
   });
 
-  it('that is none of ours is recognised as such', () => {
+  it('is recognised when it is not one of ours', () => {
     for (const id of [0x0600_0001, 0x0700_0001, 0x8600_0001, 0xffff_ffff]) {
       assert.equal(classOfId(id, 'class-chains'), undefined, id.toString(16));
     }
@@ -76,7 +76,7 @@ describe('the number of a class', () => {
 });
 
 describe('sizes', () => {
-  it('have room for the list, and at most a third of it is empty', () => {
+  it('have room for the list, with at most a third of it empty', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), (count) => {
         const size = sizeFor(count);
@@ -105,7 +105,7 @@ describe('time-outs', () => {
     );
   });
 
-  it('are exact where people write them, and few in all', () => {
+  it('are exact for common values, and few in all', () => {
     for (const exact of [1, 10, 30, 60, 90, 300, 600, 1800, 3600, 7200, 10_800, 43_200, 86_400]) {
       assert.equal(timeOutStep(exact), exact);
     }

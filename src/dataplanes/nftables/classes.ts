@@ -3,16 +3,16 @@ import type { ClassSet } from './sets.ts';
 import type { Way, Where } from './statements.ts';
 
 /**
- * What is done with the packets of a group, apart from which endpoints it has:
+ * The treatment of the packets of a group, independent of its endpoints:
  *
- *   cluster       to its list; masqueraded unless a pod of this node asks
+ *   cluster       to its list; masqueraded unless the client is a pod of this node
  *   masquerade    to its list, always masqueraded
  *   plain         to its list as it is
  *   local         a pod or the node itself: to the cluster list; others: to its list, as it is
- *   local-host    the same, where pods cannot be told from others
+ *   local-host    the same, where pods cannot be detected
  *   short         to the cluster list: where `local` leads to
- *   pick          to its list, nothing else: where a client cannot be remembered
- *   choose        remembers an endpoint of its list for the client, and translates nothing yet
+ *   pick          to its list, nothing else: when a client cannot be stored
+ *   choose        stores an endpoint of its list for the client, and translates nothing yet
  */
 export type Treatment = keyof typeof TREATMENT_NUMBER;
 
@@ -45,8 +45,8 @@ const STICKY = 2 ** 31;
 const TREATMENT_BITS = 2 ** 24;
 
 /**
- * The number that stands for a class in the maps: made from the class alone, so that the same
- * Services give the same table whatever was there before.
+ * The number that stands for a class in the maps: derived from the class alone, so that the same
+ * Services give the same table from any earlier state.
  *
  *   00000ttt ssssssss ssssssss ssssssss      t treatment, s size
  *   10000ttt ssssssss ssssssss ssssssss      with affinity: s seconds
@@ -70,7 +70,7 @@ export function classOfId(id: number, set: ClassSet): Class | undefined {
   return isOfWay && classSetOf(of) === set ? of : undefined;
 }
 
-/** Where an endpoint is drawn, and nothing else is done. */
+/** Classes that only draw an endpoint. */
 function isDraw(treatment: Treatment): boolean {
   return treatment === 'pick' || treatment === 'choose';
 }
@@ -134,7 +134,7 @@ export function classChainNames(of: Class): readonly string[] {
   return of.size === 0 ? [own] : [pickChain(of, of.size), own];
 }
 
-/** Turns the number of a group into that of the entry which says how to go on from there. */
+/** Turns the number of a group into that of the entry for its next step. */
 export function groupChange(
   treatment: 'short' | 'pick' | 'choose',
   listOf: ListOf,

@@ -7,7 +7,7 @@ import { newRowNumbers } from './row-numbers.ts';
 import { row } from './testing/rows.ts';
 
 describe('a list of source ranges that many ports of a Service share', () => {
-  it('is looked at once, and noted once', () => {
+  it('is compared once, and reported once', () => {
     const allowedSources = Array.from({ length: 500 }, (_, i) => `20.${i >> 8}.${i & 255}.0/24`);
     const differences = new Differences();
     const comparison = new Comparison({

@@ -19,7 +19,7 @@ import { rangeElements } from './source-ranges.ts';
 /** A row compared with what the kernel has of it. */
 export interface ComparedRow {
   readonly parts: RowParts;
-  /** Set when something is not as it should be: what the kernel has of the row. */
+  /** Set when the row is not as it should be: what the kernel has of it. */
   readonly present?: Present;
   /**
    * Source ranges that are not there, by their keys. Only of the first row that uses the
@@ -36,7 +36,7 @@ export class Comparison {
   readonly #orders: SlotOrders;
   readonly #differences: Differences;
   readonly #classes = new Map<string, Class>();
-  /** Of each list of source ranges, whether all of it is there: many rows may use it. */
+  /** For each list of source ranges, whether all of it is there: many rows may use it. */
   readonly #isListed = new Map<number, boolean>();
 
   constructor(of: {
@@ -76,7 +76,9 @@ export class Comparison {
     return { parts, present, ...ranges };
   }
 
-  /** Nothing is there: what is missing is counted, and described only while descriptions are kept. */
+  /**
+   * The kernel is empty: count what is missing, and describe it only while descriptions are kept.
+   */
   #missingRow(parts: RowParts, row: Forwarding): ComparedRow {
     if (this.#differences.isFull) {
       this.#differences.count += elementCount(parts) + parts.shared.length;
@@ -114,12 +116,12 @@ export class Comparison {
     }
   }
 
-  /** Counts what belongs to no row, without touching it. */
+  /** Counts leftovers of no row, without changing them. */
   noteLeftovers(): void {
     for (const leftover of this.#view.leftovers()) this.#differ('foreign', leftover);
   }
 
-  /** What belongs to no row; call it when every row was compared. */
+  /** Leftovers of no row; call it when every row was compared. */
   *leftovers() {
     for (const leftover of this.#view.leftovers()) {
       this.#differ('foreign', leftover);
@@ -178,7 +180,7 @@ export class Comparison {
     return missing;
   }
 
-  /** What the element leads to, and what it should. */
+  /** The actual and the desired value of the element. */
   #values(of: {
     readonly set: ManagedSet;
     readonly value?: Binary;
@@ -215,7 +217,7 @@ export class Comparison {
   }
 }
 
-/** Of a list with affinity each endpoint has three. */
+/** In a list with affinity each endpoint has three. */
 function elementCount({ elements, lists }: RowParts): number {
   const count = (sum: number, { endpoints, isSticky }: RowParts['lists'][number]) =>
     sum + endpoints.length * (isSticky ? 3 : 1);

@@ -14,7 +14,7 @@ import {
 } from './fixed-parts.ts';
 import { newRowNumbers } from './row-numbers.ts';
 
-/** What an inspection would find. What it would write is computed and discarded. */
+/** What an inspection would find. The changes it would write are computed and discarded. */
 export async function diffTables(
   connection: NftConnection,
   desired: Desired,

@@ -15,7 +15,7 @@ import { markText } from './text-printer.ts';
 // A new one for each test, so that none meets what another has made.
 beforeEach(enterOwnNetwork);
 
-/** Not how long it may take: a machine with much to do has let a process wait for five seconds. */
+/** A limit for the test only: a busy machine has delayed a process by five seconds. */
 const DEADLINE_MS = 30_000;
 const ROWS = exampleRows();
 const DESIRED = { facts: FACTS, rows: ROWS };
@@ -49,7 +49,7 @@ class Watching implements AsyncDisposable {
     }
   }
 
-  /** Looks at what was touched, and puts it right. */
+  /** Inspects what was reported, and repairs it. */
   async repair(): Promise<void> {
     const inspection = await this.plane.inspect(DESIRED, 'reported');
     assert.ok(inspection.differenceCount > 0, 'a difference is found');
@@ -92,7 +92,7 @@ function messageType(bytes: Uint8Array): number {
 interface Foreign {
   readonly what: string;
   readonly script: string;
-  /** Part of what is told. */
+  /** Part of what is reported. */
   readonly told: string;
 }
 
@@ -295,7 +295,7 @@ describe('a change by another process', () => {
     });
   }
 
-  it('of a shared element is not forgotten when another row comes to want it', async () => {
+  it('of a shared element is still repaired when another row starts to use it', async () => {
     await using watching = await new Watching().start();
     nft('delete element ip fairlead hairpin { 10.244.0.1 . 10.244.0.1 }');
     await watching.heard(1);
@@ -308,7 +308,7 @@ describe('a change by another process', () => {
   });
 
   for (const depth of ['everything', 'reported'] as const) {
-    it(`to a row that then goes leaves nothing of the row (${depth})`, async () => {
+    it(`to a row that is then removed leaves nothing of the row (${depth})`, async () => {
       await using watching = await new Watching().start();
       const victim = row({
         number: 2,
@@ -327,7 +327,7 @@ describe('a change by another process', () => {
     });
   }
 
-  it('of another table is nothing to us', async () => {
+  it('of another table is ignored', async () => {
     await using watching = await new Watching().start();
     nft(THEIRS);
     nft('delete element ip fairlead frontends { 10.96.0.2 . tcp . 80 }');

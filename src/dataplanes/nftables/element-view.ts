@@ -5,7 +5,7 @@ import { type Held, MANAGED_SETS, type ManagedSet, type Place } from './elements
 import { SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
 import type { Suspects } from './suspects.ts';
 
-/** What is known of the elements of one table. */
+/** The known elements of one table. */
 export interface ElementView {
   /** `assumed`: not read, and so assumed to be as it should be. */
   held(set: ManagedSet, place: Place): Held | 'assumed' | undefined;
@@ -13,7 +13,7 @@ export interface ElementView {
   value(set: ManagedSet, key: Binary): Binary | undefined;
   /** Whether it has everything, and not only what events reported. */
   readonly isWhole: boolean;
-  /** Whether there is nothing at all: a first start has hundreds of thousands of elements to ask for. */
+  /** Whether the table is empty: a first start would look up hundreds of thousands of elements. */
   readonly isEmpty: boolean;
   /** Elements that no row asked for; call it after all rows. */
   leftovers(): Iterable<Place & { readonly set: ManagedSet }>;

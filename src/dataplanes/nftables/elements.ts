@@ -15,7 +15,7 @@ export interface SharedElement {
   readonly key: Binary;
 }
 
-/** The sets whose elements follow from rows. */
+/** The sets whose elements are derived from rows. */
 export type ManagedSet = RowSet | SharedSet;
 
 export const MANAGED_SETS: readonly ManagedSet[] = [...ROW_SETS, ...SHARED_SETS];

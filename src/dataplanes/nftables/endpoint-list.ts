@@ -65,7 +65,7 @@ function memberElements(
   return elements;
 }
 
-/** What it takes to make one state of a list of another: as many elements as differ, and no more. */
+/** The change from one state of a list to another: only the elements that differ. */
 export function changeList(
   before: EndpointListParts | undefined,
   after: EndpointListParts | undefined,
@@ -139,7 +139,7 @@ export function elementsBetween(
   return { added, replaced, deleted: [...old.values()] };
 }
 
-/** What differs between two sorted lists: walks both, and builds nothing for what is in both. */
+/** The difference of two sorted lists: walks both, and allocates nothing for what is in both. */
 function endpointsBetween(
   before: readonly Endpoint[],
   after: readonly Endpoint[],
@@ -177,7 +177,9 @@ function editedElements(
   return elementsBetween(memberElements(list, old), memberElements(list, put));
 }
 
-/** The bytes of an endpoint in a slot, as far as the kernel has told; undefined: nothing is there. */
+/**
+ * The bytes of an endpoint in a slot, as the kernel reported them; undefined: the slot is empty.
+ */
 export type HeldValue = (set: 'slots' | 'sticky-slots', key: Binary) => Binary | undefined;
 
 /**

@@ -20,7 +20,7 @@ const ADDRESS = fc
   .tuple(fc.constantFrom(10, 172), fc.nat(4), fc.nat(4), fc.nat(255))
   .map((bytes) => bytes.join('.'));
 
-/** So many separate ranges that nothing can be left out. */
+/** Enough separate ranges that none can be merged. */
 function manyRanges(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `20.${i >> 8}.${i & 0xff}.${(i * 7) & 0xfc}/30`);
 }
@@ -32,7 +32,7 @@ function rangeOf(text: string) {
 }
 
 describe('source ranges', () => {
-  it('allow the same addresses as before they were put in order', () => {
+  it('allow the same addresses as before they were normalised', () => {
     fc.assert(
       fc.property(fc.array(CIDR, { maxLength: 8 }), ADDRESS, (texts, address) => {
         const ip = parseIp(address);
@@ -94,7 +94,7 @@ describe('source ranges', () => {
     }
   });
 
-  it('are one list however they are ordered, and another when they differ', () => {
+  it('are one list in any order, and another when they differ', () => {
     fc.assert(
       fc.property(fc.array(CIDR, { maxLength: 6 }), (texts) => {
         const name = (all: readonly string[]) => listName(allowedRanges(all, 'IPv4'));
@@ -112,7 +112,7 @@ describe('source ranges', () => {
     assert.deepEqual(of('IPv6'), ['2001:db8::1/128', 'fd00::/8']);
   });
 
-  it('are as few prefixes as can be, sorted by address', () => {
+  it('are the fewest possible prefixes, sorted by address', () => {
     fc.assert(
       fc.property(fc.array(CIDR, { maxLength: 12 }), (texts) => {
         const kept = allowedRanges(texts, 'IPv4');
@@ -129,7 +129,7 @@ describe('source ranges', () => {
     );
   });
 
-  it('join neighbours up to everything', () => {
+  it('merge neighbours up to all addresses', () => {
     const texts = ['128.0.0.0/1', '0.0.0.0/2', '64.0.0.0/2', '10.0.0.0/8'];
     const [all, ...more] = allowedRanges(texts, 'IPv4');
     assert.deepEqual([all?.text, more], ['0.0.0.0/0', []]);
@@ -140,7 +140,7 @@ describe('source ranges', () => {
     );
   });
 
-  it('cost in proportion to how many they are', () => {
+  it('cost time in proportion to their number', () => {
     const [few, many] = [manyRanges(500), manyRanges(4000)];
     assert.equal(allowedRanges(many, 'IPv4').length, 4000);
     const nameOf = (texts: readonly string[]) => listName(allowedRanges(texts, 'IPv4'));
@@ -148,7 +148,7 @@ describe('source ranges', () => {
     assert.ok(times <= 24, `8 times as many ranges cost ${text}`);
   });
 
-  it('are worked out once for an array, and named in a few letters', () => {
+  it('are computed once for an array, and have a short name', () => {
     const lists = new SourceLists();
     const texts = manyRanges(1000);
     const list = lists.of(texts, 'IPv4');
@@ -162,7 +162,7 @@ function numberOf(bytes: string): number {
   return Buffer.from(bytes, 'latin1').readUInt32BE();
 }
 
-/** Of sorted intervals: those that touch, as one. */
+/** Merges adjacent intervals of a sorted list. */
 function joined(sorted: readonly (readonly [number, number])[]): [number, number][] {
   const found: [number, number][] = [];
   for (const [first, last] of sorted) {

@@ -59,7 +59,7 @@ export function allowedRanges(texts: readonly string[], family: Family): readonl
   return merged(prefixes).map((prefix) => new AllowedRange(prefix));
 }
 
-/** Short, however many ranges there are: the name is a key of maps. */
+/** Short for any number of ranges: the name is a key of maps. */
 export function listName(ranges: readonly AllowedRange[]): string {
   const content = ranges.map(({ first, last }) => first + last).join('');
   return `sources ${hash('sha256', Buffer.from(content, 'latin1'), 'base64url')}`;
@@ -71,7 +71,7 @@ interface Prefix {
 }
 
 function prefixOf({ base, prefixLength }: Cidr): Prefix {
-  // To spread the bytes of each of many thousands takes longer than all the rest.
+  // Spreading the bytes of each of many thousands takes longer than all the rest.
   const first = base.version === 4 ? networkNumber(ipv4Of(base.bytes)) : binary(base.bytes);
   return { first, length: prefixLength };
 }
@@ -86,7 +86,7 @@ function byAddressThenLength(a: Prefix, b: Prefix): number {
   return a.length - b.length;
 }
 
-/** Of sorted prefixes: drops those within another, and joins two halves into their whole. */
+/** For sorted prefixes: drops those within another, and joins two halves into their whole. */
 function merged(sorted: readonly Prefix[]): Prefix[] {
   const kept: Prefix[] = [];
   let end: Binary | undefined;
@@ -103,7 +103,7 @@ function merged(sorted: readonly Prefix[]): Prefix[] {
   return kept;
 }
 
-/** Whether the two differ in the last bit of their prefix and in nothing else. */
+/** Whether the two differ only in the last bit of their prefix. */
 function areHalves(lower: Prefix, upper: Prefix): boolean {
   if (lower.length !== upper.length || lower.length === 0) return false;
   const at = (lower.length - 1) >> 3;

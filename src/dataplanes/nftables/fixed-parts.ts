@@ -34,7 +34,7 @@ import {
 } from './structure.ts';
 import { classElement } from './transaction.ts';
 
-/** What one table has beside the elements of rows. */
+/** The parts of a table besides the elements of rows. */
 export interface StoredFixedParts {
   readonly structure: StoredStructure;
   /** Number of a class to where it leads. */
@@ -104,8 +104,9 @@ export function uniqueClasses(classes: readonly Class[]): Class[] {
 }
 
 /**
- * Removes classes that no row uses, with their chains. Time-outs come and go with what people write;
- * what is bounded by sizes alone stays, because making it anew may cost the kernel milliseconds.
+ * Removes classes that no row uses, with their chains. Timeouts come and go with what users
+ * configure; classes that differ only in size are few and stay, because creating a chain may cost
+ * the kernel milliseconds.
  */
 export function collectClasses(
   batch: NftBatch,

@@ -1,13 +1,13 @@
 import type { EndpointList } from '../../forwarding/model.ts';
 
 /**
- * Numbers that stand for a service port in the maps. A frontend leads to a group, which says what
- * is done with its connections and which list of endpoints they go to:
+ * Numbers that stand for a service port in the maps. A frontend leads to a group, which has
+ * the treatment of its connections and their list of endpoints:
  *
  *   tttlrrrr rrrrrrrr rrrrrrrr rrrrrrrr      t treatment, l list (0 cluster, 1 local), r row
  *
  * Without its treatment it is the number of the list, and without the list's bit too, that of the
- * cluster list: a rule gets there with a mask, so that all frontends of a service port share one list.
+ * cluster list: a rule masks the bits, so that all frontends of a service port share one list.
  */
 export const ROW_BITS = 28;
 const LOCAL = 2 ** ROW_BITS;

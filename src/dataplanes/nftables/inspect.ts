@@ -30,7 +30,7 @@ interface Kernel {
   readonly knowledge: Knowledge;
 }
 
-/** What was read of the kernel; fixed parts that were not read are assumed to be right. */
+/** What was read from the kernel; fixed parts that were not read are assumed to be right. */
 interface Found {
   readonly stored: Partial<Record<TableFamily, StoredFixedParts>>;
   readonly views: Record<TableFamily, ElementView>;

@@ -4,9 +4,9 @@ import type { Protocol } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 
 /**
- * Keys and values of elements, as the kernel compares them: fields one after the other, each
- * beginning at a multiple of four bytes. Strings of one character a byte, because a map of a
- * quarter of a million of them must be quick to look up and cheap to hold.
+ * Keys and values of elements, as the kernel compares them: fields in sequence, each aligned to
+ * four bytes. Strings with one character per byte, because a map of a quarter of a million of them
+ * must be fast to look up and small.
  */
 
 const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };

@@ -13,11 +13,11 @@ import { byName, count, emptyState, type TableState } from './state.ts';
 import { Takeover } from './takeover.ts';
 
 /**
- * What the plane knows of the kernel without reading it. Not which rows are applied: the agent names
- * those with every change.
+ * The state of the kernel that the plane tracks without reading it. Not which rows are applied: the
+ * agent names those with every change.
  */
 export class Knowledge {
-  /** What the fixed parts were written for; undefined: there was no inspection yet. */
+  /** The facts that the fixed parts were written for; undefined: there was no inspection yet. */
   facts: NodeFacts | undefined;
   readonly numbers = newRowNumbers();
   /** Orders of long lists that are not sorted. */
@@ -39,13 +39,13 @@ export class Knowledge {
     this.orders.clear();
   }
 
-  /** All of the kernel was compared with these: nothing else has a number in it. */
+  /** The whole kernel was compared with these: nothing else has a number in it. */
   keepNumbers(names: { rows: ReadonlySet<string>; sources: ReadonlySet<string> }): void {
     this.numbers.rows.keepOnly(names.rows);
     this.numbers.sources.keepOnly(names.sources);
   }
 
-  /** Nothing was known before: all that the kernel has of the row counts. */
+  /** The row was absent before: all that the kernel has of it counts. */
   noteFirst(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
     const family = TABLE_OF_FAMILY[id.family];
     const there = row.present ?? row.parts;
@@ -55,7 +55,7 @@ export class Knowledge {
     if (row.present) this.present.set(key, row.present);
   }
 
-  /** The row was complete and is not any more: what is missing counts no longer. */
+  /** The row was complete and is not now: its missing elements no longer count. */
   noteChanged(key: ServicePortKey, id: ServicePortId, row: ComparedRow): void {
     const { parts, present } = row;
     if (!present) return;

@@ -16,7 +16,7 @@ beforeEach(enterOwnNetwork);
 /** About as much as one transaction may have; classes of the row come on top. */
 const MOST_WRITTEN = 2010;
 
-/** A row with so many endpoints, beginning at a number, and so many external addresses. */
+/** A row with this many endpoints, beginning at a number, and this many external addresses. */
 function large(endpoints: number, of: { from?: number; addresses?: number } = {}): Forwarding {
   const { from = 0, addresses = 0 } = of;
   const clusterEndpoints = Array.from({ length: endpoints }, (_, index): Endpoint => {
@@ -52,7 +52,7 @@ async function opened(rows: readonly Forwarding[] = []): Promise<NftablesPlane> 
 }
 
 describe('a row that is too large for one transaction', () => {
-  it('is written in parts, others in between, and removed in parts', async () => {
+  it('is written in parts, with other rows in between, and removed in parts', async () => {
     const plane = await opened();
     const many = large(5000, { addresses: 3000 });
     const other = row({ number: 5 });
@@ -87,7 +87,7 @@ describe('a row that is too large for one transaction', () => {
     assert.deepEqual(await restarted.diff({ facts: FACTS, rows: [now] }), []);
   });
 
-  it('goes on from what is there of it when the kernel rejected a part', async () => {
+  it('continues from what is there of it when the kernel rejected a part', async () => {
     const plane = await opened();
     const many = large(2500, { addresses: 2500 });
     nft('add element ip fairlead frontends { 198.18.8.0 . tcp . 80 : 0x07 }');

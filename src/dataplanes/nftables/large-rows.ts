@@ -17,7 +17,10 @@ export class LargeRows {
     return this.#rows.size === 0;
   }
 
-  /** The row as far as it has come. What is begun is finished, whatever is wanted by then. */
+  /**
+   * The row as far as it is written. A change that is started is finished, even if another is
+   * desired by then.
+   */
   begin(knowledge: Knowledge, change: RowChange): LargeRow | 'must wait' {
     const known = this.#rows.get(change.key);
     if (known) return known;

@@ -132,7 +132,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
     x.lookup('sticky-slots', LIST, FOUND),
     ...named(FOUND, [ENDPOINT_ID]),
     x.loadSourceAddress(family, 1),
-    // Whoever is remembered for an endpoint that is gone would stay so: an update changes no value.
+    // An affinity entry of a removed endpoint would stay: an update changes no value.
     x.forget('clients', { key: 0, value: ENDPOINT_ID }),
     x.remember('clients', { key: 0, value: ENDPOINT_ID, timeoutMs: UNTIL_RETURN_MS }),
     x.verdict('return'),
@@ -143,7 +143,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
 const LIST = 8;
 const ENDPOINT_ID = 9;
 const FOUND = 10;
-/** The rule that follows gives the client its time-out; this is for the case that it is never met. */
+/** The next rule sets the timeout of the client; this applies if that rule is never reached. */
 const UNTIL_RETURN_MS = 60_000;
 
 /** The number of the list that the packet goes to, in these registers. */
@@ -166,7 +166,7 @@ function named(
   return [
     x.loadMark(SAVED_MARK),
     x.setMark(from),
-    // Changed where it has a name as well: `nft` cannot print bits of what a map says.
+    // Changed in the packet mark as well: `nft` cannot print bit operations on the result of a map.
     ...(changed ? [x.loadMark(from), x.bitwise(from, changed), x.setMark(from)] : []),
     ...to.map((register) => x.loadMark(register)),
     x.setMark(SAVED_MARK),

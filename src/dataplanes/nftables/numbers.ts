@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../forwarding/model.ts';
 
 /**
- * Numbers for names that the kernel has only a few bytes for. A number follows from the name alone,
- * so it is the same after a restart, which is what keeps clients where they are; unless another
- * name has it already, then it is the next that is free. What the kernel has is adopted, because
- * who came first is forgotten with the process.
+ * Numbers for names that the kernel has only a few bytes for. A number is derived from the name
+ * alone, so it is the same after a restart, which keeps affinity; if another name has it already,
+ * it is the next free one. Numbers found in the kernel are adopted, because the order of arrival is
+ * lost with the process.
  */
 export class Numbers {
   readonly #bits: number;
@@ -27,12 +27,12 @@ export class Numbers {
     return this.#numbers.has(name);
   }
 
-  /** Keeps what a name had in the kernel, unless either is known otherwise. */
+  /** Keeps the number that a name had in the kernel, unless either is assigned otherwise. */
   adopt(name: string, number: number): void {
     if (!this.#numbers.has(name) && !this.#taken.has(number)) this.#take(name, number);
   }
 
-  /** The name is not used any more. */
+  /** The name is no longer used. */
   release(name: string): void {
     const number = this.#numbers.get(name);
     if (number === undefined) return;
@@ -40,7 +40,7 @@ export class Numbers {
     this.#taken.delete(number);
   }
 
-  /** Releases all other names: the kernel has nothing of them any more. */
+  /** Releases all other names: the kernel has nothing of them. */
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#numbers.keys()) if (!names.has(name)) this.release(name);
   }

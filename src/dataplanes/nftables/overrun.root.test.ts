@@ -23,13 +23,13 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue() && performance.now() < deadlineMs) await turn();
 }
 
-/** Turns of the event loop, in each of which a socket that has something is read. */
+/** Iterations of the event loop, in each of which a readable socket is read. */
 async function letRead(): Promise<void> {
   for (let turns = 0; turns < 500; turns++) await turn();
 }
 
-describe('events that the kernel could not tell', () => {
-  it('are no drift when they were our own, and are when another process was among them', async () => {
+describe('events that the kernel could not deliver', () => {
+  it('are no drift if all were our own, and are drift if another process was among them', async () => {
     const plane = newPlane({ receiveBufferBytes: SMALL_BUFFER_BYTES });
     await bring(plane, { facts: FACTS, rows: [] });
     const told: string[] = [];

@@ -18,7 +18,7 @@ const REMEMBERED = 100;
 let wire: Tun;
 let plane: NftablesPlane;
 
-/** Endpoints behind the wire, where nothing answers. */
+/** Endpoints behind the interface, where no host answers. */
 const ENDPOINTS: readonly Endpoint[] = Array.from({ length: 4 }, (_, n) => ({
   address: `fd44:8::${n + 1}`,
   port: 8080,
@@ -46,7 +46,7 @@ before(async () => {
   await bring(plane, { facts: FACTS, rows: [FLOODED, QUIET] });
 });
 
-/** Connections that each endpoint of a Service has got, by endpoint. */
+/** Connections that each endpoint of a Service has received, by endpoint. */
 async function connectionsAt({ id }: Forwarding): Promise<Map<string, number>> {
   const counts = await plane.counters();
   const own = counts.filter(({ service }) => service === servicePortKey(id));
@@ -87,7 +87,7 @@ function assertSpread(spread: readonly number[], count: number): void {
 }
 
 describe('session affinity under a flood of clients of one Service', () => {
-  it('keeps the clients of another Service, and spreads those that find no room', async (t) => {
+  it('keeps the clients of another Service, and balances those that find no room', async (t) => {
     const first = await endpointsOf(QUIET, 30_000);
     assert.ok(!first.includes(''), 'each connection was counted');
     assertSpread(await spreadOf(1000, FLOOD), FLOOD);

@@ -6,7 +6,7 @@ import type { Transaction } from './transaction.ts';
 export class PlanProgress {
   readonly #plan: RowPlan;
   readonly #owner: string;
-  /** Of what the kernel has acknowledged. */
+  /** Progress that the kernel has acknowledged. */
   #done: Position = { step: 0, offset: 0 };
 
   constructor(owner: string, plan: RowPlan) {
@@ -18,7 +18,7 @@ export class PlanProgress {
     return this.#plan;
   }
 
-  /** Hands over what comes next, about so many elements; gives how far that is. */
+  /** Emits the next elements, about this many; returns the new position. */
   next(transaction: Transaction, mostElements: number): Position {
     let room = mostElements;
     let { step, offset } = this.#done;

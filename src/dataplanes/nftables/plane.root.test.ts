@@ -35,7 +35,7 @@ const THEIRS = `add table inet theirs
 const DESIRED = { facts: FACTS, rows: ROWS };
 
 describe('the nftables plane', () => {
-  it('makes an empty kernel right, and finds it right without a write', async () => {
+  it('writes all rows to an empty kernel, and then finds them right without a write', async () => {
     const plane = newPlane();
     const first = await bring(plane, DESIRED);
     assert.deepEqual([...first.right], []);
@@ -48,7 +48,7 @@ describe('the nftables plane', () => {
     await assertIs(plane, DESIRED);
   });
 
-  it('says whether its tables are there', async () => {
+  it('reports whether its tables are there', async () => {
     const plane = newPlane();
     const attached = async (): Promise<boolean[]> =>
       (await plane.attachments()).map(({ isAttached }) => isAttached);
@@ -59,7 +59,7 @@ describe('the nftables plane', () => {
     assert.deepEqual(await attached(), [true, false]);
   });
 
-  it('makes the table that render prints, byte for byte', async () => {
+  it('creates the table that render prints, byte for byte', async () => {
     await bring(newPlane(), DESIRED);
     for (const family of TABLE_FAMILIES) {
       assert.equal(listTable(family), renderTable(tableContent(DESIRED, family)));
@@ -82,7 +82,7 @@ describe('the nftables plane', () => {
     }
   });
 
-  it('takes away what an earlier process did for clients that are not served', async () => {
+  it('removes what an earlier process wrote for clients that are not served', async () => {
     await bring(newPlane(), DESIRED);
     const desired = { facts: { ...FACTS, clientInterfaces: [] }, rows: ROWS };
     const { right } = await newPlane().inspect(desired, 'everything');
@@ -93,20 +93,20 @@ describe('the nftables plane', () => {
     }
   });
 
-  it('adopts what an earlier process has left, without a write', async () => {
+  it('adopts the tables of an earlier process without a write', async () => {
     await bring(newPlane(), DESIRED);
     const before = listEverything();
     const plane = newPlane();
     const { right, writeCount } = await plane.inspect(DESIRED, 'everything');
     assert.deepEqual([right.size, writeCount], [ROWS.length, 0]);
     assert.equal(listEverything(), before);
-    // And knows enough of it to go on: shared elements are counted, classes known.
+    // And tracks enough of it to continue: shared elements are counted, classes known.
     const [, ...rest] = ROWS;
     await plane.apply([change(ROWS[0] ?? 'absent', undefined)]);
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: rest }), []);
   });
 
-  it('removes what belongs to no row, of an earlier process too', async () => {
+  it('removes leftovers of no row, also of an earlier process', async () => {
     await bring(newPlane(), DESIRED);
     const plane = newPlane();
     const rows = ROWS.slice(0, 3);
@@ -115,7 +115,7 @@ describe('the nftables plane', () => {
     await assertIs(plane, { facts: FACTS, rows }, classesOf(ROWS));
   });
 
-  it('leaves nothing behind, and can begin again', async () => {
+  it('leaves nothing behind, and can start again', async () => {
     nft(THEIRS);
     const before = listEverything();
     const plane = newPlane();
@@ -132,7 +132,7 @@ describe('the nftables plane', () => {
     await assertIs(plane, DESIRED);
   });
 
-  it('makes a table of another shape anew', async () => {
+  it('recreates a table of another shape', async () => {
     nft(`add table ip fairlead
          add set ip fairlead frontends { type ipv4_addr; }
          add table ip6 fairlead
@@ -143,7 +143,7 @@ describe('the nftables plane', () => {
     await assertIs(plane, DESIRED);
   });
 
-  it('takes other facts without a write of rows', async () => {
+  it('applies other facts without a write of rows', async () => {
     const plane = newPlane();
     await bring(plane, DESIRED);
     for (const facts of OTHER_FACTS) {
@@ -155,7 +155,7 @@ describe('the nftables plane', () => {
     assert.equal(plane.writtenCount, written, 'the same facts again are no change');
   });
 
-  it('takes other facts in an inspection of what was reported as well', async () => {
+  it('applies other facts also in an inspection of reported changes', async () => {
     const plane = newPlane();
     await bring(plane, DESIRED);
     const [facts = FACTS] = OTHER_FACTS;
@@ -167,7 +167,7 @@ describe('the nftables plane', () => {
     await assert.rejects(newPlane().apply([]), { code: 'NFT_NOT_INSPECTED' });
   });
 
-  it('names the row that the kernel rejected, and has written none', async () => {
+  it('names the row that the kernel rejected, and writes none', async () => {
     const plane = newPlane();
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
     nft('add element ip fairlead frontends { 10.96.0.4 . tcp . 80 : 0x07 }');
@@ -256,7 +256,7 @@ const RECIPE: fc.Arbitrary<RowRecipe> = fc
     ...(ranges === undefined ? {} : { allowedSources: ranges }),
   }));
 
-/** A change of a row: to what a recipe says, or to nothing. */
+/** A change of a row: to what a recipe describes, or to nothing. */
 interface Step {
   readonly recipe: RowRecipe;
   readonly isRemoval: boolean;

@@ -46,8 +46,8 @@ export interface NftablesPlaneOptions {
 }
 
 /**
- * The data plane on nftables: one table a family with a fixed number of chains, in which Services
- * are elements of maps. What it costs to change a Service does not depend on how many there are.
+ * The data plane on nftables: one table per family with a fixed number of chains, in which Services
+ * are elements of maps. The cost of changing a Service does not depend on how many there are.
  */
 export class NftablesPlane implements DataPlane {
   readonly mode = 'nftables';
@@ -66,11 +66,11 @@ export class NftablesPlane implements DataPlane {
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
     const suspects = this.#suspects;
-    // What is reported from now on is for the next inspection.
+    // Changes reported from now on are for the next inspection.
     this.#suspects = new Suspects();
     const kernel = { connection: this.#kernel, knowledge: this.#knowledge };
     const { facts, present } = this.#knowledge;
-    // Rows that were found wrong and are not written yet differ in more than what was reported.
+    // Rows that were found wrong and are not written yet differ in more than the reported changes.
     const isWritten = present.size === 0 && this.#largeRows.isEmpty;
     const isCertain = facts !== undefined && isWritten && suspects.scope !== 'everything';
     try {

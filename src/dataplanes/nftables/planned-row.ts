@@ -52,7 +52,7 @@ export function settleRow(knowledge: Knowledge, row: PlannedRow): void {
   if (row.after === undefined) numbers.rows.release(row.key);
 }
 
-/** What the kernel had of a row before its change was begun. */
+/** What the kernel had of a row before its change was started. */
 export function presentBefore(knowledge: Knowledge, row: PlannedRow): Present {
   if (row.found) return row.found;
   const parts = partsOf(row.before, knowledge.numbers);

@@ -1,9 +1,9 @@
 import { MOST_CLIENTS_OF_A_LIST } from './sets.ts';
 
 /**
- * How many new clients of one list may be remembered: a bucket of half the quota, which fills again
- * within the time-out. So within any time-out at most the quota is added, and as what is older has
- * been forgotten, no more than the quota is ever remembered.
+ * The affinity quota of one list: a token bucket of half the quota, which refills within the
+ * timeout. So within any timeout at most the quota is added, and because older entries have
+ * expired, no more than the quota is ever stored.
  */
 const BURST = MOST_CLIENTS_OF_A_LIST / 2;
 const SECONDS_PER_DAY = 86_400;

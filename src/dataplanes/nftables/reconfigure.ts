@@ -8,7 +8,7 @@ import { knownClasses, type TableState } from './state.ts';
 import { writeRules } from './structure.ts';
 import { ruleText } from './text-printer.ts';
 
-/** Rewrites the chains that say something else than before, and no other. */
+/** Rewrites the chains that differ, and no other. */
 export function reconfigure(
   batch: NftBatch,
   of: {

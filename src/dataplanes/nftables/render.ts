@@ -11,7 +11,7 @@ import { ruleText } from './text-printer.ts';
 /** How `nft` begins a further line of elements. */
 const NEXT_LINE = ',\n\t\t\t     ';
 
-/** What `nft list table` prints of a table that was made from nothing (nft 1.0.6). */
+/** The output of `nft list table` for a newly created table (nft 1.0.6). */
 export function renderTable(content: TableContent): string {
   const { family, elements, chains } = content;
   const sets = setSpecs(family).map((spec) =>
@@ -39,7 +39,7 @@ function setText(spec: SetSpec, elements: readonly SetElement[]): string {
   ]);
 }
 
-/** An element as `nft` prints it, nothing counted yet. */
+/** An element as `nft` prints it, with counters of zero. */
 export function elementText(spec: SetSpec, element: SetElement): string {
   const counter = spec.hasCounters ? ' counter packets 0 bytes 0' : '';
   const comment = element.comment === undefined ? '' : ` comment "${shortened(element.comment)}"`;

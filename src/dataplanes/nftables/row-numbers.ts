@@ -3,11 +3,11 @@ import { ROW_BITS } from './groups.ts';
 import { Numbers } from './numbers.ts';
 import { SOURCE_LIST_BITS } from './source-ranges.ts';
 
-/** Numbers of what rows are made of: of service ports, and of lists of source ranges. */
+/** Numbers of service ports and of lists of source ranges. */
 export interface RowNumbers {
   readonly rows: Numbers;
   readonly sources: Numbers;
-  /** What lists are made of, kept for as long as the Service that says so. */
+  /** The contents of lists, cached for as long as the Service that has them. */
   readonly sourceLists: SourceLists;
 }
 

@@ -23,9 +23,9 @@ export type Step =
   | { readonly do: 'want' | 'unwant'; readonly elements: readonly SharedElement[] };
 
 /**
- * What makes one state of a row of another, in an order in which it can be done bit by bit: what is
- * led to is written before what leads there, and removed after it. A packet in between meets
- * the old endpoints or the new ones.
+ * The changes from one state of a row to another, in an order in which they can be applied in
+ * parts: an element is written before those that refer to it, and removed after them. A packet in
+ * between goes to the old endpoints or the new ones.
  */
 export interface RowPlan {
   readonly steps: readonly Step[];
@@ -150,7 +150,7 @@ function elementSteps(changes: readonly Omit<ListChange, 'settle'>[]): Step[] {
   return steps;
 }
 
-/** Never more than one transaction has, so that the order of its elements means nothing. */
+/** Never more than one transaction holds, so that the order of its elements does not matter. */
 const SMALL_ROW = 1000;
 
 function isSmallAndNew(changes: readonly Omit<ListChange, 'settle'>[]): boolean {

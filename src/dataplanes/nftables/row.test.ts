@@ -58,7 +58,7 @@ const VIEW: fc.Arbitrary<NodeView> = fc
   }));
 
 describe('a row', () => {
-  it('can be said in nftables whatever the policy decides', () => {
+  it('can be expressed in nftables for every outcome', () => {
     const treatments = new Set<string>();
     fc.assert(
       fc.property(SERVICE, SLICE, VIEW, (service, slice, view) => {
@@ -81,7 +81,7 @@ describe('a row', () => {
     assert.deepEqual([...treatments].sort(), all, 'every treatment has been needed');
   });
 
-  it('has nothing in the kernel for an address that it lost', () => {
+  it('has no elements for an address that another Service owns', () => {
     const [first, ...rest] = row().frontends;
     assert.ok(first);
     const lost = {
@@ -95,7 +95,7 @@ describe('a row', () => {
     assert.deepEqual(partsOf(lost, newRowNumbers()), partsOf(without, newRowNumbers()));
   });
 
-  it('gives its number back, and the number is free for another then', () => {
+  it('releases its number, which another row can then use', () => {
     const numbers = new Numbers(4);
     for (let round = 0; round < 100; round++) {
       const name = `row ${round}`;
@@ -106,7 +106,7 @@ describe('a row', () => {
     }
   });
 
-  it('keeps the number that the kernel has for it, unless another has it', () => {
+  it('keeps the number that the kernel has for it, unless another row has it', () => {
     const numbers = new Numbers();
     numbers.adopt('a', 7);
     numbers.adopt('b', 7);

@@ -29,7 +29,7 @@ export interface SourceList {
 
 /** Everything that the kernel must have for a row. */
 export interface RowParts {
-  /** Without those of its lists, of which there may be very many. */
+  /** Without those of its lists, which may be very many. */
   readonly elements: readonly RowElement[];
   readonly lists: readonly EndpointListParts[];
   readonly shared: readonly SharedElement[];
@@ -49,8 +49,8 @@ export function partsOf(row: Forwarding | undefined, numbers: RowNumbers): RowPa
 }
 
 /**
- * What of a row depends on its endpoints. Of a row with thousands of addresses that is little, and
- * all there is to compare when the addresses are those it had before.
+ * The part of a row that depends on its endpoints. In a row with thousands of addresses that is
+ * little, and all there is to compare when the addresses are unchanged.
  */
 export function endpointPartsOf(row: Forwarding, numbers: RowNumbers): RowParts {
   const parts = new Parts(row, numbers);
@@ -60,10 +60,10 @@ export function endpointPartsOf(row: Forwarding, numbers: RowNumbers): RowParts 
   return parts.finish();
 }
 
-/** What forwarding comes down to for the three kinds of clients. */
+/** The outcomes for the three source classes. */
 interface Plan {
   readonly treatment: Exclude<Treatment, 'pick' | 'choose' | 'short'>;
-  /** Undefined: only the cluster list is used, by those who are led there. */
+  /** Undefined: only the cluster list is used, by the source classes that lead there. */
   readonly list: EndpointList | undefined;
 }
 
@@ -124,7 +124,7 @@ class Parts {
     if (frontend.allowedSources) this.#limit(frontend.allowedSources, key);
   }
 
-  /** The group that a frontend leads to, with all that belongs to it; undefined: to none. */
+  /** The group that a frontend leads to, with all of its elements; undefined: none. */
   addGroup({ kind, outcomes }: Frontend): number | undefined {
     const where: Where = kind === 'node-port' ? 'nodeport' : 'service';
     const known = this.#groups[where].get(outcomes);
@@ -146,7 +146,7 @@ class Parts {
     return group;
   }
 
-  /** What is done with a group: the class of it, and the list that it goes to. */
+  /** The treatment of a group: its class, and the list that it leads to. */
   #say(of: {
     where: Where;
     listOf: ListOf;
@@ -211,7 +211,7 @@ class Parts {
   }
 }
 
-/** Of most rows no endpoint is on this node, and they need no list. */
+/** Most rows have no endpoint on this node, and need no list. */
 function localAddresses({ clusterEndpoints, localEndpoints }: Forwarding): Iterable<Binary> {
   let found: Set<Binary> | undefined;
   for (const endpoints of [clusterEndpoints, localEndpoints]) {
@@ -224,7 +224,7 @@ function localAddresses({ clusterEndpoints, localEndpoints }: Forwarding): Itera
   return found ?? [];
 }
 
-/** Undefined: nobody is forwarded. */
+/** Undefined: no source class is forwarded. */
 function planOf(outcomes: Frontend['outcomes'], row: Forwarding): Plan | undefined {
   const { pod, host, outside } = outcomes;
   const pattern = letter(pod) + letter(host) + letter(outside);

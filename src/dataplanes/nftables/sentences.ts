@@ -7,7 +7,7 @@ import { durationText } from './text-printer.ts';
 type Do = Statement['do'];
 type Teller<K extends Do> = (statement: Extract<Statement, { do: K }>) => Clause;
 
-/** What each rule of a chain does with a packet, in sentences without their full stops. */
+/** The effect of each rule of a chain on a packet, in sentences without their full stops. */
 export function ruleSentences(rules: readonly Rule[]): string[] {
   return rules.map((rule, index) => {
     const before = rules[index - 1];

@@ -19,8 +19,8 @@ export const TABLES: Readonly<Record<TableFamily, TableRef>> = {
 };
 
 /**
- * Elements of these belong to a single row. Where a packet is looked up first comes first: an
- * element that leads somewhere is removed before what it leads to, and written after it.
+ * Elements of these belong to a single row. In the order of a packet's lookups: an element is
+ * removed before those it refers to, and written after them.
  */
 export const ROW_SETS = [
   'frontends',
@@ -67,11 +67,13 @@ export type RowSet = (typeof ROW_SETS)[number];
 export type SharedSet = (typeof SHARED_SETS)[number];
 export type ClassSet = (typeof CLASS_SETS)[number];
 
-/** Clients that can be remembered at once. One more is forwarded to a random endpoint, and not remembered. */
+/** Affinity entries in total. The next client is forwarded to a random endpoint, and not stored. */
 export const MOST_CLIENTS = 262_144;
-/** Clients that one list of endpoints may have remembered: an eighth, so that one Service leaves room. */
+/**
+ * Affinity entries of one list of endpoints: an eighth, so that one Service leaves room for others.
+ */
 export const MOST_CLIENTS_OF_A_LIST = 32_768;
-/** Lists with affinity that can be asked for at once; clients of one more are not remembered. */
+/** Lists with affinity in use at once; clients of one more are not stored. */
 const MOST_STICKY_LISTS = 65_536;
 
 export function frontendFields(family: TableFamily): readonly Field[] {

@@ -1,7 +1,7 @@
 /**
- * How many slots a draw is made from. A modulus is part of a rule, and a chain for every number of
- * endpoints would let anybody make thousands of chains. So small lists have a size of their own, and
- * larger ones share steps of a half: a draw beyond the end of the list is repeated.
+ * The number of slots that a draw is made from. A modulus is part of a rule, and a chain for every
+ * number of endpoints would let any user create thousands of chains. So small lists have their
+ * exact size, and larger ones share steps of a half: a draw beyond the end of the list is repeated.
  */
 const EXACT_UP_TO = 16;
 

@@ -4,20 +4,20 @@ import { endpointValue } from './keys.ts';
 import { memberId, memberIds } from './numbers.ts';
 
 /**
- * Up to so many endpoints, slots follow the order of the list, which is sorted: the same cluster
+ * Up to this many endpoints, slots follow the order of the list, which is sorted: the same cluster
  * gives the same table. In a longer list an endpoint keeps its slot for as long as it can, or one
  * that goes would move all those behind it.
  */
 export const LONGEST_SORTED_LIST = 64;
 
-/** Who is in a slot. */
+/** The endpoint in a slot. */
 export interface Member {
   readonly value: Binary;
-  /** What clients are remembered by; 0 in a list without affinity. */
+  /** The value stored for clients; 0 in a list without affinity. */
   readonly id: number;
 }
 
-/** What becomes of the slots of a list, without touching those that stay as they are. */
+/** The new slots of a list, with unchanged endpoints in their old slots. */
 export interface SlotEdit {
   /** Slot to its new member; one past the end of the list is added. */
   readonly put: ReadonlyMap<number, Member>;
@@ -37,7 +37,7 @@ export class SlotOrder {
     for (const [slot, { value }] of this.#members.entries()) this.#slots.set(value, slot);
   }
 
-  /** As a list has them that was never changed. */
+  /** The slots of a list that was never changed. */
   static sorted(endpoints: readonly Endpoint[], isSticky: boolean): SlotOrder {
     return new SlotOrder(sortedMembers(endpoints, isSticky), isSticky);
   }

@@ -6,19 +6,19 @@ import { hostNumber } from './keys.ts';
 
 /**
  * Source ranges are elements of a hash set, keyed by their list, their prefix length and their
- * prefix, and a rule for each prefix length looks for the source there. A set of intervals would
- * need one rule, and costs the kernel more with every range that anybody has: with 12,000 of them
- * half a millisecond for each that is deleted.
+ * prefix, and one rule per prefix length looks the source up there. An interval set would need one
+ * rule, but its cost for the kernel grows with all ranges of all Services: with 12,000 of them half
+ * a millisecond for each deletion.
  */
 const STEP: Readonly<Record<TableFamily, number>> = { ip: 2, ip6: 4 };
 const WIDTH: Readonly<Record<TableFamily, number>> = { ip: 32, ip6: 128 };
-/** What people write is asked for first. */
+/** Common prefix lengths come first. */
 const USUAL: Readonly<Record<TableFamily, readonly number[]>> = {
   ip: [32, 24, 16, 8],
   ip6: [64, 48, 128, 56, 32],
 };
 
-/** Lists have so many bits of a number, and prefix lengths the rest. */
+/** Lists have this many bits of a number, and prefix lengths the rest. */
 export const SOURCE_LIST_BITS = 24;
 
 /** Every prefix length that has a rule, in the order of the rules. Others are split into the next. */
@@ -28,7 +28,7 @@ export function prefixLevels(family: TableFamily): readonly number[] {
   return [...new Set([...USUAL[family], ...all])];
 }
 
-/** What is looked up for a source: the list's number with the prefix length in its highest byte. */
+/** The lookup key of a source: the list's number with the prefix length in its highest byte. */
 export function levelBits(level: number): number {
   return (level << SOURCE_LIST_BITS) >>> 0;
 }
@@ -55,7 +55,10 @@ export function levelOf(prefixLength: number, family: TableFamily): number {
   return Math.max(step, Math.ceil(prefixLength / step) * step);
 }
 
-/** All prefixes of a length that a shorter one holds. What differs is in one byte: levels see to it. */
+/**
+ * All prefixes of a length within a shorter one. They differ in one byte only, because of the
+ * levels.
+ */
 function splitPrefix(first: Binary, from: number, to: number): Binary[] {
   if (from === to) return [first];
   const at = (to - 1) >> 3;

@@ -3,14 +3,14 @@ import type { Binary } from '../../linux/nftables/userdata.ts';
 import { type Class, classChainNames, classId, classSetOf } from './classes.ts';
 import { CLASS_SETS, type ClassSet, SHARED_SETS, type SharedSet } from './sets.ts';
 
-/** What must be known of a table of the kernel to translate a change without reading the table. */
+/** The state of a kernel table that is needed to translate a change without reading the table. */
 export interface TableState {
   readonly family: TableFamily;
   /** Classes that have their chain. A full inspection removes the unused ones. */
   readonly classes: Readonly<Record<ClassSet, Map<number, Class>>>;
   /** Chains of classes; several treatments share the one that picks. */
   readonly chains: Set<string>;
-  /** How many rows want an element; of source ranges, whether it is there. */
+  /** How many rows use an element; for source ranges, whether it is there. */
   readonly wanted: Readonly<Record<SharedSet, Map<Binary, number>>>;
   /** How many rows use a list of source ranges, by its number. */
   readonly sourceLists: Map<number, number>;

@@ -2,7 +2,7 @@ import type { PodDetection } from '../contract.ts';
 import type { ListOf } from './groups.ts';
 import type { ClassSet, SetName } from './sets.ts';
 
-/** Which key a packet is looked up with: the address it was sent to, or the node port alone. */
+/** The lookup key of a packet: its destination address, or the node port alone. */
 export type Where = 'service' | 'nodeport';
 
 /** How a packet comes to a list: by which key, and to which list of its group. */
@@ -12,8 +12,8 @@ export interface Way {
 }
 
 /**
- * What a rule does, step by step. One model with two printers: netlink, which the kernel gets, and
- * text, which is what `nft list` shows of it.
+ * The statements of a rule. One model with two printers: netlink for the kernel, and text as `nft
+ * list` shows it.
  */
 export type Statement =
   | { readonly do: 'match-new' }
@@ -41,8 +41,8 @@ export type Statement =
   | { readonly do: 'leave' }
   | { readonly do: 'jump' | 'goto'; readonly chain: string }
   /**
-   * Looks up the group of a frontend and the class of the group, and goes to the chain of the class.
-   * `as`: not of the group itself, but of the entry that says how to go on from there.
+   * Looks up the group of a frontend and the class of the group, and goes to the chain of the
+   * class. `as`: not of the group itself, but of the entry for its next step.
    */
   | {
       readonly do: 'classify';
@@ -52,11 +52,11 @@ export type Statement =
     }
   /** Translates to an endpoint drawn at random. */
   | { readonly do: 'translate'; readonly way: Way; readonly slotCount: number }
-  /** Translates to the endpoint that the client had before, if it is still one. */
+  /** Translates to the endpoint that the client had before, if it still exists. */
   | { readonly do: 'return'; readonly way: Way; readonly seconds: number }
-  /** Goes on only while the list may have more clients remembered. */
+  /** Continues only while the list is below its affinity quota. */
   | { readonly do: 'match-room'; readonly way: Way; readonly seconds: number }
-  /** Remembers an endpoint drawn at random for the client, and leaves the chain. */
+  /** Stores a randomly drawn endpoint for the client, and leaves the chain. */
   | { readonly do: 'choose'; readonly way: Way; readonly slotCount: number };
 
 export interface Rule {

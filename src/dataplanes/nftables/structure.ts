@@ -23,7 +23,7 @@ export interface StoredStructure {
   readonly sets: readonly StoredSet[];
 }
 
-/** What a rule is recognised by when it is read back. */
+/** The fingerprint of a rule, for comparing it when it is read back. */
 function fingerprint(rule: Rule, family: TableFamily): Binary {
   const text = `${LAYOUT_VERSION} ${ruleText(rule, family)}`;
   return hash('sha256', text, 'buffer').toString('latin1', 0, FINGERPRINT_BYTES);
@@ -45,8 +45,8 @@ export function writeRules(batch: NftBatch, family: TableFamily, chain: Chain): 
 }
 
 /**
- * A set of another shape, or a base chain at another place, cannot be changed: the whole table has
- * to be made anew. It happens with the table of another version of the program.
+ * A set of another shape, or a base chain at another hook or priority, cannot be changed: the whole
+ * table must be recreated. It happens with the table of another version of the program.
  */
 export function mustBeRebuilt(
   stored: StoredStructure,
@@ -105,8 +105,8 @@ export function compareStructure(
 }
 
 /**
- * The rules of a chain that differs, as they should be and as they are. The kernel's are known by
- * their fingerprints: of one that no wanted rule has, only whose it is can be said.
+ * The desired and actual rules of a chain that differs. The kernel's rules are known by their
+ * fingerprints: for one that matches no desired rule, only its owner can be reported.
  */
 export function chainTexts(
   stored: StoredStructure,

@@ -28,7 +28,7 @@ export class Suspects {
     const set = event.name as ManagedSet;
     const isElements = event.kind === 'elements';
     if (isElements && MANAGED_SETS.includes(set)) this.#noteElements(event, set);
-    // Elements went with their set, and nothing was told of them.
+    // Elements are deleted with their set, without events of their own.
     else if (event.change === 'deleted' && (event.kind === 'table' || event.kind === 'set')) {
       this.noteEverything();
     } else if (this.#scope === 'nothing') this.#scope = 'structure';

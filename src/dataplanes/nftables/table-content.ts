@@ -11,7 +11,7 @@ import { CLASS_SETS, type SetName } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
 import { classElement } from './transaction.ts';
 
-/** Everything that a table holds, as data: what the kernel gets, and what `render` prints. */
+/** All contents of a table, as data: for the kernel, and for `render`. */
 export interface TableContent {
   readonly family: TableFamily;
   readonly elements: ReadonlyMap<SetName, readonly SetElement[]>;
@@ -31,7 +31,7 @@ export function tableContent(
   const put = (set: SetName, element: SetElement) => {
     const list = lists.get(set) ?? new Map<string, SetElement>();
     lists.set(set, list);
-    // Several rows may want a shared one; who came first has it.
+    // Several rows may use a shared one; the first has it.
     if (!list.has(element.key)) list.set(element.key, element);
   };
   const ofRows: Class[] = [];

@@ -24,7 +24,7 @@ const DESIRED = { facts: FACTS, rows: ROWS };
 const entrance = () => run(['nft', 'list', 'chain', 'ip', 'fairlead', 'nat-output']);
 
 describe('a table of an earlier version', () => {
-  it('serves until every row is in the new maps, and is gone then', async () => {
+  it('serves until every row is in the new maps, and is then deleted', async () => {
     nft(EARLIER);
     const plane = newPlane();
     const inspection = await plane.inspect(DESIRED, 'everything');
@@ -42,7 +42,7 @@ describe('a table of an earlier version', () => {
     await assertIs(plane, DESIRED);
   });
 
-  it('tells when it can go', async () => {
+  it('reports when it can be deleted', async () => {
     nft(EARLIER);
     const plane = newPlane();
     const told: string[] = [];

@@ -1,7 +1,9 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 
-/** After that the rules of an earlier version go in any case: a row may never be accepted. */
+/**
+ * After this the rules of an earlier version are deleted in any case: a row may never be accepted.
+ */
 const LONGEST_MS = 60_000;
 
 /** Rows that are still to be written before the rules of an earlier version can go. */

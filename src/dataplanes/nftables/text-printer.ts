@@ -27,7 +27,7 @@ export function ruleText(rule: Rule, family: TableFamily): string {
   return [...statements, ...comment].join(' ');
 }
 
-/** What the detour through the packet mark looks like (see netlink-printer.ts). */
+/** The text of the detour through the packet mark (see netlink-printer.ts). */
 const RESTORED = 'meta mark set meta mark';
 
 const PRINTERS: { readonly [K in Do]: Printer<K> } = {
@@ -103,7 +103,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   },
 };
 
-/** The highest bit alone is to `nft` a prefix of length one. */
+/** `nft` prints the highest bit alone as a prefix of length one. */
 function markedText(mark: number): string {
   if (mark === 2 ** 31) return `meta mark != ${markText(0)}/1`;
   return `meta mark & ${markText(mark)} != ${markText(0)}`;
@@ -159,7 +159,7 @@ export function markText(mark: number): string {
   return `0x${(mark >>> 0).toString(16).padStart(8, '0')}`;
 }
 
-/** `3h`, `1m30s`, `2d4h`: without what is nought. */
+/** `3h`, `1m30s`, `2d4h`: without parts that are zero. */
 export function durationText(totalSeconds: number): string {
   const units = [
     ['d', 86_400],

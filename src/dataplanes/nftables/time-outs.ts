@@ -1,7 +1,8 @@
 /**
- * Steps that affinity time-outs are rounded up to. A time-out is part of a rule: a chain for every
- * number of seconds that a Service may ask for would be 86,400 of them. Each step holds up to its
- * limit; what people write (10 s, 5 min, 3 h) is exact, and nothing is lengthened by more than a sixth.
+ * Steps that affinity timeouts are rounded up to. A timeout is part of a rule: a chain for every
+ * number of seconds that a Service may request would be 86,400 of them. Each step applies up to its
+ * limit; common values (10 s, 5 min, 3 h) are exact, and no timeout is lengthened by more than a
+ * sixth.
  */
 const STEPS = [
   { limitSeconds: 60, stepSeconds: 1 },

@@ -36,7 +36,7 @@ const RECIPE: fc.Arbitrary<RowRecipe> = fc
     ...(ranges === undefined ? {} : { allowedSources: ranges }),
   }));
 
-/** What several rows want in the kernel, apart from classes. */
+/** The kernel elements of several rows, apart from classes. */
 function wantedElements(rows: Iterable<Forwarding>, of: Knowledge): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const each of rows) {
@@ -98,7 +98,7 @@ const STEPS = fc.uniqueArray(step, {
 
 for (const mostElements of [Number.POSITIVE_INFINITY, 7]) {
   describe(`a change written ${mostElements === 7 ? 'in parts' : 'whole'}`, () => {
-    it('leaves what the rows want and nothing else, whatever was there before', () => {
+    it('leaves the elements of the rows and nothing else, from any state', () => {
       fc.assert(
         fc.property(fc.array(STEPS, { maxLength: 8 }), (transactions) => {
           const knowledge = new Knowledge();
@@ -130,7 +130,7 @@ for (const mostElements of [Number.POSITIVE_INFINITY, 7]) {
   });
 }
 
-describe('what is written', () => {
+describe('a transaction', () => {
   const whole = { mostElements: Number.POSITIVE_INFINITY };
   const written = (knowledge: Knowledge, table: SimulatedTable) => {
     return (before: Forwarding | undefined, after: Forwarding) => {
@@ -142,7 +142,7 @@ describe('what is written', () => {
     };
   };
 
-  it('is what differs', () => {
+  it('has only what differs', () => {
     const put = written(new Knowledge(), new SimulatedTable());
     const [small, large] = [row({ endpointCount: 2 }), row({ endpointCount: 3 })];
     // Three frontends, two groups, two slots, the cluster IP, three classes.
@@ -154,7 +154,7 @@ describe('what is written', () => {
     assert.equal(put(large, small), 2 * 2 + 1);
   });
 
-  it('is as little for one endpoint of a thousand as for one of three, at 150 addresses too', () => {
+  it('is as small for one endpoint of a thousand as for one of three, at 150 addresses too', () => {
     const put = written(new Knowledge(), new SimulatedTable());
     const many = withAddresses(row({ endpointCount: 1000 }), 150);
     assert.equal(put(undefined, many), 153 + 2 + 1000 + 1 + 3);
@@ -166,7 +166,7 @@ describe('what is written', () => {
     assert.equal(put(many, other), 2);
   });
 
-  it('is as many elements as addresses and endpoints, not their product', () => {
+  it('has as many elements as addresses and endpoints, not their product', () => {
     for (const [addresses, endpoints] of [
       [10, 5000],
       [150, 1000],
@@ -183,7 +183,7 @@ function moved({ clusterEndpoints: [first] }: Forwarding): Endpoint {
   return { ...first, port: first.port + 1 };
 }
 
-/** With so many external addresses more. */
+/** With this many more external addresses. */
 function withAddresses(of: Forwarding, count: number): Forwarding {
   const [, balancer] = of.frontends;
   assert.ok(balancer);

@@ -11,7 +11,7 @@ import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './se
 import { addClass, count, hasClass, type TableState, wantedAfter } from './state.ts';
 import { writeChain, writeRules } from './structure.ts';
 
-/** Elements of one set, and whose they are; side by side, because a start has very many. */
+/** Elements of one set with their owners; in parallel arrays, because a start has very many. */
 interface OwnedElements {
   readonly owners: string[];
   readonly elements: RowElement[];
@@ -25,12 +25,12 @@ interface SharedChange {
 }
 
 /**
- * Changes of one table, gathered and then written set by set: deletions first, because what is put
- * in the place of something else has the same key.
+ * Changes of one table, collected and then written set by set: deletions first, because a
+ * replacement has the same key.
  */
 export class Transaction {
   readonly #state: TableState;
-  // A change touches two or three of the sets: the others get no list.
+  // A change affects two or three of the sets: the others get no list.
   readonly #deleted = new Map<RowSet, OwnedElements>();
   readonly #added = new Map<RowSet, OwnedElements>();
   readonly #shared = new Map<SharedSet, Map<Binary, SharedChange>>();
@@ -48,7 +48,7 @@ export class Transaction {
     for (const element of elements) put(this.#deleted, owner, element);
   }
 
-  /** Elements whose keys are there with other values. */
+  /** Elements whose keys exist with other values. */
   replace(owner: string, elements: readonly RowElement[]): void {
     this.delete(owner, elements);
     this.add(owner, elements);
@@ -169,7 +169,7 @@ function forEach(
   }
 }
 
-/** A chain that chooses comes back: what it chose is used by the rule behind. */
+/** A chain that chooses returns: the next rule uses its choice. */
 export function classElement(of: Class): SetElement {
   const code = of.treatment === 'choose' ? 'jump' : 'goto';
   return { key: hostNumber(classId(of)), verdict: { code, chain: classChain(of) } };

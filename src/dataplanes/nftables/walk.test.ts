@@ -46,7 +46,7 @@ describe('the way of a packet', () => {
     );
   });
 
-  it('ends where nobody serves', () => {
+  it('ends where there is no endpoint', () => {
     assert.deepEqual(pathsOf({ shape: 'no-endpoints' }), [
       'filter-input service-check refuse filter-forward',
       'filter-input service-check refuse filter-forward',
@@ -56,7 +56,7 @@ describe('the way of a packet', () => {
 });
 
 describe('the sentences', () => {
-  it('say something of every rule', () => {
+  it('cover every rule', () => {
     for (const family of ['ip', 'ip6'] as const) {
       for (const { name, rules } of tableContent({ facts: FACTS, rows: exampleRows() }, family)
         .chains) {
@@ -68,7 +68,7 @@ describe('the sentences', () => {
     }
   });
 
-  it('tell what a second rule is for', () => {
+  it('explain the purpose of a second rule', () => {
     const content = tableContent({ facts: FACTS, rows: [] }, 'ip');
     const pick = content.chains.find(({ name }) => name === 'pick/2');
     assert.deepEqual(ruleSentences(pick?.rules ?? []), [

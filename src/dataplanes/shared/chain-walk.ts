@@ -15,7 +15,10 @@ export interface Chains<Rule> {
   readonly concerns: (rule: Rule, visit: (chain: string) => boolean) => boolean;
 }
 
-/** The chains that a packet traverses from these hooks on, in order; without those that say nothing. */
+/**
+ * The chains that a packet traverses from these hooks on, in order; without those that have no
+ * sentence.
+ */
 export function walkChains<Rule>(
   hooks: readonly string[],
   chains: Chains<Rule>,

@@ -1,7 +1,7 @@
 /** A part of a rule in words: a condition for the rest, or an action. */
 export type Clause = { readonly when: string } | { readonly does: string };
 
-/** What rules of several modes say in the same words. */
+/** Phrases that several modes share. */
 export const SAID = {
   beginsConnection: 'it starts a connection',
   comesFromNode: 'it comes from this node itself',

@@ -5,9 +5,9 @@ export interface Polling {
   readonly firstRestMs: number;
   /** How long to rest after a poll of this cost. */
   readonly restMs: (costMs: number) => number;
-  /** What the cost is the difference of: a clock, or the processor time of this thread. */
+  /** The clock that measures the cost: wall time, or the processor time of this thread. */
   readonly spentMs: () => number;
-  /** Gives false if it could not poll, which says nothing about the cost of the next. */
+  /** Returns false if it could not poll, which predicts nothing about the cost of the next. */
   readonly poll: () => Promise<boolean>;
 }
 

@@ -5,7 +5,7 @@ import type { Netlink } from '../../linux/netlink/socket.ts';
 import { GenerationWatch } from '../../linux/nftables/generation-watch.ts';
 import { watchRuleEvents } from './rule-events.ts';
 
-/** Hears nothing until it is told to end. */
+/** Receives nothing until it is aborted. */
 const SILENT: Netlink = {
   portId: 1,
   send: async () => undefined,

@@ -11,7 +11,7 @@ interface Reported {
   noteEverything(): void;
 }
 
-/** Tells whether events that the kernel could not deliver were all of our own transactions. */
+/** Whether the events that the kernel could not deliver were all of our own transactions. */
 interface LossCheck {
   begin(): Promise<void>;
   noteForeignCommit(): void;
@@ -29,7 +29,7 @@ export interface RuleEventsOptions {
   readonly losses: LossCheck;
 }
 
-/** For a writer whose transactions cannot be counted: a loss may always be of another process. */
+/** For a writer whose transactions cannot be counted: any loss may hide another process. */
 export const EVERY_LOSS_COUNTS: LossCheck = {
   begin: async () => undefined,
   noteForeignCommit: () => undefined,

@@ -9,7 +9,9 @@ import { FlowReconciler } from '../reconciler.ts';
 
 /** Usually 3 to 11 ms. One walk of the kernel through 200,000 flows takes 46 to 91. */
 export const LONGEST_TURN_MS = 30;
-/** A neighbour or an interrupt can lengthen a turn, and the median of so many rounds is not moved by it. */
+/**
+ * Another process or an interrupt can lengthen an iteration; the median of these rounds ignores it.
+ */
 const ROUNDS = 5;
 const MOST_GROWTH_MB = 60;
 const MB = 1024 * 1024;
@@ -24,10 +26,9 @@ interface Turn {
 }
 
 /**
- * The longest turn of the event loop, in time of the processor and without collections of garbage.
- * By the clock it would be that of everybody on this machine: a walk through the kernel's flows
- * cannot be interrupted in many kernels, and other tests make them too. When garbage is collected,
- * and how long that takes, says nothing about what is measured here.
+ * The longest iteration of the event loop, in processor time and without GC pauses. Wall-clock time
+ * would include other processes: many kernels cannot interrupt a conntrack dump, and other tests
+ * dump too. When and how long garbage is collected is not what is measured here.
  */
 class TurnWatch {
   readonly #turns: Turn[] = [];
@@ -46,7 +47,7 @@ class TurnWatch {
 
   stop(): number {
     this.#stopped = true;
-    // Work without a break ends in the turn that it began in, which is this one.
+    // Work without a break ends in the iteration that it began in, which is this one.
     this.#note();
     this.#collections.push(...this.#observer.takeRecords());
     this.#observer.disconnect();
@@ -82,7 +83,7 @@ class TurnWatch {
 
 interface Measured {
   readonly result: FlowRun;
-  /** Of all turns together; as the longest one, time of the processor. */
+  /** The sum of all iterations; processor time, like the longest one. */
   readonly processorMs: number;
   readonly longestTurnMs: number;
 }
@@ -131,7 +132,7 @@ export async function measured(
   return { result, processorMs: (user + system) / 1000, longestTurnMs };
 }
 
-/** For a cause that changes nothing: of a few rounds, the longest turn is short in most. */
+/** For a cause that changes nothing: the longest iteration is short in most of a few rounds. */
 export async function measuredWithShortTurns(
   what: string,
   cause: (reconciler: FlowReconciler) => void,

@@ -3,7 +3,7 @@ import type { Flow } from '../../linux/conntrack/flow.ts';
 import { type FlowQuestion, passesFilter } from '../../linux/conntrack/question.ts';
 import { type NewFlow, newFlow } from '../../linux/conntrack/testing/insert.ts';
 
-/** A table of flows in memory, for a kernel that fails or lags on demand. */
+/** An in-memory conntrack table, for a kernel that fails or lags on demand. */
 export class FakeConntrack implements Conntrack {
   table: Flow[] = [];
   readonly questions: FlowQuestion[] = [];
@@ -29,7 +29,7 @@ export class FakeConntrack implements Conntrack {
   }
 }
 
-/** A flow as the kernel would tell of it. */
+/** A flow as the kernel reports it. */
 export function flow(about: Parameters<typeof newFlow>[0], more: Partial<Flow> = {}): Flow {
   const made: NewFlow = newFlow(about);
   const rest = { status: 0, id: 1, zone: 0, mark: 0, timeoutSeconds: 30, tcpState: undefined };

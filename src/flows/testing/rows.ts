@@ -33,7 +33,7 @@ export function row(sketch: RowSketch): Forwarding {
   };
 }
 
-/** What replaces one row by the next; undefined: no row. */
+/** The change from one row to the next; undefined: no row. */
 export function change(before: Forwarding | undefined, after: Forwarding | undefined): Change {
   const either = after ?? before;
   if (either === undefined) throw new Error('a change of nothing');

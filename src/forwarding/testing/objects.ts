@@ -2,7 +2,7 @@ import type { ServiceObject, SliceEndpoint, SliceObject } from '../../cluster/ob
 import type { NodeView } from '../model.ts';
 import { unknownNode } from './unknown-node.ts';
 
-/** Objects for tests: plain ones, of which a test changes what it is about. */
+/** Minimal objects for tests; each test overrides the fields it is about. */
 
 export function service(more: Partial<ServiceObject> = {}): ServiceObject {
   return {

@@ -11,13 +11,13 @@ function work(steps: number): () => void {
 }
 
 describe('compare()', () => {
-  it('tells work that is eight times as much from work that is the same', () => {
+  it('distinguishes work that is eight times as much from equal work', () => {
     assert.ok(compare({ small: work(4), large: work(4) }).times < 3);
     const { times, text } = compare({ small: work(4), large: work(32) });
     assert.ok(times > 4 && times < 16, text);
   });
 
-  it('counts work after something was waited for', async () => {
+  it('counts work after an await', async () => {
     const after = (some: () => void) => async (): Promise<void> => {
       await Promise.resolve();
       some();
@@ -28,7 +28,7 @@ describe('compare()', () => {
     assert.ok(many.median > few.median * 4, `${many.text}, ${few.text}`);
   });
 
-  it('is not saved by one good round, nor failed by one bad round', () => {
+  it('is not changed by a single fast or slow round', () => {
     const round = [1, 9, 9, 9, 9];
     assert.equal(figureOf(round).median, 9);
     assert.equal(figureOf(round.map((value) => 10 - value)).median, 1);

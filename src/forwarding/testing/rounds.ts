@@ -12,14 +12,14 @@ export interface Figure {
 }
 
 export interface Compared {
-  /** Of the medians. */
+  /** Computed from the medians. */
   readonly times: number;
   readonly text: string;
 }
 
 /**
- * How many times more of the processor the large work takes. The two alternate and medians are
- * compared: what disturbs some rounds moves neither, and what is slower is slower in most.
+ * The ratio of processor time, large work to small. The two alternate and medians are compared, so
+ * that a disturbance of a few rounds changes neither.
  */
 export function compare(of: { readonly small: () => void; readonly large: () => void }): Compared {
   const calls = { small: callsOfARound(of.small), large: callsOfARound(of.large) };
@@ -32,7 +32,7 @@ export function compare(of: { readonly small: () => void; readonly large: () => 
   return compared(small, large);
 }
 
-/** Of one call, for work that cannot alternate with other work. */
+/** For one call, for work that cannot alternate with other work. */
 export async function processorFigure(work: () => Promise<void>): Promise<Figure> {
   const rounds: number[] = [];
   while (rounds.length < ROUNDS) rounds.push(await roundMs(work));
@@ -78,7 +78,7 @@ function callsOfARound(work: () => void): number {
   return calls;
 }
 
-/** Of one call, and of this thread: what other processes do in the meantime does not count. */
+/** For one call, on this thread only: the load of other processes does not count. */
 function processorMs(work: () => void, calls: number): number {
   const before = process.threadCpuUsage();
   for (let call = 0; call < calls; call++) work();

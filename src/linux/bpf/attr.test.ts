@@ -8,7 +8,7 @@ import { Attr } from './attr.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-test('a buffer whose address was given stays while the argument is there', async () => {
+test('keeps a buffer alive while the attribute that has its address is alive', async () => {
   const attr = new Attr();
   const refs = [1024, 8].map((size, at) => {
     const bytes = Buffer.alloc(size);
@@ -26,11 +26,11 @@ test('a buffer whose address was given stays while the argument is there', async
   assert.equal(attr.heldBuffers(), 2);
 });
 
-test('names are cut, and of letters that the kernel takes', () => {
+test('truncates names and replaces characters that the kernel rejects', () => {
   const attr = new Attr().name(0, 'a-name/longer than the kernel takes');
   assert.equal(attr.bytes.toString('latin1', 0, 17), 'a_name_longer_t\0\0');
 });
 
-test('no bytes have no address', () => {
+test('gives an empty buffer no address', () => {
   assert.equal(new Attr().pointer(0, Buffer.alloc(0)).bytes.readBigUInt64LE(0), 0n);
 });

@@ -1,6 +1,6 @@
 import koffi from 'koffi';
 
-/** The kernel takes a longer one than it knows as long as the rest is zero. */
+/** The kernel accepts a longer one than it knows if the rest is zero. */
 const ATTR_BYTES = 144;
 
 /**

@@ -2,7 +2,10 @@ import type { Btf } from './btf.ts';
 import { INSTRUCTION_BYTES } from './instruction.ts';
 import type { CoreRelocation, FuncInfo, LineInfo } from './object.ts';
 
-/** What .BTF.ext says of the instructions of one section; `at` counts from the section's start. */
+/**
+ * The records of .BTF.ext for the instructions of one section; `at` counts from the section's
+ * start.
+ */
 export interface SectionNotes {
   readonly funcInfo: readonly FuncInfo[];
   readonly lineInfo: readonly LineInfo[];

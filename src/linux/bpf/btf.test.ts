@@ -52,7 +52,7 @@ const kernel = new Btf(
   ),
 );
 
-test('types are found by name, measured, and their members read', () => {
+test('finds types by name, with their sizes and members', () => {
   const id = kernel.find(BtfKind.struct, 'conn');
   assert.equal(id, 2);
   assert.equal(kernel.find(BtfKind.union, 'conn'), undefined);
@@ -66,7 +66,7 @@ test('types are found by name, measured, and their members read', () => {
   ]);
 });
 
-test("a module's types go on where the kernel's end, and use its strings and types", () => {
+test("continues the kernel's type and string numbers in a module", () => {
   const nameInModule = KERNEL_STRINGS.length;
   const module = new Btf(
     encode(

@@ -27,7 +27,7 @@ const MAGIC = 0xeb9f;
 const HEADER_BYTES = 24;
 export const TYPE_BYTES = 12;
 const POINTER_BYTES = 8;
-/** Of names around a type: `const volatile __u32` has four. */
+/** For modifiers around a type: `const volatile __u32` has four. */
 const MOST_DEPTH = 64;
 
 export interface BtfMember {
@@ -160,7 +160,7 @@ export class Btf {
     return { elementType: this.bytes.readUInt32LE(at), length: this.bytes.readUInt32LE(at + 8) };
   }
 
-  /** Bytes of one value; 0 for what has no size, such as a function. */
+  /** Bytes of one value; 0 for a type without a size, such as a function. */
   size(id: number): number {
     const of = this.resolve(id);
     switch (this.kind(of)) {

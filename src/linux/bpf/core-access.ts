@@ -1,10 +1,10 @@
 import { type Btf, BtfKind } from './btf.ts';
 
-/** A place in a struct as a source wrote it, by names: what stays true in another kernel. */
+/** A field of a struct as the source names it, which is stable between kernels. */
 export interface Access {
   readonly rootTypeId: number;
   readonly steps: readonly Step[];
-  /** Where the compiler had it. */
+  /** Where the compiler placed it. */
   readonly field: Field;
 }
 

@@ -56,7 +56,7 @@ export function fieldAnswer(btf: Btf, field: Field, question: number): number {
   }
 }
 
-/** The bytes to load for it. Of a bit field: the smallest aligned piece that holds all of it. */
+/** The bytes to load for it. For a bit field: the smallest aligned piece that holds all of it. */
 function reach(btf: Btf, field: Field): { byteOffset: number; byteSize: number } {
   let byteSize = btf.size(field.typeId);
   if (field.bitSize === 0) return { byteOffset: field.bitOffset / 8, byteSize };

@@ -4,11 +4,11 @@ import { codeAt, LOAD_64, setImmediate32, setOffset } from './instruction.ts';
 const CLASS = 0x07;
 const Class = { load: 1, store: 2, storeRegister: 3, alu32: 4, alu64: 7 } as const;
 const SIZE = 0x18;
-/** How an instruction says how many bytes it moves. */
+/** The size bits of a load or store instruction. */
 const SIZES: Readonly<Record<number, number>> = { 1: 0x10, 2: 0x08, 4: 0x00, 8: 0x18 };
 const LARGEST_OFFSET = 0x7fff;
 
-/** Whether the instruction moves bytes from or to memory. */
+/** Whether the instruction is a load or a store. */
 export function accessesMemory(code: Buffer, at: number): boolean {
   const kind = codeAt(code, at) & CLASS;
   return kind === Class.load || kind === Class.store || kind === Class.storeRegister;

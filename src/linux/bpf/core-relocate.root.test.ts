@@ -13,11 +13,11 @@ const place = ownPlace('core');
 enterOwnNetwork();
 after(() => place.leave());
 
-/** Versions of libbpf disagree on what stands where a function is missing that nobody calls. */
+/** Versions of libbpf differ in what they write for a missing function that is never called. */
 const DIFFER = new Set(['do_without']);
 
 for (const name of ['connect', 'conntrack', 'sockets']) {
-  test(`${name}: every instruction is what libbpf makes of it on this kernel`, () => {
+  test(`${name}: relocates every instruction as libbpf does on this kernel`, () => {
     const object = parseObject(compiled(name));
     const folder = join(place.pins, name);
     mkdirSync(folder);
@@ -39,7 +39,7 @@ for (const name of ['connect', 'conntrack', 'sockets']) {
   });
 }
 
-test('offsets, sizes and existence are those of the kernel that runs', () => {
+test('uses the offsets, sizes and existence of the running kernel', () => {
   const loaded = loadObject(parseObject(compiled('conntrack')), { programs: [{ name: 'learn' }] });
   try {
     loaded.programs.get('learn')?.testRun({ data: Buffer.alloc(64) });
@@ -57,7 +57,7 @@ test('offsets, sizes and existence are those of the kernel that runs', () => {
   }
 });
 
-test('a program can do without a function that the kernel lacks', () => {
+test('loads a program that does not need a function the kernel lacks', () => {
   const loaded = loadObject(parseObject(compiled('conntrack')), {
     programs: [{ name: 'do_without' }],
   });
@@ -66,7 +66,7 @@ test('a program can do without a function that the kernel lacks', () => {
   loaded.close();
 });
 
-test('functions of the kernel are called: an entry is made, then found', () => {
+test('calls kernel functions: inserts an entry, then looks it up', () => {
   const loaded = loadObject(parseObject(compiled('conntrack')), { programs: [{ name: 'track' }] });
   try {
     const mark = (): number | undefined =>

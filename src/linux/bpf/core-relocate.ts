@@ -24,9 +24,9 @@ interface Types {
 }
 
 /**
- * Puts the kernel's own offsets, sizes and numbers where the compiler put those of our headers.
- * What the kernel lacks is made unreachable code; gives the names of it, for the case that the
- * verifier finds a way there.
+ * Replaces the offsets, sizes and numbers of our headers by those of the running kernel. Code that
+ * uses something the kernel lacks is made to fail verification if reached; returns the names of it,
+ * for the verifier's error.
  */
 export function coreRelocate(program: AssembledProgram, types: Types): string[] {
   const lacking: string[] = [];
@@ -40,7 +40,7 @@ export function coreRelocate(program: AssembledProgram, types: Types): string[] 
   return lacking;
 }
 
-/** The name of what is missing, if it is and the code needs it. */
+/** The name of what is missing, if the code needs it. */
 function one(code: Buffer, relocation: CoreRelocation, types: Types): string | undefined {
   const { at, kind } = relocation;
   if (kind <= FieldQuestion.rightShift) return fieldOf(code, relocation, types);

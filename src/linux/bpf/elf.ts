@@ -21,7 +21,7 @@ export interface ElfSection {
   readonly size: number;
   /** Empty for a section of zeros. */
   readonly bytes: Buffer;
-  /** Of relocations: the section that they change. */
+  /** For relocations: the section that they change. */
   readonly about: number;
 }
 

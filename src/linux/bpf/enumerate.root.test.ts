@@ -16,7 +16,7 @@ const TIMES = 10;
 
 enterOwnNetwork();
 
-test('a link that is only being made is none yet', async () => {
+test('skips a link that is still being created', async () => {
   const object = parseObject(compiled('conntrack'));
   let looks = 0;
   for (let time = 0; time < TIMES; time++) {

@@ -45,7 +45,7 @@ export function openLinkById(id: number): BpfLink | undefined {
 
 function openById<T>(kind: ObjectKind, id: number, make: (fd: number) => T): T | undefined {
   const result = bpf(KINDS[kind].open, new Attr().u32(0, id));
-  // To attach a program takes some ten milliseconds, in which the link has its number already.
+  // Attaching a program takes some ten milliseconds, during which the link has its id already.
   if (result === -Errno.ENOENT || result === -Errno.EAGAIN) return undefined;
   return make(succeeded(`open the ${kind} ${id}`, result));
 }
@@ -76,7 +76,7 @@ function query(
   attr.pointer(16, programs).u32(24, MOST_ATTACHED);
   if (about.withLinks) attr.pointer(40, links);
   const result = bpf(Command.programQuery, attr);
-  // A device to which nothing was ever attached has no list.
+  // A device to which no program was ever attached has no list.
   if (result === -Errno.ENOENT) return { programs: [], links: [] };
   succeeded(`query the programs attached to ${where}`, result);
   const count = attr.readU32(24);

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('what we mounted is taken away when it is empty, and what others mounted never', () => {
+test('unmounts its own mount when it is empty, and never another', () => {
   const pins = join(folder, 'pins');
   makePinFolder(pins);
   mkdirSync(join(pins, 'maps'));
@@ -30,7 +30,7 @@ test('what we mounted is taken away when it is empty, and what others mounted ne
   run(['umount', folder]);
 });
 
-test('nothing is mounted over what others have', () => {
+test('does not mount over a folder that holds other files', () => {
   writeFileSync(join(folder, 'state'), '');
   makePinFolder(join(folder, 'deep/pins'));
   assert.ok(existsSync(join(folder, 'state')));
@@ -39,7 +39,7 @@ test('nothing is mounted over what others have', () => {
   releasePinFolder(join(folder, 'deep/pins'));
 });
 
-test('in a file system that is there nothing is mounted', () => {
+test('does not mount inside an existing bpf file system', () => {
   makePinFolder(folder);
   makePinFolder(join(folder, 'a/b'));
   assert.equal(unmountOwn(join(folder, 'a/b')), false);

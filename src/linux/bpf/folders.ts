@@ -9,7 +9,7 @@ const CGROUP2_FILE_SYSTEM = 0x63677270;
 const MS_NOSUID = 2;
 const MS_NODEV = 4;
 const MS_NOEXEC = 8;
-/** Whoever can open a pin can change what is behind it. */
+/** A process that can open a pin can change the object behind it. */
 const ONLY_ROOT = 0o700;
 
 /** Source of our mounts in the list of mounts. */
@@ -77,7 +77,7 @@ export function findCgroup2Root(ownMountPoint: string): string | undefined {
   return [...CGROUP_MOUNTS, ownMountPoint].find((folder) => isOfType(folder, CGROUP2_FILE_SYSTEM));
 }
 
-/** Takes away what we have mounted there, unless somebody else uses it; gives whether it did. */
+/** Unmounts what we have mounted there, unless it is in use; returns whether it did. */
 export function unmountOwn(mountPoint: string): boolean {
   if (ownerOfMount(mountPoint) !== OWN_MOUNT || !isUnused(mountPoint)) return false;
   return umount(mountPoint) === 0;

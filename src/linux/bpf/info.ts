@@ -76,7 +76,7 @@ function targetOf(info: Buffer): LinkTarget {
         attachType: info.readUInt32LE(24),
       };
     case LinkType.tcx:
-      // An ifindex of 0: the device has gone, and the link holds nothing any more.
+      // An ifindex of 0: the device is gone, and the link is detached.
       return { kind: 'tcx', ifindex: info.readUInt32LE(16), attachType: info.readUInt32LE(20) };
     case LinkType.iterator:
       return { kind: 'iterator' };
@@ -85,7 +85,7 @@ function targetOf(info: Buffer): LinkTarget {
   }
 }
 
-/** Larger than any kernel fills; what it does not know stays zero. */
+/** Larger than any kernel fills; fields that an older kernel lacks stay zero. */
 export function readInfo(what: string, fd: number, into = Buffer.alloc(MOST_INFO_BYTES)): Buffer {
   const attr = new Attr().u32(0, fd).u32(4, into.length).pointer(8, into);
   succeeded(`query ${what}`, bpf(Command.objectInfo, attr));

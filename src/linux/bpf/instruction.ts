@@ -4,9 +4,9 @@ export const INSTRUCTION_BYTES = 8;
 /** Takes two places; the second holds the upper half of the number. */
 export const LOAD_64 = 0x18;
 export const CALL = 0x85;
-/** What the source register of a load of 64 bits says that the number is. */
+/** Kinds of immediate of a 64-bit load, in its source register. */
 export const Source = { mapFd: 1, mapValue: 2, function: 4 } as const;
-/** What the source register of a call says that the number is. */
+/** Kinds of call target, in the source register of a call. */
 export const CallTo = { function: 1, kernelFunction: 2 } as const;
 
 /** A helper that no kernel has. The verifier minds it only where it can be reached. */
@@ -37,7 +37,10 @@ export function setOffset(code: Buffer, at: number, value: number): void {
   code.writeInt16LE(value, at * INSTRUCTION_BYTES + 2);
 }
 
-/** Puts something in place that must never run, for what this kernel does not have. */
+/**
+ * Replaces an instruction that this kernel does not support by one that fails verification if
+ * reached.
+ */
 export function poison(code: Buffer, at: number): void {
   const words = codeAt(code, at) === LOAD_64 ? 2 : 1;
   for (let word = 0; word < words; word += 1) {

@@ -39,7 +39,7 @@ async function connected(port: number): Promise<dgram.Socket> {
   return socket;
 }
 
-test('sockets of this network namespace are gone over, and one is ended', async (t) => {
+test('iterates the sockets of this network namespace and destroys one', async (t) => {
   const loaded = load();
   const [ended, kept] = [await connected(PORT), await connected(PORT + 1)];
   try {
@@ -58,7 +58,7 @@ test('sockets of this network namespace are gone over, and one is ended', async 
   }
 });
 
-test('sockets of another network namespace are, and ours are not', async (t) => {
+test('iterates the sockets of another network namespace, without ours', async (t) => {
   const loaded = load();
   const ours = await connected(PORT);
   const home = readlinkSync('/proc/thread-self/ns/net');

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { KernelTypes, openModuleTypes } from './kernel-types.ts';
 import { closeDescriptor } from './system-call.ts';
 
-test('types in the kernel are opened by the name of what they are of', () => {
+test('opens the types of the kernel or of a module by its name', () => {
   // The kernel lists its own types beside those of its modules, by the name vmlinux.
   const fd = openModuleTypes('vmlinux');
   assert.ok(fd > 2);
@@ -14,14 +14,14 @@ test('types in the kernel are opened by the name of what they are of', () => {
   assert.throws(() => openModuleTypes('fairlead_none'), { code: 'BPF_KERNEL_LACKS' });
 });
 
-test('functions of the kernel are found, others are not', () => {
+test('finds kernel functions, and no others', () => {
   const kernel = new KernelTypes();
   assert.equal(kernel.kernelFunction('bpf_sock_destroy')?.module, undefined);
   assert.ok((kernel.kernelFunction('bpf_sock_destroy')?.typeId ?? 0) > 1000);
   assert.equal(kernel.kernelFunction('fairlead_none'), undefined);
 });
 
-test('a kernel that does not tell its types: said, with what to do', () => {
+test('reports a kernel without BTF, with the next step', () => {
   const empty = mkdtempSync(join(tmpdir(), 'fairlead-no-types-'));
   try {
     assert.throws(() => new KernelTypes(empty).kernelFunction('bpf_sock_destroy'), {

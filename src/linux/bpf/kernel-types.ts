@@ -15,11 +15,11 @@ const MODULE_NAME_BYTES = 64;
 export interface KernelType {
   readonly btf: Btf;
   readonly typeId: number;
-  /** Undefined: of the kernel itself. */
+  /** Undefined: the kernel itself. */
   readonly module: string | undefined;
 }
 
-/** The types of the running kernel and of its modules. Nothing is read before it is asked for. */
+/** The types of the running kernel and of its modules, read on first use. */
 export class KernelTypes {
   readonly #folder: string;
   readonly #read = new Map<string, Btf>();
@@ -29,7 +29,7 @@ export class KernelTypes {
     this.#folder = folder;
   }
 
-  /** Of the kernel, then of every module. */
+  /** Of the kernel first, then of every module. */
   *#all(): Generator<{ readonly btf: Btf; readonly module: string | undefined }> {
     yield { btf: this.#types(KERNEL), module: undefined };
     for (const module of readdirSync(this.#folder).sort()) {

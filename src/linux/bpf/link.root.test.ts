@@ -29,7 +29,7 @@ const place = ownPlace('link');
 enterOwnNetwork();
 after(() => place.leave());
 
-/** What a process inside the group gets when it connects. */
+/** The result of a connect inside the cgroup. */
 async function connectFromGroup(address: string, port: number): Promise<string> {
   const script = `echo $$ > ${place.cgroup}/cgroup.procs && exec ${process.execPath} -e "
     require('net').connect(${port}, '${address}')
@@ -39,7 +39,7 @@ async function connectFromGroup(address: string, port: number): Promise<string> 
   return stdout.trim();
 }
 
-test('connects from a cgroup are redirected, counted, refused after an update, free at the end', async () => {
+test('redirects and counts connects from a cgroup, rejects them after an update, detaches at the end', async () => {
   const loaded = loadObject(object, {
     programs: [{ name: 'connect4' }, { name: 'refuse_all' }],
     variables: new Map([['answer', Uint8Array.of(100, 0, 0, 0)]]),
@@ -109,7 +109,7 @@ test('connects from a cgroup are redirected, counted, refused after an update, f
   }
 });
 
-test('a program is attached to a device, listed there, and goes with its link', () => {
+test('attaches a program to a device, lists it there, and detaches it with its link', () => {
   ip('link add name fl0 type veth peer name fl1');
   const ifindex = Number(
     /^(\d+): fl0@/m.exec(run(['ip', 'link', 'show']))?.[1] ?? assert.fail('no device'),

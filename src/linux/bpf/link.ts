@@ -54,7 +54,7 @@ export function attachCgroup(
 
 export type Direction = 'ingress' | 'egress';
 
-/** To a device of the network namespace of the thread that calls. Linux 6.6. */
+/** Attaches to a device in the network namespace of the calling thread. Linux 6.6. */
 export function attachTcx(
   program: BpfProgram,
   { ifindex, direction }: { readonly ifindex: number; readonly direction: Direction },

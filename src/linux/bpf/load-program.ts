@@ -16,9 +16,9 @@ export interface ProgramLoad {
   readonly attachTypeId: number;
   readonly license: string;
   readonly typesFd: number;
-  /** Of modules that it calls into. */
+  /** BTF descriptors of the modules that it calls into. */
   readonly moduleTypeFds: readonly number[];
-  /** What of the kernel the program may use, and this kernel does not have. */
+  /** What the program may use and this kernel lacks. */
   readonly lacking: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const SMALLEST_LOG_BYTES = 256 * 1024;
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 /** How the verifier calls what stands where something is lacking. */
 const UNKNOWN_HELPER = `unknown#${NO_SUCH_HELPER}`;
-/** A signal may interrupt the verifier; it says so by EAGAIN. */
+/** A signal may interrupt the verifier, which then returns EAGAIN. */
 const MOST_ATTEMPTS = 5;
 
 /** Has the kernel verify a program; a descriptor of it. */

@@ -8,7 +8,7 @@ import { compiled } from './testing/compile.ts';
 
 const NEVER = new AbortController().signal;
 
-test('a program with maps, global variables and functions of its own gets into the kernel', () => {
+test('loads a program with maps, global variables and functions of its own', () => {
   const loaded = loadObject(parseObject(compiled('connect')), {
     programs: [{ name: 'connect4' }, { name: 'count_bytes' }],
     maxEntries: new Map([['redirects', 4096]]),
@@ -24,7 +24,7 @@ test('a program with maps, global variables and functions of its own gets into t
   }
 });
 
-test('entries of a map are written, read, counted and deleted, singly and many at once', async () => {
+test('writes, reads, counts and deletes map entries, singly and in batches', async () => {
   const loaded = loadObject(parseObject(compiled('connect')), {
     programs: [],
     maxEntries: new Map([['redirects', 5000]]),
@@ -58,7 +58,7 @@ test('entries of a map are written, read, counted and deleted, singly and many a
   }
 });
 
-test('a map that is there is used, if it is what the object declares', () => {
+test('reuses an existing map if it matches the declaration', () => {
   const definition = { name: 'redirects', type: MapType.hash, keySize: 8, valueSize: 8 };
   const fitting = createMap({ ...definition, maxEntries: 9, flags: MapFlag.noPrealloc });
   const other = createMap({ ...definition, valueSize: 16, maxEntries: 9, flags: 0 });

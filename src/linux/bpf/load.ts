@@ -33,7 +33,7 @@ export interface LoadOptions {
   readonly kernel?: KernelTypes;
 }
 
-/** What of an object is in the kernel; ours until it is closed. */
+/** The loaded part of an object; owned by the caller until it is closed. */
 export interface LoadedObject {
   readonly programs: ReadonlyMap<string, BpfProgram>;
   /** Those that the object declares, given or made, and one for each section of variables. */
@@ -42,7 +42,7 @@ export interface LoadedObject {
   close(): void;
 }
 
-/** Brings maps and programs into the kernel: all that is asked for, or nothing. */
+/** Loads maps and programs: all that are requested, or none. */
 export function loadObject(object: BpfObject, options: LoadOptions): LoadedObject {
   const opened: { close(): void }[] = [];
   const own = <T extends { close(): void }>(one: T): T => {
@@ -76,7 +76,7 @@ export function loadObject(object: BpfObject, options: LoadOptions): LoadedObjec
     close();
     throw error;
   } finally {
-    // Maps and programs hold on to the types themselves.
+    // Maps and programs hold their own reference to the types.
     for (const fd of [typesFd, ...moduleTypes.values()]) closeDescriptor(fd);
   }
 }

@@ -4,7 +4,7 @@ import { Command, type CommandNumber } from './constants.ts';
 import { type BpfError, callFailed } from './errors.ts';
 import { bpf, bpfOnThread, ENOTSUPP, Errno } from './system-call.ts';
 
-/** What the calls for many entries must know of a map, and what stands in for them. */
+/** What batch calls need from a map, and the calls that replace them. */
 export interface BatchMap {
   readonly name: string;
   readonly fd: number;
@@ -24,7 +24,7 @@ export interface MapEntry {
 /** So many take the kernel half a millisecond; more are worth the 25 µs of a thread. */
 const MOST_ON_LOOP = 1_000;
 const MOST_READ_AT_ONCE = 1_024;
-/** Of calls for one entry each, about a microsecond. */
+/** For calls with one entry each, about a microsecond. */
 const MOST_SINGLY = 500;
 const COUNT_OFFSET = 32;
 /** Hash maps use a cursor of four bytes, other maps a key. */
@@ -70,7 +70,7 @@ export async function deleteMany(
   return deleted;
 }
 
-/** Everything, some at a time; what changes meanwhile may be missed or come twice. */
+/** Reads all entries in batches; an entry that changes meanwhile may be missed or come twice. */
 export async function* entriesOf(
   map: BatchMap,
   signal: AbortSignal,

@@ -37,7 +37,7 @@ export function openPinnedMap(path: string): BpfMap {
   return mapOf(openPin('a map', path));
 }
 
-/** Of a descriptor, which the map owns from now on. */
+/** From a descriptor, which the map owns from now on. */
 export function mapOf(fd: number): BpfMap {
   try {
     const info = mapInfo(fd);

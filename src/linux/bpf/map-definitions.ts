@@ -5,8 +5,8 @@ import type { ObjectMap } from './object.ts';
 const DATA_SECTION_ENTRY_BYTES = 12;
 
 /**
- * The maps that an object declares: variables of the section `.maps` whose type spells out what the
- * map is. A number is the length of an array, a type is what a pointer points to.
+ * The maps that an object declares: variables of the section `.maps` whose type describes the map.
+ * A number is the length of an array, a type is the target of a pointer.
  */
 export function mapDefinitions(btf: Btf): ObjectMap[] {
   const section = btf.find(BtfKind.dataSection, '.maps');

@@ -6,15 +6,15 @@ const HASH_TABLE_BYTES = 896;
 const ARRAY_BYTES = 312;
 const STORAGE_BYTES = 448;
 const BUCKET_BYTES = 16;
-/** What an element of a hash map has in front of its key. */
+/** Bytes before the key in an element of a hash map. */
 const ELEMENT_HEAD_BYTES = 48;
 /** An element that is made when it is needed waits in lists of the allocator. */
 const LIST_NODE_BYTES = 8;
 
 /**
- * What a map with so many entries takes, as the kernel itself counts it (`map_mem_usage` of each
- * type; `memlock` in fdinfo). Arrays and caches have all their room from the start; hash maps
- * without preallocation have a table of buckets, and memory for each entry there is.
+ * Memory of a map with this many entries, as the kernel counts it (`map_mem_usage` of each type;
+ * `memlock` in fdinfo). Arrays and LRU maps are allocated from the start; hash maps without
+ * preallocation have a table of buckets, and memory for each entry in use.
  */
 export function mapMemoryBytes(
   map: MapDefinition,

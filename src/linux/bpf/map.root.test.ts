@@ -6,7 +6,7 @@ import type { BpfMap, MapDefinition } from './map.ts';
 import { createMap } from './map-create.ts';
 
 const NEVER = new AbortController().signal;
-/** Of devices, by number. Has no operations for many entries at once. */
+/** A devmap, keyed by index. Has no batch operations. */
 const DEVICE_HASH = 25;
 const LOOPBACK = 1;
 enterOwnNetwork();
@@ -37,7 +37,7 @@ const kinds = [
   { name: 'hash for each CPU', about: { type: MapType.perCpuHash } },
 ];
 for (const { name, about } of kinds) {
-  test(`${name}: many entries are written, read and deleted`, async () => {
+  test(`${name}: writes, reads and deletes many entries`, async () => {
     const map = make(about);
     const count = 2500;
     const keys = numbered(count, 4);
@@ -51,7 +51,7 @@ for (const { name, about } of kinds) {
   });
 }
 
-test('an array: every index is there, and none can be deleted', async () => {
+test('an array has every index, and none can be deleted', async () => {
   const map = make({ type: MapType.array, maxEntries: 3000 });
   await map.updateBatch(numbered(3000, 4), numbered(3000, 8), 3000);
   const found = await readAll(map);
@@ -61,7 +61,7 @@ test('an array: every index is there, and none can be deleted', async () => {
   map.close();
 });
 
-test('prefixes: the longest that fits is found', async () => {
+test('finds the longest matching prefix', async () => {
   const map = make({ type: MapType.lpmTrie, keySize: 8, flags: MapFlag.noPrealloc });
   const prefix = (bits: number, ...address: number[]): Buffer => {
     const key = Buffer.alloc(8);
@@ -79,7 +79,7 @@ test('prefixes: the longest that fits is found', async () => {
   map.close();
 });
 
-test('a kind of map without operations for many is served one by one', async () => {
+test('uses one call per entry for a map type without batch operations', async () => {
   const map = make({ type: DEVICE_HASH, valueSize: 4 });
   const count = 1200;
   const values = Buffer.alloc(count * 4);
@@ -93,7 +93,7 @@ test('a kind of map without operations for many is served one by one', async () 
   map.close();
 });
 
-test('a full map says how far it came', async () => {
+test('reports how many entries were written when the map is full', async () => {
   const map = make({ maxEntries: 10, flags: MapFlag.noPrealloc });
   await assert.rejects(map.updateBatch(numbered(15, 4), numbered(15, 8), 15), {
     code: 'BPF_FULL',
@@ -102,7 +102,7 @@ test('a full map says how far it came', async () => {
   map.close();
 });
 
-test('deleting goes on behind keys that are not there, and counts those that were', async () => {
+test('continues a batch delete after missing keys and counts the deleted ones', async () => {
   const map = make({});
   await map.updateBatch(numbered(100, 4), numbered(100, 8), 100);
   for (const gone of [0, 1, 50, 99]) map.delete(numbered(100, 4).subarray(gone * 4, gone * 4 + 4));
@@ -110,7 +110,7 @@ test('deleting goes on behind keys that are not there, and counts those that wer
   map.close();
 });
 
-test('flags and sizes are kept', () => {
+test('keeps flags and sizes', () => {
   const map = make({});
   const key = Buffer.alloc(4);
   const value = Buffer.alloc(8, 3);
@@ -123,7 +123,7 @@ test('flags and sizes are kept', () => {
   map.close();
 });
 
-test('more is promised than the buffers hold: refused before the kernel reads on', async () => {
+test('rejects a count that exceeds the buffers before the kernel reads beyond them', async () => {
   const map = make({});
   await assert.rejects(map.updateBatch(Buffer.alloc(4), Buffer.alloc(8), 2), RangeError);
   await assert.rejects(map.deleteBatch(Buffer.alloc(4), 2), RangeError);

@@ -10,7 +10,7 @@ export interface MapDefinition {
   readonly name: string;
   readonly type: number;
   readonly keySize: number;
-  /** Of one value; a map for each CPU has one for each in every entry. */
+  /** Of one value; an entry of a per-CPU map has one for each CPU. */
   readonly valueSize: number;
   readonly maxEntries: number;
   readonly flags: number;
@@ -18,7 +18,7 @@ export interface MapDefinition {
 
 /** The part of the argument that the calls for one element need. */
 const ELEMENT_ATTR_BYTES = 32;
-/** To delete, the kernel takes nothing behind the key. */
+/** A delete requires that the attributes after the key are zero. */
 const DELETE_ATTR_BYTES = 16;
 
 /**
@@ -94,7 +94,9 @@ export class BpfMap {
     return next;
   }
 
-  /** Many entries by one call, on a thread if it takes long. Leave the buffers alone meanwhile. */
+  /**
+   * Many entries in one call, on a thread if it takes long. Do not change the buffers meanwhile.
+   */
   updateBatch(keys: Uint8Array, values: Uint8Array, count: number): Promise<void> {
     return updateMany(this, { keys, values, count });
   }

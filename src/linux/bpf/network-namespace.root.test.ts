@@ -5,7 +5,7 @@ import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../netns-cookie.ts';
 import { insideNetworkNamespace } from './network-namespace.ts';
 
-test('every network namespace has a cookie of its own, also seen from outside', () => {
+test('gives every network namespace its own cookie, also from outside', () => {
   const [first, outer] = [netnsCookie(), readlinkSync('/proc/thread-self/ns/net')];
   enterOwnNetwork();
   const second = netnsCookie();
@@ -18,7 +18,7 @@ test('every network namespace has a cookie of its own, also seen from outside', 
   assert.equal(netnsCookie(), second);
 });
 
-test('the thread comes home when the stretch throws, and when it cannot leave', () => {
+test('returns the thread to its namespace when the callback throws, and when it cannot enter', () => {
   const home = netnsCookie();
   const there = `/proc/${process.ppid}/ns/net`;
   const broken = (): never => {

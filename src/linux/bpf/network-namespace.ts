@@ -8,9 +8,9 @@ const CLONE_NEWNET = 0x4000_0000;
 const OWN = '/proc/thread-self/ns/net';
 
 /**
- * Runs one synchronous stretch of code with this thread in another network namespace, given by a
- * path such as /proc/123/ns/net. Nothing else of the process runs on the thread meanwhile, and the
- * stretch must not wait. See decision 0007.
+ * Runs one synchronous callback with this thread in another network namespace, given by a path such
+ * as /proc/123/ns/net. The callback must not wait: no other code may run on the thread meanwhile.
+ * See decision 0007.
  */
 export function insideNetworkNamespace<T>(path: string, stretch: () => T): T {
   const home = openSync(OWN, 'r');

@@ -1,7 +1,7 @@
 import type { Btf } from './btf.ts';
 import type { MapDefinition } from './map.ts';
 
-/** What a compiled file of programs holds, understood but not yet in the kernel. */
+/** The contents of a compiled object file, parsed but not loaded. */
 export interface BpfObject {
   readonly license: string;
   readonly programs: readonly ObjectProgram[];

@@ -10,7 +10,7 @@ import { compiled } from './testing/compile.ts';
 const file = compiled('connect');
 const object = parseObject(file);
 
-test('programs, functions and the license', () => {
+test('reads programs, functions and the license', () => {
   assert.equal(object.license, 'GPL');
   assert.deepEqual(
     object.programs.map(({ name, section }) => [name, section]),
@@ -23,7 +23,7 @@ test('programs, functions and the license', () => {
   assert.deepEqual(object.functions.map(({ name }) => name).sort(), ['add', 'rewrite']);
 });
 
-test('maps as they are declared', () => {
+test('reads maps as they are declared', () => {
   const [redirects, original] = object.maps;
   assert.deepEqual(
     { ...redirects, keyTypeId: 0, valueTypeId: 0 },
@@ -42,7 +42,7 @@ test('maps as they are declared', () => {
   assert.equal(original?.type, MapType.socketStorage);
 });
 
-test('global variables, with what they hold at first', () => {
+test('reads global variables with their initial values', () => {
   const sections = new Map(object.data.map((one) => [one.name, one]));
   assert.deepEqual([...sections.keys()].sort(), ['.bss', '.data', '.rodata']);
   assert.equal(sections.get('.rodata')?.readOnly, true);
@@ -53,7 +53,7 @@ test('global variables, with what they hold at first', () => {
   ]);
 });
 
-test('a program gets the functions that it reaches behind it, and no others', () => {
+test('appends to a program the functions that it reaches, and no others', () => {
   const [connect4, refuseAll] = object.programs;
   assert.ok(connect4 && refuseAll);
   const whole = assemble(object, connect4);
@@ -65,7 +65,7 @@ test('a program gets the functions that it reaches behind it, and no others', ()
   assert.equal(assemble(object, refuseAll).code.length, refuseAll.instructions.length);
 });
 
-test('a damaged file is an object that is not understood, and nothing else', () => {
+test('reports a damaged file as an unsupported object, and fails in no other way', () => {
   const outcome = (bytes: Buffer): void => {
     try {
       parseObject(bytes);

@@ -9,7 +9,7 @@ import { sectionRelocations } from './parse-relocations.ts';
 
 const EXECUTABLE = 0x4;
 const WRITABLE = 0x1;
-/** Functions without a section of their own: not programs, but what programs call. */
+/** The section of functions that are called by programs and are not programs themselves. */
 const SUBPROGRAMS = '.text';
 /** A map's value cannot be larger than what the kernel allocates in one piece. */
 const MOST_DATA_BYTES = 4 * 1024 * 1024;
@@ -20,7 +20,7 @@ export function parseObject(file: Uint8Array): BpfObject {
   try {
     return parse(parseElf(file));
   } catch (error) {
-    // What reaches beyond the end of the bytes, or counts without end.
+    // For offsets beyond the end of the bytes, and counts without end.
     if (!(error instanceof RangeError)) throw error;
     throw new BpfError('BPF_OBJECT_INVALID', 'the object file is damaged', { cause: error });
   }

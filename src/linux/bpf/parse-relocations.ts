@@ -19,7 +19,9 @@ import type { Relocation } from './object.ts';
 
 const EXECUTABLE = 0x4;
 
-/** What the instructions of a section refer to; `at` counts from the section's start. */
+/**
+ * The symbols that the instructions of a section refer to; `at` counts from the section's start.
+ */
 export function sectionRelocations(elf: Elf, section: ElfSection): Relocation[] {
   const found = (elf.relocations.get(section.index) ?? []).map((entry) =>
     relocation(elf, section, entry),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertMayLoad } from './permission.ts';
 
-test('all that is missing is named, with what to do', () => {
+test('names all missing capabilities, with the next step', () => {
   assert.throws(() => assertMayLoad(new Set(['NET_ADMIN'])), {
     code: 'BPF_NOT_PERMITTED',
     message: /CAP_BPF .* and CAP_PERFMON /,
@@ -10,7 +10,7 @@ test('all that is missing is named, with what to do', () => {
   });
 });
 
-test('three are enough, and one in their place', () => {
+test('accepts three capabilities, or SYS_ADMIN instead', () => {
   assertMayLoad(new Set(['BPF', 'NET_ADMIN', 'PERFMON']));
   assertMayLoad(new Set(['SYS_ADMIN']));
 });

@@ -13,7 +13,7 @@ const NEEDED: readonly { readonly capability: Capability; readonly refused: stri
 
 /**
  * Throws with the missing capabilities if this process may not load programs. The kernel itself
- * says EPERM, or the verifier log of an unprivileged load.
+ * only returns EPERM, or the verifier log of an unprivileged load.
  */
 export function assertMayLoad(held = effectiveCapabilities()): void {
   // All of them were once a part of this one, and the kernel still takes it for each.

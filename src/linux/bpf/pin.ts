@@ -12,7 +12,7 @@ export function pinDescriptor(
   succeeded(`pin ${what} at ${path}`, bpf(Command.objectPin, attr));
 }
 
-/** A new descriptor of what is pinned there. */
+/** Opens a pin; returns a new descriptor. */
 export function openPin(what: string, path: string): number {
   return succeeded(`open ${what} at ${path}`, bpf(Command.objectGet, new Attr().text(0, path)));
 }

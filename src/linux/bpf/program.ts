@@ -8,7 +8,7 @@ import { bpf, closeDescriptor } from './system-call.ts';
 export interface TestRun {
   /** A packet, for programs that see packets. */
   readonly data?: Uint8Array;
-  /** The context, for programs whose context can be given. */
+  /** The context, for program types that accept one. */
   readonly ctx?: Uint8Array;
   readonly repeat?: number;
 }
@@ -79,7 +79,7 @@ export function openPinnedProgram(path: string): BpfProgram {
   return programOf(openPin('a program', path));
 }
 
-/** Of a descriptor, which the program owns from now on. */
+/** From a descriptor, which the program owns from now on. */
 export function programOf(fd: number): BpfProgram {
   try {
     return new BpfProgram(programInfo(fd), fd);

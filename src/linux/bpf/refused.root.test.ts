@@ -18,7 +18,7 @@ function refusalOf(name: string): BpfError {
   return assert.fail(`${name} was loaded`);
 }
 
-test('a program that the verifier refuses: the reason, the source line and the last instructions', () => {
+test('gives the reason, the source line and the last instructions when the verifier rejects a program', () => {
   const error = refusalOf('unsafe');
   assert.equal(error.code, 'BPF_PROGRAM_REFUSED');
   assert.match(error.message, /the program unsafe at `return \*number;.*`: R\d invalid mem access/);
@@ -27,19 +27,19 @@ test('a program that the verifier refuses: the reason, the source line and the l
   assert.doesNotMatch(error.detail ?? '', /processed \d+ insns/);
 });
 
-test('a field that the kernel lacks is named', () => {
+test('names a field that the kernel lacks', () => {
   const error = refusalOf('lacking');
   assert.equal(error.code, 'BPF_KERNEL_LACKS');
   assert.match(error.message, /nf_conn\.no_such_field/);
 });
 
-test('so is a function', () => {
+test('names a function that the kernel lacks', () => {
   const error = refusalOf('calling');
   assert.equal(error.code, 'BPF_KERNEL_LACKS');
   assert.match(error.message, /calling needs the function fairlead_no_such_function/);
 });
 
-test('a load that fails leaves no descriptor open, so nothing in the kernel', () => {
+test('leaves no descriptor open, so nothing in the kernel, when a load fails', () => {
   const open = (): number => readdirSync('/proc/self/fd').length;
   refusalOf('unsafe');
   const before = open();

@@ -13,8 +13,8 @@ export interface Surroundings {
 }
 
 /**
- * Writes into the code where maps, global variables and functions of the kernel are. Gives the
- * names of functions that the kernel lacks and that the program says it can do without.
+ * Writes the addresses of maps, global variables and kernel functions into the code. Returns the
+ * names of functions that the kernel lacks and that the program declares as weak.
  */
 export function relocate(program: AssembledProgram, around: Surroundings): string[] {
   const { code } = program;

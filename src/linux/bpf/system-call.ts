@@ -19,11 +19,11 @@ const call = syscall as unknown as BpfCall;
 /** asm/unistd.h of the architectures that we are built for. */
 const NUMBERS: Readonly<Record<string, number>> = { x64: 321, arm64: 280, riscv64: 280 };
 
-/** Not in libuv's list, but what the kernel answers where a map or hook lacks an operation. */
+/** Not in libuv's list, but returned by the kernel where a map or hook lacks an operation. */
 export const ENOTSUPP = 524;
 export const Errno = constants.errno;
 
-/** bpf(2): what it gives, or the negative number of the error. */
+/** bpf(2): its result, or the negative errno. */
 export function bpf(command: CommandNumber, attr: Attr): number {
   const result = bpfRaw(command, attr.bytes, attr.bytes.length);
   attr.heldBuffers();

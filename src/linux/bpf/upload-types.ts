@@ -27,8 +27,8 @@ export function uploadTypes(btf: Btf): number {
 
 /**
  * Types keep their numbers, but some become empty structs: sections and variables have no sizes
- * before linking, and functions of the kernel are not the object's. The kernel would refuse them,
- * and nothing that it does for us needs them.
+ * before linking, and kernel functions are not the object's own. The kernel would reject them, and
+ * nothing that it does for us needs them.
  */
 function typesForKernel(btf: Btf): Buffer {
   const types: Buffer[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readVerifierLog } from './verifier-log.ts';
 
-test('the reason, the line and the instructions before it, without statistics', () => {
+test('gives the reason, the line and the instructions before it, without statistics', () => {
   const refusal = readVerifierLog(
     [
       '0: R1=ctx() R10=fp0',
@@ -21,7 +21,7 @@ test('the reason, the line and the instructions before it, without statistics', 
   assert.match(refusal.excerpt, /^6: \(61\)/m);
 });
 
-test('of a long log only the end is kept', () => {
+test('keeps only the end of a long log', () => {
   const lines = Array.from({ length: 5000 }, (_, at) => `${at}: (b7) r1 = ${at}`);
   const { excerpt } = readVerifierLog([...lines, 'too complex'].join('\n'));
   assert.ok(excerpt.split('\n').length < 30);

@@ -28,7 +28,7 @@ async function list(question: FlowQuestion, conntrack = new KernelConntrack()): 
   return found;
 }
 
-/** What the program of conntrack-tools sees. */
+/** The output of conntrack-tools. */
 function ids(): number[] {
   const lines = run(['conntrack', '-L', '-o', 'id']).split('\n');
   const lines6 = run(['conntrack', '-L', '-f', 'ipv6', '-o', 'id']).split('\n');
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 describe('the flows of the kernel', () => {
-  it('are listed as conntrack lists them', async () => {
+  it('are listed as conntrack-tools lists them', async () => {
     run([
       ...(['conntrack', '-I', '-p', 'udp', '-s', '10.1.0.9', '-d', '10.96.0.10'] as const),
       ...['--sport', '4000', '--dport', '53', '-r', '10.244.0.1', '-q', '10.1.0.9'],
@@ -107,7 +107,7 @@ describe('the flows of the kernel', () => {
 });
 
 describe('deleting a flow', () => {
-  it('deletes just that one, and says so', async () => {
+  it('deletes only that one, and returns it', async () => {
     await insertFlows([dnsFlow(4000), dnsFlow(4001)]);
     const flows = await list(everyDns);
     const gone = flows.filter(({ original }) => original.sourcePort === 4000);
@@ -118,7 +118,7 @@ describe('deleting a flow', () => {
     );
   });
 
-  it('is content when it has gone already', async () => {
+  it('succeeds when it is gone already', async () => {
     await insertFlows([dnsFlow(4000)]);
     const flows = await list(everyDns);
     const conntrack = new KernelConntrack();
@@ -126,7 +126,7 @@ describe('deleting a flow', () => {
     assert.deepEqual(await conntrack.remove(flows), []);
   });
 
-  it('spares a flow with another id', async () => {
+  it('keeps a flow with another id', async () => {
     await insertFlows([dnsFlow(4000)]);
     const [flow] = await list(everyDns);
     assert.ok(flow);
@@ -134,7 +134,7 @@ describe('deleting a flow', () => {
     assert.equal(ids().length, 1);
   });
 
-  it('spares a flow that began anew and goes elsewhere, even if the kernel gives it the same id', async () => {
+  it('keeps a new flow with another translation, even if the kernel gives it the same id', async () => {
     let sameIds = 0;
     for (let round = 0; round < ROUNDS; round++) {
       await insertFlows([dnsFlow(4000)]);
@@ -159,7 +159,7 @@ describe('deleting a flow', () => {
   });
 });
 
-it('stops when nobody wants to know any more', async () => {
+it('stops when its signal is aborted', async () => {
   await assert.rejects(
     async () => {
       for await (const _ of new KernelConntrack().flows(everyDns, AbortSignal.abort()));

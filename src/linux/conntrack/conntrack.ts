@@ -15,9 +15,9 @@ const { ENOENT } = constants.errno;
 const SEQUENCE = 1;
 const COUNT_PATH = '/proc/sys/net/netfilter/nf_conntrack_count';
 /**
- * While its filter finds nothing the kernel walks on inside one call, and many kernels cannot be
- * interrupted there: 200,000 flows hold up a processor for 50 ms, and us with it if we wait for
- * that one. Without a filter it comes back after every 170 flows.
+ * While its filter matches nothing, the kernel scans on inside one call, and many kernels cannot be
+ * interrupted there: 200,000 flows block a processor for 50 ms, and this process with it if it
+ * waits on that one. Without a filter the kernel returns after every 170 flows.
  */
 const MOST_WALKED_AT_ONCE = 20_000;
 /** A million flows take two seconds; a dump that takes this long does not end. */
@@ -25,17 +25,19 @@ const DUMP_DEADLINE_MS = 60_000;
 /** So many take the kernel a fraction of a millisecond, and their answers fit the socket. */
 const REMOVALS_AT_ONCE = 64;
 
-/** The kernel's memory of flows, of one network namespace. */
+/** The conntrack table of one network namespace. */
 export interface Conntrack {
   /** Whether a question with a filter is worth asking. */
   filtersCheaply(): boolean;
-  /** Gives the flows asked for, some at a time; what changes meanwhile may or may not be there. */
+  /**
+   * Yields the matching flows in batches; flows that change meanwhile may or may not be included.
+   */
   flows(question: FlowQuestion, signal: AbortSignal): AsyncIterable<readonly Flow[]>;
-  /** Gives those that it deleted; the others had gone already. */
+  /** Returns the flows that it deleted; the others were gone already. */
   remove(flows: readonly Flow[]): Promise<readonly Flow[]>;
 }
 
-/** That of the network namespace of the thread that calls. Holds nothing open between calls. */
+/** The table of the network namespace of the calling thread. Keeps nothing open between calls. */
 export class KernelConntrack implements Conntrack {
   #filtersInKernel = true;
 

@@ -7,12 +7,13 @@ import { mayBeAskedFor } from './peek.ts';
 import { type FlowFilter, passesFilter, writeQuestion } from './question.ts';
 import { writeRemoval } from './removal.ts';
 
-/*
- * What Linux 6.18 told of real traffic, bodies of messages of type 0x100. In a namespace of its
- * own, loopback held 10.244.0.7 and fd00:244::7, nftables translated 10.96.0.10:53/udp,
- * [fd00:96::10]:53/udp and 10.96.0.11:80/tcp to ports 5353 and 8080 there, servers answered, and a
- * dump through threadedDump() was printed as it came. `conntrack -L -o id` beside it printed what
- * the tests expect. The last flow was sent to 10.96.0.99:9, where nobody is.
+/**
+ * Captured from Linux 6.18 with real traffic: bodies of messages of type 0x100. In a network
+ * namespace of its own, loopback had 10.244.0.7 and fd00:244::7, nftables translated
+ * 10.96.0.10:53/udp, [fd00:96::10]:53/udp and 10.96.0.11:80/tcp to ports 5353 and 8080 there,
+ * servers answered, and a dump through threadedDump() was printed unchanged. `conntrack -L -o id`
+ * at the same time printed what the tests expect. The last flow was sent to 10.96.0.99:9, where no
+ * host is.
  */
 const UDP_TRANSLATED =
   '020000003400018014000180080001000af40007080002000a60000a1c00028005000100110000000600020' +
@@ -51,8 +52,8 @@ function flowText(flow: Flow): string {
   return `${tupleText(flow.original)}, ${tupleText(flow.reply)}`;
 }
 
-describe('a flow as the kernel tells of it', () => {
-  it('has the time at which it began, where the kernel keeps it', () => {
+describe('a conntrack message', () => {
+  it('has the start time, where the kernel keeps it', () => {
     assert.equal(decoded(UDP_TRANSLATED).startedAtMs, undefined);
     const time = Buffer.alloc(8);
     time.writeBigUInt64BE(1_700_000_000_123_456_789n);
@@ -61,7 +62,7 @@ describe('a flow as the kernel tells of it', () => {
     assert.equal(decoded(UDP_TRANSLATED + attribute).startedAtMs, 1_700_000_000_123);
   });
 
-  it('is read: UDP, translated, with a mark', () => {
+  it('is decoded: UDP, translated, with a mark', () => {
     const flow = decoded(UDP_TRANSLATED);
     assert.equal(
       flowText(flow),
@@ -77,7 +78,7 @@ describe('a flow as the kernel tells of it', () => {
     );
   });
 
-  it('is read: IPv6', () => {
+  it('is decoded: IPv6', () => {
     const flow = decoded(UDP6_TRANSLATED);
     assert.equal(
       flowText(flow),
@@ -87,7 +88,7 @@ describe('a flow as the kernel tells of it', () => {
     assert.equal(flow.id, 1564183060);
   });
 
-  it('is read: TCP, with its state', () => {
+  it('is decoded: TCP, with its state', () => {
     const flow = decoded(TCP_ESTABLISHED);
     assert.equal(
       flowText(flow),
@@ -96,7 +97,7 @@ describe('a flow as the kernel tells of it', () => {
     assert.deepEqual([flow.protocol, flow.tcpState, flow.timeoutSeconds], [6, 3, 431999]);
   });
 
-  it('is read: not translated', () => {
+  it('is decoded: not translated', () => {
     const flow = decoded(UDP_UNTOUCHED);
     assert.equal(
       flowText(flow),
@@ -105,14 +106,14 @@ describe('a flow as the kernel tells of it', () => {
     assert.equal(flow.status, 0x188);
   });
 
-  it('is not guessed when the message is cut off', () => {
+  it('is rejected when it is truncated', () => {
     const bytes = Buffer.from(UDP_TRANSLATED, 'hex');
     assert.throws(() => decodeFlow(bytes.subarray(0, 30)), RangeError);
   });
 });
 
 // That the kernel understands it so is tested in conntrack.root.test.ts.
-describe('what is asked of the kernel', () => {
+describe('a conntrack request', () => {
   const filter: FlowFilter = {
     version: 4,
     protocol: 17,
@@ -134,13 +135,13 @@ describe('what is asked of the kernel', () => {
     );
   });
 
-  it('is everything, without a filter', () => {
+  it('is a full dump without a filter', () => {
     const writer = new NetlinkWriter();
     writeQuestion(writer, undefined, 7);
     assert.equal(writer.bytes.toString('hex'), '1400000001010103070000000000000000000000');
   });
 
-  it('leaves out an address of IPv6', () => {
+  it('omits an IPv6 address', () => {
     const writer = new NetlinkWriter();
     const destination = 'x'.repeat(16);
     writeQuestion(writer, { ...filter, version: 6, destination }, 7);
@@ -148,7 +149,7 @@ describe('what is asked of the kernel', () => {
     assert.ok(writer.bytes.toString('hex').endsWith('28000000'), 'the flags 8 + 32');
   });
 
-  it('is compared by ourselves just so', () => {
+  it('has the same filter in user space', () => {
     assert.ok(passesFilter(filter, decoded(UDP_TRANSLATED)));
     assert.ok(!passesFilter(filter, decoded(UDP_UNTOUCHED)));
     assert.ok(!passesFilter({ ...filter, destinationPort: 54 }, decoded(UDP_TRANSLATED)));
@@ -156,7 +157,7 @@ describe('what is asked of the kernel', () => {
     assert.ok(!passesFilter(filter, decoded(UDP6_TRANSLATED)));
   });
 
-  it('can be told from most other flows by a glance', () => {
+  it('excludes most other flows without decoding them', () => {
     const isSeen = (hex: string, protocol: number, port: number): boolean =>
       mayBeAskedFor(Buffer.from(hex, 'hex'), {
         protocols: new Set([protocol]),
@@ -171,7 +172,7 @@ describe('what is asked of the kernel', () => {
     assert.ok(isSeen(UDP_TRANSLATED.slice(0, 80), 6, 80), 'what is not known may be anything');
   });
 
-  it('can be told from connections that were answered by a glance', () => {
+  it('excludes answered connections without decoding them', () => {
     const unanswered = TCP_ESTABLISHED.replace('08000300000001ae', '0800030000000188');
     assert.notEqual(unanswered, TCP_ESTABLISHED);
     const isSeen = (hex: string, protocol: number, port: number): boolean =>
@@ -187,11 +188,11 @@ describe('what is asked of the kernel', () => {
     assert.ok(isSeen(TCP_ESTABLISHED.slice(0, 216), 6, 80), 'what is not known may be anything');
   });
 
-  it('is to delete a flow by its reply tuple and its id', () => {
+  it('deletes a flow by its reply tuple and its id', () => {
     const writer = new NetlinkWriter();
     writeRemoval(writer, decoded(UDP_TRANSLATED), 9);
     const body = writer.bytes.toString('hex').slice(32);
-    // The tuple and the id are, byte for byte, those that the kernel told.
+    // The tuple and the id are, byte for byte, those that the kernel reported.
     assert.equal(body, `02000000${UDP_TRANSLATED.slice(112, 216)}08000c00dc011b6e`);
     assert.equal(writer.bytes.readUInt16LE(4), 0x102);
   });

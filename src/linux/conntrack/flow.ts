@@ -19,9 +19,9 @@ export interface Flow {
   readonly reply: FlowTuple;
   /** Bits of CTA_STATUS. */
   readonly status: number;
-  /** Tells a flow from a later one with the same addresses and ports, nearly always. */
+  /** Distinguishes a flow from a later one with the same addresses and ports, nearly always. */
   readonly id: number;
-  /** 0: the default zone. Of zones that differ by direction, the one that is not 0. */
+  /** 0: the default zone. If zones differ by direction, the one that is not 0. */
   readonly zone: number;
   readonly mark: number;
   readonly timeoutSeconds: number;
@@ -34,7 +34,7 @@ export interface Flow {
 const NS_OF_MS = 1_000_000n;
 const NFGENMSG_BYTES = 4;
 const ATTRIBUTE_HEADER_BYTES = 4;
-/** Without the bits that say `nested` and `network byte order`. */
+/** Without the flag bits for `nested` and `network byte order`. */
 const TYPE_MASK = 0x3fff;
 
 /** A tuple while it is read. A port of -1: the protocol has none. */
@@ -54,9 +54,9 @@ interface Span {
 }
 
 /**
- * Reads the body of a message about a flow; undefined when it is of a protocol without ports, or
- * of a family we do not know. Walks the bytes itself rather than through maps of attributes:
- * there may be a million flows.
+ * Decodes the body of a message about a flow; undefined for a protocol without ports or an unknown
+ * family. Walks the bytes itself rather than through maps of attributes: there may be a million
+ * flows.
  */
 export function decodeFlow(body: Buffer): Flow | undefined {
   const family = body[0];
@@ -160,7 +160,7 @@ function typeAt(body: Buffer, at: number): number {
   return body.readUInt16LE(at + 2) & TYPE_MASK;
 }
 
-/** A length that cannot be throws: to misread one flow could be to delete another. */
+/** Throws for an invalid length: a misread flow could lead to deleting another one. */
 function endOfAttribute(body: Buffer, at: number, limit: number): number {
   const end = at + body.readUInt16LE(at);
   if (end < at + ATTRIBUTE_HEADER_BYTES || end > limit) {

@@ -10,9 +10,8 @@ const PLACES_V4 = { tuple: 4, ports: 28, protocol: 32, destinationPort: 48, end:
 const PLACES_V6 = { tuple: 4, ports: 52, protocol: 56, destinationPort: 72, end: 80, status: 156 };
 
 /**
- * Whether a message may be about a flow that is asked for, without reading all of it: of 200,000
- * flows nearly all are not. False only if that is certain; whatever is not in its usual place may
- * be anything.
+ * Whether a message may be about a requested flow, without decoding all of it: of 200,000 flows
+ * nearly all are not. False only if that is certain; an unusual layout counts as a possible match.
  */
 export function mayBeAskedFor(body: Buffer, question: FlowQuestion): boolean {
   const places = body[0] === ct.AF_INET ? PLACES_V4 : PLACES_V6;

@@ -57,7 +57,7 @@ export const FILTER_PROTO_DST_PORT = 1 << 5;
 
 /** Bits of CTA_STATUS. */
 export const STATUS_SEEN_REPLY = 1 << 1;
-/** Of UDP: packets went both ways more than once. */
+/** For UDP: packets went both ways more than once. */
 export const STATUS_ASSURED = 1 << 2;
 export const STATUS_DST_NAT = 1 << 5;
 

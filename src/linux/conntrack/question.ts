@@ -7,9 +7,9 @@ import * as ct from './protocol.ts';
 export interface FlowQuestion {
   readonly protocols: ReadonlySet<number>;
   readonly destinationPorts: ReadonlySet<number>;
-  /** Of TCP only what was never answered: of 200,000 connections a few. */
+  /** For TCP only unanswered attempts: a few of 200,000 connections. */
   readonly unansweredTcpOnly?: boolean;
-  /** What all of them have in common, for the kernel to compare. */
+  /** The fields that all of them have in common, for the kernel's filter. */
   readonly filter?: FlowFilter;
 }
 

@@ -13,7 +13,7 @@ import { type NetlinkMessage, readMessages } from '../netlink/reader.ts';
 const NLMSG_DONE = 3;
 const NLM_F_DUMP_INTR = 0x10;
 const { EINTR, EMSGSIZE, ETIMEDOUT, ECANCELED } = constants.errno;
-/** The kernel never fills more into one answer of a dump. */
+/** The kernel never puts more into one response of a dump. */
 const RECEIVE_BYTES = 32 * 1024;
 
 export interface ThreadedDump {

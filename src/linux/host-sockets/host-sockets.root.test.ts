@@ -31,7 +31,7 @@ const textOf = ({ family, protocol, address, port }: BoundSocket) =>
   `${family} ${protocol} ${address || '*'}:${port}`;
 
 describe('the sockets of the host', () => {
-  it('are told with family, protocol, address and port', async (t) => {
+  it('are listed with family, protocol, address and port', async (t) => {
     const one = await listening(t, { host: '127.0.0.1', port: 0 });
     const all = await listening(t, { host: '0.0.0.0', port: 0 });
     const both = await listening(t, { host: '::', port: 0 });
@@ -53,7 +53,7 @@ describe('the sockets of the host', () => {
     assert.deepEqual(found.toSorted(), expected.toSorted());
   });
 
-  it('are those that take what comes, and not those of connections', async (t) => {
+  it('are listening sockets, and not those of connections', async (t) => {
     const port = await listening(t, { host: '127.0.0.1', port: 0 });
     const client = net.connect(port, '127.0.0.1');
     await once(client, 'connect');
@@ -64,7 +64,7 @@ describe('the sockets of the host', () => {
     assert.deepEqual((await listHostSockets()).map(textOf), [`IPv4 TCP 127.0.0.1:${port}`]);
   });
 
-  it('lead to the process that has them', async (t) => {
+  it('lead to the process that holds them', async (t) => {
     await listening(t, { host: '127.0.0.1', port: 0 });
     const [socket] = await listHostSockets();
     const inode = socket?.inode ?? 0;
@@ -101,7 +101,7 @@ describe('watching them', () => {
   const tcp: BoundSocket = { family: 'IPv4', protocol: 'TCP', address: '', port: 22, inode: 1 };
   const udp: BoundSocket = { ...tcp, protocol: 'UDP', port: 53, inode: 2 };
 
-  it('tells what is there at once, and changes only', async () => {
+  it('reports the initial list at once, then only changes', async () => {
     assert.deepEqual(await polls([[udp], [udp], [udp, tcp], [udp, tcp], [tcp]]), [
       ['IPv4 UDP *:53'],
       ['IPv4 UDP *:53', 'IPv4 TCP *:22'],
@@ -109,12 +109,12 @@ describe('watching them', () => {
     ]);
   });
 
-  it('leaves out a UDP socket that lives for one question', async () => {
+  it('leaves out a UDP socket that lives for one query', async () => {
     const asked = { ...udp, port: 40_000, inode: 3 };
     assert.deepEqual(await polls([[], [asked], [], [asked], [asked]]), [[], ['IPv4 UDP *:40000']]);
   });
 
-  it('keeps what it told while they cannot be listed, and says none when they never could', async () => {
+  it('keeps its last report while listing fails, and reports none if it never succeeded', async () => {
     assert.deepEqual(await polls([[tcp], new Error('EPERM'), [tcp]]), [['IPv4 TCP *:22']]);
     assert.deepEqual(await polls([new Error('EPERM'), new Error('EPERM')]), [[]]);
   });

@@ -44,7 +44,7 @@ async function programOf(pid: string): Promise<string> {
 
 const GONE = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];
 
-/** A process may end, or close what it had open, while it is read. */
+/** A process may exit or close its descriptors while it is read. */
 async function orNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

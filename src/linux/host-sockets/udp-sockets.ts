@@ -35,7 +35,7 @@ function readLine(line: string): BoundSocket[] {
     address: wordsInHostOrder(address),
     port: Number.parseInt(port, 16),
     inode: Number(inode),
-    // The file does not say: a port that may be held in IPv4 as well counts as held.
+    // The file does not show it: a port that may be held in IPv4 as well counts as held.
     ipv6Only: false,
   });
 }

@@ -5,7 +5,7 @@ import { udpSockets } from './udp-sockets.ts';
 
 /** Poll interval: the kernel has no events for bound sockets. */
 const POLL_EVERY_MS = 1000;
-/** Of the time, at most a hundredth is spent on listing. */
+/** At most a hundredth of the time is spent on listing. */
 const REST_PER_WORK = 100;
 
 export interface HostSocketOptions {
@@ -16,9 +16,9 @@ export interface HostSocketOptions {
 }
 
 /**
- * Tells the ports that processes of this network namespace hold, sorted, and again all of them when
- * they have changed. A UDP socket that comes later counts from the second time that it is seen:
- * resolvers open one for each question.
+ * Reports the ports that processes of this network namespace hold, sorted, and the full list again
+ * when it changes. A new UDP socket counts from the second time it is seen: resolvers open one for
+ * each query.
  */
 export async function watchHostSockets(
   onChange: (sockets: readonly BoundSocket[]) => void,

@@ -59,7 +59,7 @@ async function look(of: { backend: Backend; program: string }): Promise<{
   let isUsed = false;
   for (const family of FAMILIES) {
     for (const table of ['mangle', 'nat', 'filter'] as const) {
-      // To ask the legacy program makes the table, and costs every packet from then on.
+      // Running the legacy program creates the table, which costs every packet from then on.
       if (of.backend === 'legacy' && !hasLegacyTable(family, table)) continue;
       const saved = await readable({ program: of.program, family, table });
       isUsed ||= saved === undefined || saved.size > 0;

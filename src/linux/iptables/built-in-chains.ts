@@ -21,6 +21,6 @@ export const BUILT_IN_CHAINS: Readonly<Record<IptablesTable, Readonly<Record<str
       OUTPUT: nat('output', DESTINATION_NAT),
       POSTROUTING: nat('postrouting', SOURCE_NAT),
     },
-    // Its chains are of other kinds, and nobody here needs them.
+    // Its chains are of other kinds and not needed here.
     mangle: {},
   };

@@ -21,7 +21,7 @@ export async function findRules(
   return found;
 }
 
-/** To make a string of each of thousands of rules costs more than the kernel needs to list them. */
+/** Making a string of each of thousands of rules costs more than the kernel needs to list them. */
 function tailFilter(wanted: readonly Binary[]): Pick<ListedRulesOf, 'isWanted'> {
   // One that leads nowhere ends with what it has counted.
   if (wanted.some((expressions) => expressions.endsWith(COUNTER))) return {};

@@ -8,7 +8,7 @@ const LOCKS = `1: FLOCK  ADVISORY  WRITE 100 fe:00:1835022 0 EOF
 2: -> POSIX  ADVISORY  WRITE 400 fe:00:264 0 EOF
 `;
 
-it('waits for a lock: who stands behind the one that has it', () => {
+it('finds the processes that wait for a lock behind its holder', () => {
   assert.deepEqual(
     [100, 200, 300, 400].map((processId) => isWaiter(LOCKS, processId)),
     [false, true, false, false],

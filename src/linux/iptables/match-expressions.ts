@@ -44,7 +44,7 @@ export const MATCH_READERS: Readonly<Record<string, MatchReader>> = {
 
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** Undefined: empty, too long, or of letters of which we do not know how many bytes they are. */
+/** Undefined: empty, too long, or with characters of unknown length in bytes. */
 function printable(text: string, longest: number): string | undefined {
   return text.length <= longest && PRINTABLE.test(text) ? text : undefined;
 }

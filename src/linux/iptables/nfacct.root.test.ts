@@ -7,7 +7,7 @@ import { ensureAccount, readAccount } from './nfacct.ts';
 
 beforeEach(enterOwnNetwork);
 
-it('counts the packets that a rule names', async (context) => {
+it('counts the packets of a rule that names the counter', async (context) => {
   using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
   assert.equal(await readAccount(netlink, 'mine'), undefined);
   if (!(await ensureAccount(netlink, 'mine'))) return context.skip('the kernel has no nfacct');
@@ -15,12 +15,12 @@ it('counts the packets that a rule names', async (context) => {
   const rule = '-A OUTPUT -d 127.0.0.1 -p icmp -m nfacct --nfacct-name mine'.split(' ');
   run(['/usr/sbin/xtables-nft-multi', 'iptables', ...rule]);
   run(['ip', 'link', 'set', 'lo', 'up']);
-  // Nobody answers at a port that nobody has: the refusal is the packet.
+  // No process listens on the port: the reset is the counted packet.
   run(['bash', '-c', 'for n in 1 2 3; do echo x > /dev/udp/127.0.0.1/9; done']);
   assert.equal(await readAccount(netlink, 'mine'), 3);
 });
 
-it('takes an answer that was lost for no answer', async () => {
+it('treats a lost response as no response', async () => {
   using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
   const lost = {
     portId: netlink.portId,

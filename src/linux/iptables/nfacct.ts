@@ -17,7 +17,7 @@ const NLM_F_EXCL = 0x200;
 const { EEXIST } = constants.errno;
 const HEADER = new Uint8Array([0, 0, 0, 0]);
 
-/** Makes a counter that rules can name (`-m nfacct`); says whether this kernel has it now. */
+/** Creates a counter that rules can name (`-m nfacct`); returns whether this kernel has it now. */
 export async function ensureAccount(netlink: Netlink, name: string): Promise<boolean> {
   const flags = NLM_F_CREATE | NLM_F_EXCL;
   const errno = await ask(netlink, { type: MESSAGE_NEW, flags, name });

@@ -9,7 +9,7 @@ beforeEach(enterOwnNetwork);
 const MASQUERADE = { table: 'nat', rule: '-j MASQUERADE --random-fully' } as const;
 
 describe('a probe', () => {
-  it('leaves nothing, and says nothing of what the kernel takes', async () => {
+  it('commits nothing, and returns undefined for rules that the kernel accepts', async () => {
     using connection = connect();
     const before = await connection.generation();
     assert.equal(await probeRules(connection, 'ip', [MASQUERADE]), undefined);
@@ -17,7 +17,7 @@ describe('a probe', () => {
     assert.equal(run(['nft', 'list', 'ruleset']), '');
   });
 
-  it('says what the kernel does not take', async () => {
+  it('names the rule that the kernel rejects', async () => {
     using connection = connect();
     const elsewhere = { table: 'filter', rule: MASQUERADE.rule } as const;
     const why = await probeRules(connection, 'ip6', [MASQUERADE, elsewhere]);
@@ -25,7 +25,7 @@ describe('a probe', () => {
     assert.equal(run(['nft', 'list', 'ruleset']), '');
   });
 
-  it('says what nobody here can write', async () => {
+  it('names the rule that has no encoding here', async () => {
     using connection = connect();
     const rule = '-m limit --limit 1/sec -j RETURN';
     assert.match((await probeRules(connection, 'ip', [{ table: 'nat', rule }])) ?? '', /limit/);

@@ -121,7 +121,7 @@ for (const family of ['ip', 'ip6'] as const) {
   const save = () => run([PROGRAM, `${SIDES[family].tool}-save`]);
 
   describe(`tables of ${family} that are written without the program`, () => {
-    it('are byte for byte what it makes of the same text', { skip }, async () => {
+    it('are byte for byte what the program writes for the same text', { skip }, async () => {
       using connection = connect();
       assert.ok(await new NftTablesWriter(connection, family).write(operationsOf(family)));
       const [written, text] = [await listTables(family), save()];
@@ -131,7 +131,7 @@ for (const family of ['ip', 'ip6'] as const) {
       assert.equal(withoutTimes(save()), withoutTimes(text));
     });
 
-    it('are printed by it as the text that they were written from', async () => {
+    it('are printed by the program as the text that they were written from', async () => {
       using connection = connect();
       const changes = operationsOf(family);
       assert.ok(await new NftTablesWriter(connection, family).write(changes));
@@ -146,7 +146,7 @@ for (const family of ['ip', 'ip6'] as const) {
   });
 }
 
-/** Lets somebody else do something between the looking and the writing. */
+/** Lets another process change something between the listing and the write. */
 class Interrupted implements Netlink {
   readonly #inner = openNetlink({ protocol: NETLINK_NETFILTER });
   readonly #meanwhile: (() => void)[];
@@ -175,7 +175,7 @@ class Interrupted implements Netlink {
   }
 }
 
-describe('a rule that is deleted', () => {
+describe('deleting a rule', () => {
   const rule = '-d 10.0.0.1/32 -p tcp -m comment --comment "one rule" -m tcp --dport 80 -j RETURN';
   const deletion: TableOperations = {
     table: 'nat',
@@ -184,7 +184,7 @@ describe('a rule that is deleted', () => {
   const iptables = (...args: readonly string[]) => run([PROGRAM, 'iptables', '-t', 'nat', ...args]);
   const list = () => iptables('-S', 'MINE').trim().split('\n').slice(1);
 
-  it('is one of several that are the same, and the rest stays in its order', async () => {
+  it('deletes one of several that are equal, and keeps the order of the others', async () => {
     using connection = connect();
     const writer = new NftTablesWriter(connection, 'ip');
     await writer.write([{ table: 'nat', operations: [fill('MINE'), append('MINE', rule)] }]);
@@ -194,7 +194,7 @@ describe('a rule that is deleted', () => {
     assert.deepEqual(list(), ['-A MINE -j ACCEPT', `-A MINE ${rule}`]);
   });
 
-  it('twice is two of several that are the same', async () => {
+  it('deletes two of several that are equal if it is listed twice', async () => {
     using connection = connect();
     const writer = new NftTablesWriter(connection, 'ip');
     const same = [rule, rule, rule].map((each) => append('MINE', each));
@@ -208,7 +208,7 @@ describe('a rule that is deleted', () => {
     ['leads somewhere', rule],
     ['leads nowhere', '-p tcp -m comment --comment "only counts"'],
   ] as const) {
-    it(`is found although it has counted, and ${what}`, async () => {
+    it(`finds it although it has counted, and ${what}`, async () => {
       const lines = ['*nat', ':MINE - [0:0]', `[5:300] -A MINE ${counting}`, 'COMMIT', ''];
       run([PROGRAM, 'iptables-restore', '--noflush', '-c'], lines.join('\n'));
       using connection = connect();
@@ -222,7 +222,7 @@ describe('a rule that is deleted', () => {
     });
   }
 
-  it('is looked for again when somebody else has put it there anew', async () => {
+  it('searches again when another process has recreated it', async () => {
     const again = () => {
       iptables('-F', 'MINE');
       run([PROGRAM, 'iptables-restore', '--noflush'], `*nat\n-A MINE ${rule}\nCOMMIT\n`);
@@ -235,7 +235,7 @@ describe('a rule that is deleted', () => {
     assert.deepEqual(list(), []);
   });
 
-  it('and is not there is left to the program, with all that came with it', async () => {
+  it('leaves a missing rule to the program, with all other changes of the call', async () => {
     using connection = connect();
     const writer = new NftTablesWriter(connection, 'ip');
     await writer.write([MINE]);
@@ -245,15 +245,15 @@ describe('a rule that is deleted', () => {
   });
 });
 
-describe('what is written', () => {
-  it('is one transaction, however many tables it has', async () => {
+describe('a write', () => {
+  it('is one transaction for all tables', async () => {
     using connection = connect();
     const before = await connection.generation();
     await new NftTablesWriter(connection, 'ip').write(operationsOf('ip'));
     assert.equal(await connection.generation(), before + 1);
   });
 
-  it('keeps what was remembered by the rule that it replaces', async () => {
+  it('keeps the recent list of the rule that it replaces', async () => {
     using connection = connect();
     const writer = new NftTablesWriter(connection, 'ip');
     const remember = '-m recent --set --name LIST --mask 255.255.255.255 --rsource';
@@ -264,7 +264,7 @@ describe('what is written', () => {
     assert.match(readFileSync('/proc/net/xt_recent/LIST', 'latin1'), /src=192\.0\.2\.7 /);
   });
 
-  it('leaves the policy of a built-in chain to whoever has set it', async () => {
+  it('keeps the policy that another process set on a built-in chain', async () => {
     run([PROGRAM, 'iptables', '-P', 'FORWARD', 'DROP']);
     using connection = connect();
     await new NftTablesWriter(connection, 'ip').write(operationsOf('ip'));
@@ -274,7 +274,7 @@ describe('what is written', () => {
     );
   });
 
-  it('is refused for the one whose chain is not there', async () => {
+  it('is rejected for the owner whose chain does not exist', async () => {
     using connection = connect();
     const operations = [
       fill('MINE'),

@@ -36,8 +36,8 @@ export class NftTablesWriter {
   }
 
   /**
-   * Says whether it was written: all of it, or nothing, where there is a rule that only the program
-   * knows how to write or to find.
+   * Returns whether it was written: all of it, or nothing if only the program can write or find one
+   * of the rules.
    */
   async write(changes: readonly TableOperations[]): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
@@ -104,7 +104,7 @@ export class NftTablesWriter {
     });
   }
 
-  /** Says whether it could be said. */
+  /** Returns whether it could be encoded. */
   #putOne(
     batch: NftBatch,
     operation: TableOperation,

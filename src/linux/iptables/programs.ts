@@ -32,7 +32,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Not there or not ours to start: the next folder may have it.
+    // Missing or not executable: the next folder may have it.
     return false;
   }
 }

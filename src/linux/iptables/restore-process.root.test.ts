@@ -30,8 +30,8 @@ const rulesOf = (backend: Backend): string =>
 const block = (...lines: string[]): string[] => ['*nat', ...lines, 'COMMIT'];
 
 for (const backend of BACKENDS) {
-  describe(`a process that stays, on ${backend}`, () => {
-    it('has each table in the kernel when it says so', async () => {
+  describe(`a long-running process, on ${backend}`, () => {
+    it('has each table in the kernel when it acknowledges it', async () => {
       using process_ = restore(backend);
       for (let number = 1; number <= 5; number++) {
         await process_.commit(block(`:MINE-${number} - [0:0]`));
@@ -39,7 +39,7 @@ for (const backend of BACKENDS) {
       }
     });
 
-    it('says which line was refused, writes nothing of it, and goes on', async () => {
+    it('names the rejected line, writes nothing of its table, and continues', async () => {
       using process_ = restore(backend);
       await process_.commit(block(':MINE - [0:0]'));
       const refused = block('-A MINE -j RETURN', '-A MINE -d nonsense -j RETURN');
@@ -53,7 +53,7 @@ for (const backend of BACKENDS) {
       assert.match(rulesOf(backend), /-A MINE -j ACCEPT/);
     });
 
-    it('says which rule the kernel did not have', async () => {
+    it('names the rule that the kernel did not have', async () => {
       using process_ = restore(backend);
       await process_.commit(block(':MINE - [0:0]'));
       const missing = block('-A MINE -j ACCEPT', '-D MINE -j RETURN');
@@ -63,7 +63,7 @@ for (const backend of BACKENDS) {
 }
 
 describe('the lock', () => {
-  it('is waited for, not held between commits, and not for ever', async () => {
+  it('is waited for with a timeout, and not held between commits', async () => {
     using process_ = restore('legacy');
     await process_.commit(block(':MINE - [0:0]'));
     run(['flock', '-n', LOCK, 'true']);
@@ -73,7 +73,7 @@ describe('the lock', () => {
   });
 });
 
-it("a process that ended is ours for a while, and then its number is anybody's", async (t) => {
+it('counts an ended process as ours for a while, then no longer, because its pid is reused', async (t) => {
   using process_ = restore('nft');
   await process_.commit(block(':MINE - [0:0]'));
   const processId = Number(readdirSync('/proc').find((name) => process_.isOurs(Number(name))));
@@ -120,7 +120,7 @@ function isFree(): boolean {
     run(['flock', '-n', LOCK, 'true']);
     return true;
   } catch {
-    // That is how flock says no.
+    // The exit code of flock when the lock is held.
     return false;
   }
 }

@@ -11,7 +11,7 @@ import { type IptablesFamily, toolName } from './programs.ts';
 const ACK_BYTES = 9000;
 const PADDING = 'x'.repeat(ACK_BYTES);
 const ACK = /# ack (\d+) /g;
-/** How many acknowledged tables one process writes before a new one takes over its memory. */
+/** Acknowledged tables per process; a new one then replaces it, because its memory grows. */
 const MOST_COMMITS = 2000;
 const MOST_COMPLAINT = 4000;
 /** Events of an ended process may arrive for this long; later its PID may be reused. */
@@ -38,10 +38,10 @@ interface Running {
 }
 
 /**
- * `iptables-restore --noflush` that stays: it commits a table at each COMMIT it reads, and takes the
- * lock only from `*table` to COMMIT (the nft backend has none). With `-v` it prints the comments it reads, and nothing else, so
- * a comment after COMMIT says that the table is in the kernel. To start it anew for each change
- * would cost what a fork of a large process costs.
+ * A long-running `iptables-restore --noflush`: it commits a table at each COMMIT it reads, and
+ * takes the lock only from `*table` to COMMIT (the nft backend has none). With `-v` it prints only
+ * the comments it reads, so a comment after COMMIT acknowledges that the table is in the kernel.
+ * Starting it for each change would cost a fork of a large process.
  */
 export class RestoreProcess implements Disposable {
   readonly #options: RestoreOptions;
@@ -155,7 +155,7 @@ export class RestoreProcess implements Disposable {
     this.#onEnd(running, new IptablesError('IPTABLES_UNCERTAIN', message));
   }
 
-  /** Who waits for the lock has written nothing. */
+  /** A process that waits for the lock has written nothing. */
   #giveUpLock(running: Running): void {
     const { pid } = running.child;
     if (pid === undefined || !waitsForLock(pid)) return;

@@ -33,7 +33,7 @@ const NOT_KNOWN: readonly string[] = [
   '-j RETURN -m comment --comment "late"',
 ];
 
-describe('a rule that is not known here', () => {
+describe('an unsupported rule', () => {
   for (const rule of NOT_KNOWN) {
     it(`is left to the program: ${rule.slice(0, 60)}`, () => {
       assert.equal(ruleExpressions(rule, 'ip'), undefined);
@@ -42,12 +42,12 @@ describe('a rule that is not known here', () => {
 });
 
 describe('a rule', () => {
-  it('says to modules of the old tables what it is for', () => {
+  it('passes the protocol to xtables modules', () => {
     assert.equal(ruleExpressions('-p udp -m udp -j RETURN', 'ip')?.protocol, 17);
     assert.equal(ruleExpressions('-j RETURN', 'ip')?.protocol, 0);
   });
 
-  it('that has counted is found by what it was written with', () => {
+  it('that has counted is found by its original expressions', () => {
     const { expressions = '' } = ruleExpressions('-d 10.0.0.0/8 -j RETURN', 'ip') ?? {};
     const at = expressions.indexOf(COUNTER) + COUNTER.length - 1;
     const counted = `${expressions.slice(0, at)}\u0007${expressions.slice(at + 1)}`;

@@ -10,7 +10,7 @@ import { targetExpressions } from './target-expressions.ts';
 /** A rule as the nft backend of iptables gives it to the kernel. */
 export interface RuleExpressions {
   readonly expressions: Binary;
-  /** What modules of the old tables are told that the rule is for; 0: anything. */
+  /** The protocol passed to xtables modules; 0: any. */
   readonly protocol: number;
 }
 

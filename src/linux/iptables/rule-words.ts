@@ -11,7 +11,7 @@ export class RuleWords {
     return this.#at >= this.#text.length;
   }
 
-  /** Empty: there is none, or it is not written as we know it. */
+  /** Empty: there is none, or it has an unsupported form. */
   next(): string {
     const text = this.#text;
     const from = this.#at;

@@ -4,7 +4,7 @@ import { type IptablesFamily, type IptablesTable, toolName } from './programs.ts
 import { parseSaved, type SavedTable } from './saved-table.ts';
 
 const DEADLINE_MS = 60_000;
-/** What it complains about is cut here. */
+/** Longer error output is cut here. */
 const MOST_COMPLAINT = 500;
 
 export interface SaveCall {
@@ -21,7 +21,7 @@ export async function saveTable(call: SaveCall): Promise<SavedTable> {
 }
 
 /**
- * Reads one chain, or all of a table, which the nft backend can do without what is in other tables:
+ * Reads one chain or a whole table. On the nft backend this does not read other tables, whereas
  * `iptables-save -t filter` reads a large nat as well. Undefined: there is no such chain.
  */
 export async function listRules(
@@ -31,7 +31,7 @@ export async function listRules(
   const args = [toolName(call.family, 'list'), '-t', call.table, '-S', ...which];
   const { exitCode, output } = await callProgram(call.program, args);
   if (exitCode !== 0) return undefined;
-  // A chain is told of as `-N NAME` or `-P NAME POLICY` here.
+  // A chain is printed as `-N NAME` or `-P NAME POLICY` here.
   return parseSaved(output.replaceAll(/^-[NP] (\S+).*$/gm, ':$1 - [0:0]'));
 }
 
@@ -40,7 +40,7 @@ export async function saveText(call: SaveCall): Promise<string> {
   const args = [toolName(family, 'save'), '-t', table, ...(call.withCounters ? ['-c'] : [])];
   const { exitCode, output, complaint } = await callProgram(program, args);
   if (exitCode === 0) {
-    // The nft backend says so in a comment, and that all is well: as if the table were empty.
+    // The nft backend reports it in a comment and exits with 0, as if the table were empty.
     if (output !== '' && !TABLE_BEGIN.test(output)) throw incompatible(call);
     return output;
   }

@@ -7,9 +7,9 @@ interface Operation {
 }
 
 /**
- * `make` makes a chain that is not there, `fill` makes one or empties it, `remove` takes away one
- * that is empty. Whether `make` is refused for a chain that somebody else has made meanwhile
- * depends on the writer; it is never emptied.
+ * `make` creates a missing chain, `fill` creates or empties one, `remove` deletes an empty one.
+ * Whether `make` is rejected for a chain that another process has created meanwhile depends on the
+ * writer; it is never emptied.
  */
 export type TableOperation =
   | (Operation & { readonly kind: 'make' })
@@ -17,7 +17,7 @@ export type TableOperation =
   | (Operation & { readonly kind: 'remove' })
   | (Operation & { readonly kind: 'append' | 'insert' | 'delete'; readonly rule: string });
 
-/** What is done to a table, in this order. */
+/** The operations on a table, in this order. */
 export interface TableOperations {
   readonly table: IptablesTable;
   readonly operations: readonly TableOperation[];

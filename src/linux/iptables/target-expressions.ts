@@ -26,7 +26,7 @@ const TARGET_READERS: Readonly<Record<string, TargetReader>> = {
   DNAT: (words, family) => readDestination(words.after('--to-destination'), family),
 };
 
-/** What follows `-j`: a target with its options, or else a chain. */
+/** The arguments of `-j`: a target with its options, or else a chain. */
 export function targetExpressions(words: RuleWords, family: TableFamily): Binary | undefined {
   const name = words.next();
   if (name === '') return undefined;
@@ -34,7 +34,7 @@ export function targetExpressions(words: RuleWords, family: TableFamily): Binary
   return verdict('jump', name);
 }
 
-/** `10.0.0.1:80`, `[fd00::1]:80`, or an address alone. */
+/** `10.0.0.1:80`, `[fd00::1]:80`, or an address without a port. */
 function readDestination(text: string, family: TableFamily): Binary | undefined {
   const pattern = family === 'ip' ? /^([\d.]+)(?::(\d+))?$/ : /^\[?([^\]]+?)(?:\]:(\d+))?$/;
   const [, host = '', portText] = pattern.exec(text) ?? [];

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isAtLeast, parseVersion } from './version.ts';
 
 describe('a version', () => {
-  it('is found in what the program prints', () => {
+  it('is found in the output of the program', () => {
     assert.deepEqual(parseVersion('iptables v1.8.9 (nf_tables)\n'), [1, 8, 9]);
     assert.equal(parseVersion('iptables: unknown option'), undefined);
   });

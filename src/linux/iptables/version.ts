@@ -2,7 +2,7 @@ import { runProgramToEnd } from '../run-program.ts';
 
 const DEADLINE_MS = 10_000;
 
-/** `[1, 8, 9]`; undefined: the program does not say. */
+/** `[1, 8, 9]`; undefined: the output has no version. */
 export async function programVersion(program: string): Promise<readonly number[] | undefined> {
   const { stdout } = await runProgramToEnd({
     command: program,

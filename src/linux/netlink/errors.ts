@@ -1,13 +1,13 @@
 import { getSystemErrorName } from 'node:util';
 
-/** What was asked of the kernel went wrong. `errno` is positive; `code` is its name, such as ENOENT. */
+/** A request to the kernel failed. `errno` is positive; `code` is its name, such as ENOENT. */
 export class NetlinkError extends Error {
   override readonly name = 'NetlinkError';
   readonly errno: number;
   readonly code: string;
   /** The operation, as text. */
   readonly operation: string;
-  /** What the kernel said beyond the number, if it did. */
+  /** The kernel's extended error message, if there is one. */
   readonly detail: string | undefined;
 
   constructor(operation: string, about: { readonly errno: number; readonly detail?: string }) {
@@ -20,7 +20,7 @@ export class NetlinkError extends Error {
   }
 }
 
-/** The kernel answered, and said no. */
+/** The kernel answered with an error. */
 export class NetlinkRefusal extends NetlinkError {}
 
 function errnoName(errno: number): string {

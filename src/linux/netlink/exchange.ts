@@ -44,8 +44,8 @@ export function readAcknowledgement(message: NetlinkMessage): Acknowledgement | 
 }
 
 /**
- * Sends a question that is answered with many messages. `consistent` is false when what was read
- * changed meanwhile: then something may be missing or come twice.
+ * Sends a request that is answered with many messages. `consistent` is false when the data changed
+ * during the dump: then entries may be missing or come twice.
  */
 export async function dump(
   netlink: Netlink,
@@ -69,7 +69,7 @@ export async function dump(
   }
 }
 
-/** Sends one message that asks for an acknowledgement; gives what came before it. */
+/** Sends one message with a request for an acknowledgement; returns the messages before it. */
 export async function request(
   netlink: Netlink,
   question: { readonly bytes: Buffer; readonly what: string },

@@ -100,8 +100,8 @@ function sendOnceOnThread(fd: number, bytes: Uint8Array): Promise<Failed | undef
 }
 
 /**
- * What has arrived, without waiting: its length, 0 when there is nothing. A message longer than
- * the buffer gives its true length, which is larger than the buffer's.
+ * Receives without waiting; returns the length, 0 when nothing has arrived. A message longer than
+ * the buffer returns its true length, which is larger than the buffer's.
  */
 export function receiveNow(fd: number, into: Uint8Array): number | Failed {
   for (;;) {
@@ -130,10 +130,10 @@ export function receiveOnThread(fd: number, into: Uint8Array): Promise<number | 
 }
 
 /**
- * Calls back whenever there is something to receive, be it an error; the function given stops it,
- * and may be called twice. To lose events is an error of the socket for the kernel, and libuv
- * stops watching a descriptor with an error: without a new start the socket would be deaf from
- * the first overrun on.
+ * Calls back whenever there is data or an error to receive; the returned function stops it and may
+ * be called twice. Lost events are a socket error for the kernel, and libuv stops polling a
+ * descriptor after an error: without a restart the socket would receive nothing after the first
+ * overrun.
  */
 export function pollReadable(fd: number, onReadable: () => void): () => void {
   let stopped = false;

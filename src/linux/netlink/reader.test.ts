@@ -29,7 +29,7 @@ const hostile = fc.oneof(
 );
 
 describe('a netlink reader', () => {
-  it('takes any bytes without throwing, and comes to an end', () => {
+  it('accepts any bytes without throwing, and terminates', () => {
     fc.assert(
       fc.property(hostile, (bytes) => {
         let seen = 0;
@@ -52,7 +52,7 @@ describe('a netlink reader', () => {
     );
   });
 
-  it('gives nothing of a message that is cut off, and all that came before it', () => {
+  it('returns nothing of a truncated message, and all that came before it', () => {
     const both = Buffer.concat([REFUSAL, REFUSAL]);
     for (let end = 0; end <= both.length; end++) {
       const whole = Math.floor(end / REFUSAL.length);
@@ -60,7 +60,7 @@ describe('a netlink reader', () => {
     }
   });
 
-  it('leaves out what a port sent that is to be skipped, and nothing else', () => {
+  it('leaves out the messages of the port to skip, and nothing else', () => {
     const [ours, theirs] = [Buffer.from(REFUSAL), Buffer.from(REFUSAL)];
     ours.writeUInt32LE(7, 12);
     theirs.writeUInt32LE(8, 12);
@@ -69,7 +69,7 @@ describe('a netlink reader', () => {
     assert.deepEqual(told, [...readMessages(Buffer.concat([theirs, theirs]))]);
   });
 
-  it('ends at a length that would not move it on', () => {
+  it('stops at a length that would not advance it', () => {
     for (const length of [0, 1, 15]) {
       const bytes = Buffer.alloc(64);
       bytes.writeUInt32LE(length);
@@ -82,12 +82,12 @@ describe('a netlink reader', () => {
     }
   });
 
-  it('takes a length that only fits without a sign for what it is', () => {
+  it('reads a length above 2^31 as unsigned', () => {
     const bytes = Buffer.alloc(64, 0xff);
     assert.deepEqual([...readMessages(bytes)], []);
   });
 
-  it('leaves out the bits that are no part of a type', () => {
+  it('masks the flag bits of an attribute type', () => {
     const bytes = Buffer.from('0800 0580 00000000 0800 0640 00000000'.replaceAll(' ', ''), 'hex');
     assert.deepEqual([...readAttributes(bytes).keys()], [5, 6]);
   });
@@ -104,7 +104,7 @@ describe('a netlink reader', () => {
     assert.equal(textOf(undefined), '');
   });
 
-  it('reads an answer of a kernel', () => {
+  it('reads a response of a kernel', () => {
     const [message, ...more] = readMessages(VETH_ANSWER);
     assert.deepEqual(more, []);
     assert.equal(message?.type, 16);
@@ -116,7 +116,7 @@ describe('a netlink reader', () => {
     assert.equal(textOf(readAttributes(attributes.get(18) ?? Buffer.alloc(0)).get(1)), 'veth');
   });
 
-  it('reads what a kernel says about a refusal', () => {
+  it("reads the kernel's message about a rejection", () => {
     const [message] = readMessages(REFUSAL);
     assert.deepEqual(message && readAcknowledgement(message), {
       sequence: 3,

@@ -1,6 +1,6 @@
 const HEADER_BYTES = 16;
 const ATTRIBUTE_HEADER_BYTES = 4;
-/** Without the bits that say `nested` and `network byte order`. */
+/** Without the flag bits for `nested` and `network byte order`. */
 const TYPE_MASK = 0x3fff;
 
 /** One message as it came; `body` is what follows the header, and is only lent. */
@@ -14,8 +14,8 @@ export interface NetlinkMessage {
 }
 
 /**
- * Splits what was received at once; a length that cannot be ends it. What a port sent that is to be
- * skipped costs next to nothing.
+ * Splits a received buffer into messages; stops at an invalid length. Messages of the port to skip
+ * cost next to nothing.
  */
 export function* readMessages(
   bytes: Buffer,
@@ -39,7 +39,7 @@ export function* readMessages(
   }
 }
 
-/** The attributes of a message or of a nest, by type; of several of one type the last. */
+/** The attributes of a message or of a nest, by type; the last of several of one type. */
 export type Attributes = ReadonlyMap<number, Buffer>;
 
 export function readAttributes(bytes: Buffer): Attributes {

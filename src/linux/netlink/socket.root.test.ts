@@ -47,13 +47,13 @@ function nameOf(body: Buffer): string {
   return textOf(readAttributes(body.subarray(16)).get(3));
 }
 
-/** Makes so many events that none of them fits in a small buffer any more. */
+/** Causes more events than a small buffer can hold. */
 function makeNoise(): void {
   const toggles = Array.from({ length: 60 }, () => ['link set lo down', 'link set lo up']);
   ip(...toggles.flat());
 }
 
-/** A message that the kernel refuses, of any length. */
+/** A message that the kernel rejects, of any length. */
 function unknownMessage(length: number): Buffer {
   const writer = new NetlinkWriter();
   const message = writer.beginMessage({ type: 0xfff, flags: REQUEST_AND_ACK, sequence: 9 });
@@ -74,7 +74,7 @@ describe('a netlink socket', () => {
     assert.deepEqual(names.sort(), ['listed', 'listed2', 'lo']);
   });
 
-  it('has a port of its own', () => {
+  it('has its own port', () => {
     using one = openNetlink({ protocol: NETLINK_ROUTE });
     using other = openNetlink({ protocol: NETLINK_ROUTE });
     assert.ok(one.portId !== 0 && other.portId !== 0);
@@ -96,7 +96,7 @@ describe('a netlink socket', () => {
     });
   });
 
-  it('hears of a link that is made and taken away', async () => {
+  it('receives events for an added and a deleted link', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups: [RTNLGRP_LINK] });
     const act = () => ip('link add heard type veth peer name heard2', 'link del heard');
     const heard = await hear(netlink, act, (all) => all.includes(`${RTM_DELLINK} heard`));
@@ -104,20 +104,20 @@ describe('a netlink socket', () => {
     assert.ok(!heard.includes('overrun'));
   });
 
-  it('hears nothing more after its signal, even of what has arrived', async () => {
+  it('delivers nothing after its signal is aborted, not even events that have arrived', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups: [RTNLGRP_LINK] });
     const heard = await hear(netlink, makeNoise, (all) => all.length === 3);
     assert.equal(heard.length, 3);
   });
 
-  it('does not begin to listen when the signal is aborted already', async () => {
+  it('does not start to listen when the signal is aborted already', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups: [RTNLGRP_LINK] });
     ip('link set lo down', 'link set lo up');
     const listener = { onMessage: () => assert.fail(), onOverrun: () => assert.fail() };
     await netlink.listen(listener, AbortSignal.abort());
   });
 
-  it('rejects with what its listener throws, and can listen again', async () => {
+  it('rejects with the error that its listener throws, and can listen again', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups: [RTNLGRP_LINK] });
     const broken = () => {
       throw new Error('broken listener');
@@ -129,7 +129,7 @@ describe('a netlink socket', () => {
     await hear(netlink, makeNoise, (all) => all.length === 3);
   });
 
-  it('survives a listener that ends it and then throws', async () => {
+  it('survives a listener that aborts it and then throws', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups: [RTNLGRP_LINK] });
     const stop = new AbortController();
     const endAndThrow = () => {
@@ -167,7 +167,7 @@ describe('a netlink socket', () => {
     assert.equal(netlink.receive(), undefined);
   });
 
-  it('does so also when more is left than it takes at once', async () => {
+  it('does so also when more is queued than it reads at once', async () => {
     const groups = [RTNLGRP_LINK];
     const receiveBufferBytes = 1024 * 1024;
     using netlink = openNetlink({ protocol: NETLINK_ROUTE, groups, receiveBufferBytes });
@@ -177,7 +177,7 @@ describe('a netlink socket', () => {
     assert.equal(netlink.receive(), undefined);
   });
 
-  it('closes its descriptor, also when it cannot be opened as asked', () => {
+  it('closes its descriptor, also when opening fails', () => {
     const count = () => readdirSync('/proc/self/fd').length;
     const earlier = count();
     openNetlink({ protocol: NETLINK_ROUTE })[Symbol.dispose]();
@@ -188,7 +188,7 @@ describe('a netlink socket', () => {
 });
 
 describe('a large message', () => {
-  it('is sent on a thread, and its answer is there when it is sent', async () => {
+  it('is sent on a thread, and its response is there when the send returns', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE });
     for (const length of [LARGE, 20 * LARGE]) {
       await netlink.send(unknownMessage(length));
@@ -198,7 +198,7 @@ describe('a large message', () => {
     }
   });
 
-  it('leaves the event loop free and its bytes alone while others are made and thrown away', async () => {
+  it('keeps the event loop free and its bytes intact while other buffers are allocated and freed', async () => {
     using netlink = openNetlink({ protocol: NETLINK_ROUTE });
     for (let round = 0; round < 50; round++) {
       const sending = netlink.send(unknownMessage(10 * LARGE));
@@ -209,7 +209,7 @@ describe('a large message', () => {
     }
   });
 
-  it('that fails comes with the errno of its own call, whatever else fails meanwhile', async () => {
+  it('that fails has the errno of its own call, whatever else fails meanwhile', async () => {
     const large = Buffer.alloc(LARGE);
     const file = openSync('/dev/null', 'w');
     try {
@@ -229,7 +229,7 @@ describe('a large message', () => {
     }
   });
 
-  it('that the kernel does not take is an error of the operation', async () => {
+  it('that the kernel rejects is an error of the operation', async () => {
     const netlink = openNetlink({ protocol: NETLINK_ROUTE });
     netlink[Symbol.dispose]();
     await assert.rejects(netlink.send(Buffer.alloc(LARGE)), { code: 'EBADF' });

@@ -37,7 +37,7 @@ export interface NetlinkSocketOptions {
 /** Callbacks of an event socket. */
 export interface NetlinkListener {
   onMessage(message: NetlinkMessage): void;
-  /** Whose messages are not wanted: by the hundred thousand, reading them would cost seconds. */
+  /** The port whose messages are skipped: reading hundreds of thousands would take seconds. */
   isSkipped?(portId: number): boolean;
   /**
    * Events were lost (ENOBUFS). Called after the remaining events were delivered: until then the
@@ -47,14 +47,14 @@ export interface NetlinkListener {
 }
 
 /**
- * What can be done with a netlink socket. An interface, so that a test can put a socket in
- * between that fails now and then.
+ * The operations of a netlink socket. An interface, so that a test can wrap a socket in one that
+ * fails on demand.
  */
 export interface Netlink extends Disposable {
   readonly portId: number;
   /** Resolves when the kernel has worked through it; its answers are then there to receive. */
   send(bytes: Buffer): Promise<void>;
-  /** What came at once, lent until the next call; undefined: there is nothing. */
+  /** One received buffer, valid until the next call; undefined: nothing has arrived. */
   receive(): Iterable<NetlinkMessage> | undefined;
   listen(listener: NetlinkListener, signal: AbortSignal): Promise<void>;
 }
@@ -149,7 +149,7 @@ class NetlinkSocket implements Netlink {
     listener.onOverrun();
   }
 
-  /** As `receive`, with nothing in place of what was lost. */
+  /** Like `receive`, but returns an empty buffer for lost events. */
   #receiveOrLose(isSkipped: (portId: number) => boolean): Iterable<NetlinkMessage> | undefined {
     try {
       const batch = this.receive(isSkipped);

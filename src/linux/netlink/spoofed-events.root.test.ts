@@ -48,7 +48,7 @@ describe('a local user without rights', () => {
     ['rules', NETLINK_NETFILTER],
     ['addresses and links', NETLINK_ROUTE],
   ] as const) {
-    it(`sends no events to a socket that hears of ${name}`, (t) => {
+    it(`sends no events to a socket that listens for ${name}`, (t) => {
       using ours = openNetlink({ protocol });
       assert.equal(aimAt(ours.portId, protocol), 0, 'root may');
       assert.equal(

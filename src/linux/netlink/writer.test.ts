@@ -37,7 +37,7 @@ function write(writer: NetlinkWriter, forest: readonly Tree[]): void {
   }
 }
 
-/** Reads with the shape of what was written, as every codec does. */
+/** Reads in the shape in which it was written, as every codec does. */
 function read(bytes: Buffer, shape: readonly Tree[]): Tree[] {
   return [...eachAttribute(bytes)].map(({ type, value }, index) => {
     const like = shape[index];
@@ -47,7 +47,7 @@ function read(bytes: Buffer, shape: readonly Tree[]): Tree[] {
 }
 
 describe('a netlink writer', () => {
-  it('writes what a reader reads again, nests and several messages included', () => {
+  it('writes what the reader reads back, including nests and several messages', () => {
     const fixed = fc.uint8Array({ maxLength: 20 });
     const message = fc.record({ header, fixed, forest: trees }, PLAIN);
     fc.assert(
@@ -74,7 +74,7 @@ describe('a netlink writer', () => {
     );
   });
 
-  it('begins everything at a multiple of four, and what it skips is zero', () => {
+  it('aligns everything to four bytes, with zero padding', () => {
     fc.assert(
       fc.property(fc.array(leaf, { minLength: 1, maxLength: 30 }), (leaves) => {
         const writer = new NetlinkWriter();
@@ -93,7 +93,7 @@ describe('a netlink writer', () => {
     );
   });
 
-  it('writes numbers in the order that their names say', () => {
+  it('writes numbers in the byte order of their method names', () => {
     const writer = new NetlinkWriter();
     writer.u8(1, 0xab);
     writer.u16be(2, 0x0102);
@@ -108,7 +108,7 @@ describe('a netlink writer', () => {
     );
   });
 
-  it('ends texts with a zero and counts their bytes, not their letters', () => {
+  it('ends strings with a zero and counts their bytes, not their characters', () => {
     const unit = fc.constantFrom('a', 'é', '世', '😀');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 30 }), (text) => {
@@ -130,7 +130,7 @@ describe('a netlink writer', () => {
     );
   });
 
-  it('grows over its first buffer and keeps what was there', () => {
+  it('grows beyond its first buffer and keeps its contents', () => {
     const writer = new NetlinkWriter();
     const begun = writer.beginMessage({ type: 1, flags: 2, sequence: 3 });
     const values = Array.from({ length: 300 }, (_, i) => Buffer.alloc(i, i));
@@ -152,7 +152,7 @@ describe('a netlink writer', () => {
     );
   });
 
-  it('marks nests, and refuses those whose length would wrap around', () => {
+  it('marks nests, and rejects those whose length would wrap around', () => {
     const writer = new NetlinkWriter();
     const nest = writer.beginNested(5);
     assert.equal(writer.bytes.readUInt16LE(nest + 2), 5 | NESTED_BIT);
@@ -161,7 +161,7 @@ describe('a netlink writer', () => {
     assert.throws(() => writer.bytesOf(1, new Uint8Array(65_532)), { code: 'ERR_OUT_OF_RANGE' });
   });
 
-  it('writes a question that a kernel answered, byte for byte', () => {
+  it('writes a request that a kernel answered, byte for byte', () => {
     const writer = new NetlinkWriter();
     const message = writer.beginMessage({ type: 18, flags: 0x301, sequence: 1 });
     writer.raw(new Uint8Array(16));

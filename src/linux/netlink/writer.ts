@@ -8,9 +8,9 @@ const MOST_U16 = 0xffff;
 type Offset = number;
 
 /**
- * Writes netlink messages and their attributes, one after the other, into one buffer. Numbers of
- * headers are in the byte order of the machine, which is little-endian wherever Node and the
- * kernels we know run together; attributes say which order theirs are in.
+ * Writes netlink messages and their attributes into one buffer. Header numbers are in the byte
+ * order of the machine, which is little-endian on every platform that Node and our supported
+ * kernels share; attribute methods name their byte order.
  */
 export class NetlinkWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
@@ -20,7 +20,7 @@ export class NetlinkWriter {
     return this.#length;
   }
 
-  /** What was written. Valid until more is. */
+  /** The bytes written so far. Valid until the next write. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -121,7 +121,7 @@ export class NetlinkWriter {
   binary(type: number, bytes: string): void {
     const { length } = bytes;
     this.#head(type, length);
-    // To leave JavaScript for a few bytes costs more than the bytes.
+    // A call out of JavaScript costs more than copying a few bytes here.
     if (length > FEW_BYTES) this.#buffer.write(bytes, this.#length, 'latin1');
     else {
       for (let i = 0; i < length; i++) this.#buffer[this.#length + i] = bytes.charCodeAt(i);
@@ -136,15 +136,15 @@ export class NetlinkWriter {
     this.#length += 4;
   }
 
-  /** Buffer's own method checks what is certain here, a million times at a start. */
+  /** Buffer's own method checks bounds that are certain here, a million times at a start. */
   #u16(at: number, value: number): void {
-    // It refuses what would wrap around.
+    // It rejects a length that would wrap around.
     if (value > MOST_U16) this.#buffer.writeUInt16LE(value, at);
     this.#buffer[at] = value & 0xff;
     this.#buffer[at + 1] = (value >>> 8) & 0xff;
   }
 
-  /** Steps over what was written, to the next multiple of four. */
+  /** Advances over the written bytes, to the next multiple of four. */
   #pad(size: number): void {
     const end = this.#length + size;
     const aligned = (end + 3) & ~3;

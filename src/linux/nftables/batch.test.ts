@@ -34,7 +34,7 @@ const CAPTURED_ELEMENTS: readonly { element: SetElement; list: string }[] = [
 ];
 
 describe('a batch', () => {
-  it('is framed, in one sequence of numbers, and asks only its last operation to be acknowledged', () => {
+  it('is framed, numbered in sequence, and requests an acknowledgement only for its last operation', () => {
     const batch = new NftBatch(7);
     batch.addTable(TABLE, 'comment');
     batch.addElement(TABLE, 'a', { key: '1234' });
@@ -65,7 +65,7 @@ describe('a batch', () => {
     assert.equal(batch.operationCount, 4);
   });
 
-  it('never has a list longer than its length can say, and loses no element', () => {
+  it('splits lists that exceed the 16-bit length, and loses no element', () => {
     const sizes = fc.tuple(fc.integer({ min: 1, max: 4000 }), fc.integer({ min: 0, max: 127 }));
     fc.assert(
       fc.property(sizes, ([count, commentLength]) => {
@@ -88,7 +88,7 @@ describe('a batch', () => {
     );
   });
 
-  it('knows whose operation lies at every offset', () => {
+  it('finds the owner of the operation at every offset', () => {
     const step = fc.record({
       owner: fc.constantFrom('a', 'b', 'c'),
       set: fc.constantFrom('one', 'two'),
@@ -104,7 +104,7 @@ describe('a batch', () => {
           else batch.addElement(TABLE, set, element);
         }
         const { bytes } = batch.finish();
-        // Every key is there once, so where it is says whose it must be.
+        // Every key occurs once, so its position gives the expected owner.
         for (const [index, { owner }] of steps.entries()) {
           const value = Buffer.from([8, 0, 1, 0, index, 0, 0, 0]);
           const at = bytes.lastIndexOf(value);

@@ -32,7 +32,7 @@ const NFNETLINK_NFTABLES = 10;
 /** A nest has sixteen bits for its length: a longer list of elements needs another message. */
 const LONGEST_LIST_BYTES = 60_000;
 const RULE_COMMENT = 0;
-/** Of no meaning to `nft`, which skips what it does not know. */
+/** Without a meaning for `nft`, which skips unknown types. */
 export const RULE_FINGERPRINT = 0x66;
 const ELEMENT_COMMENT = 0;
 const TABLE_COMMENT = 0;
@@ -73,18 +73,18 @@ export class NftBatch {
     this.#frame(MESSAGE.batchBegin);
   }
 
-  /** Messages within elements' lists count each: what the kernel has to do. */
+  /** Each element of a list counts: the work of the kernel. */
   get operationCount(): number {
     return this.#operationCount;
   }
 
-  /** What follows belongs to this owner. */
+  /** The operations after this belong to this owner. */
   own(owner: string): void {
     if (this.#marks.at(-1)?.owner === owner) return;
     this.#marks.push({ offset: this.#writer.length, owner });
   }
 
-  /** Whose operation begins at or before an offset. */
+  /** The owner of the operation that begins at or before an offset. */
   ownerAt(offset: number): string | undefined {
     return this.#marks.findLast((mark) => mark.offset <= offset)?.owner;
   }

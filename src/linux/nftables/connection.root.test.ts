@@ -61,7 +61,7 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
   const positions = [0, 1, EACH - 1, EACH, 777, COUNT - 2, COUNT - 1];
 
   for (const bad of positions) {
-    it(`is refused for the owner of element ${bad}, which is there with another value`, async () => {
+    it(`is rejected for the owner of element ${bad}, which exists with another value`, async () => {
       using connection = await open();
       const first = connection.begin();
       first.addElement(TABLE, 'map', { key: keyOf(bad), value: 'othr' });
@@ -73,7 +73,7 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
       assert.equal(await countElements(connection), 1, 'nothing of it is there');
     });
 
-    it(`is refused for the owner of element ${bad}, which is not there to be deleted`, async () => {
+    it(`is rejected for the owner of element ${bad}, which does not exist and is deleted`, async () => {
       using connection = await open();
       const first = connection.begin();
       fill(first, (index) => {
@@ -88,7 +88,7 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
     });
   }
 
-  it('is taken after a refused one', async () => {
+  it('is accepted after a rejected one', async () => {
     using connection = await open();
     const bad = connection.begin();
     bad.own('somebody');
@@ -101,7 +101,7 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
     assert.equal(connection.writtenCount, 2 + COUNT);
   });
 
-  it('that puts other values in the place of all deletes and adds in one', async () => {
+  it('that replaces all values deletes and adds in one batch', async () => {
     using connection = await open();
     const first = connection.begin();
     fill(first, (index) => first.addElement(TABLE, 'map', { key: keyOf(index), value: 'mine' }));
@@ -127,7 +127,7 @@ describe('reading', () => {
     });
   });
 
-  it('tells the generation, which rises with every change of anybody', async () => {
+  it('returns the generation, which rises with every change by any process', async () => {
     using connection = await open();
     const before = await connection.generation();
     run(['nft', 'add', 'table', 'ip', 'theirs']);

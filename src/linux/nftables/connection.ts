@@ -59,8 +59,7 @@ export interface CommitCount {
 }
 
 /**
- * A way to the kernel's nf_tables: transactions, and reading what is there. One transaction or
- * reading at a time; the caller sees to it.
+ * A connection to the kernel's nf_tables: transactions and dumps. The caller runs one at a time.
  */
 export class NftConnection implements Disposable {
   readonly #netlink: Netlink;
@@ -74,7 +73,7 @@ export class NftConnection implements Disposable {
     this.#netlink = netlink;
   }
 
-  /** What the kernel names as the author of our changes. */
+  /** The port id that the kernel reports as the author of our changes. */
   get portId(): number {
     return this.#netlink.portId;
   }
@@ -245,7 +244,7 @@ export class NftConnection implements Disposable {
     }
   }
 
-  /** Reads what is left of an answer that was given up: until then the kernel begins no other. */
+  /** Reads the rest of an abandoned response: before that the kernel starts no other dump. */
   #drain(): void {
     while (this.#netlink.receive() !== undefined);
   }

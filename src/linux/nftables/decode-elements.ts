@@ -9,7 +9,7 @@ import { type Binary, readUdata } from './userdata.ts';
  */
 
 const HEAD_BYTES = 4;
-/** Without the bits that say `nested` and `network byte order`. */
+/** Without the flag bits for `nested` and `network byte order`. */
 const TYPE_MASK = 0x3fff;
 const ELEMENT_COMMENT = 0;
 const COUNTER_BYTES = 8;

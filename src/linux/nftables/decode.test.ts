@@ -73,8 +73,8 @@ function decodeAll(bytes: Buffer): void {
   }
 }
 
-describe('what the kernel tells', () => {
-  it('is read whatever bytes it has', () => {
+describe('a response of the kernel', () => {
+  it('is decoded without throwing, for any bytes', () => {
     const sample = sampleBytes();
     const damage = fc.array(fc.tuple(fc.nat(sample.length - 1), fc.nat(255)), { maxLength: 20 });
     fc.assert(
@@ -88,14 +88,14 @@ describe('what the kernel tells', () => {
     );
   });
 
-  it('is read where an attribute is too short for its number', () => {
+  it('is decoded when an attribute is too short for its number', () => {
     const body = Buffer.from([
       2, 0, 0, 0, 9, 0, 1, 0, 0x6f, 0x75, 0x72, 0x73, 0, 0, 0, 0, 4, 0, 3, 0,
     ]);
     assert.equal(decodeSet(body, TABLE)?.flags, 0);
   });
 
-  it('has what an element counted', () => {
+  it('has the counters of an element', () => {
     const found: StoredElement[] = [];
     for (const { body } of readMessages(countedBytes())) {
       decodeElements(body.subarray(HEADER_BYTES), (each) => found.push(each));

@@ -24,7 +24,7 @@ export interface NftEvent {
   readonly kind: NftObjectKind;
   readonly family: TableFamily;
   readonly table: string;
-  /** Of a chain, a set; of the chain of a rule, of the set of elements. */
+  /** The name of a chain or set; for a rule its chain, for elements their set. */
   readonly name: string;
   readonly elements: readonly StoredElement[];
   /** The socket it was changed through. */

@@ -51,7 +51,7 @@ export function loadDestinationAddress(family: TableFamily, to: number): Express
   return payload(to, { base: PAYLOAD_BASE.network, ...at });
 }
 
-/** What kind an address of the packet is to this machine: local, broadcast … */
+/** The type of a packet's address on this machine: local, broadcast … */
 export function loadAddressType(of: 'saddr' | 'daddr', to: number): Expression {
   return expression('fib', (w) => {
     w.u32be(1, register(to));
@@ -95,7 +95,7 @@ export function randomNumber(to: number, of: { modulus: number; offset: number }
   });
 }
 
-/** Goes on only if the key is there; `to`: the register of what the map says of it. */
+/** Continues only if the key exists; `to`: the register for the value from the map. */
 export function lookup(set: string, key: number, to?: number): Expression {
   return expression('lookup', (w) => {
     w.text(1, set);

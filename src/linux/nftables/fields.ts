@@ -3,7 +3,7 @@ import { u32, udata } from './userdata.ts';
 
 /**
  * A part of a packet that a key is made of: how `nft` writes it, how the kernel and `nft` number
- * its type, how long it is, and how `nft` remembers in the user data of a set what a key stands for.
+ * its type, how long it is, and how `nft` records its meaning in the user data of a set.
  */
 export interface Field {
   readonly text: string;
@@ -51,7 +51,7 @@ export function destinationAddress(family: TableFamily): Field {
   return DESTINATION[family];
 }
 
-/** A number drawn at random; as a type the modulus means nothing, `nft` wants one all the same. */
+/** A random number; the modulus has no meaning as a type, but `nft` requires one. */
 export const SLOT: Field = {
   text: 'numgen random mod 2',
   dataType: DATA_TYPE.integer,
@@ -81,7 +81,7 @@ export function dataTypeOf(fields: readonly Field[]): number {
   return fields.reduce((type, field) => type * 2 ** BITS_PER_TYPE + field.dataType, 0);
 }
 
-/** What `nft` calls the byte order of a key: none for one of several fields. */
+/** The byte order of a key for `nft`: none for one of several fields. */
 export function byteOrderOf(fields: readonly Field[]): number {
   const [only] = fields;
   if (fields.length !== 1 || !only) return 0;

@@ -22,7 +22,7 @@ export class GenerationWatch {
     this.#sources = sources;
   }
 
-  /** What is counted from here on. */
+  /** The start of the count. */
   async begin(): Promise<void> {
     this.#base = await this.#unexplained();
   }
@@ -39,7 +39,7 @@ export class GenerationWatch {
     return isOurs;
   }
 
-  /** Transactions that are neither ours nor heard of; undefined: ours never pause. */
+  /** Transactions that are neither ours nor reported by events; undefined: ours never pause. */
   async #unexplained(): Promise<number | undefined> {
     const deadlineMs = performance.now() + LONGEST_WAIT_MS;
     while (performance.now() < deadlineMs) {

@@ -3,8 +3,8 @@ import type { Binary } from './userdata.ts';
 
 /**
  * Expressions as strings, byte for byte as the kernel lists them: attributes in its order, without
- * the bit that says `nested`, all in the first register. So a rule that is listed can be found by
- * the string that it was written with.
+ * the `nested` flag, all in the first register. So a listed rule can be found by the string that it
+ * was written with.
  */
 
 const FIRST_REGISTER = be32(1);
@@ -97,11 +97,11 @@ export function masked(mask: Binary): Binary {
 
 const COUNTS = attribute(1, '\0'.repeat(8)) + attribute(2, '\0'.repeat(8));
 
-/** One that has counted nothing yet. */
+/** A counter of zero. */
 export const COUNTER: Binary = listed('counter', COUNTS);
 const COUNTER_HEAD = COUNTER.slice(0, COUNTER.length - COUNTS.length);
 
-/** What was listed, as if it had counted nothing. */
+/** The listed expressions with their counters set to zero. */
 export function withoutCounts(expressions: Binary): Binary {
   const at = expressions.indexOf(COUNTER_HEAD);
   if (at === -1 || expressions.startsWith(COUNTER, at)) return expressions;

@@ -12,7 +12,7 @@ enterOwnNetwork();
 const { ENOBUFS } = constants.errno;
 const TABLE = { family: 'ip', name: 'lossy' } as const;
 
-/** The next so many receives fail, and take nothing from the socket. */
+/** The number of next receives that fail, without reading from the socket. */
 class Lossy {
   failures = 0;
   readonly netlink: Netlink;

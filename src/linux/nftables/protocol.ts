@@ -65,7 +65,7 @@ export const RULE = {
   compat: 5,
   userdata: 7,
 } as const;
-/** What modules of the old tables are told of a rule that they are in. */
+/** The rule properties that xtables modules receive. */
 export const COMPAT = { protocol: 1, flags: 2 } as const;
 
 export const SET = {

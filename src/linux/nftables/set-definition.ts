@@ -15,7 +15,7 @@ const SET_UDATA = {
   comment: 7,
 } as const;
 
-/** Everything that makes a set what it is, but for its table and its place in a batch. */
+/** All properties of a set, except for its table and its id in a batch. */
 export function writeSetDefinition(w: NetlinkWriter, set: SetSpec): void {
   w.text(SET.name, set.name);
   w.u32be(SET.flags, setFlags(set));

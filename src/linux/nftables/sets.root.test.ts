@@ -12,7 +12,7 @@ const FAMILIES: readonly TableFamily[] = ['ip', 'ip6'];
 
 for (const family of FAMILIES) {
   describe(`sets of family ${family}`, () => {
-    it('are in the kernel as if nft had made them', async () => {
+    it('are in the kernel as if nft had created them', async () => {
       using connection = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));
       const ours = { family, name: 'ours' };
       run(['nft', '-f', '-'], nftText(family, 'theirs'));

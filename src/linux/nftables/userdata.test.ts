@@ -6,7 +6,7 @@ import { commentUdata, readUdata, shortened, udata } from './userdata.ts';
 const MOST_BYTES = 127;
 
 describe('user data', () => {
-  it('gives back what was put in, by type', () => {
+  it('reads back what was written, by type', () => {
     const entries = fc.uniqueArray(fc.tuple(fc.nat(255), fc.string({ maxLength: 60 })), {
       selector: ([type]) => type,
       maxLength: 4,
@@ -34,14 +34,14 @@ describe('user data', () => {
     );
   });
 
-  it('writes a comment in UTF-8 with a zero at its end, whatever its letters', () => {
+  it('writes a comment in UTF-8 with a zero at its end, for any characters', () => {
     for (const text of ['ns/service:http', 'größe', '漢字', '']) {
       const bytes = Buffer.from(commentUdata(3, text), 'latin1');
       assert.equal(readUdata(bytes, 3)?.toString('utf8'), `${text}\0`);
     }
   });
 
-  it('cuts a comment where nft would not take it, between two letters', () => {
+  it('cuts a comment where nft would not take it, between two characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const cut = shortened(text);

@@ -38,7 +38,7 @@ function isShortAscii(text: string): boolean {
 export function shortened(text: string): string {
   if (Buffer.byteLength(text) <= LONGEST_COMMENT_BYTES) return text;
   const cut = Buffer.from(text, 'utf8').subarray(0, LONGEST_COMMENT_BYTES - 3);
-  // A letter of several bytes may have been cut in two: what is left of it goes too.
+  // The cut may be inside a multi-byte character: drop the rest of it too.
   return `${cut.toString('utf8').replace(/\uFFFD+$/, '')}...`;
 }
 

@@ -45,7 +45,7 @@ const CONNTRACK_STATE = {
   SNAT: 0x40,
   DNAT: 0x80,
 } as const;
-/** Addresses, times and ports come first, none of which is asked for. */
+/** Addresses, times and ports come first; none of them is matched. */
 const CONNTRACK = { flagsOffset: 146, byState: 1 } as const;
 const conntrack = xtMatch({ name: 'conntrack', revision: 3, byteLength: 168 });
 
@@ -88,7 +88,9 @@ const RECENT = { nameBytes: 200, maskOffset: 212, check: 1, set: 2, reap: 0x20 }
 export const LONGEST_RECENT_NAME = RECENT.nameBytes - 1;
 const recent = xtMatch({ name: 'recent', revision: 1, byteLength: 232 });
 
-/** What iptables puts there first; of a shorter name's rest it stays, behind the zero. */
+/**
+ * The initial bytes that iptables writes there; after a shorter name they remain behind the zero.
+ */
 const RECENT_DEFAULT_NAME = 'DEFAULT';
 
 /** The recent match: records the source of the packet, or checks for it. */

@@ -30,7 +30,7 @@ const masquerade = {
   ip6: xtTarget({ name: 'MASQUERADE', revision: 0, byteLength: 40 }),
 } as const;
 
-/** For IPv4 it is given a list of ranges, of which there is one. */
+/** For IPv4 it has a list of ranges, with exactly one. */
 export function masqueradeTarget(family: TableFamily, isFullyRandom: boolean): Binary {
   const flags = host32(isFullyRandom ? NAT_RANGE.fullyRandom : 0);
   return masquerade[family](family === 'ip' ? host32(1) + flags : flags);
@@ -43,7 +43,7 @@ const REJECTIONS: Readonly<Record<TableFamily, Readonly<Record<string, number>>>
 
 const reject = xtTarget({ name: 'REJECT', revision: 0, byteLength: 8 });
 
-/** Undefined: an answer that it does not know. */
+/** Undefined: a reject type that it does not support. */
 export function rejectTarget(family: TableFamily, answer: string): Binary | undefined {
   const number = REJECTIONS[family][answer];
   return number === undefined ? undefined : reject(host32(number));

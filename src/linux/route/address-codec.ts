@@ -7,7 +7,7 @@ const AF_INET6 = 10;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
 const IFA_FLAGS = 8;
-/** For IPv4 the same bit means: not the first of its subnet. */
+/** For IPv4 the same bit means: secondary in its subnet. */
 const IFA_F_TEMPORARY = 0x01;
 const IFA_F_DADFAILED = 0x08;
 const IFA_F_DEPRECATED = 0x20;
@@ -25,7 +25,7 @@ export interface LinkAddress {
   readonly tentative: boolean;
   /** Duplicate: another host has it. */
   readonly duplicate: boolean;
-  /** Not used for new connections from here; those to it are served. */
+  /** Not used for new connections from here; connections to it are served. */
   readonly deprecated: boolean;
 }
 

@@ -42,7 +42,7 @@ function ipv6WithFlags(flags: number) {
   return readAddressChange({ ...LAST_ADDRESS, body })?.address;
 }
 
-describe('questions', () => {
+describe('requests', () => {
   it('are those that a kernel answered', () => {
     assert.deepEqual(linksQuestion(1).bytes, LINKS_QUESTION);
     assert.deepEqual(addressesQuestion(2).bytes, ADDRESSES_QUESTION);
@@ -50,7 +50,7 @@ describe('questions', () => {
 });
 
 describe('an address', () => {
-  it('of either family is read as it is written', () => {
+  it('of either family is decoded in its canonical spelling', () => {
     const found = [...readMessages(ADDRESSES_ANSWER)].map((m) => readAddressChange(m)?.address);
     const lo = { ...ORDINARY, linkIndex: 1, scope: 'host' };
     assert.deepEqual(found, [
@@ -63,7 +63,7 @@ describe('an address', () => {
     ]);
   });
 
-  it('that goes has the key with which it came', () => {
+  it('that is removed has the key with which it was added', () => {
     const gone = readAddressChange(only(ADDRESS_GONE));
     const came = [...readMessages(ADDRESSES_ANSWER)].map((m) => readAddressChange(m)?.key);
     assert.equal(gone?.address, undefined);
@@ -71,7 +71,7 @@ describe('an address', () => {
     assert.equal(new Set(came).size, came.length);
   });
 
-  it('tells its state by the flags of 32 bits', () => {
+  it('has the state of its 32-bit flags', () => {
     assert.equal(ipv6WithFlags(0x01)?.temporary, true);
     assert.equal(ipv6WithFlags(0x08)?.duplicate, true);
     assert.equal(ipv6WithFlags(0x20)?.deprecated, true);
@@ -79,7 +79,7 @@ describe('an address', () => {
     assert.equal(ipv6WithFlags(0x80)?.tentative, false);
   });
 
-  it('of IPv4 that is not the first of its subnet is not temporary', () => {
+  it('of IPv4 that is secondary in its subnet is not temporary', () => {
     const second = only(ADDRESSES_ANSWER, { 2: 0x81 });
     assert.equal(readAddressChange(second)?.address?.temporary, false);
   });
@@ -90,18 +90,18 @@ describe('an address', () => {
 });
 
 describe('a link', () => {
-  it('is read with its kind and state', () => {
+  it('is decoded with its kind and state', () => {
     const link = { index: 7, name: 'uplink', kind: 'veth', up: false, loopback: false, master: 0 };
     assert.deepEqual(readLinkChange(only(VETH_ANSWER)), { of: 'link', index: 7, link });
     const up = readLinkChange(only(VETH_ANSWER, { 8: 0x43 }));
     assert.deepEqual(up?.link, { ...link, up: true });
   });
 
-  it('that leaves a bridge is not gone', () => {
+  it('that leaves a bridge is not removed', () => {
     assert.equal(readLinkChange(only(BRIDGE_PORT_GONE)), undefined);
   });
 
-  it('that is gone says so', () => {
+  it('that is removed is reported so', () => {
     const change = readLinkChange(only(BRIDGE_PORT_GONE, { 0: 0 }));
     assert.deepEqual(change, { of: 'link', index: 7, link: undefined });
   });
@@ -124,7 +124,7 @@ describe('tables', () => {
     assert.equal(once.links.size, 1);
   });
 
-  it('take any bytes without throwing', () => {
+  it('accept any bytes without throwing', () => {
     const bodies = [VETH_ANSWER, ADDRESSES_ANSWER, ADDRESS_GONE].map((bytes) => only(bytes).body);
     const mutilated = fc
       .record({

@@ -13,10 +13,10 @@ export interface MachineLink {
   readonly name: string;
   /** Such as `veth`, `bridge` or `dummy`; empty for hardware and the loopback. */
   readonly kind: string;
-  /** Somebody switched it on; whether a cable is in is another question. */
+  /** Administratively up; the carrier may be missing. */
   readonly up: boolean;
   readonly loopback: boolean;
-  /** The index of the bridge or the like that it is a port of; 0: of none. */
+  /** The index of the bridge or other device that it is a port of; 0: none. */
   readonly master: number;
 }
 

@@ -18,7 +18,7 @@ export function readRouteChange(message: NetlinkMessage): RouteChange | undefine
   return readAddressChange(message) ?? readLinkChange(message);
 }
 
-/** Changes say how something is, not what became of it: one that comes twice does no harm. */
+/** An event has a state, not a difference: applying one twice does no harm. */
 export function applyChange(tables: RouteTables, change: RouteChange): void {
   if (change.of === 'address') {
     if (change.address === undefined) tables.addresses.delete(change.key);

@@ -16,7 +16,7 @@ export interface MachineAddress extends LinkAddress {
 
 const ADDRESS_GROUPS = [RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR];
 
-/** Tells all addresses of all links, sorted, and again all of them after each change. */
+/** Reports all addresses of all links, sorted, and the full list again after each change. */
 export async function watchAddresses(
   onChange: (addresses: readonly MachineAddress[]) => void,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import type { MachineLink } from './link-codec.ts';
 import { linksQuestion, RTNLGRP_LINK } from './protocol.ts';
 import { type WatchOptions, watchTables } from './watch-tables.ts';
 
-/** Tells all links in the order of their indexes, and again all of them after each change. */
+/** Reports all links in the order of their indexes, and the full list again after each change. */
 export async function watchLinks(
   onChange: (links: readonly MachineLink[]) => void,
   signal: AbortSignal,

@@ -26,11 +26,11 @@ export interface WatchOptions {
   readonly open?: (options: NetlinkSocketOptions) => Netlink;
 }
 
-/** What to hear and to ask, and what to make of it. */
+/** The groups to join, the dumps to request, and how to decode them. */
 export interface TableView<Row> {
   readonly groups: readonly number[];
   readonly questions: readonly ((sequence: number) => DumpQuestion)[];
-  /** Sorted: the order of what is equal must be equal. */
+  /** Sorted, so that equal contents compare as equal. */
   rows(tables: RouteTables): readonly Row[];
   onChange(rows: readonly Row[]): void;
 }
@@ -71,7 +71,7 @@ class TableWatch<Row> {
     if (signal.aborted) return;
     const { groups } = this.#view;
     const receiveBufferBytes = this.#receiveBufferBytes;
-    // It hears from now on; what it hears before the first list is read waits in its buffer.
+    // It receives events from now on; those before the first list stay in its buffer.
     using events = this.#open({ protocol: NETLINK_ROUTE, groups, receiveBufferBytes });
     const failure = new AbortController();
     const ended = AbortSignal.any([signal, failure.signal]);

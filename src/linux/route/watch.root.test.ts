@@ -18,7 +18,7 @@ beforeEach(enterOwnNetwork);
 
 type Watch<Row> = (onChange: (rows: readonly Row[]) => void, signal: AbortSignal) => Promise<void>;
 
-/** A watch that runs, with all that it has told. */
+/** A running watch, with all of its reports. */
 class Watched<Row> implements AsyncDisposable {
   readonly told: (readonly Row[])[] = [];
   readonly #stop = new AbortController();
@@ -37,7 +37,7 @@ class Watched<Row> implements AsyncDisposable {
       if (last !== undefined && isIt(last)) return last;
       const text = JSON.stringify(last);
       assert.ok(performance.now() < giveUpAt, `gave up waiting for ${what}; last is ${text}`);
-      // A watch that failed will not tell any more.
+      // A watch that failed reports nothing more.
       await Promise.race([delay(2), this.#running.then(() => assert.fail('the watch has ended'))]);
     }
   }
@@ -56,7 +56,7 @@ const has = (address: string) => (rows: readonly MachineAddress[]) =>
 
 const lacks = (address: string) => (rows: readonly MachineAddress[]) => !has(address)(rows);
 
-/** Sockets of the kernel whose lists are torn, or whose events wait, as a test wants. */
+/** Kernel sockets whose dumps are inconsistent or whose events are delayed on demand. */
 function opening(change: (netlink: Netlink, isForEvents: boolean) => Partial<Netlink>) {
   return (options: Parameters<typeof openNetlink>[0]): Netlink => {
     const netlink = openNetlink(options);
@@ -187,7 +187,7 @@ describe('a watch of addresses', () => {
     assert.equal(watched.told.length, 2);
   });
 
-  it('does not lose what changes while it reads the list', async () => {
+  it('does not lose a change during the dump', async () => {
     let held: NetlinkMessage[] = [];
     let turnsLeft = 20;
     const open = opening((netlink, isForEvents) => {
@@ -213,7 +213,7 @@ describe('a watch of addresses', () => {
     assert.equal(watched.told.length, 1);
   });
 
-  it('lists again when the list changed while it was read', async () => {
+  it('lists again when the list changed during the dump', async () => {
     let lists = 0;
     const open = opening((netlink, isForEvents) => {
       if (isForEvents) return {};

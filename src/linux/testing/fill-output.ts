@@ -1,7 +1,7 @@
 import koffi from 'koffi';
 import { openUnblocked } from '../unblocked-output.ts';
 
-/** Writes to standard error until that fails, and says on standard output how. */
+/** Writes to standard error until that fails, and prints the error on standard output. */
 const STDERR = 2;
 const F_GETFL = 3;
 const F_SETFL = 4;
@@ -10,7 +10,8 @@ const fcntl: (fd: number, command: number, argument: number) => number = koffi
   .load('libc.so.6')
   .func('int fcntl(int fd, int command, int argument)');
 
-// Node sets it as soon as a package imports `process`; others that share the pipe may take it back.
+// Node sets it as soon as a package imports `process`; other processes that share the pipe may
+// clear it.
 fcntl(STDERR, F_SETFL, fcntl(STDERR, F_GETFL, 0) & ~O_NONBLOCK);
 const output = openUnblocked(STDERR);
 const page = Buffer.alloc(4096, 'x');

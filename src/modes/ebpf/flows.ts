@@ -5,7 +5,7 @@ import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack
 import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import { readPrograms, SOCKET_PROGRAMS } from './programs.ts';
 
-/** Flows that conntrack knows, and sockets that were connected to an endpoint directly. */
+/** Flows in conntrack, and sockets that were connected to an endpoint directly. */
 export function trackedAndSocketFlows(
   { pinFolder }: EbpfSettings,
   onProblem: (error: unknown) => void,

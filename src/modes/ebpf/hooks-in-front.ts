@@ -9,7 +9,7 @@ import { trackedAndSocketFlows } from './flows.ts';
 import { mountForPrograms } from './mounts.ts';
 import { sizeOfMaps } from './size.ts';
 
-/** What the two modes with hooks in front of nftables differ in. */
+/** The differences between the two modes with hooks in front of nftables. */
 export interface HooksInFront {
   readonly name: Mode['name'];
   readonly part: Part;
@@ -21,7 +21,7 @@ export interface HooksInFront {
 export function hooksInFront({ name, part, hooks, placeOf }: HooksInFront): Mode {
   return {
     name,
-    // Hooks act before there is a packet, so they must know which addresses are not for them.
+    // Hooks act before there is a packet, so they need the addresses that are not for them.
     needs: { ownAddresses: true, namespaces: true },
     parts: [part, NFTABLES_PART],
     prepare: mountForPrograms,

@@ -10,7 +10,7 @@ export interface HooksToShow {
   readonly place: RenderedPlace;
 }
 
-/** What the rules behind have, with the entries of the hooks in front. */
+/** The rules behind, with the entries of the hooks in front. */
 export function hookPages(
   { hooks, place }: HooksToShow,
   desired: DesiredRows,
@@ -35,7 +35,7 @@ export function hookPages(
   }));
 }
 
-/** The entries alone, one per line. */
+/** Only the entries, one per line. */
 export function rawEntries(place: RenderedPlace, rows: readonly Forwarding[]): string {
   const lines = rows.flatMap((row) => {
     const entries = row.frontends.flatMap((frontend) => renderedEntries(row, frontend, place));

@@ -69,7 +69,7 @@ function pageElement(
   return {
     kind: spec.value ? 'map' : 'set',
     set: spec.name,
-    // Without counters, which only the kernel knows, and the comment, which the heading says.
+    // Without counters, which only the kernel has, and the comment, which is in the heading.
     text: elementText({ ...spec, hasCounters: false }, rest),
     ...(leadsTo === undefined ? {} : { leadsTo }),
   };

@@ -22,7 +22,7 @@ export interface PageElement {
   readonly kind: 'set' | 'map' | 'ebpf';
   readonly set: string;
   readonly text: string;
-  /** What it does, where no chain says that. */
+  /** Its effect, where no chain shows it. */
   readonly does?: string;
   /** The chain of the class that it names. */
   readonly leadsTo?: string;

@@ -19,7 +19,7 @@ export function metricsOf(more: Partial<AgentMetricsOptions> = {}): AgentMetrics
   });
 }
 
-/** Calls a method of all who have it, as the agent does. */
+/** Calls a method of all observers that have it, as the agent does. */
 export function tell<K extends keyof AgentObserver>(
   { observers }: AgentMetrics,
   method: K,

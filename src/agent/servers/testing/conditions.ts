@@ -9,7 +9,7 @@ export function familyCondition(more: Partial<FamilyCondition> = {}): FamilyCond
   return { ...condition(), ...more };
 }
 
-/** All is well, but for what is given. */
+/** All conditions hold, except for the given ones. */
 export function conditionsWith(more: Partial<Conditions> = {}): Conditions {
   const good = condition();
   return {

@@ -11,7 +11,7 @@ export interface FloodOptions {
   readonly send?: string;
   /** Sent on each connection again and again. */
   readonly drip?: { readonly byte: string; readonly everyMs: number };
-  /** False: what the server sends stays in the buffers of the kernel, and its end goes unnoticed. */
+  /** False: responses stay in the buffers of the kernel, and the end goes unnoticed. */
   readonly reads?: false;
 }
 

@@ -3,7 +3,9 @@ import { runHealthServer } from '../health-server.ts';
 import { conditionsWith } from './conditions.ts';
 import { budgetOfTest } from './serving.ts';
 
-/** A thread with a health server, whose event loop is stuck from a message on until it is woken. */
+/**
+ * A thread with a health server, whose event loop is blocked from a message on until it is woken.
+ */
 const gate = workerData as Int32Array;
 parentPort?.on('message', () => {
   parentPort?.postMessage('stuck');

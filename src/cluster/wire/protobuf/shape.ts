@@ -16,7 +16,7 @@ export interface Field {
 export type FieldType =
   | { readonly is: 'text' | 'integer' | 'boolean' | 'time' | 'bytes' }
   | { readonly is: 'message'; readonly shape: Shape }
-  /** A map of strings, of which only these keys are kept. */
+  /** A map of strings; only these keys are kept. */
   | { readonly is: 'texts'; readonly keys: ReadonlySet<string> };
 
 type Fields = Readonly<Record<number, Field>>;

@@ -13,7 +13,7 @@ export interface ServedAgentOptions {
   readonly configPath: string;
   readonly manifests: readonly string[];
   readonly nodeName: string;
-  /** What it says otherwise of itself. */
+  /** Overrides of its answers. */
   readonly says?: Partial<AgentNode>;
 }
 

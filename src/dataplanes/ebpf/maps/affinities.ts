@@ -21,7 +21,7 @@ interface Counted {
   removed: bigint;
 }
 
-/** What tells a sweep which clients are still to be remembered, and when it is. */
+/** Input of a sweep: which clients are still valid, and the current time. */
 export interface SweepOf {
   readonly sticky: () => StickyPorts;
   /** On the clock of the programs, `CLOCK_MONOTONIC`. */
@@ -29,9 +29,9 @@ export interface SweepOf {
 }
 
 /**
- * Deletes clients whose time is over or whose Service has no affinity any more, then sets the counters
- * by what is left: whatever the reason that they were wrong, after a sweep they are right. Clients
- * added meanwhile may be counted twice until the next one, never missed. Gives how many it deleted.
+ * Deletes clients whose timeout is over or whose Service has no affinity now, then sets the
+ * counters to what is left: a sweep corrects them whatever the cause of the error. Clients added
+ * meanwhile may be counted twice until the next sweep, never missed. Returns how many it deleted.
  */
 export async function sweepAffinities(tables: Tables, of: SweepOf): Promise<number> {
   const counted = await readCounts(tables);

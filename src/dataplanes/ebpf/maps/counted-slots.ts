@@ -7,7 +7,10 @@ const ENDPOINT_WORDS = SLOT.connections / 4;
 /** Connections counted for the endpoints of a list that is moved, found again by endpoint. */
 export class CountedSlots {
   readonly #slots: Int32Array;
-  /** Of endpoints that have any; two with one print are rare, and then all are searched. */
+  /**
+   * For endpoints with any connections; two with one fingerprint are rare, and then all are
+   * searched.
+   */
   readonly #byPrint: ReadonlyMap<number, number>;
 
   constructor(slots: Int32Array) {

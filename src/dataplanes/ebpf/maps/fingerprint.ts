@@ -4,15 +4,17 @@ const FACTOR = 0x01000193;
 const START = 0x811c9dc5 | 0;
 const KEY_WORDS = wordsIn(FRONTEND_KEY);
 const VALUE_WORDS = wordsIn(FRONTEND);
-/** Address and port: without what was counted. */
+/** Address and port, without counters. */
 const ENDPOINT_WORDS = SLOT.connections / 4;
 
 /**
- * Sums by which a scan of the maps tells whether they hold what was written. The kernel reports no
- * writes of maps, and a copy of everything would be as large as the maps.
+ * Sums by which a scan of the maps detects whether they hold what was written. The kernel reports
+ * no writes to maps, and a copy of everything would be as large as the maps.
  */
 
-/** Of one frontend. Those of all are added up: order does not matter, and one can be taken away. */
+/**
+ * For one frontend. The sums of all are added up: order does not matter, and one can be subtracted.
+ */
 export function frontendPrint(
   keys: Int32Array,
   values: Int32Array,
@@ -24,7 +26,7 @@ export function frontendPrint(
   return print >>> 0;
 }
 
-/** Of the endpoint in a slot. Never 0: that is "not written". */
+/** For the endpoint in a slot. Never 0: that is "not written". */
 export function slotPrint(slots: Int32Array, at: number): number {
   let print = START;
   for (let i = at; i < at + ENDPOINT_WORDS; i++) print = mixed(print, slots[i] ?? 0);

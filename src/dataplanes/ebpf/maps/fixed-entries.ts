@@ -19,15 +19,15 @@ import {
 import { ONLY } from './map-set.ts';
 import type { Tables } from './tables.ts';
 
-/** What node entries are computed from beside the facts. */
+/** Inputs of the node entries besides the facts. */
 export interface NodeAbout {
-  /** What stands for the node itself. */
+  /** The key of the node itself. */
   readonly hostCookie: bigint;
   /** Where packets are met, the interfaces of the machine now; undefined: pods are met at sockets. */
   readonly links: () => readonly MachineLink[] | undefined;
 }
 
-/** What the programs must know of the node. */
+/** What the programs need to know about the node. */
 export interface NodeEntries {
   readonly settings: Buffer;
   readonly nodeAddresses: Entries;
@@ -74,7 +74,7 @@ function settingsOf(
   settings.writeBigUInt64LE(hostCookie, SETTINGS.hostCookie);
   const flags =
     (facts.nodePortsOnLocalhost ? SettingFlag.loopbackNodePorts : 0) |
-    // Others than the machine itself are told by the interfaces that their packets come in by.
+    // Other clients are identified by the interfaces that their packets come in by.
     (meetsPackets || facts.clientInterfaces ? SettingFlag.onlyHostSockets : 0);
   settings.writeUInt32LE(flags, SETTINGS.flags);
   settings.writeUInt32LE(LAYOUT_VERSION, SETTINGS.layoutVersion);
@@ -106,8 +106,8 @@ function networkBytes(range: Cidr | undefined): Buffer {
 }
 
 /**
- * Gives the differences; with `write`, repairs them. What is wanted is asked for when all is read:
- * interfaces come and go meanwhile.
+ * Returns the differences; with `write`, repairs them. The desired entries are computed after the
+ * read, because interfaces come and go meanwhile.
  */
 export async function compareNodeEntries(
   tables: Tables,
@@ -139,7 +139,7 @@ export async function compareNodeEntries(
   return differences;
 }
 
-/** What interfaces that have come need, at once; those that went need nothing. */
+/** Adds the entries of new interfaces at once; removed ones need nothing. */
 export function noteInterfaces(
   { interfaces }: Tables,
   { podDetection }: NodeFacts,
@@ -172,7 +172,7 @@ interface EntryChange {
   readonly key: Buffer;
   /** Undefined: it is to go. */
   readonly value?: Buffer;
-  /** Of what is different: what the map has. */
+  /** For a different entry: what the map has. */
   readonly before?: Buffer;
 }
 

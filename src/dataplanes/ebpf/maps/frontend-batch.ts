@@ -10,7 +10,7 @@ export class FrontendBatch {
   count = 0;
   keys: Words;
   values: Words;
-  /** Of each whether the kernel may have something under its key. */
+  /** For each, whether the kernel may have an entry under its key. */
   readonly mayExist: boolean[] = [];
 
   /** `expected`: about so many, most Services having one frontend. */

@@ -21,7 +21,7 @@ const DESIRED = { facts: FACTS, rows: ROWS };
 afterEach(() => place.newPlane().remove());
 after(() => place.leave());
 
-/** The object with maps that are soon full, and programs that a test can take away. */
+/** The object with small maps, and programs that a test can remove. */
 function smallObject(): BpfObject & { programs: ObjectProgram[] } {
   const maps = place.object.maps.map((map) => {
     const isSmall = map.name === 'frontends' || map.name === 'slots';
@@ -30,7 +30,7 @@ function smallObject(): BpfObject & { programs: ObjectProgram[] } {
   return { ...place.object, maps, programs: [...place.object.programs] };
 }
 
-test('maps grow under hooks of which one was detached', async () => {
+test('grows maps under hooks when one of them is detached', async () => {
   const plane = place.newPlane({ object: smallObject() });
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
   const last = HOOK_NAMES.at(-1) ?? 'connect4';
@@ -42,7 +42,7 @@ test('maps grow under hooks of which one was detached', async () => {
   assert.deepEqual(await place.newPlane().diff(DESIRED), []);
 });
 
-test('growth that fails changes nothing, and works when it can', async () => {
+test('changes nothing when growth fails, and grows when it can', async () => {
   const object = smallObject();
   const plane = place.newPlane({ object });
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
@@ -55,7 +55,7 @@ test('growth that fails changes nothing, and works when it can', async () => {
   assert.deepEqual(await place.newPlane().diff(DESIRED), []);
 });
 
-test('a read of the maps while they grow reads to the end', async () => {
+test('completes a read of the maps while they grow', async () => {
   const plane = place.newPlane({ object: smallObject() });
   await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
   await plane.apply(CHANGES.slice(0, 2));

@@ -5,7 +5,7 @@ import { MOST_SLOTS } from './layout.ts';
 
 const frontends = { maxEntries: 8 };
 
-test('doubles until what is missing has room, and slots up to what an outcome can number', () => {
+test('doubles until the missing entries fit, and slots up to what an outcome can number', () => {
   const slots = { maxEntries: 16 };
   const grown = grownSizes({ slots, frontends }, { slots: 17, frontends: 1 });
   assert.deepEqual(
@@ -20,7 +20,7 @@ test('doubles until what is missing has room, and slots up to what an outcome ca
   assert.deepEqual(most, new Map([['slots', MOST_SLOTS]]));
 });
 
-test('rejects a change for which there is no further slot, instead of growing for ever', () => {
+test('rejects a change for which there is no further slot, instead of growing without limit', () => {
   const slots = { maxEntries: MOST_SLOTS };
   assert.throws(() => grownSizes({ slots, frontends }, { slots: 1, frontends: 0 }), {
     code: 'BPF_FULL',

@@ -8,13 +8,13 @@ import type { Shortage } from './transaction.ts';
 
 const SLOTS_AT_ONCE = 65_536;
 
-/** Of the maps that grow. */
+/** The maps that grow. */
 export interface Capacities {
   readonly slots: { readonly maxEntries: number };
   readonly frontends: { readonly maxEntries: number };
 }
 
-/** The next powers of two that have room. Throws where slots cannot be numbered any more. */
+/** The next powers of two that have room. Throws when slots can no longer be numbered. */
 export function grownSizes(
   tables: Capacities,
   { slots, frontends }: Shortage,
@@ -34,14 +34,16 @@ export function grownSizes(
   return sizes;
 }
 
-/** What a map of this size grows to when so many more must fit. */
+/** The size that a map of this size grows to when this many more must fit. */
 export function doubled(size: number, missing: number): number {
   let grown = size;
   while (grown < size + missing) grown *= 2;
   return grown;
 }
 
-/** Larger maps with the same content. Nobody writes meanwhile; what is counted meanwhile is lost. */
+/**
+ * Larger maps with the same content. No write may run meanwhile; counts made meanwhile are lost.
+ */
 export async function grownMaps(
   tables: Tables,
   sizes: ReadonlyMap<string, number>,

@@ -4,10 +4,10 @@ import type { NodeFacts, PodDetection } from '../../contract.ts';
 import { InterfaceFlag } from './layout.ts';
 
 /**
- * Interfaces whose packets are met: all but loopback, which only the node's own sockets use. Ports
- * of a bridge too: where bridged packets pass the rules of the machine, the bridge itself is too late.
- * `patterns`: names, with `*` for anything; none is all of them. `clients`: whose packets are to be
- * translated, by the same kind of names; undefined: everybody's.
+ * Interfaces that get the program: all but loopback, which only the node's own sockets use. Ports
+ * of a bridge too: where bridged packets traverse the rules of the machine, the bridge itself is
+ * too late. `patterns`: names, with `*` as a wildcard; empty: all. `clients`: the interfaces whose
+ * packets are translated, by the same kind of names; undefined: all.
  */
 export function servedInterfaces(
   links: readonly MachineLink[],
@@ -19,7 +19,7 @@ export function servedInterfaces(
   const byIndex = new Map(links.map((link) => [link.index, link]));
   const isServed = ({ name, master, loopback }: MachineLink): boolean => {
     if (loopback || (patterns.length > 0 && !isMet(name))) return false;
-    // Rules see what comes by a port as coming by its bridge.
+    // Rules see the packets of a port as coming in by its bridge.
     const bridge = byIndex.get(master)?.name;
     return !isClient || isClient(name) || (bridge !== undefined && isClient(bridge));
   };
@@ -36,7 +36,9 @@ function shapeOf(pattern: string): RegExp {
   return new RegExp(`^${parts.join('.*')}$`);
 }
 
-/** Flags of the interfaces by which pods of this node come in, where they are told by that. */
+/**
+ * Flags of the interfaces by which pods of this node come in, where pods are detected by interface.
+ */
 export function podInterfaces(
   links: readonly MachineLink[],
   detection: NodeFacts['podDetection'],
@@ -44,7 +46,7 @@ export function podInterfaces(
   const byIndex = new Map(links.map((link) => [link.index, link]));
   const flagged = new Map<number, number>();
   for (const link of links) {
-    // Rules see what comes by a port as coming by its bridge.
+    // Rules see the packets of a port as coming in by its bridge.
     const names = [link.name, byIndex.get(link.master)?.name];
     let flags = 0;
     for (const family of FAMILIES) {

@@ -6,8 +6,8 @@ import { type SlotRange, SlotSpace } from './slot-space.ts';
 import { StickyPorts } from './sticky-ports.ts';
 
 /**
- * What the plane knows of the maps without reading them: where each row has its endpoints, and by
- * which sums a scan tells whether another process wrote.
+ * The state of the maps that the plane tracks without reading them: where each row has its
+ * endpoints, and the sums by which a scan detects writes of another process.
  */
 export class Knowledge {
   facts: NodeFacts | undefined;

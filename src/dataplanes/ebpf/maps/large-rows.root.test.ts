@@ -54,7 +54,7 @@ test('plans a change of one frontend with a few reads of each', () => {
   assert.ok(reads < count * 10, `${reads} reads of ${count} addresses`);
 });
 
-/** What an inspection takes that finds every frontend leading to endpoints that are wrong. */
+/** The cost of an inspection that finds every frontend leading to wrong endpoints. */
 async function inspectionFigure(endpoints: number): Promise<Figure> {
   const plane = place.newPlane();
   const row = rowWith({ frontends: 3000, endpoints });

@@ -63,7 +63,7 @@ const STRUCTS = {
 };
 
 for (const [name, fields] of Object.entries(STRUCTS)) {
-  test(`the writer and the programs agree where the fields of ${name} are`, () => {
+  test(`the writer and the programs have the same layout of ${name}`, () => {
     const compiled = structOf(name);
     for (const [field, at] of Object.entries(asInC(fields))) {
       assert.equal(compiled[field], at, `${name}.${field}`);
@@ -94,6 +94,6 @@ test('flags, classes and the version have the same numbers on both sides', () =>
   assert.ok(header.includes(`enum source_class { ${classes}, CLASSES }`));
 });
 
-test('every map of the object is known by name', () => {
+test('every map of the object has a known name', () => {
   assert.deepEqual(object.maps.map(({ name }) => name).sort(), [...MAP_NAMES].sort());
 });

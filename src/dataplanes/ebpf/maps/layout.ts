@@ -26,7 +26,7 @@ export const AFFINITY_COUNT_KEY = { bytes: 16, service: 0, counter: 8 } as const
 /** Programs count what they add, the writer what it removes. */
 export const AffinityCounter = { added: 0, removed: 1 } as const;
 
-/** One Service may have this part of what is free. */
+/** The part of the free entries that one Service may have. */
 export const AFFINITY_SHARE = 8;
 
 export const SETTINGS = {
@@ -69,12 +69,12 @@ export const SettingFlag = { loopbackNodePorts: 1, onlyHostSockets: 2 } as const
 /** Why an address is in the map of node addresses. */
 export const AddressFlag = { nodePorts: 1, own: 2 } as const;
 
-/** What comes in by an interface comes from a pod of this node. */
+/** Packets that come in by this interface come from a pod of this node. */
 export const InterfaceFlag: Readonly<Record<Family, number>> = { IPv4: 1, IPv6: 2 };
 
 export const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 
-/** What fits into the word of an outcome. */
+/** The maximum that fits into the word of an outcome. */
 export const MOST_SLOTS = 2 ** 28;
 export const MOST_ENDPOINTS = 2 ** 20 - 1;
 

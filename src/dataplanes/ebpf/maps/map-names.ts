@@ -1,4 +1,4 @@
-/** Every map of bpf/, by name: what is pinned, and what must be there to be read. */
+/** Every map of bpf/, by name: each is pinned, and required for reading. */
 export const MAP_NAMES: readonly string[] = [
   'frontends',
   'slots',

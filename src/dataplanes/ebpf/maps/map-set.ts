@@ -22,7 +22,7 @@ export function adoptMaps(object: BpfObject, pins: Pins): Map<string, BpfMap> {
   return new Map();
 }
 
-/** Of any version and content: for commands that only read. */
+/** Maps of any version and content: for commands that only read. */
 export function openMaps(pins: Pins): Map<string, BpfMap> | undefined {
   const maps = MAP_NAMES.map((name) => [name, pins.map(name)] as const);
   const found = new Map(maps.flatMap(([name, map]) => (map ? [[name, map] as const] : [])));

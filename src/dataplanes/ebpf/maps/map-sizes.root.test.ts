@@ -10,14 +10,14 @@ import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
 import { mapSizes } from './map-sizes.ts';
 
 const place = testPlace('sizes');
-/** Of each map, and of a structure's size that differs between kernels. */
+/** Tolerance for each map, and for the size of a structure that differs between kernels. */
 const WITHIN = 0.03;
 const WITHIN_BYTES = 512;
 
 afterEach(() => place.newPlane().remove());
 after(() => place.leave());
 
-/** What the kernel says that a map takes. */
+/** The memory of a map as the kernel reports it. */
 function memoryOf(name: string): number {
   const map = openPinnedMap(join(place.pins, 'fairlead/maps', name));
   try {
@@ -28,7 +28,7 @@ function memoryOf(name: string): number {
   }
 }
 
-/** Of 33 endpoints each has room for 36: without that the second would need half of its slots. */
+/** A list of 33 endpoints has room for 36: without that the second would need half of its slots. */
 const SIZES = [
   { servicePorts: 100, endpointsPerPort: 5 },
   { servicePorts: 3800, endpointsPerPort: 33 },
@@ -36,7 +36,7 @@ const SIZES = [
 ];
 
 for (const { servicePorts, endpointsPerPort } of SIZES) {
-  test(`${servicePorts} Services of ${endpointsPerPort} endpoints take what is said`, async (t) => {
+  test(`${servicePorts} Services of ${endpointsPerPort} endpoints take the predicted memory`, async (t) => {
     const plane = place.newPlane();
     await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
     const rows = Array.from({ length: servicePorts }, (_, n) =>

@@ -17,16 +17,16 @@ export interface ClusterSize {
 
 export interface MapSize {
   readonly map: string;
-  /** How many are in it. Of caches and of what belongs to sockets: what comes and goes is not known. */
+  /** Number of entries. Unknown for caches and socket storage, whose entries come and go. */
   readonly entries: number | undefined;
   /** How many fit before it is replaced by a larger one. */
   readonly room: number;
   readonly bytes: number;
-  /** While it is replaced by one of this size there are two of them; 0: it never grows. */
+  /** Size of its replacement while it grows, when both exist; 0: it never grows. */
   readonly whileGrowingBytes: number;
 }
 
-/** What the maps of an object take for a cluster of this size, by the rules by which they grow. */
+/** The memory of an object's maps for a cluster of this size, by the rules by which they grow. */
 export function mapSizes(maps: readonly MapDefinition[], of: ClusterSize): MapSize[] {
   return maps.map((map) => {
     const entries = entriesIn(map.name, of);
@@ -55,7 +55,9 @@ function entriesIn(name: string, of: ClusterSize): number | undefined {
   }
 }
 
-/** Lists of endpoints are given stretches of standard lengths, of which some is not used. */
+/**
+ * Lists of endpoints are allocated in ranges of standard lengths, which leaves some slots unused.
+ */
 function slotsOrEntries(name: string, entries: number | undefined, of: ClusterSize): number {
   if (name === 'slots') return of.servicePorts * standardLength(of.endpointsPerPort);
   return entries ?? 0;

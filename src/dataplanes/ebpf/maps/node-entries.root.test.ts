@@ -28,7 +28,7 @@ const FACTS: NodeFacts = {
     IPv6: { by: 'interface', name: 'cbr0' },
   },
 };
-/** Maps are looked at every two seconds, or less often where they are large. */
+/** Maps are scanned every two seconds, or less often where they are large. */
 const TOLD_WITHIN_MS = 8000;
 
 before(async () => {
@@ -84,7 +84,7 @@ function flagsOf(ifindex: number): number {
   return withMap('interfaces', (map) => map.lookup(key(ifindex))?.readUInt32LE(0) ?? 0);
 }
 
-test('pods are told by the names of interfaces, and by the bridge that they are ports of', async () => {
+test('detects pods by the names of interfaces, and by the bridge that they are ports of', async () => {
   assert.equal(flagsOf(await indexOf('pod-1')), 1);
   assert.equal(flagsOf(await indexOf('eth0')), 0);
   ip('link add name cbr0 type bridge', 'link add name port type veth peer name port-end');
@@ -128,7 +128,7 @@ for (const { name, spoil, told } of [
   });
 }
 
-test('a list of interfaces that is older than the news does not undo them', async () => {
+test('a list of interfaces older than the events does not undo them', async () => {
   nextList = async () => {
     const old = await listLinks();
     const known = newsCount;

@@ -60,7 +60,7 @@ function wordsOf(of: Forwarding, first: number): { list: string[]; flags: number
   });
 }
 
-test('both lists are stretches of one sequence, though neither holds the other', () => {
+test('stores both lists as ranges of one sequence, though neither contains the other', () => {
   assert.deepEqual(wordsOf(row(), 100), [
     { list: ['10.244.0.1', '10.244.0.2', '10.244.0.3'], flags: 0 },
     { list: ['10.244.0.1', '10.244.0.2', '10.244.0.3'], flags: OutcomeFlag.masquerade },
@@ -69,7 +69,7 @@ test('both lists are stretches of one sequence, though neither holds the other',
   assert.equal(sequenceOf(row(), row().frontends, undefined).endpoints.length, 4);
 });
 
-test('each word means the list that its outcome names', () => {
+test('encodes in each word the list that its outcome names', () => {
   const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { maxLength: 6 });
   fc.assert(
     fc.property(numbers, numbers, (cluster, local) => {
@@ -87,14 +87,14 @@ test('each word means the list that its outcome names', () => {
   );
 });
 
-test('a list that no outcome names takes no slots', () => {
+test('allocates no slots for a list that no outcome names', () => {
   const outcomes = { pod: CLUSTER, host: CLUSTER, outside: { action: 'drop' } } as const;
   const only = row({ frontends: [frontend({ outcomes })] });
   assert.equal(sequenceOf(only, only.frontends, undefined).endpoints.length, 3);
   assert.equal(wordsOf(only, 0)[2]?.flags, OutcomeFlag.drop);
 });
 
-test('source ranges and affinity are flags of every class', () => {
+test('sets source ranges and affinity as flags of every class', () => {
   const of = row({
     affinitySeconds: 90,
     frontends: [frontend({ allowedSources: ['192.0.2.0/24'] })],
@@ -106,7 +106,7 @@ test('source ranges and affinity are flags of every class', () => {
   );
 });
 
-test('what another Service has and what has no hooks is not in the maps', () => {
+test('leaves out frontends that another Service owns and those without hooks', () => {
   const lost = row({
     frontends: [frontend({ notServed: { reason: 'other-service', service: 'ns/older' } })],
   });
@@ -114,7 +114,7 @@ test('what another Service has and what has no hooks is not in the maps', () => 
   assert.deepEqual([servedFrontends(lost), servedFrontends(sctp)], [[], []]);
 });
 
-test('a node port is kept under the unspecified address of its family', () => {
+test('stores a node port under the unspecified address of its family', () => {
   const nodePort = frontend({ kind: 'node-port', address: '', port: 30080 });
   const key = frontendKeyOf(row(), nodePort);
   assert.equal(readAddress(key, FRONTEND_KEY.address), '0.0.0.0');
@@ -123,7 +123,7 @@ test('a node port is kept under the unspecified address of its family', () => {
   assert.equal(readAddress(frontendKeyOf(of6, nodePort), FRONTEND_KEY.address), '::');
 });
 
-test('an outcome is read as it was written', () => {
+test('decodes an outcome as it was encoded', () => {
   const word = fc.record(
     {
       first: fc.integer({ min: 0, max: 2 ** 28 - 1 }),
@@ -145,7 +145,7 @@ test('an outcome is read as it was written', () => {
   );
 });
 
-test('an address is read as it was written', () => {
+test('decodes an address as it was encoded', () => {
   for (const text of ['10.96.0.10', '255.255.255.255', '0.0.0.0', '::', 'fd00:96::a']) {
     const words = new Int32Array(4).fill(-1);
     writeAddress(words, 0, text);
@@ -153,7 +153,7 @@ test('an address is read as it was written', () => {
   }
 });
 
-test('a list that an outcome cannot count is left to the plane behind, whole', () => {
+test('leaves a row to the plane behind when an outcome cannot count its list', () => {
   const most = Array.from({ length: MOST_ENDPOINTS }, () => endpoint(1));
   const frontends = [frontend({ outcomes: { pod: CLUSTER, host: MASQUERADED, outside: LOCAL } })];
   const flagsOf = (of: Forwarding): number[] => {

@@ -34,7 +34,7 @@ export interface Sequence {
   readonly lists: Readonly<
     Record<EndpointList, { readonly offset: number; readonly count: number }>
   >;
-  /** Some endpoint is outside the pods' network; false where nobody needs to know. */
+  /** Some endpoint is outside the pod network; false where it makes no difference. */
   readonly isBeyond: boolean;
   /** A list has more endpoints than an outcome can count: the plane behind serves the row. */
   readonly isTooLong: boolean;
@@ -51,7 +51,9 @@ const TOO_LONG: Sequence = { ...EMPTY, isTooLong: true };
 
 const NONE: readonly Frontend[] = [];
 
-/** Frontends that the maps have. SCTP has no socket hooks; what another Service has is its own. */
+/**
+ * Frontends in the maps. SCTP has no socket hooks; frontends of another Service are in its own row.
+ */
 export function servedFrontends(row: Forwarding | undefined): readonly Frontend[] {
   if (row === undefined || row.onlyPackets || row.id.protocol === 'SCTP') return NONE;
   const { frontends } = row;
@@ -62,7 +64,7 @@ function isServed({ notServed }: Frontend): boolean {
   return notServed === undefined;
 }
 
-/** `network`: of the pods, where an endpoint outside of it must be known. */
+/** `network`: of the pods, where an endpoint outside of it must be marked. */
 export function sequenceOf(
   row: Forwarding,
   frontends: readonly Frontend[],
@@ -122,7 +124,7 @@ function isTo(outcome: Outcome, list: EndpointList): boolean {
   return outcome.action === 'forward' && outcome.list === list;
 }
 
-/** What an entry is made of. */
+/** The inputs of an entry. */
 export interface EntrySource {
   readonly row: Forwarding;
   readonly frontend: Frontend;
@@ -146,7 +148,7 @@ const SERVICE = FRONTEND.service / 4;
 const AFFINITY_SECONDS = FRONTEND.affinitySeconds / 4;
 const OUTCOME_WORDS = OUTCOME_BYTES / 4;
 
-/** What the kernel should have under the key with this tag. */
+/** The desired entry under the key with this tag. */
 export function writeFrontend(
   target: Words,
   at: number,
@@ -186,7 +188,7 @@ function writeOne(
   });
 }
 
-/** Who stays with their endpoint is remembered under the name of the service port. */
+/** Affinity entries are stored under the name of the service port. */
 function writeService(target: Words, at: number, row: Forwarding): void {
   const { affinitySeconds } = row;
   target[at + SERVICE] = 0;
@@ -218,7 +220,7 @@ export function frontendValueOf(of: EntrySource): Buffer {
   return bytesOf(value);
 }
 
-/** A slot with nothing counted yet. */
+/** A slot with counters of zero. */
 export function writeSlot(
   target: Words,
   at: number,

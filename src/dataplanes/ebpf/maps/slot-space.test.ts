@@ -21,7 +21,7 @@ test('a range that no program has seen is allocated again at once', () => {
   assert.equal(space.take(5), 0);
 });
 
-test('what is in use at the start is not given out', () => {
+test('does not allocate slots that are in use at the start', () => {
   const used = [
     { first: 4, length: 3 },
     { first: 0, length: 2 },
@@ -33,7 +33,7 @@ test('what is in use at the start is not given out', () => {
   assert.ok(taken.every((at) => !used.some((u) => at >= u.first && at < u.first + u.length)));
 });
 
-test('a list never has slots of another, whatever comes and goes', () => {
+test('never allocates slots of one list to another, for any sequence', () => {
   const step = fc.record({ count: fc.integer({ min: 1, max: 60 }), frees: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
@@ -54,7 +54,7 @@ test('a list never has slots of another, whatever comes and goes', () => {
   );
 });
 
-test('what rests is told to whoever makes the next space', () => {
+test('passes resting ranges to the space that replaces it', () => {
   let nowMs = 0;
   const space = new SlotSpace({ capacity: 8, nowMs: () => nowMs });
   assert.equal(space.take(5), 0);
@@ -64,7 +64,7 @@ test('what rests is told to whoever makes the next space', () => {
   assert.deepEqual(space.restingRanges(), []);
 });
 
-test('more room does not end the rest of what was given back', () => {
+test('keeps resting ranges at rest when it gets more slots', () => {
   const space = new SlotSpace({ capacity: 5, nowMs: () => 0 });
   assert.equal(space.take(5), 0);
   space.giveBack({ first: 0, length: 5 });
@@ -73,7 +73,7 @@ test('more room does not end the rest of what was given back', () => {
   assert.equal(space.take(5), undefined);
 });
 
-test('at most an eighth of a list lies idle', () => {
+test('leaves at most an eighth of a list unused', () => {
   for (let count = 1; count < 5000; count++) {
     const length = standardLength(count);
     assert.ok(length >= count && length <= count * 1.125 + 1, `${count} gets ${length}`);
@@ -81,7 +81,7 @@ test('at most an eighth of a list lies idle', () => {
   }
 });
 
-test('of ranges that meet each other and others in use every slot is found once', () => {
+test('finds every unused slot once in ranges that overlap each other and used ones', () => {
   const range = fc.record({ first: fc.nat(90), length: fc.integer({ min: 1, max: 40 }) });
   const ranges = fc.array(range, { maxLength: 5 });
   fc.assert(
@@ -99,7 +99,7 @@ test('of ranges that meet each other and others in use every slot is found once'
   );
 });
 
-test('gives room that short lists have left to a long one', () => {
+test('merges the ranges that short lists have released for a long one', () => {
   let nowMs = 0;
   const space = new SlotSpace({ capacity: 8192, nowMs: () => nowMs });
   const short = { count: 17, taken: [] as SlotRange[] };

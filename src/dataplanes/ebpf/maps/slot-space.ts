@@ -15,13 +15,15 @@ export class SlotSpace {
   readonly #nowMs: () => number;
   /** Starts of free stretches by length. */
   readonly #free = new Map<number, number[]>();
-  /** Larger free stretches that nothing was cut from yet. */
+  /** Larger free ranges that are not split yet. */
   #uncut: SlotRange[];
-  /** Stretches released since neighbours were last merged: without any it would change nothing. */
+  /**
+   * Ranges released since neighbours were last merged: without any, merging would change nothing.
+   */
   #releasedCount = 0;
   #resting: { readonly range: SlotRange; readonly untilMs: number }[] = [];
 
-  /** `used`: what must not be given out; it may overlap. */
+  /** `used`: ranges that must not be allocated; they may overlap. */
   constructor(of: {
     readonly capacity: number;
     readonly used?: readonly SlotRange[];
@@ -38,20 +40,20 @@ export class SlotSpace {
     return this.#capacity;
   }
 
-  /** What was given back and rests still, for a space that takes the place of this one. */
+  /** Released ranges that still rest, for the space that replaces this one. */
   restingRanges(): SlotRange[] {
     this.#wake();
     return this.#resting.map(({ range }) => range);
   }
 
-  /** There are more slots now; what is in use or rests does so on. */
+  /** Adds slots; ranges in use or at rest stay so. */
   extendTo(capacity: number): void {
     const more = capacity - this.#capacity;
     if (more > 0) this.#uncut.push({ first: this.#capacity, length: more });
     this.#capacity = capacity;
   }
 
-  /** Undefined: there is no room for so many side by side. */
+  /** Undefined: there is no range of this length. */
   take(count: number): number | undefined {
     const length = standardLength(count);
     this.#wake();
@@ -82,7 +84,7 @@ export class SlotSpace {
     for (const { range } of this.#resting.splice(0, count)) this.#release(range);
   }
 
-  /** Of short stretches there may be thousands, and looking for room must not walk over them. */
+  /** There may be thousands of short ranges, and an allocation must not walk over them. */
   #offer(gaps: readonly SlotRange[]): void {
     this.#uncut = gaps.filter(({ length }) => length > MOST_EXACT);
     for (const gap of gaps) if (gap.length <= MOST_EXACT) this.#release(gap);
@@ -107,8 +109,8 @@ export class SlotSpace {
   }
 
   /**
-   * The last resort before more slots are needed: what lies side by side becomes one stretch again.
-   * Without it lists of ever other lengths would make the map grow though little of it is used.
+   * The last resort before more slots are needed: merges adjacent ranges. Without it, lists of ever
+   * changing lengths would make the map grow though little of it is used.
    */
   #cutMerged(length: number): number | undefined {
     if (this.#releasedCount === 0) return undefined;
@@ -121,7 +123,7 @@ export class SlotSpace {
     return this.#cut(length);
   }
 
-  /** Of the longer stretches, the shortest. */
+  /** The shortest of the longer ranges. */
   #split(length: number): number | undefined {
     const longer = [...this.#free].filter(([each, starts]) => each > length && starts.length > 0);
     const [from, starts] = longer.sort(([a], [b]) => a - b)[0] ?? [];
@@ -158,7 +160,7 @@ export function standardLength(count: number): number {
   return Math.ceil(count / step) * step;
 }
 
-/** Slots of these ranges that nobody uses, each once, in stretches that can be given back. */
+/** Unused slots of these ranges, each once, in ranges that can be released. */
 export function unusedIn(
   ranges: readonly SlotRange[],
   of: { readonly used: readonly SlotRange[]; readonly capacity: number },

@@ -42,8 +42,8 @@ export class Tables {
   }
 
   /**
-   * Room for so many slots, to be filled and written before it is asked for again. The same each
-   * time: new memory would make the garbage collector look at every row.
+   * A buffer for this many slots, to be filled and written before the next call. It is reused: new
+   * allocations would make the garbage collector scan every row.
    */
   slotDraft(count: number): SlotDraft {
     if (this.#draft.keys.length < count) {
@@ -75,13 +75,13 @@ export class Tables {
   }
 }
 
-/** Slots on their way into the kernel: their numbers, and what is in them. */
+/** Slots to be written to the kernel: their numbers and contents. */
 interface SlotDraft {
   readonly keys: Words;
   readonly values: Words;
 }
 
-/** What was read of the slots is a buffer of its own, so its words begin where it does. */
+/** The slots that were read are in a separate buffer, so its words are aligned with it. */
 export function wordsOfSlots(slots: Buffer): Int32Array {
   return new Int32Array(slots.buffer, slots.byteOffset, slots.length / 4);
 }

@@ -45,7 +45,7 @@ async function write(...changes: readonly RowChange[]): Promise<void> {
   await transaction.write();
 }
 
-test('leaves the maps as they are known when an address moves between rows', async () => {
+test('leaves the maps in the tracked state when an address moves between rows', async () => {
   await write(change('absent', OLD));
   await write(change(OLD, undefined), change('absent', RENAMED));
   assert.deepEqual(await changesInMaps(tables, knowledge), []);
@@ -57,7 +57,7 @@ test('gives an address back to its row when the rest of the transaction is rejec
   await write(change('absent', OLD));
   const key = frontendKeyOf(OLD, IP);
   const held = tables.frontends.lookup(key);
-  // Others have filled the map meanwhile, and we do not know.
+  // Another process has filled the map meanwhile, which the plane does not track.
   for (const address of ['192.0.2.1', '192.0.2.2']) {
     tables.frontends.update(frontendKeyOf(OLD, clusterIp(address)), Buffer.alloc(FRONTEND.bytes));
   }

@@ -15,7 +15,7 @@ import { frontendName, UnchangedFrontends, type WrittenRow } from './unchanged-f
 interface MovedList {
   readonly key: ServicePortKey;
   readonly old: SlotRange | undefined;
-  /** Undefined: the row has no endpoints any more. */
+  /** Undefined: the row has no endpoints now. */
   readonly fresh: SlotRange | undefined;
   readonly endpoints: readonly Endpoint[];
 }
@@ -42,7 +42,7 @@ export class Transaction {
   readonly #knowledge: Knowledge;
   readonly #tables: Tables;
   readonly #moved: MovedList[] = [];
-  /** Each key once: of two rows that want an address one has it. */
+  /** Each key once: if two rows want an address, one has it. */
   #written = new FrontendBatch(0);
   readonly #deleted = new Map<Binary, Buffer>();
 
@@ -51,7 +51,7 @@ export class Transaction {
     this.#tables = tables;
   }
 
-  /** Gives how much is missing, and then holds nothing. */
+  /** Returns how much is missing; in that case it reserves nothing. */
   plan(changes: readonly RowChange[]): Shortage | undefined {
     let missingSlots = 0;
     this.#written = new FrontendBatch(changes.length);
@@ -85,7 +85,7 @@ export class Transaction {
     this.#settle(undo);
   }
 
-  /** What one row gives up and another takes is written over: there is something to put back. */
+  /** An entry that moves between rows is overwritten: a rollback has a value to restore. */
   #replaceDeleted(): void {
     if (this.#deleted.size === 0) return;
     for (let i = 0; i < this.#written.count; i++) {

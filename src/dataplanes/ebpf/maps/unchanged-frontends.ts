@@ -10,8 +10,8 @@ export interface WrittenRow {
 }
 
 /**
- * Tells which frontends have the same entry before and after a change that leaves the endpoints in
- * their slots. A Service may have thousands, so a frontend is found by its name.
+ * Finds the frontends whose entry is the same before and after a change that leaves the endpoints
+ * in their slots. A Service may have thousands, so a frontend is found by its name.
  */
 export class UnchangedFrontends {
   readonly #before: WrittenRow;
@@ -49,7 +49,7 @@ function isSameLayout(a: Sequence, b: Sequence): boolean {
   );
 }
 
-/** Which sources may ask is decided by the rules behind: the entry says only that some may not. */
+/** The rules behind check source ranges: the entry only records that there are some. */
 function hasSameEntry(a: Frontend, b: Frontend): boolean {
   if (a === b) return true;
   return (

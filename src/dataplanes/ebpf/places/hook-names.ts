@@ -18,7 +18,7 @@ export function attachTypeOf(name: HookName): number {
   return CGROUP_ATTACH_TYPE[name];
 }
 
-/** What people know a hook by. */
+/** The name of a hook for people. */
 export function hookText(name: HookName): string {
   return `ebpf hook ${name}`;
 }

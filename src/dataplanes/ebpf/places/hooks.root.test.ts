@@ -22,7 +22,7 @@ function notOne(): string[] {
   });
 }
 
-test('programs that were attached with other pins are detached', async () => {
+test('detaches programs that were attached with other pins', async () => {
   await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
   const plane = place.newPlane();
   const { differences } = await plane.inspect(NOTHING, 'everything');
@@ -31,7 +31,7 @@ test('programs that were attached with other pins are detached', async () => {
   assert.deepEqual(await plane.diff(NOTHING), []);
 });
 
-test('says which hooks have a program', async () => {
+test('reports which hooks have a program', async () => {
   const plane = place.newPlane();
   const attached = async (): Promise<string[]> =>
     (await plane.attachments()).flatMap((each) => (each.isAttached ? [each.name] : []));
@@ -47,7 +47,7 @@ test('says which hooks have a program', async () => {
   );
 });
 
-test('programs whose pins cannot be seen are removed too', async () => {
+test('detaches programs whose pins are not visible', async () => {
   await place.newPlane({ folder: 'before' }).inspect(NOTHING, 'everything');
   await place.newPlane().remove();
   assert.deepEqual(
@@ -56,7 +56,7 @@ test('programs whose pins cannot be seen are removed too', async () => {
   );
 });
 
-test('a control group that has gone has a name among errors, and nothing is left of its hooks', async () => {
+test('names a removed cgroup in errors, and leaves nothing of its hooks', async () => {
   const cgroup = join(place.cgroup, 'gone');
   mkdirSync(cgroup);
   const plane = place.newPlane({ cgroup });
@@ -67,7 +67,7 @@ test('a control group that has gone has a name among errors, and nothing is left
   assert.equal(existsSync(join(place.pins, 'fairlead')), false);
 });
 
-test('pins that were removed with their folder are made again', async () => {
+test('creates pins again that were removed with their folder', async () => {
   const plane = place.newPlane();
   await plane.inspect(NOTHING, 'everything');
   rmSync(join(place.pins, 'fairlead'), { recursive: true });

@@ -20,8 +20,8 @@ interface Flaw {
 }
 
 /**
- * The programs at the sockets of a cgroup. Links that stand and run our programs on our maps
- * are left alone, so that a restart changes nothing.
+ * The programs at the sockets of a cgroup. Existing links that run our programs on our maps are
+ * kept, so that a restart changes nothing.
  */
 export class Hooks {
   readonly #pins: Pins;
@@ -52,7 +52,10 @@ export class Hooks {
     return HOOK_NAMES.map((name) => ({ place: 'cgroup', name, isAttached: !missing.has(name) }));
   }
 
-  /** Our programs that other processes have attached. Not for every poll: it reads all links of the machine. */
+  /**
+   * Our programs that other processes have attached. Not for every poll: it reads all links of the
+   * machine.
+   */
   strays(): Difference[] {
     this.#flaws();
     return strays(this.#search());
@@ -97,7 +100,7 @@ export class Hooks {
 
   #stateOf(name: HookName, link: BpfLink, cgroupId: bigint): State {
     const { target, programId } = link.info();
-    // Who takes a program off leaves a link that is attached to nothing.
+    // Detaching a program leaves a link that is attached to nothing.
     if (target.kind !== 'cgroup' || target.cgroupId !== cgroupId) return 'missing';
     if (!this.#pins.hasLink(name)) return 'missing';
     return this.#same.isSame(programId, this.#program(name)) ? 'right' : 'different';

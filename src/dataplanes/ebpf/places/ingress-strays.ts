@@ -11,8 +11,8 @@ export function ingressText(ifindex: number): string {
 }
 
 /**
- * Programs of ours at any interface of this network namespace that we hold no link of, in whatever
- * mode we are: on maps that nobody writes they would answer first, for ever.
+ * Our programs at any interface of this network namespace that we hold no link of, in any mode: on
+ * maps that no process writes, they would run first and answer from stale entries.
  */
 export function ingressStrays(
   kept: ReadonlySet<number>,
@@ -27,7 +27,7 @@ export function ingressStrays(
   return eachStrayLink({ kept, nameOf, visit }).map((object) => ({ kind: 'foreign', object }));
 }
 
-/** A link says the number of its interface, and not in which namespace it has that number. */
+/** A link has the index of its interface, but not the namespace of that index. */
 function isAttachedHere(ifindex: number, linkId: number): boolean {
   if (ifindex === 0) return false;
   const found = unlessGone(() => programsOnDevice(ifindex, 'ingress'));

@@ -23,7 +23,7 @@ after(async () => {
   place.leave();
 });
 
-test('programs that another Fairlead left under other pins are detached in every mode', async () => {
+test('detaches programs that another Fairlead left under other pins, in every mode', async () => {
   const one = await indexOf('one');
   const left = packetPlane(elsewhere);
   await bring(left, []);
@@ -40,7 +40,7 @@ test('programs that another Fairlead left under other pins are detached in every
   await left.remove();
 });
 
-test('an interface at which the kernel rejects the program costs no other its own', async () => {
+test('attaches to all other interfaces when the kernel rejects the program at one', async () => {
   const [one, two] = [await indexOf('one'), await indexOf('two')];
   const object = parseObject(compiled('conntrack'));
   const links: BpfLink[] = [];

@@ -13,7 +13,7 @@ type State = 'right' | 'missing' | 'different';
 
 interface Unattached {
   readonly ifindex: number;
-  /** One that leads nowhere any more. */
+  /** A detached link. */
   readonly link: BpfLink | undefined;
 }
 
@@ -28,8 +28,8 @@ function pinName(ifindex: number): string {
 }
 
 /**
- * The program at the interfaces of the machine. Links that stand and run our program on our maps are
- * left alone; those of interfaces that have gone, or are not served, are let go.
+ * The program at the interfaces of the machine. Existing links that run our program on our maps are
+ * kept; those of interfaces that are gone or not served are closed.
  */
 export class Ingress {
   readonly #pins: Pins;
@@ -38,7 +38,10 @@ export class Ingress {
   readonly #same = new SamePrograms();
   /** Interfaces that get the program in a moment. */
   readonly #awaited = new Set<number>();
-  /** Interfaces at which the kernel refused it, and why: one of them must not cost all others theirs. */
+  /**
+   * Interfaces where the kernel rejected the program, and why: one of them must not affect the
+   * others.
+   */
   readonly #refused = new Map<number, BpfError>();
   /** Undefined: no interface is to have one. */
   #program: BpfProgram | undefined;
@@ -72,7 +75,7 @@ export class Ingress {
     return new Map(wanted.map((ifindex) => [ifindex, isAttached(ifindex)]));
   }
 
-  /** Programs of ours that others have attached: their maps nobody writes. */
+  /** Our programs that other processes have attached: no process writes their maps. */
   strays(): Difference[] {
     return ingressStrays(this.#keptIds(), () => undefined);
   }
@@ -98,9 +101,9 @@ export class Ingress {
   }
 
   /**
-   * Interfaces have come or gone. A pod that starts makes a dozen changes, so those that were here
-   * before are not looked at. One that lost its program is left for a look to find: somebody else did
-   * that, and it is to be told.
+   * Interfaces were added or removed. A pod that starts causes a dozen events, so known interfaces
+   * are not inspected. One that lost its program is left to the next poll: another process detached
+   * it, which must be reported.
    */
   async follow(): Promise<void> {
     if (this.#program === undefined) return;
@@ -134,8 +137,8 @@ export class Ingress {
   }
 
   /**
-   * One that has just gone took the program along; soon nobody asks for it any more. One that was refused
-   * is tried again by the next inspection.
+   * A removed interface detaches the program; soon it is no longer requested. A rejected one is
+   * retried by the next inspection.
    */
   #isMissed(ifindex: number): boolean {
     if (this.#awaited.has(ifindex) || this.#refused.has(ifindex)) return false;
@@ -144,7 +147,7 @@ export class Ingress {
 
   #stateOf(ifindex: number, link: BpfLink): State {
     const { target, programId } = link.info();
-    // Who takes a program off leaves a link that is attached to nothing.
+    // Detaching a program leaves a link that is attached to nothing.
     if (target.kind !== 'tcx' || target.ifindex !== ifindex) return 'missing';
     if (!this.#pins.hasLink(pinName(ifindex))) return 'missing';
     const ours = this.#program;
@@ -175,14 +178,14 @@ export class Ingress {
   }
 
   /**
-   * To attach a program takes the kernel some ten milliseconds, in which we stand still: so others
-   * get a turn after each.
+   * Attaching a program blocks for some ten milliseconds in the kernel: so yield to the event loop
+   * after each.
    */
   async #attachInTurn(missing: readonly Unattached[]): Promise<void> {
     for (const { ifindex } of missing) this.#awaited.add(ifindex);
     try {
       for (const each of missing) {
-        // Meanwhile it may have been let go, or attached by another turn.
+        // Meanwhile it may have been closed, or attached by another call.
         if (this.#links.get(each.ifindex) === each.link) this.#attach(each);
         this.#awaited.delete(each.ifindex);
         await setImmediate();
@@ -209,7 +212,7 @@ export class Ingress {
     this.#pins.pinLink(pinName(ifindex), fresh);
   }
 
-  /** Undefined: the interface has gone meanwhile, or the kernel refuses it there. */
+  /** Undefined: the interface is gone meanwhile, or the kernel rejects the program there. */
   #attachIfThere(program: BpfProgram, ifindex: number): BpfLink | undefined {
     try {
       return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));

@@ -67,7 +67,7 @@ function watched(which: HooksPlane): { stop(): Promise<void> } {
   };
 }
 
-test('all interfaces but loopback have the program, once', async () => {
+test('attaches the program once to all interfaces but loopback', async () => {
   for (const { index, name, loopback } of await listLinks()) {
     assert.equal(programCount(index), loopback ? 0 : 1, name);
     assert.equal(linkAt(network.pins, index) !== undefined, !loopback, name);
@@ -76,7 +76,7 @@ test('all interfaces but loopback have the program, once', async () => {
 
 const NEW_ONES = 15;
 
-test('a new interface gets it, one that goes leaves nothing', async (t) => {
+test('attaches to a new interface, and leaves nothing of a removed one', async (t) => {
   const late: number[] = [];
   for (let round = 0; round < NEW_ONES; round++) {
     ip('link add name fresh type veth peer name fresh-end');
@@ -96,7 +96,7 @@ test('a new interface gets it, one that goes leaves nothing', async (t) => {
   assert.deepEqual(DRIFTS, [], 'nobody else did anything');
 });
 
-test('one that is moved into a pod does not take the program along', async () => {
+test('detaches from an interface that is moved into a pod', async () => {
   ip('link add name moved type veth peer name moved-end');
   const index = await indexOf('moved');
   await untilSo('it is attached', () => programCount(index) === 1);
@@ -118,7 +118,7 @@ test('reports a program that another process detaches, and attaches it again', a
   t.diagnostic(`told after ${toldMs.toFixed()} ms`);
 });
 
-test('reports a program that another process puts in place of ours, and replaces it', async () => {
+test('reports a program that another process attaches instead of ours, and replaces it', async () => {
   const index = await indexOf('eth0');
   const { loaded, program } = otherProgram();
   using(openPinnedLink(pinOf(network.pins, index)), (link) => link.update(program));
@@ -129,7 +129,7 @@ test('reports a program that another process puts in place of ours, and replaces
   loaded.close();
 });
 
-/** The same program on maps that nobody writes. */
+/** The same program on maps that no process writes. */
 function otherProgram(): { loaded: LoadedObject; program: BpfProgram } {
   const objects = { sockets: compiledProgram('sock'), packets: compiledProgram('tc') };
   const loaded = loadPrograms(objects, { maps: new Map() });
@@ -138,7 +138,7 @@ function otherProgram(): { loaded: LoadedObject; program: BpfProgram } {
   return { loaded, program };
 }
 
-test('one that is attached beside ours is found and detached', async () => {
+test('finds and detaches a program that is attached beside ours', async () => {
   const index = await indexOf('eth0');
   const { loaded, program } = otherProgram();
   const link = attachTcx(program, { ifindex: index, direction: 'ingress' });
@@ -153,7 +153,7 @@ test('one that is attached beside ours is found and detached', async () => {
   loaded.close();
 });
 
-test('a restart with nothing changed writes nothing', async () => {
+test('writes nothing at a restart without changes', async () => {
   const again = packetPlane(network);
   const { writeCount, differences } = await bring(again, ROWS);
   assert.deepEqual(differences, []);
@@ -161,7 +161,7 @@ test('a restart with nothing changed writes nothing', async () => {
   assert.deepEqual(await packetPlane(network).diff({ facts: NODE_FACTS, rows: ROWS }), []);
 });
 
-test('only interfaces with names that were asked for', async () => {
+test('attaches only to interfaces with configured names', async () => {
   await watch.stop();
   const some = packetPlane(network, { interfaces: ['eth*', 'pod-1'] });
   await bring(some, ROWS);
@@ -172,7 +172,7 @@ test('only interfaces with names that were asked for', async () => {
   assert.equal(programCount(await indexOf('pod-2')), 1);
 });
 
-test('another mode on the same pins takes the program off, and back again', async () => {
+test('detaches the program in another mode on the same pins, and attaches it again', async () => {
   await watch.stop();
   const sockets = socketPlane(network);
   const { differences } = await bring(sockets, ROWS);
@@ -191,7 +191,7 @@ test('another mode on the same pins takes the program off, and back again', asyn
   }
 });
 
-test('another node on the same kernel, with interfaces of the same numbers, is left alone', async () => {
+test('leaves another node on the same kernel unchanged, with interfaces of the same indexes', async () => {
   await watch.stop();
   const links = await listLinks();
   const before = links.map(({ index }) => linkAt(network.pins, index));
@@ -216,7 +216,7 @@ function otherWithNumber({ index }: { readonly index: number }): string {
   return `link add name same-${index} index ${index} type bridge`;
 }
 
-test('removal leaves no link, pin or program', async () => {
+test('leaves no link, pin or program after a removal', async () => {
   const place = { ...network, pins: `${network.pins}/removed` };
   const last = packetPlane(place);
   await bring(last, ROWS);
@@ -230,7 +230,7 @@ test('removal leaves no link, pin or program', async () => {
   assert.ok(!existsSync(pinFolderOf(place.pins)));
 });
 
-test('reports another process although interfaces come and go meanwhile', async () => {
+test('reports changes by another process although interfaces come and go meanwhile', async () => {
   const place = { ...network, pins: `${network.pins}/busy` };
   const busy = packetPlane(place);
   await bring(busy, ROWS);

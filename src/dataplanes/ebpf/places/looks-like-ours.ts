@@ -3,7 +3,7 @@ import { mapIdsOf } from '../../../linux/bpf/program-maps.ts';
 import { MAP_NAMES } from '../maps/map-names.ts';
 import { openPermitted } from './open-permitted.ts';
 
-/** By the name of a program and those of its maps: whoever attached it ran a Fairlead. */
+/** By the name of a program and those of its maps: a Fairlead attached it. */
 export function looksLikeOurs(programId: number, name: string): boolean {
   const program = openPermitted(programId);
   try {

@@ -30,7 +30,7 @@ async function programCounts(): Promise<number[]> {
   return served.map(({ index }) => programCount(index));
 }
 
-/** How often others get a turn until it is done. */
+/** How often the event loop runs until it is done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   const count = setInterval(() => {
@@ -41,7 +41,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('while many interfaces get the program, others get their turn', async (t) => {
+test('yields to the event loop while many interfaces get the program', async (t) => {
   addInterfaces('first');
   const beganMs = performance.now();
   const turns = await turnsDuring(bring(plane, []));
@@ -51,7 +51,7 @@ test('while many interfaces get the program, others get their turn', async (t) =
   t.diagnostic(`${MANY} interfaces took ${tookMs.toFixed()} ms`);
 });
 
-test('news of interfaces while others are attached: each gets it once, and nothing is drift', async () => {
+test('attaches once to interfaces reported while others are being attached, without drift', async () => {
   const drifts: Drift[] = [];
   const stop = new AbortController();
   const watch = plane.watch((drift) => drifts.push(drift), stop.signal);
@@ -69,7 +69,7 @@ test('news of interfaces while others are attached: each gets it once, and nothi
   assert.equal((await bring(packetPlane(place), [])).writeCount, 0);
 });
 
-test('those that wait for their turn are not missed, and get it once', async () => {
+test('attaches once to interfaces that are queued, and does not report them as missing', async () => {
   const pins = new Pins(join(place.pins, 'waiting'));
   pins.make();
   const objects = { sockets: compiledProgram('sock'), packets: compiledProgram('tc') };

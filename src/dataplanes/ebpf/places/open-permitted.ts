@@ -3,8 +3,8 @@ import { BpfError } from '../../../linux/bpf/errors.ts';
 import type { BpfProgram } from '../../../linux/bpf/program.ts';
 
 /**
- * Undefined: it has gone, or may not be looked at. By its number only who has CAP_SYS_ADMIN may open
- * a program: for others one that may be ours gets the same once more, in one step.
+ * Undefined: it is gone, or must not be opened. Opening a program by its id needs CAP_SYS_ADMIN:
+ * without it, one that may be ours is replaced by an equal one in one step.
  */
 export function openPermitted(programId: number): BpfProgram | undefined {
   try {

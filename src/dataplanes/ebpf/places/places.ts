@@ -28,7 +28,7 @@ export class Places {
     return [...this.#hooks.differences(), ...this.#ingress.differences()];
   }
 
-  /** `nameOf` gives what people know an interface by. */
+  /** `nameOf` returns the name of an interface for people. */
   attachments(nameOf: (ifindex: number) => string): Attachment[] {
     const interfaces = [...this.#ingress.attached()].map(
       ([ifindex, isAttached]): Attachment => ({ place: 'tc', name: nameOf(ifindex), isAttached }),

@@ -2,7 +2,7 @@ import type { BpfProgram } from '../../../linux/bpf/program.ts';
 import { mapIdsOf } from '../../../linux/bpf/program-maps.ts';
 import { openPermitted } from './open-permitted.ts';
 
-/** Tells whether a program that runs is ours: the same instructions on the same maps. */
+/** Whether a running program is ours: the same instructions on the same maps. */
 export class SamePrograms {
   /** Ids of those that were found to be. */
   readonly #known = new Set<number>();

@@ -3,8 +3,8 @@ import { BpfError } from '../../../linux/bpf/errors.ts';
 import type { BpfLink } from '../../../linux/bpf/link.ts';
 
 /**
- * Links of the machine that `nameOf` knows as ours, but for those that are as they should be; gives
- * their names. Not for every poll: it reads all of them.
+ * Links of the machine that `nameOf` recognises as ours, except for the desired ones; returns their
+ * names. Not for every poll: it reads all of them.
  */
 export function eachStrayLink(of: {
   /** Ids. */

@@ -12,9 +12,9 @@ export interface StraySearch {
 }
 
 /**
- * Programs of ours at the cgroup that we hold no link of: they were attached by a process
- * with other pins, or their pins are out of our sight. They would run before ours for ever, on maps
- * that nobody writes.
+ * Our programs at the cgroup that we hold no link of: they were attached by a process with other
+ * pins, or their pins are not visible here. They would always run before ours, on maps that no
+ * process writes.
  */
 export function strays(search: StraySearch): Difference[] {
   return eachStray(search, () => undefined);

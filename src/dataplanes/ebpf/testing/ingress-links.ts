@@ -18,7 +18,7 @@ export function pinOf(pins: string, ifindex: number): string {
   return join(pinFolderOf(pins), 'links', `${INGRESS}_${ifindex}`);
 }
 
-/** What is pinned for this interface; undefined: nothing. */
+/** The link that is pinned for this interface; undefined: none. */
 export function linkAt(pins: string, ifindex: number): LinkInfo | undefined {
   const path = pinOf(pins, ifindex);
   return existsSync(path) ? using(openPinnedLink(path), (link) => link.info()) : undefined;
@@ -32,7 +32,7 @@ export function using<T>(link: BpfLink, use: (link: BpfLink) => T): T {
   }
 }
 
-/** How many programs meet what comes in there. */
+/** Number of programs attached at its ingress. */
 export function programCount(ifindex: number): number {
   return programsOnDevice(ifindex, 'ingress').programs.length;
 }

@@ -48,8 +48,8 @@ export async function nodeNetwork(name: string): Promise<NodeNetwork> {
   ]);
   const last = endpoints.at(-1);
   if (client === undefined || last === undefined) throw new TypeError('hosts are missing');
-  // Where nothing is routed nothing is forwarded, and no rule of forwarding is asked. It does not
-  // lead back to who asks, or that would be told of a shorter way.
+  // Without a route nothing is forwarded, and no forwarding rule applies. The route must not lead
+  // back to the client, or the client would get an ICMP redirect.
   ip(`route add default via ${last.ipv4}`, `route add ::/0 via ${last.ipv6}`);
   const leave = (): void => {
     for (const host of [outside, client, ...endpoints]) host.close();
@@ -99,7 +99,7 @@ export function setMtu(host: PlacedHost, bytes: number): void {
   host.ip(`link set eth0 mtu ${bytes}`);
 }
 
-/** What makes the kernel translate at all, without a rule that translates anything. */
+/** Enables NAT in the kernel, without a rule that translates anything. */
 export function addNatChains(): void {
   const table = (family: string): string => `table ${family} bed {
     chain in { type nat hook prerouting priority -100; ct state new counter; }

@@ -20,7 +20,7 @@ interface Place {
   readonly pins: string;
 }
 
-/** The programs of mode tc-ebpf alone: what they do not serve nobody serves. */
+/** Only the programs of mode tc-ebpf: nothing serves what they do not. */
 export function packetPlane(place: Place, of: Partial<PacketOptions> = {}): HooksPlane {
   const packets = compiledProgram('tc');
   return new HooksPlane({

@@ -11,7 +11,9 @@ import { HooksPlane } from '../plane.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
-/** A control group, pins and a network that nobody else uses, for planes made one after another. */
+/**
+ * A cgroup, pins and a network namespace that no other test uses, for planes created in sequence.
+ */
 export interface TestPlace extends OwnPlace {
   readonly object: BpfObject;
   newPlane(of?: PlaneParts): HooksPlane;
@@ -19,7 +21,7 @@ export interface TestPlace extends OwnPlace {
   inGroup(script: string): Promise<string>;
 }
 
-/** What is another for one plane than for all others. */
+/** Options that differ for one plane. */
 export interface PlaneParts {
   /** The name of the folder with its pins. */
   readonly folder?: string;

@@ -18,7 +18,7 @@ const TO_LOCAL: Outcome = { action: 'forward', list: 'local', masquerade: false 
 
 /** A cluster IP: only pods keep their address. */
 export const INTERNAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: MASQUERADED };
-/** External policy Local: who comes from outside keeps its address. */
+/** External policy Local: outside clients keep their address. */
 export const EXTERNAL_LOCAL: Outcomes = { pod: PLAIN, host: MASQUERADED, outside: TO_LOCAL };
 
 export function everybody(outcome: Outcome): Outcomes {
@@ -45,7 +45,7 @@ export function frontendAt(
   };
 }
 
-/** A Service whose endpoints are all of this node; its family is that of the first address. */
+/** A Service whose endpoints are all on this node; its family is that of the first address. */
 export function serviceOf(
   service: string,
   of: {

@@ -93,7 +93,7 @@ export function openNetfilter(kind: 'requests' | 'events'): Netlink {
   return openNetlink({ protocol: NETLINK_NETFILTER, ...groups });
 }
 
-/** From nothing, or from whatever is there, to the rows. */
+/** From any state to the rows. */
 export async function bring(
   plane: IptablesPlane,
   rows: readonly Forwarding[],

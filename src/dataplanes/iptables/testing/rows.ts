@@ -36,7 +36,7 @@ const to = (list: EndpointList, masquerade: boolean): Outcome => ({
   masquerade,
 });
 
-/** What policies come down to. */
+/** The results of policies. */
 export const INTERNAL = (list: EndpointList): Outcomes => ({
   pod: to(list, false),
   host: to(list, true),

@@ -1,7 +1,7 @@
 /**
- * A listing of `nft` in the form in which two are compared: elements sorted, one a line, without
- * what was counted. Blocks are sorted as well when `order` is of no meaning, as it is for a table
- * that grew: chains are listed in the order in which they came.
+ * A listing of `nft` in a form for comparison: elements sorted, one per line, without counters.
+ * Blocks are sorted as well when `order` has no meaning, as for a table that was changed: chains
+ * are listed in the order in which they were added.
  */
 export function canonicalListing(listing: string, order: 'kept' | 'any' = 'kept'): string {
   const plain = listing.replaceAll(/ counter packets \d+ bytes \d+/g, ' counter');
@@ -19,7 +19,7 @@ function canonicalBlock(block: string): string {
   });
 }
 
-/** Lines that only one of two listings has, whatever the order; a whole listing nobody can read. */
+/** Lines that only one of two listings has, in any order; a whole listing is too long to read. */
 export function listingDifferences(actual: string, wanted: string): string[] {
   const [is, should] = [actual, wanted].map((text) => canonicalListing(text, 'any'));
   if (is === should) return [];

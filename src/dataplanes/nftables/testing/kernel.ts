@@ -60,7 +60,7 @@ export async function applyWrong(
   await plane.apply(wrong.map((row) => change('unknown', row)));
 }
 
-/** From nothing, or from whatever is there, to what is desired. */
+/** From any state to the desired one. */
 export async function bring(
   plane: NftablesPlane,
   desired: Desired & { readonly rows: readonly Forwarding[] },
@@ -74,7 +74,7 @@ function assertSameListing(actual: string, wanted: string): void {
   assert.deepEqual(listingDifferences(actual, wanted), []);
 }
 
-/** What `nft` lists is what `render` prints, and an inspection finds no differences. */
+/** `nft` lists what `render` prints, and an inspection finds no differences. */
 export async function assertIs(
   plane: NftablesPlane,
   desired: Desired & { readonly rows: readonly Forwarding[] },

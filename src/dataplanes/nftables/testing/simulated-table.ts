@@ -6,13 +6,15 @@ import { ELEMENTS, MESSAGE } from '../../../linux/nftables/protocol.ts';
 
 const HEADER_BYTES = 4;
 
-/** Elements of one table as a strict kernel keeps them: nothing comes twice, nothing absent goes. */
+/**
+ * Elements of one table as in a strict kernel: adding one twice or deleting a missing one fails.
+ */
 export class SimulatedTable {
   /** Set and key, in hexadecimal, to the value. */
   readonly elements = new Map<string, string>();
   writtenCount = 0;
 
-  /** Does what the batch says that `write` fills. */
+  /** Applies the batch that `write` fills. */
   commit(write: (batch: NftBatch) => void): void {
     const batch = new NftBatch(1);
     write(batch);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { enterOwnMounts, run } from '../../netlink/testing/own-namespace.ts';
 import { cgroup2Root, makePinFolder } from '../folders.ts';
 
-/** A cgroup and a folder for pins that nobody else uses. */
+/** A cgroup and a folder for pins that no other process uses. */
 export interface OwnPlace {
   readonly cgroup: string;
   readonly cgroupFd: number;
@@ -12,7 +12,7 @@ export interface OwnPlace {
   leave(): void;
 }
 
-/** The mounts are seen by this process only; `leave` takes everything away. */
+/** The mounts are visible to this process only; `leave` removes everything. */
 export function ownPlace(name: string): OwnPlace {
   enterOwnMounts();
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-bpf-'));

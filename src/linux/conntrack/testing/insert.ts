@@ -18,7 +18,7 @@ const TRY_TIMEOUT_SECONDS = 60;
 const TCP_ESTABLISHED = 3;
 
 export type NewFlow = Pick<Flow, 'version' | 'protocol' | 'original' | 'reply'> & {
-  /** A connection of TCP of which there was nothing but a SYN. */
+  /** A TCP connection that has seen only a SYN. */
   readonly isTry?: boolean;
 };
 
@@ -52,7 +52,7 @@ function tuple(from: readonly [string, number], to: readonly [string, number]): 
   };
 }
 
-/** Puts flows into the kernel as if packets had made them: 100,000 in a second. */
+/** Inserts flows into the kernel as if packets had created them: 100,000 in a second. */
 export async function insertFlows(flows: Iterable<NewFlow>): Promise<number> {
   using netlink = openNetlink({ protocol: ct.NETLINK_NETFILTER });
   const writer = new NetlinkWriter();

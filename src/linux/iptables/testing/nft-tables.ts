@@ -5,7 +5,7 @@ import type { TableFamily } from '../../nftables/protocol.ts';
 import { NETLINK_NETFILTER } from '../../nftables/protocol.ts';
 import { IPTABLES_TABLES } from '../programs.ts';
 
-/** The version whose objects are written: others make other ones of the same text. */
+/** The version whose objects are written: others encode the same text differently. */
 export const IMITATED_VERSION = '1.8.9';
 
 export function connect(): NftConnection {

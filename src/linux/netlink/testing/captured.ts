@@ -63,7 +63,7 @@ export const ADDRESS_GONE = bytes(
   '75706c696e6b0000080008008000000014000600ffffffffffffffff902c1200902c1200',
 );
 
-/** NLMSG_ERROR with the words of the kernel: a link whose name is too long. */
+/** NLMSG_ERROR with an extended message: a link whose name is too long. */
 export const REFUSAL = bytes(
   '680000000200000303000000fe2f0000deffffff440000001000050603000000000000002700010041747472',
   '6962757465206661696c656420706f6c6963792076616c69646174696f6e0000080002002000000014000480',

@@ -6,22 +6,22 @@ const CLONE_NEWNET = 0x4000_0000;
 const DEADLINE_MS = 20_000;
 
 /**
- * Puts the main thread of a test file into a network namespace of its own: sockets that it makes,
- * files of /proc/sys that it opens synchronously and programs that it starts are in there. Nothing
- * is left behind, however the test ends: the namespace has no name and goes with the process.
+ * Moves the main thread of a test file into its own network namespace: sockets that it creates,
+ * files of /proc/sys that it opens synchronously and programs that it starts are in there. The
+ * namespace has no name and ends with the process, so nothing is left behind.
  */
 export function enterOwnNetwork(): void {
   unshare(CLONE_NEWNET);
   ip('link set lo up');
 }
 
-/** The same with mounts of its own: what is mounted from now on nobody else sees. */
+/** The same with its own mount namespace: later mounts are visible to this process only. */
 export function enterOwnMounts(): void {
   unshare(CLONE_NEWNS);
   run(['mount', '--make-rprivate', '/']);
 }
 
-/** Runs lines of `ip -batch` and holds up the event loop meanwhile: nothing is received. */
+/** Runs lines of `ip -batch` and blocks the event loop meanwhile: nothing is received. */
 export function ip(...lines: readonly string[]): void {
   run(['ip', '-batch', '-'], `${lines.join('\n')}\n`);
 }

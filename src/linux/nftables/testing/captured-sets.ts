@@ -1,6 +1,8 @@
 import type { TableFamily } from '../protocol.ts';
 
-/** What nft 1.0.6 left in a kernel 6.18 for the sets of example-sets.ts; user data in hexadecimal. */
+/**
+ * The sets of example-sets.ts as nft 1.0.6 created them in a kernel 6.18; user data in hexadecimal.
+ */
 export const CAPTURED_SETS: Readonly<Record<TableFamily, readonly CapturedSet[]>> = {
   ip: [
     {

@@ -6,7 +6,7 @@ import { readAnswer } from './serve.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** A socket that has been asked for, and speaks as often as it is told to. */
+/** A socket that is connected on request, and sends when requested. */
 export interface Held {
   speak(say: string): Promise<Answer>;
   /** After the last word: when the server has closed. */
@@ -14,7 +14,7 @@ export interface Held {
   close(): void;
 }
 
-/** Rejects with the code of the system where nobody is reached. */
+/** Rejects with the error code of the system when no host is reached. */
 export async function hold(peer: Peer): Promise<Held> {
   return peer.transport === 'TCP' ? await holdTcp(peer) : await holdUdp(peer);
 }
@@ -58,7 +58,7 @@ async function holdUdp(peer: Peer): Promise<Held> {
     socket.connect(port, address);
     await once(socket, 'connect');
   }
-  // Between questions nobody listens.
+  // Nothing listens between requests.
   socket.on('error', () => undefined);
   const speak = (say: string): Promise<Answer> =>
     answered(timeoutMs, (done) => {

@@ -15,13 +15,13 @@ export interface Host {
   ip(...lines: readonly string[]): void;
   run(argv: readonly [string, ...string[]], input?: string): string;
   ask(question: Question): Promise<readonly Answer[]>;
-  /** Rejects where nobody is reached. */
+  /** Rejects when no host is reached. */
   hold(peer: Peer): Promise<HeldPeer>;
   close(): void;
 }
 
 export interface HeldPeer {
-  /** Says a word, and gives who answered. */
+  /** Sends one word, and returns the name of the server that answers. */
   speak(): Promise<Answer>;
 }
 
@@ -30,7 +30,7 @@ export async function startHost(name: string, { here = false } = {}): Promise<Ho
   const program = [process.execPath, AGENT, name, String(SERVED_PORT)] as const;
   const [command, ...args] = here ? program : (['unshare', '-n', ...program] as const);
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  // Who waits for an answer waits with a timer. When nobody does, the test may end, and so does it.
+  // Every pending request has a timer. Without one the test may end, and this process with it.
   child.unref();
   child.channel?.unref();
   const talk = new Talk(name, child);
@@ -60,7 +60,7 @@ export async function startHost(name: string, { here = false } = {}): Promise<Ho
 /** `Omit` for each of several shapes. */
 type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never;
 
-/** Requests and what is answered to them, by number. */
+/** Pending requests by number. */
 class Talk {
   readonly #name: string;
   readonly #child: ChildProcess;

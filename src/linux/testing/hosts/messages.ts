@@ -1,4 +1,4 @@
-/** What a test says to a host of its own, and what that says back. */
+/** The messages between a test and its host process. */
 
 export type Transport = 'TCP' | 'UDP';
 
@@ -6,7 +6,7 @@ export interface Peer {
   readonly transport: Transport;
   readonly address: string;
   readonly port: number;
-  /** 0, and unless it is said otherwise: any. */
+  /** 0 or missing: any. */
   readonly sourcePort?: number;
   readonly timeoutMs?: number;
   /** UDP: whether the socket is connected, and so hears of errors. */

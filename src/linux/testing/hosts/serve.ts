@@ -6,7 +6,7 @@ import type { Answer } from './messages.ts';
 /** After this word the server closes first, so that the port of the asker is free at once. */
 export const LAST_WORD = 'bye';
 
-/** Answers everybody by TCP and UDP with its name and the source that it saw. */
+/** Answers every client by TCP and UDP with its name and the source address that it saw. */
 export async function serve(name: string, port: number): Promise<void> {
   const tcp = createServer((socket) => {
     const saw = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };

@@ -9,7 +9,7 @@ export class ManyClients {
   readonly #wire: Tun;
   readonly #packet: Buffer;
 
-  /** `network`: `fd44:9::`, of which the last 32 bits are the number of the client. */
+  /** `network`: `fd44:9::`, whose last 32 bits are the number of the client. */
   constructor(wire: Tun, of: { network: string; destination: string; sourcePort: number }) {
     this.#wire = wire;
     const { network, destination, sourcePort } = of;

@@ -2,10 +2,10 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import koffi from 'koffi';
 
-/** An interface whose wire is this process: what is sent comes in by it. */
+/** A TUN interface whose other end is this process: sent packets come in by it. */
 export interface Tun {
   send(packet: Uint8Array): void;
-  /** What goes out by it next, of those that are wanted; undefined: none in time. */
+  /** The next wanted packet that leaves by it; undefined: none before the timeout. */
   receive(isWanted: (packet: Buffer) => boolean, withinMs: number): Promise<Buffer | undefined>;
   close(): void;
 }
