@@ -7,7 +7,9 @@ export function interruption(): AbortSignal {
     process.once(signal, () => {
       process.stderr.write(`\n${signal}: removing what was made\n`);
       controller.abort(
-        new LabError('LAB_INTERRUPTED', `ended by ${signal}`, { next: 'start again when ready' }),
+        new LabError('LAB_INTERRUPTED', `interrupted by ${signal}`, {
+          next: 'start the command again',
+        }),
       );
     });
   }

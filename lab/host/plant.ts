@@ -14,7 +14,11 @@ export function plantText(program: string, { name, replace, by, writtenIn }: Pla
   const [before, after, ...more] = program.split(replace);
   if (before !== undefined && after !== undefined && more.length === 0) return before + by + after;
   const count = program.split(replace).length - 1;
-  throw new LabError('LAB_USAGE', `${name}: the program has ${count} times: ${replace}`, {
-    next: `write into ${writtenIn} what src says now`,
-  });
+  throw new LabError(
+    'LAB_USAGE',
+    `${name}: the program has ${count} times, not once, the text to replace: ${replace}`,
+    {
+      next: `update the text in ${writtenIn} to what src contains now`,
+    },
+  );
 }

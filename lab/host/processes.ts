@@ -63,7 +63,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
     startAgain: () => {
       if (!hasEnded()) {
         throw new LabError('LAB_USAGE', `${options.name} is still running`, {
-          next: 'end it first',
+          next: 'stop it first',
         });
       }
       running = spawnDetached(options);
@@ -97,7 +97,7 @@ function spawnDetached(options: DaemonOptions): DetachedProcess {
   const { pid } = child;
   if (pid === undefined) {
     throw new LabError('LAB_TOOL_MISSING', `cannot start ${options.name}: ${command}`, {
-      next: 'is util-linux (nsenter) installed?',
+      next: 'check that util-linux (nsenter) is installed',
     });
   }
   return { pid, ended: () => end };
@@ -109,7 +109,7 @@ export async function assertRunning(daemon: Daemon): Promise<void> {
   if (end === undefined) return;
   throw new LabError(
     'LAB_PROCESS_ENDED',
-    `${daemon.name} ended (${end}):\n${await tailOf(daemon.logFile)}`,
+    `${daemon.name} exited (${end}):\n${await tailOf(daemon.logFile)}`,
     { next: `read ${daemon.logFile}` },
   );
 }

@@ -8,7 +8,7 @@ export interface Quartiles {
 
 /** Of at least one value. */
 export function quartilesOf(values: readonly number[]): Quartiles {
-  if (values.length === 0) throw new TypeError('no values to take a median of');
+  if (values.length === 0) throw new TypeError('cannot take the median of no values');
   return {
     count: values.length,
     median: median(values),

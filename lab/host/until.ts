@@ -28,7 +28,7 @@ export async function until<T>(
     if (performance.now() >= giveUpAt) {
       throw new LabError(
         'LAB_DEADLINE',
-        `gave up waiting for ${options.what} after ${options.deadlineMs} ms`,
+        `timed out waiting for ${options.what} after ${options.deadlineMs} ms`,
         { next: 'read the logs of the lab (`npm run lab -- status` names the folder)' },
       );
     }

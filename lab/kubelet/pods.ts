@@ -174,7 +174,7 @@ export class PodRunner implements AsyncDisposable {
     if (moreAddresses === undefined) return undefined;
     const block = this.#nextBlock.get(nodeIndex) ?? 0;
     if (moreAddresses > BLOCK_SIZE || block >= BLOCKS_PER_NODE) {
-      throw new LabError('LAB_USAGE', `no room for ${moreAddresses} addresses on a node`, {
+      throw new LabError('LAB_USAGE', `cannot give a pod ${moreAddresses} more addresses`, {
         next: `ask for at most ${BLOCK_SIZE}, for at most ${BLOCKS_PER_NODE} pods of a node`,
       });
     }

@@ -80,7 +80,7 @@ async function writeKustomization(folder: string, mode: FairleadMode): Promise<r
 /** All nodes are on one machine: the control groups of each are those below a group of its own. */
 function ownGroupPatch(): string {
   if (version2Path('') === undefined) {
-    throw new LabError('LAB_TOOL_MISSING', 'this machine has no control groups of version 2', {
+    throw new LabError('LAB_TOOL_MISSING', 'this machine has no cgroup v2 hierarchy', {
       next: 'mkdir /sys/fs/cgroup/unified && mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified',
     });
   }
