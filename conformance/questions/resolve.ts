@@ -130,6 +130,6 @@ function protocolOf(protocol: string | undefined): Protocol {
 
 function indexOf(node: string): number {
   const index = Number(/^node(\d+)$/.exec(node)?.[1]);
-  if (Number.isNaN(index)) throw new TypeError(`'${node}' is no node`);
+  if (Number.isNaN(index)) throw new TypeError(`'${node}' is not a node`);
   return index;
 }

@@ -37,7 +37,7 @@ function numberOf(by: string, pod: string): number | undefined {
  */
 export function unevenDraws(drawn: readonly number[], size: number): string | undefined {
   const cells = Math.min(MOST_CELLS, size, Math.floor(drawn.length / EXPECTED_PER_CELL));
-  if (cells < 2) throw new TypeError(`${drawn.length} connections are too few to judge a spread`);
+  if (cells < 2) throw new TypeError(`${drawn.length} connections are too few to test a spread`);
   const blocks = (index: number): number => Math.floor((index * cells) / size);
   const residues = (index: number): number => index % cells;
   return (

@@ -41,7 +41,8 @@ export async function runCorpus(run: CorpusRun): Promise<CorpusResult> {
     await runInLab({ ...run, scenarios }, podNetwork, tally);
   }
   const { results, promptness } = tally;
-  if (promptness === undefined) throw new TypeError('a run without scenarios');
+  if (promptness === undefined)
+    throw new TypeError('no scenario was run, so no barrier was measured');
   const order = new Map(run.scenarios.map((scenario, index) => [scenario.name, index]));
   results.sort((a, b) => (order.get(a.scenario) ?? 0) - (order.get(b.scenario) ?? 0));
   return { scenarios: results, promptness };
