@@ -47,7 +47,7 @@ function seconds(lines: readonly string[], name: string): number {
   const value = find(lines, name);
   if (value !== undefined) return value * 1_000;
   throw new LabError('LAB_USAGE', `the proxy has no metric ${name}`, {
-    next: 'measure without the stages, or look what it is called now',
+    next: 'measure without the stages, or use the current name of the metric',
   });
 }
 

@@ -31,8 +31,8 @@ export class SourcePorts {
       this.#restsUntilMs.delete(this.#last);
       return this.#last;
     }
-    throw new LabError('LAB_USAGE', 'every port to ask from has had a failed try just now', {
-      next: 'ask less often while nobody answers',
+    throw new LabError('LAB_USAGE', 'every source port has a conntrack entry of a failed attempt', {
+      next: 'connect less often while there is no answer',
     });
   }
 

@@ -54,7 +54,8 @@ export async function readShapeRun(file: string): Promise<ShapeRun | undefined> 
   const run = JSON.parse(text, (_key, value: unknown) =>
     value === null ? Number.POSITIVE_INFINITY : value,
   ) as ShapeRun;
-  if (run.format !== FORMAT) throw new Error(`${file} is of another version of this program`);
+  if (run.format !== FORMAT)
+    throw new Error(`${file} was written by another version of this program: measure again`);
   return run;
 }
 

@@ -9,8 +9,8 @@ import type { SocketPlace } from '../../lab/proxies/contract.ts';
  */
 export async function assertHooked(place: SocketPlace | undefined): Promise<void> {
   if (place !== undefined && (await linksIn(place.pinFolder)).length > 0) return;
-  throw new LabError('LAB_USAGE', 'the proxy has attached no programs to the kernel', {
-    next: 'read its log in the folder of the lab; docs/ebpf.md says what a machine needs',
+  throw new LabError('LAB_USAGE', 'the proxy has attached no eBPF programs', {
+    next: 'read its log in the folder of the lab; docs/ebpf.md lists the requirements',
   });
 }
 
