@@ -38,7 +38,7 @@ export function judgeSabotage(
   };
   if (healthy.length === 0) return verdict(false, 'there is no such spec');
   if (notPassed) return verdict(false, `${notPassed.state} without sabotage too`);
-  if (failed.length === 0) return verdict(false, 'the specs noticed nothing');
+  if (failed.length === 0) return verdict(false, 'all specs passed');
   return verdict(true, failed.map(saidFirst).join('; '));
 }
 
