@@ -117,7 +117,7 @@ async function beTouched(
     wrongRows: lastInspection?.wrongCount ?? 0,
   };
   if (isLeft && (lastInspection?.differenceCount ?? 0) > 0)
-    throw new Error(`${what} was taken for ours`);
+    throw new Error(`the proxy counted the foreign rule "${what}" as its own`);
   return { what, commandMs, toldMs, rightMs, ...found };
 }
 

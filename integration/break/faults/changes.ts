@@ -88,7 +88,8 @@ export class Changes {
 
   #take(): { index: number; namespace: string; name: string } {
     const index = this.#nextLoaded++;
-    if (index >= LOAD.services) throw new Error('no Service is left to change: load more of them');
+    if (index >= LOAD.services)
+      throw new Error('every loaded Service is changed already: load more Services');
     const namespace = `load-${Math.floor(index / SERVICES_PER_NAMESPACE)}`;
     return { index, namespace, name: `svc-${String(index).padStart(5, '0')}` };
   }

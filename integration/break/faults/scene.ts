@@ -58,7 +58,7 @@ export class Scene implements AsyncDisposable {
 
   /** The administrator, on a connection that no fault touches. */
   get api(): ApiClient {
-    if (this.#api === undefined) throw new Error('the scene has not been prepared');
+    if (this.#api === undefined) throw new Error('the scene is used before prepare()');
     return this.#api;
   }
 

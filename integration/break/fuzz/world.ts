@@ -118,7 +118,7 @@ export class World {
     };
     // Its end is that of the world, and it cannot fail: take() throws at its caller.
     void this.observation.follow({ run, health: () => [] }, signal);
-    if (given === undefined) throw new Error('the observation did not begin to follow');
+    if (given === undefined) throw new Error('the observation did not subscribe to its source');
     this.#emit = given;
     return given;
   }

@@ -96,7 +96,7 @@ function affinityVerdicts(clients: readonly StickyClient[]): Verdict[] {
   const share = largestShare(answered.map(({ first = '' }) => first));
   return [
     {
-      what: "victim's sticky clients that strayed",
+      what: "victim's sticky clients that changed endpoint",
       bound: '0',
       figure: `${strayed} of ${answered.length}`,
       isKept: strayed === 0 && isEnough && answered.length === clients.length,
@@ -139,7 +139,7 @@ function aftermathVerdicts({ aftermath }: NeighbourResult): Verdict[] {
   return [
     ...verdicts,
     {
-      what: 'namespace deleted: slab that is left',
+      what: 'slab left after the namespace was deleted',
       bound: `<= ${megabytes(MOST_LEFT_BYTES)}`,
       figure: megabytes(slabBytes),
       isKept: slabBytes <= MOST_LEFT_BYTES,

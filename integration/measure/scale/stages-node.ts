@@ -94,7 +94,8 @@ class TimedNode {
 }
 
 function wholeOf({ propagations }: Acknowledged, lineMs: number): number {
-  if (propagations.length !== 1) throw new Error(`one change was ${propagations.length}`);
+  if (propagations.length !== 1)
+    throw new Error(`one change caused ${propagations.length} propagations instead of one`);
   return lineMs + (propagations[0]?.totalMs ?? Number.NaN);
 }
 

@@ -36,7 +36,7 @@ export class ToldSource implements Source {
     const event = readLine(line);
     if (event?.type === 'put') this.#mirrors[kind].put(event.object);
     else if (event?.type === 'delete') this.#mirrors[kind].delete(event.object);
-    else throw new Error('the line is no event');
+    else throw new Error('the line is not a watch event');
   }
 
   /** Everything has been told: what is known now is the whole cluster. */

@@ -82,7 +82,8 @@ export class ChangeBench {
     const putAtMs = performance.now();
     const changes = this.#table.takeChanges();
     const doneAtMs = performance.now();
-    if (changes.length !== 1) throw new Error(`one change made ${changes.length}`);
+    if (changes.length !== 1)
+      throw new Error(`one slice caused ${changes.length} changes instead of one`);
     return {
       whole: (doneAtMs - startedAtMs) * 1_000,
       model: (this.#putMs + doneAtMs - putAtMs) * 1_000,

@@ -75,7 +75,7 @@ async function readSlices(onSlice: (service: string, raw: RawSlice) => void): Pr
       onSlice(service, raw);
     },
     onRestart: () => {
-      throw new Error('the slices were told in part, and would be told twice: run it again');
+      throw new Error('the list of slices was restarted, so some would count twice: run it again');
     },
   });
   connection.close();

@@ -91,7 +91,7 @@ class Reader {
   /** The rule changes bits of the group, and looks up the class of what comes out. */
   #enterClass(rule: string): Told | undefined {
     const bits = LOOKUP.exec(rule);
-    if (bits === null) throw new Error(`a rule that this test cannot read: ${rule}`);
+    if (bits === null) throw new Error(`this test cannot parse the rule: ${rule}`);
     const kept = bits[1] === undefined ? this.#entrance : this.#entrance & Number(bits[1]);
     const chain = this.#chainOf((kept | Number(bits[2] ?? 0)) >>> 0);
     if (chain === undefined) return undefined;

@@ -118,7 +118,7 @@ async function question(socket: dgram.Socket, serial: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onMessage = (message: Buffer): void => {
     if (message.readUInt32LE() === serial) resolve();
-    else reject(new Error(`datagram ${message.readUInt32LE()} came instead of ${serial}`));
+    else reject(new Error(`received datagram ${message.readUInt32LE()} instead of ${serial}`));
   };
   const sentMs = performance.now();
   const late = setTimeout(

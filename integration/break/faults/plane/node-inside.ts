@@ -41,7 +41,7 @@ export class NodeInside implements Disposable {
       await until(isRight, { what, deadlineMs, everyMs: LOOK_EVERY_MS });
     } catch (error) {
       const named = last.slice(0, 3).join(', ');
-      throw new Error(`${last.length} differences, such as ${named}`, { cause: error });
+      throw new Error(`${last.length} differences remain, for example ${named}`, { cause: error });
     }
     return performance.now() - from;
   }

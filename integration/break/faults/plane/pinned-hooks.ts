@@ -56,7 +56,7 @@ export class PinnedHooks {
   deleteFrontend(): void {
     this.#withMap('frontends', (map) => {
       const key = map.nextKey(undefined);
-      if (key === undefined) throw new Error('there is no frontend');
+      if (key === undefined) throw new Error('the frontend map is empty');
       map.delete(key);
     });
   }
@@ -90,7 +90,7 @@ export class PinnedHooks {
         const led = wordsOf(value).find(({ count }) => count > 0);
         if (led !== undefined) return led.first;
       }
-      throw new Error('no frontend leads to a slot');
+      throw new Error('no frontend refers to a slot');
     });
   }
 

@@ -254,6 +254,6 @@ function bundled(
 }
 
 function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the scene has not been prepared');
+  if (value === undefined) throw new Error('the scene is used before prepare()');
   return value;
 }
