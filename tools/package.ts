@@ -79,7 +79,7 @@ async function writeShellFiles(): Promise<readonly string[]> {
     timeoutMs: WRITE_DEADLINE_MS,
     signal: new AbortController().signal,
   });
-  if (!ok) throw new Error(`no completions and manual pages: ${output}`);
+  if (!ok) throw new Error(`cannot generate completions and manual pages: ${output}`);
   return (await readdir(join(folder, 'man'))).sort().map((name) => `man/${name}`);
 }
 

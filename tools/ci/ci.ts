@@ -145,7 +145,7 @@ function interruption({ plan }: Options): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      console.error(`\n${signal}: ending the part that runs; it removes what it made`);
+      console.error(`\n${signal}: stopping the running part; it removes its labs first`);
       controller.abort(`interrupted by ${signal}`);
     });
   }

@@ -30,7 +30,7 @@ export async function removeLabs(root: string): Promise<void> {
     timeoutMs: REMOVAL_TIMEOUT_MS,
     signal: new AbortController().signal,
   });
-  if (!ok) console.error(`labs are left on this machine:\n${text}`);
+  if (!ok) console.error(`cannot remove the labs of this machine:\n${text}`);
 }
 
 /** The trimmed output of a command; undefined when it fails. */

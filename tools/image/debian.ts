@@ -76,7 +76,7 @@ function ownerOf(path: string, owners: ReadonlyMap<string, string>): string {
   if (owner !== undefined) return owner;
   throw new ImageError(
     'IMAGE_PACKAGE_UNKNOWN',
-    `${path} is of no Debian package, so nobody can say under which licence it is`,
+    `${path} belongs to no Debian package, so its licence is unknown`,
     'make the image on Debian 12, or with deploy/Dockerfile',
   );
 }

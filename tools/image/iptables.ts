@@ -27,7 +27,7 @@ export async function readIptables(machine: Machine): Promise<Iptables> {
   if (extensions === undefined || !PROGRAMS.every((path) => existsSync(path))) {
     throw new ImageError(
       'IMAGE_IPTABLES_MISSING',
-      'iptables is not on this machine, with both of its backends',
+      'iptables is not installed with both of its backends',
       'install it: apt-get install iptables',
     );
   }

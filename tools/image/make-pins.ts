@@ -61,5 +61,9 @@ async function install(folder: string, { cpu }: Machine): Promise<void> {
     signal: new AbortController().signal,
   });
   if (ok) return;
-  throw new ImageError('IMAGE_INSTALL', `npm ci failed:\n${output}`, 'is the registry there?');
+  throw new ImageError(
+    'IMAGE_INSTALL',
+    `npm ci failed:\n${output}`,
+    'check that the npm registry is reachable',
+  );
 }

@@ -30,7 +30,7 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     logLevel: 'warning',
   });
   const [file] = outputFiles;
-  if (file === undefined) throw new Error(`esbuild made nothing of ${entry}`);
+  if (file === undefined) throw new Error(`esbuild wrote no output for ${entry}`);
   return { bytes: file.contents, version, packages: packagesIn(metafile) };
 }
 
