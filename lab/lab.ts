@@ -74,7 +74,7 @@ export interface Lab extends AsyncDisposable {
   socketGroup(nodeIndex: number): string | undefined;
   /** Makes those groups, and a file system for what proxies pin; what is there already stays. */
   makeSocketPlaces(): Promise<void>;
-  /** What a proxy on the node is told of both, once they are there. */
+  /** What a proxy on the node needs to know of both, once they exist. */
   socketPlace(nodeIndex: number): SocketPlace | undefined;
   /** Starts a proxy on every node; resolves when all have synced. */
   startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;

@@ -92,7 +92,7 @@ export class ApiClient implements Disposable {
   async raw(request: ApiRequest): Promise<ApiResponse> {
     const stream = this.#open(request);
     stream.setTimeout(REQUEST_DEADLINE_MS, () => stream.close(http2.constants.NGHTTP2_CANCEL));
-    // Read from the start: a stream that closes before anybody reads it counts as cut off.
+    // Read from the start: a stream that closes before it is read counts as cut off.
     const response = new Promise<ApiResponse>((resolve, reject) => {
       let status = 0;
       let text = '';

@@ -22,7 +22,7 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undef
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {
-    // From here on nobody waits for the work: how it ends is no news.
+    // No caller waits for the work any more: ignore its result.
     work.catch(() => undefined);
     reject(signal.reason as Error);
   };

@@ -124,7 +124,7 @@ export function openBoundSocket(
 /** The next connection that waits at a listening socket; undefined when none can be had. */
 export function acceptWaiting(listener: number): number | undefined {
   const fd = accept4(listener, null, null, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  // Whatever the error is, Node meets it again in its next turn and has its own way with it.
+  // On any error, Node gets it again in the next event loop iteration and handles it.
   return fd < 0 ? undefined : fd;
 }
 

@@ -20,9 +20,9 @@ export interface Daemon {
   readonly logFile: string;
   /** The exit code or signal, once it has ended. */
   ended(): string | undefined;
-  /** Asks it to end, then insists. Resolves when it is gone. */
+  /** Sends SIGTERM, then SIGKILL. Resolves when it has exited. */
   stop(): Promise<void>;
-  /** Ends it without asking, as a crash would. Resolves when it is gone. */
+  /** Kills it, as a crash would. Resolves when it has exited. */
   kill(): Promise<void>;
   /** Starts it again with the same arguments, once it has ended. */
   startAgain(): void;
@@ -31,7 +31,7 @@ export interface Daemon {
 }
 
 const STOP_GRACE_MS = 5_000;
-/** The kernel ends it as soon as it gets a turn, which on a crowded machine may be late. */
+/** A killed process exits when it is next scheduled, which may be late on a busy machine. */
 const KILL_DEADLINE_MS = 30_000;
 
 export function startDaemon(options: DaemonOptions): Daemon {

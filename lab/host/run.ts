@@ -49,7 +49,7 @@ export async function tryRun(
       stderr += text;
       options.onStderr?.(text);
     });
-    // A child that ends before it has read its input raises EPIPE here; its exit code tells why.
+    // A child that ends before it has read its input raises EPIPE here; its exit code says why.
     child.stdin.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') reject(error);
     });

@@ -231,7 +231,7 @@ function hostnameOf(spec: PodSpec, place: Place): NetexecOptions['hostname'] {
   };
 }
 
-/** netexec tells its host name, so each pod gets a UTS namespace with its own. */
+/** netexec answers with its host name, so each pod gets a UTS namespace with its own. */
 function agnhostArguments(spec: PodSpec, agnhost: string): [string, ...string[]] {
   const portOf = (protocol: string): number =>
     spec.ports.find((port) => port.protocol === protocol)?.port ?? -1;

@@ -40,7 +40,7 @@ export async function makeFairleadArchive(
 ): Promise<string> {
   const path = join(context.folder, 'fairlead.tar');
   const maker = join(CHECKOUT, 'tools/image/main.ts');
-  // Of the packages that this machine has: the lab judges the program, and nothing of it is released.
+  // Unpinned, from the packages of this machine: this image is for the lab and is never released.
   const command = [process.execPath, maker, '--out', path, '--unpinned'] as const;
   const program = image.program === undefined ? [] : ['--program', image.program];
   const name = image.isReleaseName ? [] : ['--tag', `${IMAGE.name}:${IMAGE.tag}`];
