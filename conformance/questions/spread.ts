@@ -74,7 +74,7 @@ export function rareChiSquareLimit(degrees: number): number {
   return degrees * (1 - part + RARE_Z * Math.sqrt(part)) ** 3;
 }
 
-/** Of the ways to draw n times from N: expectation and variance of how many differ. */
+/** Expectation and variance of the number of distinct values in n draws from N. */
 function tooFewDifferent(drawn: readonly number[], size: number): string | undefined {
   const n = drawn.length;
   const missed = (1 - 1 / size) ** n;

@@ -87,7 +87,7 @@ async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Pro
   }
 }
 
-/** A serial tells the namespaces of one run of a scenario from those of another in the same lab. */
+/** A serial keeps the namespaces of two runs of a scenario in the same lab apart. */
 export interface SideBySide
   extends Pick<CorpusRun, 'scenarios' | 'atOnce' | 'signal' | 'onResult'> {
   readonly serial: number;

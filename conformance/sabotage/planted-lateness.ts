@@ -78,7 +78,7 @@ export class LateFairlead {
 
   static async build(of: {
     readonly variant: ProxyVariant;
-    /** Of one lab: two that run at a time do not meet. */
+    /** One per lab, so that two concurrent labs do not share it. */
     readonly labFolder: string;
     readonly signal: AbortSignal;
   }): Promise<LateFairlead> {
