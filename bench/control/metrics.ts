@@ -13,13 +13,13 @@ const SYNC_DEADLINE_MS = 60_000;
 export interface SyncMetrics {
   readonly queuedAtMs: number;
   readonly syncedAtMs: number;
-  /** Of all syncs since its start. */
+  /** Sum over all syncs since its start. */
   readonly syncSumMs: number;
   /** Fairlead's own, exact: from receipt to acknowledgement, of all changes since its start. */
   readonly propagationSumMs: number | undefined;
 }
 
-/** Once everything that came is in the kernel: asked again until it is. */
+/** Polls until everything received is in the kernel. */
 export async function settledMetrics(nodePath: string, signal: AbortSignal): Promise<SyncMetrics> {
   return await until(
     async () => {

@@ -59,7 +59,7 @@ export async function readShapeRun(file: string): Promise<ShapeRun | undefined> 
   return run;
 }
 
-/** Written beside and then renamed: whoever is interrupted has either the old or the new one. */
+/** Written to a temporary file and renamed: an interrupted run leaves the old or the new file. */
 export async function keepShapeRun(file: string, run: ShapeRun): Promise<void> {
   const unfinished = `${file}.writing`;
   const text = JSON.stringify(run, null, 1).replaceAll(/\[[\s\d.,e+-]+\]/g, (list) =>

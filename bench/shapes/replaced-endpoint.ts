@@ -27,7 +27,7 @@ export interface ReplacedFigures {
   readonly writtenMs: readonly number[];
 }
 
-/** So long without a further rule a change is over: parts of a large one come one after the other. */
+/** A change is over after this time without a further rule: large ones come in several parts. */
 const WHOLE_AFTER_MS = 300;
 const CHANGE_DEADLINE_MS = 60_000;
 const ALL_DEADLINE_MS = 90_000;
