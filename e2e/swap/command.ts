@@ -18,7 +18,7 @@ interface Options {
 }
 
 const REST_MS = 10_000;
-/** Of the tables in docs/install.md. */
+/** Marks of the tables in docs/install.md. */
 const MARKS = { steps: 'swap', 'one-line': 'one-line' } as const;
 
 /**
