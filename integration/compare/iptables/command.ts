@@ -106,7 +106,7 @@ async function settled(
   };
   const options = { what: 'both to agree', deadlineMs: SETTLE_DEADLINE_MS, everyMs: 500 };
   await until(isSettled, options).catch((error: unknown) => {
-    // That they do not is a finding; what is told is what they differ in.
+    // A timeout is a finding too; the report says in what they differ.
     if (last.different.length === 0) throw error;
   });
   return last;

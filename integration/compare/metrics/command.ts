@@ -62,7 +62,7 @@ async function compareAll({ proxy }: { readonly proxy: readonly string[] }): Pro
 async function exercised(scene: Scene): Promise<string> {
   await scene.probe();
   await scene.addService();
-  // Stale flows are looked for after a change is in the kernel.
+  // Stale flows are scanned after a change is in the kernel.
   return await scene.metricsWith(/^kubeproxy_conntrack_reconciler_sync_duration_seconds_count/m);
 }
 

@@ -14,7 +14,7 @@ export class ToldSource implements Source {
     slice: this.#mirror('slice'),
   };
   #onEvent: ((event: SourceEvent) => void) | undefined;
-  /** When the last object was about to be told, after its line had been read. */
+  /** When the last object was about to be delivered, after its line had been read. */
   readAtMs = 0;
 
   async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
@@ -39,7 +39,7 @@ export class ToldSource implements Source {
     else throw new Error('the line is not a watch event');
   }
 
-  /** Everything has been told: what is known now is the whole cluster. */
+  /** Everything is delivered: the source is synced. */
   complete(): void {
     for (const kind of KINDS) this.#onEvent?.({ kind, type: 'synced' });
   }

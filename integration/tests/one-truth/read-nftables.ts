@@ -68,7 +68,7 @@ class Reader {
     return undefined;
   }
 
-  /** Conditions about who asks; those about affinity are never met by a client that is new. */
+  /** Conditions on the source; those on affinity never match a new client. */
   #matches(rule: string): boolean {
     if (rule.includes('map @clients')) return false;
     const saddr = /^ip6? saddr (!= )?[0-9a-f.:]+\/\d+ /.exec(rule);
@@ -122,7 +122,7 @@ class Reader {
     };
   }
 
-  /** Clients remember the number of an endpoint, which leads to its address. */
+  /** Affinity stores the number of an endpoint, which maps to its address. */
   #sticky(list: number, name: string): string {
     const found = this.#elements('sticky-endpoints').find(({ text }) => {
       const [of, number] = (text.split(' : ')[0] ?? '').split(' . ');

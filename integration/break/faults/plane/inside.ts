@@ -28,7 +28,7 @@ export async function answerInside(configPath: string): Promise<void> {
       const answer = await answers[question]?.(asked);
       console.log(JSON.stringify({ answer: answer ?? null }));
     } catch (error) {
-      // Whoever asked has to know; this one goes on.
+      // The caller gets the error; this process continues.
       console.log(JSON.stringify({ error: String(error) }));
     }
   }

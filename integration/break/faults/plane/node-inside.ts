@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 10;
 
 type Reply<Q extends keyof Questions> = { answer: Questions[Q]['answer'] } | { error: string };
 
-/** Somebody inside the network of a node who can be asked about its kernel. */
+/** A process in the network namespace of a node that answers questions about its kernel. */
 export class NodeInside implements Disposable {
   readonly #dialogue: Dialogue;
 

@@ -16,7 +16,7 @@ const HOOK = 'connect4';
 const STRANGE_COOKIE = 1n;
 const STRANGE_PORT = 9;
 
-/** Links and maps of a node as somebody finds them who is root and looks into the folder of pins. */
+/** Links and maps of a node as root finds them in the pin folder. */
 export class PinnedHooks {
   readonly folder: string;
 
@@ -24,7 +24,7 @@ export class PinnedHooks {
     this.folder = folder;
   }
 
-  /** Of every link that has a name, in order of the names. */
+  /** One per pinned link, sorted by name. */
   links(): LinkInfo[] {
     const names = readdirSync(join(this.folder, 'links')).sort();
     return names.map((name) => this.#withLink(name, (link) => link.info()));
@@ -35,7 +35,7 @@ export class PinnedHooks {
     this.#withLink(HOOK, (link) => link.detach());
   }
 
-  /** Ours on maps that are empty: it lets everything pass. */
+  /** Our program on empty maps: it passes everything. */
   replaceProgram(): void {
     const programs = [{ name: HOOK }];
     const loaded = loadObject(parseObject(readFileSync(OBJECT)), { programs });
