@@ -25,7 +25,7 @@ export interface Site {
   readonly limits?: Limits;
 }
 
-/** Runs a plan, or tells of one. Resolves with the exit code. */
+/** Runs a plan, or prints one. Resolves with the exit code. */
 export async function ci(args: readonly string[], site: Site): Promise<number> {
   try {
     const options = parseOptions(args);
@@ -128,7 +128,7 @@ async function tell(record: PlanRecord, options: Options, parts: readonly Part[]
   return firstFailure(summary) === undefined ? 0 : EXIT_FAILED;
 }
 
-/** Whoever asks for some parts is told of these; the record keeps the others. */
+/** With --only, the report has only these parts; the record keeps the others. */
 function narrowed(summary: Summary, only: readonly string[]): Summary {
   if (only.length === 0) return summary;
   const results = summary.results.filter(({ name }) => only.includes(name));

@@ -21,7 +21,7 @@ export async function coldParts(parts: readonly Part[], place: Place): Promise<s
   return (await output([...builder.command, '--missing'], place)) === '' ? [] : [builder.name];
 }
 
-/** What a failed run left would take memory from the next one. Only where nobody else has labs. */
+/** Labs of a failed run would take memory from the next one. Only for machines without other labs. */
 export async function removeLabs(root: string): Promise<void> {
   const { ok, output: text } = await runCommand({
     program: 'npm',

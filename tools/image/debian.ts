@@ -13,7 +13,7 @@ const COMMON_LICENSE = /\/usr\/share\/common-licenses\/[A-Za-z]+(?:-[0-9]+(?:\.[
 export interface DebianFiles {
   /** What goes with the files that were given. */
   readonly files: readonly FileEntry[];
-  /** Of all of them. */
+  /** The origins of all of them. */
   readonly origins: readonly Origin[];
 }
 
