@@ -16,7 +16,7 @@ interface Copied {
   readonly bytes: number;
 }
 
-/** What the rules that a proxy has left cost when they are written by a program that does nothing else. */
+/** The cost of the same rules when a program that does nothing else writes them. */
 export async function measureBare(site: Site, contestant: Contestant): Promise<BareFigures[]> {
   const of = { size: site.size, proxy: contestant.name };
   const figures: BareFigures[] = [];

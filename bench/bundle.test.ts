@@ -14,7 +14,7 @@ describe('planted()', () => {
     assert.match(planted(PROGRAM, 'leak'), /Buffer\.alloc\(104857600, 1\); await plane\.apply/);
   });
 
-  it('refuses a program in which the place is not there once', () => {
+  it('rejects a program that does not contain the text exactly once', () => {
     for (const program of ['await plane.write(changes);', PROGRAM + PROGRAM]) {
       assert.throws(() => planted(program, 'delay'), { code: 'LAB_USAGE' });
     }

@@ -47,7 +47,7 @@ export async function bundleFairlead(fault?: Fault): Promise<readonly string[]> 
   return [...SHIPPED_FLAGS, PLANTED_BUNDLE];
 }
 
-/** A fault that finds no place would make the benchmark look blind, or sharp for nothing. */
+/** A fault that is not planted, or planted twice, would falsify the verdict on the bounds. */
 export function planted(program: string, fault: Fault): string {
   const by = `${FAULTS[fault]} ${APPLY}`;
   return plantText(program, { name: fault, replace: APPLY, by, writtenIn: 'bench/bundle.ts' });

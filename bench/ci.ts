@@ -92,7 +92,7 @@ const BOUNDS: readonly CiBound[] = [
   },
 ];
 
-/** A figure that is missing breaks its bound: a benchmark that measured nothing must not pass. */
+/** A missing figure fails its bound: a benchmark that measured nothing must not pass. */
 export function ciBounds(run: Run): Bound[] {
   const ours = findCell(run, { services: SERVICES, proxy: OURS });
   const peer = findCell(run, { services: SERVICES, proxy: PEER });

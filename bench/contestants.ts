@@ -18,7 +18,7 @@ export interface Contestant {
   /** Changes of one round, and the pause between two of them. */
   readonly changes: number;
   readonly quietMs: number;
-  /** From so many Services on one round has to do: more would take an hour. */
+  /** From this number of Services on, one round: more would take an hour. */
   readonly oneRoundFrom: number;
   readonly rules: 'nftables' | 'iptables';
   /** Rules on the legacy backend of iptables, which `nft flush ruleset` does not reach. */
@@ -62,7 +62,7 @@ const CONTESTANTS: readonly Contestant[] = FAIRLEAD_PROXIES.flatMap((proxy) => [
 
 export const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
 
-/** On the legacy backend nothing is seen that the other does not show. */
+/** The legacy backend shows nothing that the nft backend does not show. */
 export const PUBLISHED_PROXIES = CONTESTANTS.filter(({ isLegacy }) => !isLegacy)
   .map(({ name }) => name)
   .join(',');

@@ -28,7 +28,7 @@ function runWithout(plan: ReturnType<typeof planOf>, missing: readonly string[])
 describe('leftToDo()', () => {
   const plan = planOf('fairlead-socket-ebpf,fairlead-nftables');
 
-  it('asks from inside a control group even when the proxies that need it have had their turn', () => {
+  it('asks from inside a cgroup even when the proxies that need it are measured already', () => {
     const { steps, hasSocketPlaces } = leftToDo(plan, runWithout(plan, ['fairlead-nftables']));
     const names = new Set(steps.map(({ contestant }) => contestant?.name));
     assert.deepEqual([...names], ['fairlead-nftables']);

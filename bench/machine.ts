@@ -6,7 +6,7 @@ import { run } from '../lab/host/run.ts';
 import { KUBERNETES_VERSION } from '../lab/parts/build.ts';
 import { SHIPPED_AS } from './bundle.ts';
 
-type InterruptTime = 'with the task' | 'apart' | 'nobody knows where';
+type InterruptTime = 'with the task' | 'apart' | 'in an unknown way';
 
 /** What the figures were measured on, and how much else it had to do. */
 export interface Machine {
@@ -25,7 +25,7 @@ export interface Machine {
   /** The commit that was measured; with `+` if files differ from it. */
   readonly fairlead: string;
   readonly shippedAs: string;
-  /** Of the last minute, before anything was measured. */
+  /** Load average of one minute, before the measurement. */
   readonly loadBefore: number;
 }
 
@@ -63,7 +63,7 @@ function wordOf(text: string, index: number): string {
 
 async function interruptTime(): Promise<InterruptTime> {
   const [packed, plain] = ['/proc/config.gz', `/boot/config-${release()}`];
-  if (!existsSync(packed) && !existsSync(plain)) return 'nobody knows where';
+  if (!existsSync(packed) && !existsSync(plain)) return 'in an unknown way';
   const configuration = existsSync(packed)
     ? gunzipSync(await readFile(packed)).toString()
     : await readFile(plain, 'utf8');

@@ -41,21 +41,25 @@ const EXIT_BOUND_BROKEN = 1;
 
 const program = new Command('bench')
   .description(
-    'Fairlead beside kube-proxy on a real API server: starts, changes, memory and packets, all in one run',
+    'Compares Fairlead with kube-proxy on a real API server: starts, changes, memory and packets',
   )
-  .option('--proxies <names>', 'which, in this order in every round', PUBLISHED_PROXIES)
+  .option(
+    '--proxies <names>',
+    'proxies to measure, in this order in every round',
+    PUBLISHED_PROXIES,
+  )
   .option('--sizes <sizes>', 'Services x endpoints of each', PUBLISHED_SIZES)
   .addOption(
-    new Option('--measure <what...>', 'only these; everything when not given').choices(MEASURES),
+    new Option('--measure <what...>', 'what to measure (default: everything)').choices(MEASURES),
   )
-  .option('--rounds <count>', 'how often each proxy has its turn', wholeNumber, DEFAULT_ROUNDS)
-  .option('--json <file>', 'keep everything that is measured, after each visit')
-  .option('--resume', 'go on with what the file of --json has already')
-  .option('--from <file>', 'measure nothing: report what is in the file')
-  .option('--docs <file>', 'write tables, plots and the figures into a document and beside it')
-  .option('--ci', 'a small size in three minutes, held to bounds on ratios')
+  .option('--rounds <count>', 'measurements of each proxy', wholeNumber, DEFAULT_ROUNDS)
+  .option('--json <file>', 'save all results, after each visit')
+  .option('--resume', 'continue the run saved in the file of --json')
+  .option('--from <file>', 'report the results in the file without measuring')
+  .option('--docs <file>', 'write the tables into a document, and plots and figures beside it')
+  .option('--ci', 'a small size in three minutes; fails if a ratio exceeds its bound')
   .addOption(
-    new Option('--planted <fault>', 'put a fault into Fairlead: the bounds must notice').choices(
+    new Option('--planted <fault>', 'plant a fault in Fairlead that must exceed a bound').choices(
       FAULT_NAMES,
     ),
   )
@@ -71,7 +75,7 @@ async function bench(options: Options): Promise<void> {
   const bounds = options.ci ? ciBounds(run) : goalsOf(run);
   console.log(`\n${options.ci ? 'Bounds' : 'Goals'}\n\n${boundsTable(bounds)}`);
   if (options.ci && !bounds.every(isKept)) {
-    console.log('\nREGRESSION: a bound is broken; bench/ci.ts says what each is for.');
+    console.log('\nREGRESSION: a figure exceeds its bound; bench/ci.ts explains each bound.');
     process.exitCode = EXIT_BOUND_BROKEN;
   }
 }
@@ -79,14 +83,16 @@ async function bench(options: Options): Promise<void> {
 async function existing(file: string): Promise<Run> {
   const run = await readRun(file);
   if (run) return run;
-  throw new LabError('LAB_NOT_FOUND', `there is no file ${file}`, { next: 'measure first' });
+  throw new LabError('LAB_NOT_FOUND', `cannot read ${file}: it does not exist`, {
+    next: 'measure first, with --json',
+  });
 }
 
 async function measured(options: Options): Promise<Run> {
   const progress = terminalProgress();
   const signal = interruption();
   if (options.resume && options.json === undefined) {
-    throw new LabError('LAB_USAGE', '--resume goes on with a file, and none is given', {
+    throw new LabError('LAB_USAGE', '--resume needs the file of the run to continue', {
       next: 'give the file with --json',
     });
   }
@@ -133,7 +139,7 @@ async function programs(of: {
 }): Promise<{ tool: string; program: readonly string[] }> {
   const { planted, progress } = of;
   if (of.contestants.some(({ isEbpf }) => isEbpf)) {
-    await progress.step('programs for the kernel', compileKernelPrograms);
+    await progress.step('eBPF programs', compileKernelPrograms);
   }
   const title = planted ? `bundle of Fairlead with a planted ${planted}` : 'bundle of Fairlead';
   return {

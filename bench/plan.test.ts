@@ -21,7 +21,7 @@ const ran = (steps: readonly Step[], proxy: string): number[] =>
 describe('planSteps()', () => {
   const steps = planSteps(PUBLISHED);
 
-  it('lets the proxies take turns within a size', () => {
+  it('alternates the proxies within a size', () => {
     const turns = steps.filter(({ size }) => size.services === 100);
     const names = PUBLISHED.contestants.map(({ name }) => name);
     assert.deepEqual(

@@ -27,7 +27,7 @@ export interface PlanOptions {
 const MOST_DATA_ROUNDS = 2;
 const LARGE_SERVICES = 10_000;
 
-/** Every visit in the order in which they are made: size by size, and the proxies in turns. */
+/** Every visit in the order in which they are made: size by size, and the proxies alternately. */
 export function planSteps(options: PlanOptions): Step[] {
   const steps: Step[] = [];
   if (options.measures.includes('data')) steps.push(...withoutLoad(options));

@@ -1,7 +1,7 @@
 import type { LoadSize } from '../lab/load/objects.ts';
 import type { Machine } from './machine.ts';
 
-/** Of the file; packed-run.ts writes and reads it. */
+/** Version of the file format; packed-run.ts writes and reads it. */
 export const RUN_FORMAT = 3;
 
 /** Everything that a run has measured. */
@@ -33,7 +33,7 @@ export interface Visit {
 }
 
 export interface Cost {
-  /** Of the process and of the programs it started. */
+  /** CPU time of the process and of the programs it started. */
   readonly cpuSeconds: number;
   /** That the API server sent to the node, with all headers. */
   readonly apiBytes: number;
@@ -45,14 +45,14 @@ export interface Memory {
   readonly peakBytes: number;
   /** What only this process has, and its share of the rest. */
   readonly proportionalBytes: number;
-  /** Of the programs that it has started and that still run. */
+  /** Memory of the programs that it has started and that still run. */
   readonly programsBytes: number;
 }
 
 export interface ColdFigures extends Cost {
   /** From the start of the process to the first answer of the last Service. */
   readonly answeredMs: number;
-  /** To its own word that the kernel has everything. */
+  /** Until it reports itself that everything is in the kernel. */
   readonly programmedMs: number;
   readonly memory: Memory;
 }
@@ -96,13 +96,13 @@ export interface LoadFigures extends Cost {
 export const DATA_MODES = ['connect', 'first', 'request', 'throughput', 'datagram'] as const;
 export type DataMode = (typeof DATA_MODES)[number];
 
-/** One kind of load, to the pod and through the Service, in short turns. */
+/** One kind of load, to the pod and through the Service, in short alternating slices. */
 export interface DataFigures {
   readonly mode: DataMode;
   readonly direct: AskedFigures;
   /** Through the Service; where there is no proxy, to the pod once more. */
   readonly beside: AskedFigures;
-  /** For each pair of turns the rate of the second as a share of the first's; 0 where it stood still. */
+  /** For each pair of slices the rate of the second relative to the first; 0 without an answer. */
   readonly rateShares: readonly number[];
   /** The same of the CPU time for each that was answered, where any was. */
   readonly cpuShares: readonly number[];
@@ -110,13 +110,13 @@ export interface DataFigures {
   readonly pairsLeftOut?: number;
 }
 
-/** Medians of the turns. */
+/** Medians of the slices. */
 export interface AskedFigures {
   readonly perSecond: number;
   readonly failed: number;
   /** Of client, server and the kernel's thread for packets; for each that was answered, or each byte. */
   readonly cpuMicroseconds: number;
-  /** Of single connections, in all turns together. */
+  /** Single connections of all slices. */
   readonly p50Us?: number;
   readonly p99Us?: number;
 }

@@ -11,7 +11,8 @@ export function emptyRun(of: Pick<Run, 'machine' | 'startedAt' | 'planted'>): Ru
 export async function readRun(file: string): Promise<Run | undefined> {
   if (!existsSync(file)) return undefined;
   const run = unpackRun(await readFile(file, 'utf8'));
-  if (run.format !== RUN_FORMAT) throw new Error(`${file} is of another version of this program`);
+  if (run.format !== RUN_FORMAT)
+    throw new Error(`${file} was written by another version of this program: measure again`);
   return run;
 }
 

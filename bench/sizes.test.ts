@@ -8,7 +8,7 @@ describe('parseSizes()', () => {
     assert.deepEqual(sizes.map(sizeText), ['100 x 5', '10,000 x 10']);
   });
 
-  it('refuses what is none', () => {
+  it('rejects a text that is not a size', () => {
     assert.throws(() => parseSizes('100x5,many'), { code: 'LAB_USAGE' });
   });
 });

@@ -11,7 +11,7 @@ export function parseSizes(text: string): LoadSize[] {
   const sizes = text.split(',').map((part) => {
     const [, services, endpoints] = /^(\d+)x(\d+)$/.exec(part.trim()) ?? [];
     if (services === undefined) {
-      throw new LabError('LAB_USAGE', `'${part}' is no size`, {
+      throw new LabError('LAB_USAGE', `'${part}' is not a size`, {
         next: 'write Services x endpoints of each, for example 100x5,1000x5',
       });
     }

@@ -15,11 +15,11 @@ import { assertHooked } from './site/hooks.ts';
 import type { Site } from './site/site.ts';
 import { wipeNode } from './site/wipe.ts';
 
-/** So long after the first answer memory is read, of either: a start ends with work that nobody waits for. */
+/** Delay from the first answer to reading memory: a start ends with work in the background. */
 const SETTLE_MS = 2_000;
 const LOAD_DEADLINE_MS = 120_000;
 const DATA_CYCLES = 4;
-/** Of a fast proxy: changes after which it is asked where the time went. */
+/** For a fast proxy: changes whose stages are read from its metrics. */
 const STAGED_OF_MANY = 20;
 
 export interface VisitOptions {
@@ -72,7 +72,7 @@ async function measureAll(watched: Watched, figures: Figures): Promise<void> {
   if (cold === undefined) {
     const end = watched.proxy.daemon.ended();
     const bound = `ended: no answer in ${contestant.startBoundMs / 1_000} s`;
-    figures.ended = end === undefined ? bound : `it ended by itself (${end})`;
+    figures.ended = end === undefined ? bound : `exited unexpectedly (${end})`;
     return;
   }
   if (contestant.isEbpf) await assertHooked(site.lab.socketPlace(NODE_INDEX));

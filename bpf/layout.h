@@ -22,8 +22,8 @@ enum outcome_flag {
 	OUTCOME_REJECT = 2,
 	OUTCOME_DROP = 4,
 	OUTCOME_AFFINITY = 8, /* a client stays with its endpoint */
-	OUTCOME_RANGES = 16, /* only some sources may ask */
-	OUTCOME_PASS = 32, /* left to whoever else looks at packets */
+	OUTCOME_RANGES = 16, /* only some sources may connect */
+	OUTCOME_PASS = 32, /* left to the rules behind */
 	OUTCOME_BEYOND = 64, /* some endpoint is not in the pods' network */
 };
 
@@ -59,8 +59,8 @@ struct frontend_key {
 /*
  * An outcome is one word, so that a reader sees one whole decision, the old or the new:
  * bits 0..27 first slot, 28..47 how many, 48..55 flags, 56..63 a hash of the frontend's key.
- * Elements of a hash map are used again at once: a slow reader may hold a pointer to another
- * frontend's, and the hash tells.
+ * Elements of a hash map are reused at once: a slow reader may hold a pointer to the element of
+ * another frontend, and detects it by the hash.
  */
 struct frontend {
 	__u64 outcomes[CLASSES];
@@ -97,16 +97,16 @@ struct affinity {
 };
 
 /*
- * Clients remembered for all Services together. A Service that has more of them than this part of the
- * room that is free gets no further one: its new clients are balanced at random, and however many
- * clients it is sent, other Services find room. What is remembered is never evicted before its time.
+ * Affinity entries of all Services together. A Service that has more than this share of the free
+ * entries gets no further one: its new clients are balanced at random, and however many clients it
+ * has, other Services find free entries. An entry is never evicted before its timeout.
  */
 #define AFFINITY_ROOM 262144
 #define AFFINITY_SHARE 8
 
 /*
- * Clients that a Service has remembered: added by the programs less removed by the writer, so that
- * each counter has one kind of writer and none is lost. Service 0 is all of them together.
+ * Affinity entries of a Service: added by the programs less removed by the writer, so that each
+ * counter has one kind of writer and no update is lost. Service 0 is the sum of all Services.
  */
 enum affinity_counter { AFFINITY_ADDED, AFFINITY_REMOVED };
 

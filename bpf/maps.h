@@ -35,7 +35,7 @@ struct {
 	__type(value, __u32);
 } node_addresses SEC(".maps");
 
-/* Interfaces by which pods of this node come in, by number; none where sources are told by network. */
+/* Interfaces of this node's pods, by index; empty if pods are detected by their network. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

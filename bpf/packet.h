@@ -14,7 +14,7 @@
 #define TCP_SYN 0x02
 #define TCP_ACK 0x10
 
-/* More in a row nobody sends; what has more is left to the rules behind. */
+/* Packets with more extension headers do not occur in practice; the rules behind handle them. */
 #define MOST_EXTENSIONS 6
 #define NEXT_HOP_BY_HOP 0
 #define NEXT_ROUTING 43

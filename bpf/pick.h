@@ -207,7 +207,7 @@ static __always_inline int choose_again(const struct decision *d, struct affinit
 	return 0;
 }
 
-/* 1: `c` says which. The flags of the outcome must have been looked at. */
+/* 1: `c` is the endpoint. The caller must have checked the flags of the outcome. */
 static __always_inline int choose(const struct decision *d, struct affinity_key *who,
 				  struct chosen *c)
 {
@@ -232,8 +232,8 @@ static __always_inline int make_affinity_counter(__u64 service, __u32 counter)
 }
 
 /*
- * None: there are more Services with affinity than counters. The writer's is made first, so that the
- * writer finds room for what it has to say of every Service that has clients.
+ * NULL: there are more Services with affinity than counters. The writer's counter is created first,
+ * so that the writer has one for every Service with clients.
  */
 static __always_inline __u64 *added_clients(__u64 service)
 {
@@ -252,7 +252,7 @@ static __always_inline __u64 remembered_clients(__u64 service, const __u64 *adde
 	return *added - (removed ? *removed : 0);
 }
 
-/* At the limit a client is not remembered, and so is balanced at random each time. */
+/* At the limit a client gets no affinity entry, and is balanced at random each time. */
 static __always_inline void remember_client(const struct affinity_key *who,
 					    const struct affinity *fresh)
 {
@@ -268,8 +268,8 @@ static __always_inline void remember_client(const struct affinity_key *who,
 }
 
 /*
- * The endpoint has got the connection: it is counted, and the client stays with it. Not before: who is
- * left to the rules behind gets an endpoint there.
+ * The endpoint has the connection: count it, and store the affinity. Not earlier: a client that is
+ * left to the rules behind gets its endpoint there.
  */
 static __always_inline void note(const struct decision *d, const struct affinity_key *who,
 				 const struct chosen *c)

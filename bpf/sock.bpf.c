@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * socket-ebpf: a program that connects or sends to a Service address does so to an endpoint instead.
- * No packet is rewritten. What a socket cannot do (masquerade, tell its source before routing,
- * refuse the way a packet filter does) is left untouched and met by the rules behind.
+ * No packet is rewritten. What a socket hook cannot do (masquerade, know its source before routing,
+ * reject as a packet filter does) is left to the rules behind.
  */
 #include <linux/in.h>
 
@@ -130,7 +130,7 @@ static __always_inline int connect_to(struct bpf_sock_addr *ctx, int ipv4)
 	return 1;
 }
 
-/* Which of the remembered peers has this virtual address; REMEMBERED if none. */
+/* Index of the stored peer with this virtual address; REMEMBERED if none. */
 static __always_inline __u32 find_sent(const struct sent_peers *known,
 				       const struct frontend_key *key)
 {

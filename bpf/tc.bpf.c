@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * tc-ebpf: the first packet of a connection to a Service address, where it comes into the node. The
- * program chooses an endpoint and makes the entry of connection tracking that leads there; all else
- * is the kernel's: translating this packet and those after it, answers, ports that clash, errors by
- * ICMP, fragments. So there is no table of flows here that could know less than the kernel does.
+ * program chooses an endpoint and creates the conntrack entry with its translation; the kernel does
+ * the rest: translating this packet and those after it, replies, port clashes, ICMP errors,
+ * fragments. So there is no flow table here that could differ from the kernel's.
  *
- * A packet that it does not serve goes on untouched and meets the rules behind.
+ * A packet that it does not serve passes unchanged to the rules behind.
  */
 #include "kernel.h"
 #include "packet.h"
 
 char fairlead_license[] SEC("license") = "Dual MIT/GPL";
 
-/* Others may look at the packet too. Neither is in the headers of older systems. */
+/* TCX_NEXT: continue with the next program. These are missing in the headers of older systems. */
 #define TCX_NEXT -1
 #define FIB_LOOKUP_SOURCE (1U << 4)
 #define FIB_LOOKUP_SKIP_NEIGHBOUR (1U << 2)
@@ -55,9 +55,9 @@ static __always_inline __u32 class_of(struct __sk_buff *skb, const struct packet
 }
 
 /*
- * An entry made here is final: rules of others that masquerade what pods send out of their network
- * are not asked any more. Where they might be meant, they must be: also from who is not known to be a
- * pod, because pods cannot always be told from others.
+ * An entry created here is final: foreign rules that masquerade what pods send out of their network
+ * do not see the packet any more. Where they might apply, packets must reach them: also from sources
+ * not known to be pods, because pods cannot always be distinguished from others.
  */
 static __always_inline int is_for_packets(__u64 outcome)
 {
@@ -95,8 +95,8 @@ static __always_inline void write_address(const struct packet *p, const struct a
 }
 
 /*
- * In some states the kernel would begin the entry of a closed connection anew, with the endpoint that
- * it had. It is made to expire, and whoever looks next removes it.
+ * In some states the kernel would reuse the entry of a closed connection, with its old endpoint.
+ * It is made to expire, and the next lookup removes it.
  */
 static __always_inline int is_closed(struct nf_conn *known, const struct packet *p)
 {

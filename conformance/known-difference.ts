@@ -16,8 +16,8 @@ export function differenceOf(
 }
 
 /**
- * What a question expects of this proxy on this network. A packet from outside for an address that
- * nobody translates leaves a node only where the network's own rules let it.
+ * What a question expects of this proxy on this network. A packet from outside for an
+ * address without translation leaves a node only if the network's own rules forward it.
  */
 export function expectationOf(
   question: Question,

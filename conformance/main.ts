@@ -50,7 +50,7 @@ interface Options {
 }
 
 const program = new Command('conformance')
-  .description('Puts the questions of the corpus to real packets, through any proxy')
+  .description('Runs the conformance scenarios with real packets through any proxy')
   .option(
     '--proxy <names>',
     `one or several of ${proxyNames()}, or 'upstream' for all of them`,
@@ -64,7 +64,7 @@ const program = new Command('conformance')
     [DEFAULT_NETWORK],
   )
   .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
-  .option('--differing', 'of each proxy only the scenarios in which it could differ', false)
+  .option('--differing', 'for each proxy only the scenarios in which it could differ', false)
   .option(
     '--cover <count>',
     'with --differing: scenarios of each combination; 0: known differences',
@@ -73,11 +73,11 @@ const program = new Command('conformance')
   )
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
-  .option('--sabotage', 'plant faults and see whether the scenarios notice', false)
+  .option('--sabotage', 'plant faults and check that the scenarios detect them', false)
   .option('--list', 'print the scenarios and run none', false)
-  .option('--at-once <count>', 'scenarios to run side by side', Number, 12)
+  .option('--at-once <count>', 'scenarios to run concurrently', Number, 12)
   .addOption(
-    new Option('--api <version>', 'what the control plane behaves as')
+    new Option('--api <version>', 'the Kubernetes version that the control plane emulates')
       .choices([...API_VERSIONS])
       .default(NEWEST_API_VERSION),
   )
@@ -87,7 +87,7 @@ async function main(options: Options): Promise<void> {
   const asked = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
   const scenarios = acceptedBy(options.api, asked);
   if (scenarios.length === 0 && !options.sabotage) {
-    throw new LabError('LAB_USAGE', 'no scenario has such a name', { next: 'see --list' });
+    throw new LabError('LAB_USAGE', 'no scenario matches --only and --api', { next: 'see --list' });
   }
   if (options.list && options.differing) return await listDiffering(options, scenarios);
   if (options.list) {
@@ -158,8 +158,8 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     times.push({ proxy, scenarios: scenarios.length, milliseconds });
   }
   if (results.length === 0) {
-    throw new LabError('LAB_USAGE', 'these scenarios are about another network', {
-      next: `give it: --network ${all[0]?.setup?.network ?? ''}`,
+    throw new LabError('LAB_USAGE', 'none of these scenarios runs on this network', {
+      next: `choose theirs: --network ${all[0]?.setup?.network ?? ''}`,
     });
   }
   console.log(resultsTable(results));

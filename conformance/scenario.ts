@@ -28,7 +28,7 @@ export interface Setup {
   /** The only network that it is asked on; every one when not given. */
   readonly network?: string;
   readonly proxy?: ProxySettings;
-  /** For what a change of anybody else's Services would heal or hide: nothing else runs meanwhile. */
+  /** For faults that a change of another Service would repair or hide: runs alone. */
   readonly alone?: true;
   /** The first version of the API that accepts what it declares; any of the lab's when not given. */
   readonly since?: ApiVersion;
@@ -44,7 +44,7 @@ export interface PodDeclaration {
   readonly ports?: readonly PodPort[];
   readonly ready?: boolean;
   readonly hostNetwork?: boolean;
-  /** MTU of its node's route to it, narrower than every link: only ICMP tells senders of it. */
+  /** MTU of its node's route to it, narrower than every link: senders learn it only by ICMP. */
   readonly pathMtu?: number;
   /** Addresses that it has besides its own, all of which answer. Only where pods are routed. */
   readonly moreAddresses?: number;
@@ -100,7 +100,7 @@ export interface SliceEndpoint {
   readonly pod: string;
   /** Ready when not given; a condition left out of those given is not written at all. */
   readonly conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
-  /** Whether the slice tells the pod's node; it does when not given. */
+  /** Whether the slice names the pod's node; default: true. */
   readonly tellsNode?: boolean;
   /** Instead of its own address: these of its `moreAddresses`, each an endpoint of its own. */
   readonly numbers?: NumberRange;
@@ -210,7 +210,7 @@ export type Target =
       /** Another address of the node instead of its primary one. */
       readonly at?: 'pod-gateway' | 'second-uplink';
     }
-  /** A number that the scenario named, whoever has it at the moment. */
+  /** A port number of the scenario, whichever Service has it at the moment. */
   | { readonly nodePortNamed: string; readonly node: number; readonly protocol: Protocol }
   | { readonly address: string; readonly service: string; readonly port?: string | number }
   | { readonly address: string; readonly port: number; readonly protocol: Protocol }

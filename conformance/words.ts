@@ -99,20 +99,20 @@ const ours = (has: (proxy: FairleadProxy) => boolean): readonly string[] =>
 
 export const UPSTREAM = names(UPSTREAM_VARIANTS);
 export const UPSTREAM_BEFORE_1_37 = names(UPSTREAM_VARIANTS.filter(({ version }) => version));
-/** What follows from the layout of the chains, whoever writes them. */
+/** Proxies that share what follows from the layout of the iptables chains. */
 export const IPTABLES = [
   ...upstream((name) => name.startsWith('upstream-iptables')),
   ...ours(({ rules }) => rules === 'iptables'),
 ];
-/** What follows from acting at the sockets of pods, before there is a packet. */
+/** Proxies that share what follows from hooks on the sockets of pods, before there is a packet. */
 export const POD_SOCKET_HOOKS = ours(({ hooks }) => hooks === 'sockets');
-/** And at those of the node itself. */
+/** The same for hooks on the sockets of the node itself. */
 export const NODE_SOCKET_HOOKS = ours(({ hasPrograms }) => hasPrograms);
 
-/** What follows from rules in a table of their own, which cannot accept what another one drops. */
+/** Proxies with rules in a table of their own, which cannot accept what another table drops. */
 const NFTABLES = ['upstream-nftables', ...ours(({ rules }) => rules === 'nftables')];
 
-/** Of these, where Docker drops what is forwarded; iptables modes write rules before Docker's. */
+/** The nftables proxies where Docker drops forwarded packets; iptables rules precede Docker's. */
 export function behindDocker<T>(how: T): Record<string, T> {
   return differently(
     NFTABLES.map((proxy) => `${proxy}@docker`),
@@ -120,7 +120,7 @@ export function behindDocker<T>(how: T): Record<string, T> {
   );
 }
 
-/** Endpoints on other nodes that are no pods: forwarded by neither, accepted by nobody. */
+/** Endpoints on other nodes that are not pods: no rule forwards or accepts their packets. */
 export function reachesOnly(...pods: string[]): KnownDifference {
   return {
     expect: answeredOrSilent(...pods),

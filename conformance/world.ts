@@ -4,7 +4,7 @@ import type { Lab } from '../lab/lab.ts';
 import { type AddressPair, externalAddress, nodeAddress } from '../lab/network/plan.ts';
 import type { ServiceDeclaration } from './scenario.ts';
 
-/** Addresses that scenarios of one lab take turns in drawing, so that none meets another's. */
+/** Addresses for the scenarios of one lab, each given out once. */
 export class AddressPool {
   #lastExternal = 0;
   #lastClusterIp = 255;
@@ -14,7 +14,7 @@ export class AddressPool {
     return externalAddress(++this.#lastExternal);
   }
 
-  /** From the lower end of the service range, which the API server leaves to whoever asks. */
+  /** From the lower end of the service range, which the API server reserves for explicit requests. */
   clusterIp(): AddressPair {
     const serial = ++this.#lastClusterIp;
     return {
@@ -23,7 +23,7 @@ export class AddressPool {
     };
   }
 
-  /** From the lower end of the range, which the API server leaves to whoever asks. */
+  /** From the lower end of the range, which the API server reserves for explicit requests. */
   nodePort(): number {
     return ++this.#lastNodePort;
   }

@@ -12,7 +12,7 @@ export async function readEarlier(files: readonly string[]): Promise<ProxyResult
 }
 
 /**
- * One entry for each proxy, in the order they first appear. Of a spec the last result counts, but a
+ * One entry for each proxy, in the order they first appear. The last result of a spec counts, but a
  * failure stays: one that passes the second time fails now and then.
  */
 export function mergeRuns(runs: readonly ProxyResults[]): ProxyResults[] {

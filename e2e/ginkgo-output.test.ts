@@ -43,7 +43,7 @@ const ENDED: EndedSpec[] = [
   },
 ];
 
-test('every spec that ends is told, with its name and how it ended', () => {
+test('reports every completed spec with its name and result', () => {
   const told: EndedSpec[] = [];
   const progress = readGinkgoProgress((spec) => told.push(spec));
   progress.read(OUTPUT);
@@ -57,7 +57,7 @@ test('it does not matter where the output was cut', () => {
   assert.deepEqual(told, ENDED);
 });
 
-test('a single process tells the name at the beginning', () => {
+test('reads the name at the beginning with a single process', () => {
   const told: EndedSpec[] = [];
   const progress = readGinkgoProgress((spec) => told.push(spec));
   const rule = '-'.repeat(30);

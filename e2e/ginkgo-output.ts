@@ -3,7 +3,7 @@ export interface EndedSpec {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly seconds: number;
-  /** It is the n-th to end, of so many that were chosen. */
+  /** Its number in the order of completion, and the number of selected specs. */
   readonly number: number;
   readonly of: number;
 }
@@ -31,7 +31,7 @@ export function readGinkgoProgress(onEnd: (spec: EndedSpec) => void): GinkgoProg
     isAfterRule = isRule;
     if (ended !== undefined) {
       number += 1;
-      // The name is in the next line, or where a single process tells as it goes, at the beginning.
+      // The name is in the next line, or, with a single process, at the beginning.
       onEnd({ ...ended, number, of: chosen, name: nameIn(isRule ? heading : line) });
       ended = undefined;
       return;

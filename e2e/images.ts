@@ -14,8 +14,8 @@ export async function assertImagesOf(tests: { readonly 'e2e.test': string }): Pr
   });
   const missing = unknownImages(TEST_IMAGES, listed.split('\n'));
   if (missing.length === 0) return;
-  throw new LabError('LAB_USAGE', `the specs do not ask for ${missing.join(', ')}`, {
-    next: 'take the tags of `e2e.test --list-images` into lab/real/images/catalogue.ts',
+  throw new LabError('LAB_USAGE', `the specs do not use ${missing.join(', ')}`, {
+    next: 'copy the tags of `e2e.test --list-images` to lab/real/images/catalogue.ts',
   });
 }
 

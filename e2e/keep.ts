@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SpecResult, shortName } from './result.ts';
 
-/** Keeps what is needed to understand a failure after the cluster is gone. */
+/** Saves what is needed to analyse a failure after the cluster is removed. */
 export async function keepFailures(of: {
   clusterFolder: string;
   specs: readonly SpecResult[];

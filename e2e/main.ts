@@ -43,20 +43,33 @@ const program = new Command('e2e')
   .enablePositionalOptions()
   .description("Runs upstream's own end-to-end specs against a cluster with real nodes")
   .option('--proxy <names>', `one or several of ${names()}`, proxies, [])
-  .option('--with <files>', 'results of earlier runs (--json), to show and judge beside', list, [])
+  .option(
+    '--with <files>',
+    'results of earlier runs (--json) to include in the comparison',
+    list,
+    [],
+  )
   .option('--focus <pattern>', 'specs whose name matches (default: those that concern a proxy)')
-  .option('--conformance', 'conformance specs of the network group, all or those that match', false)
-  .option('--sabotage', 'plant faults in Fairlead and see whether the specs notice', false)
-  .option('--procs <count>', `specs to run side by side, at most ${MAX_PROCESSES}`, processes, 5)
+  .option(
+    '--conformance',
+    'conformance specs of the network group, all or those that match --focus',
+    false,
+  )
+  .option('--sabotage', 'plant faults in Fairlead and check that the specs detect them', false)
+  .option('--procs <count>', `specs to run concurrently, at most ${MAX_PROCESSES}`, processes, 5)
   .option('--nodes <count>', 'how many nodes', Number, 3)
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
-  .option('--logs <folder>', 'what is kept of failures', join(import.meta.dirname, '../dist/e2e'))
+  .option(
+    '--logs <folder>',
+    'folder for the logs of failures',
+    join(import.meta.dirname, '../dist/e2e'),
+  )
   .action(main);
 
 async function main(options: Options): Promise<void> {
   if (options.proxy.length + options.with.length === 0) {
-    throw new LabError('LAB_USAGE', 'nothing to run and nothing to show', {
+    throw new LabError('LAB_USAGE', 'neither --proxy nor --with is given', {
       next: `give --proxy, one or several of ${names()}`,
     });
   }
@@ -70,14 +83,16 @@ async function main(options: Options): Promise<void> {
   const failures = ownFailures(runs);
   if (failures.length === 0) return;
   const lines = failures.map(({ proxy, spec }) => `  ${proxy}: ${shortName(spec)}`);
-  console.error(`\nfailed, although it can be passed:\n${lines.join('\n')}\nlogs: ${options.logs}`);
+  console.error(
+    `\nfailed, and not known to fail with upstream too:\n${lines.join('\n')}\nlogs: ${options.logs}`,
+  );
   process.exitCode = 1;
 }
 
 async function judgeTheJudge(options: Options): Promise<void> {
   const [proxy, ...others] = options.proxy;
   if (proxy?.name !== SABOTAGED_PROXY || others.length > 0) {
-    throw new LabError('LAB_USAGE', 'faults are planted in one proxy', {
+    throw new LabError('LAB_USAGE', `--sabotage works only with ${SABOTAGED_PROXY}`, {
       next: `give --proxy ${SABOTAGED_PROXY}`,
     });
   }

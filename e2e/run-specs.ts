@@ -64,10 +64,14 @@ async function runOnce(run: SpecRun, pass: Pass): Promise<SpecResult[]> {
   });
   await new Promise<void>((resolve) => log.end(resolve));
   return await readGinkgoReport(join(run.folder, report)).catch((cause: unknown) => {
-    throw new LabError('LAB_COMMAND_FAILED', `ginkgo ended with ${result.exitCode} and no report`, {
-      next: `read ${join(run.folder, `${pass.name}.txt`)}`,
-      cause,
-    });
+    throw new LabError(
+      'LAB_COMMAND_FAILED',
+      `ginkgo exited with code ${result.exitCode} and wrote no report`,
+      {
+        next: `read ${join(run.folder, `${pass.name}.txt`)}`,
+        cause,
+      },
+    );
   });
 }
 

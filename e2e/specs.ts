@@ -18,7 +18,7 @@ const PROXY_GROUPS = [
   '\\[Feature:IPv6DualStack\\]',
 ];
 
-/** What Ginkgo is told to choose by the names of specs. */
+/** Selects specs by name, for Ginkgo. */
 export function focusOf(wish: { focus?: string | undefined; conformance: boolean }): string {
   if (wish.conformance) return `\\[sig-network\\].*(${wish.focus ?? ''}).*\\[Conformance\\]`;
   return wish.focus ?? `\\[sig-network\\] (${PROXY_GROUPS.join('|')})`;

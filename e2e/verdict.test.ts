@@ -37,7 +37,7 @@ test('without upstream in the run every failure counts', () => {
   assert.deepEqual(ownFailures(runs), [{ proxy: 'fairlead', spec: 'a' }]);
 });
 
-test('upstream alone is judged by itself: the cluster may be at fault', () => {
+test('counts failures of upstream when it runs alone: the cluster may be at fault', () => {
   const runs = [results('upstream', { a: 'failed' })];
   assert.deepEqual(ownFailures(runs), [{ proxy: 'upstream', spec: 'a' }]);
 });

@@ -7,8 +7,8 @@ export interface OwnFailure {
 }
 
 /**
- * What fails although upstream's kube-proxy passes it. Where upstream was not asked in the same run
- * every failure counts, and so does every failure of upstream itself when nobody else was asked.
+ * What fails although upstream's kube-proxy passes it. If upstream is not in the same run, every
+ * failure counts; if only upstream is, every failure of upstream counts.
  */
 export function ownFailures(runs: readonly ProxyResults[]): OwnFailure[] {
   const upstream = runs.filter((run) => run.isUpstream);

@@ -109,7 +109,7 @@ describe('a lab', { timeout: LONG_MS }, () => {
     );
   });
 
-  it('that nobody took down is found on the machine and removed by name', async () => {
+  it('is found on the machine after it was detached, and removed by name', async () => {
     const lab = await startLab({ nodeCount: 1 });
     await lab.detach();
     const found = (await readStatus()).find((status) => status.lab === lab.name);
@@ -122,7 +122,7 @@ describe('a lab', { timeout: LONG_MS }, () => {
     await until(() => pids.every((pid) => !isRunning(pid)), { what: 'ends', deadlineMs: 5_000 });
   });
 
-  it('refuses a name that is taken, and leaves the first one alone', async () => {
+  it('rejects a name that is in use, and leaves the first lab alone', async () => {
     await using lab = await startLab({ nodeCount: 1 });
     await assert.rejects(startLab({ name: lab.name }), { code: 'LAB_EXISTS' });
     const to = { address: nodeAddress(1).ipv4, port: 1, path: '/' };

@@ -74,7 +74,7 @@ export interface Lab extends AsyncDisposable {
   socketGroup(nodeIndex: number): string | undefined;
   /** Makes those groups, and a file system for what proxies pin; what is there already stays. */
   makeSocketPlaces(): Promise<void>;
-  /** What a proxy on the node is told of both, once they are there. */
+  /** What a proxy on the node needs to know of both, once they exist. */
   socketPlace(nodeIndex: number): SocketPlace | undefined;
   /** Starts a proxy on every node; resolves when all have synced. */
   startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;
@@ -242,7 +242,7 @@ async function buildNetwork(
 
 function assertRoot(): void {
   if (process.getuid?.() === 0) return;
-  throw new LabError('LAB_NOT_ROOT', 'the lab makes network namespaces, which needs root', {
+  throw new LabError('LAB_NOT_ROOT', 'the lab creates network namespaces, which needs root', {
     next: 'run it as root, for example with sudo',
   });
 }
@@ -250,7 +250,7 @@ function assertRoot(): void {
 export async function assertStartable(name: string, nodeCount: number): Promise<void> {
   assertRoot();
   if (!NAME_PATTERN.test(name)) {
-    throw new LabError('LAB_USAGE', `'${name}' cannot name a lab`, {
+    throw new LabError('LAB_USAGE', `'${name}' is not a valid name for a lab`, {
       next: 'use up to 12 lower-case letters and digits',
     });
   }
@@ -260,8 +260,8 @@ export async function assertStartable(name: string, nodeCount: number): Promise<
     });
   }
   if ((await listNamespaces(name)).length > 0) {
-    throw new LabError('LAB_EXISTS', `a lab named '${name}' is there already`, {
-      next: `take it down first: npm run lab -- down --name ${name}`,
+    throw new LabError('LAB_EXISTS', `a lab named '${name}' exists already`, {
+      next: `remove it first: npm run lab -- down --name ${name}`,
     });
   }
 }

@@ -32,11 +32,13 @@ const program = new Command('lab')
 
 program
   .command('build')
-  .description('build the programs of the cluster, or find them in the cache')
+  .description('build the programs of the cluster that are not in the cache')
   .addOption(
-    new Option('--also <groups...>', 'programs that only some commands need').choices(PART_GROUPS),
+    new Option('--also <groups...>', 'also programs that only some commands need').choices(
+      PART_GROUPS,
+    ),
   )
-  .option('--missing', 'print what would have to be built, one to a line, and build nothing')
+  .option('--missing', 'list the programs that are not built, one per line, and build nothing')
   .action(async (options: { also?: PartGroup[]; missing?: true }) => {
     const groups = options.also ?? [];
     if (options.missing) {
@@ -49,7 +51,7 @@ program
 
 program
   .command('up')
-  .description('build what is missing, start a cluster and a Service to talk to')
+  .description('build what is missing, start a cluster and a demo Service')
   .addOption(nameOption())
   .option('--nodes <count>', 'how many nodes (default: 2, or 3 real ones)', wholeNumber)
   .addOption(
@@ -58,7 +60,7 @@ program
       .default('routed'),
   )
   .addOption(
-    new Option('--network <name>', 'what lies between the nodes, and what filters on them')
+    new Option('--network <name>', 'the network between the nodes, and the filters on them')
       .choices(NETWORK_VARIANTS.map((variant) => variant.name))
       .default(DEFAULT_NETWORK),
   )
@@ -68,13 +70,13 @@ program
       .default('none'),
   )
   .addOption(
-    new Option('--api <version>', 'the version of Kubernetes that the control plane behaves as')
+    new Option('--api <version>', 'the Kubernetes version that the control plane emulates')
       .choices([...API_VERSIONS])
       .default(NEWEST_API_VERSION)
       .conflicts('real'),
   )
   .option('--real', 'real nodes: kubelet, containerd, and the proxy as a pod', false)
-  .option('--services <count>', 'Services that exist from the start, for scale', wholeNumber, 0)
+  .option('--services <count>', 'Services created before the nodes start', wholeNumber, 0)
   .option('--endpoints <count>', 'endpoints of each of them', wholeNumber, 5)
   .action(async (options: UpOptions & { real: boolean }) => {
     const context = { progress: terminalProgress(), signal: interruption() };
@@ -83,7 +85,7 @@ program
 
 program
   .command('status')
-  .description('the labs of this machine, their hosts and processes')
+  .description('list the labs of this machine, their hosts and processes')
   .addOption(outputOption())
   .action(async (options: { output: 'text' | 'json' }) => {
     const labs = await readStatus();
@@ -119,7 +121,7 @@ program
 
 program
   .command('fairlead')
-  .description('run a command of Fairlead for the agent of a node: status, services, diff')
+  .description('run a Fairlead command on a node: status, services, diff')
   .addOption(nameOption())
   .passThroughOptions()
   .allowUnknownOption()
@@ -131,7 +133,7 @@ program
 
 program
   .command('scale')
-  .description('run so many pods behind the Service that `lab up` made')
+  .description('set the number of pods behind the Service that `lab up` created')
   .addOption(nameOption())
   .argument('<service>')
   .argument('<count>', 'how many', count)
@@ -142,7 +144,7 @@ program
 
 program
   .command('escapes')
-  .description('packets for Service addresses that left a node untranslated')
+  .description('list packets to Service addresses that left a node untranslated')
   .addOption(nameOption())
   .addOption(outputOption())
   .action(async (options: { name: string; output: 'text' | 'json' }) => {
@@ -154,9 +156,9 @@ program
 
 program
   .command('down')
-  .description('end a lab and remove everything it made')
+  .description('stop a lab and remove everything it created')
   .addOption(nameOption())
-  .option('--all', 'every lab of this machine, also what a killed process left', false)
+  .option('--all', 'every lab of this machine, including what a killed process left', false)
   .action(async (options: { name: string; all: boolean }) => {
     const labs = options.all ? (await readStatus()).map((status) => status.lab) : [options.name];
     for (const lab of labs) {

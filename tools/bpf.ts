@@ -31,7 +31,7 @@ for (const source of sources) {
       cpu: values.cpu,
       signal: stop.signal,
     });
-    console.log(`${cached ? 'as before' : 'compiled '}  ${relative(root, path)}`);
+    console.log(`${cached ? 'unchanged' : 'compiled '}  ${relative(root, path)}`);
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     console.error(error.message);

@@ -79,11 +79,11 @@ async function writeShellFiles(): Promise<readonly string[]> {
     timeoutMs: WRITE_DEADLINE_MS,
     signal: new AbortController().signal,
   });
-  if (!ok) throw new Error(`no completions and manual pages: ${output}`);
+  if (!ok) throw new Error(`cannot generate completions and manual pages: ${output}`);
   return (await readdir(join(folder, 'man'))).sort().map((name) => `man/${name}`);
 }
 
-/** Its install script looks for a compiler and for files that are not in the package: it would fail. */
+/** Its install script needs a compiler and files that are not in the package: it would fail. */
 function unscripted(bytes: Buffer): string {
   const { scripts: _, ...rest } = JSON.parse(bytes.toString());
   return `${JSON.stringify(rest, null, 2)}\n`;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
 import type { SourcePorts } from './source-ports.ts';
 
-/** So often a new connection is tried while nothing answers yet. */
+/** Interval of new connections while there is no answer yet. */
 const TRY_EVERY_MS = 10;
 const PATIENCE_MS = 250;
 const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
@@ -11,13 +11,13 @@ const END_OF_HEAD = '\r\n\r\n';
 export interface Waiting {
   readonly origin: Origin;
   readonly to: Destination;
-  /** Of the network that the origin names: shared by all that ask from there. */
+  /** Source ports of the network namespace of the origin: shared by all its clients. */
   readonly ports: SourcePorts;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Who answers a new connection; undefined: nobody, soon enough. */
+/** The pod that answers a new connection; undefined: no answer in time. */
 async function whoAnswers({ origin, to, ports }: Waiting): Promise<string | undefined> {
   const sourcePort = ports.take();
   const who = await answerFrom({ ...origin, sourcePort }, to);
@@ -38,13 +38,13 @@ async function answerFrom(origin: Origin, to: Destination): Promise<string | und
     });
   } finally {
     // One that was closed in the ordinary way would keep its port for a minute; one that is still
-    // connecting has nobody to tell, and Node would wait for it.
+    // connecting has no peer to reset, and Node would wait for it.
     if (socket.connecting || socket.destroyed) socket.destroy();
     else socket.resetAndDestroy();
   }
 }
 
-/** When the first connection is answered; undefined: not before the deadline, or nobody is there to hope for. */
+/** When the first connection is answered; undefined: not before the deadline, or `isHopeful` gave up. */
 export async function firstAnswerAtMs(
   waiting: Waiting,
   isHopeful: () => boolean = () => true,
@@ -71,7 +71,7 @@ export async function answeredByAtMs(who: string, waiting: Waiting): Promise<num
     signal.throwIfAborted();
     const answering = await whoAnswers(waiting);
     if (answering === who) return performance.now();
-    // Without a pause refusals would use up the ports.
+    // Without a pause rejections would use up the ports.
     if (answering === undefined) await pause(TRY_EVERY_MS);
   }
   return undefined;

@@ -12,7 +12,7 @@ export interface ChangesOptions {
   readonly count: number;
   /** Between two changes, so that each is one by itself. */
   readonly quietMs: number;
-  /** After each the proxy is asked where the time went, which costs it something. */
+  /** After each of them the stages are read from the proxy, which costs it some time. */
   readonly isStaged: boolean;
   readonly onProgress: (done: number) => void;
 }
@@ -35,7 +35,7 @@ export async function measureChanges(options: ChangesOptions): Promise<Changed> 
   for (let index = 0; index < options.count && performance.now() < giveUpAtMs; index++) {
     const before = isStaged ? await settledMetrics(origin.namespace, signal) : undefined;
     await abortable(pause(quietMs), signal);
-    // Both clocks, because the proxy tells its times on the other.
+    // Both clocks, because the proxy reports its times on the other.
     const sentAtMs = performance.now();
     const sentAtWallMs = Date.now();
     const { who, written } = service.turn();

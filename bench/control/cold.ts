@@ -41,7 +41,7 @@ async function programmedAtMsOf(
   return undefined;
 }
 
-/** Before it listens nobody answers, and while it reads thousands of Services it may be late. */
+/** Before it listens there is no answer, and while it reads thousands of Services it may be late. */
 async function readText(
   namespace: string,
   port: number,

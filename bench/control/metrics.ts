@@ -13,13 +13,13 @@ const SYNC_DEADLINE_MS = 60_000;
 export interface SyncMetrics {
   readonly queuedAtMs: number;
   readonly syncedAtMs: number;
-  /** Of all syncs since its start. */
+  /** Sum over all syncs since its start. */
   readonly syncSumMs: number;
   /** Fairlead's own, exact: from receipt to acknowledgement, of all changes since its start. */
   readonly propagationSumMs: number | undefined;
 }
 
-/** Once everything that came is in the kernel: asked again until it is. */
+/** Polls until everything received is in the kernel. */
 export async function settledMetrics(nodePath: string, signal: AbortSignal): Promise<SyncMetrics> {
   return await until(
     async () => {
@@ -47,7 +47,7 @@ function seconds(lines: readonly string[], name: string): number {
   const value = find(lines, name);
   if (value !== undefined) return value * 1_000;
   throw new LabError('LAB_USAGE', `the proxy has no metric ${name}`, {
-    next: 'measure without the stages, or look what it is called now',
+    next: 'measure without the stages, or use the current name of the metric',
   });
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Memory } from '../record.ts';
 
-/** The kernel counts in these to everybody, whatever it uses itself. */
+/** The kernel reports in these units to user space, whatever it uses itself. */
 const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 /** Fields of /proc/PID/stat after the name, which may hold spaces. */
@@ -10,7 +10,7 @@ const USER_TICKS = 11;
 const TIMES = 4;
 
 /**
- * Of the process, of those it has started and waited for, and of those it has started that still
+ * CPU time of the process, of its children that it has waited for, and of its children that still
  * run: a proxy that lets `nft` or `iptables-restore` work pays for them.
  */
 export async function cpuSecondsOf(pid: number): Promise<number> {
@@ -64,7 +64,7 @@ async function familyOf(pid: number): Promise<Map<number, string[]>> {
   return family;
 }
 
-/** Processes end while others look at them. */
+/** A process may exit while /proc is read. */
 async function readUnlessGone(path: string): Promise<string | undefined> {
   return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ESRCH') return undefined;

@@ -7,7 +7,7 @@ import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 export const NODE = 'node1';
 export const NODE_INDEX = 1;
 
-/** A proxy that was just started on the node; nobody has waited for anything yet. */
+/** A proxy that was just started on the node, without waiting for it. */
 export interface ProxyProcess {
   readonly daemon: Daemon;
   readonly variant: ProxyVariant;

@@ -12,7 +12,7 @@ describe('SourcePorts', () => {
     assert.equal(ports.take(), given[0]);
   });
 
-  it('keeps a port back for as long as connection tracking remembers a try that failed', () => {
+  it('holds a port back for the lifetime of the conntrack entry of a failed attempt', () => {
     let nowMs = 0;
     const ports = new SourcePorts(() => nowMs);
     const failed = ports.take();
@@ -31,7 +31,7 @@ describe('SourcePorts', () => {
     for (; nowMs < 600_000; nowMs += 10) ports.failed(ports.take());
   });
 
-  it('refuses rather than give one that is not at rest', () => {
+  it('throws when every port is held back', () => {
     const ports = new SourcePorts(() => 0);
     for (let count = 0; count < PORTS; count++) ports.failed(ports.take());
     assert.throws(() => ports.take(), { code: 'LAB_USAGE' });

@@ -1,20 +1,20 @@
 import { LabError } from '../../lab/host/errors.ts';
 
 /**
- * Where a try comes from. Below the ports that the kernel gives to others and below node ports, so
- * that nobody else is met; above those that proxies listen on.
+ * Source ports of the attempts. Below the ephemeral ports and the node ports, so that no other
+ * process uses them; above the ports that proxies listen on.
  */
 const FIRST_PORT = 12_000;
 const LAST_PORT = 29_999;
 
 /**
- * A try that nobody answered is remembered by connection tracking for 120 s as it was: untranslated,
- * if there were no rules yet. Whoever comes from the same port within that time is led the same way
- * and waits in vain, however right the rules are by then.
+ * An unanswered SYN leaves a conntrack entry for 120 s: untranslated, if there were no rules yet.
+ * A new attempt from the same port within that time matches the entry and gets no answer either,
+ * even if the rules are correct by then.
  */
 const REST_MS = 130_000;
 
-/** Gives a port for each try, in order, and none that a failed try has left something behind at. */
+/** Gives a port for each attempt, in order, and none with a conntrack entry of a failed one. */
 export class SourcePorts {
   readonly #now: () => number;
   readonly #restsUntilMs = new Map<number, number>();
@@ -31,8 +31,8 @@ export class SourcePorts {
       this.#restsUntilMs.delete(this.#last);
       return this.#last;
     }
-    throw new LabError('LAB_USAGE', 'every port to ask from has had a failed try just now', {
-      next: 'ask less often while nobody answers',
+    throw new LabError('LAB_USAGE', 'every source port has a conntrack entry of a failed attempt', {
+      next: 'connect less often while there is no answer',
     });
   }
 

@@ -10,8 +10,8 @@ export interface TimedChange {
 }
 
 /**
- * Where the time of one change went. kube-proxy tells of the end of its sync, which may be after the
- * packet: then the packet counts. Fairlead tells exactly how long it had the change.
+ * Where the time of one change went. kube-proxy reports the end of its sync, which may be after the
+ * packet: then the packet counts. Fairlead reports exactly how long it had the change.
  */
 export function stagesOf({ sentAtMs, answeredAtMs, before, after }: TimedChange): StageFigures {
   const receivedAtMs = within(after.queuedAtMs, sentAtMs, answeredAtMs);

@@ -20,7 +20,7 @@ describe('figuresOf()', () => {
     assert.equal(beside.failed, 2);
   });
 
-  it('counts a turn in which only the Service gave no answer as a rate of 0', () => {
+  it('counts a slice in which only the Service gave no answer as a rate of 0', () => {
     const { rateShares, cpuShares, pairsLeftOut, beside } = figuresOf('request', {
       to: { slices: [slice(1_000), slice(1_000), slice(1_000)] },
       beside: { slices: [slice(0), slice(900), slice(0)] },

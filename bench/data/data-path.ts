@@ -11,7 +11,7 @@ interface Load {
 
 /**
  * Short, so that a moment in which the machine is slower falls on both of a pair; long beside the
- * tenth of a millisecond in which everybody starts.
+ * tenth of a millisecond in which all workers start.
  */
 const SLICE_MS = 10;
 
@@ -27,13 +27,13 @@ const LOADS: Readonly<Record<DataMode, Load>> = {
 export interface DataPathOptions {
   readonly pods: DataPods;
   readonly nodePath: string;
-  /** False: nobody makes the Service's address work, and the pod is compared with itself. */
+  /** False: no proxy serves the Service's address, and the pod is compared with itself. */
   readonly hasProxy: boolean;
   readonly cycles: number;
   readonly signal: AbortSignal;
 }
 
-/** Each kind of load to the pod and beside it through the Service, all kinds in turns, some times over. */
+/** Each kind of load to the pod and through the Service, all kinds alternately, several times. */
 export async function measureDataPath(options: DataPathOptions): Promise<DataFigures[]> {
   const { pods, nodePath, hasProxy, cycles, signal } = options;
   const figures: DataFigures[] = [];
@@ -59,10 +59,10 @@ export async function measureDataPath(options: DataPathOptions): Promise<DataFig
 export function figuresOf(mode: DataMode, { to, beside }: Asked): DataFigures {
   const pairs = to.slices.flatMap((direct, index) => {
     const other = beside.slices[index];
-    // Without an answer of the pod itself there is nothing to be a share of.
+    // Without an answer of the pod itself there is no reference.
     return other && direct.count > 0 ? [{ direct, other }] : [];
   });
-  // What stood still for a whole turn has the rate 0, and no costs for each.
+  // A whole slice without an answer has the rate 0, and no cost per unit.
   const answered = pairs.filter(({ other }) => other.count > 0);
   return {
     mode,

@@ -7,7 +7,7 @@ export async function lastCpu(): Promise<number> {
   return Number(last ?? 0);
 }
 
-/** The kernel's thread that handles packets of that CPU when those who sent them had no time for it. */
+/** The kernel's thread that handles packets of that CPU when softirq work is deferred. */
 export async function packetThread(cpu: number): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
@@ -18,7 +18,7 @@ export async function packetThread(cpu: number): Promise<number[]> {
   return found;
 }
 
-/** Processes end while others look at them. */
+/** A process may exit while /proc is read. */
 async function readUnlessGone(path: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ESRCH') return '';

@@ -73,7 +73,7 @@ export function requestsSection(run: Run): Section {
   ];
   return {
     name: 'requests',
-    title: 'Requests on connections that stand, and datagrams, through the Service on one CPU',
+    title: 'Requests on established connections, and datagrams, through the Service on one CPU',
     head: ['cluster', 'proxy', ...columns('requests a second'), ...columns('datagrams a second')],
     rows: rowsOf(run, (cell) => [
       ...costs(cell, 'request', EACH),
@@ -86,7 +86,7 @@ export function trafficSection(run: Run): Section {
   const ofMegabyte = (perByte: number): string => microseconds(perByte * MEGABYTE);
   return {
     name: 'traffic',
-    title: 'Bytes on connections that stand, through the Service on one CPU',
+    title: 'Bytes on established connections through the Service on one CPU',
     head: [
       'cluster',
       'proxy',

@@ -16,7 +16,7 @@ import {
 const OURS = 'fairlead-nftables';
 const PEER = 'upstream-nftables';
 
-/** Requests on connections that stand, as a share of direct: what a mode is meant to reach. */
+/** Goal of each mode: requests on established connections, relative to direct. */
 const REQUEST_GOALS = [
   { proxy: 'fairlead-socket-ebpf', atLeast: 0.97 },
   { proxy: 'fairlead-tc-ebpf', atLeast: 0.93 },

@@ -130,7 +130,7 @@ describe('ciBounds()', () => {
     ]);
   });
 
-  it('is broken by a run that measured nothing', () => {
+  it('fails for a run that measured nothing', () => {
     assert.equal(broken(runOf()).length, ciBounds(runOf()).length);
   });
 });
@@ -147,7 +147,7 @@ describe('the report', () => {
     assert.match(terminalReport(run), /50,000 x 5 +upstream-nftables +not run: why/);
   });
 
-  it('says how many pairs of turns had no answer', () => {
+  it('reports how many pairs of slices had no answer', () => {
     assert.doesNotMatch(terminalReport(run), /pairs of turns/);
     const visit = made(SMALL, 'fairlead-nftables');
     const data =
@@ -164,7 +164,7 @@ describe('the report', () => {
     }
   });
 
-  it('holds the figures to the goals, and tells those that were not measured apart', () => {
+  it('compares the figures with the goals, and marks those that were not measured', () => {
     const goals = goalsOf(run);
     const cold = goals.find(({ what }) => what === 'cold start at 50,000 x 5');
     assert.equal(cold && isKept(cold), false);

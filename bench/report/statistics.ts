@@ -8,7 +8,7 @@ export interface Spread {
   readonly most: number;
 }
 
-/** Undefined: of nothing. */
+/** Undefined without values. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   return {

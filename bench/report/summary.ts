@@ -20,7 +20,7 @@ export interface Cell {
   readonly visits: readonly Visit[];
 }
 
-/** By size, then in the order in which the proxies had their turns. */
+/** By size, then in the order in which the proxies were measured. */
 export function cellsOf({ visits }: Run): Cell[] {
   const cells: { size: LoadSize; proxy: string; visits: Visit[] }[] = [];
   for (const visit of visits) {
@@ -68,7 +68,7 @@ export function restingBytes(cell: Cell, of: keyof Memory = 'residentBytes'): Sp
   return spread(cell, ({ cold }) => cold?.memory[of]);
 }
 
-/** After the last thing that was done to it before packets. */
+/** After the last step before the packets. */
 export function finalBytes(cell: Cell): Spread | undefined {
   return spread(cell, ({ bulk, rolling, changes, cold }) => {
     const last = bulk ?? rolling ?? changes ?? cold;
@@ -136,7 +136,7 @@ export function stagesOf({ visits }: Cell): Stages | undefined {
   };
 }
 
-/** Of the rounds the median of each quantile: the proxy keeps no single values. */
+/** The median over the rounds of each quantile: the proxy keeps no single values. */
 export function receiptOf({ visits }: Cell): ReceiptFigures | undefined {
   const all = visits.map(({ receipt }) => receipt).filter((each) => each !== undefined);
   if (all.length === 0) return undefined;

@@ -17,7 +17,7 @@ export function whereText(run: Run): string {
   return `${machineText(run.machine)}. ${run.startedAt}, ${minutes} minutes.${planted}${pairsText(run)}`;
 }
 
-/** What of the data path is not in its medians, or is there as nothing. Empty: all was answered. */
+/** Slices without an answer, which the medians of the data path miss or count as 0. Empty: none. */
 function pairsText({ visits }: Run): string {
   const data = visits.flatMap((visit) => visit.data ?? []);
   const leftOut = data.reduce((sum, { pairsLeftOut = 0 }) => sum + pairsLeftOut, 0);

@@ -33,7 +33,7 @@ export function times(value: number): string {
   return value < 0.1 ? `1/${Math.round(1 / value)}` : `${fixed(value)} x`;
 }
 
-/** A ratio near one, of which the thousandths are looked at. */
+/** A ratio near one, with thousandths. */
 export function share(value: number): string {
   return value.toFixed(3);
 }

@@ -33,14 +33,14 @@ const CI = { proxies: 'fairlead-nftables', shapes: '150-external-ips', rounds: '
 
 export function shapesCommand(): Command {
   return new Command('shapes')
-    .description('one large object in a small cluster, Fairlead beside kube-proxy')
-    .option('--proxies <names>', 'which', 'fairlead-nftables,upstream-nftables')
-    .option('--shapes <names>', 'which large objects', 'all')
-    .option('--rounds <count>', 'how often each proxy has its turn', '1')
-    .option('--json <file>', 'keep everything that is measured, after each visit')
-    .option('--from <file>', 'measure nothing: report what is in the file')
+    .description('one large object in a small cluster, Fairlead compared with kube-proxy')
+    .option('--proxies <names>', 'proxies to measure', 'fairlead-nftables,upstream-nftables')
+    .option('--shapes <names>', 'large objects to measure', 'all')
+    .option('--rounds <count>', 'measurements of each proxy', '1')
+    .option('--json <file>', 'save all results, after each visit')
+    .option('--from <file>', 'report the results in the file without measuring')
     .option('--docs <file>', 'write the tables into a document, between their marks')
-    .option('--ci', `${CI.shapes} with ${CI.proxies} alone; a missed goal fails`)
+    .option('--ci', `only ${CI.shapes} with ${CI.proxies}; fails if a goal is missed`)
     .action(runShapes);
 }
 
@@ -51,7 +51,7 @@ async function runShapes(options: Options): Promise<void> {
   console.log(`\n${whereText(run)}`);
   if (options.docs !== undefined) await writeDocument(options.docs, run);
   if (options.ci && !goals.every(isKept)) {
-    console.log('\nREGRESSION: one large object costs more than it may.');
+    console.log('\nREGRESSION: one large object exceeds a limit.');
     process.exitCode = EXIT_GOAL_MISSED;
   }
 }
@@ -59,7 +59,9 @@ async function runShapes(options: Options): Promise<void> {
 async function existing(file: string): Promise<ShapeRun> {
   const run = await readShapeRun(file);
   if (run) return run;
-  throw new LabError('LAB_NOT_FOUND', `there is no file ${file}`, { next: 'measure first' });
+  throw new LabError('LAB_NOT_FOUND', `cannot read ${file}: it does not exist`, {
+    next: 'measure first, with --json',
+  });
 }
 
 async function measured(given: Options): Promise<ShapeRun> {
@@ -68,7 +70,7 @@ async function measured(given: Options): Promise<ShapeRun> {
   const signal = interruption();
   const contestants = parseProxies(options.proxies);
   const hasSocketPlaces = contestants.some(({ isEbpf }) => isEbpf);
-  if (hasSocketPlaces) await progress.step('programs for the kernel', compileKernelPrograms);
+  if (hasSocketPlaces) await progress.step('eBPF programs', compileKernelPrograms);
   const program = await progress.step('bundle of Fairlead', () => bundleFairlead());
   const tool = await provideBench({ progress, signal });
   const startedAt = new Date().toISOString();

@@ -19,7 +19,7 @@ describe('KernelWatch', () => {
   });
   after(() => ipBatch([`netns delete ${name}`]));
 
-  it('tells when an element with the address was committed, and no other', async () => {
+  it('reports when an element with the address was committed, and no other', async () => {
     const tool = await provideBench({ progress: silentProgress });
     using watch = new KernelWatch({ tool, namespacePath });
     await watch.expect('10.1.2.3');
@@ -34,7 +34,7 @@ describe('KernelWatch', () => {
     assert.equal(seen.isOverrun, false);
   });
 
-  it('forgets what it has seen when it expects something else', async () => {
+  it('discards earlier events when it expects another address', async () => {
     const tool = await provideBench({ progress: silentProgress });
     using watch = new KernelWatch({ tool, namespacePath });
     await watch.expect('10.1.3.1');

@@ -9,7 +9,7 @@ export interface Sight {
   readonly count: number;
   /** Announcements were lost. */
   readonly isOverrun: boolean;
-  /** When the API server sent it to somebody who only listens; 0: not seen, or not asked for. */
+  /** When the API server sent it to a client that only listens; 0: not seen, or not requested. */
   readonly toldMs: number;
 }
 
@@ -21,9 +21,9 @@ export interface WatchedApi {
 }
 
 /**
- * Listens to what the kernel announces of the rules of a node, in a process of its own. Of thousands
- * of endpoints a connection meets one that is new once in thousands of times, so that packets could
- * not tell when it is in force.
+ * Receives the kernel's netlink notifications about the rules of a node, in a separate process. With
+ * thousands of endpoints a connection reaches a new one once in thousands of times, so packets cannot
+ * show when it is in force.
  */
 export class KernelWatch implements Disposable {
   readonly #dialogue: Dialogue;
@@ -42,7 +42,7 @@ export class KernelWatch implements Disposable {
             `--token-file=${api.tokenFile}`,
             `--authority-file=${api.authorityFile}`,
           ];
-    // It reads two sources and tells the time between them: one that waits for a CPU would tell its own.
+    // It reports the time between two events: while it waits for a CPU, it would measure its own delay.
     const first = ['nice', '-n', '-10'] as const;
     const argv = [...first, tool, 'watch', `--namespace=${namespacePath}`, ...toApi] as const;
     this.#dialogue = startDialogue(enterNamespace(namespacePath, [...argv]));
@@ -52,7 +52,7 @@ export class KernelWatch implements Disposable {
     await this.#dialogue.ask(`expect ${address}`);
   }
 
-  /** The whole sight: nothing more was seen for so long. */
+  /** The whole sight, after a quiet period. */
   async sight(of: { readonly quietMs: number; readonly deadlineMs: number }): Promise<Sight> {
     return JSON.parse(await this.#dialogue.ask(`wait ${of.quietMs} ${of.deadlineMs}`)) as Sight;
   }

@@ -38,7 +38,7 @@ export class LargeObject implements Replaceable {
     await inParallel(slices, (slice) => api.create(paths.slices(NAMESPACE), slice));
     const [changed] = slices;
     const last = services.at(-1);
-    if (changed === undefined || last === undefined) throw new Error('a shape without Services');
+    if (changed === undefined || last === undefined) throw new Error('the shape has no Services');
     return new LargeObject({ api, changed, frontends: frontendsOf(last) });
   }
 

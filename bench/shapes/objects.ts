@@ -5,7 +5,7 @@ import type { Shape } from './shapes.ts';
 /** The endpoint slice controller fills a slice up to so many. */
 const ENDPOINTS_PER_SLICE = 100;
 const FIRST_PORT = 1_000;
-/** Serials of endpoints that replace others begin here; no shape has so many at the start. */
+/** Serials of endpoints that replace others begin here; no shape has that many at the start. */
 const FIRST_REPLACEMENT = 6 * 65_536;
 
 /** Every address of it answers, by one pod: 10.240.0.0 to 10.247.255.255. */

@@ -54,11 +54,12 @@ export async function readShapeRun(file: string): Promise<ShapeRun | undefined> 
   const run = JSON.parse(text, (_key, value: unknown) =>
     value === null ? Number.POSITIVE_INFINITY : value,
   ) as ShapeRun;
-  if (run.format !== FORMAT) throw new Error(`${file} is of another version of this program`);
+  if (run.format !== FORMAT)
+    throw new Error(`${file} was written by another version of this program: measure again`);
   return run;
 }
 
-/** Written beside and then renamed: whoever is interrupted has either the old or the new one. */
+/** Written to a temporary file and renamed: an interrupted run leaves the old or the new file. */
 export async function keepShapeRun(file: string, run: ShapeRun): Promise<void> {
   const unfinished = `${file}.writing`;
   const text = JSON.stringify(run, null, 1).replaceAll(/\[[\s\d.,e+-]+\]/g, (list) =>

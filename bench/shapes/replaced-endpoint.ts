@@ -27,7 +27,7 @@ export interface ReplacedFigures {
   readonly writtenMs: readonly number[];
 }
 
-/** So long without a further rule a change is over: parts of a large one come one after the other. */
+/** A change is over after this time without a further rule: large ones come in several parts. */
 const WHOLE_AFTER_MS = 300;
 const CHANGE_DEADLINE_MS = 60_000;
 const ALL_DEADLINE_MS = 90_000;
@@ -48,8 +48,8 @@ export async function replaceEndpoints(options: ReplaceOptions): Promise<Replace
     const bounds = { quietMs: WHOLE_AFTER_MS, deadlineMs: CHANGE_DEADLINE_MS };
     const [sight] = await Promise.all([watch.sight(bounds), written]);
     if (sight.isOverrun) {
-      throw new LabError('LAB_USAGE', 'announcements of the kernel were lost', {
-        next: 'give the listener of lab/parts/bench/watch.go a larger buffer',
+      throw new LabError('LAB_USAGE', 'netlink notifications of the kernel were lost', {
+        next: 'enlarge the receive buffer in lab/parts/bench/watch.go',
       });
     }
     sinceSentMs.push(sight.count === 0 ? Number.POSITIVE_INFINITY : sight.lastMs - sentAtMs);

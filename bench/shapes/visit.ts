@@ -76,7 +76,7 @@ async function measureShape(
   if (cold === undefined) {
     const end = proxy.daemon.ended();
     const bound = `ended: not all answered in ${START_BOUND_MS / 1_000} s`;
-    figures.ended ??= end === undefined ? bound : `it ended by itself (${end})`;
+    figures.ended ??= end === undefined ? bound : `exited unexpectedly (${end})`;
     return;
   }
   figures.cold = cold;
@@ -103,7 +103,7 @@ async function measureCold(
       group: site.lab.socketGroup(NODE_INDEX),
     },
     to: site.last.to,
-    // Nothing is left of the tries of an earlier proxy: connection tracking was emptied.
+    // No conntrack entry of an earlier proxy is left: the table was flushed.
     ports: new SourcePorts(),
     deadlineMs: START_BOUND_MS,
     signal,

@@ -30,7 +30,7 @@ export class ApiBytes {
     for (const { rule } of listed.nftables) {
       for (const { counter } of rule?.expr ?? []) if (counter) return counter.bytes;
     }
-    throw new Error('the counter of the API server is not there');
+    throw new Error('nft lists no counter for the bytes of the API server');
   }
 
   async #nft(args: readonly string[], input = ''): Promise<string> {

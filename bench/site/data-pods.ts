@@ -25,8 +25,8 @@ const SERVER_NODE = 2;
 
 /**
  * A client pod on the node with the proxy, a server pod on the node without one: every packet
- * crosses the rules that are measured, once, and no others. Both run on one CPU, with all that the
- * kernel does for them: nobody wakes another CPU, which takes longer than what is measured.
+ * crosses the rules that are measured, once, and no others. Both run on one CPU, with the kernel's
+ * work for them: waking another CPU would take longer than what is measured.
  */
 export class DataPods implements Client {
   readonly clientPath: string;

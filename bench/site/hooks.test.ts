@@ -12,7 +12,7 @@ describe('assertHooked()', () => {
   });
   after(() => rm(pinFolder, { recursive: true }));
 
-  it('refuses a proxy that has attached nothing, and takes one that has', async () => {
+  it('rejects a proxy that has attached no program, and accepts one that has', async () => {
     const place = { cgroupPath: '/nowhere', pinFolder };
     const refused = { code: 'LAB_USAGE', message: /no programs/ };
     await assert.rejects(assertHooked(undefined), refused);

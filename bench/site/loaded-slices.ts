@@ -3,7 +3,7 @@ import type { ApiClient } from '../../lab/api/client.ts';
 import { paths } from '../../lab/api/objects.ts';
 import { type LoadSize, loadObjects } from '../../lab/load/objects.ts';
 
-/** So many at most are ever changed. */
+/** The most that are ever changed. */
 const MOST_SLICES = 150;
 const PACE_MS = 20;
 

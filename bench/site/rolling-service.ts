@@ -77,7 +77,7 @@ function sliceName(slice: number): string {
   return `${NAME}-${slice}`;
 }
 
-/** Addresses that nobody has, of pod networks that the lab does not have. */
+/** Unused addresses, of pod networks that the lab does not have. */
 function endpointsOf(slice: number, generationOf: (index: number) => number): object[] {
   return Array.from({ length: ENDPOINTS_PER_SLICE }, (_, index) =>
     readyEndpoint(`10.${240 + slice}.${generationOf(index) % 256}.${index}`, 'elsewhere-a'),

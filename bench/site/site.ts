@@ -11,12 +11,12 @@ import { LoadedSlices } from './loaded-slices.ts';
 import { NAMESPACE } from './names.ts';
 import { RollingService } from './rolling-service.ts';
 
-/** A cluster of one size with everything in it that is measured. Proxies come and go on its first node. */
+/** A cluster of one size with everything that is measured. Proxies run in turn on its first node. */
 export interface Site extends AsyncDisposable {
   readonly lab: Lab;
   readonly size: LoadSize;
   readonly last: LastService;
-  /** For whoever asks from the first node. */
+  /** For clients on the first node. */
   readonly ports: SourcePorts;
   readonly rolling: RollingService;
   readonly bulk: BulkServices;
@@ -40,7 +40,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const load = size.services === 0 ? undefined : size;
   const lab = await startLab({ nodeCount: 2, load, progress, signal });
   try {
-    // For every proxy, and for none: whoever is compared asks from the same place.
+    // The same client location for every proxy, and without one, so that figures are comparable.
     if (options.hasSocketPlaces) await lab.makeSocketPlaces();
     await lab.api.create(paths.namespaces, { metadata: { name: NAMESPACE } });
     const apiBytes = new ApiBytes(lab);

@@ -6,7 +6,7 @@ import { run } from '../../lab/host/run.ts';
 const DEADLINE_MS = 120_000;
 const LEGACY_TABLES = ['nat', 'filter', 'mangle'];
 
-/** Takes everything that a proxy has left out of a node's kernel, so that the next one finds none. */
+/** Deletes everything that a proxy has left in a node's kernel before the next one starts. */
 export async function wipeNode(
   path: string,
   of: { readonly isLegacy: boolean; readonly pinFolder?: string | undefined },

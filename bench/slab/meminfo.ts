@@ -5,7 +5,7 @@ export const NOW = 0;
 export const LOWEST = 1;
 export const RISE = 2;
 export const SAMPLES = 3;
-/** The highest sample since it was taken away. */
+/** The highest sample since the last reset. */
 export const HIGHEST = 4;
 export const CELLS = 5;
 

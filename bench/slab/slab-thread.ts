@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { EVERY_MS, sample, unreclaimableKib } from './meminfo.ts';
 
-/** Whoever measures may be busy for long: this thread does nothing else. */
+/** A separate thread, because the measuring one may be busy for long. */
 const cells = new Int32Array(workerData as SharedArrayBuffer);
 const clock = new Int32Array(new SharedArrayBuffer(4));
 

@@ -10,7 +10,7 @@ const FIRST_DEADLINE_MS = 5_000;
 
 /**
  * The kernel's unreclaimable objects, of the whole machine, every 20 ms. What one transaction holds
- * until it commits is seen nowhere else: it belongs to no process.
+ * until it commits is counted only there: it belongs to no process.
  */
 export class Slab implements AsyncDisposable {
   readonly #cells = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT));

@@ -138,7 +138,7 @@ describe('the scenarios of --differing', () => {
     });
   }
 
-  it('is refused for a proxy that no own path is written for', () => {
+  it('throws for a proxy without an own path', () => {
     assert.throws(() => differingFor('fairlead-ipvs', CORPUS, 1), { code: 'LAB_USAGE' });
   });
 });

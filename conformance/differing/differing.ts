@@ -11,8 +11,8 @@ export function differingFor(
 ): Choice {
   const path = OWN_PATHS.find((candidate) => isOf(proxy, candidate.proxy));
   if (path) return chooseDiffering(corpus, path, timesEach);
-  throw new LabError('LAB_USAGE', `what ${proxy} shares with other proxies is not written down`, {
-    next: 'add it to conformance/differing/own-path.ts',
+  throw new LabError('LAB_USAGE', `no row says which code ${proxy} shares with other proxies`, {
+    next: 'add one to conformance/differing/own-path.ts',
   });
 }
 
@@ -31,7 +31,7 @@ export function choicesMarkdown(choices: ReadonlyMap<string, Choice>): string {
     const known = chosen.filter(({ why }) => why === 'known difference').length;
     return `| ${proxy} | ${chosen.length} of ${total} | ${known} | ${combinations} |`;
   });
-  const head = '| proxy | scenarios | of them with a known difference | combinations |';
+  const head = '| proxy | scenarios | with a known difference | combinations |';
   return [head, '|---|---|---|---|', ...rows].join('\n');
 }
 

@@ -2,7 +2,7 @@ import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../lab/proxies/fairlead
 
 /**
  * What each proxy leaves to code that other proxies share. Everything else it implements on its own
- * path, so a trait that nobody has named here counts as its own: what is new is run, not skipped.
+ * path, so a trait that is not named here counts as its own: a new one is run, not skipped.
  */
 export interface OwnPath {
   /** Proxies whose name is this, or begins with it and a dash (a backend, an earlier version). */
@@ -15,7 +15,7 @@ export interface OwnPath {
   readonly sharedQualities: readonly string[];
 }
 
-/** Health checks are served by the agent, and addresses of pods by nobody. */
+/** The agent answers health checks, and pod addresses need no proxy. */
 const NOT_FORWARDED = ['healthCheck', 'http', 'podIP'];
 
 /** Which endpoints a Service has, and which Services are served at all: `src/forwarding/`. */

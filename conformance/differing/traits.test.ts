@@ -30,7 +30,7 @@ function qualitiesOf(more: Partial<Scenario> & { steps: readonly Step[] }): stri
 const ASK: Step = { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }] };
 
 describe('traitsOf', () => {
-  it('reads who asks, where, and what is expected', () => {
+  it('reads the client, the target and the expectation', () => {
     const ask = [
       { from: 'client@node2', to: clusterIP('web'), expect: answeredSeeing('node', 'a') },
     ];
@@ -52,7 +52,7 @@ describe('traitsOf', () => {
     assert.deepEqual(protocols, ['TCP', 'UDP', 'UDP', 'TCP']);
   });
 
-  it('tells load-balancer addresses, external IPs and others apart', () => {
+  it('distinguishes load-balancer addresses, external IPs and others', () => {
     const services = { web: { externalIPs: ['e'], loadBalancer: [{ name: 'l' }] } };
     const targets = ['e', 'l', 'x', 'node:1'].map(
       (name) =>

@@ -34,7 +34,7 @@ describe('judgePromptness()', () => {
     assert.match(reason, /bare watcher 10 \(10 to 10\) ms: 300 ms behind, at most 150 ms/);
   });
 
-  it('prints a proxy that may be late and does not judge it', () => {
+  it('gives no verdict for a proxy that may be late', () => {
     const lateness = { withinMs: 10_000, reason: 'waits a second between two syncs' };
     const { verdict, reason, behindMs } = verdictOf(() => 1_010, lateness);
     assert.deepEqual([verdict, reason, behindMs], ['no verdict', lateness.reason, 1_000]);

@@ -3,7 +3,7 @@ import type { Allowance } from '../../lab/proxies/contract.ts';
 import type { Barrier } from '../runner/barrier.ts';
 import type { Round } from '../runner/gate.ts';
 
-/** The middle of so many rounds is not moved by a few that a busy machine has disturbed. */
+/** Enough rounds that a few disturbed ones do not move the median. */
 export const ROUNDS = 20;
 /** How far the median of the barrier may be behind that of a client that only watches. */
 export const MOST_BEHIND_MS = 150;

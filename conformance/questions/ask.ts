@@ -21,7 +21,7 @@ import { UdpFlow } from './udp.ts';
 import { untilRight } from './until-right.ts';
 
 const AT_ONCE = 20;
-/** A large datagram needs memory of the kernel for its fragments, in every namespace on the way. */
+/** A large datagram needs kernel memory for its fragments, in every namespace on its path. */
 const PAYLOADS_AT_ONCE = 4;
 
 /** Undefined, or what was wrong when the time that is granted had passed; with none, at once. */
@@ -88,8 +88,8 @@ async function connectMany(volley: Volley): Promise<Outcome[]> {
 }
 
 /**
- * What has a timeout in seconds, such as affinity, renews it with every connection: it shows only
- * to somebody who stays quiet for that long.
+ * A timeout in seconds, such as that of affinity, is renewed by every connection: it expires only
+ * for a client that stays quiet for that long.
  */
 async function connectApart(
   volley: Volley,

@@ -19,7 +19,7 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     right: [by('a'), by('b'), by('a')],
     wrong: {
       'an endpoint never answers': [by('a'), by('a')],
-      'a stranger answers': [by('a'), by('b'), by('c')],
+      'another pod answers': [by('a'), by('b'), by('c')],
       'one connection fails': [by('a'), by('b'), silence],
       'the source is translated': [by('a'), by('b', '172.30.1.1')],
       'nothing was asked': [],
@@ -34,8 +34,8 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     expect: { answeredOrSilent: ['a'] },
     right: [by('a'), silence, by('a')],
     wrong: {
-      'nobody answers': [silence, silence],
-      'a stranger answers': [by('a'), by('b'), silence],
+      'none is answered': [silence, silence],
+      'another pod answers': [by('a'), by('b'), silence],
       'one is refused': [by('a'), refusedAfter(2), silence],
     },
   },
@@ -44,7 +44,7 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     right: [by('b'), by('b')],
     wrong: {
       'the client moves': [by('a'), by('b')],
-      'it sticks to a stranger': [by('c'), by('c')],
+      'it sticks to another pod': [by('c'), by('c')],
       'one connection fails': [by('a'), silence],
     },
   },
@@ -52,9 +52,9 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     expect: { refused: true },
     right: [refusedAfter(3), refusedAfter(990)],
     wrong: {
-      'a refusal comes late': [refusedAfter(3), refusedAfter(1_020)],
+      'a rejection comes late': [refusedAfter(3), refusedAfter(1_020)],
       'one is silent': [refusedAfter(3), silence],
-      'somebody answers': [by('a')],
+      'one is answered': [by('a')],
     },
   },
   {
@@ -73,14 +73,14 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
   {
     expect: { silent: true },
     right: [silence, silence],
-    wrong: { 'one is refused': [silence, refusedAfter(2)], 'somebody answers': [by('a')] },
+    wrong: { 'one is refused': [silence, refusedAfter(2)], 'one is answered': [by('a')] },
   },
   {
     expect: { unserved: true },
     right: [silence, refusedAfter(2), { kind: 'failed', code: 'EHOSTUNREACH' }],
     wrong: {
-      'somebody answers': [silence, by('a')],
-      'somebody echoes': [silence, { kind: 'echoed' }],
+      'one is answered': [silence, by('a')],
+      'one is echoed': [silence, { kind: 'echoed' }],
     },
   },
   {
@@ -89,7 +89,7 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     wrong: {
       'the status differs': [{ kind: 'status', status: 503, body: '{"localEndpoints": 2}' }],
       'the count differs': [{ kind: 'status', status: 200, body: '{"localEndpoints": 1}' }],
-      'nobody listens': [refusedAfter(1)],
+      'the port is closed': [refusedAfter(1)],
     },
   },
 ];
@@ -107,14 +107,14 @@ describe('judge()', () => {
     }
   }
 
-  it('grants IPv6 one retransmission before a refusal, unless the question does not', () => {
+  it('grants IPv6 one retransmission before a rejection, unless the question does not', () => {
     const ipv6 = { ...circumstances, family: 'ipv6' as const };
     assert.equal(judge({ refused: true }, [refusedAfter(1_020)], ipv6), undefined);
     assert.ok(judge({ refused: true, withinMs: 1_000 }, [refusedAfter(1_020)], ipv6));
     assert.ok(judge({ refused: true, notBeforeMs: 900 }, [refusedAfter(2)], ipv6));
   });
 
-  it('does not count what the host took from the machine, but by the clock it is not early', () => {
+  it('counts steal time as elapsed, but not as lateness', () => {
     const outcome: Outcome = { kind: 'refused', afterMs: 1_400, stolenMs: 600 };
     assert.equal(judge({ refused: true, withinMs: 900 }, [outcome], circumstances), undefined);
     assert.equal(judge({ refused: true, notBeforeMs: 900 }, [outcome], circumstances), undefined);

@@ -10,7 +10,7 @@ export interface Circumstances {
 }
 
 /**
- * How late a refusal may come. An IPv6 client in the same kernel as the rejecting node misses an
+ * How late a rejection may come. An IPv6 client in the same kernel as the rejecting node misses an
  * ICMP error that arrives while connect() still holds the socket, always, and learns of it with
  * its first retransmission, after 1.02 s. A lab has one kernel, so it is granted that second,
  * except where a scenario says otherwise.
@@ -77,7 +77,7 @@ function findFault(
   if ('unserved' in expected) {
     return unless(
       outcomes.every((o) => o.kind !== 'answered' && o.kind !== 'echoed'),
-      'somebody answered',
+      'some were answered',
     );
   }
   return wrongStatus(expected, outcomes);

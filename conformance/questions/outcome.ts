@@ -12,7 +12,7 @@ export type Outcome =
 
 /** How long no word counts as none. Every attempt ends by then, but for one that was accepted. */
 export const SILENCE_MS = 2_000;
-/** Somebody has accepted the connection: it leads somewhere, and a busy machine may take its time. */
+/** The connection is accepted, so there is an endpoint; a busy machine may answer late. */
 export const ANSWER_MS = 10_000;
 
 export function outcomeOfError(error: unknown, lapse: Stopwatch): Outcome {

@@ -65,7 +65,7 @@ describe('questions about packets', { timeout: 120_000 }, () => {
       assert.equal((await ask(bare, { ...asked, bytes: 1_000 })).kind, 'answered');
     });
 
-    it(`${family}: a ping is echoed, refused or silent`, async () => {
+    it(`${family}: a ping is echoed, rejected or silent`, async () => {
       await using bare = await BareNetwork.build({ network: 'plain' });
       const origin = { namespace: bare.path('pod1') };
       const to = { address: bare.podAddress(2)[family] };

@@ -15,9 +15,9 @@ import type { World } from '../world.ts';
 /** Where a question starts, in addresses. */
 export interface ResolvedAsker {
   readonly origin: Origin;
-  /** What a server sees when nobody translates the source: any of these. */
+  /** Source addresses that a server may see without masquerading. */
   readonly ownAddresses: readonly string[];
-  /** The node whose proxy meets the packets first; none when asked from nowhere near one. */
+  /** The node whose proxy gets the packets first; undefined if the client is not behind a node. */
   readonly node: number | undefined;
 }
 
@@ -130,6 +130,6 @@ function protocolOf(protocol: string | undefined): Protocol {
 
 function indexOf(node: string): number {
   const index = Number(/^node(\d+)$/.exec(node)?.[1]);
-  if (Number.isNaN(index)) throw new TypeError(`'${node}' is no node`);
+  if (Number.isNaN(index)) throw new TypeError(`'${node}' is not a node`);
   return index;
 }

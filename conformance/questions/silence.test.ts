@@ -13,13 +13,13 @@ async function openSocket(test: TestContext): Promise<Socket> {
   return socket;
 }
 
-/** Keeps the event loop from everything else. */
+/** Blocks the event loop. */
 function beAway(ms: number): void {
   const endAtMs = performance.now() + ms;
   while (performance.now() < endAtMs);
 }
 
-/** Asks a server of this process something, and is away for longer than the silence may last. */
+/** Sends a request to a server of this process, and blocks for longer than the silence may last. */
 async function askAndBeAway(test: TestContext, answers: boolean): Promise<string> {
   const [server, client] = [await openSocket(test), await openSocket(test)];
   server.on('message', (message, { port }) => {
@@ -39,11 +39,11 @@ async function askAndBeAway(test: TestContext, answers: boolean): Promise<string
 }
 
 describe('silence', () => {
-  it('is not what somebody who was away has not heard', async (test) => {
+  it('is not reported for an answer that arrived while the event loop was blocked', async (test) => {
     assert.equal(await askAndBeAway(test, true), 'hello');
   });
 
-  it('is when nobody answers', async (test) => {
+  it('is reported without an answer', async (test) => {
     assert.equal(await askAndBeAway(test, false), 'silence');
   });
 

@@ -1,11 +1,11 @@
-/** An exchange takes three: the pod hears, the asker hears, and one for a connection to be made. */
+/** An exchange takes three event loop iterations: connect, pod reads, client reads. */
 const TURNS = 10;
 
 /**
- * Calls back after so many milliseconds of silence, unless the function that it gives is called
- * before. Clients and pods share one event loop. Where that was away for longer than the silence
- * may last, what was said lies in the kernel unheard, and the clock alone would call it silence: so
- * the loop turns a few times first, and hears it.
+ * Calls back after `ms` milliseconds of silence, unless the returned function is called before.
+ * Clients and pods share one event loop. If it was blocked for longer than that, answers may wait
+ * unread in the kernel, and the clock alone would call it silence: so a few event loop iterations
+ * pass first, which read them.
  */
 export function afterSilence(ms: number, callback: () => void): () => void {
   let isOver = false;

@@ -49,7 +49,7 @@ describe('unevenDraws()', () => {
     assert.match(unevenDraws(few, 1_000) ?? '', /only 50 endpoints/);
   });
 
-  it('refuses to judge too few draws', () => {
+  it('throws for too few draws', () => {
     assert.throws(() => unevenDraws([1, 2, 3], 1_000), TypeError);
   });
 });

@@ -37,7 +37,7 @@ function numberOf(by: string, pod: string): number | undefined {
  */
 export function unevenDraws(drawn: readonly number[], size: number): string | undefined {
   const cells = Math.min(MOST_CELLS, size, Math.floor(drawn.length / EXPECTED_PER_CELL));
-  if (cells < 2) throw new TypeError(`${drawn.length} connections are too few to judge a spread`);
+  if (cells < 2) throw new TypeError(`${drawn.length} connections are too few to test a spread`);
   const blocks = (index: number): number => Math.floor((index * cells) / size);
   const residues = (index: number): number => index % cells;
   return (
@@ -74,7 +74,7 @@ export function rareChiSquareLimit(degrees: number): number {
   return degrees * (1 - part + RARE_Z * Math.sqrt(part)) ** 3;
 }
 
-/** Of the ways to draw n times from N: expectation and variance of how many differ. */
+/** Expectation and variance of the number of distinct values in n draws from N. */
 function tooFewDifferent(drawn: readonly number[], size: number): string | undefined {
   const n = drawn.length;
   const missed = (1 - 1 / size) ** n;

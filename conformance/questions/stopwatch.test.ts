@@ -5,7 +5,7 @@ import { startStopwatch, stolenMsIn } from './stopwatch.ts';
 const stat = (stealTicks: number): string =>
   `cpu  100 0 200 4000 5 0 7 ${stealTicks} 0 0\ncpu0 50 0 100 2000 2 0 3 ${stealTicks} 0 0\n`;
 
-test('tells what the host took from the machine beside the time', () => {
+test('reports steal time beside the elapsed time', () => {
   const moment = { ms: 1_000, stealTicks: 30 };
   const readStat = (): string => stat(moment.stealTicks);
   const lapse = startStopwatch({ readStat, nowMs: () => moment.ms });

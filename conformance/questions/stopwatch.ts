@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** The kernel counts in ticks of a hundredth of a second, whatever its own clock is. */
 const TICK_MS = 10;
-/** Of the line of all processors: the word `cpu`, then user, nice, system, idle, and three more. */
+/** Fields before steal in the line of all CPUs: `cpu`, user, nice, system, idle and three more. */
 const STEAL_FIELD = 8;
 
 export interface Lapse {
@@ -26,8 +26,8 @@ const OF_THIS_MACHINE: Clocks = {
 };
 
 /**
- * A host that has much else to do lets a machine stand still for seconds, and no proxy is late by
- * that: so it is told beside the time.
+ * A busy hypervisor may stop this machine for seconds, which is not the proxy's delay: so steal time
+ * is reported beside the elapsed time.
  */
 export function startStopwatch({ readStat, nowMs }: Clocks = OF_THIS_MACHINE): Stopwatch {
   const stolenBeforeMs = stolenMsIn(readStat());

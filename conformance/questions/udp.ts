@@ -14,7 +14,7 @@ export class UdpFlow {
 
   private constructor(socket: dgram.Socket) {
     this.#socket = socket;
-    // A refusal may arrive between two exchanges; the next exchange meets its own.
+    // An ICMP rejection may arrive between two exchanges; the next exchange gets its own.
     socket.on('error', () => undefined);
   }
 
@@ -56,8 +56,8 @@ export class UdpFlow {
       const callOff = afterSilence(SILENCE_MS, () => finish({ kind: 'silent' }));
       socket.on('message', onMessage).on('error', onError);
       socket.send(word, (error) => {
-        // The node's own rules turned the packet away. Whether they also said so, by an ICMP error
-        // that makes it a refusal, the socket learns a moment later.
+        // The node's own rules dropped or rejected the packet. For a rejection, an ICMP error
+        // follows a moment later.
         if (error && (error as NodeJS.ErrnoException).code !== 'EPERM') onError(error);
       });
     });

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const BETWEEN_ATTEMPTS_MS = 100;
 
 /**
- * Asks until nothing is wrong or the time that is granted has passed; undefined, or what was wrong
+ * Asks until nothing is wrong or the granted time has passed; undefined, or what was wrong
  * at the last attempt. With no time granted the first answer counts.
  */
 export async function untilRight(

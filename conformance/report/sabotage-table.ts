@@ -20,7 +20,7 @@ export function sabotageMarkdown(results: readonly SabotageResult[]): string {
     (r) => `| ${r.proxy} | ${r.title} | ${noticerText(r)} | ${r.caught ? 'caught' : 'MISSED'} |`,
   );
   return [
-    '| proxy | sabotage | what must notice | verdict |',
+    '| proxy | sabotage | what must fail | verdict |',
     '|---|---|---|---|',
     ...rows,
     '',

@@ -13,7 +13,7 @@ interface BareWatcherOptions {
   readonly deadlineMs: number;
 }
 
-/** A client that watches a Service and its slices and does nothing about them: no proxy can be earlier. */
+/** A client that only watches a Service and its slices: no proxy can be earlier. */
 export class BareWatcher {
   readonly #options: BareWatcherOptions;
   /** The port that each object shows, and since when. */

@@ -7,7 +7,7 @@ import { NodeGate } from './node-gate.ts';
 const NAMESPACE = 'barrier';
 
 /**
- * Tells when every proxy has caught up with the API, by asking packets.
+ * Detects, by packets, that every proxy has caught up with the API.
  *
  * A Service of the lab's own changes its port and its endpoints' port after each change of a
  * scenario. When the new port answers on every node in both families, the proxies have read both
@@ -17,7 +17,7 @@ const NAMESPACE = 'barrier';
  * The Service is in the namespace whose changes are waited for: a proxy may be fair between
  * namespaces, and would let one of another namespace overtake them.
  *
- * Nodes come by a watch of their own, which Services and slices say nothing about: `passNodes`.
+ * Nodes have a watch of their own, which this does not cover: `passNodes`.
  */
 export class Barrier {
   readonly #lab: Lab;
@@ -44,7 +44,7 @@ export class Barrier {
     await this.#nodeGate.pass();
   }
 
-  /** One round by the clock, beside a bare watcher; nobody else may use the barrier meanwhile. */
+  /** Measures one round beside a bare watcher; the barrier must not be used otherwise meanwhile. */
   async measure(signal: AbortSignal): Promise<Round> {
     const gate = await this.#gate(NAMESPACE);
     return await gate.measure(signal);

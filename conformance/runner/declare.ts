@@ -171,7 +171,7 @@ function addressesOf(pod: Pod, numbers: NumberRange | undefined): AddressPair[] 
   if (numbers === undefined) return [pod.address];
   return Array.from({ length: numbers.to - numbers.from + 1 }, (_, index) => {
     const address = pod.numbered(numbers.from + index);
-    if (address === undefined) throw new TypeError(`${pod.spec.name} has no so many addresses`);
+    if (address === undefined) throw new TypeError(`pod ${pod.spec.name} has too few addresses`);
     return address;
   });
 }

@@ -55,7 +55,7 @@ export class HeldFlows implements Disposable {
 
   async #ask(key: string, expected: Answer): Promise<string | undefined> {
     const open = this.#open.get(key);
-    if (!open) throw new TypeError(`no flow is held as '${key}'`);
+    if (!open) throw new TypeError(`no open flow is named '${key}'`);
     const fault = judge(expected, [await open.flow.ask()], open.circumstances);
     return fault === undefined ? undefined : `held flow ${key}: ${fault}`;
   }

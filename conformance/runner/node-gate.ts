@@ -11,7 +11,7 @@ const PORT = 80;
 const OTHER_ZONE = 'barrier';
 
 /**
- * The barrier for Nodes: each is told another zone, and then its own again. A Service whose
+ * The barrier for Nodes: the zone of each is changed, and then restored. A Service whose
  * endpoints have hints for one of the two shows which of them its proxy knows, and with it every
  * earlier change of the Node. Nodes are shared, so scenarios that change them run alone.
  */

@@ -41,7 +41,8 @@ export async function runCorpus(run: CorpusRun): Promise<CorpusResult> {
     await runInLab({ ...run, scenarios }, podNetwork, tally);
   }
   const { results, promptness } = tally;
-  if (promptness === undefined) throw new TypeError('a run without scenarios');
+  if (promptness === undefined)
+    throw new TypeError('no scenario was run, so no barrier was measured');
   const order = new Map(run.scenarios.map((scenario, index) => [scenario.name, index]));
   results.sort((a, b) => (order.get(a.scenario) ?? 0) - (order.get(b.scenario) ?? 0));
   return { scenarios: results, promptness };
@@ -86,7 +87,7 @@ async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Pro
   }
 }
 
-/** A serial tells the namespaces of one run of a scenario from those of another in the same lab. */
+/** A serial keeps the namespaces of two runs of a scenario in the same lab apart. */
 export interface SideBySide
   extends Pick<CorpusRun, 'scenarios' | 'atOnce' | 'signal' | 'onResult'> {
   readonly serial: number;

@@ -20,7 +20,7 @@ export interface ScenarioResult {
   readonly result: 'pass' | 'fail' | 'known-difference';
   /** Empty for a pass. */
   readonly reason: string;
-  /** Of one that failed: whether an answer was wrong, or it could not be asked. */
+  /** If it failed: whether an answer was wrong, or the lab failed. */
   readonly failedBy?: 'answer' | 'lab';
   readonly milliseconds: number;
 }
@@ -151,9 +151,9 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
 
 /**
  * Questions of one step do not depend on each other and are asked side by side, so that a
- * scenario with many silences takes two seconds, not two for each. What is counted at the fabric
- * is counted for an address, not for who asked: those that expect nothing there share one round,
- * and those that expect something go one by one.
+ * scenario with many silences takes two seconds, not two for each. Packets at the fabric
+ * are counted per address, not per client: questions that expect none share one round, and those
+ * that expect some are asked one by one.
  */
 async function askAll(
   { bench, world }: StepContext,

@@ -27,7 +27,7 @@ export class ActedTheatre implements AsyncDisposable {
   async play(sabotage: ActedSabotage): Promise<Verdict> {
     const { corpus } = this.#stage.plan;
     const scenario = corpus.find((candidate) => candidate.name === sabotage.scenario);
-    if (!scenario) return { caught: false, reason: 'there is no such scenario' };
+    if (!scenario) return { caught: false, reason: 'the scenario does not exist' };
     const healthy = this.#healthy.get(scenario.name) ?? (await this.#run(scenario));
     this.#healthy.set(scenario.name, healthy);
     if (healthy.result === 'fail') {
@@ -40,7 +40,7 @@ export class ActedTheatre implements AsyncDisposable {
       return { caught: false, reason: `could not be planted: ${plantingError}` };
     }
     if (result.result === 'fail') return { caught: true, reason: result.reason };
-    return { caught: false, reason: 'the scenario noticed nothing' };
+    return { caught: false, reason: 'the scenario passed' };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -56,7 +56,7 @@ export class ActedTheatre implements AsyncDisposable {
     scenario: Scenario,
     sabotage: ActedSabotage,
   ): Promise<{ result: ScenarioResult; plantingError: unknown }> {
-    let plantingError: unknown = new Error('the scenario did not come so far');
+    let plantingError: unknown = new Error('the scenario failed before the sabotage');
     const result = await this.#run(scenario, async (world) => {
       try {
         await sabotage.act({ world, proxies: this.#proxies });

@@ -45,7 +45,7 @@ export const anyProxySabotages: readonly ActedSabotage[] = [
   },
 ];
 
-/** A chain of somebody else's, on every node. */
+/** A chain in another table, on every node. */
 function plantChain(rules: string): (scene: Scene) => Promise<void> {
   const table = `table ${FOREIGN_TABLE} {\n chain planted {\n ${rules}\n }\n}`;
   return (scene) => onEveryNode(scene, (node) => nft(scene, node, table));

@@ -9,7 +9,7 @@ import { LateFairlead } from './planted-lateness.ts';
 import type { LateSabotage } from './sabotage.ts';
 import type { Stage, Verdict } from './stage.ts';
 
-/** Runs a build of Fairlead that is late when it is told to be. */
+/** Runs a build of Fairlead that is late on request. */
 export class LateTheatre implements AsyncDisposable {
   readonly #stage: Stage;
   readonly #late: LateFairlead;

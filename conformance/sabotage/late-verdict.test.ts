@@ -18,7 +18,7 @@ function results(of: Record<string, ScenarioResult['result']>): ScenarioResult[]
 const HEALTHY = results({ a: 'pass', b: 'known-difference' });
 
 describe('lateVerdict()', () => {
-  it('counts scenarios that noticed, and asks for all of them', () => {
+  it('counts scenarios that failed, and requires all of them', () => {
     const late = results({ a: 'fail', b: 'fail' });
     assert.deepEqual(lateVerdict({ healthy: HEALTHY, late, blind: {} }), {
       caught: true,
@@ -26,21 +26,21 @@ describe('lateVerdict()', () => {
     });
   });
 
-  it('names a scenario that noticed nothing', () => {
+  it('names a scenario that passed', () => {
     const late = results({ a: 'fail', b: 'known-difference' });
     const { caught, reason } = lateVerdict({ healthy: HEALTHY, late, blind: {} });
     assert.equal(caught, false);
     assert.match(reason, /1 of 2 scenarios failed; nothing was noticed by b/);
   });
 
-  it('does not count a scenario that could not be asked', () => {
+  it('does not count a scenario in which the lab failed', () => {
     const [a, b] = results({ a: 'fail', b: 'fail' });
     assert.ok(a && b);
     const late = [a, { ...b, failedBy: 'lab' as const }];
     assert.match(lateVerdict({ healthy: HEALTHY, late, blind: {} }).reason, /1 of 2/);
   });
 
-  it('does not ask those that are known to see nothing, and catches nothing with them alone', () => {
+  it('skips scenarios known to pass, and is not caught by them alone', () => {
     const late = results({ a: 'fail', b: 'pass' });
     const blind = { b: 'nothing of it depends on the change' };
     assert.deepEqual(lateVerdict({ healthy: HEALTHY, late, blind }), {
@@ -51,7 +51,7 @@ describe('lateVerdict()', () => {
     assert.equal(lateVerdict({ healthy: HEALTHY, late, blind: onlyBlind }).caught, false);
   });
 
-  it('catches nothing when a scenario fails with a proxy in time', () => {
+  it('is not caught when a scenario fails without lateness', () => {
     const healthy = results({ a: 'fail', b: 'pass' });
     const late = results({ a: 'fail', b: 'fail' });
     const { caught, reason } = lateVerdict({ healthy, late, blind: {} });

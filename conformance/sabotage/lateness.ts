@@ -39,7 +39,7 @@ export const latenessSabotages: readonly LateSabotage[] = [
   },
 ];
 
-/** Scenarios that change something and are right with a late proxy too, each with the reason. */
+/** Scenarios with changes that pass with a late proxy too, each with the reason. */
 export const BLIND_TO_LATENESS: Readonly<Record<string, string>> = {
   'affinity/kept-when-endpoints-join': 'clients stay where they are, and a new one may get any',
   'cluster-ip/two-services-one-selector':

@@ -78,7 +78,7 @@ export class LateFairlead {
 
   static async build(of: {
     readonly variant: ProxyVariant;
-    /** Of one lab: two that run at a time do not meet. */
+    /** One per lab, so that two concurrent labs do not share it. */
     readonly labFolder: string;
     readonly signal: AbortSignal;
   }): Promise<LateFairlead> {
@@ -94,7 +94,7 @@ export class LateFairlead {
     const env = { [RULE_VARIABLE]: ruleFile };
     const variant = fairleadWith(of.variant.name, { program: [bundle], env });
     if (variant !== undefined) return new LateFairlead(variant, ruleFile);
-    throw new LabError('LAB_USAGE', `lateness cannot be planted into ${of.variant.name}`, {
+    throw new LabError('LAB_USAGE', `cannot plant lateness in ${of.variant.name}`, {
       next: 'choose a variant of Fairlead',
     });
   }

@@ -14,7 +14,7 @@ const BARRIER_DEADLINE_MS = 10_000;
 
 /**
  * Plants each fault in a healthy world and sees whether it is noticed. What is to notice it is
- * first run without a fault: a judge that always fails catches nothing.
+ * first run without a fault: a scenario that always fails catches nothing.
  */
 export async function runSabotages(plan: SabotageRun): Promise<SabotageResult[]> {
   await using lab = await plan.progress.step('lab', () => startLab({ signal: plan.signal }));

@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 
 interface AnySabotage {
   readonly name: string;
-  /** What is done, as one would tell it. */
+  /** What is done, in a sentence for the table. */
   readonly title: string;
   /** The proxies whose rules or program it knows; undefined: it works on any. */
   readonly proxies?: readonly string[];
@@ -28,7 +28,7 @@ export interface LateSabotage extends AnySabotage {
 
 export type Sabotage = ActedSabotage | LateSabotage;
 
-/** What a sabotage may touch. */
+/** What a sabotage may modify. */
 export interface Scene {
   readonly world: World;
   readonly proxies: ReadonlyMap<string, Daemon>;
@@ -47,5 +47,5 @@ export async function onEveryNode(
   for (const node of scene.proxies.keys()) await act(node);
 }
 
-/** A table that is nobody's but the saboteur's; removed when the sabotage is over. */
+/** The sabotage's own table; removed when the sabotage is over. */
 export const FOREIGN_TABLE = 'inet saboteur';

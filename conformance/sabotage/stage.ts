@@ -13,7 +13,7 @@ export interface SabotageResult {
   /** What was to notice it. */
   readonly scenario: string;
   readonly caught: boolean;
-  /** What the scenario said, or why the sabotage proves nothing. */
+  /** Why the scenario failed, or why the sabotage proves nothing. */
   readonly reason: string;
   readonly milliseconds: number;
 }

@@ -13,7 +13,7 @@ import {
 } from '../words.ts';
 
 const THREE = { a: on(1), b: on(2), c: on(1), near: asker(1), far: asker(2) };
-/** Only `a` can be chosen at first, so that everybody knows whom the client is bound to. */
+/** Only `a` can be chosen at first, so the endpoint of the client is known. */
 const ONE_OF_THREE = { ...THREE, b: on(2, { ready: false }), c: on(1, { ready: false }) };
 const ANY = stickyTo('a', 'b', 'c');
 const STICKY = { sessionAffinity: 'ClientIP' };
@@ -22,7 +22,7 @@ function stickyFor(timeoutSeconds: number): Readonly<Record<string, unknown>> {
   return { ...STICKY, sessionAffinityConfig: { clientIP: { timeoutSeconds } } };
 }
 
-/** So many that a client who may move does so nearly every time. */
+/** Enough endpoints that a client without affinity changes nearly every time. */
 const SIX = ['a', 'b', 'c', 'd', 'e', 'f'];
 const SIX_PODS = Object.fromEntries(SIX.map((name, index) => [name, on(1 + (index % 2))]));
 

@@ -51,7 +51,7 @@ const ENDED: KnownDifference = {
     'the peer of a connected UDP socket is the endpoint; when the endpoint is removed, the socket is closed with ECONNABORTED, and the application has to connect again',
 };
 
-/** Of somebody whose socket a hook may have connected. */
+/** For a client whose socket a hook may have connected. */
 function moved(held: string, pod: string, hooked: readonly string[] = POD_SOCKET_HOOKS): Step {
   return {
     held,
@@ -231,7 +231,7 @@ export const flowScenarios: readonly Scenario[] = [
   {
     name: 'flows/udp-target-port-changes',
     title: 'A UDP client that keeps its socket reaches the new target port of its Service',
-    // The pod serves only the second number, and refuses what comes to the first.
+    // The pod listens only on the second port, and rejects connections to the first.
     pods: { a: on(2, { ports: [{ port: 9090, protocol: 'UDP' }] }), ...ASKERS },
     services: { web: { ports: [{ ...UDP_PORT, targetPort: 8080 }] } },
     steps: [
@@ -277,8 +277,8 @@ export const flowScenarios: readonly Scenario[] = [
       }),
       { change: [{ addPod: 'b', pod: on(1) }, { terminate: 'a' }] },
       { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('b') }] },
-      // Flows are judged some time after the rules are there, all at once: when this one has been
-      // moved, those that were to stay have been judged too.
+      // Stale flows are deleted some time after the rules are written, all in one pass: when this
+      // one has moved, the pass has handled those that must stay too.
       { change: [{ removePod: 'old' }, { addPod: 'new', pod: on(2, { app: 'witness' }) }] },
       movedTo('witness', 'new'),
       still('pod', 'a'),
@@ -293,7 +293,7 @@ export const flowScenarios: readonly Scenario[] = [
     title:
       'A TCP client that began to connect before its Service got an external IP is connected once it has it',
     pods: { a: on(2), ...ASKERS },
-    // There already, with its endpoint: between the two a SYN would be refused.
+    // Exists already, with its endpoint: between the two a SYN would be rejected.
     services: { web: {} },
     steps: [
       hold({ name: 'pod', from: 'pod:near', to: TO_EXTERNAL, expect: silent }),

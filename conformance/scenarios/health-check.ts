@@ -100,8 +100,8 @@ export const healthCheckScenarios: readonly Scenario[] = [
     title: 'The health check port is closed under externalTrafficPolicy Cluster, open under Local',
     pods: { a: on(1) },
     services: {
-      // A number of the band that the API server leaves to whoever asks for one: it would be
-      // forgotten with the policy, and is asked after that.
+      // From the band that the API server reserves for explicit requests. The change of the policy
+      // removes it from the Service, and it is asked after that.
       web: { ...LOCAL, spec: { ...LOCAL.spec, healthCheckNodePort: 30_040 } },
     },
     steps: [

@@ -1,7 +1,7 @@
 import type { Question, Scenario } from '../scenario.ts';
 import { asker, clusterIP, nodePort, on, refused, vip } from '../words.ts';
 
-/** Of the pods of these scenarios nobody listens here. */
+/** No pod of these scenarios listens on this port. */
 const CLOSED_PORT = 9;
 
 function everyWay(port: string): Question[] {

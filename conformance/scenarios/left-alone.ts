@@ -90,7 +90,7 @@ export const leftAloneScenarios: readonly Scenario[] = [
             escapes: true,
           }),
           { from: 'client@node1', to: vip('lb', 'web'), expect: silent, escapes: true },
-          // The node itself has nobody at that port.
+          // No process of the node listens on that port.
           { from: 'client', to: nodePort('web', 1), expect: refused },
         ],
       },

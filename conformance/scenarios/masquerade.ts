@@ -4,7 +4,7 @@ import { answeredSeeing, asker, clusterIP, fromEach, nodePort, on, silent } from
 const EVERYWHERE = { a: on(1), b: on(2), near: asker(1), far: asker(2) };
 const OTHERS = ['node1', 'node2', 'client@node1', 'machine@node2'];
 
-/** Whichever way a node tells its pods from others, packets must see the same. */
+/** However a node detects its own pods, packets must be treated the same. */
 const PODS_KEPT_OTHERS_MASKED: readonly Question[] = [
   ...fromEach(['pod:near', 'pod:far'], {
     to: clusterIP('web'),
@@ -25,8 +25,8 @@ function detection(mode: { name: string; title: string; setup: Setup }): Scenari
 }
 
 /**
- * With a detection that knows only the pods of its own node, a pod of another node that comes to
- * a NodePort here is somebody from outside: it gets no endpoint of a third place.
+ * With a detection that knows only the pods of its own node, a pod of another node that connects
+ * to a NodePort here is external: it gets no endpoint on a third node.
  */
 function otherNodesPods(mode: { name: string; title: string; setup: Setup }): Scenario {
   return {

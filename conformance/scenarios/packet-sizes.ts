@@ -87,7 +87,8 @@ export const packetSizeScenarios: readonly Scenario[] = [
     title: 'A sender of large packets learns that the path to the endpoint is narrower',
     pods: { a: on(1, NARROW), near: asker(1), far: asker(2) },
     services: { web: EVERYWHERE },
-    // First what is forwarded: a node that has sent there itself knows the path, and tells others.
+    // Forwarded packets first: a node that has sent there itself has cached the path MTU, and
+    // would send the ICMP errors.
     steps: [
       {
         ask: throughTheOtherNode({

@@ -24,7 +24,7 @@ describe('a sabotage', () => {
   }
 });
 
-it('is refused where its place is missing or not the only one', () => {
+it('is rejected if the program does not contain its text exactly once', () => {
   const [sabotage] = SABOTAGES;
   assert.ok(sabotage);
   for (const program of ['', sabotage.replace.repeat(2)]) {

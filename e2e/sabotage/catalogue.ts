@@ -3,7 +3,7 @@ import { plantText } from '../../lab/host/plant.ts';
 /** A fault in Fairlead's own program, and upstream's specs of which one must notice it. */
 export interface Sabotage {
   readonly name: string;
-  /** What the program does wrong, as one would tell it. */
+  /** What the program does wrong, in a sentence for the table. */
   readonly title: string;
   /** By their names after "[sig-network] ". Few and short: each costs half a minute or more. */
   readonly specs: string;
@@ -47,7 +47,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
 ];
 
-/** What Ginkgo is told, and the names of what it runs. */
+/** The focus for Ginkgo, and the names of the specs it selects. */
 export function focusOf({ specs }: Sabotage): string {
   return `\\[sig-network\\] ${specs}`;
 }

@@ -25,7 +25,7 @@ export function sabotageMarkdown(results: readonly SabotageResult[]): string {
     const verdict = result.caught ? 'caught' : 'MISSED';
     return `| ${result.title} | ${specs.join('<br>')} | ${verdict}, ${result.seconds.toFixed(0)} s |`;
   });
-  const head = ['| sabotage | specs that must notice | verdict |', '|---|---|---|'];
+  const head = ['| sabotage | specs that must fail | verdict |', '|---|---|---|'];
   return [...head, ...rows, '', countLine(results)].join('\n');
 }
 

@@ -34,14 +34,14 @@ test('one spec that fails with the fault is enough', () => {
   );
 });
 
-test('nothing is shown by specs that do not pass without it', () => {
+test('is not caught when a spec fails without the fault too', () => {
   const failed = { 'Services a': 'failed' } as const;
   assert.equal(verdict(failed, failed).caught, false);
   assert.equal(verdict({ 'Services a': 'skipped' }, failed).caught, false);
   assert.equal(verdict({}, failed).caught, false);
 });
 
-test('a fault that no spec notices is missed', () => {
+test('is missed when every spec passes', () => {
   const passed = { 'Services a': 'passed' } as const;
   assert.equal(verdict(passed, passed).caught, false);
 });

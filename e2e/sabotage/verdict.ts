@@ -7,14 +7,14 @@ export interface SabotageResult {
   /** The specs that could notice it: how they end without the fault, and with it. */
   readonly specs: readonly { readonly name: string; readonly healthy: string; planted: string }[];
   readonly caught: boolean;
-  /** What the specs said, or why the sabotage proves nothing. */
+  /** Which specs failed, or why the sabotage proves nothing. */
   readonly reason: string;
-  /** Of the cluster with the fault, until the last spec had ended. */
+  /** Duration of the cluster with the fault, until the last spec had ended. */
   readonly seconds: number;
 }
 
 /**
- * Caught, if a spec fails with the fault and all of them pass without: a judge that always fails
+ * Caught, if a spec fails with the fault and all of them pass without: a spec that always fails
  * catches nothing.
  */
 export function judgeSabotage(
@@ -38,7 +38,7 @@ export function judgeSabotage(
   };
   if (healthy.length === 0) return verdict(false, 'there is no such spec');
   if (notPassed) return verdict(false, `${notPassed.state} without sabotage too`);
-  if (failed.length === 0) return verdict(false, 'the specs noticed nothing');
+  if (failed.length === 0) return verdict(false, 'all specs passed');
   return verdict(true, failed.map(saidFirst).join('; '));
 }
 

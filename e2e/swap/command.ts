@@ -18,7 +18,7 @@ interface Options {
 }
 
 const REST_MS = 10_000;
-/** Of the tables in docs/install.md. */
+/** Marks of the tables in docs/install.md. */
 const MARKS = { steps: 'swap', 'one-line': 'one-line' } as const;
 
 /**
@@ -26,13 +26,15 @@ const MARKS = { steps: 'swap', 'one-line': 'one-line' } as const;
  * steps of docs/install.md, while a pod opens connections all the time.
  */
 export const swapCommand = new Command('swap')
-  .description('Replaces kube-proxy by Fairlead and back under load, as docs/install.md says')
+  .description(
+    'Replaces kube-proxy with Fairlead and back under load, by the steps of docs/install.md',
+  )
   .option('--nodes <count>', 'how many nodes', Number, 3)
   .option('--per-second <count>', 'new connections a second to each target', Number, 200)
   .option('--one-line', "only change the image line of kube-proxy's own DaemonSet", false)
   .option(
     '--sabotage',
-    "remove kube-proxy's rules before Fairlead starts, and see it noticed",
+    "remove kube-proxy's rules before Fairlead starts, and check that it is detected",
     false,
   )
   .option('--json <file>', 'write the results as JSON')
@@ -44,8 +46,8 @@ async function main(options: Options): Promise<void> {
   const context = { progress: terminalProgress(), signal: interruption() };
   const way = options.oneLine ? 'one-line' : 'steps';
   if (options.oneLine && isSabotaged) {
-    throw new LabError('LAB_USAGE', '--sabotage is of the steps, not of the one line', {
-      next: 'give one of them',
+    throw new LabError('LAB_USAGE', '--sabotage and --one-line exclude each other', {
+      next: 'give only one of them',
     });
   }
   const plan = { way, nodes, perSecond, restMs: REST_MS, isSabotaged } as const;

@@ -121,7 +121,7 @@ function clientObject(args: readonly string[]): object {
   };
 }
 
-/** With a share of the processor: what is measured is the way, not who waits for his turn. */
+/** With a CPU share: the network path is measured, not the wait for a CPU. */
 function container(args: readonly string[]): object {
   const resources = { requests: { cpu: '500m' } };
   return { name: 'main', image: IMAGE, imagePullPolicy: 'Never', args, resources };

@@ -30,8 +30,8 @@ export function stepsIn(markdown: string, heading: string): Step[] {
     if (title !== undefined) steps.push({ title: title.replace(/[.,:]$/, ''), script: '' });
   }
   if (steps.length > 0) return steps;
-  throw new LabError('LAB_USAGE', `no steps in the section '${heading}'`, {
-    next: 'its steps begin with **1. …**',
+  throw new LabError('LAB_USAGE', `there are no steps in the section '${heading}'`, {
+    next: 'begin its steps with **1. …**',
   });
 }
 

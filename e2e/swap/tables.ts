@@ -20,8 +20,12 @@ export async function assertTables(
     const missing = ['ip', 'ip6'].filter((family) => !tables.includes(`table ${family} ${of}`));
     const left = ['ip', 'ip6'].filter((family) => tables.includes(`table ${family} ${not}`));
     if (missing.length + left.length === 0) continue;
-    throw new LabError('LAB_COMMAND_FAILED', `${nodeName(index)} has: ${tables.join(', ')}`, {
-      next: `after these steps it should have the tables of ${of} and none of ${not}`,
-    });
+    throw new LabError(
+      'LAB_COMMAND_FAILED',
+      `${nodeName(index)} has the wrong tables: ${tables.join(', ')}`,
+      {
+        next: `expected the tables of ${of} and none of ${not}; check the steps before`,
+      },
+    );
   }
 }

@@ -8,7 +8,7 @@ export interface Bucket {
   readonly failures: readonly string[];
 }
 
-/** A stretch of time in which one thing was done, or nothing. */
+/** A period of one step, or between two. */
 export interface Phase {
   readonly title: string;
   /** Milliseconds since 1970. */

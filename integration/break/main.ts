@@ -16,12 +16,12 @@ const BREAK: Group = {
     },
     {
       name: 'fuzz',
-      about: 'damaged objects and damaged watches, given to the model',
+      about: 'malformed objects and malformed watches as input of the model',
       load: () => import('./fuzz/command.ts'),
     },
     {
       name: 'drift',
-      about: 'how long until external changes of the iptables chains are undone',
+      about: 'time until external changes of the iptables chains are repaired',
       load: () => import('./drift/command.ts'),
     },
   ],

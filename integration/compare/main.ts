@@ -6,7 +6,7 @@ const COMPARE: Group = {
   commands: [
     {
       name: 'oracle',
-      about: "what Fairlead makes of generated clusters, and what kube-proxy's own code makes",
+      about: "the policy for generated clusters, compared with kube-proxy's own code",
       load: () => import('./oracle/command.ts'),
     },
     {
@@ -16,7 +16,7 @@ const COMPARE: Group = {
     },
     {
       name: 'iptables',
-      about: "what iptables-save prints of kube-proxy's rules and of Fairlead's",
+      about: "iptables-save of kube-proxy's rules and of Fairlead's",
       load: () => import('./iptables/command.ts'),
     },
     {
@@ -31,7 +31,7 @@ const COMPARE: Group = {
     },
     {
       name: 'takeover',
-      about: 'from each proxy to each other on one node, under load',
+      about: 'replacing each proxy with each other on one node, under load',
       load: () => import('./takeover/command.ts'),
     },
   ],

@@ -2,26 +2,26 @@ import { type Group, runGroup } from '../group.ts';
 
 const MEASURE: Group = {
   name: 'measure',
-  about: 'Measures parts of Fairlead alone; `npm run bench` measures it beside kube-proxy.',
+  about: 'Measures parts of Fairlead alone; `npm run bench` compares it with kube-proxy.',
   commands: [
     {
       name: 'size',
-      about: 'time and memory from connecting to a complete model, beside a bare client',
+      about: 'time and memory from connecting to a complete model, compared with a bare client',
       load: () => import('./size/command.ts'),
     },
     {
       name: 'scale',
-      about: 'what changes, starts and memory cost in large clusters, held to limits',
+      about: 'cost of changes, starts and memory in large clusters, with limits',
       load: () => import('./scale/command.ts'),
     },
     {
       name: 'bpf',
-      about: 'reading and writing eBPF maps, beside the same system calls from C',
+      about: 'reading and writing eBPF maps, compared with the same system calls from C',
       load: () => import('./bpf/command.ts'),
     },
     {
       name: 'socket-hooks',
-      about: 'a full load and single changes of the socket-ebpf maps, beside a C program',
+      about: 'a full load and single changes of the socket-ebpf maps, compared with a C program',
       load: () => import('./socket-hooks/command.ts'),
     },
     {

@@ -30,7 +30,7 @@ async function sourceOn(lab: Lab): Promise<ApiSource> {
   });
 }
 
-/** Follows a source and remembers what it says. */
+/** Follows a source and records its events. */
 class Listener {
   readonly events: SourceEvent[] = [];
   readonly source: ApiSource;
@@ -104,7 +104,7 @@ describe('the API server as a source', { timeout: LONG_MS }, () => {
     await lab?.[Symbol.asyncDispose]();
   });
 
-  it('tells at first what exists', () => {
+  it('first delivers what exists', () => {
     const objects = new Map(
       listener.events.flatMap((event) =>
         event.type === 'put' ? [[`${event.kind} ${event.key}`, event.object] as const] : [],
@@ -126,7 +126,7 @@ describe('the API server as a source', { timeout: LONG_MS }, () => {
     });
   });
 
-  it('tells what is made, changed and deleted, and nothing else', async () => {
+  it('delivers what is created, changed and deleted, and nothing else', async () => {
     const { api } = lab;
     await api.create(paths.services('default'), service('headless', { clusterIP: 'None' }));
     await api.create(paths.services('default'), service('web'));
@@ -151,7 +151,7 @@ describe('the API server as a source', { timeout: LONG_MS }, () => {
     assert.equal(last.object.internalTrafficPolicy, 'Local');
   });
 
-  it('notices a server that stands still, and goes on when it moves again', async () => {
+  it('detects a stalled server, and continues when it resumes', async () => {
     const server = apiServerOf(lab);
     server.freeze();
     try {
@@ -169,7 +169,7 @@ describe('the API server as a source', { timeout: LONG_MS }, () => {
     assert.deepEqual(again, ['service put default/first'], 'what is known is not told again');
   });
 
-  it('goes on after the server was killed and started again', async () => {
+  it('continues after the server was killed and restarted', async () => {
     const server = apiServerOf(lab);
     await server.kill();
     await until(() => !listener.isConnected(), { what: 'the loss', deadlineMs: WAIT_MS });

@@ -37,7 +37,7 @@ async function connectionOf(lab: Lab, accept?: string): Promise<ConnectionOption
   };
 }
 
-/** Everything that a source tells, by kind and key. */
+/** Everything that a source delivers, by kind and key. */
 async function followed(connection: ConnectionOptions): Promise<Known> {
   const known: Known = {};
   const synced = new Set<Kind>();

@@ -92,7 +92,7 @@ export class ApiClient implements Disposable {
   async raw(request: ApiRequest): Promise<ApiResponse> {
     const stream = this.#open(request);
     stream.setTimeout(REQUEST_DEADLINE_MS, () => stream.close(http2.constants.NGHTTP2_CANCEL));
-    // Read from the start: a stream that closes before anybody reads it counts as cut off.
+    // Read from the start: a stream that closes before it is read counts as cut off.
     const response = new Promise<ApiResponse>((resolve, reject) => {
       let status = 0;
       let text = '';
@@ -114,10 +114,14 @@ export class ApiClient implements Disposable {
     try {
       return await response;
     } catch (error) {
-      throw new LabError('LAB_API', `${request.method} ${request.path} had no answer: ${error}`, {
-        next: 'is the API server running? `npm run lab -- status`',
-        cause: error,
-      });
+      throw new LabError(
+        'LAB_API',
+        `${request.method} ${request.path} failed without a response: ${error}`,
+        {
+          next: 'check whether the API server is running: `npm run lab -- status`',
+          cause: error,
+        },
+      );
     }
   }
 
@@ -179,7 +183,7 @@ function parseOk<T>(request: ApiRequest, response: ApiResponse): T {
   throw new LabError(
     'LAB_API',
     `${request.method} ${request.path}: ${response.status} ${messageOf(response.text)}`,
-    { next: 'read the message; the API server refused the object or the path' },
+    { next: 'correct the object or the path: the API server rejected the request' },
   );
 }
 

@@ -10,7 +10,7 @@ import { httpGet } from '../servers/http-get.ts';
 const SERVE_PORT = 8080;
 const REACHABLE_DEADLINE_MS = 30_000;
 
-/** Something to talk to in a fresh lab: a pod on every node behind one Service named `web`. */
+/** A first Service of a new lab: `web`, with a pod on every node. */
 export async function deployDemo(lab: Lab): Promise<Service> {
   const pods = nodeIndexes(lab).map((nodeIndex) =>
     lab.pods.run(demoPod({ service: 'web', number: nodeIndex, nodeIndex })),

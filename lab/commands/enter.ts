@@ -55,7 +55,7 @@ async function groupOf(host: HostOfLab): Promise<string | undefined> {
   return node === undefined ? undefined : nodeGroup({ lab: host.lab, role: node });
 }
 
-/** Of a node of either kind: the real ones have a group for their kubelet, too. */
+/** The cgroup of a node of either kind; real nodes also have one for their kubelet. */
 function nodeGroup(node: HostOfLab): string | undefined {
   const folders = [join(socketGroupFolder(node.lab), node.role), version2Path(cgroupName(node))];
   return folders.find((folder) => folder !== undefined && existsSync(folder));

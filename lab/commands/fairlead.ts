@@ -10,7 +10,7 @@ const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
 export async function runFairlead(host: HostOfLab, args: readonly string[]): Promise<number> {
   const folder = join(labFolder(host.lab), 'proxies', host.role, 'run');
   if (!existsSync(folder)) {
-    throw new LabError('LAB_NOT_FOUND', `Fairlead was not started on '${host.role}'`, {
+    throw new LabError('LAB_NOT_FOUND', `Fairlead does not run on '${host.role}'`, {
       next: 'start a lab with it: npm run lab -- up --proxy fairlead-nftables',
     });
   }

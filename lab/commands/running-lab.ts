@@ -26,7 +26,7 @@ export async function readLabRecord(lab: string): Promise<LabRecord> {
   const path = join(labFolder(lab), RECORD_FILE);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new LabError('LAB_NOT_FOUND', `there is no lab '${lab}' with pods of its own`, {
-      next: 'start one: npm run lab -- up; pods of real nodes are scaled by kubectl',
+      next: 'start one: npm run lab -- up; to scale pods of real nodes, use kubectl',
       cause,
     });
   });

@@ -40,7 +40,7 @@ export async function scale(of: Scaling): Promise<string> {
   using api = await connectToLab(of.lab);
   if ((await api.find(paths.service(NAMESPACE, of.service))) === undefined) {
     const what = `lab '${of.lab}' has no Service ${NAMESPACE}/${of.service}`;
-    const next = 'see which it has: npm run lab -- kubectl get services';
+    const next = 'list them: npm run lab -- kubectl get services';
     throw new LabError('LAB_NOT_FOUND', what, { next });
   }
   const readPods = async (): Promise<NumberedPod[]> =>

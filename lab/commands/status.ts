@@ -62,7 +62,7 @@ async function leftoverFolders(): Promise<string[]> {
 }
 
 async function describeProcess(pid: number): Promise<NamespaceStatus['processes'][number]> {
-  // A process may end between the listing and the look.
+  // A process may exit between the listing and the read.
   const read = (file: string): Promise<string> =>
     readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
   const [command, status] = await Promise.all([read('comm'), read('status')]);

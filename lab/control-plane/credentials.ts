@@ -5,7 +5,7 @@ import { FABRIC } from '../network/plan.ts';
 
 export const API_PORT = 6443;
 
-/** Who may talk to the lab's API server, and as whom. */
+/** Users of the lab's API server and their credentials. */
 export const USERS = {
   admin: { name: 'admin', group: 'system:masters' },
   // The real role of kube-proxy: a proxy that needs more than it fails here, not at a user's.
@@ -14,7 +14,7 @@ export const USERS = {
 
 type User = keyof typeof USERS;
 
-/** Somebody else who may: a kubeconfig named `key` is written for each. */
+/** Another user: a kubeconfig named `key` is written for each. */
 export interface ExtraUser {
   readonly key: string;
   readonly name: string;

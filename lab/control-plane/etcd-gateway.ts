@@ -43,7 +43,11 @@ export function base64(text: string): string {
 }
 
 function refusal(of: { path: string; status: number | undefined; text: string }): LabError {
-  return new LabError('LAB_API', `etcd refused ${of.path}: ${of.status} ${of.text.slice(0, 500)}`, {
-    next: 'read etcd.log; its limits are set in control-plane/etcd.ts',
-  });
+  return new LabError(
+    'LAB_API',
+    `etcd rejected ${of.path}: ${of.status} ${of.text.slice(0, 500)}`,
+    {
+      next: 'read etcd.log; its limits are set in control-plane/etcd.ts',
+    },
+  );
 }

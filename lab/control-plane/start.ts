@@ -28,7 +28,7 @@ export interface ControlPlaneOptions {
 /** What the control plane is, or behaves as. */
 export interface ApiServerChoice {
   readonly version: ApiVersion;
-  /** Of the API server, beside the lab's own. */
+  /** Arguments of the API server, in addition to the lab's own. */
   readonly flags: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface ControlPlane {
 
 /**
  * The controllers that make slices, hints and the end of namespaces work. Not node-lifecycle and
- * not pod garbage collection: where nobody sends heartbeats they would evict every pod.
+ * not pod garbage collection: without heartbeats of kubelets they would evict every pod.
  */
 const CONTROLLERS_WITHOUT_KUBELETS = [
   'endpointslice-controller',

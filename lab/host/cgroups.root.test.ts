@@ -13,7 +13,7 @@ async function groupsOf(lab: string): Promise<string[]> {
   return found.flat().filter((name) => name.startsWith(cgroupName({ lab, role: '' })));
 }
 
-test('the groups of a lab are removed when their last process has gone', async () => {
+test('removes the cgroups of a lab after their last process has exited', async () => {
   const lab = `g${process.pid}`;
   const name = cgroupName({ lab, role: 'node1' });
   await makeCgroup(name);

@@ -42,7 +42,7 @@ export async function makeCgroup(name: string): Promise<void> {
   }
 }
 
-/** Removes the groups of a lab. Their processes were told to die; it waits until they have. */
+/** Removes the cgroups of a lab, after their killed processes have exited. */
 export async function removeCgroups(lab: string): Promise<void> {
   const prefix = cgroupName({ lab, role: '' });
   for (const hierarchy of await hierarchies()) {
@@ -56,7 +56,7 @@ export async function removeCgroups(lab: string): Promise<void> {
   }
 }
 
-/** True once it is gone: the files of a group go with its folder, its child groups do not. */
+/** True once it is removed: rmdir(2) removes the files of a cgroup, but not its children. */
 async function removeTree(folder: string): Promise<boolean> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory() && !(await removeTree(join(folder, entry.name)))) return false;

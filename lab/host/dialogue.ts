@@ -14,13 +14,13 @@ export function startDialogue(argv: readonly [string, ...string[]]): Dialogue {
   let ended: LabError | undefined;
   const fail = (why: string): void => {
     const error = new LabError('LAB_PROCESS_ENDED', `${command} ${why}`, {
-      next: 'its standard error above says more',
+      next: 'read its standard error above',
     });
     ended ??= error;
     for (const { reject } of waiting.splice(0)) reject(error);
   };
   child.on('error', (error) => fail(error.message));
-  child.on('exit', (code) => fail(`ended with ${code}`));
+  child.on('exit', (code) => fail(`exited with code ${code}`));
   child.stdin.on('error', (error) => fail(error.message));
   createInterface(child.stdout).on('line', (line) => waiting.shift()?.resolve(line));
   return {

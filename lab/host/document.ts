@@ -10,7 +10,7 @@ export async function updateDocument(file: string, section: string, body: string
   const to = text.indexOf(end);
   if (from < 0 || to < from) {
     throw new LabError('LAB_USAGE', `${file} has no section '${section}'`, {
-      next: `put the lines ${begin} and ${end} where the table belongs`,
+      next: `add the lines ${begin} and ${end} where the table belongs`,
     });
   }
   const head = text.slice(0, from + begin.length);

@@ -4,7 +4,7 @@ const EXIT_INTERRUPTED = 130;
 
 /**
  * Says what failed in a program of the test beds and what to do next, and ends it. It does not wait
- * for what an interruption left running in a lab that is gone. Any other error is thrown on.
+ * for what an interruption left running in a removed lab. Any other error is thrown on.
  */
 export function exitOnLabError(
   error: unknown,

@@ -7,7 +7,9 @@ export function interruption(): AbortSignal {
     process.once(signal, () => {
       process.stderr.write(`\n${signal}: removing what was made\n`);
       controller.abort(
-        new LabError('LAB_INTERRUPTED', `ended by ${signal}`, { next: 'start again when ready' }),
+        new LabError('LAB_INTERRUPTED', `interrupted by ${signal}`, {
+          next: 'start the command again',
+        }),
       );
     });
   }
@@ -20,7 +22,7 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undef
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {
-    // From here on nobody waits for the work: how it ends is no news.
+    // No caller waits for the work any more: ignore its result.
     work.catch(() => undefined);
     reject(signal.reason as Error);
   };

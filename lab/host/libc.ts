@@ -124,7 +124,7 @@ export function openBoundSocket(
 /** The next connection that waits at a listening socket; undefined when none can be had. */
 export function acceptWaiting(listener: number): number | undefined {
   const fd = accept4(listener, null, null, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  // Whatever the error is, Node meets it again in its next turn and has its own way with it.
+  // On any error, Node gets it again in the next event loop iteration and handles it.
   return fd < 0 ? undefined : fd;
 }
 
@@ -147,7 +147,7 @@ function socketAddress(place: { address: string; port: number }): Buffer {
   const ip = parseIp(place.address);
   if (ip === undefined) {
     throw new LabError('LAB_SOCKET', `'${place.address}' is not an IP address`, {
-      next: 'give the source address in plain IPv4 or IPv6 form',
+      next: 'give an IPv4 or IPv6 address without a zone or prefix length',
     });
   }
   const buffer = Buffer.alloc(ip.version === 4 ? 16 : 28);
@@ -182,6 +182,6 @@ function inNamespace<T>(path: string, work: () => T): T {
 function check(result: number, what: string): number {
   if (result >= 0) return result;
   throw new LabError('LAB_SOCKET', `${what} failed with errno ${koffi.errno()}`, {
-    next: 'the lab needs root; see `errno -l` for the meaning of the number',
+    next: 'run it as root; `errno -l` lists the meanings of the numbers',
   });
 }

@@ -23,7 +23,7 @@ export async function processesByNamespace(
   return byPath;
 }
 
-/** It has ended meanwhile, or belongs to somebody whom not even root here may look at. */
+/** It has exited meanwhile, or not even root here may inspect it. */
 const NOT_OURS = ['ENOENT', 'ESRCH', 'EACCES'];
 
 /** Two paths lead to one namespace when these are equal; undefined for one of these errors. */

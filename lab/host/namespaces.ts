@@ -25,7 +25,7 @@ export function pathOfNamespace(fullName: string): string {
 
 /**
  * Runs lines of `ip -batch`, in the host's namespace or in one of the lab's: one process for all.
- * The version matters to rules only; addresses and routes tell their family by themselves.
+ * The version matters to rules only; the family of addresses and routes follows from their form.
  */
 export async function ipBatch(
   lines: readonly string[],
@@ -81,8 +81,8 @@ export async function killProcessesOf(...fullNames: readonly string[]): Promise<
 }
 
 /**
- * `ip netns add` makes the folder of namespaces a mount of its own the first time. When nobody's
- * namespace is left in it, that goes too; the next `ip netns add` makes it again.
+ * `ip netns add` makes the folder of namespaces a mount of its own the first time. When
+ * no namespace is left in it, it is unmounted too; the next `ip netns add` mounts it again.
  */
 export async function releaseNamespaceFolder(): Promise<void> {
   const left = await readdir(NAMESPACE_FOLDER).catch(() => ['absent']);

@@ -5,16 +5,20 @@ export interface PlantedText {
   readonly name: string;
   readonly replace: string;
   readonly by: string;
-  /** Where the text is written, for who finds that the program has changed. */
+  /** The file with the text, for the error if the program has changed. */
   readonly writtenIn: string;
 }
 
-/** The program with the fault in it. One that is not planted would be a fault that nobody can catch. */
+/** The program with the fault in it. Throws if it cannot be planted: no test could catch it. */
 export function plantText(program: string, { name, replace, by, writtenIn }: PlantedText): string {
   const [before, after, ...more] = program.split(replace);
   if (before !== undefined && after !== undefined && more.length === 0) return before + by + after;
   const count = program.split(replace).length - 1;
-  throw new LabError('LAB_USAGE', `${name}: the program has ${count} times: ${replace}`, {
-    next: `write into ${writtenIn} what src says now`,
-  });
+  throw new LabError(
+    'LAB_USAGE',
+    `${name}: the program has ${count} times, not once, the text to replace: ${replace}`,
+    {
+      next: `update the text in ${writtenIn} to what src contains now`,
+    },
+  );
 }

@@ -20,9 +20,9 @@ export interface Daemon {
   readonly logFile: string;
   /** The exit code or signal, once it has ended. */
   ended(): string | undefined;
-  /** Asks it to end, then insists. Resolves when it is gone. */
+  /** Sends SIGTERM, then SIGKILL. Resolves when it has exited. */
   stop(): Promise<void>;
-  /** Ends it without asking, as a crash would. Resolves when it is gone. */
+  /** Kills it, as a crash would. Resolves when it has exited. */
   kill(): Promise<void>;
   /** Starts it again with the same arguments, once it has ended. */
   startAgain(): void;
@@ -31,7 +31,7 @@ export interface Daemon {
 }
 
 const STOP_GRACE_MS = 5_000;
-/** The kernel ends it as soon as it gets a turn, which on a crowded machine may be late. */
+/** A killed process exits when it is next scheduled, which may be late on a busy machine. */
 const KILL_DEADLINE_MS = 30_000;
 
 export function startDaemon(options: DaemonOptions): Daemon {
@@ -63,7 +63,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
     startAgain: () => {
       if (!hasEnded()) {
         throw new LabError('LAB_USAGE', `${options.name} is still running`, {
-          next: 'end it first',
+          next: 'stop it first',
         });
       }
       running = spawnDetached(options);
@@ -97,7 +97,7 @@ function spawnDetached(options: DaemonOptions): DetachedProcess {
   const { pid } = child;
   if (pid === undefined) {
     throw new LabError('LAB_TOOL_MISSING', `cannot start ${options.name}: ${command}`, {
-      next: 'is util-linux (nsenter) installed?',
+      next: 'check that util-linux (nsenter) is installed',
     });
   }
   return { pid, ended: () => end };
@@ -109,7 +109,7 @@ export async function assertRunning(daemon: Daemon): Promise<void> {
   if (end === undefined) return;
   throw new LabError(
     'LAB_PROCESS_ENDED',
-    `${daemon.name} ended (${end}):\n${await tailOf(daemon.logFile)}`,
+    `${daemon.name} exited (${end}):\n${await tailOf(daemon.logFile)}`,
     { next: `read ${daemon.logFile}` },
   );
 }

@@ -49,7 +49,7 @@ export async function tryRun(
       stderr += text;
       options.onStderr?.(text);
     });
-    // A child that ends before it has read its input raises EPIPE here; its exit code tells why.
+    // A child that ends before it has read its input raises EPIPE here; its exit code says why.
     child.stdin.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') reject(error);
     });
@@ -72,8 +72,8 @@ export async function run(
   if (result.exitCode !== 0) {
     throw new LabError(
       'LAB_COMMAND_FAILED',
-      `${argv.join(' ')} ended with ${result.exitCode}: ${lastLines(result.stderr || result.stdout)}`,
-      { next: 'run the command by hand to see its whole output' },
+      `${argv.join(' ')} exited with code ${result.exitCode}: ${lastLines(result.stderr || result.stdout)}`,
+      { next: 'run the command by hand to see its full output' },
     );
   }
   return result.stdout;
@@ -92,8 +92,8 @@ function explainSpawnError(
   if (what.timedOut) {
     return new LabError(
       'LAB_COMMAND_TIMED_OUT',
-      `${argv.join(' ')} did not end within ${what.deadlineMs} ms`,
-      { next: 'look for a hung process or a machine that is too busy', cause: what.error },
+      `${argv.join(' ')} did not exit within ${what.deadlineMs} ms`,
+      { next: 'check for a hung process or an overloaded machine', cause: what.error },
     );
   }
   return what.error;

@@ -54,7 +54,7 @@ export function socketGroupFolder(lab: string): string {
   return join(rootFolder(), cgroupName({ lab, role: 'sockets' }));
 }
 
-/** Does something in another group of this process's own, and is back before anything else runs. */
+/** Moves this thread to a child cgroup, calls a synchronous function there, and moves back. */
 export function inGroup<T>(folder: string, work: () => T): T {
   enter(folder);
   try {

@@ -7,7 +7,7 @@ import { dialTcp, listenTcp } from './sockets.ts';
 const CLIENTS = 240;
 const HERE = '/proc/self/ns/net';
 
-/** Counts the turns of the event loop. */
+/** Counts the iterations of the event loop. */
 class Turns {
   count = 0;
 
@@ -19,7 +19,7 @@ class Turns {
   }
 }
 
-it('accepts all who wait in one turn, so that slow turns make nobody wait for his', async (test) => {
+it('accepts all waiting connections in one event loop iteration', async (test) => {
   const ended = new AbortController();
   const turns = new Turns();
   const turnsWithConnections = new Set<number>();
@@ -42,7 +42,7 @@ it('accepts all who wait in one turn, so that slow turns make nobody wait for hi
   });
   turns.watch(ended.signal);
   await all.promise;
-  // All have been sent off before the first turn; the one more is for a kernel that takes its time.
+  // All connect before the first iteration; one more is for a slow kernel.
   assert.ok(turnsWithConnections.size <= 2, `${turnsWithConnections.size} turns`);
 
   const answers = clients.map((client) => once(client, 'data'));

@@ -34,7 +34,7 @@ export function dialTcp(origin: Origin, to: Destination): net.Socket {
   });
 }
 
-/** A UDP socket connected from another namespace: refusals (ICMP) then arrive as `error`. */
+/** A UDP socket connected from another namespace: rejections (ICMP) then arrive as `error`. */
 export async function dialUdp(origin: Origin, to: Destination): Promise<dgram.Socket> {
   return await dialDatagrams(origin, to, 'udp');
 }
@@ -76,9 +76,9 @@ export interface ListenPlace {
 /**
  * A TCP server in another namespace.
  *
- * Node accepts one connection at a server in each turn of its loop, and one process is every pod and
- * every client: with 240 clients at one pod and turns of 42 ms on a busy machine, the last one would
- * be connected and wait for ten seconds. So all that wait are accepted along with the first.
+ * Node accepts one connection of a server in each event loop iteration, and one process is every pod
+ * and every client: with 240 clients of one pod and iterations of 42 ms on a busy machine, the last
+ * one would be connected and wait for ten seconds. So accept all waiting connections with the first.
  */
 export async function listenTcp(
   place: ListenPlace,
@@ -94,7 +94,7 @@ export async function listenTcp(
     }
   });
   const listening = once(server, 'listening');
-  // Node listens once more, with 511 if it is not told.
+  // Node calls listen(2) again, with a backlog of 511 by default.
   server.listen({ fd: listener }, LISTEN_BACKLOG);
   await listening;
   return server;

@@ -8,13 +8,13 @@ describe('quartilesOf()', () => {
     assert.equal(quartilesOf([4, 1, 2, 3]).median, 2.5);
   });
 
-  it('tells where the middle half is', () => {
+  it('gives the bounds of the middle half', () => {
     const { p25, p75, count } = quartilesOf([5, 4, 3, 2, 1]);
     assert.deepEqual([p25, p75, count], [2, 4, 5]);
     assert.equal(quartilesText(quartilesOf([5, 4, 3, 2, 1]), 1), '3.0 (2.0 to 4.0)');
   });
 
-  it('refuses to make something of nothing', () => {
+  it('throws without values', () => {
     assert.throws(() => quartilesOf([]), TypeError);
   });
 });

@@ -8,7 +8,7 @@ export interface Quartiles {
 
 /** Of at least one value. */
 export function quartilesOf(values: readonly number[]): Quartiles {
-  if (values.length === 0) throw new TypeError('no values to take a median of');
+  if (values.length === 0) throw new TypeError('cannot take the median of no values');
   return {
     count: values.length,
     median: median(values),
@@ -23,7 +23,7 @@ export function quartilesText({ median, p25, p75 }: Quartiles, digits = 0): stri
   return `${middle} (${low} to ${high})`;
 }
 
-/** Of all values, where a share of them is no larger. */
+/** The value that a share of all values does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -14,7 +14,7 @@ const DEFAULT_INTERVAL_MS = 50;
 
 /**
  * Asks again until the answer is neither false nor undefined. Waits for a condition, never for a
- * time: the interval only says how often to look.
+ * time: the interval is only that of the polls.
  */
 export async function until<T>(
   ask: () => T | undefined | false | Promise<T | undefined | false>,
@@ -28,7 +28,7 @@ export async function until<T>(
     if (performance.now() >= giveUpAt) {
       throw new LabError(
         'LAB_DEADLINE',
-        `gave up waiting for ${options.what} after ${options.deadlineMs} ms`,
+        `timed out waiting for ${options.what} after ${options.deadlineMs} ms`,
         { next: 'read the logs of the lab (`npm run lab -- status` names the folder)' },
       );
     }

@@ -36,7 +36,7 @@ export async function registerNode(api: ApiClient, index: number): Promise<void>
   await api.patch(`${paths.node(name)}/status`, { status });
 }
 
-/** Takes the zone's label away and puts it back: an event for whoever missed the first one. */
+/** Deletes the zone's label and adds it again: an event for a proxy that missed the first one. */
 export async function retellZone(api: ApiClient, index: number): Promise<void> {
   for (const zone of [null, zoneOf(index)]) await tellZone(api, index, zone);
 }

@@ -174,7 +174,7 @@ export class PodRunner implements AsyncDisposable {
     if (moreAddresses === undefined) return undefined;
     const block = this.#nextBlock.get(nodeIndex) ?? 0;
     if (moreAddresses > BLOCK_SIZE || block >= BLOCKS_PER_NODE) {
-      throw new LabError('LAB_USAGE', `no room for ${moreAddresses} addresses on a node`, {
+      throw new LabError('LAB_USAGE', `cannot give a pod ${moreAddresses} more addresses`, {
         next: `ask for at most ${BLOCK_SIZE}, for at most ${BLOCKS_PER_NODE} pods of a node`,
       });
     }
@@ -231,7 +231,7 @@ function hostnameOf(spec: PodSpec, place: Place): NetexecOptions['hostname'] {
   };
 }
 
-/** netexec tells its host name, so each pod gets a UTS namespace with its own. */
+/** netexec answers with its host name, so each pod gets a UTS namespace with its own. */
 function agnhostArguments(spec: PodSpec, agnhost: string): [string, ...string[]] {
   const portOf = (protocol: string): number =>
     spec.ports.find((port) => port.protocol === protocol)?.port ?? -1;

@@ -9,14 +9,13 @@ export interface EtcdWrite {
   readonly objects: Iterable<StoredObject>;
   readonly onProgress: (written: number) => void;
   /**
-   * What is written in one transaction has one revision. A watch that ends between two objects of
-   * the same cannot be resumed without loss, so whoever lets somebody watch has to say 1, as the
-   * API server does.
+   * All objects of a transaction have one revision. A watch that ends between two of them cannot be
+   * resumed without loss: set 1, as the API server does, if a client watches meanwhile.
    */
   readonly objectsPerTransaction?: number;
 }
 
-/** Puts objects into etcd through its JSON gateway, many to a transaction. */
+/** Writes objects to etcd through its JSON gateway, many per transaction. */
 export async function writeToEtcd(write: EtcdWrite): Promise<number> {
   const agent = new EtcdAgent(write.namespacePath);
   const batches = inBatches(write.objects, write.objectsPerTransaction ?? OBJECTS_PER_TRANSACTION);

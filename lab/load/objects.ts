@@ -12,7 +12,7 @@ export interface StoredObject {
   readonly value: object;
 }
 
-/** Controllers look for slices namespace by namespace: all in one would cost them the square. */
+/** Controllers list slices per namespace: with all in one, their cost would be quadratic. */
 const SERVICES_PER_NAMESPACE = 100;
 /** The size up to which the endpoint slice controller fills a slice. */
 const ENDPOINTS_PER_SLICE = 100;

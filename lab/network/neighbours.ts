@@ -1,10 +1,10 @@
 import { type AddressPair, FAMILIES } from './plan.ts';
 
 /**
- * The kernel's table of neighbours has 1024 places in each family for all namespaces of the machine
- * together, which the pods of a few labs fill. Then whoever asks for one more neighbour loses its
- * packets, and a proxy that did everything right looks as if it had not. Permanent entries take no
- * place and ask nobody, so everyone in a lab who is sent packets again and again has one.
+ * The kernel's neighbour table has 1024 entries per family for all network namespaces of the machine
+ * together, and the pods of a few labs fill it. Packets to one more neighbour are then dropped, and a
+ * correct proxy looks faulty. Permanent entries do not count and need no resolution, so every host of
+ * a lab that often receives packets has one.
  */
 export interface Neighbour {
   readonly address: AddressPair;

@@ -4,7 +4,7 @@
  *   fabric    172.30.0.1      fd00:30::1       router, control plane, capture point
  *   nodeN     172.30.1.N      fd00:30::1:N     pods 10.(128+N).0.0/16, fd00:128:N::/64
  *             172.31.1.N      fd00:31::1:N     its second uplink, in the network of that name
- *   client    172.30.2.N      fd00:30::2:N     asks through nodeN; 172.30.2.254 through nobody
+ *   client    172.30.2.N      fd00:30::2:N     connects through nodeN; 172.30.2.254 through no node
  *   machine   172.30.3.N      fd00:30::3:N     the same, and has routes to the pods
  *   services  10.96.0.0/12    fd00:96::/108    what the API server allocates from
  *   external  198.18.0.0/15   fd00:18::/64     external and load-balancer addresses
@@ -23,7 +23,7 @@ export const MAX_NODES = 100;
 
 export const LAN_PREFIX = { ipv4: 16, ipv6: 64 } as const;
 export const FABRIC: AddressPair = { ipv4: '172.30.0.1', ipv6: 'fd00:30::1' };
-/** Of the second LAN, in networks that have one. */
+/** The second LAN, in networks that have one. */
 export const SECOND_FABRIC: AddressPair = { ipv4: '172.31.0.1', ipv6: 'fd00:31::1' };
 export const CLUSTER_CIDR: AddressPair = { ipv4: '10.128.0.0/9', ipv6: 'fd00:128::/32' };
 export const SERVICE_CIDR: AddressPair = { ipv4: '10.96.0.0/12', ipv6: 'fd00:96::/108' };

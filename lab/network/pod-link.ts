@@ -115,7 +115,7 @@ function podSide(link: PodLink): string[] {
   ];
 }
 
-/** The gateway and the pods of the same node, there already or not: an address tells its MAC. */
+/** The gateway and the pods of the same node, existing or not: the MAC follows from the address. */
 function onTheBridge({ nodeIndex, address }: PodLink): Neighbour[] {
   return Array.from({ length: KNOWN_ON_A_BRIDGE }, (_, i) => podAddress(nodeIndex, i + 1))
     .filter(({ ipv4 }) => ipv4 !== address.ipv4)

@@ -70,7 +70,7 @@ async function prepareHost(path: string): Promise<void> {
     'net.ipv6.conf.default.accept_dad=0',
     'net.ipv4.conf.all.rp_filter=0',
     'net.ipv4.conf.default.rp_filter=0',
-    // A node that sends a packet out where it came in would tell the client of a shortcut past it.
+    // A node that forwards a packet back out of its ingress interface would send an ICMP redirect.
     'net.ipv4.conf.all.send_redirects=0',
     'net.ipv4.conf.default.send_redirects=0',
     'net.ipv4.conf.all.accept_redirects=0',

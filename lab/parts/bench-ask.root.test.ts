@@ -65,19 +65,19 @@ describe('bench ask', () => {
   });
 
   for (const mode of ['connect', 'request', 'datagram']) {
-    it(`gives two addresses as many turns, and counts each: ${mode}`, async () => {
+    it(`loads two addresses in equally many slices, and counts each: ${mode}`, async () => {
       // Datagrams are answered from the first address, whichever was asked.
       const address = mode === 'datagram' ? '127.0.0.1' : '127.0.0.2';
       const { to, beside } = await asked([`--beside=${address}:9000`, `--pairs=${PAIRS}`], mode);
       for (const { slices } of [to, beside]) {
         assert.equal(slices.length, PAIRS);
-        // Not of every turn: one of 5 ms may pass while the process waits for a CPU.
+        // Not in every slice: one of 5 ms may pass while the process waits for a CPU.
         assert.ok(slices.some(({ count, cpuSeconds }) => count > 0 && cpuSeconds > 0));
       }
     });
   }
 
-  it('counts the CPU time of those who work for it', async () => {
+  it('counts the CPU time of the processes that work for it', async () => {
     const flags = ['--beside=127.0.0.2:9000', '--pairs=40'];
     const costOf = ({ to: { slices } }: Asked): number => {
       const sum = (of: (slice: Side['slices'][number]) => number): number =>
@@ -95,7 +95,7 @@ describe('bench ask', () => {
     assert.match(stderr, /127\.0\.0\.2:9999: connection refused/);
   });
 
-  it('fails when there is nobody of that number to count', async () => {
+  it('fails when the process to count does not exist', async () => {
     const { exitCode } = await ask(['--beside=127.0.0.2:9000', '--count-cpu-of=4194304']);
     assert.equal(exitCode, 1);
   });

@@ -21,7 +21,7 @@ export interface ProxyPlace {
   /** A folder of this node's own. */
   readonly folder: string;
   readonly settings: ProxySettings;
-  /** Of a variant that serves sockets: whose sockets, and where its programs are kept. */
+  /** For a variant with socket hooks: the cgroup of the sockets, and the folder of its programs. */
   readonly sockets?: SocketPlace | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Allowance {
   readonly reason: string;
 }
 
-/** A proxy that the lab can run on its nodes and the judge can judge. */
+/** A proxy that the lab can run on its nodes and the conformance suite can test. */
 export interface ProxyVariant {
   readonly name: string;
   readonly description: string;
@@ -54,9 +54,9 @@ export interface ProxyVariant {
    * and its rounds of the barrier are held to those of a bare watcher.
    */
   readonly lateness?: Allowance;
-  /** Of a kube-proxy before the reference. */
+  /** Version of a kube-proxy older than the reference. */
   readonly version?: ApiVersion;
-  /** It may overlook the zone of its node while it starts, and has to be told again. */
+  /** It may miss the zone of its node at its start, and needs the event again. */
   readonly mayMissZoneAtStart?: boolean;
   /** It acts on sockets, not packets: those of each node are made in a control group of its own. */
   readonly servesSockets?: boolean;

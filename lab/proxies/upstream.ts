@@ -17,7 +17,7 @@ interface UpstreamOptions {
   readonly isEarlier?: boolean;
 }
 
-/** Of each mode: the three share the loop that writes. */
+/** The same in each mode: the three share the sync loop. */
 const LATENESS: Allowance = {
   withinMs: 10_000,
   reason:
@@ -37,9 +37,9 @@ function upstream(options: UpstreamOptions): ProxyVariant {
     ...title(options),
     lateness: LATENESS,
     iptables: options.iptables,
-    // kube-proxy, v1.37.1 as v1.36.4, asks for the Node's events before it says who wants to hear of zones; an
-    // event that arrives in between is remembered as told, and the hints of endpoints are ignored
-    // until the label changes. About one start in twenty on a busy machine.
+    // kube-proxy (v1.37.1, v1.36.4) starts its Node informer before it registers the handler for zones.
+    // An event in between is lost, and it ignores topology hints until the label changes: about one
+    // start in twenty on a busy machine.
     mayMissZoneAtStart: true,
     async prepare(place) {
       const configFile = join(place.folder, 'kube-proxy.json');

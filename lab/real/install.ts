@@ -26,7 +26,7 @@ export interface Target {
   readonly parts: Parts;
   readonly credentials: Credentials;
   readonly api: ApiClient;
-  /** Where the control plane is, and whoever talks to it. */
+  /** Network namespace of the control plane and its clients. */
   readonly fabricPath: string;
 }
 

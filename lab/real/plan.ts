@@ -1,4 +1,4 @@
-/** The address that every pod asks for names; kubelets tell it to them. */
+/** The DNS server of every pod; kubelets configure it. */
 export const DNS_ADDRESS = '10.96.0.10';
 export const DNS_DOMAIN = 'cluster.local';
 

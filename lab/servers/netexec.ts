@@ -20,8 +20,8 @@ export interface NetexecOptions {
 type Hostname = NetexecOptions['hostname'];
 
 /**
- * The part of upstream's `agnhost netexec` that a proxy is judged by, for labs with hundreds of
- * pods: who answered (`/hostname`) and which address the question came from (`/clientip`), over
+ * The part of upstream's `agnhost netexec` that tests of a proxy need, for labs with hundreds of
+ * pods: the name of the pod (`/hostname`) and the source address of the request (`/clientip`), over
  * HTTP with kept connections and as bare words over UDP, and an echo of any size. All pods share this
  * one process.
  */

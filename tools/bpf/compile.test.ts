@@ -54,7 +54,7 @@ test('compiled once; again when a header changed', async () => {
   assert.equal((await build(folder)).cached, false);
 });
 
-test('what the compiler says is passed on, and nothing half made is left', async () => {
+test('passes on the message of the compiler, and leaves no partial output', async () => {
   await writeFile(join(folder, 'one.bpf.c'), 'int broken(\n');
   await assert.rejects(build(folder), (error) => {
     return error instanceof CompileError && error.message.includes('one.bpf.c:1');

@@ -19,7 +19,7 @@ export interface Compilation {
   readonly root: string;
   readonly source: string;
   readonly folder: string;
-  /** Of which processor of the kernel's, as clang calls them. */
+  /** Version of the eBPF instruction set, for clang's -mcpu. */
   readonly cpu: string;
   readonly signal: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface Compilation {
 /** 32-bit operations: shorter code that is verified sooner. Linux 5.1. */
 export const USUAL_CPU = 'v3';
 
-/** The message is for the person who wrote the source, or who lacks the compiler. */
+/** A compiler error, or a missing compiler; the message is for the developer. */
 export class CompileError extends Error {
   override readonly name = 'CompileError';
 }
@@ -84,7 +84,7 @@ function flags({ root, cpu }: Compilation): string[] {
   ];
 }
 
-/** Of everything that goes into the object: the text after all headers, the compiler, its flags. */
+/** Hash of everything that goes into the object: preprocessed source, compiler, flags. */
 async function sumOf(what: Compilation): Promise<string> {
   const given = flags(what);
   const text = await run(what, COMPILER, [...given, '-E', sourceOf(what)]);

@@ -19,7 +19,7 @@ export function partsToRun(parts: readonly Part[], { only, earlier }: Wishes): P
   const unknown = only.filter((name) => !runnable.some((part) => part.name === name));
   if (unknown.length > 0) {
     const names = runnable.map(({ name }) => name).join(', ');
-    throw new UsageError(`no part is named ${unknown.join(', ')}; there are: ${names}`);
+    throw new UsageError(`no part is named ${unknown.join(', ')}; choose from: ${names}`);
   }
   const hasPassed = new Set(
     earlier.filter(({ failure }) => failure === undefined).map(({ name }) => name),

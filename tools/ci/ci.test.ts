@@ -122,7 +122,7 @@ describe('the runner', () => {
     await gone(Number(await readFile(join(folder, 'hanging'), 'utf8')));
   });
 
-  it('goes on after failures by night, and names the first of them last', async () => {
+  it('continues after failures in nightly, and names the first of them last', async () => {
     const { code, lines, last } = await run([FAILS, LATE, FINE], 'nightly');
     assert.equal(code, 1);
     assert.ok(!lines.includes('all is well'), 'what parts print is in their logs');
@@ -153,13 +153,13 @@ describe('the runner', () => {
     assert.equal((await summary('nightly')).parts.length, 3);
   });
 
-  it('runs only the parts asked for, and refuses a name that is none', async () => {
+  it('runs only the requested parts, and rejects an unknown name', async () => {
     const { lines } = await run([FINE, FAILS], 'nightly', '--only', 'fine');
     assert.deepEqual(lines.filter((line) => line.startsWith('===== ')).length, 2);
     assert.equal((await run([FINE], 'nightly', '--only', 'fin')).code, 2);
   });
 
-  it('judges by the parts asked for alone, whatever the record has of others', async () => {
+  it('passes or fails by the requested parts alone, whatever the record has of others', async () => {
     await run([FINE, FAILS], 'nightly');
     const { code, last } = await run([FINE, FAILS], 'nightly', '--only', 'fine');
     assert.equal(code, 0);
@@ -167,7 +167,7 @@ describe('the runner', () => {
     assert.equal((await summary('nightly')).failed, 'fails');
   });
 
-  it('judges what the script has done before by its budget', async () => {
+  it('checks parts that the script has done before against their budgets', async () => {
     const { command: _, ...before } = planted('npm-packages', 'true', 40);
     assert.equal((await run([before, FINE], 'run', '--spent', 'npm-packages=40')).code, 0);
     const { code, last } = await run([before, FINE], 'run', '--spent', 'npm-packages=41');

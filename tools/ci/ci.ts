@@ -25,7 +25,7 @@ export interface Site {
   readonly limits?: Limits;
 }
 
-/** Runs a plan, or tells of one. Resolves with the exit code. */
+/** Runs a plan, or prints one. Resolves with the exit code. */
 export async function ci(args: readonly string[], site: Site): Promise<number> {
   try {
     const options = parseOptions(args);
@@ -128,7 +128,7 @@ async function tell(record: PlanRecord, options: Options, parts: readonly Part[]
   return firstFailure(summary) === undefined ? 0 : EXIT_FAILED;
 }
 
-/** Whoever asks for some parts is told of these; the record keeps the others. */
+/** With --only, the report has only these parts; the record keeps the others. */
 function narrowed(summary: Summary, only: readonly string[]): Summary {
   if (only.length === 0) return summary;
   const results = summary.results.filter(({ name }) => only.includes(name));
@@ -145,7 +145,7 @@ function interruption({ plan }: Options): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      console.error(`\n${signal}: ending the part that runs; it removes what it made`);
+      console.error(`\n${signal}: stopping the running part; it removes its labs first`);
       controller.abort(`interrupted by ${signal}`);
     });
   }

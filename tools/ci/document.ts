@@ -8,6 +8,9 @@ export async function updateSection(file: string, section: string, body: string)
   const text = await readFile(file, 'utf8');
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new UsageError(`${file} has no lines ${begin} and ${end}`);
+  if (from < 0 || to < from)
+    throw new UsageError(
+      `${file} has no lines ${begin} and ${end}: add them where the table belongs`,
+    );
   await writeFile(file, `${text.slice(0, from + begin.length)}\n${body}\n${text.slice(to)}`);
 }

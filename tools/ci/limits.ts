@@ -15,5 +15,5 @@ export const DEADLINES: Readonly<Record<Plan, number>> = {
 /** A part is ended when it has taken this many times its budget: it hangs. */
 export const HANG_FACTOR = 1.5;
 
-/** What a part that was told to end has to remove its labs, before it is killed. */
+/** Time for a stopped part to remove its labs before it is killed. */
 export const GRACE_SECONDS = 45;

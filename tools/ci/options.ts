@@ -19,16 +19,17 @@ export interface Options {
 
 export const HELP = `usage: .ci/run | .ci/nightly | npm run ci -- run|nightly, with
   --list          print the parts and their budgets, and run none
-  --only NAME     only this part; several with commas between them
-  --resume        skip what has passed already, of the same commit
-  --keep-going    go on after a failure (nightly always does)
-  --report        run nothing: print the table of what has been run
+  --only NAME     only this part, or several separated by commas
+  --resume        skip parts that have passed for the same commit
+  --keep-going    continue after a failure (nightly always does)
+  --report        print the table of the last results, and run nothing
   --docs FILE     write the table of the parts into a document, between its marks`;
 
 export function parseOptions(args: readonly string[]): Options {
   const { values, positionals } = parse(args);
   const [plan, ...others] = positionals;
-  if (!isPlan(plan) || others.length > 0) throw new UsageError(`which plan?\n${HELP}`);
+  if (!isPlan(plan) || others.length > 0)
+    throw new UsageError(`name one plan, run or nightly\n${HELP}`);
   const only = (values.only ?? []).flatMap((names) => names.split(','));
   return {
     plan,

@@ -60,7 +60,7 @@ describe('the table of parts', () => {
     assert.ok(seen > 10, `only ${seen} parts were seen`);
   });
 
-  it('runs by night what every landing runs, or something larger under the same first word', () => {
+  it('runs in nightly what .ci/run runs, or a larger part under the same first word', () => {
     const firstWord = ({ name }: Part): string =>
       name.split('-')[0]?.replace('differing', 'conformance') ?? '';
     const nightly = new Set(partsOf('nightly', PARTS).map(firstWord));

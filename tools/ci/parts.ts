@@ -71,7 +71,7 @@ export const PARTS: readonly Part[] = [
 /** The first two are done by the script before there is a Node to run this. */
 function preparation(): Part[] {
   const labParts = {
-    about: 'etcd, Kubernetes and all else that Go builds',
+    about: 'build etcd, Kubernetes and the other Go programs',
     budget: { cached: 5, cold: 1_500 },
   };
   const build = (...also: string[]): [string, ...string[]] =>
@@ -178,7 +178,7 @@ function conformanceByNight(): Part[] {
     ...others.map((proxy) => conformance(proxy, NIGHTLY)),
     ...['vxlan', 'docker', 'pod-policy', 'two-uplinks'].map((network) =>
       part(`conformance-${network}`, {
-        about: `every scenario, of ${FIRST_PROXY} on the network ${network}`,
+        about: `every scenario, with ${FIRST_PROXY} on the network ${network}`,
         command: npm('conformance', ...OF_FIRST_PROXY, '--network', network),
         plans: NIGHTLY,
         seconds: 240,
@@ -196,7 +196,7 @@ function versionSkew(): Part[] {
       seconds: 300,
     }),
     part('tests-by-night', {
-      about: 'tests that take minutes: an API server upgraded under the proxy, modes outside',
+      about: 'tests that take minutes: an API server upgrade, modes outside of a cluster',
       command: ['npm', 'test', '--', '.nightly.'],
       plans: NIGHTLY,
       seconds: 400,
@@ -207,7 +207,7 @@ function versionSkew(): Part[] {
 function conformance(proxy: ProxyBudget, plans: readonly Plan[]): Part {
   const { name, conformance: seconds } = proxy;
   return part(`conformance-${short(name)}`, {
-    about: `every scenario, of ${name}`,
+    about: `every scenario, with ${name}`,
     command: npm('conformance', '--proxy', name),
     plans,
     seconds,
@@ -217,7 +217,7 @@ function conformance(proxy: ProxyBudget, plans: readonly Plan[]): Part {
 function sabotages(): Part[] {
   const all = withBudget('sabotage').map(({ name, seconds }) =>
     part(`sabotage-${short(name)}`, {
-      about: `every fault planted behind ${name} is noticed`,
+      about: `every fault planted behind ${name} is detected`,
       command: npm('conformance', '--sabotage', '--proxy', name),
       plans: NIGHTLY,
       seconds,
@@ -225,7 +225,7 @@ function sabotages(): Part[] {
   );
   return [
     part('sabotage', {
-      about: `some faults planted behind ${FIRST_PROXY} are noticed`,
+      about: `some faults planted behind ${FIRST_PROXY} are detected`,
       command: npm('conformance', '--sabotage', ...OF_FIRST_PROXY, '--only', SOME_SABOTAGES),
       plans: RUN,
       seconds: 60,
@@ -237,7 +237,7 @@ function sabotages(): Part[] {
 function faults(): Part[] {
   const all = withBudget('faults').map(({ name, seconds }) =>
     part(`faults-${short(name)}`, {
-      about: `every fault, of ${name}`,
+      about: `every fault, with ${name}`,
       command: npm('break', 'faults', '--proxy', name),
       plans: NIGHTLY,
       seconds,
@@ -245,13 +245,13 @@ function faults(): Part[] {
   );
   return [
     part('faults', {
-      about: `a quick fault of each kind, of ${FIRST_PROXY}`,
+      about: `a quick fault of each kind, with ${FIRST_PROXY}`,
       command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
       seconds: 45,
     }),
     part('faults-programs', {
-      about: `programs replaced under connections, of ${PROXY_WITH_PROGRAMS}`,
+      about: `eBPF programs replaced under connections, with ${PROXY_WITH_PROGRAMS}`,
       command: npm(
         'break',
         'faults',
@@ -288,19 +288,19 @@ function iptables(): Part[] {
       seconds: 700,
     }),
     part('config-equality', {
-      about: "small configuration files, read as kube-proxy's own program reads them",
+      about: 'small configuration files, read the same way as by kube-proxy',
       command: npm('compare', 'config'),
       plans: NIGHTLY,
       seconds: 60,
     }),
     part('iptables-drift', {
-      about: 'external changes of the chains are undone',
+      about: 'external changes of the iptables chains are repaired',
       command: npm('break', 'drift'),
       plans: NIGHTLY,
       seconds: 400,
     }),
     part('takeover', {
-      about: 'from each proxy to each other under connections',
+      about: 'each proxy replaced with each other, under connections',
       command: npm('compare', 'takeover'),
       plans: NIGHTLY,
       seconds: 600,
@@ -335,7 +335,7 @@ function costs(): Part[] {
       seconds: 145,
     }),
     part('bench-shapes', {
-      about: 'one large object: memory of the kernel, and one change',
+      about: 'one large object: kernel memory, and one change',
       command: npm('bench', 'shapes', '--ci'),
       plans: BOTH,
       seconds: 45,
@@ -364,7 +364,7 @@ function costs(): Part[] {
 function realNodes(): Part[] {
   const e2e = withBudget('e2e').map(({ name, seconds }) =>
     part(`e2e-${short(name)}`, {
-      about: `upstream's end-to-end specs on real nodes, of ${name}`,
+      about: `upstream's end-to-end specs on real nodes, with ${name}`,
       command: npm('e2e', '--proxy', name),
       plans: NIGHTLY,
       seconds,
@@ -373,7 +373,7 @@ function realNodes(): Part[] {
   return [
     ...e2e,
     part('e2e-sabotage', {
-      about: 'the end-to-end specs notice planted faults',
+      about: 'the end-to-end specs detect planted faults',
       command: npm('e2e', '--sabotage', ...OF_FIRST_PROXY),
       plans: NIGHTLY,
       seconds: 900,

@@ -35,7 +35,7 @@ describe('programOf', () => {
     assert.deepEqual(programOf(['sh', '-c', 'true'], AROUND).argv, ['sh', '-c', 'true']);
   });
 
-  it('refuses a script that another program would run', () => {
+  it('rejects a script that another program would run', () => {
     assert.throws(() => programOf(['npm', 'run', '-s', 'lint'], AROUND), TypeError);
   });
 });

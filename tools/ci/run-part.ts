@@ -25,7 +25,7 @@ export interface PartEnd {
 const OUTPUT_DEADLINE_MS = 2_000;
 
 /**
- * Runs one command in a process group of its own, to its end or until it is told to. It never
+ * Runs one command in a process group of its own, to its end or until it is stopped. It never
  * throws for what the command does.
  */
 export async function runPart(run: PartRun): Promise<PartEnd> {

@@ -17,7 +17,7 @@ export interface PlanRun {
   readonly folder: string;
   readonly programOf: (command: readonly [string, ...string[]]) => Program;
   readonly logFolder: string;
-  /** Where the output of the parts goes; nowhere but into their logs when not given. */
+  /** Where the output of the parts goes; only to their logs if not given. */
   readonly show?: NodeJS.WritableStream | undefined;
   /** Aborted by a person, or by the deadline of the plan. */
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
-/** Of a line of /proc/stat: its name, then user, nice, system, idle, and three more. */
+/** Fields before steal in a line of /proc/stat: its name, user, nice, system, idle and three more. */
 const STEAL_FIELD = 8;
 
 /** Seconds that the host has taken from this machine since its start: the mean of its processors. */

@@ -21,7 +21,7 @@ export async function coldParts(parts: readonly Part[], place: Place): Promise<s
   return (await output([...builder.command, '--missing'], place)) === '' ? [] : [builder.name];
 }
 
-/** What a failed run left would take memory from the next one. Only where nobody else has labs. */
+/** Labs of a failed run would take memory from the next one. Only for machines without other labs. */
 export async function removeLabs(root: string): Promise<void> {
   const { ok, output: text } = await runCommand({
     program: 'npm',
@@ -30,7 +30,7 @@ export async function removeLabs(root: string): Promise<void> {
     timeoutMs: REMOVAL_TIMEOUT_MS,
     signal: new AbortController().signal,
   });
-  if (!ok) console.error(`labs are left on this machine:\n${text}`);
+  if (!ok) console.error(`cannot remove the labs of this machine:\n${text}`);
 }
 
 /** The trimmed output of a command; undefined when it fails. */

@@ -39,7 +39,7 @@ describe('runCommand', () => {
     assert.match(output, /stopped: TimeoutError/);
   });
 
-  it('ends a program, and what the program started, when told to stop', {
+  it('stops a program, and what the program started, when aborted', {
     timeout: 10_000,
   }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'fairlead-run-'));

@@ -20,7 +20,7 @@ for (const { file, line, text, word, instead } of unclear) {
 }
 if (!process.argv.includes('--check')) console.log(texts.map(formatErrorText).join('\n\n'));
 if (texts.length === 0) {
-  console.error(`No error texts below ${root}: a check that sees nothing must not pass.`);
+  console.error(`No error texts below ${root}: a check that reads nothing must not pass.`);
 }
 if (unclear.length > 0 || texts.length === 0) process.exitCode = 1;
 else if (process.argv.includes('--check')) console.log(`${texts.length} error texts.`);

@@ -15,7 +15,7 @@ export interface ImageParts {
 
 export interface ImageArchive {
   readonly bytes: Buffer;
-  /** Of the manifest, by which registries know the image. */
+  /** Digest of the manifest, by which registries identify the image. */
   readonly digest: string;
   readonly layers: readonly { readonly bytes: number; readonly compressedBytes: number }[];
 }
@@ -31,7 +31,7 @@ interface Blob {
 
 interface Layer {
   readonly blob: Blob;
-  /** Of the layer before it was compressed, by which runtimes know it. */
+  /** Digest of the uncompressed layer, by which runtimes identify it. */
   readonly diffId: string;
   readonly bytes: number;
 }
@@ -80,7 +80,7 @@ function index({ name, architecture }: ImageParts, manifest: Blob): object {
         mediaType: `${OCI}.manifest.v1+json`,
         ...descriptor(manifest),
         platform: { architecture, os: 'linux' },
-        // The first is what containerd calls it, the second what everybody else does.
+        // The first is containerd's annotation, the second the one of the OCI specification.
         annotations: {
           'io.containerd.image.name': name,
           'org.opencontainers.image.ref.name': name.slice(name.lastIndexOf(':') + 1),

@@ -106,8 +106,8 @@ export async function readContents(
 
 /**
  * Names for user 0, and the order in which a host name in a kubeconfig is looked up. No certificates:
- * a kubeconfig brings its own, and Node has the public ones built in. The folders are where things
- * are mounted; on a root that cannot be written to nobody can make them later.
+ * a kubeconfig brings its own, and Node has the public ones built in. The folders are mount
+ * points, which cannot be created later on a read-only root.
  */
 const SYSTEM_FILES: readonly Entry[] = [
   text('etc/passwd', 'root:x:0:0:root:/:/usr/sbin/nologin\n'),

@@ -13,7 +13,7 @@ const COMMON_LICENSE = /\/usr\/share\/common-licenses\/[A-Za-z]+(?:-[0-9]+(?:\.[
 export interface DebianFiles {
   /** What goes with the files that were given. */
   readonly files: readonly FileEntry[];
-  /** Of all of them. */
+  /** The origins of all of them. */
   readonly origins: readonly Origin[];
 }
 
@@ -76,7 +76,7 @@ function ownerOf(path: string, owners: ReadonlyMap<string, string>): string {
   if (owner !== undefined) return owner;
   throw new ImageError(
     'IMAGE_PACKAGE_UNKNOWN',
-    `${path} is of no Debian package, so nobody can say under which licence it is`,
+    `${path} belongs to no Debian package, so its licence is unknown`,
     'make the image on Debian 12, or with deploy/Dockerfile',
   );
 }

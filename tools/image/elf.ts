@@ -30,7 +30,7 @@ export function readLinkage(elf: Buffer, name: string): Linkage {
     throw new ImageError(
       'IMAGE_NOT_ELF',
       `${name} is not a 64-bit little-endian ELF file`,
-      'an image can be made on x64 and arm64',
+      'make the image on x64 or arm64',
     );
   }
   const all = segments(elf);

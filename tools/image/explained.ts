@@ -4,7 +4,7 @@ import { ImageError } from './image-error.ts';
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** Does it; an error that is meant for the person who asked is told without a stack. */
+/** Runs the work; prints an error for the user without its stack. */
 export async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -17,7 +17,7 @@ const PROGRAM_FOLDER = 'usr/local/bin';
 
 /**
  * What `mode: iptables` starts, and `cleanup` for what such a mode has left. All extensions, not only
- * those that Fairlead writes: to read a table the program needs those of everybody's rules in it.
+ * those that Fairlead writes: to read a table the program needs those of all rules in it.
  */
 export async function readIptables(machine: Machine): Promise<Iptables> {
   const extensions = machine.libraryFolders
@@ -27,7 +27,7 @@ export async function readIptables(machine: Machine): Promise<Iptables> {
   if (extensions === undefined || !PROGRAMS.every((path) => existsSync(path))) {
     throw new ImageError(
       'IMAGE_IPTABLES_MISSING',
-      'iptables is not on this machine, with both of its backends',
+      'iptables is not installed with both of its backends',
       'install it: apt-get install iptables',
     );
   }
@@ -42,7 +42,7 @@ export async function readIptables(machine: Machine): Promise<Iptables> {
   };
 }
 
-/** The programs look for extensions where they were built to; they themselves may be anywhere. */
+/** The programs load extensions from a compiled-in path; they themselves may be anywhere. */
 function inImage(path: string): Omit<FileEntry, 'bytes'> {
   const isProgram = PROGRAMS.includes(path);
   return {

@@ -41,13 +41,17 @@ function readWishes(args: string[]): Wishes {
   const options = { out: text, tag: text, tree: text, program: text, pin: flag, unpinned: flag };
   const { values } = parseArgs({ args, options });
   if (values.tree !== undefined && (values.out ?? values.tag) !== undefined) {
-    const next = 'a folder has no name and no file: leave --out and --tag away';
-    throw new ImageError('IMAGE_USAGE', '--tree stands alone', next);
+    const next = 'omit --out and --tag: they are for an archive, not for a folder';
+    throw new ImageError('IMAGE_USAGE', '--tree cannot be combined with --out or --tag', next);
   }
   const { out, tag, tree, program, pin, unpinned } = values;
   if (unpinned && (tree !== undefined || !IN_NO_REGISTRY.test(tag ?? UNTOLD))) {
-    const next = 'make it of the pinned bytes, or call it localhost/NAME:TAG';
-    throw new ImageError('IMAGE_USAGE', '--unpinned is for trying, not for a registry', next);
+    const next = 'omit --unpinned, or name the image localhost/NAME:TAG';
+    throw new ImageError(
+      'IMAGE_USAGE',
+      '--unpinned is allowed only for images of localhost/',
+      next,
+    );
   }
   return { out, tag, tree, program, pin, unpinned };
 }

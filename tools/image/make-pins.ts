@@ -11,7 +11,7 @@ const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
  * Pins for what is here. Those of npm are read from a new install, for each machine that there is an
- * image for: npm has just compared it with package-lock.json, which nobody can say of node_modules.
+ * image for: npm has just compared it with package-lock.json, unlike node_modules.
  * Those of Debian are of this machine, and those of other machines stay.
  */
 export async function makePins(
@@ -61,5 +61,9 @@ async function install(folder: string, { cpu }: Machine): Promise<void> {
     signal: new AbortController().signal,
   });
   if (ok) return;
-  throw new ImageError('IMAGE_INSTALL', `npm ci failed:\n${output}`, 'is the registry there?');
+  throw new ImageError(
+    'IMAGE_INSTALL',
+    `npm ci failed:\n${output}`,
+    'check that the npm registry is reachable',
+  );
 }

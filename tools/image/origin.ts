@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 export interface Origin {
   readonly kind: 'npm' | 'debian' | 'bpf';
   readonly name: string;
-  /** Of the package; of the compiler for what we compile. */
+  /** Version of the package; of the compiler for what we compile. */
   readonly version: string;
   /** `all` where the bytes are the same for every machine. */
   readonly architecture: string;

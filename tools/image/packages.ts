@@ -26,7 +26,7 @@ export function assertInstalled(root: string, machine: Machine): void {
   }
 }
 
-/** Of the packages whose code is in the bundle, of koffi, Node and the bundler. */
+/** Origins of the packages in the bundle, of koffi, Node and the bundler. */
 export async function npmOrigins(
   root: string,
   { machine, bundled }: { machine: Machine; bundled: readonly string[] },

@@ -17,8 +17,12 @@ export function parsePins(text: string): Origin[] {
       const [kind = '', name = '', version = '', architecture = '', sha256 = '', ...rest] =
         line.split(' ');
       if (!isKind(kind) || !/^[0-9a-f]{64}$/.test(sha256) || rest.length > 0) {
-        const next = 'write it anew: npm run image -- --pin';
-        throw new ImageError('IMAGE_PINS_INVALID', `'${line}' is no pin`, next);
+        const next = 'generate it again: npm run image -- --pin';
+        throw new ImageError(
+          'IMAGE_PINS_INVALID',
+          `tools/image/pins.txt has an invalid line: '${line}'`,
+          next,
+        );
       }
       return { kind, name, version, architecture, sha256 };
     });

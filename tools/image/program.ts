@@ -30,13 +30,13 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     logLevel: 'warning',
   });
   const [file] = outputFiles;
-  if (file === undefined) throw new Error(`esbuild made nothing of ${entry}`);
+  if (file === undefined) throw new Error(`esbuild wrote no output for ${entry}`);
   return { bytes: file.contents, version, packages: packagesIn(metafile) };
 }
 
 /**
- * To import a module of Node is to read each of its exports. One of `node:http` is made only when it
- * is read, from a client for WebSockets that nobody here wants: 2 MB and 35 ms of a start.
+ * Importing a module of Node reads each of its exports. One of `node:http` is created when it is
+ * read, and loads a WebSocket client that is not used here: 2 MB and 35 ms of a start.
  */
 const UNREAD_HTTP: Plugin = {
   name: 'unread-http',

@@ -35,7 +35,7 @@ test('the order in which entries are given does not matter', () => {
   assert.ok(tar(FILES).equals(tar(FILES.toReversed())));
 });
 
-test('a name that does not fit is refused, not cut', () => {
+test('rejects a name that does not fit, and does not truncate it', () => {
   const path = 'x'.repeat(101);
   assert.throws(() => tar([{ kind: 'folder', path }]), { code: 'IMAGE_PATH_TOO_LONG' });
 });

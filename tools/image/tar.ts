@@ -37,7 +37,11 @@ function header(entry: Entry, size: number): Buffer {
 /** The format has ways for longer names; nothing in the image needs one. */
 function writeName(block: Buffer, name: string, at: number): void {
   if (Buffer.byteLength(name) > NAME_BYTES) {
-    throw new ImageError('IMAGE_PATH_TOO_LONG', `${name} is too long for a tar`, 'shorten it');
+    throw new ImageError(
+      'IMAGE_PATH_TOO_LONG',
+      `the path ${name} is too long for a tar archive`,
+      'shorten it',
+    );
   }
   block.write(name, at, 'utf8');
 }

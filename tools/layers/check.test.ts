@@ -4,40 +4,40 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { checkLayers } from './check.ts';
-import { ROOMS } from './table.ts';
+import { LAYERS } from './table.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('this project', () => {
   it('keeps to its own table', async () => {
-    const { files, filesByRoom, violations } = await checkLayers(ROOT, ROOMS);
+    const { files, filesByLayer, violations } = await checkLayers(ROOT, LAYERS);
     assert.deepEqual(violations, []);
-    assert.ok((filesByRoom.get('tools') ?? 0) > 5, 'it must see at least its own files');
+    assert.ok((filesByLayer.get('tools') ?? 0) > 5, 'it must see at least its own files');
     assert.equal(
-      [...filesByRoom.values()].reduce((sum, count) => sum + count, 0),
+      [...filesByLayer.values()].reduce((sum, count) => sum + count, 0),
       files,
     );
   });
 });
 
 describe('the table', () => {
-  it('names only rooms that it has', () => {
-    const names = new Set(ROOMS.map(({ name }) => name));
-    assert.equal(names.size, ROOMS.length);
-    for (const { uses, typesFrom = [] } of ROOMS) {
+  it('has a row for every layer that a row names', () => {
+    const names = new Set(LAYERS.map(({ name }) => name));
+    assert.equal(names.size, LAYERS.length);
+    for (const { uses, typesFrom = [] } of LAYERS) {
       for (const used of [...uses, ...typesFrom]) assert.ok(names.has(used), used);
     }
   });
 
-  it('has a top and a bottom: no room can reach itself through others', () => {
+  it('has no cycles: no layer can reach itself through others', () => {
     const usesByName = new Map(
-      ROOMS.map(({ name, uses, typesFrom = [] }) => [name, [...uses, ...typesFrom]]),
+      LAYERS.map(({ name, uses, typesFrom = [] }) => [name, [...uses, ...typesFrom]]),
     );
     const visit = (name: string, above: readonly string[]): void => {
       assert.ok(!above.includes(name), [...above, name].join(' -> '));
       for (const used of usesByName.get(name) ?? []) visit(used, [...above, name]);
     };
-    for (const { name } of ROOMS) visit(name, []);
+    for (const { name } of LAYERS) visit(name, []);
   });
 });
 
@@ -51,14 +51,14 @@ interface Planted {
 
 const FAULTS: readonly Planted[] = [
   {
-    fault: 'a room below imports a room above',
+    fault: 'a layer below imports a layer above',
     file: 'src/linux/netlink.ts',
     source: "import { run } from '../agent/loop.ts';",
     row: 'linux',
     problem: /linux may not use agent/,
   },
   {
-    fault: 'a type from a room above counts as well',
+    fault: 'a type from a layer above counts as well',
     file: 'src/linux/netlink.ts',
     source: "import type { Row } from '../forwarding/model.ts';",
     row: 'linux',
@@ -114,21 +114,21 @@ const FAULTS: readonly Planted[] = [
     problem: /data-plane contract may not use data-plane mode/,
   },
   {
-    fault: 'the judge imports the judged',
+    fault: 'the conformance suite imports src',
     file: 'conformance/questions.ts',
     source: "import { loop } from '../src/agent/loop.ts';",
     row: 'conformance',
     problem: /conformance may not use agent/,
   },
   {
-    fault: 'the lab imports the suite it carries',
+    fault: 'the lab imports the conformance suite',
     file: 'lab/cluster.ts',
     source: "import { ask } from '../conformance/ask.ts';",
     row: 'lab',
     problem: /lab may not use conformance/,
   },
   {
-    fault: 'policy imports something that runs from cluster',
+    fault: 'policy imports a value from cluster',
     file: 'src/forwarding/policy.ts',
     source: "import { connect } from '../cluster/connection.ts';",
     row: 'forwarding',
@@ -163,7 +163,7 @@ const FAULTS: readonly Planted[] = [
     problem: /may import these packages: none/,
   },
   {
-    fault: 'an import that only running it can tell',
+    fault: 'an import whose module is known only at run time',
     file: 'src/commands/run.ts',
     source: 'const mode = await import(`../dataplanes/${name}/plane.ts`);',
     row: 'commands',
@@ -177,25 +177,25 @@ const FAULTS: readonly Planted[] = [
     problem: /neither a relative path/,
   },
   {
-    fault: 'an import from outside every room',
+    fault: 'an import from outside every layer',
     file: 'src/commands/run.ts',
     source: "import x from '../../../elsewhere/x.ts';",
     row: 'commands',
-    problem: /is in no room/,
+    problem: /is in no layer/,
   },
   {
-    fault: 'a room that the table does not have',
+    fault: 'a layer that the table does not have',
     file: 'src/helpers/strings.ts',
     source: 'export const a = 1;',
     row: undefined,
-    problem: /it is in no room/,
+    problem: /it is in no layer/,
   },
   {
-    fault: 'a file beside the rooms',
+    fault: 'a file beside the layers',
     file: 'scripts/release.mjs',
     source: 'console.log(1);',
     row: undefined,
-    problem: /it is in no room/,
+    problem: /it is in no layer/,
   },
 ];
 
@@ -203,7 +203,7 @@ describe('a planted fault is found', () => {
   for (const { fault, file, source, row, problem } of FAULTS) {
     it(fault, async (t) => {
       const root = await plant(t.after.bind(t), { [file]: `// first line\n${source}\n` });
-      const { violations } = await checkLayers(root, ROOMS);
+      const { violations } = await checkLayers(root, LAYERS);
       assert.equal(violations.length, 1);
       const [violation] = violations;
       assert.equal(violation?.file, file);
@@ -215,7 +215,7 @@ describe('a planted fault is found', () => {
   }
 });
 
-it('lets pass what the table allows', async (t) => {
+it('accepts what the table allows', async (t) => {
   const root = await plant(t.after.bind(t), {
     'src/main.ts': "import { run } from './commands/run.ts';\nimport { Command } from 'commander';",
     'src/commands/run.ts': "import { Plane } from '../dataplanes/nftables/plane.ts';",
@@ -234,13 +234,13 @@ it('lets pass what the table allows', async (t) => {
     'conformance/main.ts': "import { lab } from '../lab/main.ts';",
     'node_modules/other/index.js': "import koffi from 'koffi';",
   });
-  const { violations, files } = await checkLayers(root, ROOMS);
+  const { violations, files } = await checkLayers(root, LAYERS);
   assert.deepEqual(violations, []);
   assert.equal(files, 12);
 });
 
-it('says that it saw no files, rather than that all is well', async (t) => {
-  const { files } = await checkLayers(await plant(t.after.bind(t), {}), ROOMS);
+it('reports 0 files when it reads none', async (t) => {
+  const { files } = await checkLayers(await plant(t.after.bind(t), {}), LAYERS);
   assert.equal(files, 0);
 });
 

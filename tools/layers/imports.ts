@@ -8,7 +8,7 @@ export interface ReadableImport {
   readonly line: number;
 }
 
-/** It imports something, but what is only known when it runs. */
+/** An import whose module is known only at run time. */
 export interface UnreadableImport {
   readonly kind: 'unreadable';
   readonly written: string;

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { checkLayers, type Violation } from './check.ts';
-import { ROOMS } from './table.ts';
+import { LAYERS } from './table.ts';
 
 const root = join(import.meta.dirname, '../..');
-const { filesByRoom, files, violations } = await checkLayers(root, ROOMS);
+const { filesByLayer, files, violations } = await checkLayers(root, LAYERS);
 
-const width = Math.max(...ROOMS.map(({ name }) => name.length));
-console.log(`${'room'.padEnd(width)}  files  may import from`);
-for (const { name, uses, typesFrom = [] } of ROOMS) {
-  const count = filesByRoom.get(name) ?? 0;
-  const sources = [...uses, ...typesFrom.map((room) => `${room} (types)`)];
+const width = Math.max(...LAYERS.map(({ name }) => name.length));
+console.log(`${'layer'.padEnd(width)}  files  may import from`);
+for (const { name, uses, typesFrom = [] } of LAYERS) {
+  const count = filesByLayer.get(name) ?? 0;
+  const sources = [...uses, ...typesFrom.map((layer) => `${layer} (types)`)];
   console.log(
     `${name.padEnd(width)}  ${String(count || '-').padStart(5)}  ${sources.join(', ') || '-'}`,
   );
@@ -19,15 +19,15 @@ console.log();
 for (const violation of violations) console.error(describe(violation));
 
 if (files === 0) {
-  console.error(`No source files below ${root}: a check that looks at nothing must not pass.`);
+  console.error(`No source files below ${root}: a check that reads no files must not pass.`);
   process.exitCode = 1;
 } else if (violations.length > 0) {
   console.error(
-    `Violations: ${violations.length}, in ${files} files. The law is tools/layers/table.ts.`,
+    `Violations: ${violations.length}, in ${files} files. The rules are in tools/layers/table.ts.`,
   );
   process.exitCode = 1;
 } else {
-  console.log(`${files} files, each within its room.`);
+  console.log(`${files} files, each within its layer.`);
 }
 
 function describe({ file, line, imports, row, problem, remedy }: Violation): string {

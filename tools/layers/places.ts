@@ -1,28 +1,28 @@
-import type { Room } from './table.ts';
+import type { Layer } from './table.ts';
 
-/** Where a file stands: its room, and the folder within it when the room keeps folders apart. */
+/** Where a file is: its layer, and the folder within it if the layer's path has a `*`. */
 export interface Place {
-  readonly room: Room;
+  readonly layer: Layer;
   readonly wing: string | undefined;
 }
 
-/** The place of a file, by the path of the table that says most about it. */
-export function placeOf(file: string, rooms: readonly Room[]): Place | undefined {
+/** The place of a file, by the most specific path of the table. */
+export function placeOf(file: string, layers: readonly Layer[]): Place | undefined {
   const parts = file.split('/');
   let best: { place: Place; depth: number } | undefined;
-  for (const room of rooms) {
-    for (const path of room.paths) {
+  for (const layer of layers) {
+    for (const path of layer.paths) {
       const depth = path.split('/').length;
       if (depth <= (best?.depth ?? 0)) continue;
       const match = matchPath(path, parts);
-      if (match !== undefined) best = { place: { room, wing: match.wing }, depth };
+      if (match !== undefined) best = { place: { layer, wing: match.wing }, depth };
     }
   }
   return best?.place;
 }
 
 export function isSamePlace(one: Place, other: Place): boolean {
-  return one.room === other.room && one.wing === other.wing;
+  return one.layer === other.layer && one.wing === other.wing;
 }
 
 function matchPath(
@@ -31,7 +31,7 @@ function matchPath(
 ): { wing: string | undefined } | undefined {
   const isFolder = path.endsWith('/');
   const wanted = path.split('/').filter((part) => part !== '');
-  // A folder matches what lies in it, not a file that bears its name.
+  // A folder matches the files in it, not a file of the same name.
   const lengthFits = isFolder ? parts.length > wanted.length : parts.length === wanted.length;
   const matches = wanted.every((part, index) => part === '*' || part === parts[index]);
   if (!lengthFits || !matches) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The rooms of the project and what each may import. This table is the law: `npm run check` and a
- * test hold every source file to it. docs/architecture.md explains the picture behind it.
+ * The layers of the project and what each may import. `npm run check` and a
+ * test check every source file against this table. docs/architecture.md has the picture.
  */
-export interface Room {
+export interface Layer {
   readonly name: string;
   /**
    * Files, or folders with everything below them when they end in `/`. The path with the most
@@ -10,18 +10,18 @@ export interface Room {
    * other although they share a row.
    */
   readonly paths: readonly string[];
-  /** Rooms it may import from. A room may always import from itself. */
+  /** Layers it may import from. A layer may always import from itself. */
   readonly uses: readonly string[];
-  /** Rooms of which it may know the types, by `import type`, and nothing that runs. */
+  /** Layers from which it may import types only, by `import type`. */
   readonly typesFrom?: readonly string[];
   readonly packages: readonly string[];
-  /** `ordinary`: all of Node's modules but the restricted ones. A list: these and no other. */
+  /** `ordinary`: all of Node's modules except the restricted ones. A list: only these. */
   readonly builtins: 'ordinary' | readonly string[];
-  /** Which of the restricted modules it may use all the same. */
+  /** Restricted modules that it may use. */
   readonly restricted?: readonly RestrictedModule[];
 }
 
-/** Modules that reach around what this table can see, so each needs a row that names it. */
+/** Modules that can bypass this table, so each needs a row that names it. */
 export const RESTRICTED_MODULES = {
   'node:child_process': 'starts processes',
   'node:cluster': 'starts processes',
@@ -31,10 +31,10 @@ export const RESTRICTED_MODULES = {
 
 export type RestrictedModule = keyof typeof RESTRICTED_MODULES;
 
-/** What test files may import in every room, however pure the room itself is. */
+/** What test files may import in every layer. */
 export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test', 'fast-check'];
 
-const EVERY_SRC_ROOM = [
+const EVERY_SRC_LAYER = [
   'modes',
   'config',
   'cluster',
@@ -49,11 +49,11 @@ const EVERY_SRC_ROOM = [
   'time',
 ];
 
-export const ROOMS: readonly Room[] = [
+export const LAYERS: readonly Layer[] = [
   {
     name: 'commands',
     paths: ['src/main.ts', 'src/commands/'],
-    uses: EVERY_SRC_ROOM,
+    uses: EVERY_SRC_LAYER,
     packages: ['commander', 'pino', 'yaml'],
     builtins: 'ordinary',
   },
@@ -115,7 +115,7 @@ export const ROOMS: readonly Room[] = [
     builtins: 'ordinary',
   },
   {
-    // What several modes need. Stands before the modes, for its path matches theirs too.
+    // What several modes need. Must come before the modes, whose path matches this folder too.
     name: 'data-plane shared',
     paths: ['src/dataplanes/shared/'],
     uses: ['data-plane contract', 'forwarding', 'linux', 'addresses', 'time'],
@@ -161,7 +161,7 @@ export const ROOMS: readonly Room[] = [
     builtins: ['node:timers/promises', 'node:events'],
   },
   {
-    // The test beds judge src, so they must not be built from it.
+    // The test beds test src, so they must not import it.
     name: 'lab',
     paths: ['lab/'],
     uses: ['lab host', 'addresses'],
@@ -198,10 +198,10 @@ export const ROOMS: readonly Room[] = [
     builtins: 'ordinary',
   },
   {
-    // Parts of src in front of real counterparts. Tests only: nothing may use it.
+    // Parts of src against real counterparts. Tests only: no other layer may import it.
     name: 'integration',
     paths: ['integration/'],
-    uses: ['commands', ...EVERY_SRC_ROOM, 'lab', 'lab host', 'conformance', 'bench'],
+    uses: ['commands', ...EVERY_SRC_LAYER, 'lab', 'lab host', 'conformance', 'bench'],
     packages: ['commander', 'fast-check', 'yaml'],
     builtins: 'ordinary',
   },

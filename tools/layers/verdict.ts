@@ -2,9 +2,9 @@ import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import type { Import, ReadableImport } from './imports.ts';
 import { isSamePlace, type Place, placeOf } from './places.ts';
-import { RESTRICTED_MODULES, type RestrictedModule, type Room, TEST_IMPORTS } from './table.ts';
+import { type Layer, RESTRICTED_MODULES, type RestrictedModule, TEST_IMPORTS } from './table.ts';
 
-/** What is wrong with one import, and how to put it right. */
+/** What is wrong with one import, and how to fix it. */
 export interface Verdict {
   readonly problem: string;
   readonly remedy: string;
@@ -14,21 +14,21 @@ export interface Question {
   readonly file: string;
   readonly place: Place;
   readonly import: Import;
-  readonly rooms: readonly Room[];
+  readonly layers: readonly Layer[];
 }
 
-/** Whether the table allows an import: nothing when it does. */
+/** Undefined if the table allows the import. */
 export function judge(question: Question): Verdict | undefined {
-  const { import: read, file, place, rooms } = question;
+  const { import: read, file, place, layers } = question;
   if (read.kind === 'unreadable') {
     return {
-      problem: 'what it loads is only known when it runs',
+      problem: 'the module it loads is only known when it runs',
       remedy: 'import a plain string; to choose among modules, list each in an import of its own',
     };
   }
   const { specifier } = read;
   if (specifier.startsWith('./') || specifier.startsWith('../')) {
-    return judgeNeighbour({ file, place, import: read, rooms });
+    return judgeNeighbour({ file, place, import: read, layers });
   }
   if (/^[/#.]|^(?!node:)[a-z]+:/.test(specifier)) {
     return {
@@ -38,8 +38,8 @@ export function judge(question: Question): Verdict | undefined {
   }
   if (TEST_IMPORTS.includes(specifier) && file.endsWith('.test.ts')) return undefined;
   return isBuiltin(specifier)
-    ? judgeBuiltin(`node:${specifier.replace(/^node:/, '')}`, place.room)
-    : judgePackage(packageName(specifier), place.room);
+    ? judgeBuiltin(`node:${specifier.replace(/^node:/, '')}`, place.layer)
+    : judgePackage(packageName(specifier), place.layer);
 }
 
 interface NeighbourQuestion extends Question {
@@ -47,56 +47,56 @@ interface NeighbourQuestion extends Question {
 }
 
 function judgeNeighbour(question: NeighbourQuestion): Verdict | undefined {
-  const { file, place, import: read, rooms } = question;
+  const { file, place, import: read, layers } = question;
   const target = posix.join(posix.dirname(file), read.specifier);
-  const there = placeOf(target, rooms);
+  const there = placeOf(target, layers);
   if (there === undefined) {
     return {
-      problem: `${target} is in no room`,
-      remedy: 'move what is needed into a room, or give its folder a row in tools/layers/table.ts',
+      problem: `${target} is in no layer`,
+      remedy: 'move the file into a layer, or add a row for its folder to tools/layers/table.ts',
     };
   }
-  const { room } = place;
-  if (isSamePlace(place, there) || room.uses.includes(there.room.name)) return undefined;
-  if (room.typesFrom?.includes(there.room.name)) {
+  const { layer } = place;
+  if (isSamePlace(place, there) || layer.uses.includes(there.layer.name)) return undefined;
+  if (layer.typesFrom?.includes(there.layer.name)) {
     if (read.kind === 'type') return undefined;
     return {
-      problem: `${room.name} may know the types of ${there.room.name}, and nothing that runs`,
-      remedy: 'write `import type`, or move the function to where both may use it',
+      problem: `${layer.name} may know the types of ${there.layer.name}, and nothing that runs`,
+      remedy: 'write `import type`, or move the function to a layer that both may use',
     };
   }
-  if (room === there.room) {
+  if (layer === there.layer) {
     return {
-      problem: `each folder of the row "${room.name}" is closed to the others`,
-      remedy: `move what they share to a room they may use: ${listed(room.uses)}`,
+      problem: `each folder of the row "${layer.name}" is closed to the others`,
+      remedy: `move what they share to a layer they may use: ${listed(layer.uses)}`,
     };
   }
   return {
-    problem: `${room.name} may not use ${there.room.name}`,
-    remedy: `pass it in from a room above, or move it to one it may use: ${listed(room.uses)}`,
+    problem: `${layer.name} may not use ${there.layer.name}`,
+    remedy: `pass it in from a layer above, or move it to one it may use: ${listed(layer.uses)}`,
   };
 }
 
-function judgeBuiltin(name: string, room: Room): Verdict | undefined {
+function judgeBuiltin(name: string, layer: Layer): Verdict | undefined {
   if (isRestricted(name)) {
-    if (room.restricted?.includes(name)) return undefined;
+    if (layer.restricted?.includes(name)) return undefined;
     return {
-      problem: `${name} ${RESTRICTED_MODULES[name]}, and ${room.name} may not`,
-      remedy: 'call a function of a room whose row names it (in src that is src/linux)',
+      problem: `${name} ${RESTRICTED_MODULES[name]}, and ${layer.name} may not`,
+      remedy: 'call a function of a layer whose row names it (in src that is src/linux)',
     };
   }
-  if (room.builtins === 'ordinary' || room.builtins.includes(name)) return undefined;
+  if (layer.builtins === 'ordinary' || layer.builtins.includes(name)) return undefined;
   return {
-    problem: `${room.name} may import these modules of Node: ${listed(room.builtins)}`,
-    remedy: 'take what it provides as an argument',
+    problem: `${layer.name} may import these modules of Node: ${listed(layer.builtins)}`,
+    remedy: 'pass what it provides as an argument',
   };
 }
 
-function judgePackage(name: string, room: Room): Verdict | undefined {
-  if (room.packages.includes(name)) return undefined;
+function judgePackage(name: string, layer: Layer): Verdict | undefined {
+  if (layer.packages.includes(name)) return undefined;
   return {
-    problem: `${room.name} may import these packages: ${listed(room.packages)}`,
-    remedy: 'use it in a room whose row names it; a new package needs docs/decisions/0004 first',
+    problem: `${layer.name} may import these packages: ${listed(layer.packages)}`,
+    remedy: 'use it in a layer whose row names it; a new package needs docs/decisions/0004 first',
   };
 }
 

@@ -21,7 +21,7 @@ for (const { entry, problem, remedy } of problems) {
 }
 const count = Object.keys(lock.packages).length - 1;
 if (count < 1 || modules.length === 0) {
-  console.error('No packages or no Go modules: a check that looks at nothing must not pass.');
+  console.error('No packages or no Go modules: a check that reads nothing must not pass.');
   process.exitCode = 1;
 } else if (problems.length > 0) {
   console.error(

@@ -30,8 +30,8 @@ export interface LockProblem {
 }
 
 /**
- * No tarball has this hash, so npm installs the package nowhere. It stands for platforms whose packages
- * nobody here could fetch, and on which Fairlead is not built: npm wants an entry for each of them, and
+ * No tarball has this hash, so npm never installs the package. It is for platforms whose packages are
+ * not available here and on which Fairlead is not built: npm requires an entry for each of them, and
  * one without a hash would be installed unchecked.
  */
 export const NEVER_INSTALLED = `sha512-${Buffer.alloc(64).toString('base64')}`;
@@ -114,7 +114,7 @@ function wantedBy(entry: LockEntry): [string, string][] {
   );
 }
 
-/** A host in an error would end up in a report of somebody's private registry. */
+/** Without the host, which may be a private registry: errors end up in reports. */
 function withoutHost(resolved: string): string {
   return resolved.replace(/^([\w+]+:\/\/)[^/]*/, '$1…');
 }

@@ -7,7 +7,7 @@ export interface NamedModes {
   readonly file: string;
   /** Sorted, each once. */
   readonly modes: readonly string[];
-  /** Of the first. */
+  /** Line of the first. */
   readonly line: number;
 }
 

@@ -26,6 +26,6 @@ for (const { file, line, modes } of violations) {
       '           lab/proxies/fairlead-modes.ts; else name the file in tools/mode-names/table.ts\n',
   );
 }
-for (const row of unused) console.error(`${row}\n  problem  is in the table and names no mode\n`);
+for (const row of unused) console.error(`${row}\n  problem  is in the table but names no mode\n`);
 if (fileCount === 0) console.error(`No source files below ${root}.`);
 if (fileCount === 0 || violations.length + unused.length > 0) process.exitCode = 1;

@@ -2,7 +2,7 @@
 const NEEDS_ROOT = '.root.test.ts';
 /** Tests that take minutes are named so, and run only when they are asked for: by .ci/nightly. */
 const BY_NIGHT = '.nightly.';
-const TEST_ROOMS = ['src/', 'lab/', 'conformance/', 'e2e/', 'integration/', 'bench/', 'tools/'];
+const TEST_FOLDERS = ['src/', 'lab/', 'conformance/', 'e2e/', 'integration/', 'bench/', 'tools/'];
 
 export interface TestPlan {
   readonly run: readonly string[];
@@ -19,7 +19,7 @@ export function planTests(files: readonly string[], { isRoot, only }: TestWishes
   const tests = files.filter(
     (file) =>
       file.endsWith('.test.ts') &&
-      TEST_ROOMS.some((room) => file.startsWith(room)) &&
+      TEST_FOLDERS.some((folder) => file.startsWith(folder)) &&
       (only.length === 0 ? !file.includes(BY_NIGHT) : only.some((part) => file.includes(part))),
   );
   const mayRun = (file: string): boolean => isRoot || !file.endsWith(NEEDS_ROOT);

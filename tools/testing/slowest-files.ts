@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 
 const MOST_SHOWN = 10;
 
-/** What node:test tells when a file has ended; for the whole run it tells the same without a file. */
+/** The event of node:test when a file has ended; for the whole run the same without a file. */
 interface FileEnd {
   readonly type: string;
   readonly data: { readonly file?: string | undefined; readonly duration_ms?: number };

@@ -9,7 +9,7 @@ import { READERS } from './table.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('this project', () => {
-  it('reads the wall clock only where it tells a date', async () => {
+  it('reads the wall clock only for dates', async () => {
     const { fileCount, violations, unused } = await checkWallClock(ROOT, READERS);
     assert.deepEqual({ violations, unused }, { violations: [], unused: [] });
     assert.ok(fileCount > 100);
@@ -48,7 +48,7 @@ describe('the check', () => {
     });
   }
 
-  it('tells a file that is not named, and one that is named for nothing', async (t) => {
+  it('reports a file missing in the table, and one that the table names needlessly', async (t) => {
     const root = await mkdtemp(join(tmpdir(), 'fairlead-wall-clock-'));
     t.after(() => rm(root, { recursive: true }));
     const files = {

@@ -12,10 +12,11 @@ for (const place of violations) {
       '           API reads, name the file in tools/wall-clock/table.ts\n',
   );
 }
-for (const file of unused) console.error(`${file}\n  problem  is named and reads no wall clock\n`);
+for (const file of unused)
+  console.error(`${file}\n  problem  is in the table but does not read the wall clock\n`);
 
 if (fileCount === 0) {
-  console.error(`No source files below ${root}: a check that looks at nothing must not pass.`);
+  console.error(`No source files below ${root}: a check that reads no files must not pass.`);
 }
 if (fileCount === 0 || violations.length + unused.length > 0) process.exitCode = 1;
 else

@@ -1,4 +1,4 @@
-/** Files of `src` that may read the wall clock, and the date that each of them tells. */
+/** Files of `src` that may read the wall clock, and the date that each of them reads. */
 export const READERS: Readonly<Record<string, string>> = {
   'src/time/clock.ts': 'the clock that all others are given',
   'src/cluster/kubeconfig/exec-plugin.ts': 'the expiry of a credential is a date',

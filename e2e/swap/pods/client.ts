@@ -8,7 +8,7 @@
 import net from 'node:net';
 
 interface Bucket {
-  /** Of the first attempt in it, in milliseconds since 1970. */
+  /** Time of the first attempt in it, in milliseconds since 1970. */
   readonly at: number;
   readonly target: string;
   attempted: number;
@@ -24,7 +24,7 @@ interface Target {
 
 const BUCKET_MS = 100;
 const TICK_MS = 5;
-/** Long enough for two lost packets to be sent again: who is merely slow has not failed. */
+/** Long enough for two lost packets to be sent again: a slow answer is not a failure. */
 const ANSWER_DEADLINE_MS = 5_000;
 const STREAM_PERIOD_MS = 50;
 const STREAM = 'stream';

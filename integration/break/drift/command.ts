@@ -18,7 +18,7 @@ interface Options {
 export const command = new Command()
   .option('--docs <file>', 'write the table into a document, between its marks')
   .addOption(new Option('--backend <name>').choices([...BACKENDS, 'both']).default('both'))
-  .option('--services <count>', 'how many Services', Number, 5_000)
+  .option('--services <count>', 'number of Services', Number, 5_000)
   .option('--endpoints <count>', 'endpoints of each', Number, 5)
   .action(measure);
 

@@ -20,13 +20,13 @@ import {
 const NODE = 'node1';
 const DEADLINE_MS = 120_000;
 const LOOK_EVERY_MS = 5;
-/** What others do is told, or looked for, from now on. The legacy tables are looked at every 5 s. */
+/** After this time the proxy detects external changes. The legacy backend is polled every 5 s. */
 const WATCHED_AFTER_MS = { nft: 500, legacy: 12_000 } as const;
 
 interface Touch {
   readonly what: string;
   readonly argv: readonly string[];
-  /** Nobody's but the administrator's: it is told, and left. */
+  /** A setting of the administrator: it is reported, and left as it is. */
   readonly isLeft?: true;
 }
 
@@ -43,18 +43,18 @@ const TOUCHES: readonly Touch[] = [
 
 export interface DriftFigures {
   readonly what: string;
-  /** From the begin of the command that touched it. */
+  /** From the start of the command that modified the rules. */
   readonly commandMs: number;
   readonly toldMs: number;
   readonly rightMs: number;
-  /** Of it, the look at the kernel. */
+  /** The inspection of the kernel, included in the time above. */
   readonly lookMs: number;
   readonly wrongRows: number;
   /** Lines in which the kernel differs from before, when all is said to be right. */
   readonly left: readonly string[];
 }
 
-/** What somebody does to a node's rules, and how long until they are what they were. */
+/** External changes of a node's rules, and the time until they are repaired. */
 export async function measureDrift(
   backend: 'nft' | 'legacy',
   load: LoadSize,
@@ -117,7 +117,7 @@ async function beTouched(
     wrongRows: lastInspection?.wrongCount ?? 0,
   };
   if (isLeft && (lastInspection?.differenceCount ?? 0) > 0)
-    throw new Error(`${what} was taken for ours`);
+    throw new Error(`the proxy counted the foreign rule "${what}" as its own`);
   return { what, commandMs, toldMs, rightMs, ...found };
 }
 

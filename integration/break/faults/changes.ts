@@ -23,7 +23,7 @@ export class Changes {
     this.#fabricPath = fabricPath;
   }
 
-  /** As a person or a controller would. So many of each: created, deleted, changed. */
+  /** Creates, deletes and changes a number of Services each, as a person or a controller would. */
   async throughApi(api: ApiClient, count: number): Promise<void> {
     for (let index = 0; index < count; index++) {
       await this.#create(api);
@@ -56,7 +56,7 @@ export class Changes {
     });
   }
 
-  /** So many new Services with a slice each, and each slice changed twice: four events for each. */
+  /** New Services with a slice each, and each slice changed twice: four events for each. */
   async burst(services: number): Promise<void> {
     const first = this.#nextStored;
     this.#nextStored += services;
@@ -88,7 +88,8 @@ export class Changes {
 
   #take(): { index: number; namespace: string; name: string } {
     const index = this.#nextLoaded++;
-    if (index >= LOAD.services) throw new Error('no Service is left to change: load more of them');
+    if (index >= LOAD.services)
+      throw new Error('every loaded Service is changed already: load more Services');
     const namespace = `load-${Math.floor(index / SERVICES_PER_NAMESPACE)}`;
     return { index, namespace, name: `svc-${String(index).padStart(5, '0')}` };
   }

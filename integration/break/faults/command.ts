@@ -38,18 +38,21 @@ const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...WAY_FAULTS, ...LOAD_FAULT
 export const command = new Command()
   .option('--only <pattern>', 'only the faults whose name matches', (text) => new RegExp(text, 'i'))
   .addOption(
-    new Option('--proxy <name>', 'whose data plane; of another than the first, nothing else breaks')
+    new Option(
+      '--proxy <name>',
+      'proxy whose data plane is tested; only the first also runs the cluster faults',
+    )
       .choices(PLANE_PROXIES)
       .default(FIRST_PROXY),
   )
-  .option('--times <count>', 'how often the process of a node is killed', positiveCount, 100)
-  .option('--earlier <commit>', 'whose layout of the rules is taken over and handed back')
+  .option('--times <count>', 'how many times the proxy is killed', positiveCount, 100)
+  .option('--earlier <commit>', 'an earlier build, upgraded from and downgraded to')
   .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(runAll);
 
 command
   .command('inside <config>', { hidden: true })
-  .description('the part of this program that works inside the network of a node')
+  .description('internal: the process in the network namespace of a node')
   .action(answerInside);
 
 function positiveCount(text: string): number {
@@ -66,7 +69,7 @@ async function runAll({ only, docs, proxy, times, earlier }: Options): Promise<v
   const ofPlane = known.plane.filter(isWanted);
   if (faults.length + ofPlane.length === 0) {
     const names = [...known.cluster, ...known.plane].map(({ name }) => name);
-    const next = `those that exist: ${names.join(', ')}`;
+    const next = `choose from: ${names.join(', ')}`;
     throw new LabError('LAB_USAGE', `no fault matches ${only}`, { next });
   }
   const watch = { progress: terminalProgress(), signal: interruption() };

@@ -4,16 +4,16 @@ import type { Middleman } from './middleman.ts';
 import type { Scene } from './scene.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Something that goes wrong, between the source and the API server or behind it. */
+/** A fault between the source and the API server or behind it. */
 interface FaultBase {
   readonly name: string;
   /** What was done, for the reader of the table. */
   readonly done: string;
-  /** What the source has to notice of it: a fault that nobody felt proves nothing. */
+  /** What the source must detect: a fault without effect proves nothing. */
   readonly feltAs?: string;
 }
 
-/** Resolves when the fault is over and everything has been changed that is to be changed. */
+/** Resolves when the fault is over and all changes are made. */
 export type Fault =
   | (FaultBase & {
       readonly way: 'straight';

@@ -19,9 +19,8 @@ export interface Misbehaviour {
 }
 
 /**
- * Stands between the source and the real API server and passes everything on, until told
- * otherwise. It exists because a real API server cannot be made to answer 429 or 500, to send half
- * a line, or to send a line that is none, when a test would like it to.
+ * A proxy between the source and the real API server that misbehaves on request: a real API server
+ * cannot be made to answer 429 or 500, to send half a line or a malformed line, when a test needs it.
  */
 export class Middleman implements AsyncDisposable {
   misbehaviour: Misbehaviour = {};

@@ -16,13 +16,13 @@ export interface FaultResult {
   readonly felt: readonly string[];
   /** From the end of the fault and of the changes. */
   readonly rightAfterMs: number;
-  /** What is wrong; nothing when all is right. */
+  /** What is wrong; empty if nothing is. */
   readonly failure?: string;
 }
 
 const RIGHT_DEADLINE_MS = 60_000;
 
-/** Lets a fault happen to somebody who watches, and measures how long the model stays wrong. */
+/** Runs a fault against a watcher, and measures how long its model stays wrong. */
 export async function runFault(scene: Scene, fault: Fault): Promise<FaultResult> {
   const middleman = fault.way === 'middleman' ? await scene.middleman() : undefined;
   await using watcher = scene.watcher(middleman);

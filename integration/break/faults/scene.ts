@@ -56,9 +56,9 @@ export class Scene implements AsyncDisposable {
     await this.reconnect();
   }
 
-  /** The administrator, on a connection that no fault touches. */
+  /** The administrator, on a connection without faults. */
   get api(): ApiClient {
-    if (this.#api === undefined) throw new Error('the scene has not been prepared');
+    if (this.#api === undefined) throw new Error('the scene is used before prepare()');
     return this.#api;
   }
 
@@ -103,7 +103,7 @@ export class Scene implements AsyncDisposable {
     await until(isReady, { what: 'the API server to be ready', deadlineMs: READY_DEADLINE_MS });
   }
 
-  /** Somebody new who watches the cluster from node1, straight or through a middleman. */
+  /** A new client that watches the cluster from node1, directly or through a middleman. */
   watcher(through?: Middleman): Watcher {
     const namespace = this.lab.namespacePath('node1');
     return new Watcher({

@@ -8,7 +8,7 @@ import { ForwardingTable } from '../../../src/forwarding/table.ts';
 
 const ALL_SERVICES = '/api/v1/services';
 
-/** Everything as the API server tells somebody who has never asked before. */
+/** Everything as the API server sends it to a new client. */
 export async function readTruth(api: ApiClient, view: NodeView): Promise<ForwardingTable> {
   const interner = new Interner();
   const [services, slices, rawNode] = await Promise.all([

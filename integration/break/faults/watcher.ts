@@ -44,7 +44,7 @@ export class Watcher implements AsyncDisposable {
     await abortable(Promise.race([this.observation.complete, this.#following]), late);
   }
 
-  /** What the source noticed, so that a fault that nobody felt is not taken for one survived. */
+  /** What the source detected, so that a fault without effect does not count as survived. */
   problems(): string[] {
     return [...this.#problems].sort();
   }

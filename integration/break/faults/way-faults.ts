@@ -127,7 +127,7 @@ function goneWhenResumed(path: string): Refusal | undefined {
   return /[?&]resourceVersion=\d/.test(path) ? { status: 410 } : undefined;
 }
 
-/** This fate for so many lines with an object of the load, after so many that pass. */
+/** Damages a number of lines with an object of the load, after a number that pass. */
 function firstOf(
   fate: LineFate,
   times = 1,

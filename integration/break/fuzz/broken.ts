@@ -1,4 +1,4 @@
-/** Something that must always be true and is not. */
+/** A violated invariant. */
 export class BrokenInvariant extends Error {}
 
 /** More is kept than there is to keep. */

@@ -35,7 +35,7 @@ const APART = 65_537;
 const OBJECTS_OF_CASE = 12;
 const LINES_OF_CASE = 16;
 
-/** Damaged objects and damaged streams in turn, until there were enough or one was too much. */
+/** Malformed objects and malformed streams alternately, until enough passed or one failed. */
 export async function runCampaign(options: CampaignOptions): Promise<Result> {
   const { objects, seed, sabotage, progress } = options;
   const tally = new Tally();

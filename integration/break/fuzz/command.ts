@@ -13,9 +13,9 @@ interface Options {
 }
 
 export const command = new Command()
-  .option('--objects <count>', 'how many objects', Number, 100_000)
+  .option('--objects <count>', 'number of objects', Number, 100_000)
   .option('--seed <number>', 'the same seed gives the same objects', Number, Date.now() & 0xffff)
-  .option('--planted', 'plant faults, and see that each is found', false)
+  .option('--planted', 'plant faults and check that each is found', false)
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .action(async (options: Options) => {
     if (options.planted) await findPlanted(options);
@@ -26,7 +26,7 @@ async function fuzz({ objects, seed, docs }: Options): Promise<void> {
   const progress = terminalProgress();
   const result = await runCampaign({ objects, seed, sabotage: NO_SABOTAGE, progress });
   console.log(resultTable(result));
-  console.log(`repeat it with --objects ${objects} --seed ${seed}`);
+  console.log(`to reproduce: --objects ${objects} --seed ${seed}`);
   if (result.failure !== undefined) {
     console.log(failureText(result.failure));
     process.exitCode = 1;

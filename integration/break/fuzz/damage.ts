@@ -69,7 +69,7 @@ function apply(root: { value: unknown }, damage: Damage): void {
       parent[key] = structuredClone(at(MEANINGFUL[key] ?? [], damage.choice));
       return;
     case 'huge':
-      // Each another one: whoever keeps them shall be seen to.
+      // A different one each time, so that keeping them shows as a leak.
       parent[key] = `${damage.at}${HUGE_TEXT}`;
       return;
     case 'swap':

@@ -10,7 +10,7 @@ import { differencesOf, isRight } from '../faults/truth.ts';
 import { BrokenInvariant } from './broken.ts';
 import { KINDS, type World } from './world.ts';
 
-/** What must be true of a world whatever it has been told. */
+/** Invariants of a world for any input. */
 export function assertSound(world: World): void {
   world.takeChanges();
   const { table } = world;
@@ -28,11 +28,11 @@ export function assertSound(world: World): void {
 export function assertEmpty(world: World): void {
   const { table, applied, told } = world;
   const left = KINDS.flatMap((kind) => [...told[kind].keys()]);
-  if (left.length > 0) throw broken('told objects cannot be deleted', left);
+  if (left.length > 0) throw broken('received objects cannot be deleted', left);
   const names = table.serviceNames();
   if (names.length > 0) throw broken('Services stay in the table', names);
   if (applied.size > 0)
-    throw broken('rows stay that nobody was told to remove', [...applied.keys()]);
+    throw broken('rows stay without a change that removes them', [...applied.keys()]);
   for (const owner of ['shop/web', 'shop/api', 'shop/db']) {
     if (table.slicesOf(owner).length > 0) throw broken('slices stay in the table', owner);
   }
@@ -83,7 +83,7 @@ function keysOf(endpoints: readonly Omit<Endpoint, 'local'>[]): string[] {
   return endpoints.map(endpointKey);
 }
 
-/** In the other order: what a table says must not depend on who came first. */
+/** In reverse order: the table must not depend on the order of events. */
 function freshTable({ table, told }: World): ForwardingTable {
   const fresh = new ForwardingTable(table.view);
   for (const slice of [...told.slice.values()].reverse()) fresh.putSlice(slice);

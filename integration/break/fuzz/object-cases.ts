@@ -6,13 +6,13 @@ import type { Tally } from './tally.ts';
 import { TEMPLATES } from './templates.ts';
 import type { World } from './world.ts';
 
-/** One thing that the API tells of one object. */
+/** One event of the API about one object. */
 export interface Step {
   readonly kind: Kind;
   readonly type: 'put' | 'delete';
   readonly template: number;
   readonly damages: readonly Damage[];
-  /** Whether somebody takes the changes right after it. */
+  /** Whether the changes are taken right after it. */
   readonly isTaken: boolean;
 }
 
@@ -44,7 +44,7 @@ export function objectOf(of: Pick<Step, 'kind' | 'template' | 'damages'>): unkno
   return damaged(texts[template % texts.length] ?? '{}', all);
 }
 
-/** Throws when anything but an orderly refusal comes of it; leaves the world empty. */
+/** Throws unless the object is accepted or rejected cleanly; leaves the world empty. */
 export function runObjectCase(world: World, steps: readonly Step[], tally: Tally): void {
   for (const [index, step] of steps.entries()) {
     let refused = 0;

@@ -1,4 +1,4 @@
-/** Values that have broken a reader somewhere, for any place of an object. */
+/** Values that have broken parsers, for any field of an object. */
 export const ODD_VALUES: readonly unknown[] = [
   null,
   '',

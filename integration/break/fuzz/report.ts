@@ -56,7 +56,7 @@ function notesOf({ tally, seconds, memory }: Result): string[] {
 
 const LONGEST_TEXT = 200;
 
-/** Of the one huge text in an object its beginning is enough. */
+/** Truncates the one huge text of an object. */
 function printed(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'string' && part.length > LONGEST_TEXT

@@ -25,7 +25,7 @@ export class ScriptedServer implements Getter, JsonGetter {
     const query = new URL(path, 'http://fuzz').searchParams;
     const stream = new ScriptedStream(this.#answerTo(query, this.#requestCount++));
     const options = { signal, deadlineMs: DEADLINE_MS, onHeard: () => undefined };
-    // Of a stream of HTTP/2 the reader uses what is here.
+    // The part of an HTTP/2 stream that the reader uses.
     const asHttp2 = stream as unknown as http2.ClientHttp2Stream;
     return Promise.resolve(new Answer(asHttp2, { ':status': '200' }, options));
   }

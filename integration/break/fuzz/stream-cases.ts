@@ -43,7 +43,7 @@ const MOST_REQUESTS = 20;
 const DEADLINE_MS = 30_000;
 const NO_CHOICE = 0.5;
 
-/** Few errors: nothing after one is read. */
+/** Few errors: the reader stops at the first. */
 const TYPES = [
   ...['ADDED', 'ADDED', 'ADDED', 'ADDED', 'ADDED', 'MODIFIED', 'MODIFIED', 'DELETED', 'DELETED'],
   ...['ADDED', 'ADDED', 'ADDED', 'ADDED', 'ADDED', 'MODIFIED', 'BOOKMARK', 'END', 'ERROR'],
@@ -88,7 +88,7 @@ interface Counts {
   readonly problems: ClusterErrorCode[];
 }
 
-/** Until the server has told its marker. What is counted ends where the server is in order. */
+/** Until the server has sent its marker. Counts end where the server sends valid streams. */
 async function follow(world: World, { kind, streams }: StreamCase): Promise<Counts> {
   const counts: Counts = { accepted: 0, refused: 0, problems: [] };
   let isInOrder = false;
@@ -134,7 +134,8 @@ async function withDeadline(end: AbortController, run: () => Promise<void>): Pro
 }
 
 function assertExpected({ code }: ClusterError): void {
-  if (!EXPECTED.includes(code)) throw new BrokenInvariant(`a broken stream was told as ${code}`);
+  if (!EXPECTED.includes(code))
+    throw new BrokenInvariant(`a malformed stream was reported as ${code}`);
 }
 
 /** The same objects and the same damage, as a watch or as a list. */

@@ -1,7 +1,7 @@
 import type { Kind } from '../../../src/cluster/kinds.ts';
 
 /**
- * Objects as the API server of 1.37 returns them, with the fields that nobody reads. Few Services,
+ * Objects as the API server of 1.37 returns them, with fields that are not read. Few Services,
  * some of which share addresses, so that damaged ones still meet. As text: each use begins anew.
  */
 export const TEMPLATES: Readonly<Record<Kind, readonly string[]>> = {

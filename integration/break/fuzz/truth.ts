@@ -5,13 +5,13 @@ import type { World } from './world.ts';
 
 type StreamKind = 'service' | 'slice';
 
-/** Told last: whoever hears of it has read everything before it. */
+/** Sent last: a reader that has it has read everything before it. */
 export const MARKER = 'shop/marker';
 const CLEAN_VERSION = '900000';
-/** What everything has that is told before the server is in order. */
+/** Resource version of everything sent before the server sends valid streams. */
 export const BEFORE_CLEAN = '899998';
 
-/** All of the templates, each changed since anybody may have heard of it. */
+/** All of the templates, each changed since a reader may have received it. */
 function trueObjects(kind: StreamKind): object[] {
   return TEMPLATES[kind].map((text) => {
     const object = JSON.parse(text) as { metadata: object };
@@ -37,7 +37,7 @@ export function cleanAnswer(kind: StreamKind, query: URLSearchParams): Script {
   };
 }
 
-/** Whether the world knows what the server has, and nothing besides. */
+/** Whether the world has exactly the objects of the server. */
 export function isTruth(kind: StreamKind, { told }: World): boolean {
   const names = trueObjects(kind).map((object) => {
     const { metadata } = object as { metadata: { namespace: string; name: string } };

@@ -14,13 +14,13 @@ export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'
 const NODE_NAME = 'node1';
 
 /**
- * The way of an object as in production: mirrors take what the API tells, an observation puts what
- * they tell into its table, somebody takes changes. Lives through a whole run, as a proxy does.
+ * The path of an object as in production: mirrors receive the API's events, an observation writes
+ * them to its table, a consumer takes the changes. It lives through a whole run, as a proxy does.
  */
 export class World {
   readonly interner = new Interner();
   readonly observation = new Observation(unknownNode(NODE_NAME));
-  /** What was told and not deleted since: what a table made afresh would be made of. */
+  /** Objects received and not deleted since: the input of a new table. */
   readonly told: { readonly [K in Kind]: Map<ObjectKey, ObjectOfKind[K]> } = {
     service: new Map(),
     slice: new Map(),
@@ -28,7 +28,7 @@ export class World {
     serviceCidr: new Map(),
     namespace: new Map(),
   };
-  /** What somebody has who applied every change. */
+  /** The state of a consumer that applied every change. */
   readonly applied = new Map<ServicePortKey, Forwarding>();
   readonly sabotage: Sabotage;
   readonly #mirrors: { readonly [K in Kind]: Mirror<K> };
@@ -104,7 +104,7 @@ export class World {
     return this.told[kind] as Map<ObjectKey, unknown>;
   }
 
-  /** The observation asks its source for events; this source is whoever calls take(). */
+  /** The observation subscribes to a source; here the caller of take() is the source. */
   #sink(): (event: SourceEvent) => void {
     if (this.#emit !== undefined) return this.#emit;
     const { signal } = this.#end;
@@ -118,7 +118,7 @@ export class World {
     };
     // Its end is that of the world, and it cannot fail: take() throws at its caller.
     void this.observation.follow({ run, health: () => [] }, signal);
-    if (given === undefined) throw new Error('the observation did not begin to follow');
+    if (given === undefined) throw new Error('the observation did not subscribe to its source');
     this.#emit = given;
     return given;
   }

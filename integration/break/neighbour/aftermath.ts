@@ -12,7 +12,7 @@ import { type Caches, growthText, readCaches } from './slab-growth.ts';
 const CONVERGE_DEADLINE_MS = 180_000;
 const DELETE_DEADLINE_MS = 240_000;
 
-/** Once nobody writes any more: does the kernel have what the API server has, and is all given back? */
+/** After the last write: does the kernel match the API server, and is all memory released? */
 export async function findAftermath(of: {
   scene: NeighbourScene;
   memory: MemoryProbe;

@@ -26,18 +26,18 @@ const EXIT_HURT = 1;
 const BACKGROUND = { services: 100, endpointsPerService: 5 };
 
 export const command = new Command()
-  .option('--proxy <name>', 'what serves on the node', 'fairlead-nftables')
+  .option('--proxy <name>', 'the proxy on the node', 'fairlead-nftables')
   .option('--seed <number>', 'the same seed gives the same attacks', number, 1)
-  .option('--minutes <number>', 'how long', number, 5)
-  .option('--gentle', 'smaller objects, for a proxy that would take the machine with it')
-  .option('--only <names>', 'only these attacks, with commas between them')
+  .option('--minutes <number>', 'duration', number, 5)
+  .option('--gentle', 'smaller objects, for a proxy that would exhaust the memory of the machine')
+  .option('--only <names>', 'only these attacks, separated by commas')
   .addOption(new Option('-o, --output <form>').choices(['table', 'json']).default('table'))
   .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(main);
 
 command
   .command('hostile <order>', { hidden: true })
-  .description('the part of this program that is the hostile user')
+  .description('internal: the process of the hostile user')
   .action(beHostile);
 
 function number(text: string): number {
@@ -65,7 +65,7 @@ async function measure(options: Options): Promise<NeighbourResult> {
   const signal = interruption();
   const { proxy: proxyName } = options;
   if (proxyName.endsWith('-ebpf')) {
-    await progress.step('programs for the kernel', compileKernelPrograms);
+    await progress.step('eBPF programs', compileKernelPrograms);
   }
   const bundle = await progress.step('bundle of Fairlead', () => bundleFairlead());
   const tool = await provideBench({ progress, signal });

@@ -16,7 +16,7 @@ export const CLIENT_CIDR = '10.204.0.0/16';
 /** What the hostile user may hold at once: the API server and etcd of the lab have to survive it. */
 export interface Limits {
   readonly externalIps: number;
-  /** Of the Service with externalIPs. */
+  /** For the Service with externalIPs. */
   readonly externalEndpoints: number;
   /** Slices of 1,000 endpoints. */
   readonly wideSlices: number;
@@ -31,7 +31,7 @@ export const LIMITS: Limits = {
   wideSlices: 100,
   sourceRanges: 12_000,
   stickyServices: 4_000,
-  /** More than a family's set of remembered clients holds. */
+  /** More than the affinity set of a family holds. */
   floodSources: 300_000,
 };
 

@@ -19,7 +19,7 @@ interface TokenRequest extends KubeObject {
   readonly status?: { readonly token?: string };
 }
 
-/** A service account with rights in one namespace and nowhere else; gives its token. */
+/** Creates a service account with rights in one namespace only; returns its token. */
 export async function admitHostileUser(api: ApiClient): Promise<string> {
   await api.create(paths.namespaces, { metadata: { name: HOSTILE } });
   const accounts = `/api/v1/namespaces/${HOSTILE}/serviceaccounts`;

@@ -3,7 +3,7 @@ import type { MemorySample, Probe } from './probes.ts';
 import type { VictimChange } from './victim/changes.ts';
 import type { StickyClient } from './victim/sticky-clients.ts';
 
-/** Everything that was measured, before anybody judges it. */
+/** All measurements, before the verdicts. */
 export interface NeighbourResult {
   readonly proxy: string;
   readonly seed: number;

@@ -108,7 +108,7 @@ function whyEnded({ proxy }: NeighbourScene, slab: Slab): string | undefined {
   return slab.aboveBytes > MOST_SLAB_BYTES ? 'ended: more than 4 GB of slab' : undefined;
 }
 
-/** In a process of its own, which tells of each attack when it is over. */
+/** In a separate process, which reports each attack when it is over. */
 async function carryOutAttacks(
   options: NeighbourOptions,
   of: { attacks: AttackReport[]; signal: AbortSignal },

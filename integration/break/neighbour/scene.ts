@@ -56,7 +56,8 @@ export async function prepareScene(options: SceneOptions): Promise<NeighbourScen
   );
   const asker = await runPod(lab, VICTIM, 'asker');
   const hostilePod = await runPod(lab, HOSTILE, 'flooder');
-  if (!one || !other || !left || !middle || !right) throw new Error('pods are missing');
+  if (!one || !other || !left || !middle || !right)
+    throw new Error('the lab started fewer pods than requested');
   await ownAddresses(lab, { pod: asker, cidr: CLIENT_CIDR });
   await ownAddresses(lab, { pod: hostilePod, cidr: FLOOD_CIDR });
   const to = await createService(lab, { name: MOVING, pods: [one] });
@@ -67,10 +68,10 @@ export async function prepareScene(options: SceneOptions): Promise<NeighbourScen
   const origin = { namespace, group: lab.socketGroup(NODE_INDEX) };
   const waiting = { origin, to, ports: new SourcePorts(), deadlineMs: START_DEADLINE_MS, signal };
   const [contestant] = parseProxies(options.proxyName);
-  if (contestant === undefined) throw new Error('no proxy was named');
+  if (contestant === undefined) throw new Error('no proxy is named');
   const proxy = await startOn(lab, contestant.variant(options.program));
   if ((await untilStarted(proxy, waiting)) === undefined) {
-    throw new LabError('LAB_DEADLINE', `${options.proxyName} does not serve`, {
+    throw new LabError('LAB_DEADLINE', `${options.proxyName} does not answer for its Services`, {
       next: `read ${proxy.daemon.logFile}`,
     });
   }

@@ -19,7 +19,7 @@ export function parseCaches(slabinfo: string): Caches {
   return new Map(caches);
 }
 
-/** Which caches have grown most, for whoever asks what is left. */
+/** The caches that have grown most, to explain what is left. */
 export function growthText(before: Caches, after: Caches): string {
   const grown = [...after]
     .map(([name, bytes]) => ({ name, bytes: bytes - (before.get(name) ?? 0) }))

@@ -13,7 +13,7 @@ export interface Verdict {
 const MOST_HELD_MS = 100;
 const MOST_LIVEZ_MS = 1_000;
 const MOST_RESIDENT_BYTES = 500 * 1024 ** 2;
-/** Of it up to 100 MB are flows of the flood of datagrams, whichever proxy there is, and 60 MB its clients. */
+/** Includes, with any proxy, up to 100 MB of conntrack entries and 60 MB of clients of the flood. */
 const MOST_SLAB_BYTES = 300 * 1024 ** 2;
 const MOST_LEFT_BYTES = 100 * 1024 ** 2;
 /** Of three endpoints each has a third of 60 clients that come one after the other, give or take a fifth. */
@@ -96,7 +96,7 @@ function affinityVerdicts(clients: readonly StickyClient[]): Verdict[] {
   const share = largestShare(answered.map(({ first = '' }) => first));
   return [
     {
-      what: "victim's sticky clients that strayed",
+      what: "victim's sticky clients that changed endpoint",
       bound: '0',
       figure: `${strayed} of ${answered.length}`,
       isKept: strayed === 0 && isEnough && answered.length === clients.length,
@@ -110,7 +110,7 @@ function affinityVerdicts(clients: readonly StickyClient[]): Verdict[] {
   ];
 }
 
-/** Of so many that came one after the other, the most that one endpoint had. */
+/** The largest share of one endpoint among `CLIENTS_TOGETHER` successive clients. */
 function largestShare(endpoints: readonly string[]): number {
   let largest = 0;
   for (let from = 0; from + CLIENTS_TOGETHER <= endpoints.length; from += CLIENTS_TOGETHER / 4) {
@@ -139,7 +139,7 @@ function aftermathVerdicts({ aftermath }: NeighbourResult): Verdict[] {
   return [
     ...verdicts,
     {
-      what: 'namespace deleted: slab that is left',
+      what: 'slab left after the namespace was deleted',
       bound: `<= ${megabytes(MOST_LEFT_BYTES)}`,
       figure: megabytes(slabBytes),
       isKept: slabBytes <= MOST_LEFT_BYTES,

@@ -11,7 +11,7 @@ const GATE: Departure = {
 };
 const LOCKED: Departure = {
   finding: LENIENT,
-  why: 'what the gate stands for cannot be switched off; Fairlead warns and starts',
+  why: 'the feature of the gate cannot be disabled; Fairlead warns and starts',
 };
 const NULL_DURATION: Departure = {
   finding: LENIENT,
@@ -32,7 +32,7 @@ export const DEPARTURES: Readonly<Record<string, Departure>> = {
   'mode: nftables\nnftables: {syncPeriod: null}': NULL_DURATION,
   'mode: nftables\niptables: {masqueradeBit: 99}': {
     finding: LENIENT,
-    why: 'the blocks of other modes are not judged; kube-proxy judges this one in every mode',
+    why: 'the blocks of other modes are not validated; kube-proxy validates this one in every mode',
   },
   'mode: nftables\nfeatureGates: {NFTablesProxyMode: false}': LOCKED,
   'mode: nftables\nfeatureGates: {MultiCIDRServiceAllocator: false}': LOCKED,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { tryRun } from '../../../lab/host/run.ts';
 
-/** What kube-proxy makes of a file: the configuration it writes, or nothing if it refuses. */
+/** kube-proxy's reading of a file: the configuration it writes, or that it rejects the file. */
 export type Verdict = { readonly written: unknown } | 'refused';
 
 export interface Asking {

@@ -24,9 +24,9 @@ const SETTLE_DEADLINE_MS = 40_000;
 const MOST_SHOWN = 20;
 
 export const command = new Command()
-  .option('--states <count>', 'how many generated namespaces', Number, 320)
+  .option('--states <count>', 'number of generated namespaces', Number, 320)
   .option('--seed <number>', 'the same seed gives the same namespaces', Number, 4711)
-  .option('--no-corpus', 'without the objects of the conformance scenarios')
+  .option('--no-corpus', 'skip the objects of the conformance scenarios')
   .addOption(new Option('--backend <name>').choices(['nft', 'legacy', 'both']).default('both'))
   .action(compareAll);
 
@@ -86,7 +86,7 @@ async function compareBatch(
   // A line names its Service by its namespace or by a hash: a batch is equal as a whole or not.
   if (found.different.length === 0) tally.equal += batch.length;
   else console.log(found.different.slice(0, MOST_SHOWN).join('\n'));
-  for (const reason of new Set(refused.flat())) console.log(`the API server refused: ${reason}`);
+  for (const reason of new Set(refused.flat())) console.log(`the API server rejected: ${reason}`);
   await Promise.all(namespaces.map((name) => emptyNamespace(lab.api, name)));
 }
 
@@ -106,7 +106,7 @@ async function settled(
   };
   const options = { what: 'both to agree', deadlineMs: SETTLE_DEADLINE_MS, everyMs: 500 };
   await until(isSettled, options).catch((error: unknown) => {
-    // That they do not is a finding; what is told is what they differ in.
+    // A timeout is a finding too; the report says in what they differ.
     if (last.different.length === 0) throw error;
   });
   return last;

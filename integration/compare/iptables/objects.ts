@@ -12,7 +12,7 @@ export async function ensureNamespace(api: ApiClient, name: string): Promise<voi
   await api.create(paths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
-/** Gives why the API server refused what it did: what it does not take no proxy sees. */
+/** Returns the API server's rejections: no proxy sees a rejected object. */
 export async function createState(
   api: ApiClient,
   namespace: string,

@@ -37,7 +37,7 @@ export function startOnNode(lab: Lab, node: number, variant: ProxyVariant): Prom
   });
 }
 
-/** Which endpoints are local, and which ranges hold the node, depends on who one is. */
+/** Which endpoints are local, and which ranges hold the node, depends on the node's name. */
 function asNode(variant: ProxyVariant, node: number): ProxyVariant {
   return {
     ...variant,

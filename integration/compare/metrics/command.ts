@@ -44,14 +44,16 @@ async function compareAll({ proxy }: { readonly proxy: readonly string[] }): Pro
     const theirs = PAIRS[ours] ?? MEASURED_UPSTREAM;
     const compared = compareFamilies(await pageOf(theirs), await pageOf(ours));
     const { same, leftOut, faults } = compared;
-    console.log(`${ours} beside ${theirs}: ${same.length} the same, ${faults.length} differ`);
+    console.log(
+      `${ours} compared with ${theirs}: ${same.length} the same, ${faults.length} differ`,
+    );
     for (const fault of faults) console.log(`  ${fault}`);
     if (faults.length > 0) process.exitCode = 1;
     for (const { why } of leftOut) reasons.set(why, (reasons.get(why) ?? 0) + 1 / proxy.length);
   }
   const unused = LEFT_OUT.filter(({ why }) => !reasons.has(why));
   for (const { names } of unused)
-    console.log(`${names}: listed as left out, and kube-proxy has none`);
+    console.log(`${names}: listed as left out, but kube-proxy has no such metric`);
   if (unused.length > 0) process.exitCode = 1;
   const rows = [...reasons].map(([why, count]) => [String(Math.round(count)), why]);
   console.log(`\n${formatTable([['LEFT OUT', 'BECAUSE'], ...rows])}`);
@@ -60,7 +62,7 @@ async function compareAll({ proxy }: { readonly proxy: readonly string[] }): Pro
 async function exercised(scene: Scene): Promise<string> {
   await scene.probe();
   await scene.addService();
-  // Stale flows are looked for after a change is in the kernel.
+  // Stale flows are scanned after a change is in the kernel.
   return await scene.metricsWith(/^kubeproxy_conntrack_reconciler_sync_duration_seconds_count/m);
 }
 

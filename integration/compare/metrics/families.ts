@@ -21,7 +21,7 @@ interface Draft {
   hasSeries: boolean;
 }
 
-/** By name; a metric without a series is none, for nobody can ask for it. */
+/** By name; a metric without a series is left out: no query can return it. */
 export function readFamilies(text: string): ReadonlyMap<string, MetricFamily> {
   const drafts = new Map<string, Draft>();
   for (const line of text.split('\n')) {

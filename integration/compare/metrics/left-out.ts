@@ -1,6 +1,6 @@
 /** What kube-proxy shows and Fairlead does not, with the reason. A pattern matches whole names. */
 export const LEFT_OUT: readonly { readonly names: RegExp; readonly why: string }[] = [
-  { names: /^go_.*$/, why: 'of the Go runtime, which Fairlead has none of; see nodejs_*' },
+  { names: /^go_.*$/, why: 'Go runtime; Fairlead runs on Node: see nodejs_*' },
   {
     names: /^(?:apiserver|aggregator)_.*$/,
     why: 'metrics of API servers; kube-proxy links the library, and they stay 0',
@@ -11,7 +11,7 @@ export const LEFT_OUT: readonly { readonly names: RegExp; readonly why: string }
   },
   {
     names: /^cardinality_enforcement_.*$/,
-    why: "of a setting of Kubernetes' own library that Fairlead has no use for",
+    why: "a setting of Kubernetes' own library that Fairlead does not use",
   },
   {
     names: /^rest_client_rate_limiter_duration_seconds$/,
@@ -19,7 +19,7 @@ export const LEFT_OUT: readonly { readonly names: RegExp; readonly why: string }
   },
   {
     names: /^rest_client_transport_.*$/,
-    why: "of client-go's cache of connections; Fairlead has one connection",
+    why: "client-go's connection cache; Fairlead has one connection",
   },
   {
     names: /^rest_client_exec_plugin_.*$/,

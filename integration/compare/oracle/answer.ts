@@ -1,7 +1,7 @@
 /** What a proxy makes of a cluster, in the words that both sides are compared in. */
 export interface Answer {
   readonly ports: readonly PortAnswer[];
-  /** `namespace/name/port/family` of a health port to the local endpoints it tells. */
+  /** `namespace/name/port/family` of a health port to the local endpoints it reports. */
   readonly health: Readonly<Record<string, number>>;
 }
 
@@ -22,7 +22,7 @@ export interface PortAnswer {
   readonly verdicts: Verdicts;
 }
 
-/** What becomes of a connection, by the kind of address that is asked and by who asks. */
+/** The outcome of a connection, by the kind of its destination and by its source class. */
 export type Verdicts = Readonly<
   Record<string, Readonly<Record<'pod' | 'host' | 'outside', string>>>
 >;

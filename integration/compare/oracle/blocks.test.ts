@@ -13,7 +13,7 @@ function range(text: string, count: number) {
   return { startOffset, endOffset: startOffset + text.length, count };
 }
 
-it('tells the blocks that never ran, by the line they begin in', () => {
+it('lists the blocks that never ran, by the line they begin in', () => {
   const rest = '\n  return [2].map((x) => x);\n';
   const functions = [
     [range(SOURCE, 3), range('return 1;', 3), range(rest, 0)],

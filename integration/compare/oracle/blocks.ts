@@ -1,4 +1,4 @@
-/** A stretch of a source file and how often it ran, as the engine tells it. */
+/** A range of a source file and how often it ran, as V8 reports it. */
 export interface CountedRange {
   readonly startOffset: number;
   readonly endOffset: number;
@@ -49,7 +49,7 @@ function holds(outer: CountedRange, inner: CountedRange): boolean {
   return outer.startOffset <= inner.startOffset && outer.endOffset >= inner.endOffset;
 }
 
-/** Of its first character that is no blank: what follows a return begins with a line end. */
+/** Line of its first non-blank character: a block after a return begins with a line end. */
 function lineOf(source: string, { startOffset }: CountedRange): number {
   const blanks = /^\s*/.exec(source.slice(startOffset))?.[0].length ?? 0;
   return source.slice(0, startOffset + blanks).split('\n').length;

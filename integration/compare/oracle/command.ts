@@ -28,10 +28,10 @@ const UPSTREAM_CHANCES = 200;
 const CHANCES_OF_PLANTED = 20;
 
 export const command = new Command()
-  .option('--states <count>', 'how many clusters', Number, 20_000)
+  .option('--states <count>', 'number of clusters', Number, 20_000)
   .option('--seed <number>', 'the same seed gives the same clusters', Number, Date.now() & 0xffff)
-  .option('--planted', 'plant bugs, and see that each is found', false)
-  .option('--coverage', 'tell which blocks of the policy the clusters reached', false)
+  .option('--planted', 'plant bugs and check that each is found', false)
+  .option('--coverage', 'report which blocks of the policy the clusters reached', false)
   .option('--docs <file>', 'write the coverage into a Markdown file, between its marks')
   .action(async (options: Options) => {
     const progress = terminalProgress();
@@ -67,7 +67,7 @@ async function compare({ states, seed }: Options, sides: Sides): Promise<void> {
     }),
   );
   if (!outcome.failed) {
-    console.log(`${states} of ${states} clusters equal, but for:`);
+    console.log(`${states} of ${states} clusters equal, except for:`);
     for (const { name, reason } of KNOWN_DIFFERENCES) console.log(`- ${name}: ${reason}`);
     return;
   }

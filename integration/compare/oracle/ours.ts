@@ -108,7 +108,9 @@ function assertExplained(table: ForwardingTable, row: Forwarding): void {
   const lists = { cluster: row.clusterEndpoints, local: row.localEndpoints };
   for (const list of ['cluster', 'local'] as const) {
     if (isDeepStrictEqual(chosen(list), lists[list].map(endpointKey))) continue;
-    throw new Error(`${servicePortKey(row.id)}: the reasons for the ${list} list are not its own`);
+    throw new Error(
+      `${servicePortKey(row.id)}: the reasons for the ${list} list do not match the list`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A cluster as the oracle reads it: objects in the API's own form, and the node that looks. */
+/** A cluster as the oracle reads it: objects in the API's own form, and the node of the proxy. */
 export interface ClusterState {
   readonly nodeName: string;
   readonly zone: string;

@@ -10,7 +10,7 @@ export function verdictsOf(port: Omit<PortAnswer, 'verdicts'>, state: ClusterSta
   const isDetecting = state.detectsPods;
   const lists = { cluster: port.cluster, local: port.local };
   const to = (list: 'cluster' | 'local', masquerade: boolean): string => {
-    // Endpoints that exist, but not for this traffic on this node, are somebody else's to serve.
+    // Endpoints that exist, but not for this traffic on this node: other nodes serve it.
     if (lists[list].length === 0) return port.anywhere ? 'drop' : 'reject';
     return masquerade ? `${list} masqueraded` : list;
   };

@@ -38,7 +38,8 @@ async function main({ api, proxy, json, docs }: Options): Promise<void> {
 function versions(text: string): ApiVersion[] {
   return text.split(',').map((each) => {
     const version = API_VERSIONS.find((known) => known === each);
-    if (version === undefined) throw new InvalidArgumentError(`'${each}' is none of them`);
+    if (version === undefined)
+      throw new InvalidArgumentError(`'${each}' is not one of ${API_VERSIONS.join(', ')}`);
     return version;
   });
 }

@@ -25,7 +25,7 @@ const UNNOTICED: ChangeResult = {
   tracked: [],
 };
 
-it('a change that nobody noticed has no faults, and needs no evidence', () => {
+it('a change without failures has no faults, and needs no evidence', () => {
   assert.deepEqual(faultsOf(UNNOTICED), []);
   assert.equal(evidenceOf(UNNOTICED), '');
 });

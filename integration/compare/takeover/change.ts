@@ -10,13 +10,13 @@ import type { Owner } from './owners.ts';
 import { readHandles, readRules } from './rules.ts';
 import type { Stage } from './stage.ts';
 
-/** The load goes on before and after, so that what is late to break is seen. */
+/** The load runs before and after, so that late failures are seen. */
 const STEADY_MS = 2_000;
 const SETTLE_DEADLINE_MS = 40_000;
-/** Belongs to the kubelet as well: whoever goes leaves it. */
+/** Belongs to the kubelet as well: a proxy leaves it behind. */
 const KUBELETS = /KUBE-FIREWALL/;
 
-/** What one change of proxy did to those who connect, and to the rules. */
+/** The effect of one change of proxy on clients and on the rules. */
 export interface ChangeResult {
   readonly sequence: string;
   readonly from: string;

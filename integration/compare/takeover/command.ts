@@ -26,25 +26,25 @@ interface Options {
 
 export const command = new Command()
   .option('--only <pattern>', 'only the sequences that match', (text) => new RegExp(text, 'i'))
-  .option('--rounds <count>', 'how often each sequence, there and back', Number, 1)
+  .option('--rounds <count>', 'repetitions of each sequence, there and back', Number, 1)
   .option('--rate <count>', 'connections a second', Number, 500)
-  .option('--services <count>', 'Services beside the one that is asked', Number, 100)
+  .option('--services <count>', 'Services in addition to the one under load', Number, 100)
   .option('--endpoints <count>', 'endpoints of each', Number, 5)
-  .option('--plant-old-removed-first', 'a fault that must be found: a while without any rules')
+  .option('--plant-old-removed-first', 'plant a fault that must be found: a time without rules')
   .option('--json <file>', 'write all figures into a file')
   .option('--docs <file>', 'write the table into a document, between its marks')
   .action(changeAll);
 
 command
   .command('load <plan>', { hidden: true })
-  .description('the part of this program that connects')
+  .description('internal: the process of the client')
   .action(answerLoad);
 
 async function changeAll(options: Options): Promise<void> {
   const { only } = options;
   const wanted = SEQUENCES.filter(({ name }) => only === undefined || only.test(name));
   if (wanted.length === 0) {
-    const next = `those that exist: ${SEQUENCES.map(({ name }) => name).join(', ')}`;
+    const next = `choose from: ${SEQUENCES.map(({ name }) => name).join(', ')}`;
     throw new LabError('LAB_USAGE', `no sequence matches ${only}`, { next });
   }
   const progress = terminalProgress();

@@ -4,7 +4,7 @@ import { run } from '../../../lab/host/run.ts';
 /** A packet that begins a connection was not answered for a second. */
 const SYN_SENT_AGAIN = 'TcpExtTCPSynRetrans';
 
-/** What says where a packet was lost: by who listens, by who connects, or by connection tracking. */
+/** Counters that show where a packet was lost: at the server, the client or in conntrack. */
 const NAMES = [
   'TcpExtListenOverflows',
   'TcpExtListenDrops',
@@ -36,7 +36,7 @@ const PATIENT = { deadlineMs: 120_000 };
 
 export type Counters = Readonly<Record<string, number>>;
 
-/** Of each of the networks, by its name. */
+/** The counters of each network namespace, by its name. */
 export async function readCounters(places: ReadonlyMap<string, string>): Promise<Counters> {
   const counters: Record<string, number> = {};
   for (const [place, namespacePath] of places) {

@@ -2,8 +2,8 @@ import net from 'node:net';
 import type { LoadWay } from './load-questions.ts';
 
 /**
- * A machine with much else to do lets a server wait for half a minute. That a packet was lost is
- * seen at once by the counters of who sends it again; this is for connections that never come about.
+ * A busy machine may delay a server for half a minute. Lost packets show at once in the sender's
+ * retransmission counters; this timeout is for connections that are never established.
  */
 const DEADLINE_MS = 60_000;
 const QUESTION = 'GET /hostname HTTP/1.1\r\nHost: lab\r\n\r\n';

@@ -62,7 +62,7 @@ class Load {
     signal.addEventListener('abort', () => clearInterval(ticking));
   }
 
-  /** Of what was begun since the last one; resolves when all of that has come to its end. */
+  /** Results of connections begun since the last call; resolves when all of them have ended. */
   async tally(): Promise<LoadTally> {
     const period = this.#period;
     this.#period = newPeriod();

@@ -29,9 +29,9 @@ export interface LoadTally {
   readonly made: number;
   /** Without an answer in time. */
   readonly failed: number;
-  /** Of the failed ones: the other side said no. */
+  /** Failed ones that were rejected. */
   readonly refusedOrReset: number;
-  /** The load's own: so long the machine did not let it work, whatever the proxy did. */
+  /** The longest stall of the load process itself, which is not due to the proxy. */
   readonly longestPauseMs: number;
   /** A few of the failed and the late ones. */
   readonly odd: readonly OddConnection[];

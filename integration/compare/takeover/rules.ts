@@ -57,7 +57,7 @@ export async function readHandles(namespacePath: string): Promise<ReadonlySet<st
   return handles;
 }
 
-/** A node as if nobody had ever been there. */
+/** A node without rules, as if no proxy had ever run. */
 export async function wipeRules(namespacePath: string): Promise<void> {
   await run(enterNamespace(namespacePath, ['nft', 'flush', 'ruleset']), PATIENT);
   for (const [index, program] of ['iptables', 'ip6tables'].entries()) {

@@ -90,7 +90,7 @@ export class Stage {
     return await startOnNode(this.lab, 1, owner.variant);
   }
 
-  /** What an owner writes where nobody was before. The first time, nobody may have the node. */
+  /** What a proxy writes on an empty node. At the first call, no proxy may run on the node. */
   async alone(owner: Owner): Promise<readonly string[]> {
     const known = this.#alone.get(owner.title);
     if (known !== undefined) return known;

@@ -22,7 +22,7 @@ type Times = Map<string, number[]>;
  * of CPU, of every thread: other work on the machine changes them less.
  */
 export const command = new Command()
-  .argument('[entries]', 'how many entries the map has', Number, 150_000)
+  .argument('[entries]', 'entries in the map', Number, 150_000)
   .action(measure);
 
 async function measure(count: number): Promise<void> {
@@ -103,7 +103,7 @@ async function measureOurs(entries: Entries, into: Times): Promise<void> {
 async function readAll(map: BpfMap, count: number): Promise<void> {
   let seen = 0;
   for await (const some of map.entries(new AbortController().signal)) seen += some.length;
-  if (seen !== count) throw new Error(`${seen} of ${count} entries were read`);
+  if (seen !== count) throw new Error(`only ${seen} of ${count} entries were read back`);
 }
 
 function note(into: Times, name: string, ms: number): void {

@@ -9,7 +9,7 @@ export interface Cost {
   readonly wall: number;
 }
 
-/** What one of several turns costs. */
+/** The cost of one of several repetitions. */
 export async function measured(
   times: number,
   turn: (index: number) => Promise<void>,

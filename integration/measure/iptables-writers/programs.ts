@@ -5,7 +5,7 @@ import { findProgram } from '../../../src/linux/iptables/programs.ts';
 
 export type WriterName = 'netlink' | 'program';
 
-/** Says that it is too old for its tables to be written by anybody else. */
+/** Reports a version too old for netlink writes to its tables. */
 const OLD = 'if [ "$2" = --version ]; then echo "iptables v1.8.7 (nf_tables)"; exit 0; fi';
 
 /** A folder with the nft backend only, which makes the data plane write in one way or the other. */

@@ -38,8 +38,8 @@ interface ChangeFigures {
 }
 
 /**
- * `fairlead run` in two clusters at once, a small one and a large one, told of changes in turns
- * through their API servers: what disturbs the machine disturbs both.
+ * `fairlead run` in two clusters at once, a small one and a large one, with changes alternately
+ * through their API servers: a disturbance of the machine affects both.
  */
 export async function measureChange(progress: Progress, signal: AbortSignal): Promise<Section[]> {
   await using small = await startLab({ nodeCount: 1, load: FEW, progress, signal });

@@ -30,7 +30,7 @@ export const command = new Command()
   .addOption(
     new Option('--measure <names...>', 'only these; all of them when not given').choices(MEASURES),
   )
-  .option('--quick', 'a minute, without a cluster: that costs do not grow with Services')
+  .option('--quick', 'one minute, without a cluster: checks that costs do not grow with Services')
   .option('--json <file>', 'write the figures into a file')
   .option('--docs <file>', 'write the tables into a document, between their marks')
   .action(measureAll);

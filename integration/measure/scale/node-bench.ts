@@ -35,8 +35,8 @@ export interface NodeBenchOptions extends SendWatch {
 }
 
 /**
- * The agent and the nftables plane over a real kernel, in a network namespace of its own, told a
- * cluster by whoever holds it: everything from a line of the watch on, without an API server.
+ * The agent and the nftables plane over a real kernel, in a network namespace of its own. The
+ * caller delivers the cluster: everything from a line of the watch on, without an API server.
  */
 export class NodeBench implements AsyncDisposable {
   readonly source = new ToldSource();

@@ -11,7 +11,7 @@ import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 const READY_DEADLINE_MS = 120_000;
 const LOOK_EVERY_MS = 20;
 
-/** A proxy that was just started on a node; nobody has waited for anything yet. */
+/** A proxy that was just started on a node, without waiting for it. */
 export interface ProxyProcess {
   readonly daemon: Daemon;
   /** On the monotonic clock. */
@@ -70,7 +70,7 @@ export async function snapshotOf({ statusSocket }: ProxyProcess): Promise<AgentS
   return (await readStatus({ socketPath: statusSocket })) as AgentSnapshot;
 }
 
-/** Before it listens nobody answers, and while it reads fifty thousand Services it may be late. */
+/** Before it listens there is no answer, and while it reads 50,000 Services it may be late. */
 function unlessNotThereYet(error: unknown): undefined {
   if (error instanceof ServerError) return undefined;
   throw error;

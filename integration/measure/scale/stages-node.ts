@@ -6,8 +6,8 @@ import { spreadOf } from './statistics.ts';
 
 /**
  * Run in a process of its own: two nodes, one with few Services and one with many, each over a
- * kernel of its own. They are told of one change after the other, in turns, so that whatever
- * disturbs the machine disturbs both; and each change is timed at every border that it crosses.
+ * kernel of its own. They get one change after the other, alternately, so that a disturbance
+ * of the machine affects both; and each change is timed at the end of every stage.
  */
 
 interface Timed {
@@ -94,7 +94,8 @@ class TimedNode {
 }
 
 function wholeOf({ propagations }: Acknowledged, lineMs: number): number {
-  if (propagations.length !== 1) throw new Error(`one change was ${propagations.length}`);
+  if (propagations.length !== 1)
+    throw new Error(`one change caused ${propagations.length} propagations instead of one`);
   return lineMs + (propagations[0]?.totalMs ?? Number.NaN);
 }
 

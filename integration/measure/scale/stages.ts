@@ -7,7 +7,7 @@ export interface StagesOptions {
   readonly few: number;
   readonly many: number;
   readonly endpointsPerService: number;
-  /** Of a hundred changes each. */
+  /** Rounds of a hundred changes each. */
   readonly blocks: number;
   /** How many times what it takes with few Services. */
   readonly atMost: number;

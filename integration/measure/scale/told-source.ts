@@ -14,7 +14,7 @@ export class ToldSource implements Source {
     slice: this.#mirror('slice'),
   };
   #onEvent: ((event: SourceEvent) => void) | undefined;
-  /** When the last object was about to be told, after its line had been read. */
+  /** When the last object was about to be delivered, after its line had been read. */
   readAtMs = 0;
 
   async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
@@ -36,10 +36,10 @@ export class ToldSource implements Source {
     const event = readLine(line);
     if (event?.type === 'put') this.#mirrors[kind].put(event.object);
     else if (event?.type === 'delete') this.#mirrors[kind].delete(event.object);
-    else throw new Error('the line is no event');
+    else throw new Error('the line is not a watch event');
   }
 
-  /** Everything has been told: what is known now is the whole cluster. */
+  /** Everything is delivered: the source is synced. */
   complete(): void {
     for (const kind of KINDS) this.#onEvent?.({ kind, type: 'synced' });
   }

@@ -9,7 +9,7 @@ export interface SendWatch {
   readonly onSent?: () => void;
 }
 
-/** The sockets that a plane opens, as the program opens them, with somebody who watches what is sent. */
+/** The sockets that a plane opens, as the program opens them, with an observer of what is sent. */
 export function watchedSockets(watch: SendWatch): (kind: 'requests' | 'events') => Netlink {
   return (kind) => {
     if (kind === 'events') {

@@ -15,12 +15,12 @@ export interface ChangeTime {
 const BLOCK = 250;
 const WARM_UP_ROUNDS = 10;
 const ROUNDS = 50;
-/** So many lines are kept that no Service of a large cluster is visited twice, and found warm. */
+/** Enough lines that no Service of a large cluster is visited twice, with warm caches. */
 const MAX_LINES = (WARM_UP_ROUNDS + ROUNDS) * BLOCK;
 /** A prime, so that neighbours in memory are not visited one after the other. */
 const STRIDE = 7_919;
 
-/** A model that is told of one slice after the other, as if the lines of a watch came in. */
+/** A model that receives one slice after the other, as from the lines of a watch. */
 export class ChangeBench {
   readonly #table: ForwardingTable;
   readonly #mirror: Mirror<'slice'>;
@@ -82,7 +82,8 @@ export class ChangeBench {
     const putAtMs = performance.now();
     const changes = this.#table.takeChanges();
     const doneAtMs = performance.now();
-    if (changes.length !== 1) throw new Error(`one change made ${changes.length}`);
+    if (changes.length !== 1)
+      throw new Error(`one slice caused ${changes.length} changes instead of one`);
     return {
       whole: (doneAtMs - startedAtMs) * 1_000,
       model: (this.#putMs + doneAtMs - putAtMs) * 1_000,

@@ -14,7 +14,7 @@ import { ChangeBench, type Comparison, compareChanges, type RawSlice } from './c
 const FEW_SERVICES = 100;
 const SILENCE_MS = 30_000;
 
-/** Run in a process of its own: connects, builds the whole model, and tells what that took. */
+/** Run in a process of its own: connects, builds the whole model, and reports time and memory. */
 const [kubeconfig = ''] = process.argv.slice(2);
 const startedAt = performance.now();
 const access = await loadKubeconfig({ files: [kubeconfig] });
@@ -75,7 +75,7 @@ async function readSlices(onSlice: (service: string, raw: RawSlice) => void): Pr
       onSlice(service, raw);
     },
     onRestart: () => {
-      throw new Error('the slices were told in part, and would be told twice: run it again');
+      throw new Error('the list of slices was restarted, so some would count twice: run it again');
     },
   });
   connection.close();

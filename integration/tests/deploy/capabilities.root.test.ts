@@ -70,7 +70,7 @@ describe('the capabilities of deploy/ebpf', () => {
     await writeFile(join(folder, 'services.yaml'), MANIFEST);
     await writeFile(join(folder, 'config.json'), JSON.stringify(configuration()));
   });
-  // Hooks go with their pins once nobody holds them.
+  // Hooks are detached with their pins once no process holds them.
   afterEach(() => rmSync(pinFolder, { recursive: true, force: true }));
   after(async () => {
     run(['umount', group]);
@@ -109,11 +109,11 @@ describe('the capabilities of deploy/ebpf', () => {
     return existsSync(links) ? readdirSync(links).sort() : [];
   }
 
-  /** It says nothing when it could look into every network namespace, so it is asked. */
+  /** It logs nothing if it can enter every network namespace, so its metrics are read. */
   async function untilSocketsLookedAt(): Promise<void> {
     const count = /^kubeproxy_conntrack_reconciler_sync_duration_seconds_count\S* [1-9]/m;
     await until(async () => count.test(await (await fetch(METRICS)).text()), {
-      what: 'sockets to be looked at',
+      what: 'the sockets to be scanned',
       deadlineMs: 60_000,
     });
   }
@@ -125,7 +125,7 @@ describe('the capabilities of deploy/ebpf', () => {
     assert.deepEqual(hooks(), HOOK_NAMES.toSorted());
   }
 
-  it('are enough: every hook is there, and nothing is complained of', async () => {
+  it('are enough: every hook is attached, without a warning', async () => {
     {
       await using proxy = start(given);
       await proxy.says(SYNCED);
@@ -136,7 +136,7 @@ describe('the capabilities of deploy/ebpf', () => {
     await assertStartsAgain(given);
   });
 
-  it('let nobody but root at the pins', async () => {
+  it('give only root access to the pins', async () => {
     await using proxy = start(given);
     await proxy.says(SYNCED);
     assert.equal(statSync(pinFolder).mode & 0o777, 0o700);
@@ -146,7 +146,7 @@ describe('the capabilities of deploy/ebpf', () => {
     assert.match(stderr, /Permission denied/);
   });
 
-  it('without NET_ADMIN: nothing can be done, and it ends', async () => {
+  it('without NET_ADMIN: exits with an error', async () => {
     await using proxy = start(without('NET_ADMIN'));
     const { exitCode, said } = await proxy.end();
     assert.equal(exitCode, 1);

@@ -46,7 +46,7 @@ export function startLimited(of: {
       const isSaid = (): boolean => words.every((word) => said.includes(word));
       const what = `${of.capabilities.join()} to say ${words.join(' and ')}`;
       await until(() => isSaid() || hasEnded, { what, deadlineMs: DEADLINE_MS });
-      if (!isSaid()) throw new Error(`waited for ${what}, and it said:\n${said}`);
+      if (!isSaid()) throw new Error(`timed out waiting for ${what}; output:\n${said}`);
       return said;
     },
     async [Symbol.asyncDispose]() {

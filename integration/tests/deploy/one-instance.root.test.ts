@@ -18,7 +18,7 @@ const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');
 const LOCK = '/run/fairlead/run.lock';
 const SYNCED = 'every Service is in the kernel';
 const WAITING = 'another fairlead serves this network namespace; waiting for it to end';
-/** Of the network namespace, and not one that the kernel begins with. */
+/** A sysctl of the network namespace, with a value other than the kernel's default. */
 const TIMEOUT = '/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_established';
 const TIMEOUT_SECONDS = '4711';
 const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const;

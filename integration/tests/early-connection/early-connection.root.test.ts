@@ -15,7 +15,7 @@ import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { enterOwnNetwork, ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** Not of the range of cluster IPs, where a mode may refuse what no Service has. */
+/** Outside of the cluster IP range, where a mode may reject addresses without a Service. */
 const EXTERNAL = '198.51.100.20';
 const POD = '10.244.0.1';
 const CLIENT_PORT = 45_000;
@@ -53,7 +53,7 @@ const MANIFESTS = {
   ],
 };
 
-/** A node whose packets to addresses that nobody serves get lost without a word. */
+/** A node that silently loses packets to addresses without a Service. */
 function makeNode(): void {
   enterOwnNetwork();
   ip(
@@ -65,7 +65,7 @@ function makeNode(): void {
     'neigh add 10.0.0.254 lladdr 02:00:00:00:00:99 dev out nud permanent',
     'route add default via 10.0.0.254',
   );
-  // As somebody's firewall on every node does: connections are tracked before there is a proxy.
+  // Like a node's firewall: connections are tracked before there is a proxy.
   const rule = 'type filter hook output priority 0\nct state invalid drop';
   run(['nft', '-f', '-'], `table ip somebody {\nchain output {\n${rule}\n}\n}\n`);
 }

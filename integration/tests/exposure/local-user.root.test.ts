@@ -40,7 +40,7 @@ describe('a local user without rights, beside a running Fairlead', () => {
   before(async () => {
     enterOwnNetwork();
     folder = await mkdtemp(join(tmpdir(), 'fairlead-exposure-'));
-    // As /run: everybody may pass. What keeps others out must be Fairlead's own.
+    // Like /run: every user may enter it, so Fairlead itself must restrict access.
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'services.yaml'), SERVICE);
     await writeFile(join(folder, 'config.yaml'), CONFIG);
@@ -89,7 +89,7 @@ describe('a local user without rights, beside a running Fairlead', () => {
     assert.match(others[0] ?? '', /:10256$/);
   });
 
-  it('finds no debugger when somebody sends the signal that makes Node open one', async () => {
+  it('finds no debugger after the signal that makes Node open one', async () => {
     const before = listeners();
     process.kill(processId, 'SIGUSR1');
     // Either we say that there is none, or Node says where it listens.

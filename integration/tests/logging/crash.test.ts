@@ -6,7 +6,7 @@ import { tryRun } from '../../../lab/host/run.ts';
 const CRASHING = join(import.meta.dirname, 'crashing.ts');
 const DEADLINE_MS = 60_000;
 
-it('a crash is told in the log, and so is a warning of Node', async () => {
+it('logs a crash, and a warning of Node', async () => {
   const argv = [process.execPath, CRASHING, '0'] as const;
   const { exitCode, stderr } = await tryRun([...argv], { deadlineMs: DEADLINE_MS });
   assert.equal(exitCode, 1);

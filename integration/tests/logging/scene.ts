@@ -16,7 +16,7 @@ export interface Scene {
   atEnd(work: () => unknown): void;
   /** Starts `fairlead run` with standard error redirected as a shell does it. */
   start(redirection: string): Daemon;
-  /** Writes so many Services, and resolves when the kernel has all. */
+  /** Writes a number of Services, and resolves when all are in the kernel. */
   programs(serviceCount: number): Promise<void>;
   /** The value of a metric of the running program. */
   metric(name: string): Promise<number>;

@@ -58,7 +58,7 @@ async function assertOneTruth(t: TestContext, one: Case, otherMode: BuiltModeNam
   assert.deepEqual(byAgent.map(decided), other.map(decided));
 }
 
-/** The agent is of this machine, whose addresses decide how rules look, and nothing of this. */
+/** The agent uses the addresses of this machine, which do not affect what is compared here. */
 function decided({ key, frontends, clusterEndpoints, localEndpoints }: RowData): object {
   const outcomes = frontends.map(({ kind, at, notServed, outcomes: of }) => [
     kind,

@@ -91,7 +91,7 @@ async function write(plane: DataPlane, runFolder: string): Promise<void> {
   await plane.apply(changes);
 }
 
-/** What becomes of connections, as who asks and who answers see them. */
+/** The outcome of connections, as seen by client and server. */
 async function toldByPackets(
   network: NodeNetwork,
   from: PlacedHost,

@@ -79,7 +79,7 @@ class Reader {
   }
 
   #isFromSource(rule: string): boolean {
-    // A client that is new is remembered nowhere, and no endpoint of the Service.
+    // A new client has no affinity, and is not an endpoint of the Service.
     if (rule.includes('--rcheck') || /-A KUBE-SEP\S+ -s /.test(rule)) return false;
     if (rule.includes('--src-type LOCAL')) return this.#source === 'host';
     if (rule.includes('-A KUBE-FW-')) return true;

@@ -68,7 +68,7 @@ class Reader {
     return undefined;
   }
 
-  /** Conditions about who asks; those about affinity are never met by a client that is new. */
+  /** Conditions on the source; those on affinity never match a new client. */
   #matches(rule: string): boolean {
     if (rule.includes('map @clients')) return false;
     const saddr = /^ip6? saddr (!= )?[0-9a-f.:]+\/\d+ /.exec(rule);
@@ -91,7 +91,7 @@ class Reader {
   /** The rule changes bits of the group, and looks up the class of what comes out. */
   #enterClass(rule: string): Told | undefined {
     const bits = LOOKUP.exec(rule);
-    if (bits === null) throw new Error(`a rule that this test cannot read: ${rule}`);
+    if (bits === null) throw new Error(`this test cannot parse the rule: ${rule}`);
     const kept = bits[1] === undefined ? this.#entrance : this.#entrance & Number(bits[1]);
     const chain = this.#chainOf((kept | Number(bits[2] ?? 0)) >>> 0);
     if (chain === undefined) return undefined;
@@ -122,7 +122,7 @@ class Reader {
     };
   }
 
-  /** Clients remember the number of an endpoint, which leads to its address. */
+  /** Affinity stores the number of an endpoint, which maps to its address. */
   #sticky(list: number, name: string): string {
     const found = this.#elements('sticky-endpoints').find(({ text }) => {
       const [of, number] = (text.split(' : ')[0] ?? '').split(' . ');

@@ -27,7 +27,7 @@ export interface FrontendData {
   readonly at: string;
   readonly notServed?: object;
   readonly allowedSources?: readonly string[];
-  /** Of a node port. */
+  /** For a node port. */
   readonly nodeAddresses?: 'all' | readonly string[];
   readonly outcomes: Readonly<Record<SourceClass, OutcomeData>>;
   /** Of `render` only. */

@@ -68,7 +68,7 @@ export function testOutside(variant: string): void {
       });
     }
 
-    it('tells its health on loopback', async () => {
+    it('reports its health on loopback', async () => {
       const to = { address: '127.0.0.1', port: HEALTH_PORT, path: '/readyz' };
       assert.equal(await scene.status('machine', to), 200);
     });

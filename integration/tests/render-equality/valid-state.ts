@@ -7,7 +7,7 @@ interface Port {
 }
 
 /**
- * Whether the API server would take the Services. It refuses one with two ports of the same number,
+ * Whether the API server would accept the Services. It rejects one with two ports of the same number,
  * or the same node port, and protocol; the oracle's clusters have such, because upstream's code can
  * be asked about them, but a kernel has only one place for the two.
  */

@@ -65,7 +65,7 @@ function assertWhole(frontends: BpfMap, slots: BpfMap): void {
   }
 }
 
-/** As the agent: what is refused is looked at, and written again. Gives how often that was. */
+/** Like the agent: inspects rejected rows and writes them again. Returns the number of retries. */
 async function bring(plane: HooksPlane, rows: readonly Forwarding[]): Promise<number> {
   for (let looks = 1; looks < MOST_LOOKS; looks++) {
     try {

@@ -56,7 +56,7 @@ after(async () => {
   place.leave();
 });
 
-/** A process as after a start: looks at everything, writes what is not right. */
+/** A process as after a start: inspects everything, writes what differs. */
 async function started(rows: readonly Forwarding[] = ROWS): Promise<[DataPlane, Inspection]> {
   const plane = SOCKET_EBPF.open({ ebpf });
   const inspection = await plane.inspect({ facts: FACTS, rows }, 'everything');
@@ -116,7 +116,7 @@ test('programs are replaced under connections', async (t) => {
   t.diagnostic(`40 replacements, ${made} connections`);
 });
 
-test('a hook that somebody takes off is back within a second', async (t) => {
+test('restores a hook within a second after another process detaches it', async (t) => {
   const [plane] = await started();
   const stop = new AbortController();
   let repairing = Promise.resolve();

@@ -12,9 +12,9 @@ export const BARE_PORT = 8080;
 
 export interface BareOptions {
   readonly network: string;
-  /** Of the second pod. */
+  /** The second pod. */
   readonly pathMtu?: number;
-  /** Of the second pod: every address of it answers, by its own name. */
+  /** Second pod: each of its addresses answers with a name of its own. */
   readonly block?: AddressPair;
 }
 

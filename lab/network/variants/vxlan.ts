@@ -8,7 +8,7 @@ const DEVICE = 'flannel.1';
 /** Ethernet less the headers of Ethernet, IPv4, UDP and VXLAN. */
 const MTU = 1450;
 const PORT = 8472;
-/** The kernel's own choice is a range of its own too; this one tells what no other program sends. */
+/** The kernel's default is a separate range too; no other program sends from this one. */
 const SOURCE_PORTS = { from: 50_000, to: 50_100 };
 
 /**

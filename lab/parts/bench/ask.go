@@ -32,27 +32,27 @@ type slice struct {
 	// Connections, requests or datagrams that were answered; in throughput mode bytes that were taken.
 	Count  int64 `json:"count"`
 	Failed int64 `json:"failed"`
-	// Of the client and of everybody else whose process was named.
+	// CPU time of the client and of the processes that were named.
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// ask puts one kind of load on two addresses in turns, and counts. The turns are short, so that a
-// machine that is slower for a second is slower for both: A B, B A, A B.
+// ask puts one kind of load on two addresses alternately, and counts. The slices are short, so that
+// a machine that is slower for a second is slower for both: A B, B A, A B.
 func ask(args []string) error {
 	flags := flag.NewFlagSet("ask", flag.ContinueOnError)
 	mode := flags.String("mode", "connect", "connect, first, request, throughput or datagram")
 	to := flags.String("to", "", "address:port")
-	beside := flags.String("beside", "", "address:port that has its turns between")
-	pairs := flags.Int("pairs", 1, "how many turns each")
-	turn := flags.Duration("slice", 50*time.Millisecond, "how long a turn is")
-	workers := flags.Int("workers", 16, "at once")
-	cgroup := flags.String("cgroup", "", "folder of the control group that the sockets are made in")
-	count := flags.String("count-cpu-of", "", "ids of processes that work for the client, with commas")
+	beside := flags.String("beside", "", "address:port of the alternate slices")
+	pairs := flags.Int("pairs", 1, "slices of each address")
+	turn := flags.Duration("slice", 50*time.Millisecond, "duration of a slice")
+	workers := flags.Int("workers", 16, "concurrent workers")
+	cgroup := flags.String("cgroup", "", "folder of the cgroup of the sockets")
+	count := flags.String("count-cpu-of", "", "ids of processes that work for the client, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *cgroup != "" {
-		// 0: whoever writes.
+		// 0: the writing process.
 		if err := os.WriteFile(filepath.Join(*cgroup, "cgroup.procs"), []byte("0"), 0); err != nil {
 			return err
 		}
@@ -61,9 +61,9 @@ func ask(args []string) error {
 	if err != nil {
 		return err
 	}
-	// Nothing here lives long, and a collection would fall into somebody's turn.
+	// The process is short-lived, and a GC pause would fall into one of the slices.
 	debug.SetGCPercent(-1)
-	// Each is nearly always inside the kernel: with a place of its own nobody hands places around.
+	// Workers are nearly always in the kernel: with a P for each, the scheduler hands none over.
 	runtime.GOMAXPROCS(2**workers + 1)
 	var crowds []*crowd
 	for _, address := range []string{*to, *beside} {
@@ -116,7 +116,7 @@ func newCrowd(mode, address string, size int) (*crowd, error) {
 	return crowd, nil
 }
 
-// Workers that ask one address, all of them at once when it is their turn.
+// Workers of one address; all of them run at once in its slices.
 type crowd struct {
 	address   string
 	workers   []worker
@@ -127,7 +127,7 @@ type crowd struct {
 	lastError error
 }
 
-// What one worker has done in one turn.
+// What one worker has done in one slice.
 type turned struct {
 	count, failed int64
 	tookUs        []float64

@@ -18,8 +18,8 @@ type copied struct {
 }
 
 // copyRules reads every nftables object of one network namespace, and then writes the same into
-// another. Only the writing is timed, with all its bytes ready before it begins: what it takes is
-// what the kernel takes, whoever asks.
+// another. Only the writing is timed, with all its bytes ready before it begins: the result is
+// the time of the kernel alone.
 func copyRules(args []string) error {
 	flags := flag.NewFlagSet("copy", flag.ContinueOnError)
 	from := flags.String("from", "", "path of the namespace to read")
@@ -108,7 +108,7 @@ const (
 	setFlagsAttribute       = 3
 	setExpressionAttribute  = 17
 	setExpressionsAttribute = 18
-	// Elements that packets add are no business of whoever writes the rules.
+	// Elements of dynamic sets are added by packets, not by the writer of the rules.
 	setIsDynamic = 0x10
 )
 

@@ -1,6 +1,6 @@
 // What the benchmark needs close to the kernel: a server, a client that counts, a program that
-// writes the rules of one network namespace into another and does nothing else, one that tells
-// when the kernel has taken rules with an address in them, and one that floods a Service with
+// only writes the rules of one network namespace into another, one that reports when the kernel
+// has committed rules with an address in them, and one that floods a Service with
 // datagrams from many addresses.
 package main
 

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// An objectKind says how what a dump tells of an object becomes a request that makes it again.
+// An objectKind says how an object in a dump becomes a request that creates it again.
 type objectKind struct {
 	name     string
 	creates  uint16
@@ -33,7 +33,7 @@ var (
 	rules    = objectKind{name: "rules", creates: 6, dumps: 7, omit: []uint16{3, 6}, requests: flagAppend}
 	sets     = objectKind{name: "sets", creates: 9, dumps: 10, omit: []uint16{16, 19, 20}, idAttribute: 10}
 	elements = objectKind{name: "elements", creates: 12, dumps: 13, omitOfElements: []uint16{5, 8}}
-	// Of a set that says what each element counts: the kernel gives it to those that come without.
+	// For a set with a counter expression: the kernel adds it to elements that come without.
 	countedElements = objectKind{name: "elements", creates: 12, dumps: 13, omitOfElements: []uint16{5, 7, 8, 11}}
 	namedObjects    = objectKind{name: "objects", creates: 18, dumps: 19, omit: []uint16{5, 6}}
 )
@@ -80,8 +80,8 @@ func (kind objectKind) trimmed(list []byte) []byte {
 	return all
 }
 
-// A match of iptables that is for one protocol wants to be told that the rule is for it, and the
-// kernel does not tell of it in a dump.
+// An iptables match for one protocol needs the protocol of the rule, which the kernel does not
+// include in a dump.
 func compatOf(expressions []byte) []byte {
 	protocols := map[string]uint32{"tcp": 6, "udp": 17, "sctp": 132}
 	var protocol uint32

@@ -166,7 +166,7 @@ func (loop *serveLoop) answer(fd int) {
 		syscall.Close(fd)
 		return
 	}
-	// A client that is gone already is the client's to notice.
+	// If the client has closed the connection already, the client counts the failure.
 	_, _ = syscall.Write(fd, message[:count])
 }
 

@@ -16,7 +16,7 @@ const (
 	mostObjectBytes = 16 * 1024 * 1024
 )
 
-// stream is a watch of all endpoint slices by somebody who reads and does nothing else.
+// stream is a watch of all endpoint slices that only reads.
 type stream struct {
 	client  *http.Client
 	request *http.Request

@@ -32,7 +32,7 @@ type sight struct {
 	LastMs    float64 `json:"lastMs"`
 	Count     int     `json:"count"`
 	IsOverrun bool    `json:"isOverrun"`
-	// When the API server sent it to somebody who does nothing but listen. 0: not seen.
+	// When the API server sent it to a client that only listens. 0: not seen.
 	ToldMs float64 `json:"toldMs"`
 }
 
@@ -47,8 +47,8 @@ type watcher struct {
 // watch listens to the nftables notifications of a namespace, which the kernel sends when it has
 // committed a transaction, and if asked to, to the endpoint slices of an API server. It answers each line of its input with one line:
 //
-//	expect ADDRESS             forgets what was seen before, and looks for this address from now on
-//	wait QUIET_MS DEADLINE_MS  the sight, once nothing was seen for so long after something was
+//	expect ADDRESS             discards earlier events, and watches for this address from now on
+//	wait QUIET_MS DEADLINE_MS  the sight, QUIET_MS after the last event
 func watch(args []string) error {
 	flags := flag.NewFlagSet("watch", flag.ContinueOnError)
 	namespace := flags.String("namespace", "", "path of the namespace to listen in")

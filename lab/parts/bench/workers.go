@@ -14,7 +14,7 @@ const patience = 250 * time.Millisecond
 // A worker does one unit of work with what it holds and says how much that was.
 type worker interface {
 	step() (int64, error)
-	// settle waits until nothing of it is under way: it would be work in the turn of somebody else.
+	// settle waits until no work is in flight: it would count in the slice of the other address.
 	settle()
 	close()
 }
@@ -123,7 +123,7 @@ func exchange(fd int, message []byte) (int64, error) {
 	return 1, nil
 }
 
-// The same memory for everybody who sends: where it lies makes a difference of percents.
+// One buffer for all senders: its location alone changes the rate by percents.
 var sentBytes = func() (bytes [sinkBytes]byte) {
 	for index := range bytes {
 		bytes[index] = byte(index)

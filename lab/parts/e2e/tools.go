@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package parts pins what a cluster with real nodes adds, and the tests that judge it.
+// Package parts pins what a cluster with real nodes adds, and the tests that run in it.
 // A module of its own: the tests' requirements would move those of the control plane.
 package parts
 

@@ -14,7 +14,7 @@ const REPRODUCIBLE = ['--sort=name', '--numeric-owner', '--owner=0', '--group=0'
 
 /**
  * Path of the image as an archive that `ctr images import` takes: one layer, made without any
- * container engine. Kept in the cache for as long as nothing in it has changed.
+ * container engine. Cached until its contents change.
  */
 export async function provideImage(image: ImageDescription): Promise<string> {
   const folder = join(cacheFolder(), 'images');

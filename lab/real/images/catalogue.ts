@@ -9,7 +9,7 @@ import { busyboxLinks } from './root.ts';
 export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10.2';
 export const DNS_IMAGE = `fairlead.test/coredns:${COREDNS_VERSION}`;
 const AGNHOST_IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.66.1';
-/** Specs of DNS ask with dig and getent from this one too; it has nothing that the other has not. */
+/** DNS specs run dig and getent in this one too; it needs nothing that agnhost does not have. */
 const DNS_TESTING_IMAGE = 'registry.k8s.io/e2e-test-images/glibc-dns-testing:2.1.1';
 const BUSYBOX_IMAGE = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2';
 const WINDOW_PART = 'regression-issue-74839';
@@ -28,8 +28,8 @@ export const TEST_IMAGES: readonly string[] = [
 ];
 
 /**
- * Without the names nft lists protocols as numbers, and kube-proxy, which compares with what it
- * wrote, takes its own elements for somebody else's and deletes them.
+ * Without the names nft lists protocols as numbers. kube-proxy compares them with what it wrote, does
+ * not recognize its own elements and deletes them.
  */
 const PROTOCOLS = 'tcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\nicmp 1 ICMP\nipv6-icmp 58 IPv6-ICMP\n';
 

@@ -2,7 +2,7 @@ import { arch } from 'node:os';
 
 /** An image, as data: what is in its root and what it starts. */
 export interface ImageDescription {
-  /** Its full names; an image that nobody can pull is found by exactly these. */
+  /** Its full names; an image that cannot be pulled is found only by exactly these. */
   readonly names: readonly [string, ...string[]];
   /** Programs of this machine, copied with the libraries they load. */
   readonly programs?: readonly string[];

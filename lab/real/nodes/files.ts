@@ -15,7 +15,7 @@ export interface NodeFiles {
   readonly folder: string;
   readonly containerdConfig: string;
   readonly kubeletConfig: string;
-  /** Of the node's containerd, as the machine sees it. */
+  /** Socket of the node's containerd, as a path on the machine. */
   readonly containerdSocket: string;
   /** Folders and files of this node's own: place in its root, path on the machine. */
   readonly mounts: readonly (readonly [place: string, source: string])[];

@@ -11,7 +11,7 @@ interface Node extends KubeObject {
   readonly status?: { readonly conditions?: readonly { type: string; status: string }[] };
 }
 
-/** What somebody else than its kubelet says of a node: where it stands and what its pods are called. */
+/** Creates the Node object with what its kubelet does not set: the zone and the pod ranges. */
 export async function registerRealNode(api: ApiClient, index: number): Promise<void> {
   const cidr = podCidr(index);
   await api.create(paths.nodes, {
@@ -36,7 +36,7 @@ export async function untilNodesReady(
   );
 }
 
-/** Takes the zone's label away and puts it back: an event for whoever missed the first one. */
+/** Deletes the zone's label and adds it again: an event for a proxy that missed the first one. */
 export async function retellRealZone(api: ApiClient, index: number): Promise<void> {
   for (const zone of [null, realZoneOf(index)]) {
     await api.patch(paths.node(nodeName(index)), { metadata: { labels: { [ZONE_LABEL]: zone } } });

@@ -24,7 +24,7 @@ const KERNEL_SETTINGS: Readonly<Record<string, string>> = {
   'kernel/keys/root_maxbytes': '25000000',
 };
 
-/** Where the programs of a node make folders and files besides those they are told of. */
+/** Where the programs of a node create files outside of their configured folders. */
 const OWN_LAYERS = ['/etc', '/run', '/var/lib', '/var/log'];
 
 /** The first process of a node. A shell: it mounts, starts two programs and buries orphans. */

@@ -27,7 +27,7 @@ const IMPORT_DEADLINE_MS = 180_000;
 
 /**
  * A node as a machine has it: containerd and kubelet behind namespaces of their own for network,
- * mounts, processes, host name and IPC. Its first process takes everything with it when it ends.
+ * mounts, processes, host name and IPC. When its first process exits, the kernel kills all others.
  */
 export async function startNode(start: NodeStart): Promise<Daemon> {
   const place = { lab: start.lab, role: nodeName(start.nodeIndex) };
@@ -61,7 +61,7 @@ export async function startNode(start: NodeStart): Promise<Daemon> {
   return daemon;
 }
 
-/** Not blocking: the node's first process has long been waiting for the line, or it is gone. */
+/** Non-blocking: the node's first process already waits for the line, or has exited. */
 async function tellImported(pipe: string): Promise<void> {
   await using writer = await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
   await writer.write('\n');

@@ -31,7 +31,7 @@ function configuration(mode: FairleadMode): object {
   };
 }
 
-/** Specs reach node ports on 127.0.0.1: iptables serves them by default, the other modes if told so. */
+/** Specs connect to node ports on 127.0.0.1: on by default in iptables, an option in other modes. */
 const NODE_PORTS_ON_LOOPBACK = {
   featureGates: { KubeProxyNFTablesLocalhostNodePorts: true },
   nodePortAddresses: ['primary', 'localhost'],

@@ -15,8 +15,8 @@ export interface RealProxy {
   readonly isUpstream: boolean;
   /** Path of an archive that holds the image. */
   provideArchive(context: ProxyContext): Promise<string>;
-  /** Writes its objects into the folder; gives what `kubectl apply` is to be told. */
+  /** Writes its objects to the folder; returns the arguments for `kubectl apply`. */
   writeObjects(folder: string): Promise<readonly string[]>;
-  /** It may overlook the zone of its node while it starts, and has to be told again. */
+  /** It may miss the zone of its node at its start, and needs the event again. */
   readonly mayMissZoneAtStart: boolean;
 }

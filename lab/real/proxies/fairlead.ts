@@ -40,7 +40,7 @@ export async function makeFairleadArchive(
 ): Promise<string> {
   const path = join(context.folder, 'fairlead.tar');
   const maker = join(CHECKOUT, 'tools/image/main.ts');
-  // Of the packages that this machine has: the lab judges the program, and nothing of it is released.
+  // Unpinned, from the packages of this machine: this image is for the lab and is never released.
   const command = [process.execPath, maker, '--out', path, '--unpinned'] as const;
   const program = image.program === undefined ? [] : ['--program', image.program];
   const name = image.isReleaseName ? [] : ['--tag', `${IMAGE.name}:${IMAGE.tag}`];
@@ -80,7 +80,7 @@ async function writeKustomization(folder: string, mode: FairleadMode): Promise<r
 /** All nodes are on one machine: the control groups of each are those below a group of its own. */
 function ownGroupPatch(): string {
   if (version2Path('') === undefined) {
-    throw new LabError('LAB_TOOL_MISSING', 'this machine has no control groups of version 2', {
+    throw new LabError('LAB_TOOL_MISSING', 'this machine has no cgroup v2 hierarchy', {
       next: 'mkdir /sys/fs/cgroup/unified && mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified',
     });
   }

@@ -3,7 +3,7 @@ import { CONFIG_FILE, CONFIG_FOLDER, configurationFiles } from './configuration.
 
 const NAMESPACE = 'kube-system';
 const NAME = 'kube-proxy';
-/** Specs that restart the proxy look for it. */
+/** Specs that restart the proxy select it by this. */
 const LABELS = { 'k8s-app': NAME };
 
 /** kube-proxy as kubeadm installs it: account, role, configuration, and a pod on every node. */

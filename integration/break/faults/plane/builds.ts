@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../../../../lab/host/run.ts';
 
 /**
- * Of the same sources: as it is shipped, and with programs compiled for an older kernel. The earlier
+ * Two builds of the same sources: as shipped, and with programs compiled for an older kernel. The earlier
  * one is of the sources of another commit.
  */
 export const BUNDLES = {

@@ -15,7 +15,7 @@ export class ChangeLoad {
   #running: Promise<void> = Promise.resolve();
   changeCount = 0;
 
-  /** `turn` is called now and then, to change something else. */
+  /** `turn` is called from time to time, to change something else. */
   constructor(api: ApiClient, turn: (count: number) => Promise<void> = async () => undefined) {
     this.#api = api;
     this.#turn = turn;

@@ -10,7 +10,7 @@ import { WallClock } from './wall-clock.ts';
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 const RIGHT_DEADLINE_MS = 60_000;
-/** With nothing broken a jump must not delay a change. */
+/** A jump of the clock must not delay a change. */
 const MOST_DELAY_MS = 5_000;
 const AWAY_SECONDS = 30;
 const LASTING_SECONDS = 3;
@@ -70,7 +70,7 @@ function clockFault(
   };
 }
 
-/** A jump that the process does not see would prove nothing. Its age must not jump with it. */
+/** Checks that the process sees the jump, and that its age does not jump with it. */
 async function follows(scene: PlaneScene, clock: WallClock): Promise<void> {
   const status = await scene.status();
   must(status !== undefined, 'the process does not answer');

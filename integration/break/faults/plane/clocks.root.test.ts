@@ -3,7 +3,7 @@ import { survives } from './testing/survives.ts';
 
 const STOPPED_SECONDS = 5;
 
-/** The rest waits for minutes until something is late. */
+/** The other clock faults take minutes. */
 const WANTED = ['clock set back by an hour', 'clock set forward by a day', 'process stopped'];
 
 test('a node serves on when its wall clock is set, and when its process was stopped', async (t) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dialTcp } from '../../../../lab/host/sockets.ts';
 import { monotonicMs } from './questions.ts';
 
-/** A connection that somebody made, and who answered it. Times of the monotonic clock. */
+/** A connection, and the pod that answered it. Times of the monotonic clock. */
 export interface Connection {
   readonly begunMs: number;
   readonly answeredMs: number;
@@ -17,7 +17,7 @@ export interface Target {
   readonly group?: string | undefined;
   readonly address: string;
   readonly port: number;
-  /** Of the client; any that is free if not given. */
+  /** Source port; by default any free one. */
   readonly sourcePort?: number;
 }
 
@@ -38,7 +38,7 @@ export class ClientPorts {
   }
 }
 
-/** Makes new connections all the time, until it is told to stop. */
+/** Makes new connections continuously until it is stopped. */
 export class Hammer {
   readonly made: Connection[] = [];
   readonly #target: Target;
@@ -77,7 +77,7 @@ export class Hammer {
     return `${this.failed().length} of ${this.made.length} connections failed${example}`;
   }
 
-  /** If nobody else was answered meanwhile either, it was not the proxy that stood still. */
+  /** If no other connection was answered meanwhile either, the machine stalled, not the proxy. */
   #describe({ error, begunMs, answeredMs }: Connection): string {
     const others = this.made.filter(
       (each) => each.by !== undefined && each.begunMs > begunMs && each.answeredMs < answeredMs,

@@ -11,13 +11,13 @@ const PAUSE_MS = 2;
 const ANSWER_DEADLINE_MS = 30_000;
 const END_DEADLINE_MS = 10_000;
 
-/** Something that goes on for long, and tells what became of it. Disposed, it ends whatever happens. */
+/** A long exchange that reports its result. Disposing it always ends it. */
 export interface Conversation extends Disposable {
   /** Ends it; throws if anything was lost, or came in another order. */
   end(): Promise<string>;
 }
 
-/** Says everything back, over TCP and UDP. */
+/** Echoes everything, over TCP and UDP. */
 export async function startEcho(of: { namespace: string; port: number }): Promise<AsyncDisposable> {
   const open = new Set<net.Socket>();
   const server = await listenTcp(of, (socket) => {
@@ -99,7 +99,7 @@ export async function startDatagrams(target: Target): Promise<Conversation> {
     }
   };
   const talking = talk();
-  // Whoever ends it is told.
+  // stop() reports the error.
   talking.catch(() => undefined);
   return {
     async end() {
@@ -118,7 +118,7 @@ async function question(socket: dgram.Socket, serial: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onMessage = (message: Buffer): void => {
     if (message.readUInt32LE() === serial) resolve();
-    else reject(new Error(`datagram ${message.readUInt32LE()} came instead of ${serial}`));
+    else reject(new Error(`received datagram ${message.readUInt32LE()} instead of ${serial}`));
   };
   const sentMs = performance.now();
   const late = setTimeout(

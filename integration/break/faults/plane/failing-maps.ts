@@ -7,9 +7,9 @@ import type { Failures } from './failures.ts';
 const { ENOMEM } = constants.errno;
 
 /**
- * Lets writes to maps fail at random. A fake, and it stands where bpf(2) is called: nobody outside a
- * process can make the kernel refuse one write and take the next. What the kernel can do it does: a
- * write that fails has written nothing, one of many entries may have written the first of them.
+ * Makes map writes fail at random. A fake in place of bpf(2): another process cannot make the kernel
+ * reject one write and accept the next. It fails as the kernel does: a failed write has written
+ * nothing, a failed batch may have written its first entries.
  */
 export class MapFailures implements Failures {
   readonly #share: number;

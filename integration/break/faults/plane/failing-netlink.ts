@@ -20,7 +20,7 @@ export class NetlinkFailures implements Failures {
     return this.#wrap(open());
   }
 
-  /** A send that fails has sent nothing. An answer that fails was to something the kernel did. */
+  /** A failed send has sent nothing. A failed receive follows a request that the kernel executed. */
   #wrap(netlink: Netlink): Netlink {
     return {
       portId: netlink.portId,

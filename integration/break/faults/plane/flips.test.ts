@@ -23,6 +23,6 @@ it('misled() lets pass what was begun before the acknowledgement, or ended after
   assert.equal(misledFrom(30, 31, 'left'), false);
 });
 
-it('misled() finds an answer of somebody who has never been an endpoint', () => {
+it('misled() finds an answer of a pod that has never been an endpoint', () => {
   assert.equal(misledFrom(5, 6, 'stranger'), true);
 });

@@ -9,7 +9,7 @@ import type { FlowPlan } from './questions.ts';
 const NAME = 'witness';
 const PORT = 53;
 const FLOWS = 400;
-/** Clients of planned flows, and of nobody else. */
+/** Clients of planned flows only. */
 const CLIENTS = ['--orig-src', clientOf(0), '--mask-src', '255.255.0.0'] as const;
 const DELETE_OLD = ['conntrack', '-D', '-p', 'udp', ...CLIENTS] as const;
 const ENDPOINTS = ['10.201.7.1', '10.201.7.2'] as const;
@@ -20,7 +20,7 @@ export async function removePlannedFlows(namespacePath: string): Promise<void> {
   await tryRun(enterNamespace(namespacePath, [...DELETE_OLD]));
 }
 
-/** UDP flows of a Service of which one endpoint goes while something is wrong. */
+/** UDP flows of a Service that loses one endpoint during a fault. */
 export class FlowWitness {
   readonly #scene: PlaneScene;
   readonly #plan: FlowPlan;
@@ -44,7 +44,7 @@ export class FlowWitness {
     await this.#scene.setEndpoints(NAME, ENDPOINTS.slice(0, 1));
   }
 
-  /** Resolves when the stale flows and no others are gone; both endpoints are there again then. */
+  /** Resolves when the stale flows and no others are deleted, and restores both endpoints. */
   async onlyStaleGone(deadlineMs: number): Promise<void> {
     const indexes = Array.from({ length: FLOWS }, (_, index) => index);
     const kept = indexes.filter((index) => targetOf(this.#plan, index).endpoint !== ENDPOINTS[1]);
@@ -52,10 +52,13 @@ export class FlowWitness {
       const found = await this.#scene.inside.ask('flows', { plan: this.#plan });
       return Object.keys(found).length <= kept.length ? found : undefined;
     };
-    const what = `${FLOWS - kept.length} stale flows to go`;
+    const what = `${FLOWS - kept.length} stale flows to be deleted`;
     const after = await until(areGone, { what, deadlineMs });
     const changed = kept.filter((at) => after[clientOf(at)] !== this.#before[clientOf(at)]);
-    must(changed.length === 0, `${changed.length} flows that were not stale are gone or others`);
+    must(
+      changed.length === 0,
+      `${changed.length} flows that were not stale were deleted or replaced`,
+    );
     await this.#renew();
   }
 

@@ -10,7 +10,7 @@ const FLOWS = 200_000;
 const SERVICES = 10;
 const CHANGES_PER_ROUND = 200;
 const LEAST_MEASURED = CHANGES_PER_ROUND * 0.8;
-/** Without and with, in turn, so that a slower minute of the machine meets both. */
+/** Without and with, alternately, so that a slower minute of the machine affects both. */
 const ROUNDS = 3;
 const MOST_RATIO = 1.3;
 const DEADLINE_MS = 60_000;
@@ -65,7 +65,7 @@ async function latencyMs(scene: PlaneScene, plan: FlowPlan): Promise<number> {
   }
   await scene.inside.becomesRight('diff', DEADLINE_MS);
   const { received } = await proxy.report();
-  // A change that is taken back before it was written is none.
+  // A change that is reverted before it is written does not count.
   must(received.count >= LEAST_MEASURED, `only ${received.count} changes were measured`);
   return received.p50Ms;
 }
@@ -90,6 +90,9 @@ async function onlyStaleGo(scene: PlaneScene, plan: FlowPlan): Promise<string> {
   const what = `${plan.count - kept.length} stale flows to go`;
   const after = await until(areGone, { what, deadlineMs: DEADLINE_MS });
   const changed = kept.filter((index) => after[clientOf(index)] !== before[clientOf(index)]);
-  must(changed.length === 0, `${changed.length} flows that were not stale are gone or others`);
+  must(
+    changed.length === 0,
+    `${changed.length} flows that were not stale were deleted or replaced`,
+  );
   return `the ${plan.count - kept.length} stale flows and nothing else: ${kept.length} kept their ids`;
 }

@@ -15,7 +15,7 @@ interface Held {
   error?: string;
 }
 
-/** Connections that stay open, and answer before and after something has happened. */
+/** Connections that stay open, and must answer before and after a fault. */
 export class HeldConnections implements Disposable {
   readonly #target: Target;
   readonly #ports: ClientPorts;
@@ -35,7 +35,7 @@ export class HeldConnections implements Disposable {
     }
   }
 
-  /** Asks each once more; gives how many are no more, or say nothing. */
+  /** Sends a request on each; returns how many are closed or do not answer. */
   async lost(): Promise<string[]> {
     for (const { socket } of this.#held) if (socket.writable) socket.write(QUESTION);
     await this.#answered(2, ANSWER_DEADLINE_MS).catch(() => undefined);

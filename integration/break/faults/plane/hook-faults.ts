@@ -12,7 +12,7 @@ const BUILD_CHANGES = 4;
 const HELD = 5_000;
 const UNDER_LOAD = { hands: 4, pauseMs: 0 };
 
-/** What somebody else does to hooks and maps, and what a new version does to them. */
+/** External changes of hooks and maps, and those of a new version. */
 export const HOOK_FAULTS: readonly PlaneFault[] = [
   touch('hook detached', {
     done: 'a link detached through its pin',

@@ -28,7 +28,7 @@ export async function answerInside(configPath: string): Promise<void> {
       const answer = await answers[question]?.(asked);
       console.log(JSON.stringify({ answer: answer ?? null }));
     } catch (error) {
-      // Whoever asked has to know; this one goes on.
+      // The caller gets the error; this process continues.
       console.log(JSON.stringify({ error: String(error) }));
     }
   }
@@ -67,7 +67,7 @@ class Inside {
         return null;
       },
       proxy: async ({ service }) => {
-        if (this.#proxy === undefined) throw new Error('no proxy runs in here');
+        if (this.#proxy === undefined) throw new Error('no proxy runs in this process');
         return this.#proxy.report(service);
       },
     };
@@ -93,7 +93,8 @@ class Inside {
   }
 
   async #diff(): Promise<string[]> {
-    if (this.#desired === undefined) throw new Error('nothing has been compared before');
+    if (this.#desired === undefined)
+      throw new Error('asked for differences before the first comparison');
     const { mode, ebpf } = this.#config.settings;
     const differences = await modeNamed(mode).open({ ebpf }).diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);

@@ -15,7 +15,7 @@ const ECHO_PORT = 7;
 const DEADLINE_MS = 60_000;
 const UNDER_LOAD = { hands: 4, pauseMs: 0 };
 
-/** A version whose rules look otherwise takes over from another, and hands back. */
+/** A version with another layout of the rules takes over from another, and hands back. */
 export function layoutFault(commit: string): PlaneFault {
   return {
     name: 'another layout',

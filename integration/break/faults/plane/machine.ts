@@ -13,7 +13,7 @@ export interface Machine {
 }
 
 const SETTINGS = '^net\\.(netfilter|ipv4\\.ip_forward|ipv4\\.conf\\.|ipv6\\.conf\\.)';
-/** A flow that nobody translates, from an address that no lab has. */
+/** A flow without translation, from an address that no lab has. */
 const STRANGER = '10.9.9.9';
 
 export async function readMachine(namespacePath: string): Promise<Machine> {
@@ -52,7 +52,7 @@ function linesOf(text: string, isWanted: (line: string) => boolean, without = /^
     .join('\n');
 }
 
-/** The answers come from somewhere else than where the question went. */
+/** The replies have another source than the destination of the request. */
 function isTranslated(line: string): boolean {
   const [, asked] = /\bdst=(\S+)/.exec(line) ?? [];
   const [, answering] = /\bsrc=\S+.*?\bsrc=(\S+)/.exec(line) ?? [];

@@ -23,7 +23,7 @@ async function failOften(scene: PlaneScene): Promise<PlaneOutcome> {
   hammer.start(UNDER_LOAD);
   try {
     while (load.changeCount < CHANGES) await load.change();
-    // Writes go on failing until the end: nobody helps it to become right.
+    // Writes keep failing until the end: it must recover by retries alone.
     const tookMs = await rightAgain(scene, proxy);
     await hammer.stop();
     must(hammer.failed().length === 0, hammer.verdict());

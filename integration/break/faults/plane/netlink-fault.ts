@@ -18,7 +18,7 @@ async function failOften(scene: PlaneScene): Promise<PlaneOutcome> {
   await proxy.start({ share: FAILURE_SHARE, failing: 'netlink' });
   const load = new ChangeLoad(scene.cluster.api);
   while (load.changeCount < CHANGES) await load.change();
-  // Calls go on failing until the end: nobody helps it to become right.
+  // Calls keep failing until the end: it must recover by retries alone.
   const tookMs = await rightAgain(scene, proxy);
   const { callCount, failedCallCount } = await proxy.report();
   const share = failedCallCount / callCount;

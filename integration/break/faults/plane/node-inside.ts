@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 10;
 
 type Reply<Q extends keyof Questions> = { answer: Questions[Q]['answer'] } | { error: string };
 
-/** Somebody inside the network of a node who can be asked about its kernel. */
+/** A process in the network namespace of a node that answers questions about its kernel. */
 export class NodeInside implements Disposable {
   readonly #dialogue: Dialogue;
 
@@ -41,7 +41,7 @@ export class NodeInside implements Disposable {
       await until(isRight, { what, deadlineMs, everyMs: LOOK_EVERY_MS });
     } catch (error) {
       const named = last.slice(0, 3).join(', ');
-      throw new Error(`${last.length} differences, such as ${named}`, { cause: error });
+      throw new Error(`${last.length} differences remain, for example ${named}`, { cause: error });
     }
     return performance.now() - from;
   }

@@ -16,7 +16,7 @@ const HOOK = 'connect4';
 const STRANGE_COOKIE = 1n;
 const STRANGE_PORT = 9;
 
-/** Links and maps of a node as somebody finds them who is root and looks into the folder of pins. */
+/** Links and maps of a node as root finds them in the pin folder. */
 export class PinnedHooks {
   readonly folder: string;
 
@@ -24,7 +24,7 @@ export class PinnedHooks {
     this.folder = folder;
   }
 
-  /** Of every link that has a name, in order of the names. */
+  /** One per pinned link, sorted by name. */
   links(): LinkInfo[] {
     const names = readdirSync(join(this.folder, 'links')).sort();
     return names.map((name) => this.#withLink(name, (link) => link.info()));
@@ -35,7 +35,7 @@ export class PinnedHooks {
     this.#withLink(HOOK, (link) => link.detach());
   }
 
-  /** Ours on maps that are empty: it lets everything pass. */
+  /** Our program on empty maps: it passes everything. */
   replaceProgram(): void {
     const programs = [{ name: HOOK }];
     const loaded = loadObject(parseObject(readFileSync(OBJECT)), { programs });
@@ -56,7 +56,7 @@ export class PinnedHooks {
   deleteFrontend(): void {
     this.#withMap('frontends', (map) => {
       const key = map.nextKey(undefined);
-      if (key === undefined) throw new Error('there is no frontend');
+      if (key === undefined) throw new Error('the frontend map is empty');
       map.delete(key);
     });
   }
@@ -90,7 +90,7 @@ export class PinnedHooks {
         const led = wordsOf(value).find(({ count }) => count > 0);
         if (led !== undefined) return led.first;
       }
-      throw new Error('no frontend leads to a slot');
+      throw new Error('no frontend refers to a slot');
     });
   }
 

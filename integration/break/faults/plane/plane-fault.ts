@@ -1,16 +1,16 @@
 import type { PlaneScene } from './plane-scene.ts';
 
-/** What is known when it is over. It throws when something is not as it must be. */
+/** The result of a fault. A fault throws when a check fails. */
 export interface PlaneOutcome {
-  /** How long it took until all was right again, in words; empty where nothing was ever wrong. */
+  /** Time to recovery, in words; empty if the state was never wrong. */
   readonly rightAfter: string;
-  /** What was lost: nothing, and what was looked at to say so. */
+  /** What was lost, and what was checked. */
   readonly lost: string;
-  /** Why nothing was done: neither right nor wrong. */
+  /** Why it was skipped. */
   readonly skipped?: string;
 }
 
-/** Something that happens to a node that serves. */
+/** A fault on a node that serves. */
 export interface PlaneFault {
   readonly name: string;
   /** What was done, for the reader of the table. */
@@ -29,7 +29,7 @@ export async function runPlaneFault(scene: PlaneScene, fault: PlaneFault): Promi
     return { fault, outcome: await fault.happen(scene) };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // One row that fails says nothing about the others.
+    // Continue after a failure: the other rows are independent.
     return { fault, failure: error.message };
   }
 }

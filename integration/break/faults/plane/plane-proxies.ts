@@ -8,5 +8,5 @@ export const PLANE_PROXIES: readonly string[] = PROXIES.map(({ name }) => name);
 export function planeProxy(name: string): FairleadProxy {
   const found = PROXIES.find((each) => each.name === name);
   if (found) return found;
-  throw new TypeError(`${name} is none of ${PLANE_PROXIES.join(', ')}`);
+  throw new TypeError(`unknown proxy ${name}; choose from ${PLANE_PROXIES.join(', ')}`);
 }

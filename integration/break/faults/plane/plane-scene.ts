@@ -32,7 +32,7 @@ const LOOK_EVERY_MS = 10;
 interface ServiceSpec {
   readonly protocol: 'TCP' | 'UDP';
   readonly port: number;
-  /** Of the pods; where their server listens if not given. */
+  /** Target port; by default that of the pods' server. */
   readonly targetPort?: number;
 }
 
@@ -41,7 +41,7 @@ export class PlaneScene implements AsyncDisposable {
   readonly cluster: Scene;
   readonly namespacePath: string;
   readonly runFolder: string;
-  /** What runs on the node, unless a fault has put something else in its place. */
+  /** The proxy of the node, unless a fault has replaced it. */
   readonly proxyName: string;
   readonly #configPath: string;
   readonly #ports = new ClientPorts();
@@ -113,7 +113,7 @@ export class PlaneScene implements AsyncDisposable {
     return await until(isSynced, { what, deadlineMs: SYNC_DEADLINE_MS, everyMs: LOOK_EVERY_MS });
   }
 
-  /** Undefined: nobody answers. */
+  /** Undefined: no answer. */
   async status(): Promise<AgentSnapshot | undefined> {
     const socketPath = join(this.runFolder, STATUS_SOCKET);
     try {
@@ -162,7 +162,7 @@ export class PlaneScene implements AsyncDisposable {
     await this.cluster.api.patch(paths.slice('default', name), { endpoints });
   }
 
-  /** Somebody who connects from a pod to a Service with both pods, which is in the kernel. */
+  /** A client in a pod, for a Service with both pods that is programmed already. */
   async hammer(): Promise<Hammer> {
     const address = await this.service('web', { protocol: 'TCP', port: 80 });
     await this.setEndpoints('web', [this.pod('left').address.ipv4, this.pod('right').address.ipv4]);
@@ -254,6 +254,6 @@ function bundled(
 }
 
 function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the scene has not been prepared');
+  if (value === undefined) throw new Error('the scene is used before prepare()');
   return value;
 }

@@ -13,7 +13,7 @@ const CLIENT_PORT = 4000;
 const ELSEWHERE = '8.8.8.8';
 const DEADLINE_MS = 60_000;
 
-/** From 10.1.0.0 on: nobody of a lab. */
+/** From 10.1.0.0 on: no host of a lab. */
 export function clientOf(index: number): string {
   return `10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
 }

@@ -6,11 +6,11 @@ import { inMs, must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts
 import type { PlaneScene } from './plane-scene.ts';
 import { RulesMonitor } from './rules-monitor.ts';
 
-/** Of a process that serves, under load; and of one that starts, which takes about as long. */
+/** Latest kill of a running process under load, and of a start, which takes about as long. */
 const LATEST_KILL_MS = 400;
 const LATEST_KILL_OF_START_MS = 900;
 const RIGHT_DEADLINE_MS = 120_000;
-/** Of a hundred on a machine that has nothing else to do: four minutes. */
+/** A hundred kills take four minutes on an idle machine. */
 const MOST_KILLING_MS = 10 * 60_000;
 const CONNECTIONS = 5_000;
 const MOST_RESTARTS = 20;

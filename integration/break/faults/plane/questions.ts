@@ -7,7 +7,7 @@ export interface Questions {
   diff: { asked: object; answer: readonly string[] };
   /** The same against what was wanted at the last `diff`, without asking the API server. */
   diffAgain: { asked: object; answer: readonly string[] };
-  /** Rises with every change of the rules by anybody. */
+  /** Rises with every change of the rules by any process. */
   generation: { asked: object; answer: number };
   insertFlows: { asked: { plan: FlowPlan }; answer: number };
   /** `id` by `client:port` of the flows that were inserted. */
@@ -26,13 +26,13 @@ export interface FlowPlan {
 
 export interface ProxyReport {
   readonly isSynced: boolean;
-  /** Rows that it knows not to be in the kernel, and why, for whoever asks what went wrong. */
+  /** Rows that it knows not to be in the kernel, and why, for error messages. */
   readonly waiting: string;
   /** From receipt to acknowledgement, since the start. */
   readonly received: Quantiles;
   readonly failedCallCount: number;
   readonly callCount: number;
-  /** Of the Service that was asked for. */
+  /** Rows of the requested Service. */
   readonly acknowledgements: readonly Acknowledgement[];
 }
 

@@ -7,10 +7,10 @@ import { run } from '../../../../lab/host/run.ts';
 import { until } from '../../../../lab/host/until.ts';
 
 const DEADLINE_MS = 10_000;
-/** Touched at both ends, so that a monitor that sees nothing is not taken for silence. */
+/** Applied at both ends: a monitor that does not see it is broken, not silent. */
 const PROBE = 'add table inet probe; delete table inet probe';
 
-/** `nft monitor`: what anybody changes, as somebody else than us sees it. */
+/** `nft monitor`: all changes of the rules, seen by a separate process. */
 export class RulesMonitor implements AsyncDisposable {
   readonly #namespacePath: string;
   #folder = '';

@@ -34,7 +34,7 @@ export function planeFaults(proxy: string, choices: FaultChoices): readonly Plan
   const layout = layoutFault(choices.earlierCommit ?? EARLIER_COMMIT);
   if (planeProxy(proxy).hasPrograms)
     return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
-  // The flows of a stranger that `cleanup` must not touch are gone after the crowd of flows.
+  // The flows fault evicts the foreign flows that `cleanup` must leave, so it comes last.
   const others = [...TOUCH_FAULTS, ...clockFaults(), CLEANUP_FAULT, layout];
   return [...faults, ...others, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type TouchedNode, touchAndSee } from './seen-touch.ts';
 
-/** Wrong from a touch until somebody has looked once, or never. */
+/** Wrong from a change until the first comparison, or never. */
 class Node implements TouchedNode {
   readonly #isQuick: boolean;
   #isWrong = false;
@@ -33,18 +33,18 @@ class Node implements TouchedNode {
 }
 
 describe('touchAndSee()', () => {
-  it('says what was amiss', async () => {
+  it('reports the difference', async () => {
     const node = new Node({ isQuick: false });
     assert.equal((await touchAndSee(node, () => node.beTouched())).seen, 'missing hook');
   });
 
-  it('takes the word of the proxy for what was repaired before the first comparison', async () => {
+  it('accepts the drift count of the proxy for a repair before the first comparison', async () => {
     const node = new Node({ isQuick: true });
     const { seen } = await touchAndSee(node, () => node.beTouched());
     assert.match(seen, /repaired before/);
   });
 
-  it('fails when the touch did nothing, whatever earlier ones did', async () => {
+  it('fails when the change had no effect, whatever earlier ones had', async () => {
     const node = new Node({ isQuick: false });
     await touchAndSee(node, () => node.beTouched());
     await assert.rejects(

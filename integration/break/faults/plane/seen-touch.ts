@@ -1,16 +1,16 @@
 import { until } from '../../../../lab/host/until.ts';
 
 const DEADLINE_MS = 20_000;
-/** What repairs tells of it right afterwards. */
+/** The proxy reports drift right after the repair. */
 const TOLD_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 10;
 
-/** A node that somebody touches. */
+/** A node whose kernel state another process modifies. */
 export interface TouchedNode {
   /** Differences between the kernel and what is wanted. */
   differences(): Promise<readonly string[]>;
   becomesRight(deadlineMs: number): Promise<unknown>;
-  /** How often the proxy has noticed somebody else, since its start. */
+  /** Drifts that the proxy has detected since its start. */
   driftCount(): Promise<number>;
 }
 
@@ -20,8 +20,8 @@ export interface SeenTouch {
 }
 
 /**
- * Touches, and waits until all is right again. Rejects when nothing shows that the touch did anything:
- * neither a difference nor, where it was repaired before anybody could look, the word of the proxy.
+ * Modifies the kernel state, and waits until it is repaired. Rejects if the change had no visible
+ * effect: no difference and, if it was repaired before the comparison, no drift counted by the proxy.
  */
 export async function touchAndSee(node: TouchedNode, touch: () => void): Promise<SeenTouch> {
   const before = await node.driftCount();

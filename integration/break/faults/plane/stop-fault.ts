@@ -37,7 +37,7 @@ async function stop(scene: PlaneScene, seconds: number): Promise<PlaneOutcome> {
     await scene.onNode('nft', 'delete', 'table', 'ip6', 'fairlead');
     await lasting(seconds);
     const missing = await scene.inside.ask('diff', {});
-    must(missing.length > 0, 'nothing was wrong in the kernel while the process stood still');
+    must(missing.length > 0, 'the kernel state was not wrong while the process was stopped');
   } finally {
     scene.proxy.thaw();
   }

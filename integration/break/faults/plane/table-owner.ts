@@ -11,8 +11,8 @@ const TABLE = ['table', 'ip', 'fairlead'] as const;
 const TAKE = `delete ${TABLE.join(' ')}; add ${TABLE.join(' ')} { flags owner; }\n`;
 
 /**
- * Another process that owns our table: the kernel rejects what anybody else writes to it with EPERM.
- * When it ends the kernel deletes the table, and tells nobody.
+ * Another process that owns our table: the kernel rejects writes of all other processes with EPERM.
+ * When it exits, the kernel deletes the table without a notification.
  */
 export class TableOwner implements AsyncDisposable {
   readonly #namespacePath: string;

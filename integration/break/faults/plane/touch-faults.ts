@@ -12,7 +12,7 @@ const STRANGER = `table inet stranger {
 }`;
 const TELL_PID = 'echo $$; exec nft "$@"';
 
-/** What somebody else does to our tables. */
+/** External changes of our tables. */
 export const TOUCH_FAULTS: readonly PlaneFault[] = [
   touch('element deleted', {
     done: 'one element of the map of frontends, by `nft delete element`',
@@ -67,8 +67,8 @@ async function beTouched(scene: PlaneScene, of: Touch): Promise<PlaneOutcome> {
     await named(scene, pid);
     must(tookMs < MOST_MS, `repaired only after ${inMs(tookMs)}`);
     const left = await listOthers(scene);
-    must(left === (of.takesOthers ? '' : others), 'a table of somebody else was changed');
-    must(others !== '', 'there was no table of somebody else');
+    must(left === (of.takesOthers ? '' : others), 'the table of another program was changed');
+    must(others !== '', 'the table of another program is missing');
     const seen = afterTouch.length > 0 ? `, ${afterTouch.length} seen missing` : '';
     return {
       rightAfter: inMs(tookMs),
@@ -80,7 +80,7 @@ async function beTouched(scene: PlaneScene, of: Touch): Promise<PlaneOutcome> {
   }
 }
 
-/** The status and the log say who it was. */
+/** The status and the log name the process. */
 async function named(scene: PlaneScene, pid: number): Promise<void> {
   const isNamed = async (): Promise<boolean> => {
     const drifts = (await scene.status())?.drifts ?? [];

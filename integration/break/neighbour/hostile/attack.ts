@@ -12,7 +12,7 @@ export interface Attack {
 export const TARGET_PORT = 8080;
 export const SLICE_PORTS = [{ name: '', protocol: 'TCP', port: TARGET_PORT }];
 export const ONE_PORT = [{ protocol: 'TCP', port: 80, targetPort: TARGET_PORT }];
-/** The API takes so many endpoints in a slice. */
+/** The API's limit of endpoints in a slice. */
 export const MOST_IN_SLICE = 1_000;
 
 /** Addresses that no pod has, from 10.208.0.0 on; `block` keeps attacks apart. */

@@ -12,11 +12,11 @@ export interface Tally {
   accepted: number;
   rejected: number;
   unanswered: number;
-  /** The first rejection, for whoever wonders. */
+  /** The first rejection, for the report. */
   firstRejection?: string;
 }
 
-/** The hostile user at the API server: writes what it likes, and goes on when that is rejected. */
+/** The hostile user at the API server: writes anything, and continues after rejections. */
 export class Attacker {
   readonly random: Random;
   readonly limits: Limits;
@@ -82,14 +82,14 @@ export class Attacker {
         this.tally.firstRejection ??= `${method} ${path}: ${status} ${text.slice(0, 200)}`;
       }
     } catch (error) {
-      // A server that the hostile user has overloaded: that is its aim, and it goes on.
+      // The hostile user has overloaded the server: that is its aim, and it continues.
       if (!(error instanceof LabError) || error.code !== 'LAB_API') throw error;
       this.tally.unanswered++;
     }
   }
 }
 
-/** So many do the same at once until the time is over. */
+/** Runs the same work in a number of concurrent writers until the time is over. */
 export async function inParallel(
   workers: number,
   signal: AbortSignal,

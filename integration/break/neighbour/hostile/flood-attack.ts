@@ -17,7 +17,7 @@ export function floodAttack(of: { tool: string; podPath: string }): Attack {
   return {
     name: 'UDP flood',
     what: 'datagrams from 300,000 addresses to a sticky UDP Service of its own',
-    // It ends by itself, after seconds: who ends it would not learn how many were sent.
+    // It exits after seconds: if it were killed, the number of datagrams would be unknown.
     run: async (on) => {
       target ??= createTarget(on);
       await target;

@@ -11,7 +11,7 @@ import { Random } from './random.ts';
 import { SERVICE_ATTACKS } from './service-attacks.ts';
 import { SLICE_ATTACKS } from './slice-attacks.ts';
 
-/** What the process of the hostile user is told, in a file. */
+/** The input file of the hostile user's process. */
 export interface HostileOrder {
   readonly token: string;
   readonly authorityFile: string;
@@ -32,14 +32,14 @@ export interface AttackReport extends Tally {
   readonly endedMs: number;
 }
 
-/** Of one attack; in a short run less, so that each has its turn. */
+/** Duration of one attack; less in a short run, so that all attacks run. */
 const LONGEST_ATTACK_MS = 15_000;
 
 function allAttacks(of: { tool: string; podPath: string }): Attack[] {
   return [...SERVICE_ATTACKS, ...SLICE_ATTACKS, floodAttack(of)];
 }
 
-/** In a process of its own: what the hostile user is busy with must not delay who measures. */
+/** In a separate process: the work of the hostile user must not delay the measurements. */
 export async function beHostile(orderFile: string): Promise<void> {
   const order = JSON.parse(await readFile(orderFile, 'utf8')) as HostileOrder;
   const random = new Random(order.seed);
@@ -54,7 +54,7 @@ export async function beHostile(orderFile: string): Promise<void> {
   const attacker = new Attacker({ api, random, limits: order.limits });
   const endAtMs = monotonicMs() + order.seconds * 1_000;
   const eachMs = Math.min(LONGEST_ATTACK_MS, (order.seconds * 1_000) / attacks.length);
-  // Each has its turn, also where the API server is so slow that some take longer than they should.
+  // Every attack runs, even if the API server is so slow that some exceed their duration.
   for (let cycle = 0; cycle === 0 || monotonicMs() < endAtMs - eachMs / 2; cycle++) {
     for (const attack of random.shuffled(attacks)) {
       if (cycle > 0 && endAtMs - monotonicMs() < eachMs / 2) break;

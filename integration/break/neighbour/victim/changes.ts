@@ -8,7 +8,7 @@ export interface VictimChange {
   readonly sentAtMs: number;
   /** Until the API server had answered the write. */
   readonly writtenMs: number;
-  /** Until it had sent the change to somebody who only listens. */
+  /** Until it had sent the change to a client that only listens. */
   readonly toldMs: number;
   /** From there on until the kernel had it: what the proxy takes. */
   readonly heldMs: number;

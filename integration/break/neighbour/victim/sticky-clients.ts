@@ -7,7 +7,7 @@ const CLIENTS_AT_ONCE = 5;
 const EVERY_MS = 500;
 const PREFIX = '10.204';
 
-/** Who answered a new client, at once and when it came again. Undefined: nobody. */
+/** The pods that answered the first and the second connection of a client. Undefined: none. */
 export interface StickyClient {
   readonly first: string | undefined;
   readonly again: string | undefined;
