@@ -47,4 +47,14 @@ describe('FrontendIndex', () => {
     index.acknowledge([{ key, before, after: undefined }]);
     assert.equal(index.owner(targetKey(target)), undefined);
   });
+
+  it('removes a row whose removal does not name what it was', () => {
+    const index = new FrontendIndex();
+    const known = row([FRONTEND], ['10.0.0.1']);
+    const key = servicePortKey(known.id);
+    const target = targetOf(known, FRONTEND) ?? assert.fail();
+    index.adopt([known]);
+    assert.equal(index.acknowledge([{ key, before: undefined, after: undefined }]).size, 1);
+    assert.equal(index.owner(targetKey(target)), undefined);
+  });
 });

@@ -35,21 +35,23 @@ export class FrontendIndex {
   /** Applies changes; returns the frontends whose flows may be stale because of them. */
   acknowledge(changes: readonly Change[]): Needs {
     const needs: Needs = new Map();
-    const known = changes.flatMap(({ key, before, after }) => {
-      const row = after ?? before;
+    const concerning = changes.flatMap(({ key, before, after }) => {
+      // A change does not always name the row as it was: after a rejected write that is unknown.
+      const known = this.#rows.get(key) ?? before;
+      const row = after ?? known;
       if (row === undefined || !PROTOCOLS.has(row.id.protocol)) return [];
-      return [{ key, before: this.#rows.get(key) ?? before, after }];
+      return [{ key, before: known, after }];
     });
     // Rows that share their frontends differ in endpoints only: no frontend moves.
-    const moved = known.filter(
+    const moved = concerning.filter(
       ({ key, before, after }) =>
         before === undefined || before.frontends !== after?.frontends || !this.#rows.has(key),
     );
     // A frontend may move from one row to another: remove all first.
     for (const { key, before } of moved) this.#withdraw(key, before);
     for (const { key, after } of moved) this.#enter(key, after);
-    for (const { key, after } of known) if (after !== undefined) this.#rows.set(key, after);
-    for (const change of known) collectNeeds(change, needs);
+    for (const { key, after } of concerning) if (after !== undefined) this.#rows.set(key, after);
+    for (const change of concerning) collectNeeds(change, needs);
     return needs;
   }
 

@@ -202,6 +202,22 @@ describe('node ports on loopback', () => {
     await hears('b heard hello', port);
   });
 
+  it('closes the port of a row whose change or removal does not name what it was', async (t) => {
+    const [one, other] = [await freePort(), await freePort()];
+    const a = await endpoint(t, 'a');
+    const before = row({ nodePort: one, endpoints: [a] });
+    const { relay } = stage(t, { rows: [before] });
+    const key = servicePortKey(before.id);
+    await hears('a heard hello', one);
+    const after = row({ nodePort: other, endpoints: [a] });
+    relay.onAcknowledged({ changes: [{ key, before: undefined, after }] });
+    await hears('a heard hello', other);
+    await hears(undefined, one);
+    relay.onAcknowledged({ changes: [{ key, before: undefined, after: undefined }] });
+    await hears(undefined, other);
+    assert.equal(relay.counts().listeners.IPv4, 0);
+  });
+
   it('follows the configuration while it runs', async (t) => {
     const port = await freePort();
     const a = await endpoint(t, 'a');

@@ -63,6 +63,8 @@ export class LocalhostRelay implements AgentObserver {
   readonly #options: LocalhostRelayOptions;
   /** By family and port. */
   readonly #wanted = new Map<string, WantedPort>();
+  /** A change does not always name the row as it was: after a rejected write that is unknown. */
+  readonly #keysOfRow = new Map<ServicePortKey, readonly string[]>();
   readonly #open = new Map<string, OpenPort>();
   /** Ports that are being closed. */
   readonly #leaving = new Map<string, Promise<void>>();
@@ -104,17 +106,20 @@ export class LocalhostRelay implements AgentObserver {
   }
 
   /** Another row may take over a port before the removal of this one is reported. */
-  #take({ key: owner, before, after }: Change): string[] {
-    const lost = portsOf(before).filter(({ key }) => this.#wanted.get(key)?.owner === owner);
-    for (const { key } of lost) this.#wanted.delete(key);
-    const gained = after === undefined ? [] : this.#want(after);
-    return [...lost.map(({ key }) => key), ...gained];
+  #take({ key: owner, after }: Change): string[] {
+    const former = this.#keysOfRow.get(owner) ?? [];
+    const lost = former.filter((key) => this.#wanted.get(key)?.owner === owner);
+    for (const key of lost) this.#wanted.delete(key);
+    this.#keysOfRow.delete(owner);
+    return after === undefined ? lost : [...lost, ...this.#want(after)];
   }
 
   #want(row: Forwarding): string[] {
     const ports = portsOf(row);
     for (const { key, wanted } of ports) this.#wanted.set(key, wanted);
-    return ports.map(({ key }) => key);
+    const keys = ports.map(({ key }) => key);
+    if (keys.length > 0) this.#keysOfRow.set(servicePortKey(row.id), keys);
+    return keys;
   }
 
   #settle(key: string): void {
@@ -175,8 +180,8 @@ function retryLater(failureCount: number): number {
 }
 
 /** Without an endpoint there is no listener: the kernel rejects the connections. */
-function portsOf(row: Forwarding | undefined): { key: string; wanted: WantedPort }[] {
-  if (row?.id.protocol !== 'TCP') return [];
+function portsOf(row: Forwarding): { key: string; wanted: WantedPort }[] {
+  if (row.id.protocol !== 'TCP') return [];
   const { family } = row.id;
   return row.frontends.flatMap(({ kind, port, outcomes, notServed }) => {
     if (kind !== 'node-port' || notServed !== undefined) return [];
