@@ -10,10 +10,11 @@ export function emptyRun(of: Pick<Run, 'machine' | 'startedAt' | 'planted'>): Ru
 /** Undefined: there is no such file. */
 export async function readRun(file: string): Promise<Run | undefined> {
   if (!existsSync(file)) return undefined;
-  const run = unpackRun(await readFile(file, 'utf8'));
-  if (run.format !== RUN_FORMAT)
+  const text = await readFile(file, 'utf8');
+  const { format } = JSON.parse(text) as Pick<Run, 'format'>;
+  if (format !== RUN_FORMAT)
     throw new Error(`${file} was written by another version of this program: measure again`);
-  return run;
+  return unpackRun(text);
 }
 
 /** Written beside and then renamed: an interruption leaves either the old file or the new one. */

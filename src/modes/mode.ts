@@ -37,6 +37,8 @@ export interface Mode {
   raw(desired: DesiredRows, family: Family): string;
   /** For `size`: kernel memory for a cluster. Undefined: it has no maps to size beforehand. */
   size?(cluster: ClusterSize): readonly MapSize[];
+  /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
+  readonly unseenConnections?: string;
   /** Names that kube-proxy has for failures in this mode. */
   readonly failureMetrics: FailureNames;
   /** The named counters of its rules. Undefined: none. */

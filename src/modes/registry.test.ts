@@ -50,6 +50,23 @@ test("counts failures under kube-proxy's names for the facility that is written"
   });
 });
 
+test('names what the agent must find out for each mode', () => {
+  const needs = BUILT_MODES.map((mode) => [mode, modeNamed(mode).needs] as const);
+  const none = { ownAddresses: false, namespaces: false };
+  const both = { ownAddresses: true, namespaces: true };
+  assert.deepEqual(Object.fromEntries(needs), {
+    nftables: none,
+    iptables: none,
+    'socket-ebpf': both,
+    'tc-ebpf': both,
+  });
+});
+
+test('does not start programs for a scrape', () => {
+  const slow = BUILT_MODES.filter((mode) => !modeNamed(mode).readsAttachmentsCheaply);
+  assert.deepEqual(slow, ['iptables']);
+});
+
 test('can size the modes that keep maps', () => {
   assert.deepEqual(SIZED_MODES, ['socket-ebpf', 'tc-ebpf']);
 });

@@ -46,9 +46,14 @@ export function needsOf(name: ModeName): ModeNeeds {
   return found(name)?.needs ?? { ownAddresses: false, namespaces: false };
 }
 
-function found(name: ModeName): Mode | undefined {
+function found(name: string): Mode | undefined {
   return Object.values(MODES).find((each) => each.name === name);
 }
 
 /** The modes that `fairlead size` supports. */
 export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== undefined);
+
+/** Undefined: all connections have a conntrack entry, or only a later version knows the mode. */
+export function unseenConnectionsIn(mode: string): string | undefined {
+  return found(mode)?.unseenConnections;
+}

@@ -5,6 +5,7 @@ export const SOCKET_EBPF = hooksInFront({
   name: 'socket-ebpf',
   part: SOCKET_HOOKS_PART,
   hooks: 'socket hooks',
+  socketsOf: 'this node and its pods',
   placeOf: ({ clientInterfaces, ownAddresses }) => ({
     podsMet: 'at sockets',
     // A hook does not see by which interface the connection of another socket would leave.

@@ -6,6 +6,7 @@ export const TC_EBPF = hooksInFront({
   name: 'tc-ebpf',
   part: PACKET_HOOKS_PART,
   hooks: 'packet hooks',
+  socketsOf: 'this node',
   placeOf: ({ clientInterfaces, ownAddresses, podNetworks = [] }) => ({
     podsMet: 'as packets',
     podNetwork: new PodNetwork(podNetworks),

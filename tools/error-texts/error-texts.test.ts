@@ -69,6 +69,7 @@ describe('unclearTexts', () => {
       "a('it is\\n mended');\nb(`${x} was taken back`);\nc('nothing is ' + 'looked at');";
     const found = unclearTexts(source).map(({ line, word }) => `${line} ${word}`);
     assert.deepEqual(found, ['1 mended', '2 taken back', '3 looked at']);
+    assert.equal(unclearTexts("a('Somebody deleted it');").length, 1);
   });
 
   it('ignores comments, single words and names', () => {

@@ -32,7 +32,7 @@ export function unclearTexts(source: string): UnclearText[] {
   const texts = textsOf(tokens(source)).filter(({ text }) => text.includes(' '));
   return texts.flatMap(({ text, line }) =>
     WORDS.flatMap(([pattern, instead]): UnclearText[] => {
-      const word = pattern.exec(text)?.[0];
+      const word = new RegExp(pattern, 'i').exec(text)?.[0];
       return word === undefined ? [] : [{ line, text, word, instead }];
     }),
   );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
@@ -15,6 +15,16 @@ it('finds no mode named outside of the table in this project', async () => {
   assert.ok(fileCount > 500);
 });
 
+it('knows the modes that the configuration knows', async () => {
+  const source = await readFile(join(ROOT, 'src/config/modes.ts'), 'utf8');
+  const table = source.slice(
+    source.indexOf('const TRAITS = {'),
+    source.indexOf('} as const satisfies'),
+  );
+  const names = [...table.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, name]) => name);
+  assert.deepEqual(names.sort(), [...MODE_NAMES].sort());
+});
+
 it('finds a mode, and a proxy that is named by its mode', () => {
   const find = (source: string) => namedModes(source, MODE_NAMES).modes;
   assert.deepEqual(find("if (mode === 'tc-ebpf') f('nftables');"), ['nftables', 'tc-ebpf']);
@@ -22,6 +32,7 @@ it('finds a mode, and a proxy that is named by its mode', () => {
     'iptables',
     'socket-ebpf',
   ]);
+  assert.deepEqual(find("mode.endsWith('-ebpf')"), ['-ebpf']);
   assert.deepEqual(find("import x from './nftables/plane.ts'; // 'nftables'\n`ip nftables`"), []);
 });
 

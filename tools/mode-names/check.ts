@@ -45,12 +45,13 @@ export async function checkModeNames(
   };
 }
 
+/** `-ebpf` too: the end of a name selects two modes. */
 export function namedModes(source: string, modes: readonly string[]): Omit<NamedModes, 'file'> {
   const pattern = new RegExp(
-    `^(?:(?:fairlead|upstream)-)?(${modes.join('|')})(?:-legacy|-1\\.36)?$`,
+    `^(?:(?:fairlead|upstream)-)?(${[...modes, '-ebpf'].join('|')})(?:-legacy|-1\\.36)?$`,
   );
   const found = tokens(source).flatMap(({ kind, text, line }) => {
-    const mode = kind === 'string' ? pattern.exec(text)?.[1] : undefined;
+    const mode = kind === 'string' || kind === 'template' ? pattern.exec(text)?.[1] : undefined;
     return mode === undefined ? [] : [{ mode, line }];
   });
   const [first] = found;

@@ -1,6 +1,7 @@
 import { readTranslated } from '../../flows/translated.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
+import { unseenConnectionsIn } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
 import { connectionOf } from './connection.ts';
 import type { Connections } from './connections-view.ts';
@@ -16,12 +17,6 @@ export interface ConnectionsWanted {
 
 const EPERM = 'EPERM';
 
-/** A socket translated by an eBPF program has the endpoint as its peer from the start. */
-const UNSEEN =
-  'Sockets of this node (in mode socket-ebpf also those of pods) get their endpoint when they ' +
-  'connect, and have no translated conntrack entry: `ss -tun` in their network namespace shows ' +
-  'them with the endpoint as their peer.';
-
 /** Reads conntrack of this network namespace; the agent has the Service of each address. */
 export async function readConnections(
   frontends: readonly ServedFrontend[],
@@ -34,7 +29,8 @@ export async function readConnections(
   try {
     const { first, count } = await readTranslated(conntrack, { frontends: own, most, signal });
     const connections = first.map((each) => connectionOf(each, nowMs));
-    return { connections, count, ...(mode.endsWith('-ebpf') ? { unseen: UNSEEN } : {}) };
+    const unseen = unseenConnectionsIn(mode);
+    return { connections, count, ...(unseen === undefined ? {} : { unseen }) };
   } catch (error) {
     throw error instanceof NetlinkError && error.code === EPERM ? notPermitted(error) : error;
   }

@@ -16,9 +16,11 @@ export interface HooksInFront {
   /** As `render` calls them in the path of a packet. */
   readonly hooks: string;
   readonly placeOf: (facts: NodeFacts) => RenderedPlace;
+  /** Whose connections are translated without conntrack. */
+  readonly socketsOf: string;
 }
 
-export function hooksInFront({ name, part, hooks, placeOf }: HooksInFront): Mode {
+export function hooksInFront({ name, part, hooks, placeOf, socketsOf }: HooksInFront): Mode {
   return {
     name,
     // Hooks act before there is a packet, so they need the addresses that are not for them.
@@ -34,6 +36,9 @@ export function hooksInFront({ name, part, hooks, placeOf }: HooksInFront): Mode
       return rawEntries(placeOf(desired.facts), rows) + rawTable(desired, family);
     },
     size: sizeOfMaps,
+    unseenConnections:
+      `Sockets of ${socketsOf} that connected since the hooks were attached have their endpoint as ` +
+      'peer and no translated conntrack entry; `ss -tun` in their network namespace shows them.',
     // A change is written to both parts or to neither.
     failureMetrics: NFTABLES_FAILURES,
     readsAttachmentsCheaply: true,
