@@ -6,8 +6,13 @@ import type { SourceEvent } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
 import { needsOf } from '../modes/registry.ts';
 import { waitForSource } from './services/wait-for-source.ts';
-import { configuredSource, openSource, type SourceOptions, warnOfGaps } from './source.ts';
-import { printWarning } from './terminal/print.ts';
+import {
+  configuredSource,
+  openSource,
+  problemWarnings,
+  type SourceOptions,
+  warnOfGaps,
+} from './source.ts';
 import { visible } from './terminal/visible.ts';
 
 /** The state of this machine. */
@@ -45,14 +50,15 @@ export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const needs = needsOf(settings.mode);
   const broken: ClusterError[] = [];
   let isRead = false;
+  const warn = problemWarnings();
   const source = await openSource(
     {
       ...configuredSource(settings),
       ...from,
-      onProblem: (problem) => {
+      onProblem: (problem, kind) => {
         // Later problems, while changes are followed, do not fail the command.
         if (!isRead && isBrokenManifest(problem)) broken.push(problem);
-        else printWarning(problem.message);
+        else warn(problem, kind);
       },
     },
     settings.nodeObject === 'none' ? undefined : nodeName,

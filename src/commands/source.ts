@@ -60,7 +60,7 @@ export async function openSource(
   nodeName: string | undefined,
   onWarning: AccessWarningListener = (warning) => printWarning(accessWarningText(warning)),
 ): Promise<Source> {
-  const onProblem = options.onProblem ?? problemDigest(systemClock, warn);
+  const onProblem = options.onProblem ?? problemWarnings();
   const node = nodeName === undefined ? {} : { nodeName };
   if (options.filename) {
     const isWatching = options.watch === true;
@@ -83,6 +83,11 @@ export async function openSource(
     });
   const asksOnce = options.watch !== true && options.onProblem === undefined;
   return asksOnce ? new FailFastSource(open, onProblem) : open(onProblem);
+}
+
+/** Warns of each problem once a minute. */
+export function problemWarnings(): ProblemListener {
+  return problemDigest(systemClock, warn);
 }
 
 function warn({ problem, text }: Digest): void {

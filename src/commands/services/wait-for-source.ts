@@ -15,7 +15,7 @@ export async function waitForSource(work: Promise<void>, source: Source): Promis
   const speaking = after(SPEAK_AFTER_MS, () => printNote(`waiting for ${stateOf(source)}`));
   const givingUp = after(GIVE_UP_AFTER_MS, () => {
     throw new CommandError(
-      `the initial list of the cluster was not complete within ${GIVE_UP_AFTER_MS} ms`,
+      `the initial list of the cluster was not complete within ${GIVE_UP_AFTER_MS / 1000} s`,
       {
         code: 'SOURCE_INCOMPLETE',
         next: `check the connection to the API server: ${stateOf(source)}`,
@@ -34,8 +34,11 @@ export async function waitForSource(work: Promise<void>, source: Source): Promis
 }
 
 function stateOf(source: Source): string {
-  const kinds = source.health().map(({ kind, connected, lastError }) => {
-    return `${kind}: ${lastError ?? (connected ? 'connected' : 'not connected')}`;
+  const states = Map.groupBy(source.health(), ({ connected, lastError }) => {
+    return lastError ?? (connected ? 'connected' : 'not connected');
   });
-  return kinds.length === 0 ? 'the source' : kinds.join('; ');
+  const texts = [...states].map(([state, kinds]) => {
+    return `${kinds.map(({ kind }) => kind).join(', ')}: ${state}`;
+  });
+  return texts.length === 0 ? 'the source' : texts.join('; ');
 }
