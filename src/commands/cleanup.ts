@@ -49,8 +49,9 @@ export async function cleanUp(options: CleanupOptions): Promise<void> {
  */
 function warnOfRunning({ dryRun, mode, runFolder }: CleanupOptions): void {
   const running = runningInstance({ runFolder });
-  if (running === undefined || dryRun) return;
-  const what = mode === undefined ? 'rewrites its rules' : `rewrites those of mode ${mode}`;
+  if (running === undefined) return;
+  const verb = dryRun ? 'would rewrite' : 'rewrites';
+  const what = mode === undefined ? `${verb} its rules` : `${verb} those of mode ${mode}`;
   const when = mode === undefined ? '' : ', if that is its mode';
   printWarning(
     `fairlead runs on this machine (${running}) and ${what} immediately${when}; stop it first`,

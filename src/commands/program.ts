@@ -24,7 +24,10 @@ export async function runProgram(
       writeOut: (text) => printPage(text.trimEnd()),
       writeErr: (text) => printNote(text.trimEnd()),
     });
-  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  for (const command of commands) {
+    const hint = `\`fairlead ${command.name()} --help\` lists its options (USAGE)`;
+    program.addCommand(command.copyInheritedSettings(program).showHelpAfterError(hint));
+  }
   try {
     await program.parseAsync(argumentsWithVerb({ programPath, args }), { from: 'user' });
     // A successful command may set an exit code, such as `diff`.

@@ -23,7 +23,8 @@ export async function setOomScore(request: OomScoreRequest): Promise<boolean> {
     await writeFile(path, String(score));
     return true;
   } catch (cause) {
-    onProblem(new OomScoreError(`cannot set ${path} to ${score}`, { cause }));
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    onProblem(new OomScoreError(`cannot set ${path} to ${score}: ${reason}`, { cause }));
     return false;
   }
 }

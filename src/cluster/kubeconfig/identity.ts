@@ -62,7 +62,10 @@ export function identityOf(user: Entry, options: IdentityOptions): Identity {
 
 function pluginIdentity(user: Entry, { cluster, runPlugin }: IdentityOptions): Identity {
   if (runPlugin === undefined) {
-    throw unsupported('credential plugins (exec) are not supported here');
+    throw unsupported(
+      'this command does not run credential plugins (exec)',
+      'use a token, a tokenFile or a client certificate',
+    );
   }
   const plugin = new ExecPlugin({ user, cluster, runPlugin, clock: systemClock });
   return {
@@ -99,8 +102,9 @@ function refuseUnsupported({ value }: Entry): void {
   }
 }
 
-function unsupported(message: string): ClusterError {
-  return new ClusterError('KUBECONFIG_UNSUPPORTED', message, {
-    next: 'use a token, a tokenFile, a client certificate or an exec plugin',
-  });
+function unsupported(
+  message: string,
+  next = 'use a token, a tokenFile, a client certificate or an exec plugin',
+): ClusterError {
+  return new ClusterError('KUBECONFIG_UNSUPPORTED', message, { next });
 }

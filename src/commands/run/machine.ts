@@ -33,14 +33,14 @@ export async function prepareMachine(settings: Settings, of: MachineContext): Pr
   const { log, sysctls = kernelSysctls() } = of;
   await setOomScore({
     score: settings.oomScoreAdj,
-    onProblem: (error) => log.warn({ code: error.code }, error.message),
+    onProblem: ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),
   });
   const { changes, problems } = await setConntrackLimits(
     { ...settings.conntrack, cpuCount: onlineCpuCount() },
     sysctls,
     join(of.runFolder, SYSCTL_STATE),
   );
-  for (const { name, before, after } of changes) log.info({ name, before, after }, 'set');
+  for (const { name, before, after } of changes) log.info({ name, before, after }, 'set sysctl');
   for (const problem of problems) log.warn({ code: problem.code }, problem.message);
 }
 
@@ -55,7 +55,7 @@ export function localhostServer(of: MachineContext): () => Promise<void> {
   return async () => {
     try {
       const change = await routeLocalnet(sysctls, join(runFolder, SYSCTL_STATE));
-      if (change) log.info({ ...change }, 'set');
+      if (change) log.info({ ...change }, 'set sysctl');
     } catch (error) {
       if (!(error instanceof SysctlError)) throw error;
       const message = `node ports are not served on 127.0.0.1: ${error.message}; ${error.next}`;
