@@ -54,7 +54,7 @@ describe('node ports on loopback', () => {
       write: (name, after) => ({ name, before: '0', after }),
     });
     await localhostServer(of)();
-    assert.deepEqual(lines, ['info set']);
+    assert.deepEqual(lines, ['info set sysctl']);
     assert.match(await readFile(join(runFolder, SYSCTL_STATE), 'utf8'), /route_localnet/);
   });
 
