@@ -1,5 +1,6 @@
 import type { Inspection, NodeFacts } from '../dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/table.ts';
 import type { Context } from './context.ts';
 import { acknowledgedChange, type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -102,14 +103,11 @@ export class Inspector {
   #settle(entries: readonly Entry[], reason: InspectionReason): void {
     const { outstanding, clock, propagations, observers } = this.#context;
     const atMs = clock.monotonicMs();
-    const changes = entries.map((entry) => {
-      const { key, id, applied: before, desired: after } = entry;
-      return acknowledgedChange({ key, id, before, after }, entry);
-    });
+    // At the start every row that is found is settled at once; `onFirstSync` reports them together.
+    const changes = reason === 'start' ? [] : entries.map(settledChange);
     for (const entry of entries) outstanding.acknowledge(entry);
     const ended = propagations.acknowledged(entries, atMs);
-    // At the start every row that is found is settled at once; `onFirstSync` reports them together.
-    if (reason === 'start' || changes.length === 0) return;
+    if (changes.length === 0) return;
     const acknowledged = { changes, atMs, durationMs: 0, propagations: ended };
     observers.tell((observer) => observer.onAcknowledged?.(acknowledged));
   }
@@ -124,6 +122,11 @@ export class Inspector {
     log[level]({ ...counts, ...(first ? { first: first.object } : {}) }, 'inspected the kernel');
     observers.tell((observer) => observer.onInspected?.(report));
   }
+}
+
+function settledChange(entry: Entry): Change {
+  const { key, id, applied: before, desired: after } = entry;
+  return acknowledgedChange({ key, id, before, after }, entry);
 }
 
 function entryOf(entry: Entry | undefined): Entry[] {

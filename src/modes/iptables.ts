@@ -1,10 +1,11 @@
 import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
+import type { Desired } from '../dataplanes/contract.ts';
 import { readPacketCounts } from '../dataplanes/iptables/packet-counts.ts';
 import { IptablesPlane } from '../dataplanes/iptables/plane.ts';
 import { renderedTables, restoreText, USUAL_ABILITIES } from '../dataplanes/iptables/render.ts';
 import type { Family } from '../forwarding/model.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
-import type { DesiredRows, Mode } from './mode.ts';
+import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { iptablesPages } from './pages/iptables-pages.ts';
 import type { Part } from './part.ts';
@@ -53,18 +54,18 @@ async function readCounters(): Promise<readonly PacketCounter[]> {
   return [
     {
       name: 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total',
-      help: 'Packets dropped because connection tracking calls them invalid',
+      help: 'Packets dropped because conntrack considers them invalid',
       count: invalidDropped,
     },
     {
       name: 'kubeproxy_iptables_localhost_nodeports_accepted_packets_total',
-      help: 'Packets to node ports on loopback',
+      help: 'Packets accepted for node ports on loopback',
       count: localhostAccepted,
     },
   ];
 }
 
-function restoreInput({ facts, rows }: DesiredRows, family: Family): string {
+function restoreInput({ facts, rows }: Desired, family: Family): string {
   const tables = renderedTables(rows, { facts, abilities: USUAL_ABILITIES }, family);
   const program = family === 'IPv4' ? 'iptables' : 'ip6tables';
   return `# for ${program}-restore --noflush\n${restoreText(tables)}`;

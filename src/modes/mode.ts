@@ -3,18 +3,12 @@ import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import type { ModeNeeds } from '../agent/mode-needs.ts';
 import type { BuiltModeName } from '../config/modes.ts';
 import type { EbpfSettings, Settings } from '../config/settings.ts';
-import type { DataPlane, NodeFacts } from '../dataplanes/contract.ts';
+import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
-
-/** The desired state of a node, with all rows. */
-export interface DesiredRows {
-  readonly facts: NodeFacts;
-  readonly rows: readonly Forwarding[];
-}
 
 /**
  * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs
@@ -32,9 +26,9 @@ export interface Mode {
   /** Where the kernel keeps the endpoint that a flow was sent to. */
   flows(ebpf: EbpfSettings, onProblem: (error: unknown) => void): Conntrack;
   /** For `render`: a page for each row that is wanted. All rows are given: numbers depend on all. */
-  pages(desired: DesiredRows, isWanted: (row: Forwarding) => boolean): readonly Page[];
+  pages(desired: Desired, isWanted: (row: Forwarding) => boolean): readonly Page[];
   /** For `render --raw`: one family as the kernel's own tools print or read it. */
-  raw(desired: DesiredRows, family: Family): string;
+  raw(desired: Desired, family: Family): string;
   /** For `size`: kernel memory for a cluster. Undefined: it has no maps to size beforehand. */
   size?(cluster: ClusterSize): readonly MapSize[];
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */

@@ -1,20 +1,24 @@
 import { type DataPlane, type KernelFrontend, PlaneError } from '../dataplanes/contract.ts';
 
-export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove'>;
-
-/**
- * Removes all that a part has in the kernel; gives the addresses that it translated. Undefined: the
- * programs it needs are not installed, as in an image made for another mode.
- */
-export async function removePart(
-  plane: RemovablePlane,
-): Promise<readonly KernelFrontend[] | undefined> {
+/** Undefined: the programs that a part needs are not installed, as in an image for another mode. */
+export async function ifInstalled<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
-    const frontends = await plane.frontends();
-    await plane.remove();
-    return frontends;
+    return await work();
   } catch (error) {
     if (error instanceof PlaneError && error.code === 'IPTABLES_MISSING') return undefined;
     throw error;
   }
+}
+
+export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove'>;
+
+/** Removes all that a part has in the kernel; gives the addresses that it translated. */
+export async function removePart(
+  plane: RemovablePlane,
+): Promise<readonly KernelFrontend[] | undefined> {
+  return await ifInstalled(async () => {
+    const frontends = await plane.frontends();
+    await plane.remove();
+    return frontends;
+  });
 }

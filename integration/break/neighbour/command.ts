@@ -5,6 +5,7 @@ import { interruption } from '../../../lab/host/interruption.ts';
 import { terminalProgress } from '../../../lab/host/progress.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { provideBench } from '../../../lab/parts/bench.ts';
+import { findProxy } from '../../../lab/proxies/registry.ts';
 import { beHostile } from './hostile/process.ts';
 import { markdownReport, terminalReport } from './report.ts';
 import type { NeighbourResult } from './result.ts';
@@ -64,13 +65,14 @@ async function measure(options: Options): Promise<NeighbourResult> {
   const progress = terminalProgress();
   const signal = interruption();
   const { proxy: proxyName } = options;
-  if (proxyName.endsWith('-ebpf')) {
+  const { servesSockets = false } = findProxy(proxyName);
+  if (servesSockets) {
     await progress.step('eBPF programs', compileKernelPrograms);
   }
   const bundle = await progress.step('bundle of Fairlead', () => bundleFairlead());
   const tool = await provideBench({ progress, signal });
   await using lab = await startLab({ nodeCount: 1, load: BACKGROUND, progress, signal });
-  if (proxyName.endsWith('-ebpf')) await lab.makeSocketPlaces();
+  if (servesSockets) await lab.makeSocketPlaces();
   const scene = await progress.step('a node that serves', () =>
     prepareScene({ lab, proxyName, program: bundle, signal }),
   );

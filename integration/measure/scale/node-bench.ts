@@ -2,6 +2,7 @@ import { type LoadSize, loadObjects } from '../../../lab/load/objects.ts';
 import { Agent } from '../../../src/agent/agent.ts';
 import type { AgentSettings } from '../../../src/agent/agent-settings.ts';
 import type { Acknowledged } from '../../../src/agent/observer.ts';
+import { SETTINGS as USUAL_SETTINGS } from '../../../src/agent/testing/stage.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
 import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
 import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';
@@ -10,22 +11,11 @@ import { systemClock } from '../../../src/time/clock.ts';
 import { ToldSource } from './told-source.ts';
 import { type SendWatch, watchedSockets } from './watched-netlink.ts';
 
+const POD_RANGES = ['10.128.0.0/9', 'fd00:128::/32'];
 const SETTINGS: AgentSettings = {
-  nodeObject: 'expected',
-  localTraffic: { by: 'ClusterCIDR', cidrs: ['10.128.0.0/9', 'fd00:128::/32'] },
-  podNetworks: ['10.128.0.0/9', 'fd00:128::/32'],
-  addressRules: 'strict',
-  nodePorts: { addresses: 'all', onLocalhost: false },
-  clients: 'everybody',
-  servedAddresses: { externalIPs: true, loadBalancerIPs: true },
-  masquerade: { all: false, markBit: 14 },
-  syncPeriodMs: 30_000,
-  features: {
-    serviceExternalIps: true,
-    flagzPage: false,
-    statuszPage: false,
-    localhostNodePorts: false,
-  },
+  ...USUAL_SETTINGS,
+  localTraffic: { by: 'ClusterCIDR', cidrs: POD_RANGES },
+  podNetworks: POD_RANGES,
 };
 
 export interface NodeBenchOptions extends SendWatch {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DataPlane, PlaneError } from '../../dataplanes/contract.ts';
+import type { DataPlane } from '../../dataplanes/contract.ts';
 import { removeTranslated } from '../../flows/remove-translated.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
+import { ifInstalled } from '../../modes/remove-part.ts';
 import { SYSCTL_STATE } from '../run/folder.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
@@ -46,16 +47,13 @@ async function takeAway(
   plane: DataPlane,
   dryRun: true | undefined,
 ): Promise<RemovedPart | undefined> {
-  try {
+  return await ifInstalled(async () => {
     const frontends = await plane.frontends();
     const holdings = (await plane.inventory?.()) ?? [];
     // Remove even if nothing was counted: it is harmless, and a count can miss objects.
     if (!dryRun) await plane.remove();
     return { frontends, holdings };
-  } catch (error) {
-    if (error instanceof PlaneError && error.code === 'IPTABLES_MISSING') return undefined;
-    throw error;
-  }
+  });
 }
 
 function untouched(conntrack: Conntrack): Conntrack {

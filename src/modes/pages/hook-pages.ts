@@ -1,6 +1,6 @@
+import type { Desired } from '../../dataplanes/contract.ts';
 import { type RenderedPlace, renderedEntries } from '../../dataplanes/ebpf/render.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
-import type { DesiredRows } from '../mode.ts';
 import { nftablesPages } from './nftables-pages.ts';
 import type { Page } from './page.ts';
 
@@ -13,7 +13,7 @@ export interface HooksToShow {
 /** The rules behind, with the entries of the hooks in front. */
 export function hookPages(
   { hooks, place }: HooksToShow,
-  desired: DesiredRows,
+  desired: Desired,
   isWanted: (row: Forwarding) => boolean,
 ): Page[] {
   return nftablesPages(desired, isWanted).map((page) => ({

@@ -1,3 +1,4 @@
+import type { Desired } from '../../dataplanes/contract.ts';
 import { USUAL_ABILITIES } from '../../dataplanes/iptables/render.ts';
 import { ruleSentence } from '../../dataplanes/iptables/sentences.ts';
 import {
@@ -7,12 +8,11 @@ import {
   wayOf,
 } from '../../dataplanes/iptables/walk.ts';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
-import type { DesiredRows } from '../mode.ts';
 import type { Page, PageChain } from './page.ts';
 
 /** The chains of a Service in the order in which a packet meets them. */
 export function iptablesPages(
-  { facts, rows }: DesiredRows,
+  { facts, rows }: Desired,
   isWanted: (row: Forwarding) => boolean,
 ): Page[] {
   const setting = { facts, abilities: USUAL_ABILITIES };

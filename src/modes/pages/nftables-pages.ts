@@ -1,3 +1,4 @@
+import type { Desired } from '../../dataplanes/contract.ts';
 import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
 import { classChain, classOfId, wayOfClassSet } from '../../dataplanes/nftables/classes.ts';
 import { hostNumberOf } from '../../dataplanes/nftables/element-text.ts';
@@ -17,14 +18,10 @@ import type { Forwarding } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
 import type { SetSpec } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { DesiredRows } from '../mode.ts';
 import type { Page, PageChain, PageElement, PageFrontend } from './page.ts';
 
 /** A page for each wanted row; `desired` must have all rows, or row numbers would differ. */
-export function nftablesPages(
-  desired: DesiredRows,
-  isWanted: (row: Forwarding) => boolean,
-): Page[] {
+export function nftablesPages(desired: Desired, isWanted: (row: Forwarding) => boolean): Page[] {
   const numbers = newRowNumbers();
   for (const row of desired.rows) partsOf(row, numbers);
   const contents = { ip: tableContent(desired, 'ip'), ip6: tableContent(desired, 'ip6') };
