@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServiceObject } from '../cluster/objects.ts';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { healthz, livez, readyz } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
 import { refusal } from './testing/fake-plane.ts';
+import { numbered, synced } from './testing/many.ts';
 import { NODE, SETTINGS, Stage } from './testing/stage.ts';
-
-function numbered(index: number, more: Partial<ServiceObject> = {}): ServiceObject {
-  const clusterIPs = [`10.96.${index >> 8}.${index & 255}`];
-  return service({ name: `s${String(index).padStart(5, '0')}`, clusterIPs, ...more });
-}
-
-async function synced(clock: VirtualClock, stage: Stage, count: number): Promise<void> {
-  stage.start();
-  await clock.settle();
-  for (let i = 0; i < count; i++) stage.source.service(numbered(i));
-  stage.complete();
-  await clock.until('a first sync', () => stage.isEqual());
-}
 
 test('calls no plane before the list of every kind is complete', async () => {
   const clock = new VirtualClock();
@@ -119,7 +106,7 @@ test('writes all events of one event loop iteration in one transaction', async (
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
   for (let i = 0; i < 50; i++) {
-    stage.source.service(numbered(i));
+    stage.source.service(numbered('ns', i));
     await Promise.resolve();
   }
   await clock.settle();
@@ -131,9 +118,9 @@ test('collects changes during a transaction, and writes at most 128 rows in the 
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
-  stage.source.service(numbered(0));
+  stage.source.service(numbered('ns', 0));
   await clock.until('a first call', () => stage.plane.count('apply') === 1);
-  for (let i = 1; i <= 300; i++) stage.source.service(numbered(i));
+  for (let i = 1; i <= 300; i++) stage.source.service(numbered('ns', i));
   await clock.until('all', () => stage.isEqual());
   assert.deepEqual(
     stage.plane.applied.map(({ length }) => length),
@@ -146,9 +133,9 @@ test('writes DNS and the API first at a start', async () => {
   await using stage = new Stage(clock);
   stage.start();
   await clock.settle();
-  for (let i = 0; i < 200; i++) stage.source.service(numbered(i));
+  for (let i = 0; i < 200; i++) stage.source.service(numbered('ns', i));
   const ports = [{ name: 'dns', protocol: 'UDP', port: 53, nodePort: 0 }];
-  stage.source.service(numbered(201, { namespace: 'zz', name: 'dns', ports }));
+  stage.source.service(numbered('ns', 201, { namespace: 'zz', name: 'dns', ports }));
   stage.complete();
   await clock.until('all', () => stage.isEqual());
   assert.equal(stage.plane.applied[0]?.[0]?.key, 'zz/dns:dns/UDP/IPv4');
@@ -164,7 +151,7 @@ for (const isNamed of [true, false]) {
       const isBad = call === 'apply' && changes.some(({ key }) => key === bad);
       if (isBad) throw refusal('BAD', 'refused', isNamed ? bad : undefined);
     };
-    for (let i = 0; i < 128; i++) stage.source.service(numbered(i));
+    for (let i = 0; i < 128; i++) stage.source.service(numbered('ns', i));
     for (let i = 0; i < 5; i++) await clock.settle();
     assert.equal(stage.plane.kernel.size, 127);
     assert.ok(stage.plane.count('apply') <= (isNamed ? 2 : 15), `${stage.plane.calls}`);
@@ -197,10 +184,10 @@ test('retries a rejected row at once when it changes', async () => {
       throw refusal('BAD', 'refused');
     }
   };
-  stage.source.service(numbered(0, { affinitySeconds: 7 }));
+  stage.source.service(numbered('ns', 0, { affinitySeconds: 7 }));
   await clock.pass(60_000);
   assert.equal(stage.agent.snapshot().failingRowCount, 1);
-  stage.source.service(numbered(0, { affinitySeconds: 8 }));
+  stage.source.service(numbered('ns', 0, { affinitySeconds: 8 }));
   await clock.settle();
   assert.ok(stage.isEqual());
 });
@@ -212,12 +199,12 @@ test('backs off from a kernel that rejects everything, and writes all when it ac
   stage.plane.fault = () => {
     throw refusal('GONE', 'the plane is gone');
   };
-  for (let i = 0; i < 2000; i++) stage.source.service(numbered(i));
+  for (let i = 0; i < 2000; i++) stage.source.service(numbered('ns', i));
   await clock.settle();
   await clock.settle();
   assert.ok(stage.plane.calls.length <= 20, `${stage.plane.calls.length} calls at once`);
   for (let i = 0; i < 600; i++) {
-    stage.source.service(numbered(2000 + i));
+    stage.source.service(numbered('ns', 2000 + i));
     await clock.pass(1000);
   }
   assert.ok(stage.plane.calls.length < 300, `${stage.plane.calls.length} calls in ten minutes`);
@@ -241,7 +228,7 @@ test('counts nothing as applied before the kernel has acknowledged it', async ()
   stage.plane.fault = (call) => {
     if (call === 'apply' && !isOpen) throw refusal('BUSY', 'not now');
   };
-  stage.source.service(numbered(1));
+  stage.source.service(numbered('ns', 1));
   await clock.settle();
   assert.equal(seen.length, 0);
   assert.deepEqual(stage.agent.snapshot().rows, { desired: 1, applied: 0, pending: 1 });
@@ -251,154 +238,6 @@ test('counts nothing as applied before the kernel has acknowledged it', async ()
     seen[0]?.changes.map(({ key, before }) => [key, before]),
     [['ns/s00001/TCP/IPv4', undefined]],
   );
-});
-
-test('reports the removed row to observers when an unknown row is removed', async () => {
-  const clock = new VirtualClock();
-  const seen: Acknowledged[] = [];
-  const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
-  await using stage = new Stage(clock, { observers });
-  await synced(clock, stage, 1);
-  const [[key, row] = ['', undefined]] = stage.plane.kernel;
-  stage.plane.faultAfterWrite = () => {
-    throw new Error('broken off');
-  };
-  stage.source.service(numbered(0, { affinitySeconds: 7 }));
-  await clock.until('a rejection', () => stage.agent.snapshot().failingRowCount === 1);
-  stage.plane.faultAfterWrite = () => undefined;
-  stage.source.gone('service', 'ns/s00000');
-  await clock.until('the removal', () => stage.isEqual());
-  assert.deepEqual(seen.at(-1)?.changes, [{ key, before: row, after: undefined }]);
-  assert.deepEqual(stage.plane.violations, []);
-});
-
-test('reports a removal by an inspection to observers', async () => {
-  const clock = new VirtualClock();
-  const seen: Acknowledged[] = [];
-  const observers = [{ onAcknowledged: (a: Acknowledged) => void seen.push(a) }];
-  await using stage = new Stage(clock, { observers });
-  await synced(clock, stage, 1);
-  const [[key, row] = ['', undefined]] = stage.plane.kernel;
-  stage.plane.fault = (call) => {
-    if (call === 'apply') throw refusal('BAD', 'refused');
-  };
-  stage.source.gone('service', 'ns/s00000');
-  await clock.until('the removal', () => stage.isEqual());
-  await clock.settle();
-  assert.deepEqual(seen.at(-1)?.changes, [{ key, before: row, after: undefined }]);
-});
-
-test('inspects once for a burst of drift, soon after its first report, and writes what was lost', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 50);
-  const lostAtMs = clock.monotonicMs();
-  const keys = [...stage.plane.kernel.keys()].slice(0, 40);
-  for (const key of keys) {
-    stage.plane.lose(key);
-    await Promise.resolve();
-  }
-  assert.equal(stage.agent.conditions().undisturbed.isTrue, false);
-  await clock.until('repair', () => stage.isEqual());
-  assert.ok(clock.monotonicMs() - lostAtMs < 50, `${clock.monotonicMs() - lostAtMs} ms`);
-  assert.equal(stage.plane.count('inspect reported'), 1);
-  assert.equal(stage.plane.applied.at(-1)?.length, 40);
-  const { drifts, driftCount, lastInspection } = stage.agent.snapshot();
-  assert.equal(driftCount, 40);
-  assert.equal(drifts.length, 10);
-  assert.deepEqual(drifts.at(-1)?.by, { pid: 7, program: 'nft' });
-  assert.equal(lastInspection?.reason, 'drift');
-});
-
-test('inspects again for drift during an inspection', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 5);
-  const [one = '', two = ''] = stage.plane.kernel.keys();
-  let isFirst = true;
-  stage.plane.fault = (call) => {
-    if (call !== 'inspect reported' || !isFirst) return;
-    isFirst = false;
-    // After the inspection has started: only a second one can find it.
-    queueMicrotask(() => stage.plane.lose(two));
-  };
-  stage.plane.lose(one);
-  await clock.until('both', () => stage.plane.count('inspect reported') === 2 && stage.isEqual());
-});
-
-test('leaves nothing of a damaged row whose Service is deleted before the repair', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 2);
-  stage.plane.fault = (call) => {
-    if (call === 'apply') throw refusal('BUSY', 'not now');
-  };
-  stage.plane.spoil('ns/s00001/TCP/IPv4');
-  await clock.pass(100);
-  stage.source.gone('service', 'ns/s00001');
-  await clock.settle();
-  assert.equal(stage.plane.kernel.size, 2);
-  stage.plane.fault = () => undefined;
-  await clock.pass(1000);
-  assert.deepEqual([...stage.plane.kernel.keys()], ['ns/s00000/TCP/IPv4']);
-  assert.deepEqual(stage.agent.snapshot().rows, { desired: 1, applied: 1, pending: 0 });
-});
-
-test('restarts a watch that failed, with a full inspection', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 5);
-  stage.plane.endWatch?.(refusal('OVERRUN', 'events were lost'));
-  await clock.settle();
-  assert.equal(stage.agent.conditions().watching.isTrue, false);
-  const [key = ''] = stage.plane.kernel.keys();
-  stage.plane.lose(key);
-  await clock.until('repair', () => stage.isEqual());
-  assert.equal(stage.agent.conditions().watching.isTrue, true);
-  assert.equal(stage.agent.snapshot().lastInspection?.reason, 'watch was interrupted');
-});
-
-test('finds an unreported loss in the periodic inspection', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 5);
-  const [key = ''] = stage.plane.kernel.keys();
-  stage.plane.kernel.delete(key);
-  const lostAtMs = clock.monotonicMs();
-  await clock.until('repair', () => stage.isEqual());
-  const afterMs = clock.monotonicMs() - lostAtMs;
-  assert.ok(afterMs > 500_000 && afterMs < 700_000, `${afterMs} ms`);
-});
-
-test('keeps the backoff of failed inspections, also when the periodic one is due', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 5);
-  stage.plane.fault = () => {
-    throw refusal('GONE', 'the plane is gone');
-  };
-  await clock.pass(1_200_000);
-  const { calls } = stage.plane;
-  assert.ok(calls.length > 20 && calls.length < 60, `${calls.length} calls`);
-  assert.equal(livez(stage.agent.conditions()).ok, false);
-  stage.plane.fault = () => undefined;
-  await clock.pass(31_000);
-  assert.equal(livez(stage.agent.conditions()).ok, true);
-});
-
-test('inspects the kernel once when a row fails repeatedly', async () => {
-  const clock = new VirtualClock();
-  await using stage = new Stage(clock);
-  await synced(clock, stage, 5);
-  await clock.pass(60_000);
-  stage.plane.fault = (call, changes) => {
-    if (call === 'apply' && changes.some(({ key }) => key.includes('s00001'))) {
-      throw refusal('BAD', 'refused');
-    }
-  };
-  stage.source.service(numbered(1, { affinitySeconds: 5 }));
-  await clock.pass(300_000);
-  assert.equal(stage.plane.count('inspect everything'), 2);
 });
 
 test('changes nothing while the API is unreachable, and reports it', async () => {
@@ -445,7 +284,7 @@ test('is unhealthy while a call hangs', async () => {
     await hanging.promise;
     await apply.call(stage.plane, changes);
   };
-  stage.source.service(numbered(2));
+  stage.source.service(numbered('ns', 2));
   await clock.settle();
   stage.source.slice(slice([endpoint('fd00::7')], { addressType: 'IPv6', service: 's00001' }));
   await clock.pass(61_000);
@@ -459,12 +298,12 @@ test('writes two Services that exchange their addresses together', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
-  const [a, b] = [numbered(1), numbered(2)];
+  const [a, b] = [numbered('ns', 1), numbered('ns', 2)];
   stage.source.service(a);
   stage.source.service(b);
   await clock.until('both', () => stage.isEqual());
   stage.source.service({ ...a, clusterIPs: b.clusterIPs });
-  for (let i = 100; i < 400; i++) stage.source.service(numbered(i));
+  for (let i = 100; i < 400; i++) stage.source.service(numbered('ns', i));
   stage.source.service({ ...b, clusterIPs: a.clusterIPs });
   const before = stage.plane.calls.length;
   await clock.until('all', () => stage.isEqual());
@@ -475,10 +314,10 @@ test('releases an address before another row gets it', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 1);
-  const [address = ''] = numbered(0).clusterIPs;
-  const heir = numbered(999, { clusterIPs: [address], createdAtSeconds: 1 });
+  const [address = ''] = numbered('ns', 0).clusterIPs;
+  const heir = numbered('ns', 999, { clusterIPs: [address], createdAtSeconds: 1 });
   stage.source.service(heir);
-  for (let i = 100; i < 300; i++) stage.source.service(numbered(i));
+  for (let i = 100; i < 300; i++) stage.source.service(numbered('ns', i));
   stage.source.gone('service', 'ns/s00000');
   const before = stage.plane.calls.length;
   await clock.until('all', () => stage.isEqual());

@@ -40,3 +40,12 @@ export async function startedStage(
   await clock.until('a first sync', () => stage.isEqual());
   return stage;
 }
+
+/** Starts an agent with so many Services, until the kernel has them. */
+export async function synced(clock: VirtualClock, stage: Stage, count: number): Promise<void> {
+  stage.start();
+  await clock.settle();
+  for (let i = 0; i < count; i++) stage.source.service(numbered('ns', i));
+  stage.complete();
+  await clock.until('a first sync', () => stage.isEqual());
+}
