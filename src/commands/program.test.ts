@@ -22,7 +22,13 @@ describe('the help', () => {
   it('has every verb under a heading', async (t) => {
     const { code, out } = await run(t, '--help');
     assert.equal(code, 0);
-    const headings = ['Options:', 'Run:', 'Inspect a node:', 'Configure and maintain:'];
+    const headings = [
+      'Options:',
+      'Run:',
+      'Inspect a node:',
+      'Outside the cluster:',
+      'Configure and maintain:',
+    ];
     assert.deepEqual(out.match(/^\S.*:$/gm), headings);
     for (const verb of VERBS) assert.match(out, new RegExp(`^  ${verb} `, 'm'));
   });

@@ -24,10 +24,7 @@ export async function runProgram(
       writeOut: (text) => printPage(text.trimEnd()),
       writeErr: (text) => printNote(text.trimEnd()),
     });
-  for (const command of commands) {
-    const hint = `\`fairlead ${command.name()} --help\` lists its options (USAGE)`;
-    program.addCommand(command.copyInheritedSettings(program).showHelpAfterError(hint));
-  }
+  for (const command of commands) program.addCommand(inherit(command, program));
   try {
     await program.parseAsync(argumentsWithVerb({ programPath, args }), { from: 'user' });
     // A successful command may set an exit code, such as `diff`.
@@ -38,6 +35,16 @@ export async function runProgram(
     printError(what, next);
     return exitCodeOf(error);
   }
+}
+
+/** Settings and the hint of the program, for a command and those below it. */
+function inherit(command: Command, parent: Command, path = 'fairlead'): Command {
+  const name = `${path} ${command.name()}`;
+  const below = command.commands.length === 0 ? 'options' : 'commands';
+  command.copyInheritedSettings(parent);
+  command.showHelpAfterError(`\`${name} --help\` lists its ${below} (USAGE)`);
+  for (const child of command.commands) inherit(child, command, name);
+  return command;
 }
 
 /** Errors with `next` are printed with it; others with their stack. */

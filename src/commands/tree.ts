@@ -3,6 +3,7 @@ import { cleanupCommand } from './cleanup.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { diffCommand } from './diff.ts';
+import { outsideCommand } from './outside.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
 import { servicesCommand } from './services.ts';
@@ -19,6 +20,7 @@ export function commandTree(): readonly Command[] {
       diffCommand(),
       renderCommand(),
     ]),
+    ...grouped('Outside the cluster:', [outsideCommand()]),
     ...grouped('Configure and maintain:', [
       configCommand(),
       sizeCommand(),

@@ -1,0 +1,14 @@
+import { Command } from 'commander';
+
+/** `fairlead outside`: sets up, checks and removes Fairlead on a machine that is not a node. */
+export function outsideCommand(): Command {
+  const command = new Command('outside').description(
+    'set up, check and remove Fairlead on a machine that is not a node of the cluster',
+  );
+  for (const part of parts()) command.addCommand(part);
+  return command;
+}
+
+function parts(): readonly Command[] {
+  return [];
+}
