@@ -23,22 +23,27 @@ export function manualPages(
     section('FILES', FILES),
     section('EXIT STATUS', EXIT_STATUS),
     section('SEE ALSO', [
-      verbs.map(({ name }) => `.BR fairlead\\-${name} (${SECTION})`).join('\n'),
+      verbs.map(({ name }) => `.BR ${escaped(pageName(name))} (${SECTION})`).join('\n'),
     ]),
   ];
   return [
     { fileName: `fairlead.${SECTION}`, text: page(program) },
     ...verbs.map((verb) => ({
-      fileName: `fairlead-${verb.name}.${SECTION}`,
+      fileName: `${pageName(verb.name)}.${SECTION}`,
       text: page([
-        head(`fairlead-${verb.name}`),
-        section('NAME', [`fairlead\\-${verb.name} \\- ${escaped(verb.about)}`]),
+        head(pageName(verb.name)),
+        section('NAME', [`${escaped(pageName(verb.name))} \\- ${escaped(verb.about)}`]),
         section('SYNOPSIS', ['.B fairlead', escaped(verb.usage)]),
         ...groupsOf(verb).map(([title, options]) => section(title, options.flatMap(optionEntry))),
         section('SEE ALSO', [`.BR fairlead (${SECTION})`]),
       ]),
     })),
   ];
+}
+
+/** `fairlead-outside-init` for `outside init`. */
+function pageName(verb: string): string {
+  return `fairlead-${verb.replaceAll(' ', '-')}`;
 }
 
 const FILES = [

@@ -2,11 +2,12 @@ import type { Command, Option } from 'commander';
 
 /** A command as data for completion and manual pages. */
 export interface Verb {
+  /** With the name of its group, such as `outside init`. */
   readonly name: string;
   readonly about: string;
   /** Usage line, without the name of the program. */
   readonly usage: string;
-  /** Possible arguments, if known. */
+  /** Possible arguments, if known; for a group its commands. */
   readonly choices: readonly string[];
   readonly options: readonly VerbOption[];
 }
@@ -26,14 +27,32 @@ export interface VerbOption {
   readonly group: string;
 }
 
+/** A group comes before its commands. */
 export function describeVerbs(commands: readonly Command[]): readonly Verb[] {
-  return commands.map((command) => ({
-    name: command.name(),
+  return commands.flatMap((command) => [
+    describeVerb(command, command.name()),
+    ...command.commands.map((child) => describeVerb(child, `${command.name()} ${child.name()}`)),
+  ]);
+}
+
+function describeVerb(command: Command, name: string): Verb {
+  const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
+  return {
+    name,
     about: command.description(),
-    usage: `${command.name()} ${command.usage()}`,
-    choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    usage: `${name} ${command.usage()}`,
+    choices: [...command.commands.map((child) => child.name()), ...choices],
     options: command.options.map(describeOption),
-  }));
+  };
+}
+
+/** The name without that of its group. */
+export function ownName({ name }: Verb): string {
+  return name.slice(name.indexOf(' ') + 1);
+}
+
+export function isInGroup({ name }: Verb): boolean {
+  return name.includes(' ');
 }
 
 function describeOption(option: Option): VerbOption {

@@ -1,20 +1,21 @@
-import type { Verb, VerbOption } from './verbs.ts';
+import { isInGroup, ownName, type Verb, type VerbOption } from './verbs.ts';
 
 /** For a folder of $fpath, as _fairlead, or to be sourced after compinit. */
 export function zshCompletion(verbs: readonly Verb[]): string {
+  const first = verbs.filter((verb) => !isInGroup(verb));
   return `#compdef fairlead
 _fairlead() {
   local -a verbs
   local context state line
   verbs=(
-${verbs.map(({ name, about }) => `    ${quoted(`${name}:${about.replaceAll(':', '\\:')}`)}`).join('\n')}
+${first.map(({ name, about }) => `    ${quoted(`${name}:${about.replaceAll(':', '\\:')}`)}`).join('\n')}
   )
   _arguments -C '--help[show help]' '--version[print the version]' '1: :->verb' '*:: :->rest'
   case $state in
   verb) _describe verb verbs ;;
   rest)
     case $line[1] in
-${verbs.map(verbCase).join('\n')}
+${first.map((verb) => firstCase(verb, verbs)).join('\n')}
     esac
     ;;
   esac
@@ -27,13 +28,25 @@ fi
 `;
 }
 
-function verbCase({ name, options, choices }: Verb): string {
+function firstCase(verb: Verb, verbs: readonly Verb[]): string {
+  const below = verbs.filter(({ name }) => name.startsWith(`${verb.name} `));
+  if (below.length === 0) return verbCase(verb);
+  return `    ${verb.name})
+      _arguments -C ${quoted('--help[show help]')} ${quoted(`1: :(${verb.choices.join(' ')})`)} '*:: :->below'
+      case $line[1] in
+${below.map(verbCase).join('\n')}
+      esac
+      ;;`;
+}
+
+function verbCase(verb: Verb): string {
+  const { options, choices } = verb;
   const specs = [
     ...options.flatMap(specsOf),
     quoted('--help[show help]'),
     ...(choices.length > 0 ? [quoted(`1: :(${choices.join(' ')})`)] : []),
   ];
-  return `    ${name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`;
+  return `    ${ownName(verb)})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`;
 }
 
 function specsOf({ long, short, about, value, isValueOptional, choices }: VerbOption): string[] {
