@@ -42,6 +42,15 @@ function troubleText({ what, next }: Trouble, width: number): string {
 /**
  * The addresses that this machine does not serve by configuration; empty if it serves everything.
  */
-function limits({ node, clientInterfaces }: StatusPage): string[] {
-  return [clientsText(clientInterfaces), unservedText(node)].filter((text) => text !== '');
+function limits({ node, clientInterfaces, serviceRoutes }: StatusPage): string[] {
+  const lines = [clientsText(clientInterfaces), unservedText(node), routesText(serviceRoutes)];
+  return lines.filter((text) => text !== '');
+}
+
+/** Empty where other routes lead to every Service range. */
+function routesText(routes: StatusPage['serviceRoutes'] = []): string {
+  const shown = routes.filter(({ state, problem }) => state !== 'covered' || problem !== undefined);
+  if (shown.length === 0) return '';
+  const texts = shown.map(({ range, problem }) => (problem ? `${range} (${problem})` : range));
+  return `routes to Service ranges, dev lo: ${texts.join(', ')}`;
 }
