@@ -1,3 +1,4 @@
+import { scopeText } from '../../agent/scope-report.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { clientsText, unservedText } from '../services/rows.ts';
 import { wrapped } from '../terminal/fit.ts';
@@ -25,7 +26,7 @@ export function statusView(page: StatusPage, form: StatusForm = {}): string {
     troublesOf(page)
       .map((trouble) => troubleText(trouble, width))
       .join('\n'),
-    [...summary(page, width), ...limits(page)].join('\n'),
+    [...summary(page, width), ...limits(page, width)].join('\n'),
     ...(isVerbose ? details(page, width) : []),
   ];
   return sections.filter((text) => text !== '').join('\n\n');
@@ -40,11 +41,21 @@ function troubleText({ what, next }: Trouble, width: number): string {
 }
 
 /**
- * The addresses that this machine does not serve by configuration; empty if it serves everything.
+ * The zone and the Services and addresses that this machine serves by configuration; empty if it
+ * serves everything.
  */
-function limits({ node, clientInterfaces, serviceRoutes }: StatusPage): string[] {
-  const lines = [clientsText(clientInterfaces), unservedText(node), routesText(serviceRoutes)];
-  return lines.filter((text) => text !== '');
+function limits(page: StatusPage, width: number): string[] {
+  const { node, clientInterfaces, zone, scope, serviceRoutes } = page;
+  const empty = scope?.empty ?? [];
+  const texts = [
+    zone === undefined ? '' : `zone: ${zone}`,
+    scope === undefined ? '' : `scope: ${scopeText(scope)}`,
+    empty.length === 0 ? '' : `no Service found in ${empty.join(', ')}`,
+    clientsText(clientInterfaces),
+    unservedText(node),
+    routesText(serviceRoutes),
+  ];
+  return texts.filter((text) => text !== '').flatMap((text) => wrapped(text, width));
 }
 
 /** Empty where other routes lead to every Service range. */
