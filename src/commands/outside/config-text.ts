@@ -27,7 +27,7 @@ kind: KubeProxyConfiguration
 mode: ${isOfKubeProxy ? options.mode : DEFAULT_MODE}
 clientConnection:
   kubeconfig: ${KUBECONFIG_FILE}
-${podRangesText(options.podRanges)}# Do not change the machine's conntrack limits.
+${podRangesText(options)}# Do not change the machine's conntrack limits.
 conntrack:
   maxPerCore: 0
   tcpEstablishedTimeout: 0s
@@ -40,8 +40,14 @@ ${isOfKubeProxy ? '' : `  mode: ${options.mode}\n`}  nodeObject: none
 ${factsText(options)}`;
 }
 
-function podRangesText(ranges: readonly string[]): string {
-  if (ranges.length === 0) return '';
+function podRangesText({ podRanges: ranges, mode }: ConfigOptions): string {
+  if (ranges.length === 0) {
+    return `# The address range of pods is not known (clusterCIDR): all connections to Services are masqueraded, so
+# that answers find their way back.
+${traitsOf(mode).masqueradeBlock}:
+  masqueradeAll: true
+`;
+  }
   return `# The address range of pods. Connections of this machine come from outside of it and are masqueraded,
 # so that answers find their way back.
 clusterCIDR: ${ranges.join(',')}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCode } from '../../cluster/errors.ts';
@@ -18,8 +18,7 @@ export interface FileToWrite {
 
 /** The content is the old or the new one, also after a crash; the folder must exist. */
 export async function writeAtomically(path: string, { text, mode }: FileToWrite): Promise<void> {
-  const temporary = `${path}.${process.pid}${TEMPORARY_SUFFIX}`;
-  await rm(temporary, { force: true });
+  const temporary = `${path}.${randomBytes(4).toString('hex')}${TEMPORARY_SUFFIX}`;
   try {
     // Exclusively: a symbolic link there must not be followed.
     const file = await open(temporary, 'wx', mode);
@@ -60,7 +59,9 @@ export async function missingFolders(path: string): Promise<readonly string[]> {
   return missing;
 }
 
+/** The mode is for the folder itself; those above can be read by everybody. */
 export async function makeFolder(path: string, mode: number): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: PUBLIC_FOLDER_MODE });
   await mkdir(path, { recursive: true, mode });
 }
 

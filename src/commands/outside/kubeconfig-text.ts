@@ -8,7 +8,8 @@ export interface KubeconfigOptions {
   /** The name in the server's certificate, if it is not the one in the URL. */
   readonly serverName: string | undefined;
   readonly proxyUrl: string | undefined;
-  readonly account: { readonly namespace: string; readonly name: string };
+  /** Name of the ServiceAccount. */
+  readonly account: string;
   /** The command that starts Fairlead. */
   readonly program: readonly string[];
   /** Undefined: the token is not renewed. */
@@ -35,15 +36,15 @@ export function kubeconfigText(options: KubeconfigOptions): string {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: CLUSTER, cluster }],
-    users: [{ name: account.name, user: userOf(options) }],
-    contexts: [{ name: CLUSTER, context: { cluster: CLUSTER, user: account.name } }],
+    users: [{ name: account, user: userOf(options) }],
+    contexts: [{ name: CLUSTER, context: { cluster: CLUSTER, user: account } }],
     'current-context': CLUSTER,
   };
   const head = '# Written by `fairlead outside init`: the access of this machine to its cluster.';
   return `${head}\n${stringify(config, { lineWidth: 0 })}`;
 }
 
-function userOf({ account, program, renewedLifetimeSeconds }: KubeconfigOptions): object {
+function userOf({ program, renewedLifetimeSeconds }: KubeconfigOptions): object {
   if (renewedLifetimeSeconds === undefined) return { tokenFile: TOKEN_FILE };
   const [command, ...args] = program;
   return {
@@ -54,7 +55,6 @@ function userOf({ account, program, renewedLifetimeSeconds }: KubeconfigOptions)
         ...args,
         'outside',
         'token',
-        `--account=${account.namespace}/${account.name}`,
         `--token-file=${TOKEN_FILE}`,
         `--lifetime=${renewedLifetimeSeconds}s`,
       ],

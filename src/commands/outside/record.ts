@@ -36,7 +36,7 @@ export interface RecordedFile {
   readonly path: string;
   /**
    * SHA-256 of each content that Fairlead wrote or was about to write: a file with another content
-   * was changed by somebody else. Empty: not compared, because Fairlead rewrites it as it runs.
+   * was changed by another program or person. Empty: not compared, because Fairlead rewrites it as it runs.
    */
   readonly sha256: readonly string[];
 }

@@ -58,9 +58,12 @@ describe('the configuration', () => {
     assert.equal(settings.clusterDomain, 'k8s.example');
   });
 
-  it('reads without a warning when no pod range is known', () => {
-    assert.equal(settingsOf({ ...USUAL, podRanges: [] }).nodeObject, 'none');
-  });
+  for (const mode of BUILT_MODES) {
+    it(`masquerades everything in mode ${mode} when no pod range is known`, () => {
+      assert.equal(settingsOf({ ...USUAL, mode, podRanges: [] }).masquerade.all, true);
+      assert.equal(settingsOf({ ...USUAL, mode }).masquerade.all, false);
+    });
+  }
 
   for (const mode of BUILT_MODES) {
     it(`chooses mode ${mode}`, () => {
@@ -112,7 +115,7 @@ describe('the kubeconfig', () => {
     certificateAuthority: 'PEM',
     serverName: undefined,
     proxyUrl: undefined,
-    account: { namespace: 'kube-system', name: 'fairlead-db1' },
+    account: 'fairlead-db1',
     program: ['/usr/bin/node', '/opt/fairlead.mjs'],
     renewedLifetimeSeconds: 2_592_000,
   };
@@ -130,7 +133,6 @@ describe('the kubeconfig', () => {
               '/opt/fairlead.mjs',
               'outside',
               'token',
-              '--account=kube-system/fairlead-db1',
               '--token-file=/var/lib/fairlead/token',
               '--lifetime=2592000s',
             ],
