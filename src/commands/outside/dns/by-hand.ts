@@ -8,7 +8,7 @@ export function byHand(resolver: Pick<Resolver, 'kind'>, plan: DnsPlan): string 
     case 'resolved-bypassed':
       return '';
     case 'dnsmasq':
-      return dnsmasqText('/etc/dnsmasq.d/fairlead.conf', 'systemctl restart dnsmasq', plan);
+      return dnsmasqText('/etc/dnsmasq.d/fairlead.conf', 'restart dnsmasq', plan);
     case 'unbound':
       return unboundText(plan);
     case 'NetworkManager':
@@ -19,14 +19,14 @@ export function byHand(resolver: Pick<Resolver, 'kind'>, plan: DnsPlan): string 
 }
 
 function dnsmasqText(file: string, restart: string, { servers, domain }: DnsPlan): string {
-  return `Write ${file}, then ${restart}:
+  return `Write ${file} and ${restart}:
 
 ${servers.map((server) => `  server=/${domain}/${server}`).join('\n')}
   rebind-domain-ok=/${domain}/`;
 }
 
 function unboundText({ servers, domain }: DnsPlan): string {
-  return `Write /etc/unbound/unbound.conf.d/fairlead.conf, then systemctl restart unbound:
+  return `Write /etc/unbound/unbound.conf.d/fairlead.conf, and restart unbound:
 
   server:
     domain-insecure: "${domain}"
@@ -40,7 +40,7 @@ function networkManagerText(plan: DnsPlan): string {
   const file = '/etc/NetworkManager/dnsmasq.d/fairlead.conf';
   return `Either install systemd-resolved, which NetworkManager then uses, and apply; or
 set dns=dnsmasq in section [main] of /etc/NetworkManager/NetworkManager.conf.
-${dnsmasqText(file, 'systemctl restart NetworkManager', plan)}`;
+${dnsmasqText(file, 'restart NetworkManager', plan)}`;
 }
 
 function plainText(plan: DnsPlan): string {
