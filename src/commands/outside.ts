@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { dnsCommand } from './outside/dns.ts';
 import { initCommand } from './outside/init.ts';
+import { offCommand } from './outside/off.ts';
 import { tokenCommand } from './outside/token.ts';
 
 /** `fairlead outside`: sets up, checks and removes Fairlead on a machine that is not a node. */
@@ -13,5 +14,5 @@ export function outsideCommand(): Command {
 }
 
 function parts(): readonly Command[] {
-  return [initCommand(), dnsCommand(), tokenCommand()];
+  return [initCommand(), dnsCommand(), offCommand(), tokenCommand()];
 }
