@@ -2,16 +2,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LabError } from '../host/errors.ts';
 import { labFolder } from '../host/folders.ts';
+import { MACHINE } from '../network/plan.ts';
 import { type HostOfLab, runOnHost } from './enter.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
 
-/** Runs a command of Fairlead on a node, for the agent that runs there; gives its exit code. */
+/** Runs a command of Fairlead on a node or on the machine, for the agent that runs there; gives its exit code. */
 export async function runFairlead(host: HostOfLab, args: readonly string[]): Promise<number> {
   const folder = join(labFolder(host.lab), 'proxies', host.role, 'run');
   if (!existsSync(folder)) {
     throw new LabError('LAB_NOT_FOUND', `Fairlead does not run on '${host.role}'`, {
-      next: 'start a lab with it: npm run lab -- up --proxy fairlead-nftables',
+      next: `start a lab with it: npm run lab -- up ${host.role === MACHINE ? '--outside' : '--proxy fairlead-nftables'}`,
     });
   }
   const [verb, ...rest] = args;
