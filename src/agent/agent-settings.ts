@@ -11,6 +11,8 @@ export type AgentSettings = Pick<
   | 'addressRules'
   | 'clients'
   | 'servedAddresses'
+  | 'zone'
+  | 'serviceRanges'
   | 'masquerade'
   | 'syncPeriodMs'
   | 'features'

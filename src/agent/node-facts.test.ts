@@ -186,3 +186,20 @@ test('sorts client interfaces without duplicates; has none for all clients', () 
     'docker0',
   ]);
 });
+
+test('has no local endpoints without a Node object', () => {
+  assert.equal('isNode' in nodeView(input()), false);
+  assert.equal(nodeView(input({ nodeObject: 'none' }, { node: undefined })).isNode, false);
+});
+
+test('prefers the configured zone to that of the Node object', () => {
+  assert.equal(nodeView(input()).zone, NODE.zone);
+  assert.equal(nodeView(input({ zone: 'zone-z' })).zone, 'zone-z');
+  assert.equal(nodeView(input({ zone: 'zone-z' }, { node: undefined })).zone, 'zone-z');
+});
+
+test('uses configured Service ranges instead of those of objects', () => {
+  const of = input({ serviceRanges: ['10.96.0.0/12'] }, { serviceRanges: ['10.0.0.0/8'] });
+  assert.deepEqual(nodeFacts(of).serviceRanges, ['10.96.0.0/12']);
+  assert.deepEqual(nodeView(of).serviceRanges, ['10.96.0.0/12']);
+});

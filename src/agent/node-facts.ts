@@ -16,7 +16,7 @@ export interface NodeInput {
   readonly node: NodeObject | undefined;
   /** All addresses of the machine's links. */
   readonly machineAddresses: readonly string[];
-  /** Ranges of all ServiceCIDR objects, in any order. */
+  /** Ranges of all ServiceCIDR objects, in any order; configured ones are used instead. */
   readonly serviceRanges: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function nodeFacts(input: NodeInput): NodeFacts {
     ...(input.settings.nodePorts.onLocalhost ? { nodePortsOnLocalhost: true } : {}),
     ...relayedLocalhost(input.settings),
     ...clientInterfaces(input.settings),
-    serviceRanges: unionOf(input.serviceRanges),
+    serviceRanges: serviceRanges(input),
     podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
     // Not a shift: bit 31 would be negative.
     masqueradeMark: 2 ** input.settings.masquerade.markBit,
@@ -41,15 +41,20 @@ export function nodeView(input: NodeInput): NodeView {
   const { settings, nodeName, node } = input;
   return {
     nodeName,
-    zone: node?.zone ?? '',
+    ...(settings.nodeObject === 'none' ? { isNode: false } : {}),
+    zone: settings.zone ?? node?.zone ?? '',
     nodeIPs: nodeIps(input),
     detectsPods: byFamily((family) => podDetection(input, family) !== undefined),
     masqueradeAll: settings.masquerade.all,
     allowExternalIPs: settings.features.serviceExternalIps && settings.servedAddresses.externalIPs,
     ...unserved(settings),
     addressRules: settings.addressRules,
-    serviceRanges: unionOf(input.serviceRanges),
+    serviceRanges: serviceRanges(input),
   };
+}
+
+function serviceRanges({ settings, serviceRanges: ofObjects }: NodeInput): string[] {
+  return unionOf(settings.serviceRanges.length > 0 ? settings.serviceRanges : ofObjects);
 }
 
 function relayedLocalhost({ nodePorts }: AgentSettings): Pick<NodeFacts, 'relayedLocalhost'> {

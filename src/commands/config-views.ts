@@ -82,6 +82,7 @@ function isWorthShowing(path: FieldPath, { fields, settings }: LoadedConfig): bo
 const EMPTY_MEANS: Partial<Record<FieldPath, string>> = {
   'fairlead.clients': "only this machine's own sockets",
   'fairlead.servedAddresses': 'only ClusterIPs and node ports',
+  'fairlead.serviceRanges': 'from ServiceCIDR objects',
 };
 
 function remark(path: FieldPath, { fields, settings }: LoadedConfig): string {

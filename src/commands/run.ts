@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
-import { Events } from '../agent/events.ts';
+import { type EventPost, Events } from '../agent/events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import type { Source } from '../cluster/source.ts';
@@ -140,7 +140,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   );
   const events = new Events({
     about: { nodeName, hostName: hostname() },
-    post: (path, body, signal) => postTo(source, { path, body }, signal),
+    post: postTo(settings.nodeObject === 'none' ? undefined : source),
     onProblem: (error) => log.debug(`event: ${String(error)}`),
     clock: systemClock,
   });
@@ -197,14 +197,11 @@ function watchedNode(settings: Settings, nodeName: string): string | undefined {
   return settings.nodeObject === 'none' ? undefined : nodeName;
 }
 
-async function postTo(
-  source: Source,
-  event: { path: string; body: object },
-  signal: AbortSignal,
-): Promise<void> {
-  if (source instanceof ApiSource) {
-    await source.create({ path: event.path, object: event.body }, signal);
-  }
+/** A machine without a Node object posts none: they would be about a Node that does not exist. */
+function postTo(source: Source | undefined): EventPost {
+  return async (path, body, signal) => {
+    if (source instanceof ApiSource) await source.create({ path, object: body }, signal);
+  };
 }
 
 /** Watches the file: applies what can change while running, and logs what needs a restart. */

@@ -45,3 +45,43 @@ test('shows that a machine without a Node object serves ClusterIPs to its own so
     await rm(folder, { recursive: true });
   }
 });
+
+const LOCAL_POLICY = `
+apiVersion: v1
+kind: Service
+metadata: {name: here, namespace: shop}
+spec: {clusterIPs: [10.96.9.9], internalTrafficPolicy: Local, ports: [{port: 80}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: here-1, namespace: shop, labels: {kubernetes.io/service-name: here}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.1], nodeName: machine, conditions: {ready: true}}]
+ports: [{port: 8080, protocol: TCP}]
+`;
+
+test('says why a machine without a Node object rejects a Service with policy Local', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
+  try {
+    const [config, objects] = [join(folder, 'config.yaml'), join(folder, 'objects.yaml')];
+    const block = 'fairlead: {nodeObject: none, zone: zone-z}';
+    await writeFile(config, `${HEAD}mode: nftables\nhostnameOverride: machine\n${block}\n`);
+    await writeFile(objects, LOCAL_POLICY);
+    const at = ['--config', config, '-f', objects, 'shop/here'];
+    const { out, err } = await run(context, ...at);
+    const why = /rejected +rejected +rejected +rejected: internalTrafficPolicy is Local, and this/;
+    assert.match(out, why);
+    assert.match(err, /as seen from machine, not a node \(zone zone-z\)/);
+    const wide = await run(context, ...at, '-o', 'wide');
+    assert.match(
+      wide.out,
+      /10\.1\.0\.1:8080 +machine +ready +list not used +this machine is not a/,
+    );
+    const json = await run(context, ...at, '-o', 'json');
+    const [row] = JSON.parse(json.out) as { frontends: { outcomes: unknown }[] }[];
+    const reject = { action: 'reject', reason: 'not-a-node' };
+    assert.deepEqual(row?.frontends[0]?.outcomes, { pod: reject, host: reject, outside: reject });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -451,3 +451,75 @@ test('accepts interfaces or all as clients', () => {
   );
   assert.deepEqual(faults('fairlead: {clients: [docker0, "br-*"]}'), []);
 });
+
+test('reads scope, zone and facts of the cluster from the file', () => {
+  const { settings } = load(
+    [
+      'fairlead:',
+      '  zone: eu-1a',
+      '  scope:',
+      '    namespaces: [shop, shop, billing]',
+      '    services: [kube-system/kube-dns]',
+      '    serviceSelector: "tier in (front, back), !internal"',
+      '  serviceRanges: [10.96.0.7/12, "fd00:10:96::/112"]',
+      '  serviceRoutes: missing',
+      '  clusterDNS: [10.96.0.10, "fd00:10:96::a"]',
+      '  clusterDomain: example.internal',
+    ].join('\n'),
+  );
+  assert.equal(settings.zone, 'eu-1a');
+  assert.deepEqual(settings.scope, {
+    namespaces: ['shop', 'billing'],
+    services: ['kube-system/kube-dns'],
+    serviceSelector: 'tier in (front, back), !internal',
+  });
+  assert.deepEqual(settings.serviceRanges, ['10.96.0.0/12', 'fd00:10:96::/112']);
+  assert.equal(settings.serviceRoutes, 'missing');
+  assert.deepEqual(settings.clusterDns, ['10.96.0.10', 'fd00:10:96::a']);
+  assert.equal(settings.clusterDomain, 'example.internal');
+});
+
+test('reads all Services by default, and adds routes only without a Node object', () => {
+  for (const body of ['', 'fairlead: {scope: {namespaces: [], serviceSelector: ""}, zone: ""}']) {
+    const { settings } = load(body);
+    assert.equal('scope' in settings, false);
+    assert.equal('zone' in settings, false);
+    assert.deepEqual(settings.serviceRanges, []);
+    assert.equal(settings.serviceRoutes, 'none');
+    assert.deepEqual(settings.clusterDns, []);
+    assert.equal(settings.clusterDomain, 'cluster.local');
+  }
+  const { settings, fields } = load('fairlead: {nodeObject: none}');
+  assert.equal(settings.serviceRoutes, 'missing');
+  assert.equal(
+    formatOrigin(fields['fairlead.serviceRoutes'].origin),
+    'default (fairlead.nodeObject)',
+  );
+  const written = load('fairlead: {nodeObject: none, serviceRoutes: none}');
+  assert.equal(written.settings.serviceRoutes, 'none');
+});
+
+test('rejects scopes and facts of the cluster that cannot be', () => {
+  for (const [field, value] of [
+    ['zone', 'a b'],
+    ['scope.namespaces', '[Shop]'],
+    ['scope.namespaces', '[""]'],
+    ['scope.services', '[web]'],
+    ['scope.services', '[a/b/c]'],
+    ['scope.services', '[shop/Web]'],
+    ['scope.serviceSelector', '"a=b=c"'],
+    ['serviceRanges', '[10.96.0.1]'],
+    ['serviceRanges', '[0.0.0.0/0]'],
+    ['serviceRoutes', 'all'],
+    ['clusterDNS', '[dns.example]'],
+    ['clusterDomain', '.local'],
+  ] as const) {
+    const body = field.startsWith('scope.')
+      ? `fairlead: {scope: {${field.slice(6)}: ${value}}}`
+      : `fairlead: {${field}: ${value}}`;
+    const [fault = '', ...others] = faults(body);
+    assert.ok(fault.startsWith('f.yaml:3:') && fault.includes(`fairlead.${field}: must `), fault);
+    assert.deepEqual(others, []);
+  }
+  assert.deepEqual(faults('fairlead: {scope: {serviceSelector: "app = web, !x"}}'), []);
+});

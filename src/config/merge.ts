@@ -87,6 +87,9 @@ function followNodeObject(draft: Draft): void {
       draft.set(path, { value: [], origin: FROM_NODE_OBJECT });
     }
   }
+  if (draft.get('fairlead.serviceRoutes')?.origin.from === 'default') {
+    draft.set('fairlead.serviceRoutes', { value: 'missing', origin: FROM_NODE_OBJECT });
+  }
   const health = draft.get('healthzBindAddress');
   if (health?.origin.from !== 'default') return;
   const ip = String(health.value).startsWith('[') ? '::1' : '127.0.0.1';

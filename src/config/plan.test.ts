@@ -83,6 +83,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     'fairlead: {mode: nftables}',
     'fairlead: {nodeObject: none}',
     'fairlead: {nodeObject: none, clients: [docker0]}',
+    'fairlead: {zone: a, scope: {namespaces: [shop]}, serviceRanges: [10.96.0.0/12]}',
     '',
   ],
   ports: ['nodePortAddresses: [10.0.0.0/8]', ''],

@@ -51,6 +51,10 @@ test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default 
     addressRules: 'strict',
     clients: 'everybody',
     servedAddresses: { externalIPs: true, loadBalancerIPs: true },
+    serviceRanges: [],
+    serviceRoutes: 'none',
+    clusterDns: [],
+    clusterDomain: 'cluster.local',
     masquerade: { all: false, markBit: 14 },
     syncPeriodMs: 30_000,
     conntrack: {

@@ -6,6 +6,7 @@ import { mayRelayLocalhost, relayedLocalhost } from './localhost-node-ports.ts';
 import { DEFAULT_MODE, isModeName, type ModeName, traitsOf } from './modes.ts';
 import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
 import { expandNodePortAddresses, isEveryAddress } from './node-port-addresses.ts';
+import { clusterSettings, scopeSettings } from './scope.ts';
 import type {
   ClientSettings,
   ConntrackSettings,
@@ -56,6 +57,9 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
       externalIPs: fields['fairlead.servedAddresses'].value.includes('externalIPs'),
       loadBalancerIPs: fields['fairlead.servedAddresses'].value.includes('loadBalancerIPs'),
     },
+    ...optional('zone', fields['fairlead.zone'].value || undefined),
+    ...optional('scope', scopeSettings(fields)),
+    ...clusterSettings(fields),
     addressRules: fields['fairlead.addressRules'].value === 'kube-proxy' ? 'kube-proxy' : 'strict',
     masquerade: {
       all: fields[`${masqueradeBlock}.masqueradeAll`].value,

@@ -22,6 +22,17 @@ export interface Settings {
   readonly addressRules: 'strict' | 'kube-proxy';
   readonly clients: ClientSettings;
   readonly servedAddresses: ServedAddressSettings;
+  /** Undefined: that of the Node object. */
+  readonly zone?: string;
+  /** The Services that are read and served. Undefined: all. */
+  readonly scope?: ScopeSettings;
+  /** CIDRs to use instead of ServiceCIDR objects. Empty: the objects are watched. */
+  readonly serviceRanges: readonly string[];
+  /** Whether routes are added for Service ranges that no other route covers. */
+  readonly serviceRoutes: 'missing' | 'none';
+  /** Addresses of the DNS Service. Empty: not configured. */
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
   readonly masquerade: { readonly all: boolean; readonly markBit: number };
   /**
    * Longest delay before a failed change is retried; a change that waits twice as long makes the
@@ -71,6 +82,16 @@ export type ClientSettings = 'everybody' | readonly string[];
 export interface ServedAddressSettings {
   readonly externalIPs: boolean;
   readonly loadBalancerIPs: boolean;
+}
+
+/** Services of the namespaces that match the selector, and Services named one by one. */
+export interface ScopeSettings {
+  /** Empty: all namespaces if there is a selector, else none. */
+  readonly namespaces: readonly string[];
+  /** As `namespace/name`. */
+  readonly services: readonly string[];
+  /** As for `kubectl -l`. */
+  readonly serviceSelector?: string;
 }
 
 /** Undefined: leave what the kernel has. */

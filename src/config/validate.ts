@@ -11,6 +11,15 @@ import { parseListenAddress } from './network-text.ts';
 import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
 import { clusterCidrs, modeOf } from './resolve.ts';
+import {
+  notADomain,
+  notANamedService,
+  notANamespace,
+  notAnAddress,
+  notASelector,
+  notAServiceRange,
+  notAZone,
+} from './scope.ts';
 
 /** A check of one field; returns the fault, or undefined. */
 type Fault = string | undefined;
@@ -90,6 +99,18 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   'fairlead.clients': (fields) => clientFaults(fields['fairlead.clients'].value),
   'fairlead.servedAddresses': (fields) =>
     fields['fairlead.servedAddresses'].value.map(notServedAddresses),
+  'fairlead.zone': (fields) => [notAZone(fields['fairlead.zone'].value)],
+  'fairlead.scope.namespaces': (fields) =>
+    fields['fairlead.scope.namespaces'].value.map(notANamespace),
+  'fairlead.scope.services': (fields) =>
+    fields['fairlead.scope.services'].value.map(notANamedService),
+  'fairlead.scope.serviceSelector': (fields) => [
+    notASelector(fields['fairlead.scope.serviceSelector'].value),
+  ],
+  'fairlead.serviceRanges': (fields) =>
+    fields['fairlead.serviceRanges'].value.map(notAServiceRange),
+  'fairlead.clusterDNS': (fields) => fields['fairlead.clusterDNS'].value.map(notAnAddress),
+  'fairlead.clusterDomain': (fields) => [notADomain(fields['fairlead.clusterDomain'].value)],
   'fairlead.pinFolder': (fields) => [notForPins(fields['fairlead.pinFolder'].value)],
   'ipvs.excludeCIDRs': (fields) => fields['ipvs.excludeCIDRs'].value.map(notACidr),
   'iptables.minSyncPeriod': (fields) => [longerThanSync('iptables', fields)],

@@ -22,6 +22,8 @@ export type Verdict =
   | 'terminating, and others are ready'
   | 'terminating and no longer serving'
   | 'on another node'
+  /** It has no Node object, so that no endpoint is local. */
+  | 'this machine is not a node'
   | 'hinted for another node'
   | 'hinted for another zone';
 
@@ -51,7 +53,7 @@ export function candidatesOf(of: {
     state: stateOf(candidate),
     verdicts: {
       cluster: need.cluster ? clusterVerdict(candidate, chosen) : 'list not used',
-      local: need.local ? localVerdict(candidate, chosen) : 'list not used',
+      local: need.local ? localVerdict(candidate, chosen, view) : 'list not used',
     },
   }));
 }
@@ -69,8 +71,9 @@ function clusterVerdict(endpoint: KnownEndpoint, chosen: Chosen): Verdict {
   return chosen.topology === 'same-node' ? 'hinted for another node' : 'hinted for another zone';
 }
 
-function localVerdict(endpoint: KnownEndpoint, chosen: Chosen): Verdict {
+function localVerdict(endpoint: KnownEndpoint, chosen: Chosen, view: NodeView): Verdict {
   if (chosen.local.has(endpoint)) return 'selected';
+  if (view.isNode === false) return 'this machine is not a node';
   if (!endpoint.endpoint.local) return 'on another node';
   return whyNotReady(endpoint);
 }

@@ -79,7 +79,7 @@ function knownEndpoint(of: {
   const { endpoint, port, id, view } = of;
   const ip = normalizeIp(endpoint.address);
   if (ip === undefined || versionFamily(ip.version) !== id.family) return undefined;
-  const local = endpoint.nodeName !== undefined && endpoint.nodeName === view.nodeName;
+  const local = isHere(endpoint, view);
   return {
     endpoint: { address: ip.address, port, local },
     ready: endpoint.ready,
@@ -89,6 +89,11 @@ function knownEndpoint(of: {
     zoneHints: endpoint.zoneHints ?? NONE,
     nodeHints: endpoint.nodeHints ?? NONE,
   };
+}
+
+/** Whether an endpoint is on this node. */
+export function isHere({ nodeName }: SliceEndpoint, view: NodeView): boolean {
+  return nodeName !== undefined && nodeName === view.nodeName && view.isNode !== false;
 }
 
 /** `address:port`, IPv6 in brackets: the sort key of kube-proxy. */

@@ -65,6 +65,7 @@ export function equalOutcomes(a: Frontend['outcomes'], b: Frontend['outcomes']):
 }
 
 function equalOutcome(a: Outcome, b: Outcome): boolean {
+  if (a.action === 'reject' && b.action === 'reject') return a.reason === b.reason;
   if (a.action !== 'forward' || b.action !== 'forward') return a.action === b.action;
   return a.list === b.list && a.masquerade === b.masquerade;
 }

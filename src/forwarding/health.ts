@@ -1,7 +1,7 @@
 import { normalizeIp } from '../addresses/ip.ts';
 import type { SliceEndpoint, SliceObject } from '../cluster/objects.ts';
 import type { CompileInput } from './compile.ts';
-import { listedEndpoints, withoutTwins } from './endpoints.ts';
+import { isHere, listedEndpoints, withoutTwins } from './endpoints.ts';
 import { healthCheckPortOf, isServed, knownProtocol } from './service-ports.ts';
 import { indexSlicePorts } from './slice-ports.ts';
 
@@ -24,9 +24,9 @@ export function healthCheckOf(of: CompileInput): HealthCheck | undefined {
  */
 function countReadyHere({ service, slices, family, view }: CompileInput): number {
   const ofFamily = slices.filter(({ addressType }) => addressType === family);
-  const isHere = (endpoint: SliceEndpoint) => endpoint.nodeName === view.nodeName && endpoint.ready;
+  const isReadyHere = (endpoint: SliceEndpoint) => endpoint.ready && isHere(endpoint, view);
   const wanted = new Set(
-    ofFamily.flatMap(({ endpoints }) => endpoints.filter(isHere).map(addressOf)),
+    ofFamily.flatMap(({ endpoints }) => endpoints.filter(isReadyHere).map(addressOf)),
   );
   const found = new Set<string>();
   for (const [name, ports] of indexSlicePorts(withAddresses(ofFamily, wanted), family)) {

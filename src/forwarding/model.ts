@@ -39,8 +39,14 @@ export const SOURCE_CLASSES: readonly SourceClass[] = ['pod', 'host', 'outside']
 /** Outcome for a new connection. */
 export type Outcome =
   | { readonly action: 'forward'; readonly list: EndpointList; readonly masquerade: boolean }
-  | { readonly action: 'reject' }
+  | { readonly action: 'reject'; readonly reason?: RejectReason }
   | { readonly action: 'drop' };
+
+/**
+ * Why a connection is rejected although the Service has endpoints. Undefined: it has none.
+ * `not-a-node`: its policy is Local, and this machine has no Node object.
+ */
+export type RejectReason = 'not-a-node';
 
 /** The endpoints selected for this node, of the whole cluster or on this node. */
 export type EndpointList = 'cluster' | 'local';
@@ -103,6 +109,11 @@ export type AddressRules = 'strict' | 'kube-proxy';
 /** Properties of the node that rows depend on. */
 export interface NodeView {
   readonly nodeName: string;
+  /**
+   * False: a machine without a Node object. No endpoint is local there, whatever its host name,
+   * and hints for nodes do not apply. Undefined: a node.
+   */
+  readonly isNode?: false;
   /** Empty: the node has no zone. */
   readonly zone: string;
   /**

@@ -34,6 +34,7 @@ function policy(of: {
 }
 
 function short(outcome: Outcome): string {
+  if (outcome.action === 'reject' && outcome.reason) return `reject (${outcome.reason})`;
   if (outcome.action !== 'forward') return outcome.action;
   return outcome.masquerade ? `${outcome.list}+masq` : outcome.list;
 }
@@ -102,3 +103,41 @@ for (const kind of EXTERNAL) {
     });
   });
 }
+
+describe('a machine without a Node object', () => {
+  const machine = { isNode: false } as const;
+  const unassigned: SliceEndpoint = { ...endpoint('10.3.0.1'), nodeName: '' };
+  const why = 'reject (not-a-node)';
+
+  it('rejects with internal policy Local, even if an endpoint has its host name', () => {
+    for (const endpoints of [BOTH, REMOTE, [unassigned]]) {
+      const found = policy({ kind: 'cluster-ip', service: LOCAL_INSIDE, endpoints, view: machine });
+      assert.equal(found, `${why} | ${why} | ${why}`);
+    }
+  });
+  it('forwards to all endpoints with policy Cluster', () => {
+    const found = policy({ kind: 'cluster-ip', service: {}, endpoints: BOTH, view: machine });
+    assert.equal(found, 'cluster | cluster+masq | cluster+masq');
+  });
+  it('rejects without another reason where no endpoint serves', () => {
+    const of = { kind: 'cluster-ip', service: LOCAL_INSIDE, endpoints: [], view: machine } as const;
+    assert.equal(policy(of), 'reject | reject | reject');
+  });
+  for (const kind of EXTERNAL) {
+    it(`with external policy Local rejects clients of other machines at a ${kind}`, () => {
+      const found = policy({ kind, service: LOCAL_OUTSIDE, endpoints: BOTH, view: machine });
+      assert.equal(found, `cluster | cluster+masq | ${why}`);
+    });
+  }
+  it('has no local endpoint in any list', () => {
+    const [row] = compile({
+      service: service({ internalTrafficPolicy: 'Local', type: 'NodePort' }),
+      slices: [slice([...BOTH, unassigned])],
+      family: 'IPv4',
+      view: view({ ...machine, nodeName: '' }),
+    });
+    assert.deepEqual(row?.localEndpoints, []);
+    const all = row?.clusterEndpoints ?? [];
+    assert.ok(all.every(({ local }) => !local));
+  });
+});

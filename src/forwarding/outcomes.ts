@@ -19,7 +19,8 @@ import type { ServicePort } from './service-ports.ts';
  *   others      external Local     cluster            cluster, masquerade   local
  *
  * Without a way to detect pods, nothing sent to a cluster IP is masqueraded (unless everything
- * shall be), and a pod counts as outside for the others.
+ * shall be), and a pod counts as outside for the others. A machine without a Node object has no
+ * local endpoints: what would use them is rejected.
  */
 export function policyOf(port: ServicePort, selection: Selection, view: NodeView): Policy {
   return {
@@ -66,6 +67,7 @@ type Outcomes = Readonly<Record<SourceClass, Outcome>>;
 
 // Fifty thousand Services have a handful of outcomes among them: each exists once.
 const REJECT: Outcome = { action: 'reject' };
+const REJECT_WITHOUT_NODE: Outcome = { action: 'reject', reason: 'not-a-node' };
 const DROP: Outcome = { action: 'drop' };
 const FORWARD: Readonly<Record<EndpointList, Record<'plain' | 'masqueraded', Outcome>>> = {
   cluster: {
@@ -86,6 +88,8 @@ const USUAL_OUTCOMES: readonly Outcomes[] = [
   { pod: CLUSTER, host: CLUSTER_MASQUERADED, outside: LOCAL },
   { pod: CLUSTER, host: CLUSTER_MASQUERADED, outside: DROP },
   { pod: REJECT, host: REJECT, outside: REJECT },
+  { pod: REJECT_WITHOUT_NODE, host: REJECT_WITHOUT_NODE, outside: REJECT_WITHOUT_NODE },
+  { pod: CLUSTER, host: CLUSTER_MASQUERADED, outside: REJECT_WITHOUT_NODE },
 ];
 
 interface Circumstances {
@@ -102,23 +106,31 @@ function outcomes(of: (source: SourceClass) => Outcome): Outcomes {
   return shared ?? { pod, host, outside };
 }
 
-function internalOutcome(source: SourceClass, { port, selection, view }: Circumstances): Outcome {
+function internalOutcome(source: SourceClass, of: Circumstances): Outcome {
+  const { port, view } = of;
   const fromElsewhere = source !== 'pod' && view.detectsPods[port.id.family];
   const list = port.internalLocal ? 'local' : 'cluster';
-  return forward({ list, masquerade: view.masqueradeAll || fromElsewhere, selection });
+  return forward({ list, masquerade: view.masqueradeAll || fromElsewhere }, of);
 }
 
-function externalOutcome(source: SourceClass, { port, selection, view }: Circumstances): Outcome {
-  if (!port.externalLocal) return forward({ list: 'cluster', masquerade: true, selection });
+function externalOutcome(source: SourceClass, of: Circumstances): Outcome {
+  const { port, view } = of;
+  if (!port.externalLocal) return forward({ list: 'cluster', masquerade: true }, of);
   // A connection that starts here is not bound to this node: it is balanced over all endpoints.
-  if (source === 'host') return forward({ list: 'cluster', masquerade: true, selection });
+  if (source === 'host') return forward({ list: 'cluster', masquerade: true }, of);
   const isPod = source === 'pod' && view.detectsPods[port.id.family];
-  return forward({ list: isPod ? 'cluster' : 'local', masquerade: false, selection });
+  return forward({ list: isPod ? 'cluster' : 'local', masquerade: false }, of);
 }
 
-/** No endpoint: reject if there is none on any node, else drop, because another node answers. */
-function forward(wish: { list: EndpointList; masquerade: boolean; selection: Selection }): Outcome {
-  const { list, masquerade, selection } = wish;
+/**
+ * No endpoint: reject if there is none on any node, else drop, because another node answers. No
+ * other machine answers for one that is not a node.
+ */
+function forward(
+  { list, masquerade }: { list: EndpointList; masquerade: boolean },
+  { selection, view }: Circumstances,
+): Outcome {
   if (selection[list].length > 0) return FORWARD[list][masquerade ? 'masqueraded' : 'plain'];
-  return selection.anywhere ? DROP : REJECT;
+  if (!selection.anywhere) return REJECT;
+  return view.isNode === false ? REJECT_WITHOUT_NODE : DROP;
 }

@@ -92,6 +92,21 @@ describe('selection', () => {
     assert.equal(chosen({ endpoints: [there, elsewhere('10.0.0.3', hints)] }).cluster, '2 3');
   });
 
+  it('ignores hints for a node of the same name on a machine without a Node object', () => {
+    const hints = { zoneHints: ['zone-a'] };
+    const here = endpoint('10.0.0.1', { ...hints, nodeHints: ['here'] });
+    const there = elsewhere('10.0.0.2', { ...hints, nodeHints: ['there'] });
+    const other = elsewhere('10.0.0.3', { zoneHints: ['zone-b'], nodeHints: ['there'] });
+    const endpoints = [here, there, other];
+    const view = { isNode: false } as const;
+    assert.deepEqual(chosen({ endpoints, view }), { cluster: '1 2', local: '' });
+    assert.deepEqual(verdicts({ endpoints, view })['1'], {
+      cluster: 'selected',
+      local: 'this machine is not a node',
+    });
+    assert.equal(verdicts({ endpoints, view })['3']?.cluster, 'hinted for another zone');
+  });
+
   it('ignores hints in the local list', () => {
     const endpoints = [
       endpoint('10.0.0.1', { zoneHints: ['zone-b'] }),

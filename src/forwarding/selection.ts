@@ -60,7 +60,8 @@ function topologyOf(ready: readonly KnownEndpoint[], view: NodeView): Topology {
   if (ready.length === 0) return 'none';
   const agree = (hints: (e: KnownEndpoint) => readonly string[], here: string): boolean =>
     ready.every((e) => hints(e).length > 0) && ready.some((e) => hints(e).includes(here));
-  if (agree((e) => e.nodeHints, view.nodeName)) return 'same-node';
+  const isNode = view.isNode !== false;
+  if (isNode && agree((e) => e.nodeHints, view.nodeName)) return 'same-node';
   if (agree((e) => e.zoneHints, view.zone)) return 'same-zone';
   return 'none';
 }

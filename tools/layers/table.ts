@@ -46,6 +46,7 @@ const EVERY_SRC_LAYER = [
   'flows',
   'linux',
   'addresses',
+  'labels',
   'time',
 ];
 
@@ -78,14 +79,14 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'config',
     paths: ['src/config/'],
-    uses: ['addresses', 'time'],
+    uses: ['addresses', 'labels', 'time'],
     packages: ['yaml', 'zod'],
     builtins: 'ordinary',
   },
   {
     name: 'cluster',
     paths: ['src/cluster/'],
-    uses: ['addresses', 'time'],
+    uses: ['addresses', 'labels', 'time'],
     packages: ['yaml'],
     builtins: 'ordinary',
   },
@@ -151,6 +152,14 @@ export const LAYERS: readonly Layer[] = [
     uses: [],
     packages: [],
     builtins: ['node:net'],
+  },
+  {
+    // Label selectors and names, for what is configured and what is read alike.
+    name: 'labels',
+    paths: ['src/labels/'],
+    uses: [],
+    packages: [],
+    builtins: [],
   },
   {
     name: 'time',

@@ -24,6 +24,7 @@ export const SETTINGS: AgentSettings = {
   nodePorts: { addresses: 'all', onLocalhost: false },
   clients: 'everybody',
   servedAddresses: { externalIPs: true, loadBalancerIPs: true },
+  serviceRanges: [],
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,
   features: {

@@ -84,7 +84,8 @@ export function portText({ id }: Forwarding): string {
 export function viewText(view: NodeView): string {
   const zone = view.zone === '' ? 'no zone' : `zone ${view.zone}`;
   const unserved = unservedText(view);
-  return `as seen from node ${view.nodeName} (${zone})${unserved === '' ? '' : `, where ${unserved}`}`;
+  const where = view.isNode === false ? `${view.nodeName}, not a node` : `node ${view.nodeName}`;
+  return `as seen from ${where} (${zone})${unserved === '' ? '' : `, where ${unserved}`}`;
 }
 
 const KIND_TEXT: Readonly<Record<FrontendKind, string>> = {
@@ -98,6 +99,16 @@ const KIND_TEXT: Readonly<Record<FrontendKind, string>> = {
 export function unservedText({ unserved = [] }: NodeView): string {
   if (unserved.length === 0) return '';
   return `${ENUMERATION.format(unserved.map((kind) => KIND_TEXT[kind]))} are not served`;
+}
+
+/** Why connections to a frontend are rejected although there are endpoints; empty: they are not. */
+export function rejectText({ kind, outcomes }: Frontend): string {
+  const isRejected = Object.values(outcomes).some(
+    (outcome) => outcome.action === 'reject' && outcome.reason === 'not-a-node',
+  );
+  if (!isRejected) return '';
+  const policy = kind === 'cluster-ip' ? 'internalTrafficPolicy' : 'externalTrafficPolicy';
+  return `rejected: ${policy} is Local, and this machine is not a node`;
 }
 
 /** `clients: own sockets, packets by docker0`; empty if all clients are served. */

@@ -5,7 +5,14 @@ import type { Forwarding, Frontend, Outcome } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { formatTextTable } from '../text-table.ts';
-import { frontendText, nodeAddresses, outcomeText, portText, type Row } from './rows.ts';
+import {
+  frontendText,
+  nodeAddresses,
+  outcomeText,
+  portText,
+  type Row,
+  rejectText,
+} from './rows.ts';
 
 const HEAD = ['SERVICE', 'FRONTEND', 'KIND', 'FROM POD', 'FROM HOST', 'FROM OUTSIDE', 'NOTES'];
 
@@ -40,6 +47,8 @@ function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): st
   const { nodeAddresses: on } = nodeAddresses(frontend, forwarding, facts);
   if (on?.length === 0) found.push('on no address of this node');
   if (frontend.notServed) found.push(`not served: ${notServedText(frontend.notServed)}`);
+  const rejected = rejectText(frontend);
+  if (rejected !== '') found.push(rejected);
   const { allowedSources } = frontend;
   if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'no source'}`);
   if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);

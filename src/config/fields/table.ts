@@ -2,12 +2,14 @@ import type { KindValues } from '../kinds.ts';
 import { KERNEL_FIELDS } from './kernel.ts';
 import { OWN_MODE_FIELDS, PROCESS_FIELDS } from './process.ts';
 import type { FieldRow } from './row.ts';
+import { SCOPE_FIELDS } from './scope.ts';
 import { TRAFFIC_FIELDS } from './traffic.ts';
 
 const ROWS = {
   ...TRAFFIC_FIELDS,
   ...OWN_MODE_FIELDS,
   ...KERNEL_FIELDS,
+  ...SCOPE_FIELDS,
   ...PROCESS_FIELDS,
 };
 

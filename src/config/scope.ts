@@ -1,0 +1,69 @@
+import { formatCidr, parseCidr } from '../addresses/cidr.ts';
+import { parseIp } from '../addresses/ip.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../labels/names.ts';
+import { parseSelector } from '../labels/selector.ts';
+import type { ResolvedFields } from './layers.ts';
+import type { ScopeSettings, Settings } from './settings.ts';
+
+type Fault = string | undefined;
+
+/** Undefined: all Services. */
+export function scopeSettings(fields: ResolvedFields): ScopeSettings | undefined {
+  const namespaces = [...new Set(fields['fairlead.scope.namespaces'].value)];
+  const services = [...new Set(fields['fairlead.scope.services'].value)];
+  const serviceSelector = fields['fairlead.scope.serviceSelector'].value.trim();
+  if (namespaces.length === 0 && services.length === 0 && serviceSelector === '') return undefined;
+  return { namespaces, services, ...(serviceSelector === '' ? {} : { serviceSelector }) };
+}
+
+/** Facts of the cluster that the configuration gives. */
+export function clusterSettings(
+  fields: ResolvedFields,
+): Pick<Settings, 'serviceRanges' | 'serviceRoutes' | 'clusterDns' | 'clusterDomain'> {
+  return {
+    serviceRanges: fields['fairlead.serviceRanges'].value.flatMap((text) => {
+      const range = parseCidr(text);
+      return range === undefined ? [] : [formatCidr(range)];
+    }),
+    serviceRoutes: fields['fairlead.serviceRoutes'].value === 'missing' ? 'missing' : 'none',
+    clusterDns: [...fields['fairlead.clusterDNS'].value],
+    clusterDomain: fields['fairlead.clusterDomain'].value,
+  };
+}
+
+export function notAZone(text: string): Fault {
+  if (isLabelValue(text)) return undefined;
+  return `must be a zone as in the label topology.kubernetes.io/zone, and is ${JSON.stringify(text)}`;
+}
+
+export function notANamespace(text: string): Fault {
+  if (isDnsLabel(text)) return undefined;
+  return `must contain names of namespaces, and contains ${JSON.stringify(text)}`;
+}
+
+export function notANamedService(text: string): Fault {
+  const parts = text.split('/');
+  if (parts.length === 2 && parts.every(isDnsLabel)) return undefined;
+  return `must contain Services as namespace/name, and contains ${JSON.stringify(text)}`;
+}
+
+export function notASelector(text: string): Fault {
+  const parsed = parseSelector(text);
+  return 'fault' in parsed ? `must be a label selector, and ${parsed.fault}` : undefined;
+}
+
+export function notAServiceRange(text: string): Fault {
+  const range = parseCidr(text);
+  if (range !== undefined && range.prefixLength > 0) return undefined;
+  return `must contain Service ranges such as 10.96.0.0/12, and contains ${JSON.stringify(text)}`;
+}
+
+export function notAnAddress(text: string): Fault {
+  if (parseIp(text) !== undefined) return undefined;
+  return `must contain IP addresses, and contains ${JSON.stringify(text)}`;
+}
+
+export function notADomain(text: string): Fault {
+  if (isDnsSubdomain(text)) return undefined;
+  return `must be a domain such as cluster.local, and is ${JSON.stringify(text)}`;
+}
