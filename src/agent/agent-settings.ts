@@ -12,6 +12,7 @@ export type AgentSettings = Pick<
   | 'clients'
   | 'servedAddresses'
   | 'zone'
+  | 'scope'
   | 'serviceRanges'
   | 'masquerade'
   | 'syncPeriodMs'

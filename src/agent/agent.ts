@@ -29,6 +29,7 @@ import { PlaneWatch } from './plane-watch.ts';
 import { Propagations } from './propagation.ts';
 import { RecentValues } from './quantiles.ts';
 import { Reconciler } from './reconciler.ts';
+import { type ScopeReport, scopeReport } from './scope-report.ts';
 import { type AgentSnapshot, failingRow } from './snapshot.ts';
 
 const READ_BACK_MS = 600_000;
@@ -170,6 +171,13 @@ export class Agent {
     return this.#reconciler.noLocal.counts();
   }
 
+  /** Undefined: all Services are read. */
+  scope(): ScopeReport | undefined {
+    const { scope } = this.#context.intake.settings;
+    const sources = this.#options.source.health();
+    return scope === undefined ? undefined : scopeReport(scope, { table: this.table, sources });
+  }
+
   conditions(): Conditions {
     return datedConditions(this.#assess(), datesBy(this.#context.clock));
   }
@@ -205,13 +213,17 @@ export class Agent {
 
   snapshot(): AgentSnapshot {
     const { plane, source } = this.#options;
-    const { outstanding, clock } = this.#context;
+    const { intake, outstanding, clock } = this.#context;
+    const { zone } = intake.settings;
+    const scope = this.scope();
     const { last } = this.#reconciler.inspector;
     const { clientInterfaces } = this.facts;
     const snapshot: AgentSnapshot = {
       mode: plane.mode,
       node: this.table.view,
       ...(clientInterfaces === undefined ? {} : { clientInterfaces }),
+      ...(zone === undefined ? {} : { zone }),
+      ...(scope === undefined ? {} : { scope }),
       startedAtMs: this.#startedAtMs,
       atMs: clock.monotonicMs(),
       rows: this.#reconciler.rowCounts(),

@@ -63,7 +63,7 @@ export function assess(about: Assessed, sinceOf: SinceOf): Conditions {
     connected: kinds,
     apiFresh: freshness(about, say),
     apiComplete: say('apiComplete', ...completeness(about.server)),
-    listed: say('listed', about.missing.length === 0, whyListed(about)),
+    listed: say('listed', isListed(about), whyListed(about)),
     firstSync: say('firstSync', about.firstSyncAtMs !== undefined, whyFirstSync(about)),
     synced: synced(about, say),
     timely: { IPv4: timeliness(about, 'IPv4'), IPv6: timeliness(about, 'IPv6') },
@@ -137,15 +137,28 @@ function completeness(server: ServerReport | undefined): [boolean, string] {
   return [!server.gaps.some(({ isFelt }) => isFelt), `${version} ${why}`];
 }
 
-function whyListed({ missing }: Assessed): string {
-  return missing.length === 0
-    ? 'all initial lists received'
-    : `waiting for the initial list of ${missing.join(', ')}`;
+function isListed(about: Pick<Assessed, 'missing' | 'sources'>): boolean {
+  return about.missing.length === 0 && forbiddenParts(about.sources).length === 0;
 }
 
-function whyFirstSync({ firstSyncAtMs, missing, failure }: Assessed): string {
+function whyListed({ missing, sources }: Pick<Assessed, 'missing' | 'sources'>): string {
+  if (missing.length > 0) return `waiting for the initial list of ${missing.join(', ')}`;
+  const forbidden = forbiddenParts(sources);
+  if (forbidden.length === 0) return 'all initial lists received';
+  return `not allowed to read ${forbidden.join(', ')}`;
+}
+
+/** `services of namespace shop`. */
+function forbiddenParts(sources: readonly SourceHealth[]): readonly string[] {
+  return sources.flatMap(({ kind, forbidden = [] }) =>
+    forbidden.map((part) => `${kind === 'service' ? 'Services' : 'EndpointSlices'} of ${part}`),
+  );
+}
+
+function whyFirstSync(about: Assessed): string {
+  const { firstSyncAtMs, failure } = about;
   if (firstSyncAtMs !== undefined) return 'every row was written to the kernel once';
-  return failure?.message ?? whyListed({ missing } as Assessed);
+  return failure?.message ?? whyListed(about);
 }
 
 function synced(about: Assessed, say: Say): Condition {

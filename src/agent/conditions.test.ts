@@ -54,6 +54,23 @@ test('before the first sync a node is alive but not ready', () => {
   assert.deepEqual(verdicts({ firstSyncAtMs: undefined }), expected);
 });
 
+test('is not ready while a part of the scope is forbidden', () => {
+  const health = { connected: false, lastHeardAtMs: 0, skippedCount: 0, lastError: '403' };
+  const forbidden = ['namespace billing'];
+  const sources = [
+    { kind: 'service', ...health, forbidden },
+    { kind: 'slice', ...health, forbidden },
+  ] as const;
+  const unready = { ok: false, failing: ['listed'] };
+  assert.deepEqual(verdicts({ sources }), { livez: OK, readyz: unready, healthz: unready });
+  assert.equal(
+    assess({ ...WELL, sources }, () => 0).listed.why,
+    'not allowed to read Services of namespace billing, EndpointSlices of namespace billing',
+  );
+  const starting = verdicts({ sources, firstSyncAtMs: undefined, missing: ['slice'] });
+  assert.deepEqual(starting.readyz.failing, ['firstSync']);
+});
+
 test('a node that is about to be removed gets no traffic from load balancers', () => {
   const leaving = { livez: OK, readyz: OK, healthz: { ok: false, failing: ['nodeEligible'] } };
   const node = (more: Partial<typeof NODE>): Partial<Assessed> => ({

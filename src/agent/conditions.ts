@@ -25,7 +25,10 @@ export interface Conditions {
   readonly apiFresh: Condition;
   /** The API server has everything that changes how Services are served. */
   readonly apiComplete: Condition;
-  /** The first list of every kind is complete: from here on the kernel is written to. */
+  /**
+   * The first list of every kind is complete: from here on the kernel is written to. Also false if
+   * parts of the scope are forbidden, without which it is written to.
+   */
   readonly listed: Condition;
   /** The kernel has had the whole desired state once since the start. Once true it stays so. */
   readonly firstSync: Condition;
@@ -65,13 +68,18 @@ export function livez(conditions: Conditions): Verdict {
 
 /** The node may be relied on: everything was in the kernel once, and it follows. */
 export function readyz(conditions: Conditions): Verdict {
-  return verdict({ ...timeliness(conditions), firstSync: conditions.firstSync });
+  return verdict(readiness(conditions));
 }
 
 /** Load balancers may send traffic here: ready, and the node is not about to go. */
 export function healthz(conditions: Conditions): Verdict {
-  const { firstSync, nodeEligible } = conditions;
-  return verdict({ ...timeliness(conditions), firstSync, nodeEligible });
+  return verdict({ ...readiness(conditions), nodeEligible: conditions.nodeEligible });
+}
+
+/** After the first sync, lists are incomplete only if parts of the scope are forbidden. */
+function readiness(conditions: Conditions): Record<string, Condition> {
+  const { firstSync, listed } = conditions;
+  return { ...timeliness(conditions), firstSync, ...(firstSync.isTrue ? { listed } : {}) };
 }
 
 function timeliness({ timely }: Conditions): Record<string, Condition> {

@@ -9,6 +9,7 @@ import type { RowFailure } from './entry.ts';
 import type { Failure } from './failure.ts';
 import type { InspectionReport } from './observer.ts';
 import type { Pace } from './pace.ts';
+import type { ScopeReport } from './scope-report.ts';
 
 /** Everything that is known about the agent at one moment, as plain data. Times are milliseconds since 1970, by the wall clock as it is at `atMs`. */
 export interface AgentSnapshot {
@@ -16,6 +17,10 @@ export interface AgentSnapshot {
   readonly node: NodeView;
   /** Interfaces whose packets are served besides own sockets; undefined: all. */
   readonly clientInterfaces?: readonly string[];
+  /** As configured; undefined: that of the Node object, which `node` has too. */
+  readonly zone?: string;
+  /** Undefined: all Services are read. */
+  readonly scope?: ScopeReport;
   readonly startedAtMs: number;
   readonly atMs: number;
   readonly rows: RowCounts;

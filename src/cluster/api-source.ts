@@ -5,6 +5,7 @@ import { Connection, type ConnectionOptions } from './connection.ts';
 import { type Creation, createObject } from './create.ts';
 import { ClusterError } from './errors.ts';
 import type { Kind } from './kinds.ts';
+import { MergedKind, mergedHealth } from './merged-kind.ts';
 import { Interner } from './narrow/interner.ts';
 import { REFLECTOR_TIMING, Reflector, type ReflectorTiming } from './reflector.ts';
 import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
@@ -16,6 +17,7 @@ import {
   SERVICES,
   SLICES,
 } from './resources.ts';
+import { isWithinNamespaces, partsOf, resourceOf, type Scope } from './scope.ts';
 import { gapOf, type ServerGap, type ServerReport } from './server-report.ts';
 import { readServerVersion, type ServerVersion } from './server-version.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
@@ -24,8 +26,12 @@ export interface ApiSourceOptions {
   readonly connection: ConnectionOptions;
   /** The Node object to watch; none for a machine outside the cluster. */
   readonly nodeName?: string;
+  /** The Services to read; undefined: all. */
+  readonly scope?: Scope;
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
+  /** Whether the Service ranges are not known otherwise. Default: true. */
+  readonly watchesServiceCidrs?: boolean;
   readonly onProblem?: ProblemListener;
   /** Failures of optional resources. */
   readonly onMissing?: ProblemListener;
@@ -37,14 +43,30 @@ export interface ApiSourceOptions {
   readonly random?: () => number;
 }
 
+interface ReflectorParts {
+  readonly resource: Resource;
+  readonly connection: Connection;
+  readonly interner: Interner;
+  readonly onEvent: (event: SourceEvent) => void;
+  readonly onForbidden?: () => void;
+}
+
 /** About 25 seconds. */
 const VERSION_ATTEMPTS = 5;
+
+/** The reflectors of one kind. */
+interface WatchedKind {
+  readonly kind: Kind;
+  readonly reflectors: readonly Reflector<Kind>[];
+  /** Undefined: there is one reflector. */
+  readonly merged: MergedKind | undefined;
+}
 
 /** A source that watches several kinds over one connection to an API server. */
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   #connection: Connection | undefined;
-  #reflectors: readonly Reflector<Kind>[] = [];
+  #kinds: readonly WatchedKind[] = [];
   #version: ServerVersion | undefined;
   #greeting: AbortController | undefined;
   #told: ServerReport | undefined;
@@ -60,12 +82,12 @@ export class ApiSource implements Source {
     });
     this.#connection = connection;
     const interner = new Interner();
-    const reflectors = this.#resources().map((resource) =>
-      this.#reflector({ resource, connection, interner, onEvent }),
+    const byKind = Map.groupBy(this.#resources(), ({ kind }) => kind);
+    this.#kinds = [...byKind].map(([kind, resources]) =>
+      this.#watched(kind, { resources, connection, interner, onEvent }),
     );
-    this.#reflectors = reflectors;
-    // A Node that is not watched must not delay the first sync.
-    if (this.#options.nodeName === undefined) onEvent({ kind: 'node', type: 'synced' });
+    const reflectors = this.#reflectors;
+    for (const kind of this.#unwatched()) onEvent({ kind, type: 'synced' });
     // A failed reflector ends the others: a partial source would look complete.
     const failed = new AbortController();
     const whileAll = AbortSignal.any([signal, failed.signal]);
@@ -94,11 +116,15 @@ export class ApiSource implements Source {
 
   health(): readonly SourceHealth[] {
     const heardAtMs = this.#connection?.lastHeardAtMs ?? 0;
-    return this.#reflectors.map((reflector) => {
+    const healthOf = (reflector: Reflector<Kind>): SourceHealth => {
       const health = reflector.health();
       // An idle watch is alive as long as its connection responds.
       const lastHeardAtMs = Math.max(health.lastHeardAtMs, health.connected ? heardAtMs : 0);
       return { ...health, lastHeardAtMs };
+    };
+    return this.#kinds.flatMap(({ kind, reflectors, merged }) => {
+      const healths = reflectors.map(healthOf);
+      return merged === undefined ? healths : [mergedHealth(kind, healths, merged.forbidden)];
     });
   }
 
@@ -167,18 +193,58 @@ export class ApiSource implements Source {
   }
 
   #resources(): readonly Resource[] {
-    const { nodeName, watchesNamespaces } = this.#options;
+    const { nodeName, scope, watchesServiceCidrs = true } = this.#options;
+    const served = scope === undefined ? [SERVICES, SLICES] : partsOf(scope).map(resourceOf);
+    const ranges = watchesServiceCidrs ? [SERVICE_CIDRS] : [];
     const node = nodeName === undefined ? [] : [nodeNamed(nodeName)];
-    const namespaces = watchesNamespaces ? [NAMESPACES] : [];
-    return [SERVICES, SLICES, SERVICE_CIDRS, ...node, ...namespaces];
+    return [...served, ...ranges, ...node, ...(this.#readsNamespaces ? [NAMESPACES] : [])];
   }
 
-  #reflector(part: {
-    resource: Resource;
-    connection: Connection;
-    interner: Interner;
-    onEvent: (event: SourceEvent) => void;
-  }): Reflector<Kind> {
+  get #readsNamespaces(): boolean {
+    const { watchesNamespaces = false, scope } = this.#options;
+    return watchesNamespaces && (scope === undefined || !isWithinNamespaces(scope));
+  }
+
+  /** Kinds that are not watched must not delay the first sync. */
+  #unwatched(): readonly Kind[] {
+    const { nodeName, watchesNamespaces = false, watchesServiceCidrs = true } = this.#options;
+    return [
+      ...(nodeName === undefined ? (['node'] as const) : []),
+      ...(watchesServiceCidrs ? [] : (['serviceCidr'] as const)),
+      ...(watchesNamespaces && !this.#readsNamespaces ? (['namespace'] as const) : []),
+    ];
+  }
+
+  get #reflectors(): readonly Reflector<Kind>[] {
+    return this.#kinds.flatMap(({ reflectors }) => reflectors);
+  }
+
+  #watched(
+    kind: Kind,
+    of: Omit<ReflectorParts, 'resource'> & { readonly resources: readonly Resource[] },
+  ): WatchedKind {
+    const { resources, connection, interner, onEvent } = of;
+    const shared = { connection, interner };
+    if (resources.length === 1) {
+      const reflectors = resources.map((resource) =>
+        this.#reflector({ ...shared, resource, onEvent }),
+      );
+      return { kind, reflectors, merged: undefined };
+    }
+    const parts = resources.map(({ part = kind }) => part);
+    const merged = new MergedKind({ kind, parts, onEvent });
+    const reflectors = resources.map((resource, part) =>
+      this.#reflector({
+        ...shared,
+        resource,
+        onEvent: (event) => merged.take(part, event),
+        onForbidden: () => merged.forbid(part),
+      }),
+    );
+    return { kind, reflectors, merged };
+  }
+
+  #reflector(part: ReflectorParts): Reflector<Kind> {
     const { clock, random, timing, onProblem, onMissing } = this.#options;
     return new Reflector({
       resource: part.resource,
@@ -191,6 +257,7 @@ export class ApiSource implements Source {
       onProblem: onProblem ?? (() => undefined),
       onMissing: onMissing ?? (() => undefined),
       onServerKnown: () => this.#tellServer(),
+      ...(part.onForbidden === undefined ? {} : { onForbidden: part.onForbidden }),
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts';
 import { ClusterError } from './errors.ts';
 import { HTTP_OK, readRefusal } from './refusal.ts';
-import { type Query, type Resource, urlOf } from './resources.ts';
+import { missingRights, type Query, type Resource, urlOf } from './resources.ts';
 import type { RawList } from './wire/encoding.ts';
 
 /** The part of a connection that list and watch need. */
@@ -54,7 +54,9 @@ async function listPages(options: ListOptions, paging: Query): Promise<string> {
 async function readPage(options: ListOptions, query: Query): Promise<RawList> {
   const { getter, resource, signal } = options;
   const answer = await getter.get(urlOf(resource, query), signal);
-  if (answer.status !== HTTP_OK) throw await readRefusal(answer, `list ${resource.path}`);
+  if (answer.status !== HTTP_OK) {
+    throw await readRefusal(answer, `list ${resource.path}`, missingRights(resource));
+  }
   answer.limitSilence(options.silenceMs);
   const chunks: Buffer[] = [];
   for await (const chunk of answer.body()) chunks.push(chunk);

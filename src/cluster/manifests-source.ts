@@ -11,6 +11,7 @@ import {
 } from './manifests/files.ts';
 import { ManifestSet } from './manifests/manifest-set.ts';
 import { Interner } from './narrow/interner.ts';
+import { type Scope, scopeFilter } from './scope.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
 
 export interface ManifestsSourceOptions {
@@ -20,6 +21,8 @@ export interface ManifestsSourceOptions {
   readonly isWatching: boolean;
   /** Only this Node, as with an API server; default: all. */
   readonly nodeName?: string;
+  /** The Services to read; undefined: all. */
+  readonly scope?: Scope;
   readonly onProblem?: ProblemListener;
   readonly standardInput?: AsyncIterable<Buffer | string>;
 }
@@ -38,8 +41,9 @@ export class ManifestsSource implements Source {
   }
 
   async run(onEvent: (event: SourceEvent) => void, signal: AbortSignal): Promise<void> {
-    const { paths, nodeName, isWatching } = this.#options;
-    const manifests = new ManifestSet({ interner: new Interner(), nodeName });
+    const { paths, nodeName, isWatching, scope } = this.#options;
+    const isWanted = scope === undefined ? () => true : scopeFilter(scope);
+    const manifests = new ManifestSet({ interner: new Interner(), nodeName, isWanted });
     // Standard input can be read only once; its objects stay until the end.
     const fromInput = paths.includes(STANDARD_INPUT) ? [await this.#readInput(signal)] : [];
     if (signal.aborted) return;

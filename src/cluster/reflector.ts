@@ -8,7 +8,7 @@ import type { Interner } from './narrow/interner.ts';
 import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
 import { HTTP_OK, readRefusal, refusal } from './refusal.ts';
 import { ResourcePaths } from './resource-paths.ts';
-import { type Query, type Resource, urlOf } from './resources.ts';
+import { missingRights, type Query, type Resource, urlOf } from './resources.ts';
 import type { GapReason } from './server-report.ts';
 import { type JsonGetter, whyForbidden } from './server-version.ts';
 import type { ProblemListener, SourceEvent, SourceHealth } from './source.ts';
@@ -43,6 +43,8 @@ export interface ReflectorOptions<K extends Kind> {
   readonly onMissing?: ProblemListener;
   /** Called when it becomes known, or changes, what the server lacks. */
   readonly onServerKnown?: () => void;
+  /** The server keeps rejecting the initial list for lack of rights. */
+  readonly onForbidden?: () => void;
 }
 
 /** A watch that lasted this long ended normally. */
@@ -81,6 +83,8 @@ export class Reflector<K extends Kind> {
   #absentWait = new AbortController();
   #absentRetryMs = ABSENT_RETRY_MS;
   #forbiddenCount = 0;
+  /** 403 responses before the initial list of a kind that is not optional. */
+  #forbiddenListCount = 0;
   /** Connected to another server, which has not been asked for the missing kinds yet. */
   #isUnsettled = false;
 
@@ -185,7 +189,9 @@ export class Reflector<K extends Kind> {
     const timeoutSeconds = String(Math.floor(timing.watchSeconds * (1 + random())));
     const query = { watch: '1', allowWatchBookmarks: 'true', timeoutSeconds, ...from };
     const answer = await getter.get(urlOf(resource, query), signal);
-    if (answer.status !== HTTP_OK) throw await readRefusal(answer, `watch ${resource.path}`);
+    if (answer.status !== HTTP_OK) {
+      throw await readRefusal(answer, `watch ${resource.path}`, missingRights(resource));
+    }
     this.#isConnected = true;
     this.#lastError = undefined;
     this.#paths.answered();
@@ -231,7 +237,11 @@ export class Reflector<K extends Kind> {
         else mirror.bookmark(event.resourceVersion);
         break;
       case 'error':
-        throw refusal(`watch ${this.#paths.current}`, event.status);
+        throw refusal(
+          `watch ${this.#paths.current}`,
+          event.status,
+          missingRights(this.#options.resource),
+        );
     }
     this.#refusedResumes = 0;
   }
@@ -279,6 +289,7 @@ export class Reflector<K extends Kind> {
     }
     this.#lastError = describeError(error);
     onProblem(error, resource.kind);
+    this.#countForbidden(error);
     this.#changeOfWays(error);
     await this.#backOff(error, signal);
   }
@@ -294,6 +305,11 @@ export class Reflector<K extends Kind> {
     return (
       status === 403 && this.#mirror.isSynced && ++this.#forbiddenCount < FORBIDDEN_WHILE_STARTING
     );
+  }
+
+  #countForbidden({ status }: ClusterError): void {
+    if (status !== 403 || this.#mirror.isSynced) return;
+    if (++this.#forbiddenListCount === FORBIDDEN_WHILE_STARTING) this.#options.onForbidden?.();
   }
 
   /** An optional kind must not delay the first sync. */

@@ -12,14 +12,17 @@ const HTTP_TOO_MANY = 429;
 const MAX_BYTES = 64 * 1024;
 const SILENCE_MS = 5_000;
 
-/** Reads the reason of an error status. */
-export async function readRefusal(answer: Answer, what: string): Promise<ClusterError> {
+const BIND_PROXIER = 'bind this user to the ClusterRole system:node-proxier (a ClusterRoleBinding)';
+
+/** Reads the reason of an error status. `whenForbidden`: the rights to grant, as text. */
+export async function readRefusal(
+  answer: Answer,
+  what: string,
+  whenForbidden?: string,
+): Promise<ClusterError> {
   const status = answer.encoding.readStatus(await readBody(answer));
-  return refusal(what, {
-    ...status,
-    code: answer.status,
-    retryAfterMs: answer.retryAfterMs ?? status.retryAfterMs,
-  });
+  const retryAfterMs = answer.retryAfterMs ?? status.retryAfterMs;
+  return refusal(what, { ...status, code: answer.status, retryAfterMs }, whenForbidden);
 }
 
 /** The body, up to a limit. */
@@ -41,7 +44,11 @@ export async function readBody(answer: Answer): Promise<Buffer> {
 }
 
 /** The error for a status, of a response or in a watch stream. */
-export function refusal(what: string, status: StatusObject): ClusterError {
+export function refusal(
+  what: string,
+  status: StatusObject,
+  whenForbidden: string = BIND_PROXIER,
+): ClusterError {
   const isGone = status.code === HTTP_GONE || status.reason === 'Expired';
   const words = new Set([String(status.code), status.reason, status.message]);
   words.delete('');
@@ -49,7 +56,7 @@ export function refusal(what: string, status: StatusObject): ClusterError {
   // Authentication failed: the same for every resource.
   const message = status.code === HTTP_UNAUTHORIZED ? answer : `${what}: ${answer}`;
   return new ClusterError(isGone ? 'CLUSTER_GONE' : 'CLUSTER_ANSWER', message, {
-    next: nextAfter(status.code),
+    next: status.code === HTTP_FORBIDDEN ? whenForbidden : nextAfter(status.code),
     status: status.code,
     retryAfterMs: status.retryAfterMs,
   });
@@ -59,8 +66,6 @@ function nextAfter(code: number): string {
   switch (code) {
     case HTTP_UNAUTHORIZED:
       return 'renew the token or client certificate in the kubeconfig: it is invalid or expired';
-    case HTTP_FORBIDDEN:
-      return 'bind this user to the ClusterRole system:node-proxier (a ClusterRoleBinding)';
     case HTTP_NOT_FOUND:
       return 'check that this Kubernetes version serves the resource, and that the address is that of an API server';
     case HTTP_GONE:

@@ -8,6 +8,8 @@ export interface Resource<K extends Kind = Kind> {
   readonly olderPaths?: readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** The part of a scope that it reads, for messages: `namespace shop`. */
+  readonly part?: string;
   /** Optional: not every cluster has it, and a proxy works without it. */
   readonly isOptional?: boolean;
 }
@@ -44,6 +46,13 @@ export const NAMESPACES: Resource<'namespace'> = {
 
 export function nodeNamed(name: string): Resource<'node'> {
   return { kind: 'node', path: '/api/v1/nodes', fieldSelector: `metadata.name=${name}` };
+}
+
+/** The rights to grant when the server rejects it; undefined: those of every proxy. */
+export function missingRights({ kind, part }: Resource): string | undefined {
+  if (part === undefined) return undefined;
+  const plural = kind === 'service' ? 'services' : 'endpointslices';
+  return `grant this user list and watch of ${plural} for ${part}, or remove it from fairlead.scope`;
 }
 
 export type Query = Readonly<Record<string, string>>;

@@ -26,6 +26,8 @@ export interface SourceHealth {
   readonly lastError?: string;
   /** Why this optional kind is not available. */
   readonly absent?: GapReason;
+  /** Parts of the scope, such as `namespace shop`, whose objects are missing for lack of rights. */
+  readonly forbidden?: readonly string[];
   /** Number of messages, documents and objects that were ignored since the start. */
   readonly skippedCount: number;
 }

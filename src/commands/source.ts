@@ -5,6 +5,7 @@ import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
 import { loadKubeconfig } from '../cluster/kubeconfig/load.ts';
 import { ManifestsSource } from '../cluster/manifests-source.ts';
 import type { RequestListener } from '../cluster/request-seen.ts';
+import type { Scope } from '../cluster/scope.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
 import type { Settings } from '../config/settings.ts';
@@ -26,8 +27,12 @@ export interface SourceOptions {
   readonly serverUrl?: string | undefined;
   /** Media types for the Accept header. */
   readonly accept?: string | undefined;
+  /** The Services to read; undefined: all. */
+  readonly scope?: Scope | undefined;
   /** Whether labels of namespaces matter. */
   readonly watchesNamespaces?: boolean;
+  /** Whether the Service ranges are not configured. Default: true. */
+  readonly watchesServiceCidrs?: boolean;
   readonly watch?: true;
   /** Whether ~/.kube/config is searched: for commands, not for the agent. */
   readonly isAgent?: true;
@@ -48,7 +53,9 @@ export function configuredSource(settings: Settings): SourceOptions {
     kubeconfig: kubeconfigPath,
     serverUrl,
     accept,
+    scope: settings.scope,
     watchesNamespaces: needsOf(settings.mode).namespaces,
+    watchesServiceCidrs: settings.serviceRanges.length === 0,
   };
 }
 
@@ -62,21 +69,25 @@ export async function openSource(
 ): Promise<Source> {
   const onProblem = options.onProblem ?? problemWarnings();
   const node = nodeName === undefined ? {} : { nodeName };
+  const scoped = options.scope === undefined ? {} : { scope: options.scope };
   if (options.filename) {
     const isWatching = options.watch === true;
-    return new ManifestsSource({ paths: options.filename, isWatching, ...node, onProblem });
+    const paths = options.filename;
+    return new ManifestsSource({ paths, isWatching, ...node, ...scoped, onProblem });
   }
   const access = withServer(await accessOf(options), options.serverUrl);
   for (const warning of await access.warnings(access.server)) onWarning(warning);
   const accept = options.accept === undefined ? {} : { accept: options.accept };
   const counted = options.onRequest === undefined ? {} : { onRequest: options.onRequest };
   const connection = { access, userAgent: 'fairlead', ...accept, ...counted };
-  const { watchesNamespaces = false, onMissing, onServer } = options;
+  const { watchesNamespaces = false, watchesServiceCidrs = true, onMissing, onServer } = options;
   const open = (listener: ProblemListener) =>
     new ApiSource({
       connection,
       ...node,
+      ...scoped,
       watchesNamespaces,
+      watchesServiceCidrs,
       onProblem: listener,
       ...(onMissing === undefined ? {} : { onMissing }),
       ...(onServer === undefined ? {} : { onServer }),

@@ -523,3 +523,17 @@ test('rejects scopes and facts of the cluster that cannot be', () => {
   }
   assert.deepEqual(faults('fairlead: {scope: {serviceSelector: "app = web, !x"}}'), []);
 });
+
+test('rejects a scope with more watches than a connection carries', () => {
+  const scope = (count: number, more = ''): string => {
+    const names = Array.from({ length: count }, (_, index) => `ns-${index}`);
+    return `fairlead: {scope: {namespaces: [${names.join(', ')}]${more}}}`;
+  };
+  assert.deepEqual(faults(scope(45)), []);
+  assert.match(
+    faults(scope(46))[0] ?? '',
+    /fairlead\.scope\.namespaces: is too large: .* 92 watch/,
+  );
+  assert.match(faults(scope(45, ', services: [a/b]'))[0] ?? '', /92 watches/);
+  assert.match(faults(scope(31, ', serviceSelector: a=b'))[0] ?? '', /93 watches/);
+});

@@ -31,6 +31,21 @@ export function clusterSettings(
   };
 }
 
+/** An API server accepts 100 requests at a time on a connection. Some are left for others. */
+const MOST_WATCHES = 90;
+
+/** One connection carries all watches; more of them would wait for ever. */
+export function scopeTooLarge(fields: ResolvedFields): Fault {
+  const scope = scopeSettings(fields);
+  if (scope === undefined) return undefined;
+  const { namespaces, services, serviceSelector } = scope;
+  const ofServices = new Set(services.map((text) => text.split('/', 1)[0]));
+  const perNamespace = serviceSelector === undefined ? 2 : 3;
+  const count = perNamespace * namespaces.length + services.length + ofServices.size;
+  if (count <= MOST_WATCHES) return undefined;
+  return `is too large: its namespaces and services need ${count} watches, and at most ${MOST_WATCHES} are possible; use fairlead.scope.serviceSelector without namespaces`;
+}
+
 export function notAZone(text: string): Fault {
   if (isLabelValue(text)) return undefined;
   return `must be a zone as in the label topology.kubernetes.io/zone, and is ${JSON.stringify(text)}`;

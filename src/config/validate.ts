@@ -19,6 +19,7 @@ import {
   notASelector,
   notAServiceRange,
   notAZone,
+  scopeTooLarge,
 } from './scope.ts';
 
 /** A check of one field; returns the fault, or undefined. */
@@ -100,8 +101,10 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   'fairlead.servedAddresses': (fields) =>
     fields['fairlead.servedAddresses'].value.map(notServedAddresses),
   'fairlead.zone': (fields) => [notAZone(fields['fairlead.zone'].value)],
-  'fairlead.scope.namespaces': (fields) =>
-    fields['fairlead.scope.namespaces'].value.map(notANamespace),
+  'fairlead.scope.namespaces': (fields) => [
+    ...fields['fairlead.scope.namespaces'].value.map(notANamespace),
+    scopeTooLarge(fields),
+  ],
   'fairlead.scope.services': (fields) =>
     fields['fairlead.scope.services'].value.map(notANamedService),
   'fairlead.scope.serviceSelector': (fields) => [

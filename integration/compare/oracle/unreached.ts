@@ -16,6 +16,8 @@ const GATE =
   "a gate of the proxy, which the oracle's program leaves at its default; has a unit test";
 const OWN_SETTING =
   'a setting that upstream does not have: kinds of addresses that are left alone; has a unit test';
+const NO_NODE =
+  'a setting that upstream does not have: a machine without a Node object; has a unit test';
 const PROTOCOL = 'the API server admits no other protocol; upstream would keep such a port';
 const OWN_ADDRESS = 'upstream decides it in its rules, not in its model; has a unit test';
 const TWICE =
@@ -24,6 +26,18 @@ const FOREIGN_ADDRESS =
   "the API server admits only addresses of the slice's own family; upstream would use any other";
 
 export const UNREACHED: readonly Unreached[] = [
+  {
+    file: 'src/forwarding/outcomes.ts',
+    text: 'return view.isNode === false ? REJECT_WITHOUT_NODE : DROP;',
+    block: '? REJECT_WITHOUT_NODE',
+    reason: NO_NODE,
+  },
+  {
+    file: 'src/forwarding/candidates.ts',
+    text: "if (view.isNode === false) return 'this machine is not a node';",
+    block: "return 'this machine is not a node';",
+    reason: NO_NODE,
+  },
   {
     file: 'src/forwarding/service-ports.ts',
     text: 'externalIPs: view.allowExternalIPs ? ofFamily(service.externalIPs, family) : [],',

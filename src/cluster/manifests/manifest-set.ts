@@ -21,6 +21,8 @@ interface FileContents {
 export interface ReadOptions {
   readonly interner: Interner;
   readonly nodeName: string | undefined;
+  /** Whether an object is in the scope. */
+  readonly isWanted: (kind: Kind, raw: JsonRecord) => boolean;
 }
 
 export interface ManifestUpdate {
@@ -67,7 +69,7 @@ export class ManifestSet {
 
 function readObjects(
   { file, text }: { readonly file: string; readonly text: string },
-  { interner, nodeName }: ReadOptions,
+  { interner, nodeName, isWanted }: ReadOptions,
 ): FileContents {
   const objects = new Map<string, PutEvent>();
   const problems: ClusterError[] = [];
@@ -84,13 +86,17 @@ function readObjects(
       const item = narrow(kind, raw, interner);
       if (item === undefined) {
         problems.push(broken(file, document.line, whyUnreadable(kind, raw)));
-      } else if (kind !== 'node' || nodeName === undefined || item.key === nodeName) {
+      } else if (isWanted(kind, raw) && isOfNode(kind, item.key, nodeName)) {
         const { key, object } = item;
         objects.set(idOf(kind, key), { kind, type: 'put', key, object } as PutEvent);
       }
     }
   }
   return { text, objects, problems };
+}
+
+function isOfNode(kind: Kind, key: ObjectKey, nodeName: string | undefined): boolean {
+  return kind !== 'node' || nodeName === undefined || key === nodeName;
 }
 
 /** A document with only comments is empty. */

@@ -96,6 +96,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       logObserver(log),
       pacedEvents(parts.events),
       addressEvents(parts.events, nodeName),
+      { onFirstSync: () => warnOfEmptyScope(agentOf(), log) },
       { onFirstSync: () => manager.ready(`${mode.name} on ${hostname()}`) },
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
@@ -188,6 +189,12 @@ function serviceHealthServers(
     },
     onProblem: (error) => log.warn(error.message),
   });
+}
+
+/** Misspelt names and namespaces that do not exist look the same to the API server. */
+function warnOfEmptyScope(agent: Agent, log: Logger): void {
+  const empty = agent.scope()?.empty ?? [];
+  if (empty.length > 0) log.warn({ parts: empty }, 'no Service found in parts of fairlead.scope');
 }
 
 /** Without a watchdog it only waits for the signal. */

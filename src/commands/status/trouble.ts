@@ -1,6 +1,7 @@
 import { type Condition, type Conditions, readyz } from '../../agent/conditions.ts';
 import { conflictText } from '../../agent/node-port-conflicts.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
+import type { Kind } from '../../cluster/kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { ageText, countText } from './words.ts';
@@ -12,6 +13,8 @@ export interface Trouble {
 }
 
 const SHOWN = 3;
+/** Not every cluster has them, or lets a proxy read them. */
+const OPTIONAL: readonly Kind[] = ['serviceCidr', 'namespace'];
 const LOG = "the log of `fairlead run` shows the API server's response";
 
 /** All problems; those that make the node not ready come first. */
@@ -43,6 +46,11 @@ function notReady({ conditions }: StatusPage): Trouble[] {
             next: 'wait if it has just started; else check that the API server is reachable and that this account may list and watch',
           },
     );
+  }
+  if (failing.includes('listed')) {
+    const what = `a part of fairlead.scope cannot be read: ${conditions.listed.why}`;
+    const next = `grant list and watch to this account, or remove it from the scope; ${LOG}`;
+    troubles.push({ what, next });
   }
   for (const family of ['IPv4', 'IPv6'] as const) {
     if (!failing.includes(`timely.${family}`)) continue;
@@ -85,13 +93,15 @@ function refusedRows(page: StatusPage): Trouble[] {
 function apiServer({ conditions, apiServer: server, sources }: StatusPage): Trouble[] {
   const { apiFresh, connected, listed: isListed } = conditions;
   const troubles: Trouble[] = [];
-  if (!apiFresh.isTrue) {
+  const silent = sources.filter(({ connected: is, kind }) => !is && !OPTIONAL.includes(kind));
+  const isOnlyForbidden = silent.length > 0 && silent.every(({ forbidden }) => forbidden);
+  if (!apiFresh.isTrue && !isOnlyForbidden) {
     const error = sources.find(({ lastError }) => lastError !== undefined)?.lastError;
     const why = error === undefined ? '' : ` (${error})`;
     const what = `no watch to the API server: ${apiFresh.why}${why}`;
     troubles.push({ what, next: `check that it runs and that this node reaches it; ${LOG}` });
   } else if (isListed.isTrue) {
-    for (const kind of ['serviceCidr', 'namespace'] as const) {
+    for (const kind of OPTIONAL) {
       const { isTrue, why } = connected[kind];
       const isAbsent = sources.some((each) => each.kind === kind && each.absent !== undefined);
       if (!isTrue && !isAbsent) {

@@ -61,6 +61,38 @@ describe('status of a healthy node', () => {
   });
 });
 
+describe('status of a machine with a scope', () => {
+  const scope = { namespaces: ['shop', 'billing'], services: [], empty: [] };
+
+  it('has a line each for zone and scope', () => {
+    assert.deepEqual(lines(page({ zone: 'eu-1a', scope })).slice(3), [
+      'zone: eu-1a',
+      'scope: namespaces shop, billing',
+    ]);
+    const empty = ['namespace billing'];
+    assert.equal(
+      lines(page({ scope: { ...scope, empty } })).at(-1),
+      'no Service found in namespace billing',
+    );
+  });
+
+  it('names a forbidden part first, without claiming that no watch is left', () => {
+    const conditions = failing(
+      ['listed', 'apiFresh'],
+      'not allowed to read Services of namespace b',
+    );
+    const health = { connected: false, lastHeardAtMs: 0, skippedCount: 0, lastError: '403' };
+    const sources = [{ kind: 'service', ...health, forbidden: ['namespace b'] }] as const;
+    const text = lines(page({ conditions, sources, scope }));
+    assert.equal(
+      text[0],
+      '! a part of fairlead.scope cannot be read: not allowed to read Services of',
+    );
+    assert.ok(text.includes('node1: nftables, not ready; 2 tables in place'));
+    assert.ok(!text.some((line) => line.includes('no watch')), text.join('\n'));
+  });
+});
+
 describe('status of a node in trouble', () => {
   it('starts with problems and next steps, before the three lines', () => {
     const conditions = failing(['listed', 'firstSync'], 'waiting for services');

@@ -1,3 +1,4 @@
+import { scopeText } from '../../agent/scope-report.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { clientsText, unservedText } from '../services/rows.ts';
 import { wrapped } from '../terminal/fit.ts';
@@ -25,7 +26,7 @@ export function statusView(page: StatusPage, form: StatusForm = {}): string {
     troublesOf(page)
       .map((trouble) => troubleText(trouble, width))
       .join('\n'),
-    [...summary(page, width), ...limits(page)].join('\n'),
+    [...summary(page, width), ...limits(page, width)].join('\n'),
     ...(isVerbose ? details(page, width) : []),
   ];
   return sections.filter((text) => text !== '').join('\n\n');
@@ -40,8 +41,17 @@ function troubleText({ what, next }: Trouble, width: number): string {
 }
 
 /**
- * The addresses that this machine does not serve by configuration; empty if it serves everything.
+ * The zone and the Services and addresses that this machine serves by configuration; empty if it
+ * serves everything.
  */
-function limits({ node, clientInterfaces }: StatusPage): string[] {
-  return [clientsText(clientInterfaces), unservedText(node)].filter((text) => text !== '');
+function limits({ node, clientInterfaces, zone, scope }: StatusPage, width: number): string[] {
+  const empty = scope?.empty ?? [];
+  const texts = [
+    zone === undefined ? '' : `zone: ${zone}`,
+    scope === undefined ? '' : `scope: ${scopeText(scope)}`,
+    empty.length === 0 ? '' : `no Service found in ${empty.join(', ')}`,
+    clientsText(clientInterfaces),
+    unservedText(node),
+  ];
+  return texts.filter((text) => text !== '').flatMap((text) => wrapped(text, width));
 }
