@@ -31,6 +31,7 @@ import { DEFAULT_NETWORK, findNetwork } from './network/variants/registry.ts';
 import { type ApiVersion, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { type Parts, provideParts } from './parts/build.ts';
 import { provideControlPlane } from './parts/control-plane.ts';
+import { provideCoredns } from './parts/real.ts';
 import type { ProxySettings, ProxyVariant, SocketPlace } from './proxies/contract.ts';
 import { startProxy } from './proxies/running.ts';
 
@@ -151,7 +152,12 @@ async function assemble(assembly: Assembly): Promise<Lab> {
   await Promise.all(nodeIndexes({ nodeCount }).map((index) => registerNode(api, index)));
   const slices = new SliceWatch(api, lifetime.signal);
   const { agnhost } = parts;
-  const pods = new PodRunner({ lab: name, api, podNetwork, network, logFolder, agnhost });
+  const coredns = {
+    kubeconfig: credentials.adminKubeconfig,
+    program: () => provideCoredns({ progress, signal: assembly.signal }),
+  };
+  const kubelet = { lab: name, api, podNetwork, network, logFolder, agnhost, coredns };
+  const pods = new PodRunner(kubelet);
   const groups = new SocketGroups(name);
   const makeSocketPlaces = async (): Promise<void> => {
     await groups.make([...nodeIndexes({ nodeCount }).map(nodeName), MACHINE]);

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { enterNamespace } from '../host/namespaces.ts';
 import type { Daemon } from '../host/processes.ts';
+import { run } from '../host/run.ts';
 import type { Lab } from '../lab.ts';
 import { MACHINE } from '../network/plan.ts';
 import type { ProxySettings, ProxyVariant } from '../proxies/contract.ts';
@@ -12,6 +14,8 @@ export interface OutsideStart {
   readonly settings?: ProxySettings;
   /** More of the block `fairlead`; `nodeObject: none` is always in it. */
   readonly fairlead?: object;
+  /** More of the file, beside that block. */
+  readonly configuration?: object;
 }
 
 /** The files of the agent on the machine. */
@@ -27,11 +31,11 @@ export function outsideFiles(labFolder: string): OutsideFiles {
 
 /** Starts Fairlead on the machine, without a Node object; resolves when both families are served. */
 export async function startOutside(lab: Lab, start: OutsideStart): Promise<Daemon> {
-  const { variant, settings = {}, fairlead = {} } = start;
+  const { variant, settings = {}, fairlead = {}, configuration = {} } = start;
   if (variant.servesSockets) await lab.makeSocketPlaces();
   return await startProxy({
     lab: lab.name,
-    variant: withoutNode(variant, fairlead),
+    variant: withoutNode(variant, { ...configuration, fairlead }),
     nodeName: MACHINE,
     parts: lab.parts,
     credentials: lab.credentials,
@@ -42,6 +46,13 @@ export async function startOutside(lab: Lab, start: OutsideStart): Promise<Daemo
   });
 }
 
+/** Removes what an agent on the machine that has ended left in the kernel. */
+export async function cleanUpOutside(lab: Pick<Lab, 'folder' | 'namespacePath'>): Promise<void> {
+  const { runFolder } = outsideFiles(lab.folder);
+  const argv = [process.execPath, PROGRAM, 'cleanup', `--run-folder=${runFolder}`] as const;
+  await run(enterNamespace(lab.namespacePath(MACHINE), argv), { deadlineMs: CLEANUP_DEADLINE_MS });
+}
+
 /** Changes the block `fairlead` of the file while the agent runs, which reads it again. */
 export async function configureOutside({ configFile }: OutsideFiles, block: object): Promise<void> {
   const written = JSON.parse(await readFile(configFile, 'utf8')) as Configuration;
@@ -49,21 +60,24 @@ export async function configureOutside({ configFile }: OutsideFiles, block: obje
   await writeFile(configFile, JSON.stringify({ ...written, fairlead }));
 }
 
+const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
 const CONFIG_FILE = 'fairlead.json';
+const CLEANUP_DEADLINE_MS = 30_000;
 
 interface Configuration {
   readonly fairlead?: object;
 }
 
-/** The same program with the same file, and more in its block `fairlead`. */
-function withoutNode(variant: ProxyVariant, more: object): ProxyVariant {
+/** The same program with the same file, and more in it. */
+function withoutNode(variant: ProxyVariant, more: Configuration): ProxyVariant {
   return {
     ...variant,
     async prepare(place) {
       const command = await variant.prepare(place);
       const configFile = join(place.folder, CONFIG_FILE);
-      const files = { configFile, runFolder: join(place.folder, 'run') };
-      await configureOutside(files, { nodeObject: 'none', ...more });
+      const written = JSON.parse(await readFile(configFile, 'utf8')) as Configuration;
+      const fairlead = { ...written.fairlead, nodeObject: 'none', ...more.fairlead };
+      await writeFile(configFile, JSON.stringify({ ...written, ...more, fairlead }));
       return command;
     },
   };
