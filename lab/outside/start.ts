@@ -5,7 +5,7 @@ import type { Daemon } from '../host/processes.ts';
 import { run } from '../host/run.ts';
 import type { Lab } from '../lab.ts';
 import { MACHINE } from '../network/plan.ts';
-import type { ProxySettings, ProxyVariant } from '../proxies/contract.ts';
+import type { ProxySettings, ProxyVariant, SocketPlace } from '../proxies/contract.ts';
 import { startProxy } from '../proxies/running.ts';
 
 export interface OutsideStart {
@@ -47,10 +47,17 @@ export async function startOutside(lab: Lab, start: OutsideStart): Promise<Daemo
 }
 
 /** Removes what an agent on the machine that has ended left in the kernel. */
-export async function cleanUpOutside(lab: Pick<Lab, 'folder' | 'namespacePath'>): Promise<void> {
+export async function cleanUpOutside(lab: Lab): Promise<void> {
   const { runFolder } = outsideFiles(lab.folder);
-  const argv = [process.execPath, PROGRAM, 'cleanup', `--run-folder=${runFolder}`] as const;
+  const sockets = lab.socketPlace(MACHINE);
+  const folders = [`--run-folder=${runFolder}`, ...(sockets ? cleanupFlags(sockets) : [])];
+  const argv = [process.execPath, PROGRAM, 'cleanup', ...folders] as const;
   await run(enterNamespace(lab.namespacePath(MACHINE), argv), { deadlineMs: CLEANUP_DEADLINE_MS });
+}
+
+/** Where `fairlead cleanup` finds the programs of a host that is no machine of its own. */
+export function cleanupFlags({ cgroupPath, pinFolder }: SocketPlace): string[] {
+  return [`--cgroup=${cgroupPath}`, `--pin-folder=${pinFolder}`];
 }
 
 /** Changes the block `fairlead` of the file while the agent runs, which reads it again. */
