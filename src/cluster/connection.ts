@@ -3,7 +3,7 @@ import type { ClusterAccess } from './access.ts';
 import { Answer } from './answer.ts';
 import { ClusterError } from './errors.ts';
 import { DEFAULT_KEEP_ALIVE, KeepAlive, type KeepAliveOptions } from './keep-alive.ts';
-import type { RequestListener } from './request-seen.ts';
+import type { RequestListener, RequestMethod } from './request-seen.ts';
 import type { Secret } from './secret.ts';
 import { type Dial, dialDirectly, openSession } from './session.ts';
 import { dialThrough } from './tunnel.ts';
@@ -66,6 +66,11 @@ export class Connection {
     return await this.#ask({ method: 'POST', path, body: JSON.stringify(body) }, signal);
   }
 
+  /** Any request; the body is sent as it is. Resolves and throws as `get`. */
+  async send(request: PlainRequest, signal: AbortSignal): Promise<Answer> {
+    return await this.#ask({ ...request, accept: JSON_MEDIA_TYPE }, signal);
+  }
+
   async #ask(question: Question, signal: AbortSignal): Promise<Answer> {
     const { answer, token, session } = await this.#counted(question, signal);
     if (answer.status !== HTTP_UNAUTHORIZED) return answer;
@@ -107,7 +112,8 @@ export class Connection {
     }
   }
 
-  async #send({ method, path, body, accept }: Question, signal: AbortSignal): Promise<Sent> {
+  async #send(question: Question, signal: AbortSignal): Promise<Sent> {
+    const { method, path, body, accept, contentType = JSON_MEDIA_TYPE } = question;
     const { access, userAgent } = this.#options;
     const token = await access.token();
     const session = await this.#open();
@@ -118,7 +124,7 @@ export class Connection {
       ':path': `${prefix}${path}`,
       accept: accept ?? this.#options.accept ?? PREFERRED_MEDIA_TYPES,
       'user-agent': userAgent ?? 'fairlead',
-      ...(body === undefined ? {} : { 'content-type': JSON_MEDIA_TYPE }),
+      ...(body === undefined ? {} : { 'content-type': contentType }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
       [http2.sensitiveHeaders]: ['authorization'],
     };
@@ -174,10 +180,16 @@ export class Connection {
   }
 }
 
-interface Question {
-  readonly method: 'GET' | 'POST';
+/** A request for JSON. */
+export interface PlainRequest {
+  readonly method: RequestMethod;
   readonly path: string;
   readonly body?: string;
+  /** Of the body; default: JSON. */
+  readonly contentType?: string;
+}
+
+interface Question extends PlainRequest {
   readonly accept?: string;
   /** The status of the first attempt, if this is a retry. */
   readonly retryOf?: number;

@@ -1,6 +1,8 @@
+export type RequestMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
 /** One request to the API server, for metrics. */
 export interface RequestSeen {
-  readonly method: 'GET' | 'POST';
+  readonly method: RequestMethod;
   /** Host of the API server, with its port if it is not the default. */
   readonly host: string;
   /** Undefined: no response. */

@@ -9,10 +9,12 @@ const USUAL_WIDTH = 80;
 const BELOW = ' '.repeat(6);
 
 /** Description of an option, with choices and default. */
-export function optionDescription({ description, argChoices, defaultValue }: Option): string {
+export function optionDescription(option: Option): string {
+  const { description, argChoices, defaultValue, defaultValueDescription } = option;
+  const shown = defaultValueDescription ?? defaultValue;
   const more = [
     ...(argChoices ? [`one of ${argChoices.join(', ')}`] : []),
-    ...(defaultValue === undefined ? [] : [`default ${String(defaultValue)}`]),
+    ...(shown === undefined ? [] : [`default ${String(shown)}`]),
   ];
   return more.length === 0 ? description : `${description} (${more.join('; ')})`;
 }

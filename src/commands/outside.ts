@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { initCommand } from './outside/init.ts';
+import { tokenCommand } from './outside/token.ts';
 
 /** `fairlead outside`: sets up, checks and removes Fairlead on a machine that is not a node. */
 export function outsideCommand(): Command {
@@ -10,5 +12,5 @@ export function outsideCommand(): Command {
 }
 
 function parts(): readonly Command[] {
-  return [];
+  return [initCommand(), tokenCommand()];
 }

@@ -135,7 +135,10 @@ function withServer(access: ClusterAccess, serverUrl: string | undefined): Clust
   };
 }
 
-async function accessOf(options: SourceOptions): Promise<ClusterAccess> {
+/** The cluster of the kubeconfig, else of this pod. */
+export async function accessOf(
+  options: Pick<SourceOptions, 'kubeconfig' | 'context' | 'isAgent'>,
+): Promise<ClusterAccess> {
   const home = options.isAgent ? undefined : homedir();
   const files = options.kubeconfig
     ? [options.kubeconfig]

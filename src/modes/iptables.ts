@@ -9,6 +9,7 @@ import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { iptablesPages } from './pages/iptables-pages.ts';
 import type { Part } from './part.ts';
+import { NETLINK_NEEDS } from './service-needs.ts';
 
 export const IPTABLES_PART: Part = {
   name: 'iptables',
@@ -35,6 +36,12 @@ export const IPTABLES_PART: Part = {
 export const IPTABLES: Mode = {
   name: 'iptables',
   needs: { ownAddresses: false, namespaces: false },
+  // The legacy backend uses a raw socket, and a lock file that all programs share.
+  service: {
+    ...NETLINK_NEEDS,
+    capabilities: ['NET_ADMIN', 'NET_RAW'],
+    sharedFile: '/run/xtables.lock',
+  },
   parts: [IPTABLES_PART],
   open: (around) => IPTABLES_PART.open(around),
   flows: () => new KernelConntrack(),

@@ -9,6 +9,7 @@ import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
+import type { ServiceNeeds } from './service-needs.ts';
 
 /**
  * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs
@@ -18,6 +19,8 @@ export interface Mode {
   readonly name: BuiltModeName;
   /** The inputs that it needs from the agent. */
   readonly needs: ModeNeeds;
+  /** What the service that runs it must be allowed. */
+  readonly service: ServiceNeeds;
   /** In the order of removal: what packets reach first is removed first. */
   readonly parts: readonly Part[];
   /** Prepares the machine; run with privileges by `run --init-only`, and without by `run`. */

@@ -10,6 +10,7 @@ import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { nftablesPages } from './pages/nftables-pages.ts';
 import type { Part } from './part.ts';
+import { NETLINK_NEEDS } from './service-needs.ts';
 
 export const NFTABLES_PART: Part = {
   name: 'nftables',
@@ -34,6 +35,7 @@ export const NFTABLES_FAILURES: FailureNames = {
 export const NFTABLES: Mode = {
   name: 'nftables',
   needs: { ownAddresses: false, namespaces: false },
+  service: NETLINK_NEEDS,
   parts: [NFTABLES_PART],
   open: (around) => NFTABLES_PART.open(around),
   flows: () => new KernelConntrack(),

@@ -1,9 +1,7 @@
 import { formatIp } from '../../addresses/ip.ts';
 import { type NetlinkMessage, numberOf, readAttributes } from '../netlink/reader.ts';
-import { ADDRESS_FIXED_BYTES, RTM_DELADDR, RTM_NEWADDR } from './protocol.ts';
+import { ADDRESS_FIXED_BYTES, AF_INET, AF_INET6, RTM_DELADDR, RTM_NEWADDR } from './protocol.ts';
 
-const AF_INET = 2;
-const AF_INET6 = 10;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
 const IFA_FLAGS = 8;

@@ -1,10 +1,10 @@
 import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.ts';
 import { AF_UNSPEC, LINK_FIXED_BYTES, RTM_DELLINK, RTM_NEWLINK } from './protocol.ts';
 
-const IFLA_IFNAME = 3;
+export const IFLA_IFNAME = 3;
 const IFLA_MASTER = 10;
-const IFLA_LINKINFO = 18;
-const IFLA_INFO_KIND = 1;
+export const IFLA_LINKINFO = 18;
+export const IFLA_INFO_KIND = 1;
 const IFF_UP = 0x1;
 const IFF_LOOPBACK = 0x8;
 

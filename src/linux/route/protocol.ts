@@ -8,17 +8,29 @@ const RTM_GETLINK = 18;
 export const RTM_NEWADDR = 20;
 export const RTM_DELADDR = 21;
 const RTM_GETADDR = 22;
+export const RTM_NEWROUTE = 24;
+export const RTM_DELROUTE = 25;
+export const RTM_GETROUTE = 26;
 
 export const RTNLGRP_LINK = 1;
 export const RTNLGRP_IPV4_IFADDR = 5;
+export const RTNLGRP_IPV4_ROUTE = 7;
 export const RTNLGRP_IPV6_IFADDR = 9;
+export const RTNLGRP_IPV6_ROUTE = 11;
 
 export const AF_UNSPEC = 0;
+export const AF_INET = 2;
+export const AF_INET6 = 10;
 export const LINK_FIXED_BYTES = 16;
 export const ADDRESS_FIXED_BYTES = 8;
+export const ROUTE_FIXED_BYTES = 12;
 
-const NLM_F_REQUEST = 0x1;
-const NLM_F_DUMP = 0x300;
+export const NLM_F_REQUEST = 0x1;
+export const NLM_F_ACK = 0x4;
+export const NLM_F_DUMP = 0x300;
+/** Fail with EEXIST instead of changing what is there. */
+export const NLM_F_EXCL = 0x200;
+export const NLM_F_CREATE = 0x400;
 const IFLA_EXT_MASK = 29;
 const RTEXT_FILTER_SKIP_STATS = 8;
 

@@ -25,6 +25,12 @@ export function hooksInFront({ name, part, hooks, placeOf, socketsOf }: HooksInF
     name,
     // Hooks act before there is a packet, so they need the addresses that are not for them.
     needs: { ownAddresses: true, namespaces: true },
+    // docs/ebpf.md says what each capability is for.
+    service: {
+      capabilities: ['BPF', 'NET_ADMIN', 'PERFMON', 'SYS_ADMIN'],
+      systemCalls: ['bpf'],
+      entersNetworkNamespaces: true,
+    },
     parts: [part, NFTABLES_PART],
     prepare: mountForPrograms,
     open: (around) => openTwoParts({ mode: name, front: part, behind: NFTABLES_PART }, around),

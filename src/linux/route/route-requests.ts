@@ -1,0 +1,148 @@
+import type { Cidr } from '../../addresses/cidr.ts';
+import { type IpAddress, parseIp } from '../../addresses/ip.ts';
+import { NetlinkWriter } from '../netlink/writer.ts';
+import {
+  AF_INET,
+  AF_INET6,
+  type DumpQuestion,
+  NLM_F_ACK,
+  NLM_F_CREATE,
+  NLM_F_DUMP,
+  NLM_F_EXCL,
+  NLM_F_REQUEST,
+  ROUTE_FIXED_BYTES,
+  RTM_DELROUTE,
+  RTM_GETROUTE,
+  RTM_NEWROUTE,
+} from './protocol.ts';
+import {
+  type RouteType,
+  RTA_DST,
+  RTA_GATEWAY,
+  RTA_OIF,
+  RTA_PREFSRC,
+  RTA_PRIORITY,
+  RTA_TABLE,
+  typeNumber,
+} from './route-codec.ts';
+
+export const RT_TABLE_MAIN = 254;
+const RT_TABLE_UNSPEC = 0;
+const RT_SCOPE_UNIVERSE = 0;
+const RT_SCOPE_LINK = 253;
+const RT_SCOPE_NOWHERE = 255;
+/** The answer names the table that the lookup ended in. */
+const RTM_F_LOOKUP_TABLE = 0x1000;
+/** The answer is the entry of the table instead of the path made from it. */
+const RTM_F_FIB_MATCH = 0x2000;
+
+/** A route to add or to delete. */
+export interface RouteSpec {
+  readonly to: Cidr;
+  readonly linkIndex: number;
+  readonly protocol: number;
+  readonly metric: number;
+  readonly type?: RouteType;
+  /** The main table if absent. */
+  readonly table?: number;
+  readonly gateway?: string;
+  readonly source?: string;
+}
+
+export function routesQuestion(family: 'IPv4' | 'IPv6', sequence: number): DumpQuestion {
+  const writer = new NetlinkWriter();
+  const flags = NLM_F_REQUEST | NLM_F_DUMP;
+  const message = writer.beginMessage({ type: RTM_GETROUTE, flags, sequence });
+  writer.raw(fixed({ family: family === 'IPv4' ? AF_INET : AF_INET6 }));
+  writer.endMessage(message);
+  return { bytes: writer.bytes, what: `list ${family} routes` };
+}
+
+/** `match`: the entry of the routing table; `path`: the resolved link, gateway and source. */
+export function lookupQuestion(
+  address: IpAddress,
+  of: { readonly answer: 'match' | 'path'; readonly sequence: number },
+): DumpQuestion {
+  const writer = new NetlinkWriter();
+  const flags = NLM_F_REQUEST | NLM_F_ACK;
+  const message = writer.beginMessage({ type: RTM_GETROUTE, flags, sequence: of.sequence });
+  writer.raw(
+    fixed({
+      family: familyNumber(address),
+      prefixLength: address.bytes.length * 8,
+      flags: of.answer === 'match' ? RTM_F_FIB_MATCH : RTM_F_LOOKUP_TABLE,
+    }),
+  );
+  writer.bytesOf(RTA_DST, address.bytes);
+  writer.endMessage(message);
+  return { bytes: writer.bytes, what: 'look up a route' };
+}
+
+/** Adding fails with EEXIST if there is a route with the same range, table and metric. */
+export function routeRequest(
+  verb: 'add' | 'delete',
+  route: RouteSpec,
+  sequence: number,
+): DumpQuestion {
+  const writer = new NetlinkWriter();
+  const isAdd = verb === 'add';
+  const flags = NLM_F_REQUEST | NLM_F_ACK | (isAdd ? NLM_F_CREATE | NLM_F_EXCL : 0);
+  const type = isAdd ? RTM_NEWROUTE : RTM_DELROUTE;
+  const message = writer.beginMessage({ type, flags, sequence });
+  const table = route.table ?? RT_TABLE_MAIN;
+  writer.raw(
+    fixed({
+      family: familyNumber(route.to.base),
+      prefixLength: route.to.prefixLength,
+      table: table < 256 ? table : RT_TABLE_UNSPEC,
+      protocol: route.protocol,
+      scope: isAdd ? scopeFor(route) : RT_SCOPE_NOWHERE,
+      type: typeNumber(route.type ?? 'unicast'),
+    }),
+  );
+  writer.bytesOf(RTA_DST, route.to.base.bytes);
+  writer.u32le(RTA_TABLE, table);
+  writer.u32le(RTA_OIF, route.linkIndex);
+  writer.u32le(RTA_PRIORITY, route.metric);
+  for (const [attribute, text] of [
+    [RTA_GATEWAY, route.gateway],
+    [RTA_PREFSRC, route.source],
+  ] as const) {
+    const address = text === undefined ? undefined : parseIp(text);
+    if (address !== undefined) writer.bytesOf(attribute, address.bytes);
+  }
+  writer.endMessage(message);
+  return { bytes: writer.bytes, what: `${verb} a route` };
+}
+
+/** What `ip route add` chooses: a destination on the link itself has the scope of the link. */
+function scopeFor(route: RouteSpec): number {
+  if (route.gateway !== undefined) return RT_SCOPE_UNIVERSE;
+  return (route.type ?? 'unicast') === 'unicast' ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+}
+
+function familyNumber(address: IpAddress): number {
+  return address.version === 4 ? AF_INET : AF_INET6;
+}
+
+interface Fixed {
+  readonly family: number;
+  readonly prefixLength?: number;
+  readonly table?: number;
+  readonly protocol?: number;
+  readonly scope?: number;
+  readonly type?: number;
+  readonly flags?: number;
+}
+
+function fixed(of: Fixed): Buffer {
+  const bytes = Buffer.alloc(ROUTE_FIXED_BYTES);
+  bytes[0] = of.family;
+  bytes[1] = of.prefixLength ?? 0;
+  bytes[4] = of.table ?? RT_TABLE_UNSPEC;
+  bytes[5] = of.protocol ?? 0;
+  bytes[6] = of.scope ?? 0;
+  bytes[7] = of.type ?? 0;
+  bytes.writeUInt32LE(of.flags ?? 0, 8);
+  return bytes;
+}

@@ -1,0 +1,18 @@
+/** What a mode needs of a sandboxed service, such as a unit of systemd. */
+export interface ServiceNeeds {
+  /** Without the prefix CAP_. */
+  readonly capabilities: readonly string[];
+  /** System calls beyond those of an ordinary service (systemd's @system-service). */
+  readonly systemCalls: readonly string[];
+  /** Whether it enters the network namespaces of containers. */
+  readonly entersNetworkNamespaces: boolean;
+  /** A file that it shares with other programs: created before the start, and writable. */
+  readonly sharedFile?: string;
+}
+
+/** Rules of netfilter by netlink. */
+export const NETLINK_NEEDS: ServiceNeeds = {
+  capabilities: ['NET_ADMIN'],
+  systemCalls: [],
+  entersNetworkNamespaces: false,
+};
