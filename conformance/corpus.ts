@@ -22,6 +22,10 @@ import { noEndpointsScenarios } from './scenarios/no-endpoints.ts';
 import { nodeCacheScenarios } from './scenarios/node-cache.ts';
 import { nodePortScenarios } from './scenarios/node-port.ts';
 import { nodePortAddressScenarios } from './scenarios/node-port-addresses.ts';
+import { outsideChangeScenarios } from './scenarios/outside/changes.ts';
+import { outsideClosedScenarios } from './scenarios/outside/closed.ts';
+import { outsideClusterIpScenarios } from './scenarios/outside/cluster-ips.ts';
+import { outsideNameScenarios } from './scenarios/outside/names.ts';
 import { packetSizeScenarios } from './scenarios/packet-sizes.ts';
 import { pingScenarios } from './scenarios/ping.ts';
 import { serviceChangeScenarios } from './scenarios/service-changes.ts';
@@ -67,6 +71,10 @@ export const CORPUS: readonly Scenario[] = [
   ...icmpErrorScenarios,
   ...packetSizeScenarios,
   ...largeServiceScenarios,
+  ...outsideClusterIpScenarios,
+  ...outsideChangeScenarios,
+  ...outsideNameScenarios,
+  ...outsideClosedScenarios,
 ];
 
 /** Those that an API server of a version does not reject. */

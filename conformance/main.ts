@@ -18,6 +18,7 @@ import {
   NEWEST_API_VERSION,
 } from '../lab/parts/api-version.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
+import { FAIRLEAD_NAMES } from '../lab/proxies/fairlead.ts';
 import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { allowancesMarkdown } from './allowances.ts';
 import { acceptedBy, CORPUS } from './corpus.ts';
@@ -117,14 +118,23 @@ function scenariosFor(
   options: Options,
   asked: readonly Scenario[],
 ): Scenario[] {
-  const all = asked.filter(({ setup }) => hasApiOf(version, setup?.proxySince ?? version));
-  for (const scenario of asked.filter((each) => !all.includes(each))) {
+  const inReach = asked.filter(({ setup }) => setup?.outside === undefined || isFairlead(name));
+  const unreached = asked.length - inReach.length;
+  if (unreached > 0) {
+    process.stderr.write(`  left out: ${unreached} of outside/: ${name} needs a Node object\n`);
+  }
+  const all = inReach.filter(({ setup }) => hasApiOf(version, setup?.proxySince ?? version));
+  for (const scenario of inReach.filter((each) => !all.includes(each))) {
     process.stderr.write(`  left out: ${scenario.name}: ${name} refuses its configuration\n`);
   }
   if (!options.differing) return all;
   const choice = differingFor(name, all, options.cover);
   console.log(choiceLine(name, choice));
   return choice.chosen.map(({ scenario }) => scenario);
+}
+
+function isFairlead(proxy: string): boolean {
+  return FAIRLEAD_NAMES.includes(proxy);
 }
 
 function runsOf(options: Options): { variant: ProxyVariant; network: string }[] {
@@ -165,8 +175,8 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
   console.log(resultsTable(results));
   console.log(`${promptnessTable(promptness)}\n`);
   console.log(timesTable(times));
-  await save(options, { section: 'conformance', results, markdown: conformanceMarkdown(results) });
-  if (options.docs) {
+  await saveResults(options, results);
+  if (options.docs && results.some((result) => !isOutside(result))) {
     await updateDocument(options.docs, 'times', timesMarkdown(times));
     await updateDocument(options.docs, 'promptness', promptnessMarkdown(promptness));
     await updateDocument(options.docs, 'allowances', allowancesMarkdown());
@@ -175,6 +185,22 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
   for (const { proxy, reason } of late) console.error(`LATE  ${proxy}: ${reason}`);
   const isWrong = results.some((result) => result.result === 'fail');
   process.exitCode = isWrong || late.length > 0 ? 1 : 0;
+}
+
+/** Scenarios outside of a cluster have a table of their own: kube-proxy cannot be asked. */
+async function saveResults(options: Options, results: readonly ScenarioResult[]): Promise<void> {
+  if (options.json) await saveJson(options.json, results);
+  if (!options.docs) return;
+  const { outside = [], conformance = [] } = Object.groupBy(results, (result) =>
+    isOutside(result) ? 'outside' : 'conformance',
+  );
+  for (const [section, own] of Object.entries({ outside, conformance })) {
+    if (own.length > 0) await updateDocument(options.docs, section, conformanceMarkdown(own));
+  }
+}
+
+function isOutside({ scenario }: ScenarioResult): boolean {
+  return CORPUS.find(({ name }) => name === scenario)?.setup?.outside !== undefined;
 }
 
 function conformanceMarkdown(results: readonly ScenarioResult[]): string {
@@ -197,16 +223,13 @@ async function judgeTheJudge(options: Options): Promise<void> {
     results.push(...(await runSabotages(plan)));
   }
   console.log(sabotageTable(results));
-  await save(options, { section: 'sabotage', results, markdown: sabotageMarkdown(results) });
+  if (options.json) await saveJson(options.json, results);
+  if (options.docs) await updateDocument(options.docs, 'sabotage', sabotageMarkdown(results));
   process.exitCode = results.every((result) => result.caught) ? 0 : 1;
 }
 
-async function save(
-  options: Options,
-  report: { section: string; results: readonly object[]; markdown: string },
-): Promise<void> {
-  if (options.json) await writeFile(options.json, `${JSON.stringify(report.results, null, 2)}\n`);
-  if (options.docs) await updateDocument(options.docs, report.section, report.markdown);
+async function saveJson(file: string, results: readonly object[]): Promise<void> {
+  await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
 const MARKS = {

@@ -28,12 +28,27 @@ export interface Setup {
   /** The only network that it is asked on; every one when not given. */
   readonly network?: string;
   readonly proxy?: ProxySettings;
+  /**
+   * Fairlead runs on `machine` without a Node object, and nodes run no proxy. What it says besides is
+   * more of the block `fairlead` of its configuration.
+   */
+  readonly outside?: OutsideSetup;
   /** For faults that a change of another Service would repair or hide: runs alone. */
   readonly alone?: true;
   /** The first version of the API that accepts what it declares; any of the lab's when not given. */
   readonly since?: ApiVersion;
   /** The first kube-proxy that accepts the settings; an earlier one is not asked. */
   readonly proxySince?: ApiVersion;
+}
+
+export interface OutsideSetup {
+  /** Interfaces whose clients are served besides the machine's own sockets. */
+  readonly clients?: readonly string[];
+  readonly zone?: string;
+  readonly scope?: {
+    readonly namespaces?: readonly string[];
+    readonly services?: readonly string[];
+  };
 }
 
 export interface PodDeclaration {
@@ -48,6 +63,8 @@ export interface PodDeclaration {
   readonly pathMtu?: number;
   /** Addresses that it has besides its own, all of which answer. Only where pods are routed. */
   readonly moreAddresses?: number;
+  /** `coredns` is the real DNS server of the cluster, on the network of its node. */
+  readonly server?: 'coredns';
 }
 
 export interface ServiceDeclaration {
@@ -123,7 +140,9 @@ export type Step =
       readonly expect: Answer;
       readonly otherwise?: Otherwise;
       readonly settles?: Allowance;
-    };
+    }
+  /** Notes which ports of the machine a neighbour finds open, and compares with an earlier note. */
+  | { readonly scan: string; readonly sameAs?: string };
 
 export type Change =
   | { readonly setReady: string; readonly ready: boolean }
@@ -143,6 +162,14 @@ export type Change =
    */
   | { readonly startNodeCache: string; readonly node: number; readonly service: string }
   | { readonly stopNodeCache: string }
+  /** A server, known by this name to answers, at the address and the ports of these targets. */
+  | {
+      readonly startServer: string;
+      readonly on: 'machine' | 'fabric';
+      readonly at: readonly Target[];
+    }
+  /** Of the machine outside, which scenarios share: put back what was there. */
+  | { readonly agent: 'start' | 'stop' | 'restart' | 'clean up' }
   /** All taints of the node, by key. Nodes are shared by scenarios: put back what was there. */
   | { readonly taintNode: number; readonly keys: readonly string[] };
 
@@ -157,6 +184,9 @@ export interface ServicePatch {
 /**
  * Who asks: `pod:NAME`, `nodeN` (the node itself), `client@nodeN` or `machine@nodeN` (from outside,
  * through that node); plain `client` where the destination is a node's own address.
+ *
+ * Outside of the cluster: `machine`, on which Fairlead runs, or `machine@nodeN` with another source
+ * address of it; `container`, behind the machine's bridge; `neighbour`, which routes Services to it.
  */
 export type Asker = string;
 
@@ -205,7 +235,7 @@ export type Target =
   | { readonly clusterIP: string; readonly port?: string | number; readonly protocol?: Protocol }
   | {
       readonly nodePort: string;
-      readonly node: number | 'localhost';
+      readonly node: number | 'localhost' | 'machine';
       readonly port?: string;
       /** Another address of the node instead of its primary one. */
       readonly at?: 'pod-gateway' | 'second-uplink';
@@ -216,8 +246,10 @@ export type Target =
   | { readonly address: string; readonly port: number; readonly protocol: Protocol }
   | { readonly podIP: string; readonly port: number; readonly protocol: Protocol }
   | { readonly unassigned: true; readonly port: number; readonly protocol: Protocol }
-  | { readonly healthCheck: string; readonly node: number }
-  | { readonly http: string; readonly node: number; readonly port: number }
+  | { readonly healthCheck: string; readonly node: number | 'machine' }
+  | { readonly http: string; readonly node: number | 'machine'; readonly port: number }
+  /** The name of that Service, asked of the DNS server at that target. */
+  | { readonly resolve: Target; readonly name: string }
   /** An ICMP echo request to the address of that target, whatever its port. */
   | { readonly ping: Target };
 
@@ -235,6 +267,8 @@ export type Answer =
   | { readonly movesAmong: readonly string[] }
   /** All answers come from these of the pod's `moreAddresses`, evenly spread over them. */
   | { readonly spreadOver: string; readonly numbers: NumberRange }
+  /** The name has the ClusterIP of that Service, in the family that is asked. */
+  | { readonly resolvedTo: string }
   /** Every echo request was replied to. */
   | { readonly echoed: true }
   /** Refused within a second, or the time given. */

@@ -59,7 +59,11 @@ export function clusterIP(service: string, port?: string | number): Target {
   return port === undefined ? { clusterIP: service } : { clusterIP: service, port };
 }
 
-export function nodePort(service: string, node: number, port?: string): Target {
+export function nodePort(
+  service: string,
+  node: number | 'localhost' | 'machine',
+  port?: string,
+): Target {
   return port === undefined ? { nodePort: service, node } : { nodePort: service, node, port };
 }
 

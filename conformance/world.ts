@@ -29,10 +29,21 @@ export class AddressPool {
   }
 }
 
+/** What scenarios may do to Fairlead on the machine outside. */
+export interface OutsideAgent {
+  readonly isRunning: boolean;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Runs `fairlead cleanup`; it must not be running. */
+  cleanUp(): Promise<void>;
+}
+
 /** The part of a lab that one scenario lives in: a Kubernetes namespace and what is in it. */
 export class World implements AsyncDisposable {
   readonly lab: Lab;
   readonly namespace: string;
+  /** Where Fairlead runs on the machine and on no node. */
+  readonly outside: OutsideAgent | undefined;
   readonly pods = new Map<string, Pod>();
   /** Pods that were asked to end and are still there. */
   readonly terminating = new Set<string>();
@@ -46,10 +57,14 @@ export class World implements AsyncDisposable {
   readonly #addresses = new Map<string, AddressPair>();
   readonly #nodePorts = new Map<string, number>();
 
-  constructor(lab: Lab, namespace: string, pool: AddressPool) {
-    this.lab = lab;
+  constructor(
+    place: { lab: Lab; addresses: AddressPool; outside?: OutsideAgent | undefined },
+    namespace: string,
+  ) {
+    this.lab = place.lab;
     this.namespace = namespace;
-    this.#pool = pool;
+    this.outside = place.outside;
+    this.#pool = place.addresses;
   }
 
   /**

@@ -24,13 +24,14 @@ import { PodRunner } from './kubelet/pods.ts';
 import { SliceWatch } from './kubelet/slice-watch.ts';
 import type { LoadSize } from './load/objects.ts';
 import { preloadEtcd } from './load/preload.ts';
-import { MAX_NODES, nodeName } from './network/plan.ts';
+import { MACHINE, MAX_NODES, nodeName } from './network/plan.ts';
 import { buildTopology, nodeIndexes, type PodNetwork } from './network/topology.ts';
 import type { NetworkVariant } from './network/variants/contract.ts';
 import { DEFAULT_NETWORK, findNetwork } from './network/variants/registry.ts';
 import { type ApiVersion, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { type Parts, provideParts } from './parts/build.ts';
 import { provideControlPlane } from './parts/control-plane.ts';
+import { provideCoredns } from './parts/real.ts';
 import type { ProxySettings, ProxyVariant, SocketPlace } from './proxies/contract.ts';
 import { startProxy } from './proxies/running.ts';
 
@@ -55,6 +56,9 @@ export interface LabOptions {
 
 const NAME_PATTERN = /^[a-z0-9]{1,12}$/;
 
+/** A host that a proxy may run on: a node by its index, or the machine outside. */
+export type ProxyHost = number | typeof MACHINE;
+
 /** A cluster of real parts in network namespaces of this machine. */
 export interface Lab extends AsyncDisposable {
   readonly name: string;
@@ -70,12 +74,12 @@ export interface Lab extends AsyncDisposable {
   replaceApiServer(choice: ApiServerChoice): Promise<void>;
   /** Path of the namespace of `fabric`, `client`, `machine` or a node. */
   namespacePath(role: string): string;
-  /** The control group of a node, once a proxy that serves sockets was started. */
-  socketGroup(nodeIndex: number): string | undefined;
+  /** The control group of a host, once a proxy that serves sockets was started. */
+  socketGroup(host: ProxyHost): string | undefined;
   /** Makes those groups, and a file system for what proxies pin; what is there already stays. */
   makeSocketPlaces(): Promise<void>;
-  /** What a proxy on the node needs to know of both, once they exist. */
-  socketPlace(nodeIndex: number): SocketPlace | undefined;
+  /** What a proxy on the host needs to know of both, once they exist. */
+  socketPlace(host: ProxyHost): SocketPlace | undefined;
   /** Starts a proxy on every node; resolves when all have synced. */
   startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;
   /** Lets go of the lab without ending it: what a person started stays up. */
@@ -148,16 +152,21 @@ async function assemble(assembly: Assembly): Promise<Lab> {
   await Promise.all(nodeIndexes({ nodeCount }).map((index) => registerNode(api, index)));
   const slices = new SliceWatch(api, lifetime.signal);
   const { agnhost } = parts;
-  const pods = new PodRunner({ lab: name, api, podNetwork, network, logFolder, agnhost });
+  const coredns = {
+    kubeconfig: credentials.adminKubeconfig,
+    program: () => provideCoredns({ progress, signal: assembly.signal }),
+  };
+  const kubelet = { lab: name, api, podNetwork, network, logFolder, agnhost, coredns };
+  const pods = new PodRunner(kubelet);
   const groups = new SocketGroups(name);
   const makeSocketPlaces = async (): Promise<void> => {
-    await groups.make(nodeIndexes({ nodeCount }).map(nodeName));
+    await groups.make([...nodeIndexes({ nodeCount }).map(nodeName), MACHINE]);
     await mountPins(folder);
   };
-  const socketPlace = (nodeIndex: number): SocketPlace | undefined => {
-    const node = nodeName(nodeIndex);
-    const cgroupPath = groups.ofNode(node);
-    return cgroupPath ? { cgroupPath, pinFolder: pinFolder(folder, node) } : undefined;
+  const socketPlace = (host: ProxyHost): SocketPlace | undefined => {
+    const name = hostName(host);
+    const cgroupPath = groups.ofHost(name);
+    return cgroupPath ? { cgroupPath, pinFolder: pinFolder(folder, name) } : undefined;
   };
   const letGo = async (): Promise<void> => {
     await groups.leave();
@@ -179,7 +188,7 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     pods,
     replaceApiServer: controlPlane.replaceApiServer,
     namespacePath: (role) => namespacePath({ lab: name, role }),
-    socketGroup: (nodeIndex) => groups.ofNode(nodeName(nodeIndex)),
+    socketGroup: (host) => groups.ofHost(hostName(host)),
     makeSocketPlaces,
     socketPlace,
     startProxies: async (variant, settings = {}) => {
@@ -209,6 +218,10 @@ async function assemble(assembly: Assembly): Promise<Lab> {
       await removeLab(name);
     },
   };
+}
+
+function hostName(host: ProxyHost): string {
+  return host === MACHINE ? MACHINE : nodeName(host);
 }
 
 type ControlPlace = Pick<ControlPlaneOptions, 'credentials' | 'logFolder' | 'etcdFolder'>;

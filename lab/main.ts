@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { runOnHost } from './commands/enter.ts';
 import { runFairlead } from './commands/fairlead.ts';
+import { DEFAULT_LAB } from './commands/hints.ts';
 import { scale } from './commands/scale.ts';
 import { formatStatus, readStatus } from './commands/status.ts';
-import { DEFAULT_LAB, type UpOptions, up } from './commands/up.ts';
+import { type UpOptions, up } from './commands/up.ts';
 import { upReal } from './commands/up-real.ts';
 import { exitOnLabError } from './host/exit-on-lab-error.ts';
 import { labFolder } from './host/folders.ts';
@@ -17,6 +18,7 @@ import { DEFAULT_NETWORK, NETWORK_VARIANTS } from './network/variants/registry.t
 import { API_VERSIONS, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { provideParts } from './parts/build.ts';
 import { missingOf, PART_GROUPS, type PartGroup, provideGroups } from './parts/groups.ts';
+import { FAIRLEAD_NAMES } from './proxies/fairlead.ts';
 import { PROXY_VARIANTS } from './proxies/registry.ts';
 
 const nameOption = (): Option => new Option('--name <lab>', 'which lab').default(DEFAULT_LAB);
@@ -75,6 +77,12 @@ program
       .default(NEWEST_API_VERSION)
       .conflicts('real'),
   )
+  .addOption(
+    new Option('--outside [proxy]', 'run Fairlead on `machine`, which is no node of the cluster')
+      .choices([...FAIRLEAD_NAMES])
+      .preset(FAIRLEAD_NAMES[0])
+      .conflicts('real'),
+  )
   .option('--real', 'real nodes: kubelet, containerd, and the proxy as a pod', false)
   .option('--services <count>', 'Services created before the nodes start', wholeNumber, 0)
   .option('--endpoints <count>', 'endpoints of each of them', wholeNumber, 5)
@@ -121,7 +129,7 @@ program
 
 program
   .command('fairlead')
-  .description('run a Fairlead command on a node: status, services, diff')
+  .description('run a Fairlead command on a node or on `machine`: status, services, diff')
   .addOption(nameOption())
   .passThroughOptions()
   .allowUnknownOption()

@@ -31,6 +31,9 @@ const POLICY = [
   'healthCheckNodePort',
   'allocateLoadBalancerNodePorts',
   'after taintNode',
+  'zone',
+  'namespaces',
+  'services',
 ];
 
 /** Questions of these the rules of nftables answer, behind the programs. */
@@ -45,6 +48,8 @@ const SETTINGS = [
   'addressRules',
   'podNetwork',
 ];
+
+const FROM_OTHER_HOSTS = ['client', 'machine', 'outside neighbour'];
 
 /** The first that fits counts, so a name that begins with another one comes before it. */
 export const OWN_PATHS: readonly OwnPath[] = [
@@ -71,7 +76,7 @@ function ownPath({ name, counterpart, hooks, isLegacy, hasPrograms }: FairleadPr
     proxy: name,
     counterpart,
     // Hooks at sockets: packets from outside meet the rules of nftables only.
-    sharedAskers: hooks === 'sockets' ? ['client', 'machine'] : [],
+    sharedAskers: hooks === 'sockets' ? FROM_OTHER_HOSTS : [],
     sharedTargets: NOT_FORWARDED,
     sharedQualities: [
       ...POLICY,

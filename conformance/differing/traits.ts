@@ -14,7 +14,7 @@ import type {
  * names, so a new scenario is classified without an entry anywhere.
  */
 export interface Traits {
-  /** `pod`, `node`, `client` or `machine`. */
+  /** `pod`, `node`, `client` or `machine`; with `outside` before it where Fairlead is on no node. */
   readonly asker: string;
   /** The kind of address: `clusterIP`, `nodePort`, `externalIP`, `loadBalancer`, … */
   readonly target: string;
@@ -49,7 +49,7 @@ interface Declared {
 export function traitsOf(scenario: Scenario): Traits[] {
   const declared = declaredBy(scenario);
   return askedBy(scenario).map((asked) => ({
-    asker: askerKind(asked.from),
+    asker: askerKind(asked.from, scenario),
     target: targetKind(asked.to, declared),
     protocol: protocolOf(asked.to, declared),
     answer: answerKind(asked.expect),
@@ -114,8 +114,10 @@ function setupQualities(setup: object): string[] {
   );
 }
 
-function askerKind(from: Asker): string {
-  return from.match(/^[a-z]+/)?.[0] ?? from;
+/** The same host is another asker where the proxy is on that host itself. */
+function askerKind(from: Asker, { setup }: Scenario): string {
+  const kind = from.match(/^[a-z]+/)?.[0] ?? from;
+  return setup?.outside ? `outside ${kind}` : kind;
 }
 
 function targetKind(to: Target, declared: Declared): string {

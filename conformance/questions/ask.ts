@@ -6,6 +6,7 @@ import { expectationOf } from '../known-difference.ts';
 import type { Answer, Question } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { type Circumstances, judge } from './judge.ts';
+import { askName } from './name.ts';
 import { type Outcome, outcomeOfError } from './outcome.ts';
 import { askPing } from './ping.ts';
 import {
@@ -42,7 +43,10 @@ async function askOnce(
   const to = resolveTarget(world, question.to, family);
   const before = wanted.escapes === undefined ? 0 : await escapedPackets(world, to);
   const count = question.connections ?? connectionsFor(world, wanted.expect);
-  const circumstances = circumstancesOf({ from, to, family });
+  const circumstances = {
+    ...circumstancesOf({ from, to, family }),
+    resolvesTo: resolutionOf(world, wanted.expect, family),
+  };
   const volley = { from, to, count, sourcePort: question.sourcePort, bytes: question.bytes };
   const outcomes =
     question.apartMs === undefined
@@ -108,6 +112,7 @@ async function connectOnce({ from, to, sourcePort, bytes }: Volley): Promise<Out
   if (to.protocol === 'ICMP') return await askPing(from.origin, to);
   if (to.protocol === 'HTTP') return await requestStatus(from, to);
   const origin = { ...from.origin, sourcePort };
+  if (to.name !== undefined) return await askName(origin, { ...to, name: to.name });
   const flow = to.protocol === 'TCP' ? new TcpFlow(origin, to) : await UdpFlow.open(origin, to);
   try {
     return await flow.ask(bytes);
@@ -124,6 +129,11 @@ async function requestStatus(from: ResolvedAsker, to: ResolvedTarget): Promise<O
   } catch (error) {
     return outcomeOfError(error, lapse);
   }
+}
+
+function resolutionOf(world: World, expected: Answer, family: Family): string | undefined {
+  if (!('resolvedTo' in expected)) return undefined;
+  return resolveTarget(world, { clusterIP: expected.resolvedTo }, family).address;
 }
 
 export function circumstancesOf(of: {

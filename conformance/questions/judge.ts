@@ -7,6 +7,8 @@ import { unevenSpread } from './spread.ts';
 export interface Circumstances {
   readonly sources: Readonly<Record<SeenSource, readonly string[]>>;
   readonly family: Family;
+  /** The address of the Service that a name should lead to. */
+  readonly resolvesTo?: string | undefined;
 }
 
 /**
@@ -74,9 +76,16 @@ function findFault(
       'not all were silent',
     );
   }
+  if ('resolvedTo' in expected) {
+    const { resolvesTo } = circumstances;
+    return unless(
+      outcomes.every((o) => o.kind === 'resolved' && o.addresses.join() === resolvesTo),
+      `not all were told ${resolvesTo}`,
+    );
+  }
   if ('unserved' in expected) {
     return unless(
-      outcomes.every((o) => o.kind !== 'answered' && o.kind !== 'echoed'),
+      outcomes.every((o) => !['answered', 'echoed', 'resolved'].includes(o.kind)),
       'some were answered',
     );
   }
@@ -152,6 +161,7 @@ function describeAnswer(answer: Answer): string {
   if ('spreadOver' in answer) {
     return `answers spread over ${answer.numbers.from} to ${answer.numbers.to} of ${answer.spreadOver}`;
   }
+  if ('resolvedTo' in answer) return `the address of ${answer.resolvedTo}`;
   if ('status' in answer) {
     const local = answer.localEndpoints;
     return `HTTP ${answer.status}${local === undefined ? '' : ` with ${local} local endpoints`}`;

@@ -7,6 +7,8 @@ export type Outcome =
   /** `stolenMs`: what the host took from the machine meanwhile. */
   | { readonly kind: 'refused'; readonly afterMs: number; readonly stolenMs?: number }
   | { readonly kind: 'silent' }
+  /** What a DNS server said of the name: no address if there is none. */
+  | { readonly kind: 'resolved'; readonly addresses: readonly string[] }
   | { readonly kind: 'failed'; readonly code: string }
   | { readonly kind: 'status'; readonly status: number; readonly body: string };
 
@@ -30,6 +32,8 @@ export function describeOutcome(outcome: Outcome): string {
     case 'echoed':
     case 'silent':
       return outcome.kind;
+    case 'resolved':
+      return `resolved to ${outcome.addresses.join(', ') || 'no address'}`;
     case 'failed':
       return `failed with ${outcome.code}`;
     case 'status':

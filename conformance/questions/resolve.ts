@@ -2,6 +2,7 @@ import type { Destination, Origin } from '../../lab/host/sockets.ts';
 import {
   type AddressPair,
   type Family,
+  MACHINE,
   nodeAddress,
   nodeName,
   outsiderAddress,
@@ -9,6 +10,8 @@ import {
   secondNodeAddress,
   tunnelAddress,
 } from '../../lab/network/plan.ts';
+import { nodeIndexes } from '../../lab/network/topology.ts';
+import { CONTAINER, CONTAINER_ADDRESS } from '../../lab/outside/hosts.ts';
 import type { Asker, Protocol, Target } from '../scenario.ts';
 import type { World } from '../world.ts';
 
@@ -24,10 +27,13 @@ export interface ResolvedAsker {
 export interface ResolvedTarget extends Destination {
   readonly protocol: Protocol | 'HTTP' | 'ICMP';
   readonly path?: string;
+  /** Asked of the DNS server there. */
+  readonly name?: string;
   /** The node that translates, when the destination itself decides it. */
   readonly node?: number;
 }
 
+const CLUSTER_DOMAIN = 'cluster.local';
 const UNASSIGNED: AddressPair = { ipv4: '10.111.255.254', ipv6: 'fd00:96::f:fffe' };
 const ADDRESS_AT = { 'pod-gateway': podGateway, 'second-uplink': secondNodeAddress } as const;
 const LOCALHOST: AddressPair = { ipv4: '127.0.0.1', ipv6: '::1' };
@@ -44,6 +50,9 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
       node: pod.spec.nodeIndex,
     };
   }
+  if (name === 'container') return container(world, family);
+  if (name === 'machine' && world.outside) return ownSockets(world, viaNode, family);
+  if (name === 'neighbour') return resolveAsker(world, 'client', family);
   if (name === 'client' || name === 'machine') {
     const sourceAddress = outsiderAddress(name, viaNode)[family];
     const origin = { namespace: world.lab.namespacePath(name), sourceAddress };
@@ -53,6 +62,29 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
   const namespace = world.lab.namespacePath(nodeName(index));
   const origin = { namespace, group: world.lab.socketGroup(index) };
   return { origin, ownAddresses: addressesOfNode(index, family), node: index };
+}
+
+/** The machine as itself, with the source address that the kernel chooses unless one is asked for. */
+function ownSockets(world: World, viaNode: number | undefined, family: Family): ResolvedAsker {
+  const bound =
+    viaNode === undefined ? {} : { sourceAddress: outsiderAddress(MACHINE, viaNode)[family] };
+  const namespace = world.lab.namespacePath(MACHINE);
+  return {
+    origin: { namespace, group: world.lab.socketGroup(MACHINE), ...bound },
+    ownAddresses: [undefined, ...nodeIndexes(world.lab)].map(
+      (index) => outsiderAddress(MACHINE, index)[family],
+    ),
+    node: undefined,
+  };
+}
+
+function container(world: World, family: Family): ResolvedAsker {
+  const namespace = world.lab.namespacePath(CONTAINER);
+  return {
+    origin: { namespace, group: world.lab.socketGroup(MACHINE) },
+    ownAddresses: [CONTAINER_ADDRESS[family]],
+    node: undefined,
+  };
 }
 
 /** Any of these means "the node" to a server that sees them. */
@@ -65,6 +97,11 @@ export function addressesOfNode(index: number, family: Family): string[] {
 export function resolveTarget(world: World, target: Target, family: Family): ResolvedTarget {
   if ('ping' in target) {
     return { ...resolveTarget(world, target.ping, family), port: 0, protocol: 'ICMP' };
+  }
+  if ('resolve' in target) {
+    const { address, port, protocol } = resolveTarget(world, target.resolve, family);
+    const name = `${target.name}.${world.namespace}.svc.${CLUSTER_DOMAIN}`;
+    return { address, port, protocol, name };
   }
   if ('clusterIP' in target) return clusterIpTarget(world, target, family);
   if ('nodePort' in target) {
@@ -89,12 +126,12 @@ export function resolveTarget(world: World, target: Target, family: Family): Res
   if ('address' in target) return { ...target, address: world.address(target.address)[family] };
   if ('podIP' in target) return { ...target, address: world.pod(target.podIP).address[family] };
   if ('unassigned' in target) return { ...target, address: UNASSIGNED[family] };
-  const address = nodeAddress(target.node)[family];
+  const side = hostSide(target.node, nodeAddress, family);
   if ('http' in target) {
-    return { address, port: target.port, protocol: 'HTTP', path: target.http, node: target.node };
+    return { ...side, port: target.port, protocol: 'HTTP', path: target.http };
   }
   const port = world.service(target.healthCheck).spec.healthCheckNodePort ?? 0;
-  return { address, port, protocol: 'HTTP', path: '/', node: target.node };
+  return { ...side, port, protocol: 'HTTP', path: '/' };
 }
 
 function nodeSide(
@@ -103,8 +140,16 @@ function nodeSide(
 ): { address: string; node?: number } {
   const { node, at } = target;
   if (node === 'localhost') return { address: LOCALHOST[family] };
-  const addressOf = at === undefined ? nodeAddress : ADDRESS_AT[at];
-  return { address: addressOf(node)[family], node };
+  return hostSide(node, at === undefined ? nodeAddress : ADDRESS_AT[at], family);
+}
+
+function hostSide(
+  host: number | typeof MACHINE,
+  addressOf: (node: number) => AddressPair,
+  family: Family,
+): { address: string; node?: number } {
+  if (host === MACHINE) return { address: outsiderAddress(MACHINE)[family] };
+  return { address: addressOf(host)[family], node: host };
 }
 
 function clusterIpTarget(

@@ -1,7 +1,9 @@
 import { paths } from '../../lab/api/objects.ts';
 import type { Pod } from '../../lab/kubelet/pods.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { BARRIER_PORT, Gate, type Round } from './gate.ts';
+import { nodeName } from '../../lab/network/plan.ts';
+import { nodeIndexes } from '../../lab/network/topology.ts';
+import { BARRIER_PORT, Gate, type GateOptions, type Round } from './gate.ts';
 import { NodeGate } from './node-gate.ts';
 
 const NAMESPACE = 'barrier';
@@ -10,7 +12,7 @@ const NAMESPACE = 'barrier';
  * Detects, by packets, that every proxy has caught up with the API.
  *
  * A Service of the lab's own changes its port and its endpoints' port after each change of a
- * scenario. When the new port answers on every node in both families, the proxies have read both
+ * scenario. When the new port answers on every host with a proxy, in both families, the proxies have read both
  * watches past that point and written the result; a question that expects *nothing to happen*
  * can then be asked without guessing how long to wait.
  *
@@ -22,13 +24,16 @@ const NAMESPACE = 'barrier';
 export class Barrier {
   readonly #lab: Lab;
   readonly #deadlineMs: number;
+  readonly #hosts: readonly string[];
   readonly #gates = new Map<string, Gate>();
   #sides: Promise<readonly Pod[]> | undefined;
   #nodeGate: NodeGate | undefined;
 
-  constructor(lab: Lab, deadlineMs: number) {
+  /** Hosts are those that a proxy runs on: every node when not given. */
+  constructor(lab: Lab, deadlineMs: number, hosts = nodeIndexes(lab).map(nodeName)) {
     this.#lab = lab;
     this.#deadlineMs = deadlineMs;
+    this.#hosts = hosts;
   }
 
   /** Resolves when all that was in the API of this namespace when this was called is in every kernel. */
@@ -39,8 +44,7 @@ export class Barrier {
 
   /** Resolves when every proxy has heard of all changes of Nodes; other scenarios must not run. */
   async passNodes(): Promise<void> {
-    const options = { lab: this.#lab, deadlineMs: this.#deadlineMs, namespace: NAMESPACE };
-    this.#nodeGate ??= new NodeGate({ ...options, sides: await this.#openSides() });
+    this.#nodeGate ??= new NodeGate(await this.#options(NAMESPACE));
     await this.#nodeGate.pass();
   }
 
@@ -58,12 +62,21 @@ export class Barrier {
   }
 
   async #gate(namespace: string): Promise<Gate> {
-    const sides = await this.#openSides();
-    const known = this.#gates.get(namespace);
-    const gate =
-      known ?? new Gate({ lab: this.#lab, deadlineMs: this.#deadlineMs, namespace, sides });
+    const options = await this.#options(namespace);
+    const gate = this.#gates.get(namespace) ?? new Gate(options);
     this.#gates.set(namespace, gate);
     return gate;
+  }
+
+  async #options(namespace: string): Promise<GateOptions> {
+    const sides = await this.#openSides();
+    return {
+      lab: this.#lab,
+      deadlineMs: this.#deadlineMs,
+      hosts: this.#hosts,
+      namespace,
+      sides,
+    };
   }
 
   #openSides(): Promise<readonly Pod[]> {

@@ -12,6 +12,8 @@ import {
   writeSlices,
 } from './declare.ts';
 import { startNodeCache } from './node-cache.ts';
+import { changeAgent } from './outside-agent.ts';
+import { startServer } from './start-server.ts';
 
 /** Long enough that a terminating pod stays until the scenario removes it. */
 const TERMINATION_GRACE_SECONDS = 600;
@@ -43,6 +45,8 @@ export async function applyChange(world: World, change: Change): Promise<void> {
   }
   if ('startNodeCache' in change) return await startNodeCache(world, change);
   if ('stopNodeCache' in change) return await world.stop(change.stopNodeCache);
+  if ('startServer' in change) return await startServer(world, change);
+  if ('agent' in change) return await changeAgent(world, change.agent);
   if ('deleteSlice' in change) return await deleteSlices(world, change.deleteSlice);
   const taints = change.keys.map((key) => ({ key, effect: 'NoSchedule' }));
   await world.lab.api.patch(paths.node(nodeName(change.taintNode)), { spec: { taints } });

@@ -31,7 +31,7 @@ export async function createPod(
     hostNetwork: declaration.hostNetwork ?? false,
     pathMtu: declaration.pathMtu,
     moreAddresses: declaration.moreAddresses,
-    server: 'own',
+    server: declaration.server ?? 'own',
   });
   world.pods.set(name, pod);
   if (declaration.ready === false) world.notReady.add(name);

@@ -2,8 +2,7 @@ import { paths, type Service } from '../../lab/api/objects.ts';
 import { until } from '../../lab/host/until.ts';
 import type { Pod } from '../../lab/kubelet/pods.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { FAMILIES, type Family, nodeName } from '../../lab/network/plan.ts';
-import { nodeIndexes } from '../../lab/network/topology.ts';
+import { FAMILIES, type Family } from '../../lab/network/plan.ts';
 import { BareWatcher } from './bare-watcher.ts';
 import { sideAnswers } from './side-answers.ts';
 
@@ -17,11 +16,13 @@ export interface GateOptions {
   readonly deadlineMs: number;
   readonly namespace: string;
   readonly sides: readonly Pod[];
+  /** Roles of the hosts that a proxy runs on. */
+  readonly hosts: readonly string[];
 }
 
 /** Both since the first write of the round was sent. */
 export interface Round {
-  /** Until the last node answered in the last family. */
+  /** Until the last host answered in the last family. */
   readonly barrierMs: number;
   /** Until a client that only watches had seen the Service and its slices. */
   readonly watcherMs: number;
@@ -123,9 +124,9 @@ export class Gate {
   /** Gives the time at which the last of them was reached. */
   async #reachedEverywhere(overlappingMs?: number): Promise<number> {
     const times = await Promise.all(
-      nodeIndexes(this.#options.lab).flatMap((index) =>
+      this.#options.hosts.flatMap((host) =>
         (this.#service?.spec.clusterIPs ?? []).map((address) =>
-          this.#reached({ node: nodeName(index), address, side: this.#side }, overlappingMs),
+          this.#reached({ host, address, side: this.#side }, overlappingMs),
         ),
       ),
     );
@@ -133,16 +134,16 @@ export class Gate {
   }
 
   async #reached(
-    question: { node: string; address: string; side: number },
+    question: { host: string; address: string; side: number },
     overlappingMs: number | undefined,
   ): Promise<number> {
     const { lab, deadlineMs } = this.#options;
-    const { node, address, side } = question;
+    const { host, address, side } = question;
     const to = { address, port: BARRIER_PORT + side };
-    const what = `the proxy of ${node} to apply the latest change (${address})`;
+    const what = `the proxy of ${host} to apply the latest change (${address})`;
     let reachedAtMs: number | undefined;
     const ask = async (): Promise<void> => {
-      const isRight = await sideAnswers(lab.namespacePath(node), to, side);
+      const isRight = await sideAnswers(lab.namespacePath(host), to, side);
       if (isRight) reachedAtMs ??= performance.now();
     };
     const everyMs = overlappingMs === undefined ? {} : { everyMs: overlappingMs };

@@ -2,14 +2,17 @@ import { abortable } from '../../lab/host/interruption.ts';
 import type { Daemon } from '../../lab/host/processes.ts';
 import { type Progress, silentProgress } from '../../lab/host/progress.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
+import { MACHINE } from '../../lab/network/plan.ts';
 import type { PodNetwork } from '../../lab/network/topology.ts';
+import { surroundMachine } from '../../lab/outside/hosts.ts';
 import type { ApiVersion } from '../../lab/parts/api-version.ts';
-import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
+import type { ProxyVariant } from '../../lab/proxies/contract.ts';
 import { measurePromptness, type Promptness } from '../promptness/promptness.ts';
-import type { Scenario } from '../scenario.ts';
-import { AddressPool } from '../world.ts';
+import type { Scenario, Setup } from '../scenario.ts';
+import { AddressPool, type OutsideAgent } from '../world.ts';
 import { Barrier } from './barrier.ts';
 import { mapConcurrently } from './concurrently.ts';
+import { AgentOnMachine } from './outside-agent.ts';
 import { type Bench, runScenario, type ScenarioResult } from './run-scenario.ts';
 
 export interface CorpusRun {
@@ -33,13 +36,16 @@ export interface CorpusResult {
   readonly promptness: Promptness;
 }
 
-/** Runs scenarios on one proxy: a lab for each pod network, a restart for each configuration. */
+/**
+ * Runs scenarios on one proxy: a lab for each pod network and one for the machine outside, a restart
+ * for each configuration.
+ */
 export async function runCorpus(run: CorpusRun): Promise<CorpusResult> {
-  const byNetwork = Map.groupBy(run.scenarios, (s) => s.setup?.podNetwork ?? 'routed');
+  const byLab = Map.groupBy(run.scenarios, ({ setup }) =>
+    setup?.outside ? OUTSIDE : (setup?.podNetwork ?? 'routed'),
+  );
   const tally: Tally = { results: [], promptness: undefined };
-  for (const [podNetwork, scenarios] of byNetwork) {
-    await runInLab({ ...run, scenarios }, podNetwork, tally);
-  }
+  for (const [kind, scenarios] of byLab) await runInLab({ ...run, scenarios }, kind, tally);
   const { results, promptness } = tally;
   if (promptness === undefined)
     throw new TypeError('no scenario was run, so no barrier was measured');
@@ -48,26 +54,39 @@ export async function runCorpus(run: CorpusRun): Promise<CorpusResult> {
   return { scenarios: results, promptness };
 }
 
+const OUTSIDE = 'outside';
+type LabKind = PodNetwork | typeof OUTSIDE;
+
 interface Tally {
   readonly results: ScenarioResult[];
   promptness: Promptness | undefined;
 }
 
-async function runInLab(run: CorpusRun, podNetwork: PodNetwork, tally: Tally): Promise<void> {
+async function runInLab(run: CorpusRun, kind: LabKind, tally: Tally): Promise<void> {
   const progress = run.progress ?? silentProgress;
   const { network, apiVersion, signal } = run;
   const { iptables } = run.variant;
-  await using lab = await progress.step(`lab with ${podNetwork} pods, ${network} network`, () =>
+  const podNetwork = kind === OUTSIDE ? 'routed' : kind;
+  const title = kind === OUTSIDE ? 'lab with Fairlead outside' : `lab with ${podNetwork} pods`;
+  await using lab = await progress.step(`${title}, ${network} network`, () =>
     startLab({ podNetwork, network, iptables, apiVersion, signal }),
   );
-  await abortable(runEachConfiguration(run, lab, tally), signal);
+  if (kind === OUTSIDE) await surroundMachine(lab);
+  const hosts = kind === OUTSIDE ? [MACHINE] : undefined;
+  const barrier = new Barrier(lab, BARRIER_DEADLINE_MS, hosts);
+  await abortable(runEachConfiguration(run, { lab, barrier }, tally), signal);
 }
 
-async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Promise<void> {
+async function runEachConfiguration(
+  run: CorpusRun,
+  { lab, barrier }: Pick<Bench, 'lab' | 'barrier'>,
+  tally: Tally,
+): Promise<void> {
   const progress = run.progress ?? silentProgress;
   const signal = run.signal ?? new AbortController().signal;
-  const bySettings = Map.groupBy(run.scenarios, (s) => JSON.stringify(s.setup?.proxy ?? {}));
-  const barrier = new Barrier(lab, BARRIER_DEADLINE_MS);
+  const bySettings = Map.groupBy(run.scenarios, ({ setup }) =>
+    JSON.stringify({ ...setup?.proxy, ...(setup?.outside && { outside: setup.outside }) }),
+  );
   const { network } = run;
   const place = { lab, proxy: run.variant.name, network, barrier, addresses: new AddressPool() };
   const { lateness } = run.variant;
@@ -75,16 +94,34 @@ async function runEachConfiguration(run: CorpusRun, lab: Lab, tally: Tally): Pro
   for (const [settings, scenarios] of bySettings) {
     const title = settings === '{}' ? run.variant.name : `${run.variant.name} ${settings}`;
     const proxies = await progress.step(title, async () => {
-      const started = await lab.startProxies(run.variant, JSON.parse(settings) as ProxySettings);
+      const started = await startConfigured(run, lab, scenarios[0]?.setup ?? {});
       await barrier.pass();
       return started;
     });
     tally.promptness ??= await progress.step('rounds of the barrier, by the clock', () =>
       measurePromptness({ proxy: run.variant.name, lateness, barrier, signal }),
     );
-    tally.results.push(...(await runSideBySide({ ...run, scenarios, serial: 1 }, bench)));
-    await stopProxies(proxies);
+    const { outside } = proxies;
+    const sideBySide = { ...run, scenarios, serial: 1 };
+    const results = await runSideBySide(sideBySide, { ...bench, ...(outside && { outside }) });
+    tally.results.push(...results);
+    await proxies.stop();
   }
+}
+
+/** On every node, or on the machine alone. */
+async function startConfigured(
+  { variant }: CorpusRun,
+  lab: Lab,
+  { proxy: settings = {}, outside: fairlead }: Setup,
+): Promise<{ outside?: OutsideAgent; stop(): Promise<void> }> {
+  if (fairlead === undefined) {
+    const proxies = await lab.startProxies(variant, settings);
+    return { stop: () => stopProxies(proxies) };
+  }
+  const outside = new AgentOnMachine(lab, { variant, settings, fairlead });
+  await outside.start();
+  return { outside, stop: () => outside.stop() };
 }
 
 /** A serial keeps the namespaces of two runs of a scenario in the same lab apart. */

@@ -6,12 +6,13 @@ import type { Allowance } from '../../lab/proxies/contract.ts';
 import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
-import { type AddressPool, World } from '../world.ts';
+import { type AddressPool, type OutsideAgent, World } from '../world.ts';
 import type { Barrier } from './barrier.ts';
 import { applyChange } from './changes.ts';
 import { mapConcurrently } from './concurrently.ts';
 import { createPod, createService, writeSlices } from './declare.ts';
 import { HeldFlows } from './flows.ts';
+import { PortScans } from './port-scans.ts';
 import { slicesReflect } from './slices-reflect.ts';
 
 export interface ScenarioResult {
@@ -35,6 +36,8 @@ export interface Bench {
   readonly network: string;
   readonly barrier: Barrier;
   readonly addresses: AddressPool;
+  /** Where Fairlead runs on the machine and on no node. */
+  readonly outside?: OutsideAgent;
   /** How late the proxy may be with any answer; 0: the first must be right. */
   readonly latenessMs: number;
   /** Called when everything exists and before the first question: sabotage happens here. */
@@ -67,13 +70,15 @@ async function attempt(
   scenario: Scenario,
   serial: number,
 ): Promise<string | undefined> {
-  await using world = new World(bench.lab, namespaceOf(scenario, serial), bench.addresses);
+  await using world = new World(bench, namespaceOf(scenario, serial));
   using flows = new HeldFlows();
   try {
     await build(world, scenario);
     await settle(bench, world);
     return await takeSteps({ bench, world, flows }, scenario);
   } finally {
+    // A scenario that failed may have left it stopped.
+    await bench.outside?.start();
     await bench.barrier.leave(world.namespace);
   }
 }
@@ -84,8 +89,9 @@ async function takeSteps(
 ): Promise<string | undefined> {
   await bench.beforeSteps?.(world);
   const families = scenario.families ?? FAMILIES;
+  const scans = new PortScans(world);
   for (const [index, step] of scenario.steps.entries()) {
-    const faults = await takeStep({ bench, world, flows, step, families });
+    const faults = await takeStep({ bench, world, flows, scans, step, families });
     const fault = faults.find((text) => text !== undefined);
     if (fault !== undefined) return `step ${index + 1}: ${fault}`;
   }
@@ -117,13 +123,15 @@ async function settle(bench: Bench, world: World): Promise<void> {
     what: 'to reflect the pods',
     holds: (slices) => slicesReflect(world, slices),
   });
-  await bench.barrier.pass(world.namespace);
+  // Without a proxy there is nothing to wait for.
+  if (world.outside?.isRunning !== false) await bench.barrier.pass(world.namespace);
 }
 
 interface StepContext {
   readonly bench: Bench;
   readonly world: World;
   readonly flows: HeldFlows;
+  readonly scans: PortScans;
   readonly step: Step;
   readonly families: readonly Family[];
 }
@@ -139,6 +147,7 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
     if (step.change.some((change) => 'taintNode' in change)) await bench.barrier.passNodes();
     return [];
   }
+  if ('scan' in step) return [await context.scans.take(step)];
   if ('hold' in step) return await inEachFamily((family) => flows.hold(world, step.hold, family));
   if ('held' in step) {
     const expect = differenceOf(step.otherwise, bench)?.expect ?? step.expect;

@@ -62,7 +62,9 @@ export class LateTheatre implements AsyncDisposable {
     if (typeof noticedBy === 'object') {
       return corpus.filter(({ name }) => name === noticedBy.scenario);
     }
-    return corpus.filter(({ steps }) => steps.some((step) => 'change' in step));
+    return corpus.filter(
+      ({ setup, steps }) => !setup?.outside && steps.some((step) => 'change' in step),
+    );
   }
 
   #runAll(scenarios: readonly Scenario[], more: Partial<Bench> = {}): Promise<ScenarioResult[]> {

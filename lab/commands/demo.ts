@@ -3,7 +3,6 @@ import { paths } from '../api/objects.ts';
 import { until } from '../host/until.ts';
 import type { PodSpec } from '../kubelet/pods.ts';
 import type { Lab } from '../lab.ts';
-import { nodeName } from '../network/plan.ts';
 import { nodeIndexes } from '../network/topology.ts';
 import { httpGet } from '../servers/http-get.ts';
 
@@ -46,22 +45,27 @@ export function demoPod(of: { service: string; number: number; nodeIndex: number
   };
 }
 
-/** Resolves when the Service answers on every node, in both families. */
-export async function untilReachable(lab: Lab, service: Service): Promise<void> {
-  const questions = nodeIndexes(lab).flatMap((index) =>
-    (service.spec.clusterIPs ?? []).map((address) => ({ node: nodeName(index), address })),
+/** Resolves when the Service answers on each of these hosts, in both families. */
+export async function untilReachable(of: {
+  lab: Lab;
+  service: Service;
+  hosts: readonly string[];
+}): Promise<void> {
+  const { lab, service, hosts } = of;
+  const questions = hosts.flatMap((host) =>
+    (service.spec.clusterIPs ?? []).map((address) => ({ host, address })),
   );
   await Promise.all(
-    questions.map(({ node, address }) =>
+    questions.map(({ host, address }) =>
       until(
         async () => {
           const to = { address, port: 80, path: '/hostname' };
-          const answer = await httpGet({ namespace: lab.namespacePath(node) }, to).catch(
+          const answer = await httpGet({ namespace: lab.namespacePath(host) }, to).catch(
             () => undefined,
           );
           return answer?.status === 200;
         },
-        { what: `${address} to answer on ${node}`, deadlineMs: REACHABLE_DEADLINE_MS },
+        { what: `${address} to answer on ${host}`, deadlineMs: REACHABLE_DEADLINE_MS },
       ),
     ),
   );

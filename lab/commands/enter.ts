@@ -12,6 +12,8 @@ import {
   namespacePath,
 } from '../host/namespaces.ts';
 import { socketGroupFolder } from '../host/socket-groups.ts';
+import { MACHINE } from '../network/plan.ts';
+import { CONTAINER } from '../outside/hosts.ts';
 import { connectToLab } from './running-lab.ts';
 
 export interface HostOfLab {
@@ -48,14 +50,16 @@ async function assertHost(host: HostOfLab): Promise<void> {
  * would be served by the rules for packets, and seem to prove what it does not.
  */
 async function groupOf(host: HostOfLab): Promise<string | undefined> {
-  const ofNode = nodeGroup(host);
-  if (ofNode !== undefined) return ofNode;
+  // A container's sockets are of the host that it runs on.
+  const role = host.role === CONTAINER ? MACHINE : host.role;
+  const ofHost = nodeGroup({ lab: host.lab, role });
+  if (ofHost !== undefined) return ofHost;
   if (!existsSync(socketGroupFolder(host.lab))) return undefined;
   const node = await nodeOfPod(host);
   return node === undefined ? undefined : nodeGroup({ lab: host.lab, role: node });
 }
 
-/** The cgroup of a node of either kind; real nodes also have one for their kubelet. */
+/** The cgroup of a node of either kind, or of the machine; real nodes also have one for their kubelet. */
 function nodeGroup(node: HostOfLab): string | undefined {
   const folders = [join(socketGroupFolder(node.lab), node.role), version2Path(cgroupName(node))];
   return folders.find((folder) => folder !== undefined && existsSync(folder));

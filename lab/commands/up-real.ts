@@ -5,7 +5,8 @@ import { KUBERNETES_VERSION } from '../parts/build.ts';
 import { type RealCluster, startRealCluster } from '../real/cluster.ts';
 import { realZoneOf } from '../real/plan.ts';
 import { findRealProxy } from '../real/proxies/registry.ts';
-import { DEFAULT_LAB, type UpContext } from './up.ts';
+import { commandsFor } from './hints.ts';
+import type { UpContext } from './up.ts';
 
 export interface UpRealOptions {
   readonly name: string;
@@ -33,18 +34,17 @@ function describe(of: { cluster: RealCluster; seconds: string; proxy: string }):
     const { ipv4, ipv6 } = nodeAddress(index);
     return [nodeName(index), ipv4, ipv6, `${realZoneOf(index)}, pods ${podCidr(index).ipv4}`];
   });
-  const lab = cluster.name === DEFAULT_LAB ? '' : ` --name ${cluster.name}`;
-  const command = (verb: string, rest: string): string => `  npm run lab -- ${verb}${lab} ${rest}`;
+  const command = commandsFor(cluster.name);
   return [
     `Cluster '${cluster.name}' is up after ${of.seconds} s: Kubernetes ${KUBERNETES_VERSION}, ${of.proxy}, logs in ${cluster.logFolder}`,
     '',
     formatTable([['NODE', 'IPV4', 'IPV6', 'WHAT'], ...nodes]),
     '',
     'Three things to try:',
-    command('kubectl', 'get pods -A -o wide'),
-    command('kubectl', '-n kube-system logs -l k8s-app=kube-proxy'),
-    command('exec', 'node1 -- nft list ruleset'),
+    `  ${command('kubectl', 'get pods -A -o wide')}`,
+    `  ${command('kubectl', '-n kube-system logs -l k8s-app=kube-proxy')}`,
+    `  ${command('exec', 'node1 -- nft list ruleset')}`,
     '',
-    `Take it down: npm run lab -- down${lab}`,
+    `Take it down: ${command('down')}`,
   ].join('\n');
 }

@@ -1,5 +1,6 @@
 import type { Service } from '../api/objects.ts';
 import { abortable } from '../host/interruption.ts';
+import type { Daemon } from '../host/processes.ts';
 import type { Progress } from '../host/progress.ts';
 import { formatTable } from '../host/table.ts';
 import { type Lab, startLab } from '../lab.ts';
@@ -8,6 +9,8 @@ import { nodeIndexes, type PodNetwork } from '../network/topology.ts';
 import { type ApiVersion, describeApiVersion } from '../parts/api-version.ts';
 import { findProxy } from '../proxies/registry.ts';
 import { deployDemo, untilReachable } from './demo.ts';
+import { commandsFor } from './hints.ts';
+import { describeOutside, putOutside } from './outside.ts';
 import { writeLabRecord } from './running-lab.ts';
 
 export interface UpOptions {
@@ -17,6 +20,8 @@ export interface UpOptions {
   readonly api: ApiVersion;
   readonly network: string;
   readonly proxy: string;
+  /** Name of the variant of Fairlead on the machine outside; undefined: none. */
+  readonly outside?: string;
   readonly services: number;
   readonly endpoints: number;
 }
@@ -43,11 +48,12 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
     ...context,
   });
   try {
-    const service = await abortable(furnish(lab, options, context), context.signal);
+    const { service, outside } = await abortable(furnish(lab, options, context), context.signal);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     const { podNetwork, network } = options;
     await writeLabRecord(lab.folder, { nodeCount: lab.nodeCount, podNetwork, network });
     await lab.detach();
+    if (outside) return describeOutside({ ...options, ...outside, lab, service, seconds });
     return describe({ lab, service, seconds, ...options });
   } catch (error) {
     await lab[Symbol.asyncDispose]();
@@ -55,15 +61,35 @@ export async function up(options: UpOptions, context: UpContext): Promise<string
   }
 }
 
-async function furnish(lab: Lab, options: UpOptions, { progress }: UpContext): Promise<Service> {
-  const variant = options.proxy === 'none' ? undefined : findProxy(options.proxy);
+interface Furniture {
+  readonly service: Service;
+  /** Fairlead on the machine outside, where it was asked for, and its variant. */
+  readonly outside: { readonly agent: Daemon; readonly outside: string } | undefined;
+}
+
+async function furnish(lab: Lab, options: UpOptions, context: UpContext): Promise<Furniture> {
+  const { progress } = context;
   const service = await progress.step('demo: a pod on each node, one Service', () =>
     deployDemo(lab),
   );
-  if (!variant) return service;
+  if (options.proxy !== 'none') await startOnNodes(lab, service, { ...options, ...context });
+  const { outside } = options;
+  if (outside === undefined) return { service, outside };
+  const agent = await putOutside(lab, { service, outside, progress });
+  return { service, outside: { agent, outside } };
+}
+
+async function startOnNodes(
+  lab: Lab,
+  service: Service,
+  { proxy, progress }: Pick<UpOptions & UpContext, 'proxy' | 'progress'>,
+): Promise<void> {
+  const variant = findProxy(proxy);
+  const hosts = nodeIndexes(lab).map(nodeName);
   await progress.step(`${variant.name} on each node`, () => lab.startProxies(variant));
-  await progress.step('the Service answers on every node', () => untilReachable(lab, service));
-  return service;
+  await progress.step('the Service answers on every node', () =>
+    untilReachable({ lab, service, hosts }),
+  );
 }
 
 interface Description {
@@ -85,8 +111,7 @@ function describe({ lab, service, seconds, proxy, api }: Description): string {
     hostRow('client', 'outside the cluster; 172.30.2.N asks through nodeN'),
     hostRow('machine', 'outside the cluster, with routes to the pods'),
   ];
-  const lab_ = lab.name === DEFAULT_LAB ? '' : ` --name ${lab.name}`;
-  const command = (verb: string, rest: string): string => `  npm run lab -- ${verb}${lab_} ${rest}`;
+  const command = commandsFor(lab.name);
   const clusterIp = service.spec.clusterIPs?.[0] ?? '';
   const nodePort = service.spec.ports?.[0]?.nodePort ?? 0;
   return [
@@ -97,13 +122,13 @@ function describe({ lab, service, seconds, proxy, api }: Description): string {
     `Service default/web: cluster IPs ${service.spec.clusterIPs?.join(' and ')}, node port ${nodePort}`,
     '',
     'Things to try:',
-    command('exec', `node1 -- curl -s http://${clusterIp}/hostname`),
-    command('exec', `client -- curl -s http://${nodeAddress(1).ipv4}:${nodePort}/clientip`),
-    ...(proxy.startsWith('fairlead') ? [command('fairlead', 'node1 status')] : []),
-    command('scale', 'web 3'),
-    command('kubectl', 'get nodes,services,endpointslices -o wide'),
+    `  ${command('exec', `node1 -- curl -s http://${clusterIp}/hostname`)}`,
+    `  ${command('exec', `client -- curl -s http://${nodeAddress(1).ipv4}:${nodePort}/clientip`)}`,
+    ...(proxy.startsWith('fairlead') ? [`  ${command('fairlead', 'node1 status')}`] : []),
+    `  ${command('scale', 'web 3')}`,
+    `  ${command('kubectl', 'get nodes,services,endpointslices -o wide')}`,
     '',
-    `Take it down: npm run lab -- down${lab_}`,
+    `Take it down: ${command('down')}`,
   ].join('\n');
 }
 
@@ -111,5 +136,3 @@ function hostRow(outsider: 'client' | 'machine', what: string): string[] {
   const address = outsiderAddress(outsider);
   return [outsider, address.ipv4, address.ipv6, what];
 }
-
-export const DEFAULT_LAB = 'lab';

@@ -13,6 +13,9 @@ const socket: (family: number, type: number, protocol: number) => number = libc.
 const bind: (fd: number, address: Buffer, length: number) => number = libc.func(
   'int bind(int fd, void *address, unsigned int length)',
 );
+const connect: (fd: number, address: Buffer, length: number) => number = libc.func(
+  'int connect(int fd, void *address, unsigned int length)',
+);
 const listen: (fd: number, backlog: number) => number = libc.func(
   'int listen(int fd, int backlog)',
 );
@@ -35,7 +38,11 @@ const IPPROTO_IPV6 = 41;
 const IPV6_V6ONLY = 26;
 const SOL_SOCKET = 1;
 const SO_REUSEADDR = 2;
+const SO_SNDTIMEO = 21;
 const SO_RCVBUFFORCE = 33;
+const ECONNREFUSED = 111;
+/** How long a scan waits for a port that says nothing. */
+const SCAN_TIMEOUT_MICROSECONDS = 200_000n;
 /**
  * A scenario asks one pod by some 240 connections at once. Where more wait than fit here, the kernel
  * lets the client believe that it is connected and drops what it sends.
@@ -126,6 +133,33 @@ export function acceptWaiting(listener: number): number | undefined {
   const fd = accept4(listener, null, null, SOCK_NONBLOCK | SOCK_CLOEXEC);
   // On any error, Node gets it again in the next event loop iteration and handles it.
   return fd < 0 ? undefined : fd;
+}
+
+/**
+ * Those of the TCP ports at an address that do not refuse a connection at once: accepted, or silent.
+ * Blocks this process meanwhile, 20 µs for each port that refuses.
+ */
+export function unrefusedPorts(of: {
+  readonly namespace: string;
+  readonly address: string;
+  readonly ports: readonly number[];
+}): number[] {
+  const { namespace, address, ports } = of;
+  const family = address.includes(':') ? AF_INET6 : AF_INET;
+  const timeout = Buffer.alloc(16);
+  timeout.writeBigInt64LE(SCAN_TIMEOUT_MICROSECONDS, 8);
+  return inNamespace(namespace, () =>
+    ports.filter((port) => {
+      const fd = check(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), 'socket');
+      try {
+        check(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, timeout, timeout.length), 'setsockopt');
+        const to = socketAddress({ address, port });
+        return connect(fd, to, to.length) === 0 || koffi.errno() !== ECONNREFUSED;
+      } finally {
+        closeSync(fd);
+      }
+    }),
+  );
 }
 
 function closeOnError(fd: number, prepare: () => void): number {

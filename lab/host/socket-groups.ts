@@ -6,35 +6,35 @@ import { cgroupName } from './cgroups.ts';
 const ROOTS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'];
 
 /**
- * A control group for each node, so that this one process can make sockets in any of them. A socket
+ * A control group for each host, so that this one process can make sockets in any of them. A socket
  * belongs for life to the group its thread was in when it was made; in groups of the kind
  * "threaded" a thread can step from one to the other by itself, and the kernel lets it do so without
  * waiting for anybody.
  */
 export class SocketGroups {
   readonly #lab: string;
-  #nodes = new Map<string, string>();
+  #hosts = new Map<string, string>();
   #home: string | undefined;
 
   constructor(lab: string) {
     this.#lab = lab;
   }
 
-  ofNode(node: string): string | undefined {
-    return this.#nodes.get(node);
+  ofHost(host: string): string | undefined {
+    return this.#hosts.get(host);
   }
 
   /** Makes the groups and moves this process above them. */
-  async make(nodes: readonly string[]): Promise<void> {
-    if (this.#nodes.size > 0) return;
+  async make(hosts: readonly string[]): Promise<void> {
+    if (this.#hosts.size > 0) return;
     const root = rootFolder();
     const above = socketGroupFolder(this.#lab);
     await mkdir(above, { recursive: true });
-    for (const node of nodes) {
-      const folder = join(above, node);
+    for (const host of hosts) {
+      const folder = join(above, host);
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, 'cgroup.type'), 'threaded');
-      this.#nodes.set(node, folder);
+      this.#hosts.set(host, folder);
     }
     this.#home = join(root, await ownGroup());
     await writeFile(join(above, 'cgroup.procs'), String(process.pid));
@@ -44,12 +44,12 @@ export class SocketGroups {
   async leave(): Promise<void> {
     const home = this.#home;
     this.#home = undefined;
-    this.#nodes = new Map();
+    this.#hosts = new Map();
     if (home !== undefined) await writeFile(join(home, 'cgroup.procs'), String(process.pid));
   }
 }
 
-/** Holds a group for each node, by its name; there once a proxy that serves sockets was started. */
+/** Holds a group for each host, by its name; there once a proxy that serves sockets was started. */
 export function socketGroupFolder(lab: string): string {
   return join(rootFolder(), cgroupName({ lab, role: 'sockets' }));
 }

@@ -18,6 +18,7 @@ import { POD_LINK_PREFIX, type PodLink, plugPod, unplugPod } from '../network/po
 import type { PodNetwork } from '../network/topology.ts';
 import type { NetworkVariant } from '../network/variants/contract.ts';
 import { type NetexecOptions, type ServedPort, startNetexec } from '../servers/netexec.ts';
+import { startCoredns } from './coredns.ts';
 
 export interface PodPort extends ServedPort {
   /** What a Service's targetPort may name. */
@@ -37,8 +38,11 @@ export interface PodSpec {
   readonly pathMtu?: number | undefined;
   /** How many addresses it has besides its own; all answer, as `NAME#1`, `NAME#2` and so on. */
   readonly moreAddresses?: number | undefined;
-  /** `own` serves from this process; `agnhost` is upstream's program and outlives it. */
-  readonly server: 'own' | 'agnhost';
+  /**
+   * `own` serves from this process; `agnhost` is upstream's program and outlives it; `coredns` is the
+   * cluster's DNS server, which reaches the API server only from the network of its node.
+   */
+  readonly server: 'own' | 'agnhost' | 'coredns';
 }
 
 export interface KubeletContext {
@@ -48,6 +52,8 @@ export interface KubeletContext {
   readonly network: NetworkVariant;
   readonly logFolder: string;
   readonly agnhost: string;
+  /** Where pods may run it. */
+  readonly coredns?: { readonly kubeconfig: string; program(): Promise<string> };
   /** The last address in use on each node, where another process has run pods before. */
   readonly lastHosts?: ReadonlyMap<number, number>;
 }
@@ -190,11 +196,29 @@ export class PodRunner implements AsyncDisposable {
       this.#servers.add(server);
       return server;
     }
+    if (spec.server === 'coredns') return await this.#serveNames(spec, place);
     const daemon = startDaemon({
       name: spec.name,
       namespacePath: path,
       argv: agnhostArguments(spec, this.#context.agnhost),
       logFile: join(this.#context.logFolder, `${spec.namespace}-${spec.name}.log`),
+    });
+    return { [Symbol.asyncDispose]: () => daemon.stop() };
+  }
+
+  async #serveNames(spec: PodSpec, { namespacePath: path }: Place): Promise<AsyncDisposable> {
+    const { coredns, logFolder } = this.#context;
+    if (coredns === undefined || !spec.hostNetwork) {
+      throw new LabError('LAB_USAGE', 'CoreDNS runs on the network of a node of a whole lab', {
+        next: 'give the pod hostNetwork',
+      });
+    }
+    const daemon = await startCoredns({
+      program: await coredns.program(),
+      namespacePath: path,
+      kubeconfig: coredns.kubeconfig,
+      name: `${spec.namespace}-${spec.name}`,
+      logFolder,
     });
     return { [Symbol.asyncDispose]: () => daemon.stop() };
   }

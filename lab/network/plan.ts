@@ -6,6 +6,7 @@
  *             172.31.1.N      fd00:31::1:N     its second uplink, in the network of that name
  *   client    172.30.2.N      fd00:30::2:N     connects through nodeN; 172.30.2.254 through no node
  *   machine   172.30.3.N      fd00:30::3:N     the same, and has routes to the pods
+ *   container 172.17.0.2      fd00:17::2       behind docker0 of the machine, where there is one
  *   services  10.96.0.0/12    fd00:96::/108    what the API server allocates from
  *   external  198.18.0.0/15   fd00:18::/64     external and load-balancer addresses
  */
@@ -29,8 +30,11 @@ export const CLUSTER_CIDR: AddressPair = { ipv4: '10.128.0.0/9', ipv6: 'fd00:128
 export const SERVICE_CIDR: AddressPair = { ipv4: '10.96.0.0/12', ipv6: 'fd00:96::/108' };
 export const EXTERNAL_CIDR: AddressPair = { ipv4: '198.18.0.0/15', ipv6: 'fd00:18::/64' };
 
+/** The host beside the cluster on which Fairlead may run without a Node object. */
+export const MACHINE = 'machine';
+
 /** Hosts on the LAN that are not nodes; each has one address for each node it may go through. */
-export type Outsider = 'client' | 'machine';
+export type Outsider = 'client' | typeof MACHINE;
 const OUTSIDER_BLOCK: Readonly<Record<Outsider, number>> = { client: 2, machine: 3 };
 const VIA_NOBODY = 254;
 

@@ -5,7 +5,7 @@ import { provideEarlierControlPlane } from './control-plane.ts';
 import { provideEarlier } from './earlier.ts';
 import type { GoBuildContext } from './go-build.ts';
 import { provideOracle } from './oracle.ts';
-import { provideRealParts, provideTestParts } from './real.ts';
+import { provideCoredns, provideRealParts, provideTestParts } from './real.ts';
 
 type Programs = Readonly<Record<string, string>>;
 
@@ -21,6 +21,9 @@ const GROUPS = {
     prefixed(await provideEarlierControlPlane(context)),
   'earlier-kube-proxy': async (context: GoBuildContext): Promise<Programs> =>
     prefixed({ 'kube-proxy': await provideEarlier('kube-proxy', context) }),
+  dns: async (context: GoBuildContext): Promise<Programs> => ({
+    coredns: await provideCoredns(context),
+  }),
   real: async (context: GoBuildContext): Promise<Programs> => await provideRealParts(context),
   e2e: async (context: GoBuildContext): Promise<Programs> => await provideTestParts(context),
 } as const;

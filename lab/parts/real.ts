@@ -25,7 +25,7 @@ export async function provideRealParts(context: GoBuildContext): Promise<RealPar
       kubernetes('kube-scheduler', 'k8s.io/kubernetes/cmd/kube-scheduler'),
       context,
     ),
-    coredns: await provideProgram(own('coredns'), context),
+    coredns: await provideCoredns(context),
     pause: await provideProgram(own('pause'), context),
     // A server of upstream's tests that sends a packet outside of its connection's window.
     'regression-issue-74839': await provideProgram(
@@ -33,6 +33,11 @@ export async function provideRealParts(context: GoBuildContext): Promise<RealPar
       context,
     ),
   };
+}
+
+/** The cluster's DNS server alone, which the plain lab can run too. */
+export async function provideCoredns(context: GoBuildContext): Promise<string> {
+  return await provideProgram(own('coredns'), context);
 }
 
 export async function provideTestParts(context: GoBuildContext): Promise<TestParts> {

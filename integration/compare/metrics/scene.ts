@@ -101,7 +101,9 @@ export class Scene implements AsyncDisposable {
 
   async #demo(): Promise<void> {
     const known = await this.lab.api.find(paths.service('default', 'web'));
-    if (known === undefined) await untilReachable(this.lab, await deployDemo(this.lab));
+    if (known !== undefined) return;
+    const service = await deployDemo(this.lab);
+    await untilReachable({ lab: this.lab, service, hosts: [NODE] });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { FAMILIES } from '../../../lab/network/plan.ts';
+import { BRIDGE } from '../../../lab/outside/hosts.ts';
 import { statusView } from '../../../src/commands/status/view.ts';
 import {
-  BRIDGE,
   CLAIMED_AS_EXTERNAL,
   CLAIMED_AS_LOAD_BALANCER,
   HEALTH_PORT,
