@@ -6,9 +6,9 @@ import { tokenCommand } from './outside/token.ts';
 
 /** `fairlead outside`: sets up, checks and removes Fairlead on a machine that is not a node. */
 export function outsideCommand(): Command {
-  const command = new Command('outside').description(
-    'set up, check and remove Fairlead on a machine that is not a node of the cluster',
-  );
+  const command = new Command('outside')
+    .description('set up, check and remove Fairlead on a machine that is not a node of the cluster')
+    .helpCommand(false);
   for (const part of parts()) command.addCommand(part);
   return command;
 }

@@ -17,6 +17,9 @@ async function run(t: TestContext, ...args: readonly string[]) {
 }
 
 const VERBS = commandTree().map((command) => command.name());
+const IN_GROUPS = commandTree().flatMap((group) =>
+  group.commands.map((command) => [group.name(), command.name()]),
+);
 
 describe('the help', () => {
   it('has every verb under a heading', async (t) => {
@@ -49,6 +52,7 @@ describe('the help', () => {
   it('fits 80 columns', async (t) => {
     const pages = [
       ...VERBS.map((verb) => [verb, '--help']),
+      ...IN_GROUPS.map((words) => [...words, '--help']),
       ...[['--help'], ['run', '--help-flags'], ['config', '--help-flags']],
     ];
     for (const page of pages) {
@@ -68,6 +72,11 @@ describe('a wrong command line', () => {
     'lacks a value': [['run', '--v'], "error: option '-v, --v <int32>' argument missing"],
     'has too much': [['status', 'x'], "error: too many arguments for 'status'"],
     'names no shell': [['completion'], 'error: no shell given; use one of bash, zsh, fish'],
+    'names no command of a group': [['outside', 'x'], "error: unknown command 'x'"],
+    'names no flag of a command in a group': [
+      ['outside', 'init', '--x'],
+      "error: unknown option '--x'",
+    ],
     'names no mode': [['cleanup', '--mode', 'x'], "error: option '--mode <mode>' argument 'x'"],
   };
   for (const [name, [args, first]] of Object.entries(cases)) {
@@ -75,14 +84,18 @@ describe('a wrong command line', () => {
       const { code, out, err } = await run(t, ...args);
       assert.deepEqual({ code, out }, { code: 2, out: '' });
       assert.ok(err.startsWith(first), err);
-      const hint =
-        name === 'names no command'
-          ? '`fairlead --help` lists the commands (USAGE)'
-          : `\`fairlead ${args[0]} --help\` lists its options (USAGE)`;
-      assert.ok(err.endsWith(hint), err);
+      assert.ok(err.endsWith(hintAfter(args)), err);
     });
   }
 });
+
+function hintAfter([verb = '', below = '']: readonly string[]): string {
+  if (!VERBS.includes(verb)) return '`fairlead --help` lists the commands (USAGE)';
+  if (verb !== 'outside') return `\`fairlead ${verb} --help\` lists its options (USAGE)`;
+  return below === 'x'
+    ? '`fairlead outside --help` lists its commands (USAGE)'
+    : `\`fairlead outside ${below} --help\` lists its options (USAGE)`;
+}
 
 it('prints the version in all spellings of the flag', async (t) => {
   for (const args of [['--version'], ['-V'], ['run', '--version']]) {

@@ -50,6 +50,10 @@ describe('the files for shells', () => {
     assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', ''), modes);
     assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', '=', 'ip'), ['iptables']);
     assert.deepEqual(await offered('fairlead', 'help', 'stat'), ['status']);
+    assert.deepEqual(await offered('fairlead', 'outside', 'o'), ['off']);
+    assert.deepEqual(await offered('fairlead', 'outside', 'init', '--app'), ['--apply']);
+    assert.deepEqual(await offered('fairlead', 'outside', 'init', '--mode', 'nf'), ['nftables']);
+    assert.deepEqual(await offered('fairlead', 'outside', 'dns', 'ap'), ['apply']);
     const config = join(folder, 'completions/fairlead.b');
     assert.deepEqual(await offered('fairlead', 'run', '--config', config), [`${config}ash`]);
   });
@@ -72,7 +76,12 @@ describe('the files for shells', () => {
 
   it('have a manual page for the program and for each verb', async (t) => {
     const names = await readdir(join(folder, 'man'));
-    for (const name of ['fairlead.8', 'fairlead-run.8', 'fairlead-cleanup.8']) {
+    for (const name of [
+      'fairlead.8',
+      'fairlead-run.8',
+      'fairlead-cleanup.8',
+      'fairlead-outside-init.8',
+    ]) {
       assert.ok(names.includes(name), name);
     }
     if (!(await isInstalled('groff'))) return t.skip('groff is not installed');
