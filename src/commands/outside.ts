@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { checkCommand } from './outside/check.ts';
 import { initCommand } from './outside/init.ts';
 import { tokenCommand } from './outside/token.ts';
 
@@ -12,5 +13,5 @@ export function outsideCommand(): Command {
 }
 
 function parts(): readonly Command[] {
-  return [initCommand(), tokenCommand()];
+  return [initCommand(), checkCommand(), tokenCommand()];
 }
