@@ -2,6 +2,7 @@ import type { Attachment, DataPlane } from '../dataplanes/contract.ts';
 import type { Agent } from './agent.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type Failure, failureOf } from './failure.ts';
+import type { RangeRoute, ServiceRoutes } from './service-routes.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
 /** The data of `fairlead status`: the snapshot, and what is read only on request. */
@@ -12,10 +13,21 @@ export interface StatusPage extends AgentSnapshot {
   readonly attachments?: readonly Attachment[];
   /** Why the attached programs could not be read. */
   readonly attachmentsFailure?: Failure;
+  /** Absent where Fairlead keeps no routes. */
+  readonly serviceRoutes?: readonly RangeRoute[];
 }
 
-export async function statusPage(agent: Agent, plane: DataPlane): Promise<StatusPage> {
-  const page = { ...agent.snapshot(), contents: contentsOf(agent.table) };
+export async function statusPage(of: {
+  readonly agent: Agent;
+  readonly plane: DataPlane;
+  readonly routes?: ServiceRoutes;
+}): Promise<StatusPage> {
+  const { agent, plane, routes } = of;
+  const page = {
+    ...agent.snapshot(),
+    contents: contentsOf(agent.table),
+    ...(routes ? { serviceRoutes: routes.report() } : {}),
+  };
   try {
     const attachments = await plane.attachments?.();
     return attachments === undefined ? page : { ...page, attachments };

@@ -37,6 +37,7 @@ import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance } from './run/one-instance.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
+import { removeUnwantedRoutes } from './run/service-routes.ts';
 import { sourceLog } from './run/source-log.ts';
 import { VERSION } from './run/version.ts';
 import { configuredSource, openSource, type SourceOptions } from './source.ts';
@@ -162,6 +163,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
           ? [removeKubeProxyTables({ openNetlink: () => openNetfilter('requests'), log })]
           : []),
         giveBackMemory(others, lifetime.signal),
+        removeUnwantedRoutes(settings, log),
       ]);
     },
     config,

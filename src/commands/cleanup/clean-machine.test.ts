@@ -20,6 +20,10 @@ function stage(t: TestContext) {
       const holdings = [{ what: 'rules', count: 3 }] as const;
       return { frontends: [{ protocol: 'TCP', port: 80 }], holdings };
     },
+    removeRoutes: async () => {
+      done.push('routes');
+      return ['10.96.0.0/12', 'fd00:96::/108'];
+    },
     removeFlows: async (frontends) => {
       done.push(`flows of ${frontends.length}`);
       return 7;
@@ -35,7 +39,7 @@ function stage(t: TestContext) {
 test('removes parts, conntrack entries and settings', async (t) => {
   const { machine, done } = stage(t);
   await cleanMachine({}, machine);
-  assert.deepEqual(done, [...PART_NAMES, 'flows of 3', 'settings']);
+  assert.deepEqual(done, [...PART_NAMES, 'routes', 'flows of 3', 'settings']);
 });
 
 test('reports what was removed', async (t) => {
@@ -43,6 +47,7 @@ test('reports what was removed', async (t) => {
   await cleanMachine({}, machine);
   assert.deepEqual(said, [
     ...PART_NAMES.map((part) => `${part}: removed 3 rules`),
+    'routes: removed 10.96.0.0/12, fd00:96::/108',
     'conntrack entries: deleted 7',
     'kernel settings: nothing to restore',
   ]);
@@ -52,11 +57,13 @@ test('reports when there was nothing to remove', async (t) => {
   const { machine, said } = stage(t);
   const removePart = async ({ name }: Part) =>
     name === 'iptables' ? undefined : { frontends: [], holdings: [] };
-  await cleanMachine({}, { ...machine, removePart, removeFlows: async () => 0 });
+  const nothing = { removeRoutes: async () => [], removeFlows: async () => 0 };
+  await cleanMachine({}, { ...machine, removePart, ...nothing });
   assert.deepEqual(said, [
     'ebpf hooks: nothing to remove',
     'nftables: nothing to remove',
     'iptables: nothing to remove: its programs are not installed on this machine',
+    'routes: nothing to remove',
     'conntrack entries: nothing to delete',
     'kernel settings: nothing to restore',
   ]);
@@ -69,6 +76,7 @@ test('reports what a dry run would remove', async (t) => {
   await cleanMachine({ dryRun: true }, { ...machine, restoreSettings });
   assert.deepEqual(said, [
     ...PART_NAMES.map((part) => `${part}: would remove 3 rules`),
+    'routes: would remove 10.96.0.0/12, fd00:96::/108',
     'conntrack entries: would delete 7',
     'net/x: would be restored: 1 -> 2',
   ]);
@@ -104,6 +112,6 @@ test('continues after a failure, and reports it', async (t) => {
     assert.deepEqual(error.cause.errors, [locked, unreadable]);
     return true;
   });
-  assert.deepEqual(done, ['ebpf hooks', 'iptables', 'settings']);
+  assert.deepEqual(done, ['ebpf hooks', 'iptables', 'routes', 'settings']);
   assert.ok(said.includes('warning: nftables: the lock is held; wait'));
 });

@@ -25,6 +25,8 @@ export interface RemovedPart {
 export interface CleanableMachine {
   /** Undefined: the part cannot exist on this machine. */
   removePart(part: Part): Promise<RemovedPart | undefined>;
+  /** The ranges to which Fairlead made a route. */
+  removeRoutes(): Promise<readonly string[]>;
   removeFlows(frontends: readonly KernelFrontend[]): Promise<number>;
   restoreSettings(): Promise<Restored>;
 }
@@ -57,8 +59,12 @@ export async function cleanMachine(
   }
   // The next proxy wants the same settings and has not saved them: do not restore them.
   if (keepFlows || mode !== undefined) {
-    say('conntrack entries, kernel settings: kept for the proxy that takes over');
+    say('routes, conntrack entries, kernel settings: kept for the proxy that takes over');
   } else {
+    await attempt('routes', async () => {
+      const ranges = await machine.removeRoutes();
+      say(`routes: ${routesText(ranges, dryRun)}`);
+    });
     await attempt('conntrack entries', async () => {
       const count = await machine.removeFlows(frontends);
       say(`conntrack entries: ${countText(count, { dryRun, word: 'delete' })}`);
@@ -74,6 +80,11 @@ function removedText(removed: RemovedPart | undefined, dryRun: true | undefined)
   if (removed.holdings.length === 0) return 'nothing to remove';
   const counts = removed.holdings.map(({ what, count }) => `${count} ${what}`).join(', ');
   return `${dryRun ? 'would remove' : 'removed'} ${counts}`;
+}
+
+function routesText(ranges: readonly string[], dryRun: true | undefined): string {
+  if (ranges.length === 0) return 'nothing to remove';
+  return `${dryRun ? 'would remove' : 'removed'} ${ranges.join(', ')}`;
 }
 
 function countText(

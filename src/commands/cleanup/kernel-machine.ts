@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatCidr } from '../../addresses/cidr.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { removeTranslated } from '../../flows/remove-translated.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { listOurRoutes, removeRoute } from '../../linux/route/our-routes.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
@@ -28,6 +30,11 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
   const conntrack = new KernelConntrack();
   return {
     removePart: (part) => takeAway(part.open({ ebpf }), dryRun),
+    removeRoutes: async () => {
+      const routes = await listOurRoutes();
+      if (!dryRun) for (const route of routes) await removeRoute(route);
+      return routes.map(({ to }) => formatCidr(to));
+    },
     removeFlows: async (frontends) =>
       await removeTranslated(dryRun ? untouched(conntrack) : conntrack, {
         frontends,

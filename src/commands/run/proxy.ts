@@ -26,6 +26,7 @@ import { knownAddresses } from './known-addresses.ts';
 import { localhostRelay } from './localhost-relay.ts';
 import { logObserver } from './log-observer.ts';
 import { serverTasks } from './servers.ts';
+import { serviceRoutes } from './service-routes.ts';
 import { KUBE_PROXY_VERSION, VERSION } from './version.ts';
 
 export interface ProxyParts {
@@ -78,6 +79,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     log,
     conntrack: flowsOf(mode, settings, log),
   });
+  const routes = serviceRoutes(settings, log);
   const agent = new Agent({
     plane,
     source,
@@ -93,6 +95,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       serviceHealth,
       ...(relay ? [relay] : []),
       flows.observer,
+      ...(routes ? [routes.observer(() => agent.facts)] : []),
       logObserver(log),
       pacedEvents(parts.events),
       addressEvents(parts.events, nodeName),
@@ -117,11 +120,13 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
         [
           (stop) => agent.run(stop),
           (stop) => flows.run(stop),
+          ...(routes ? [(stop: AbortSignal) => routes.run(stop)] : []),
           (stop) => parts.events.run(stop),
           ...serverTasks({
             ...parts,
             currentConfig: () => currentConfig,
             agent,
+            ...(routes ? { routes } : {}),
             metrics,
             budget,
             startedAtMs,

@@ -9,6 +9,7 @@ import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { RowPages } from '../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
+import type { ServiceRoutes } from '../../agent/service-routes.ts';
 import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -25,6 +26,7 @@ type Task = (signal: AbortSignal) => Promise<void>;
 export function serverTasks(of: {
   readonly agent: Agent;
   readonly plane: DataPlane;
+  readonly routes?: ServiceRoutes;
   readonly metrics: AgentMetrics;
   readonly budget: ConnectionBudget;
   /** The configuration in force: some fields change while the process runs. */
@@ -83,7 +85,7 @@ export function serverTasks(of: {
       runStatusSocket(
         {
           path: join(of.runFolder, STATUS_SOCKET),
-          snapshot: () => statusPage(agent, plane),
+          snapshot: () => statusPage(of),
           counters: () => plane.counters(),
           node: () => agentNode(of),
           rows: (request) => rowPages.page(request),

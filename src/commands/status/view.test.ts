@@ -51,6 +51,16 @@ describe('status of a healthy node', () => {
     assert.equal(first, 'node1: tc-ebpf, ready; attached: 2 socket hooks, 1 interface');
   });
 
+  it('shows routes that Fairlead added, and nothing of ranges that others cover', () => {
+    const serviceRoutes = [
+      { range: '10.96.0.0/12', state: 'added' },
+      { range: 'fd00:96::/108', state: 'covered', coveredBy: 'default via fd00::1 dev eth0' },
+    ] as const;
+    const [, , , line] = lines(page({ serviceRoutes }));
+    assert.equal(line, 'routes to Service ranges, dev lo: 10.96.0.0/12');
+    assert.equal(lines(page({ serviceRoutes: serviceRoutes.slice(1) })).length, 3);
+  });
+
   it('fits 80 columns with every detail', () => {
     const text = lines(page(), { isVerbose: true });
     assert.ok(text.includes('IN THE KERNEL  ATTACHED  WHICH'));

@@ -44,7 +44,8 @@ function troubleText({ what, next }: Trouble, width: number): string {
  * The zone and the Services and addresses that this machine serves by configuration; empty if it
  * serves everything.
  */
-function limits({ node, clientInterfaces, zone, scope }: StatusPage, width: number): string[] {
+function limits(page: StatusPage, width: number): string[] {
+  const { node, clientInterfaces, zone, scope, serviceRoutes } = page;
   const empty = scope?.empty ?? [];
   const texts = [
     zone === undefined ? '' : `zone: ${zone}`,
@@ -52,6 +53,15 @@ function limits({ node, clientInterfaces, zone, scope }: StatusPage, width: numb
     empty.length === 0 ? '' : `no Service found in ${empty.join(', ')}`,
     clientsText(clientInterfaces),
     unservedText(node),
+    routesText(serviceRoutes),
   ];
   return texts.filter((text) => text !== '').flatMap((text) => wrapped(text, width));
+}
+
+/** Empty where other routes lead to every Service range. */
+function routesText(routes: StatusPage['serviceRoutes'] = []): string {
+  const shown = routes.filter(({ state, problem }) => state !== 'covered' || problem !== undefined);
+  if (shown.length === 0) return '';
+  const texts = shown.map(({ range, problem }) => (problem ? `${range} (${problem})` : range));
+  return `routes to Service ranges, dev lo: ${texts.join(', ')}`;
 }

@@ -14,7 +14,9 @@ export const RTM_GETROUTE = 26;
 
 export const RTNLGRP_LINK = 1;
 export const RTNLGRP_IPV4_IFADDR = 5;
+export const RTNLGRP_IPV4_ROUTE = 7;
 export const RTNLGRP_IPV6_IFADDR = 9;
+export const RTNLGRP_IPV6_ROUTE = 11;
 
 export const AF_UNSPEC = 0;
 export const AF_INET = 2;

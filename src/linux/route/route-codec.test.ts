@@ -70,6 +70,7 @@ describe('a route', () => {
       type: 'unicast',
       metric: 7,
       source: undefined,
+      isConditional: false,
       hops,
     });
   });

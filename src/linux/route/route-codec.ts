@@ -57,6 +57,8 @@ export interface MachineRoute {
   readonly metric: number;
   /** The source address that the route sets. */
   readonly source: string | undefined;
+  /** Only for packets of some source addresses or with a type of service. */
+  readonly isConditional: boolean;
   /** None for types that lead nowhere. */
   readonly hops: readonly RouteHop[];
 }
@@ -89,6 +91,7 @@ export function readRouteEvent(message: NetlinkMessage): RouteEvent | undefined 
     type: TYPES[body.readUInt8(7)] ?? 'other',
     metric: numberOf(attributes.get(RTA_PRIORITY)) ?? 0,
     source: addressOf(attributes.get(RTA_PREFSRC)),
+    isConditional: body.readUInt8(2) !== 0 || body.readUInt8(3) !== 0,
     hops: hopsOf(attributes, body.readUInt32LE(8)),
   };
   return { route, removed: type === RTM_DELROUTE };

@@ -26,7 +26,7 @@ import {
   typeNumber,
 } from './route-codec.ts';
 
-const RT_TABLE_MAIN = 254;
+export const RT_TABLE_MAIN = 254;
 const RT_TABLE_UNSPEC = 0;
 const RT_SCOPE_UNIVERSE = 0;
 const RT_SCOPE_LINK = 253;

@@ -58,6 +58,7 @@ for (const { family, to, inside, gateway } of FAMILIES) {
             type: 'unicast',
             metric: 5000,
             source: undefined,
+            isConditional: false,
             hops: [{ linkIndex, gateway, alive: true }],
           },
         ],

@@ -45,7 +45,7 @@ export async function lookUpRoute(address: IpAddress): Promise<RouteFound> {
   if ('code' in path) return { found: false, code: path.code };
   const hop = path.route?.hops[0];
   // IPv6 answers with the route of type unreachable or blackhole instead of an error.
-  if (path.route === undefined || hop === undefined || leadsNowhere(path.route)) {
+  if (path.route === undefined || hop === undefined || !leadsSomewhere(path.route)) {
     return { found: false, code: 'ENETUNREACH' };
   }
   const match = await ask(netlink, lookupQuestion(address, { answer: 'match', sequence: 2 }));
@@ -109,6 +109,8 @@ async function ask(
   }
 }
 
-function leadsNowhere(route: Pick<MachineRoute, 'type'>): boolean {
-  return ['blackhole', 'unreachable', 'prohibit', 'throw'].includes(route.type);
+/** Not for blackhole and its kin, nor while every link of it is down. */
+export function leadsSomewhere({ type, hops }: Pick<MachineRoute, 'type' | 'hops'>): boolean {
+  const isDeadEnd = ['blackhole', 'unreachable', 'prohibit', 'throw', 'other'].includes(type);
+  return !isDeadEnd && hops.some(({ alive }) => alive);
 }

@@ -1,0 +1,208 @@
+import { type Cidr, contains, formatCidr } from '../../addresses/cidr.ts';
+import type { Clock } from '../../time/clock.ts';
+import { type Random, retryDelayMs } from '../../time/retry-delay.ts';
+import { sleep } from '../../time/sleep.ts';
+import { Wake } from '../../time/wake.ts';
+import { NetlinkError } from '../netlink/errors.ts';
+import type { NetlinkListener } from '../netlink/socket.ts';
+import { openNetlink } from '../netlink/socket.ts';
+import type { MachineLink } from './link-codec.ts';
+import { listLinks } from './list-links.ts';
+import { isOurs, isRangeRoute, rangeRoute, removeRoute } from './our-routes.ts';
+import {
+  NETLINK_ROUTE,
+  RTNLGRP_IPV4_IFADDR,
+  RTNLGRP_IPV4_ROUTE,
+  RTNLGRP_IPV6_IFADDR,
+  RTNLGRP_IPV6_ROUTE,
+  RTNLGRP_LINK,
+} from './protocol.ts';
+import { type MachineRoute, readRouteEvent } from './route-codec.ts';
+import { routeText } from './route-text.ts';
+import { addRoute, leadsSomewhere, listRoutes, lookUpRoute } from './routes.ts';
+
+/** The kernel reports no IPv4 route that goes with its link: the link is the event. */
+const GROUPS = [
+  RTNLGRP_LINK,
+  RTNLGRP_IPV4_IFADDR,
+  RTNLGRP_IPV4_ROUTE,
+  RTNLGRP_IPV6_IFADDR,
+  RTNLGRP_IPV6_ROUTE,
+];
+const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+/** A network manager that connects replaces routes several times within this time. */
+const SETTLE_MS = 50;
+const RECHECK_MS = 600_000;
+const MOST_RETRY_MS = 60_000;
+/** Tables that every packet of an own socket is looked up in, unless an administrator removed a rule. */
+const COMMON_TABLES = new Set([253, 254, 255]);
+
+/** A route as the decision sees it. */
+interface RouteFact {
+  readonly to: Cidr;
+  readonly isUsable: boolean;
+  readonly isOurs: boolean;
+  readonly text: string;
+}
+
+interface RangeDecision {
+  readonly range: Cidr;
+  readonly coveredBy: string | undefined;
+}
+
+/** A range and the route that leads there. */
+interface RangeRoute {
+  readonly range: string;
+  readonly state: 'added' | 'covered';
+  readonly coveredBy?: string;
+  readonly problem?: string;
+}
+
+export interface KeepHooks {
+  /** Undefined: not known yet, nothing is changed. */
+  decide(routes: readonly RouteFact[]): readonly RangeDecision[] | undefined;
+  onKept(routes: readonly RangeRoute[], changes: Changes): void;
+  /** Called for each failed attempt; the next one follows after a delay. */
+  onFailed(error: NetlinkError): void;
+}
+
+interface Changes {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Keeps a route for each range that `decide` finds uncovered; leaves them at the end. */
+export class KernelRouteKeeper {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #wake = new Wake();
+  /** Undefined: not decided yet. */
+  #ranges: readonly Cidr[] | undefined;
+
+  constructor(of: { readonly clock: Clock; readonly random?: Random }) {
+    this.#clock = of.clock;
+    this.#random = of.random ?? Math.random;
+  }
+
+  recheck(): void {
+    this.#wake.call();
+  }
+
+  async run(hooks: KeepHooks, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const receiveBufferBytes = RECEIVE_BUFFER_BYTES;
+    using events = openNetlink({ protocol: NETLINK_ROUTE, groups: GROUPS, receiveBufferBytes });
+    const failure = new AbortController();
+    const ended = AbortSignal.any([signal, failure.signal]);
+    const passOn = (error: unknown): never => {
+      failure.abort();
+      throw error;
+    };
+    // Both must have ended before the socket is closed.
+    const results = await Promise.allSettled([
+      events.listen(this.#listener(), ended).catch(passOn),
+      this.#keep(hooks, ended).catch(passOn),
+    ]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  #listener(): NetlinkListener {
+    return {
+      onMessage: (message) => {
+        const event = readRouteEvent(message);
+        // Addresses decide about the source of a connection, links about routes.
+        if (event === undefined || this.#concerns(event.route)) this.#wake.call();
+      },
+      onOverrun: () => this.#wake.call(),
+    };
+  }
+
+  /** A router with a million routes reports changes all the time. */
+  #concerns(route: MachineRoute): boolean {
+    if (isOurs(route)) return true;
+    return this.#ranges?.some((range) => contains(route.to, range.base)) ?? true;
+  }
+
+  async #keep(hooks: KeepHooks, signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        await this.#keepOnce(hooks);
+        failures = 0;
+      } catch (error) {
+        if (!(error instanceof NetlinkError)) throw error;
+        failures += 1;
+        hooks.onFailed(error);
+      }
+      const retry = { mostMs: MOST_RETRY_MS, random: this.#random };
+      const ms = failures === 0 ? RECHECK_MS : retryDelayMs(failures, retry);
+      await this.#wake.wait(signal, { ms, clock: this.#clock });
+      await sleep(SETTLE_MS, signal);
+    }
+  }
+
+  async #keepOnce(hooks: KeepHooks): Promise<void> {
+    const links = await listLinks();
+    const lo = links.find(({ loopback }) => loopback)?.index ?? 1;
+    const routes = await listRoutes();
+    const decisions = hooks.decide(routes.map((route) => factOf(route, links)));
+    if (decisions === undefined) return;
+    this.#ranges = decisions.map(({ range }) => range);
+    const wanted = decisions.filter(({ coveredBy }) => coveredBy === undefined);
+    const changes = await this.#write(routes, { wanted: wanted.map(({ range }) => range), lo });
+    const kept: RangeRoute[] = [];
+    for (const decision of decisions) kept.push(await reportOf(decision));
+    hooks.onKept(kept, changes);
+  }
+
+  /** Nothing is written when ours are as they should be, as after a restart. */
+  async #write(
+    routes: readonly MachineRoute[],
+    of: { readonly wanted: readonly Cidr[]; readonly lo: number },
+  ): Promise<Changes> {
+    const ours = routes.filter(isOurs);
+    const texts = new Set(of.wanted.map(formatCidr));
+    const isKept = (route: MachineRoute): boolean =>
+      isRangeRoute(route, of.lo) && texts.has(formatCidr(route.to));
+    const kept = new Set(ours.filter(isKept).map(({ to }) => formatCidr(to)));
+    const added: string[] = [];
+    const removed: string[] = [];
+    for (const route of ours.filter((each) => !isKept(each))) {
+      if (await removeRoute(route)) removed.push(formatCidr(route.to));
+    }
+    for (const range of of.wanted) {
+      const text = formatCidr(range);
+      if (!kept.has(text) && (await addRoute(rangeRoute(range, of.lo)))) added.push(text);
+    }
+    return { added, removed };
+  }
+}
+
+function factOf(route: MachineRoute, links: readonly MachineLink[]): RouteFact {
+  const isReached = COMMON_TABLES.has(route.table) && !route.isConditional;
+  return {
+    to: route.to,
+    isUsable: isReached && leadsSomewhere(route),
+    isOurs: isOurs(route),
+    text: routeText(route, links),
+  };
+}
+
+async function reportOf({ range, coveredBy }: RangeDecision): Promise<RangeRoute> {
+  const text = formatCidr(range);
+  if (coveredBy !== undefined) return { range: text, state: 'covered', coveredBy };
+  const problem = problemOf(await lookUpRoute(range.base));
+  return { range: text, state: 'added', ...(problem ? { problem } : {}) };
+}
+
+/** What a connection to the range meets although there is a route. */
+function problemOf(found: Awaited<ReturnType<typeof lookUpRoute>>): string | undefined {
+  if (!found.found) return `the kernel has no route to it (${found.code})`;
+  if (found.source === undefined || isLoopbackText(found.source)) {
+    return 'the machine has no address that pods could answer, only loopback';
+  }
+  return undefined;
+}
+
+function isLoopbackText(address: string): boolean {
+  return address === '::1' || address.startsWith('127.');
+}
