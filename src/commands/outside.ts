@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { dnsCommand } from './outside/dns.ts';
 import { initCommand } from './outside/init.ts';
 import { offCommand } from './outside/off.ts';
 import { tokenCommand } from './outside/token.ts';
@@ -13,5 +14,5 @@ export function outsideCommand(): Command {
 }
 
 function parts(): readonly Command[] {
-  return [initCommand(), offCommand(), tokenCommand()];
+  return [initCommand(), dnsCommand(), offCommand(), tokenCommand()];
 }
