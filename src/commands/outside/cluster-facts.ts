@@ -30,14 +30,14 @@ const SERVICE_CIDRS = [
 export async function readClusterFacts(client: RestClient): Promise<ClusterFacts> {
   const nodes = (await client.list('/api/v1/nodes')) ?? [];
   return {
-    serviceRanges: await readServiceRanges(client),
+    serviceRanges: await serviceRanges(client),
     podRanges: coveringRanges(nodes.flatMap((node) => texts(recordAt(node, 'spec'), 'podCIDRs'))),
     nodeCount: nodes.length,
-    dns: await readDnsService(client),
+    dns: await dnsService(client),
   };
 }
 
-export async function readServiceRanges(client: RestClient): Promise<readonly string[]> {
+export async function serviceRanges(client: RestClient): Promise<readonly string[]> {
   for (const path of SERVICE_CIDRS) {
     const found = await client.list(path);
     if (found === undefined) continue;
@@ -46,7 +46,7 @@ export async function readServiceRanges(client: RestClient): Promise<readonly st
   return [];
 }
 
-export async function readDnsService(client: RestClient): Promise<DnsFacts | undefined> {
+export async function dnsService(client: RestClient): Promise<DnsFacts | undefined> {
   const path = `/api/v1/namespaces/${DNS_NAMESPACE}/services`;
   const found = (await client.list(path, { labelSelector: DNS_LABEL })) ?? [];
   const services = found.filter(isRecord).map((service) => ({

@@ -47,6 +47,8 @@ export interface RouteSpec {
   readonly table?: number;
   readonly gateway?: string;
   readonly source?: string;
+  /** The scope of a route by a gateway, although there is none. */
+  readonly isUniversal?: true;
 }
 
 export function routesQuestion(family: 'IPv4' | 'IPv6', sequence: number): DumpQuestion {
@@ -117,7 +119,7 @@ export function routeRequest(
 
 /** What `ip route add` chooses: a destination on the link itself has the scope of the link. */
 function scopeFor(route: RouteSpec): number {
-  if (route.gateway !== undefined) return RT_SCOPE_UNIVERSE;
+  if (route.gateway !== undefined || route.isUniversal) return RT_SCOPE_UNIVERSE;
   return (route.type ?? 'unicast') === 'unicast' ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
 }
 

@@ -7,7 +7,7 @@ import { partsOf, resourceOf } from '../../../cluster/scope.ts';
 import { readServerVersion } from '../../../cluster/server-version.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { configuredAccess } from '../../source.ts';
-import { readDnsService, readServiceRanges } from '../cluster-facts.ts';
+import { serviceRanges as declaredRanges, dnsService } from '../cluster-facts.ts';
 import { type ListedEndpoint, type ListedService, readEndpoints, readService } from './listed.ts';
 
 /** A check reads a sample: at most this many objects of each list. */
@@ -70,12 +70,12 @@ export async function readCluster(settings: Settings, signal: AbortSignal): Prom
 
 async function serviceRanges(settings: Settings, client: RestClient): Promise<readonly string[]> {
   if (settings.serviceRanges.length > 0) return settings.serviceRanges;
-  return (await ifAllowed(() => readServiceRanges(client))) ?? [];
+  return (await ifAllowed(() => declaredRanges(client))) ?? [];
 }
 
 async function dnsAddresses(settings: Settings, client: RestClient): Promise<readonly string[]> {
   if (settings.clusterDns.length > 0) return settings.clusterDns;
-  return (await ifAllowed(() => readDnsService(client)))?.addresses ?? [];
+  return (await ifAllowed(() => dnsService(client)))?.addresses ?? [];
 }
 
 /** Undefined: the account lacks the right. */
