@@ -106,7 +106,8 @@ describe('fairlead outside init, token and off', { timeout: LONG_MS }, () => {
     await scene.stopAgent();
     const { exitCode, stdout, stderr } = await scene.outside('off', '--cluster');
     assert.equal(exitCode, 0, stderr);
-    assert.match(stdout, /^Fairlead is removed from this machine: .*5 objects deleted/);
+    assert.match(stdout, /^Fairlead is removed from this machine\n/);
+    assert.match(stdout, /^5 objects deleted from /m);
     assert.deepEqual(await scene.state(), clean);
     assert.deepEqual(await scene.objects(), []);
     assert.match((await scene.outside('off')).stdout, /^Nothing to do: /);

@@ -115,7 +115,7 @@ describe('the answer of off', () => {
     const page = offPage({ done: ['4 files removed'], kept: ['/etc/x'], isHere: true });
     assert.equal(
       page,
-      'Fairlead is removed from this machine: 4 files removed\n\nkept, because they were changed since (--force removes them):\n/etc/x',
+      'Fairlead is removed from this machine\n\n4 files removed\n\nkept, because they were changed since:\n/etc/x',
     );
   });
 
