@@ -151,6 +151,25 @@ describe('names of the cluster by systemd-resolved', { timeout: LONG_MS }, () =>
     );
   });
 
+  // The hooks translate before the route is looked up, with the interface that the resolver has chosen.
+  for (const mode of ['socket-ebpf', 'tc-ebpf']) {
+    it(`work in mode ${mode}`, async () => {
+      await asker.shell('fairlead outside off --cluster 2>&1');
+      await asker.shell(`fairlead outside init --apply --mode ${mode} 2>&1`);
+      assert.match(await asker.shell('fairlead status'), /attached: 8 socket hooks/);
+      assert.match(
+        await asker.shell('fairlead outside dns apply'),
+        /^names of cluster\.local work/,
+      );
+      const url = `http://${WEB_NAME}/hostname`;
+      for (const family of ['-4', '-6']) {
+        // In a cgroup of the machine: the hooks are attached to its root.
+        const curl = `systemd-run --quiet --pipe --wait curl -sS -m 5 ${family} ${url}`;
+        assert.equal(await asker.shell(curl), WEB_POD);
+      }
+    });
+  }
+
   async function writeDropIn(text: string): Promise<void> {
     const path = outsider.machine.path(DROP_IN);
     await mkdir(dirname(path), { recursive: true });
