@@ -28,6 +28,8 @@ export interface CoreDns {
   askedNames(): Promise<readonly string[]>;
 }
 
+/** It serves the same names below this one too: systemd-resolved treats names below `local` apart. */
+export const SECOND_DOMAIN = 'cluster.example';
 const NAMESPACE = 'kube-system';
 const LABELS = { 'k8s-app': 'kube-dns' };
 const READY_PORT = 8181;
@@ -86,7 +88,7 @@ function corefileText(lab: Lab, other: CoreDnsOptions['other']): string {
   errors
   log
   ready
-  kubernetes ${DNS_DOMAIN} in-addr.arpa ip6.arpa {
+  kubernetes ${DNS_DOMAIN} ${SECOND_DOMAIN} in-addr.arpa ip6.arpa {
     kubeconfig ${lab.credentials.adminKubeconfig}
     pods insecure
     ttl 5

@@ -32,6 +32,8 @@ export function bootScript(of: BootScript): string {
     'mount -o remount,bind,ro proc/sys',
     'mount -t sysfs -o ro sysfs sys',
     'mount -t cgroup2 cgroup2 sys/fs/cgroup',
+    // systemd does so at boot, but not if it is told to be in a container.
+    'mount -t bpf -o mode=700 bpf sys/fs/bpf',
     'mount -t tmpfs -o mode=755,size=1m tmpfs dev',
     ...DEVICES.map((name) => `touch dev/${name}; mount --bind /dev/${name} dev/${name}`),
     'mkdir dev/pts dev/shm',

@@ -1,5 +1,6 @@
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { run } from '../host/run.ts';
 import { bundleFairlead } from '../real/proxies/fairlead.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
@@ -8,13 +9,12 @@ export const NODE_PROGRAM = '/usr/local/bin/node';
 const PACKAGE = 'usr/local/lib/node_modules/fairlead';
 const PROGRAM = 'fairlead.mjs';
 
-/**
- * Fairlead of this checkout where `npm install --global` of its package puts it, without the
- * programs for the kernel: modes with eBPF are not for this machine.
- */
+/** Fairlead of this checkout where `npm install --global` of its package puts it. */
 export async function installFairlead(root: string, signal?: AbortSignal): Promise<void> {
   const folder = join(root, PACKAGE);
   await bundleFairlead(join(folder, PROGRAM), signal);
+  const compiler = join(CHECKOUT, 'tools/bpf.ts');
+  await run([process.execPath, compiler, '--into', join(folder, 'bpf')], { signal });
   for (const name of ['koffi', `@koromix/koffi-linux-${process.arch}`]) {
     const target = join(folder, 'node_modules', name);
     await mkdir(dirname(target), { recursive: true });

@@ -14,6 +14,7 @@ export type AgentSettings = Pick<
   | 'zone'
   | 'scope'
   | 'serviceRanges'
+  | 'clusterDns'
   | 'masquerade'
   | 'syncPeriodMs'
   | 'features'

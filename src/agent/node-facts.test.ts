@@ -209,3 +209,11 @@ test('tells planes that a scope does not have every Service', () => {
   const scope = { namespaces: ['shop'], services: [] };
   assert.equal(nodeFacts(input({ scope })).knowsEveryService, false);
 });
+
+test('leaves the DNS of the cluster to packets on a machine without a Node object', () => {
+  const clusterDns = ['10.96.0.10', 'FD00:96::000a'];
+  const view = nodeView(input({ nodeObject: 'none', clusterDns }));
+  assert.deepEqual(view.leftToPackets, ['10.96.0.10', 'fd00:96::a']);
+  assert.equal(nodeView(input({ clusterDns })).leftToPackets, undefined);
+  assert.equal(nodeView(input({ nodeObject: 'none' })).leftToPackets, undefined);
+});

@@ -51,7 +51,15 @@ export function nodeView(input: NodeInput): NodeView {
     ...unserved(settings),
     addressRules: settings.addressRules,
     serviceRanges: serviceRanges(input),
+    ...leftToPackets(settings),
   };
+}
+
+/** `fairlead outside dns` has the resolver send its queries by an interface of our own. */
+function leftToPackets(settings: AgentSettings): Pick<NodeView, 'leftToPackets'> {
+  const { nodeObject, clusterDns } = settings;
+  if (nodeObject !== 'none' || clusterDns.length === 0) return {};
+  return { leftToPackets: clusterDns.map((address) => canonicalIp(address) ?? address) };
 }
 
 function serviceRanges({ settings, serviceRanges: ofObjects }: NodeInput): string[] {

@@ -59,6 +59,15 @@ it('applies an object as field manager fairlead', async (t) => {
   assert.equal(request?.headers[':path'], `${ROLE}?fieldManager=fairlead&force=true`);
 });
 
+it('asks whether an object could be applied', async (t) => {
+  const { client, server } = await stage(t, (exchange) => exchange.refuse(403));
+  await assert.rejects(client.tryApply(ROLE, { kind: 'Role' }), { status: 403 });
+  assert.equal(
+    server.requests[0]?.headers[':path'],
+    `${ROLE}?fieldManager=fairlead&force=true&dryRun=All`,
+  );
+});
+
 it('deletes an object, also one that is gone already', async (t) => {
   const { client, server } = await stage(t, (exchange, index) =>
     index === 0 ? exchange.answer(200, { kind: 'Status' }) : exchange.refuse(404),

@@ -56,7 +56,20 @@ export class RestClient {
 
   /** Server-side apply: creates the object, or sets the fields that are given. */
   async apply(path: string, object: object): Promise<JsonRecord> {
-    const parameters = new URLSearchParams({ fieldManager: FIELD_MANAGER, force: 'true' });
+    return await this.#apply(path, object, {});
+  }
+
+  /** Throws what `apply` would throw, and changes nothing. */
+  async tryApply(path: string, object: object): Promise<void> {
+    await this.#apply(path, object, { dryRun: 'All' });
+  }
+
+  async #apply(
+    path: string,
+    object: object,
+    more: Readonly<Record<string, string>>,
+  ): Promise<JsonRecord> {
+    const parameters = new URLSearchParams({ fieldManager: FIELD_MANAGER, force: 'true', ...more });
     return await this.#mustAsk(
       {
         method: 'PATCH',

@@ -131,4 +131,9 @@ export interface NodeView {
   readonly serviceRanges: readonly string[];
   /** Kinds of addresses that are not served here; undefined: none. */
   readonly unserved?: readonly FrontendKind[];
+  /**
+   * Cluster IPs, canonical, whose Services are left to packets; undefined: none. A resolver that binds
+   * its queries to an interface needs them: the interface would not lead to an endpoint.
+   */
+  readonly leftToPackets?: readonly string[];
 }

@@ -54,6 +54,17 @@ describe('ForwardingTable', () => {
     );
   });
 
+  it('leaves Services with a named cluster IP to packets', () => {
+    const of = table();
+    of.putService(service({ name: 'dns', clusterIPs: ['10.96.0.10'] }));
+    of.putService(service({ name: 'web', clusterIPs: ['10.96.0.1'] }));
+    const left = () =>
+      of.serviceNames().filter((name) => of.ofService(name).some((row) => row.onlyPackets));
+    assert.deepEqual(left(), []);
+    of.setView(view({ leftToPackets: ['10.96.0.10'] }));
+    assert.deepEqual(left(), ['ns/dns']);
+  });
+
   it('follows the label of a namespace for Services that have none of their own', () => {
     const of = table();
     of.putNamespace({ name: 'early', ebpf: 'off' });

@@ -276,8 +276,14 @@ export class ForwardingTable {
 
   #compile(entry: Entry, family: Family): readonly Forwarding[] {
     const rows = this.#compileServed(entry, family);
-    if (!entry.service || !this.#choices.isLeftToPackets(entry.service)) return rows;
+    if (!entry.service || !this.#isLeftToPackets(entry.service)) return rows;
     return rows.map((row) => ({ ...row, onlyPackets: true }));
+  }
+
+  #isLeftToPackets(service: ServiceObject): boolean {
+    const { leftToPackets = [] } = this.#view;
+    const isNamed = leftToPackets.some((address) => service.clusterIPs.includes(address));
+    return isNamed || this.#choices.isLeftToPackets(service);
   }
 
   #compileServed(entry: Entry, family: Family): readonly Forwarding[] {

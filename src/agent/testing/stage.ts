@@ -25,6 +25,7 @@ export const SETTINGS: AgentSettings = {
   clients: 'everybody',
   servedAddresses: { externalIPs: true, loadBalancerIPs: true },
   serviceRanges: [],
+  clusterDns: [],
   masquerade: { all: false, markBit: 14 },
   syncPeriodMs: 30_000,
   features: {

@@ -27,6 +27,16 @@ export interface ApplyOptions {
   readonly server: string;
 }
 
+/** Throws what `applyObjects` would throw for a user who may not do it, and changes nothing. */
+export async function assertApplicable(
+  manifests: readonly Manifest[],
+  client: RestClient,
+): Promise<void> {
+  for (const manifest of manifests) {
+    await client.tryApply(pathOrThrow(identityOf(manifest)), manifest);
+  }
+}
+
 /** Creates or updates the objects, and deletes those of an earlier call that are not wanted now. */
 export async function applyObjects(
   manifests: readonly Manifest[],

@@ -59,14 +59,14 @@ export function addInitOptions(command: Command): Command {
       checked(
         '--namespaces <names>',
         'serve only Services of these: a,b',
-        list(isDnsLabel),
+        list(isDnsLabel, 'the name of a namespace'),
       ).default([], 'all'),
     )
     .addOption(
       checked(
         '--services <names>',
         'serve only (or also) these: ns/name,ns/name',
-        list(isService),
+        list(isService, 'namespace/name'),
       ).default([], 'all'),
     )
     .addOption(checked('--selector <labels>', 'serve only Services with these labels', selector))
@@ -77,10 +77,11 @@ export function addInitOptions(command: Command): Command {
         .default(DEFAULT_MODE),
     )
     .addOption(
-      checked('--pod-cidr <ranges>', 'addresses of pods', list(isRange)).default(
-        [],
-        'those of the Nodes',
-      ),
+      checked(
+        '--pod-cidr <ranges>',
+        'addresses of pods',
+        list(isRange, 'a range such as 10.244.0.0/16'),
+      ).default([], 'those of the Nodes'),
     )
     .addOption(
       checked('--cluster-domain <domain>', "the cluster's DNS domain", domain).default(
@@ -124,7 +125,10 @@ function label(text: string): string {
   throw new InvalidArgumentError('Use the name of a namespace.');
 }
 
-function list(isGood: (text: string) => boolean): (text: string) => readonly string[] {
+function list(
+  isGood: (text: string) => boolean,
+  what: string,
+): (text: string) => readonly string[] {
   return (text) => {
     const items = text
       .split(',')
@@ -132,7 +136,7 @@ function list(isGood: (text: string) => boolean): (text: string) => readonly str
       .filter((item) => item !== '');
     const bad = items.find((item) => !isGood(item));
     if (bad === undefined && items.length > 0) return [...new Set(items)];
-    throw new InvalidArgumentError(`'${bad ?? text}' is not allowed in this list.`);
+    throw new InvalidArgumentError(`'${bad ?? text}' is not ${what}.`);
   };
 }
 

@@ -2,7 +2,7 @@ import { recordAt } from '../../cluster/json.ts';
 import type { RestClient } from '../../cluster/rest.ts';
 import { systemClock } from '../../time/clock.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
-import { applyObjects, type DoneObject, objectText } from './apply-objects.ts';
+import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
 import { dateText } from './dates.ts';
 import { SECRET_FILE_MODE, textOf } from './files.ts';
 import type { InitOptions } from './init-options.ts';
@@ -31,6 +31,7 @@ export async function install(installation: Installation): Promise<void> {
   const { root } = options;
   const token = { path: TOKEN_FILE, text: '', mode: SECRET_FILE_MODE };
   if (!options.force) await assertOwnFiles(root, [...plan.files, token]);
+  await assertApplicable(plan.manifests, client);
   await makeFolders(
     root,
     [...plan.files, token].map(({ path }) => path),
@@ -52,7 +53,7 @@ export async function install(installation: Installation): Promise<void> {
       ? `Fairlead is set up for ${options.name}, and not started: ${countsText(done)}`
       : await start(manager, { options, done });
   printPage(`${headline}\n\n${doneTable(objects, files)}\n\n${endText(given, options)}`);
-  printPage(nextText(options, manager));
+  printPage(`next: ${nextText(installation, manager)}`);
 }
 
 /** The token of the file, if it is of this account, young, and the API server accepts it. */
@@ -122,12 +123,15 @@ function endText(token: string, { renewal }: InitOptions): string {
   return `${end}, and is not renewed: run this command again before`;
 }
 
-function nextText({ root }: InitOptions, manager: ServiceManager | undefined): string {
-  if (manager !== undefined) return 'next: fairlead outside dns apply';
+function nextText(
+  { options: { root }, plan: { hasNames } }: Installation,
+  manager: ServiceManager | undefined,
+): string {
+  if (manager !== undefined) return hasNames ? 'fairlead outside dns apply' : 'fairlead status';
   if (root !== THIS_MACHINE) {
-    return `next: copy ${root} to / of the machine, and there: systemctl enable --now ${UNIT_NAME}`;
+    return `copy ${root} to / of the machine, and there: systemctl enable --now fairlead`;
   }
-  return `systemd does not run here; next: fairlead run --config ${CONFIG_FILE}`;
+  return `fairlead run --config ${CONFIG_FILE} (systemd does not run here)`;
 }
 
 function progress(text: string): void {

@@ -6,16 +6,11 @@ export interface OffResult {
   readonly isHere: boolean;
 }
 
-/** The first line says it all; files that were kept below. */
+/** The first line says it all; each step and files that were kept below. */
 export function offPage({ done, kept, isHere }: OffResult): string {
-  const what = isHere
-    ? 'Fairlead is removed from this machine'
-    : 'Fairlead is removed from the folder';
-  const head = done.length === 0 ? what : `${what}: ${done.join(', ')}`;
-  if (kept.length === 0) return head;
-  return [head, '', 'kept, because they were changed since (--force removes them):', ...kept].join(
-    '\n',
-  );
+  const head = `Fairlead is removed from ${isHere ? 'this machine' : 'the folder'}`;
+  const told = kept.length === 0 ? [] : ['', 'kept, because they were changed since:', ...kept];
+  return [head, ...(done.length === 0 ? [] : ['', ...done]), ...told].join('\n');
 }
 
 /** kubectl commands that delete the objects: one for each namespace. */

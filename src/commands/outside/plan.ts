@@ -18,6 +18,8 @@ export interface Plan {
   readonly server: string;
   readonly scope: ScopeSettings | undefined;
   readonly podRanges: readonly string[];
+  /** Whether the cluster has a DNS Service. */
+  readonly hasNames: boolean;
   readonly manifests: readonly Manifest[];
   readonly files: readonly PlannedFile[];
 }
@@ -66,6 +68,7 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
     server,
     scope,
     podRanges,
+    hasNames: facts.dns !== undefined,
     manifests: rightsFor({
       ...account,
       scope,

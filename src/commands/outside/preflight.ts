@@ -57,10 +57,13 @@ export function isLoopbackServer(server: string): boolean {
 }
 
 export function loopbackError(server: string): CommandError {
-  return new CommandError(`the API server is at ${server}, which is another machine for each`, {
-    code: 'SERVER_LOOPBACK',
-    next: 'pass --server with the address at which the machine reaches it; nothing was changed',
-  });
+  return new CommandError(
+    `the API server is at ${server}: on another machine, that is the machine itself`,
+    {
+      code: 'SERVER_LOOPBACK',
+      next: 'pass --server with the address at which the machine reaches it; nothing was changed',
+    },
+  );
 }
 
 /** What works, but not as its user may expect. */

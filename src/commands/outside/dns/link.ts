@@ -4,7 +4,6 @@ import { createLink, deleteLink, findLink } from '../../../linux/route/change-li
 import { addRoute } from '../../../linux/route/routes.ts';
 import { CommandError } from '../../command-error.ts';
 import { DNS_LINK, type DnsPlan } from './plan.ts';
-import { revertLink } from './resolvectl.ts';
 
 /** systemd-resolved uses a link only if it has an address. Nobody else has this one. */
 const ADDRESS = '169.254.118.1';
@@ -26,13 +25,10 @@ export async function hasLink(): Promise<boolean> {
   return await attempt(async () => (await findLink(DNS_LINK)) !== undefined);
 }
 
-/** False: there was no link. */
+/** systemd-resolved forgets it by itself. False: there was no link. */
 export async function removeLink(): Promise<boolean> {
-  return await attempt(async () => {
-    if ((await findLink(DNS_LINK)) === undefined) return false;
-    await revertLink();
-    return await deleteLink(DNS_LINK);
-  });
+  // Without telling systemd-resolved: while that restarts, it waits for the unit to be stopped.
+  return await attempt(() => deleteLink(DNS_LINK));
 }
 
 /**

@@ -23,11 +23,6 @@ export async function configureLink({ servers, domain }: DnsPlan): Promise<void>
   }
 }
 
-/** Forgets what was configured; the link may be deleted then. */
-export async function revertLink(): Promise<void> {
-  await resolvectl(['revert', DNS_LINK]);
-}
-
 /** The servers of each scope, as `resolvectl dns` prints them. */
 export async function listScopes(): Promise<readonly Scope[]> {
   return parseScopes(await resolvectl(['dns']));

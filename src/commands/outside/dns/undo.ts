@@ -1,8 +1,8 @@
-import { rm, rmdir } from 'node:fs/promises';
-import { systemCode } from '../../../cluster/errors.ts';
+import { rm } from 'node:fs/promises';
 import { CommandError } from '../../command-error.ts';
 import { below, THIS_MACHINE } from '../paths.ts';
-import { dropFromRecord, dropRecord, fileState, readRecord } from '../record.ts';
+import { dropFromRecord, fileState, readRecord } from '../record.ts';
+import { removeFolders, removeRecord } from '../remove-files.ts';
 import { serviceManagerOf } from '../service-manager.ts';
 import { removeLink } from './link.ts';
 import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME } from './plan.ts';
@@ -49,14 +49,6 @@ async function assertUnchanged(
 async function dropEmptyRecord(root: string): Promise<void> {
   const { files, units, links, objects, folders } = await readRecord(root);
   if (files.length + units.length + links.length + objects.length > 0) return;
-  await dropRecord(root);
-  for (const folder of folders.toReversed()) await removeIfEmpty(below(root, folder));
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY'].includes(systemCode(error) ?? '')) throw error;
-  }
+  await removeRecord(root);
+  await removeFolders(root, folders);
 }
