@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { checkCommand } from './outside/check.ts';
 import { dnsCommand } from './outside/dns.ts';
 import { initCommand } from './outside/init.ts';
 import { offCommand } from './outside/off.ts';
@@ -14,5 +15,5 @@ export function outsideCommand(): Command {
 }
 
 function parts(): readonly Command[] {
-  return [initCommand(), dnsCommand(), offCommand(), tokenCommand()];
+  return [initCommand(), checkCommand(), dnsCommand(), offCommand(), tokenCommand()];
 }

@@ -37,7 +37,7 @@ export async function readClusterFacts(client: RestClient): Promise<ClusterFacts
   };
 }
 
-async function serviceRanges(client: RestClient): Promise<readonly string[]> {
+export async function serviceRanges(client: RestClient): Promise<readonly string[]> {
   for (const path of SERVICE_CIDRS) {
     const found = await client.list(path);
     if (found === undefined) continue;
