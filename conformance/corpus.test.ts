@@ -7,6 +7,7 @@ import { allowancesMarkdown, latenessOfProxies, settlingOfScenarios } from './al
 import { CORPUS } from './corpus.ts';
 import { sabotagesFor } from './sabotage/catalogue.ts';
 import { BLIND_TO_LATENESS } from './sabotage/lateness.ts';
+import type { Sabotage } from './sabotage/sabotage.ts';
 
 describe('the corpus', () => {
   it('has at least 70 scenarios, each with a name of its own', () => {
@@ -101,9 +102,8 @@ describe('the sabotages', () => {
     const sabotages = ['upstream-nftables', 'fairlead-nftables'].flatMap(sabotagesFor);
     assert.ok(sabotagesFor('upstream-nftables').length >= 12, `${sabotages.length} sabotages`);
     for (const sabotage of sabotages) {
-      const noticer = 'act' in sabotage ? sabotage : sabotage.noticedBy;
-      if (typeof noticer === 'string') continue;
-      assert.ok(names.has(noticer.scenario), `${sabotage.name}: ${noticer.scenario}`);
+      const scenario = noticerOf(sabotage);
+      if (scenario !== undefined) assert.ok(names.has(scenario), `${sabotage.name}: ${scenario}`);
     }
   });
 
@@ -127,3 +127,10 @@ describe('the sabotages', () => {
     }
   });
 });
+
+/** Undefined: it is no scenario alone. */
+function noticerOf(sabotage: Sabotage): string | undefined {
+  if ('act' in sabotage) return sabotage.scenario;
+  if ('outside' in sabotage) return sabotage.outside;
+  return typeof sabotage.noticedBy === 'object' ? sabotage.noticedBy.scenario : undefined;
+}

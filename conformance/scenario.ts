@@ -168,6 +168,9 @@ export type Change =
       readonly on: 'machine' | 'fabric';
       readonly at: readonly Target[];
     }
+  /** Takes the default routes off the machine, until it is ended by this name or the scenario ends. */
+  | { readonly dropDefaultRoutes: string }
+  | { readonly restoreDefaultRoutes: string }
   /** Of the machine outside, which scenarios share: put back what was there. */
   | { readonly agent: 'start' | 'stop' | 'restart' | 'clean up' }
   /** All taints of the node, by key. Nodes are shared by scenarios: put back what was there. */

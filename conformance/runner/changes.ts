@@ -11,6 +11,7 @@ import {
   setLoadBalancer,
   writeSlices,
 } from './declare.ts';
+import { dropDefaultRoutes } from './default-routes.ts';
 import { startNodeCache } from './node-cache.ts';
 import { changeAgent } from './outside-agent.ts';
 import { startServer } from './start-server.ts';
@@ -46,6 +47,10 @@ export async function applyChange(world: World, change: Change): Promise<void> {
   if ('startNodeCache' in change) return await startNodeCache(world, change);
   if ('stopNodeCache' in change) return await world.stop(change.stopNodeCache);
   if ('startServer' in change) return await startServer(world, change);
+  if ('dropDefaultRoutes' in change) {
+    return await dropDefaultRoutes(world, change.dropDefaultRoutes);
+  }
+  if ('restoreDefaultRoutes' in change) return await world.stop(change.restoreDefaultRoutes);
   if ('agent' in change) return await changeAgent(world, change.agent);
   if ('deleteSlice' in change) return await deleteSlices(world, change.deleteSlice);
   const taints = change.keys.map((key) => ({ key, effect: 'NoSchedule' }));

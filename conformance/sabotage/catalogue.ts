@@ -1,5 +1,6 @@
 import { anyProxySabotages } from './any-proxy.ts';
 import { latenessSabotages } from './lateness.ts';
+import { outsideSabotages } from './outside.ts';
 import type { Sabotage } from './sabotage.ts';
 import { upstreamNftablesSabotages } from './upstream-nftables.ts';
 
@@ -7,6 +8,7 @@ const SABOTAGES: readonly Sabotage[] = [
   ...upstreamNftablesSabotages,
   ...anyProxySabotages,
   ...latenessSabotages,
+  ...outsideSabotages,
 ];
 
 /** The sabotages that can be done to a proxy. */

@@ -5,12 +5,18 @@ import { Barrier } from '../runner/barrier.ts';
 import { AddressPool } from '../world.ts';
 import { ActedTheatre } from './acted-theatre.ts';
 import { LateTheatre } from './late-theatre.ts';
-import type { ActedSabotage, LateSabotage, Sabotage } from './sabotage.ts';
-import type { SabotageResult, SabotageRun, Stage, Verdict } from './stage.ts';
+import { OutsideTheatre } from './outside-theatre.ts';
+import type { ActedSabotage, LateSabotage, OutsideSabotage, Sabotage } from './sabotage.ts';
+import {
+  BARRIER_DEADLINE_MS,
+  type SabotageResult,
+  type SabotageRun,
+  type Stage,
+  type Verdict,
+} from './stage.ts';
 
 /** A sabotaged world stays wrong: no need to wait as long as for a slow but honest proxy. */
 const MOST_LATENESS_MS = 2_000;
-const BARRIER_DEADLINE_MS = 10_000;
 
 /**
  * Plants each fault in a healthy world and sees whether it is noticed. What is to notice it is
@@ -40,6 +46,11 @@ export async function runSabotages(plan: SabotageRun): Promise<SabotageResult[]>
   if (late.length > 0) {
     await using theatre = await LateTheatre.open(stage);
     await playAll(late, (sabotage) => theatre.play(sabotage));
+  }
+  const outside = plan.sabotages.filter(isOutside);
+  if (outside.length > 0) {
+    await using theatre = await OutsideTheatre.open(stage);
+    await playAll(outside, (sabotage) => theatre.play(sabotage));
   }
   return results;
 }
@@ -77,6 +88,7 @@ async function timed<T extends Sabotage>(
 
 function noticerOf(sabotage: Sabotage): string {
   if (isActed(sabotage)) return sabotage.scenario;
+  if (isOutside(sabotage)) return sabotage.outside;
   const { noticedBy } = sabotage;
   return typeof noticedBy === 'object' ? noticedBy.scenario : noticedBy;
 }
@@ -86,5 +98,9 @@ function isActed(sabotage: Sabotage): sabotage is ActedSabotage {
 }
 
 function isLate(sabotage: Sabotage): sabotage is LateSabotage {
-  return !isActed(sabotage);
+  return 'delayMs' in sabotage;
+}
+
+function isOutside(sabotage: Sabotage): sabotage is OutsideSabotage {
+  return 'outside' in sabotage;
 }

@@ -1,6 +1,7 @@
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import type { Daemon } from '../../lab/host/processes.ts';
 import { run } from '../../lab/host/run.ts';
+import type { OutsideStart } from '../../lab/outside/start.ts';
 import type { World } from '../world.ts';
 
 interface AnySabotage {
@@ -26,7 +27,17 @@ export interface LateSabotage extends AnySabotage {
   readonly service: string;
 }
 
-export type Sabotage = ActedSabotage | LateSabotage;
+/** A configuration or a state of Fairlead outside the cluster that no such machine may have. */
+export interface OutsideSabotage extends AnySabotage {
+  /** The scenario of `outside/` that must notice it. */
+  readonly outside: string;
+  /** More of its configuration. */
+  readonly configured?: Pick<OutsideStart, 'settings' | 'fairlead' | 'configuration'>;
+  /** Whether it is stopped (SIGSTOP) when the scenario has been built. */
+  readonly isFrozen?: true;
+}
+
+export type Sabotage = ActedSabotage | LateSabotage | OutsideSabotage;
 
 /** What a sabotage may modify. */
 export interface Scene {

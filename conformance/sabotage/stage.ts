@@ -6,6 +6,9 @@ import type { Bench } from '../runner/run-scenario.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Sabotage } from './sabotage.ts';
 
+/** A sabotaged proxy never gets there: no need to wait as long as for a slow one. */
+export const BARRIER_DEADLINE_MS = 10_000;
+
 export interface SabotageResult {
   readonly proxy: string;
   readonly sabotage: string;

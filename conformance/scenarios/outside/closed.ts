@@ -9,6 +9,7 @@ import {
   refused,
   silent,
   UDP_PORT,
+  unserved,
   vip,
 } from '../../words.ts';
 import { OUTSIDE, OUTSIDE_ALONE, outsideWith, TWO } from './setup.ts';
@@ -231,6 +232,31 @@ export const outsideClosedScenarios: readonly Scenario[] = [
       { ask: [{ from: 'machine', to: WEB, expect: answeredBy('a', 'b') }] },
       { change: [{ agent: 'clean up' }] },
       { ask: passedOn('machine', [UDP_PORT.name ?? '']) },
+    ],
+  },
+  {
+    name: 'outside/no-default-route',
+    title: 'A machine without a default route reaches ClusterIPs with Fairlead, and not without it',
+    setup: OUTSIDE_ALONE,
+    pods: TWO,
+    services: { web: { ports: TCP_AND_UDP } },
+    steps: [
+      {
+        change: [{ agent: 'stop' }, { agent: 'clean up' }, { dropDefaultRoutes: 'no routes' }],
+      },
+      { ask: [{ from: 'machine', to: WEB, expect: unserved }] },
+      { change: [{ agent: 'start' }] },
+      {
+        ask: PORTS.map((port) => ({
+          from: 'machine',
+          to: clusterIP('web', port),
+          expect: answeredBy('a', 'b'),
+        })),
+      },
+      { change: [{ agent: 'stop' }, { agent: 'clean up' }] },
+      { ask: [{ from: 'machine', to: WEB, expect: unserved }] },
+      { change: [{ restoreDefaultRoutes: 'no routes' }, { agent: 'start' }] },
+      { ask: [{ from: 'machine', to: WEB, expect: answeredBy('a', 'b') }] },
     ],
   },
 ];
