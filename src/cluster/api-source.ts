@@ -257,6 +257,9 @@ export class ApiSource implements Source {
       onProblem: onProblem ?? (() => undefined),
       onMissing: onMissing ?? (() => undefined),
       onServerKnown: () => this.#tellServer(),
+      onConnected: () => {
+        for (const other of this.#reflectors) other.serverResponds();
+      },
       ...(part.onForbidden === undefined ? {} : { onForbidden: part.onForbidden }),
     });
   }

@@ -45,8 +45,12 @@ export interface ReflectorOptions<K extends Kind> {
   readonly onServerKnown?: () => void;
   /** The server keeps rejecting the initial list for lack of rights. */
   readonly onForbidden?: () => void;
+  /** The server accepted a watch after it did not, or for the first time. */
+  readonly onConnected?: () => void;
 }
 
+/** Failures after which a response to another watch is news. */
+const NO_RESPONSE: ReadonlySet<string> = new Set(['CLUSTER_UNREACHABLE', 'CLUSTER_TIMEOUT']);
 /** A watch that lasted this long ended normally. */
 const HEALTHY_MS = 120_000;
 /** Delay before a missing resource is requested again; it doubles up to the limit below. */
@@ -81,6 +85,8 @@ export class Reflector<K extends Kind> {
   /** Why an optional kind is not available. */
   #absent: GapReason | undefined;
   #absentWait = new AbortController();
+  /** The wait after a failure to connect. */
+  #unreachableWait = new AbortController();
   #absentRetryMs = ABSENT_RETRY_MS;
   #forbiddenCount = 0;
   /** 403 responses before the initial list of a kind that is not optional. */
@@ -121,6 +127,11 @@ export class Reflector<K extends Kind> {
     this.#absentRetryMs = ABSENT_RETRY_MS;
     this.#isUnsettled = this.#absent !== undefined;
     this.#absentWait.abort();
+  }
+
+  /** The server responds to another watch: do not wait any longer. */
+  serverResponds(): void {
+    this.#unreachableWait.abort();
   }
 
   health(): SourceHealth {
@@ -192,8 +203,10 @@ export class Reflector<K extends Kind> {
     if (answer.status !== HTTP_OK) {
       throw await readRefusal(answer, `watch ${resource.path}`, missingRights(resource));
     }
+    const wasConnected = this.#isConnected;
     this.#isConnected = true;
     this.#lastError = undefined;
+    if (!wasConnected) this.#options.onConnected?.();
     this.#paths.answered();
     this.#noLongerAbsent();
     const limitSilence = (): void =>
@@ -294,10 +307,14 @@ export class Reflector<K extends Kind> {
     await this.#backOff(error, signal);
   }
 
-  async #backOff({ retryAfterMs = 0 }: ClusterError, signal: AbortSignal): Promise<void> {
+  async #backOff({ code, retryAfterMs = 0 }: ClusterError, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const toldMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
-    await clock.sleep(toldMs + this.#backoff.afterFailure(clock.monotonicMs()), signal);
+    const waitMs = toldMs + this.#backoff.afterFailure(clock.monotonicMs());
+    // A server that responds and then ends the watch must not be asked again because it responds.
+    if (!NO_RESPONSE.has(code)) return await clock.sleep(waitMs, signal);
+    this.#unreachableWait = new AbortController();
+    await clock.sleep(waitMs, AbortSignal.any([signal, this.#unreachableWait.signal]));
   }
 
   /** An API server that has just started may not have loaded its roles yet. */
