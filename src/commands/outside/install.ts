@@ -10,7 +10,7 @@ import { countsText, doneTable } from './init-view.ts';
 import { assertOwnFiles, type DoneFile, installFile, makeFolders } from './install-files.ts';
 import { below, CONFIG_FILE, THIS_MACHINE, TOKEN_FILE, UNIT_NAME } from './paths.ts';
 import type { Plan } from './plan.ts';
-import { addToRecord } from './record.ts';
+import { addToRecord, readRecord } from './record.ts';
 import { type ServiceManager, serviceManagerOf } from './service-manager.ts';
 import { isRenewalDue, tokenClaims } from './token-claims.ts';
 import { requestToken } from './token-request.ts';
@@ -36,6 +36,7 @@ export async function install(installation: Installation): Promise<void> {
     root,
     [...plan.files, token].map(({ path }) => path),
   );
+  await warnOfOtherCluster(installation);
   progress('creating the account in the cluster');
   const objects = await applyObjects(plan.manifests, { client, root, server: plan.server });
   warnOfFound(objects);
@@ -105,6 +106,16 @@ async function start(
   const kernel = `${page.contents?.services ?? page.rows.applied} Services in the kernel`;
   if (isRunning && isSame) return `Nothing to do: Fairlead is ready on ${options.name}, ${kernel}`;
   return `Fairlead is ready on ${options.name}: ${kernel} after ${seconds} s`;
+}
+
+/** The record has the objects of one cluster: those of another are named before they are forgotten. */
+async function warnOfOtherCluster({ options: { root }, plan }: Installation): Promise<void> {
+  const { server, objects } = await readRecord(root);
+  if (server === '' || server === plan.server || objects.length === 0) return;
+  const names = [...new Set(objects.map(({ name }) => name))].join(', ');
+  printWarning(
+    `this machine was set up for ${server}; if that is another cluster, delete ${names} there (ServiceAccount, roles and bindings)`,
+  );
 }
 
 function warnOfFound(objects: readonly DoneObject[]): void {
