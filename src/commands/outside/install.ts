@@ -131,7 +131,7 @@ function endText(token: string, { renewal }: InitOptions): string {
   if (claims === undefined) return 'the token does not say when it ends';
   const end = `the token ends ${dateText(claims.expiresAtMs)}`;
   if (renewal) return `${end}; the machine renews it long before`;
-  return `${end}, and is not renewed: run this command again before`;
+  return `${end} and is not renewed: run this again before`;
 }
 
 function nextText(
