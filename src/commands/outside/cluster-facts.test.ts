@@ -10,7 +10,11 @@ const NODES = {
   items: [
     { spec: { podCIDRs: ['10.244.0.0/24', 'fd00:1::/64'] } },
     { spec: { podCIDRs: ['10.244.1.0/24'] } },
-    { spec: {} },
+    {
+      metadata: { name: 'node3' },
+      spec: {},
+      status: { addresses: [{ type: 'InternalIP', address: '192.0.2.3' }] },
+    },
   ],
 };
 const DNS = {
@@ -44,6 +48,7 @@ it('reads ranges, Nodes and the DNS Service', async (t) => {
     serviceRanges: ['10.96.0.0/12', 'fd00:96::/108'],
     podRanges: ['10.244.0.0/23', 'fd00:1::/64'],
     nodeCount: 3,
+    nodeAddresses: new Map([['192.0.2.3', 'node3']]),
     dns: {
       namespace: 'kube-system',
       name: 'rke2-coredns',
@@ -57,7 +62,13 @@ it('reads an older version of ServiceCIDRs, and does without any', async (t) => 
   const older = await clientOf(t, { [path]: { items: [{ spec: { cidrs: ['10.0.0.0/16'] } }] } });
   assert.deepEqual((await readClusterFacts(older)).serviceRanges, ['10.0.0.0/16']);
   const none = await readClusterFacts(await clientOf(t, {}));
-  assert.deepEqual(none, { serviceRanges: [], podRanges: [], nodeCount: 0, dns: undefined });
+  assert.deepEqual(none, {
+    serviceRanges: [],
+    podRanges: [],
+    nodeCount: 0,
+    nodeAddresses: new Map(),
+    dns: undefined,
+  });
 });
 
 it('names namespaces that do not exist, each once', async (t) => {

@@ -1,3 +1,4 @@
+import { ClusterError } from '../../cluster/errors.ts';
 import { recordAt } from '../../cluster/json.ts';
 import type { RestClient } from '../../cluster/rest.ts';
 import { systemClock } from '../../time/clock.ts';
@@ -24,6 +25,7 @@ export interface Installation {
 }
 
 const READY_DEADLINE_MS = 60_000;
+const HTTP_FORBIDDEN = 403;
 
 /** Makes what the plan has, each thing after it was recorded; again, only what differs. */
 export async function install(installation: Installation): Promise<void> {
@@ -75,13 +77,19 @@ async function tokenFor({ options, plan, client }: Installation): Promise<string
   return await requestToken(client, { account, lifetimeSeconds: options.tokenLifetime });
 }
 
+/** False also for a user who may not ask that: a new token is no harm. */
 async function isAccepted(client: RestClient, token: string): Promise<boolean> {
-  const review = await client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenReview',
-    spec: { token },
-  });
-  return recordAt(review, 'status')['authenticated'] === true;
+  try {
+    const review = await client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token },
+    });
+    return recordAt(review, 'status')['authenticated'] === true;
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === HTTP_FORBIDDEN) return false;
+    throw error;
+  }
 }
 
 /** The first line of the answer. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import os from 'node:os';
 import { describe, it } from 'node:test';
 import type { ClusterFacts } from './cluster-facts.ts';
 import { hiddenProgram, isLoopbackServer, planWarnings, programOf } from './preflight.ts';
@@ -7,6 +8,7 @@ const FACTS: ClusterFacts = {
   serviceRanges: ['10.96.0.0/12'],
   podRanges: ['10.244.0.0/16'],
   nodeCount: 3,
+  nodeAddresses: new Map(),
   dns: { namespace: 'kube-system', name: 'kube-dns', addresses: ['10.96.0.10'] },
 };
 const PLAN = {
@@ -55,6 +57,15 @@ describe('isLoopbackServer', () => {
 });
 
 describe('planWarnings', () => {
+  it('asks whether this machine is a node when it has an address of one', (t) => {
+    const own = { address: '192.0.2.7', cidr: '192.0.2.7/24', internal: false };
+    t.mock.method(os, 'networkInterfaces', () => ({ eth0: [own] }));
+    const nodeAddresses = new Map([['192.0.2.7', 'node3']]);
+    const options = { root: '/' } as Parameters<typeof planWarnings>[2];
+    const warnings = planWarnings(PLAN, { ...FACTS, nodeAddresses }, options);
+    assert.match(warnings.join(), /an address of Node node3/);
+  });
+
   it('has none when everything is known', () => {
     assert.deepEqual(warningsOf({}), []);
   });
