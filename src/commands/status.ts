@@ -6,6 +6,7 @@ import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { systemClock } from '../time/clock.ts';
+import { tokenNote } from './outside/token-note.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
 import { connectionsView } from './status/connections-view.ts';
 import { countersView } from './status/counters.ts';
@@ -62,8 +63,16 @@ async function show(options: StatusOptions): Promise<void> {
   }
   const page = (await readStatus({ socketPath })) as StatusPage;
   if (options.output === 'json') printJson(page);
-  else printPage(statusView(page, { isVerbose: options.verbose === true, width: width() }));
+  else await showPage(page, options);
   if (!isWell(page)) process.exitCode = NOT_WELL;
+}
+
+async function showPage(page: StatusPage, options: StatusOptions): Promise<void> {
+  printPage(statusView(page, { isVerbose: options.verbose === true, width: width() }));
+  // An agent with another folder is not the one that `fairlead outside` set up.
+  if (options.runFolder !== RUN_FOLDER) return;
+  const note = await tokenNote(systemClock.wallMs());
+  if (note !== undefined) printPage(note);
 }
 
 async function showConnections(options: StatusOptions, socketPath: string): Promise<void> {

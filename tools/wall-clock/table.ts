@@ -14,5 +14,6 @@ export const READERS: Readonly<Record<string, string>> = {
   'src/commands/outside/install.ts': 'the life of a token has two dates',
   'src/commands/outside/token-renewal.ts': 'the life of a token has two dates',
   'src/commands/outside/token.ts': 'the life of a token has two dates',
-  'src/commands/status.ts': 'the kernel dates the start of a tracked connection',
+  'src/commands/status.ts':
+    'the kernel dates the start of a tracked connection, and a token has an end',
 };

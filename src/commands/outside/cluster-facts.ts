@@ -9,6 +9,8 @@ export interface ClusterFacts {
   /** Ranges that the Nodes give to pods, in one of each family. */
   readonly podRanges: readonly string[];
   readonly nodeCount: number;
+  /** The Node that has each address. */
+  readonly nodeAddresses: ReadonlyMap<string, string>;
   /** Undefined: no Service has the label of the cluster's DNS. */
   readonly dns: DnsFacts | undefined;
 }
@@ -33,8 +35,16 @@ export async function readClusterFacts(client: RestClient): Promise<ClusterFacts
     serviceRanges: await serviceRanges(client),
     podRanges: coveringRanges(nodes.flatMap((node) => texts(recordAt(node, 'spec'), 'podCIDRs'))),
     nodeCount: nodes.length,
+    nodeAddresses: new Map(nodes.flatMap(addressesOf)),
     dns: await dnsService(client),
   };
+}
+
+function addressesOf(node: JsonRecord): readonly (readonly [string, string])[] {
+  const name = textAt(recordAt(node, 'metadata'), 'name');
+  return arrayAt(recordAt(node, 'status'), 'addresses')
+    .filter(isRecord)
+    .map((each) => [textAt(each, 'address'), name] as const);
 }
 
 export async function serviceRanges(client: RestClient): Promise<readonly string[]> {

@@ -33,6 +33,13 @@ describe('the options of init', () => {
     assert.equal(parse('--no-renewal').renewal, false);
   });
 
+  it('take a folder from here, and never an empty one for this machine', () => {
+    assert.equal(parse().root, '/');
+    assert.equal(parse('--root=/').root, '/');
+    assert.equal(parse('--root=').root, process.cwd());
+    assert.equal(parse('--root=x').root, `${process.cwd()}/x`);
+  });
+
   for (const bad of [
     '--namespaces=A',
     '--namespaces=',

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseCidr } from '../../addresses/cidr.ts';
 import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE } from '../../config/modes.ts';
@@ -96,9 +97,14 @@ export function addInitOptions(command: Command): Command {
       ).default(lifetimeSeconds('30d'), '30d'),
     )
     .option('--no-renewal', 'the token ends after its life and is not renewed')
-    .option('--root <folder>', 'write below this folder and start nothing', THIS_MACHINE)
+    .addOption(rootOption('write below this folder and start nothing'))
     .option('--program <path>', 'fairlead on the machine; default: this one')
     .option('--force', 'overwrite files that fairlead did not write');
+}
+
+/** Absolute: an empty text must not mean this machine. */
+export function rootOption(about: string): Option {
+  return checked('--root <folder>', about, (text) => resolve(text)).default(THIS_MACHINE);
 }
 
 function checked<T>(flags: string, about: string, parse: (text: string) => T): Option {

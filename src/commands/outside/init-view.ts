@@ -17,7 +17,7 @@ export function factsTable(plan: Plan, facts: ClusterFacts, options: InitOptions
   const rows: readonly (readonly [string, string])[] = [
     ['API server', plan.server],
     ['account', `${plan.account.namespace}/${plan.account.name}`],
-    ['serves', scopeText(plan)],
+    ['serves', scopeText(plan, options)],
     ['mode', options.mode],
     ['Service ranges', serviceRanges.join(', ') || 'not known'],
     [
@@ -33,7 +33,8 @@ export function factsTable(plan: Plan, facts: ClusterFacts, options: InitOptions
   return formatTextTable(rows);
 }
 
-function scopeText({ scope }: Plan): string {
+/** A Service that was added is marked: the cluster's DNS. */
+function scopeText({ scope }: Plan, options: InitOptions): string {
   if (scope === undefined) return 'all Services';
   const { namespaces, services, serviceSelector } = scope;
   const selected = serviceSelector === undefined ? '' : ` with ${serviceSelector}`;
@@ -43,7 +44,10 @@ function scopeText({ scope }: Plan): string {
       : selected === ''
         ? []
         : [`Services${selected}`];
-  return [...all, ...services].join('; ');
+  const named = services.map((service) =>
+    options.services.includes(service) ? service : `${service} (for names)`,
+  );
+  return [...all, ...named].join('; ');
 }
 
 function tokenText({ tokenLifetime, renewal }: InitOptions): string {
@@ -85,7 +89,7 @@ export function fileText(
       isOnTerminal && line.length > LONG_LINE ? `${line.slice(0, SHORTENED)}…` : line,
     )
     .join('\n');
-  return `\n# ${path}\n${shown.trimEnd()}`;
+  return `\n# ===== ${path}\n${shown.trimEnd()}`;
 }
 
 /** What was made, as a table. */

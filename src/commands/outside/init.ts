@@ -103,9 +103,7 @@ interface Shown {
 function show({ options, plan, facts }: Shown): void {
   printNote(`Nothing was changed. With --apply, this sets up Fairlead on ${options.name}:\n`);
   printNote(factsTable(plan, facts, options));
-  printNote(
-    '\n# In the cluster; `fairlead outside init | kubectl apply -f -` makes only this part',
-  );
+  printNote('\n# For the cluster alone: `fairlead outside init | kubectl apply -f -`');
   printData(manifestsText(plan.manifests).trimEnd());
   for (const file of plan.files) printNote(fileText(file, process.stderr.isTTY));
   printNote('');

@@ -1,3 +1,4 @@
+import { ClusterError } from '../../cluster/errors.ts';
 import { recordAt } from '../../cluster/json.ts';
 import type { RestClient } from '../../cluster/rest.ts';
 import { systemClock } from '../../time/clock.ts';
@@ -10,7 +11,7 @@ import { countsText, doneTable } from './init-view.ts';
 import { assertOwnFiles, type DoneFile, installFile, makeFolders } from './install-files.ts';
 import { below, CONFIG_FILE, THIS_MACHINE, TOKEN_FILE, UNIT_NAME } from './paths.ts';
 import type { Plan } from './plan.ts';
-import { addToRecord } from './record.ts';
+import { addToRecord, readRecord } from './record.ts';
 import { type ServiceManager, serviceManagerOf } from './service-manager.ts';
 import { isRenewalDue, tokenClaims } from './token-claims.ts';
 import { requestToken } from './token-request.ts';
@@ -24,6 +25,7 @@ export interface Installation {
 }
 
 const READY_DEADLINE_MS = 60_000;
+const HTTP_FORBIDDEN = 403;
 
 /** Makes what the plan has, each thing after it was recorded; again, only what differs. */
 export async function install(installation: Installation): Promise<void> {
@@ -36,6 +38,7 @@ export async function install(installation: Installation): Promise<void> {
     root,
     [...plan.files, token].map(({ path }) => path),
   );
+  await warnOfOtherCluster(installation);
   progress('creating the account in the cluster');
   const objects = await applyObjects(plan.manifests, { client, root, server: plan.server });
   warnOfFound(objects);
@@ -74,13 +77,19 @@ async function tokenFor({ options, plan, client }: Installation): Promise<string
   return await requestToken(client, { account, lifetimeSeconds: options.tokenLifetime });
 }
 
+/** False also for a user who may not ask that: a new token is no harm. */
 async function isAccepted(client: RestClient, token: string): Promise<boolean> {
-  const review = await client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenReview',
-    spec: { token },
-  });
-  return recordAt(review, 'status')['authenticated'] === true;
+  try {
+    const review = await client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token },
+    });
+    return recordAt(review, 'status')['authenticated'] === true;
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === HTTP_FORBIDDEN) return false;
+    throw error;
+  }
 }
 
 /** The first line of the answer. */
@@ -107,6 +116,16 @@ async function start(
   return `Fairlead is ready on ${options.name}: ${kernel} after ${seconds} s`;
 }
 
+/** The record has the objects of one cluster: those of another are named before they are forgotten. */
+async function warnOfOtherCluster({ options: { root }, plan }: Installation): Promise<void> {
+  const { server, objects } = await readRecord(root);
+  if (server === '' || server === plan.server || objects.length === 0) return;
+  const names = [...new Set(objects.map(({ name }) => name))].join(', ');
+  printWarning(
+    `this machine was set up for ${server}; if that is another cluster, delete ${names} there (ServiceAccount, roles and bindings)`,
+  );
+}
+
 function warnOfFound(objects: readonly DoneObject[]): void {
   const found = objects.find(({ isFound, object }) => isFound && object.kind === 'ServiceAccount');
   if (found === undefined) return;
@@ -120,7 +139,7 @@ function endText(token: string, { renewal }: InitOptions): string {
   if (claims === undefined) return 'the token does not say when it ends';
   const end = `the token ends ${dateText(claims.expiresAtMs)}`;
   if (renewal) return `${end}; the machine renews it long before`;
-  return `${end}, and is not renewed: run this command again before`;
+  return `${end} and is not renewed: run this again before`;
 }
 
 function nextText(

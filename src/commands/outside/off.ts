@@ -5,6 +5,7 @@ import { CommandError } from '../command-error.ts';
 import { accessOf } from '../source.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { deleteObjects } from './apply-objects.ts';
+import { rootOption } from './init-options.ts';
 import { assertStopped, errorText, offSteps } from './off-steps.ts';
 import { deletionCommands, offPage } from './off-view.ts';
 import { THIS_MACHINE } from './paths.ts';
@@ -31,7 +32,7 @@ export function offCommand(): Command {
     .option('--cluster', 'also delete its objects in the cluster, as an administrator')
     .option('--kubeconfig <path>', 'of an administrator; default: $KUBECONFIG, ~/.kube/config')
     .option('--context <name>', 'use this context of the kubeconfig instead of the current one')
-    .option('--root <folder>', 'remove files below this folder, and stop nothing', THIS_MACHINE)
+    .addOption(rootOption('remove files below this folder, and stop nothing'))
     .option('--force', 'also remove files that were changed since fairlead wrote them')
     .action(off);
 }

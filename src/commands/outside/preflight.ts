@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import os from 'node:os';
 import { isLoopbackIp } from '../../addresses/loopback.ts';
 import { systemCode } from '../../cluster/errors.ts';
 import { CommandError } from '../command-error.ts';
@@ -74,11 +74,22 @@ export function planWarnings(
 ): readonly string[] {
   const isHere = options.root === THIS_MACHINE;
   return [
+    ...(isHere ? nodeWarnings(facts) : []),
     ...(isHere ? overlapWarnings(plan, facts) : []),
     ...(plan.podRanges.length === 0 ? [noPodRanges(facts)] : []),
     ...(facts.serviceRanges.length === 0 ? [NO_SERVICE_RANGES] : []),
     ...(facts.dns === undefined ? [NO_DNS] : []),
     ...(isHere && isLoopbackServer(plan.server) ? [loopbackWarning(plan.server)] : []),
+  ];
+}
+
+/** A node runs a proxy already, which serves more than this machine would. */
+function nodeWarnings({ nodeAddresses }: ClusterFacts): readonly string[] {
+  const own = ownAddresses().map(({ cidr }) => cidr.split('/')[0] ?? '');
+  const name = own.map((address) => nodeAddresses.get(address)).find((each) => each !== undefined);
+  if (name === undefined) return [];
+  return [
+    `this machine has an address of Node ${name}: if it is that node, install Fairlead there by its manifests (docs/install.md), not by this command`,
   ];
 }
 
@@ -90,7 +101,7 @@ function overlapWarnings({ podRanges }: Plan, { serviceRanges }: ClusterFacts): 
 }
 
 function ownAddresses(): readonly OwnAddress[] {
-  return Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>
+  return Object.entries(os.networkInterfaces()).flatMap(([name, addresses = []]) =>
     addresses.flatMap(({ cidr, internal }) =>
       cidr === null || internal ? [] : [{ interface: name, cidr }],
     ),

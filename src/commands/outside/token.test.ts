@@ -8,6 +8,7 @@ import { execInfoFrom } from './exec-info.ts';
 import { lifetimeSeconds } from './lifetime.ts';
 import { aboutToken } from './token.ts';
 import { askAgainAtMs, isRenewalDue, tokenClaims } from './token-claims.ts';
+import { tokenNote } from './token-note.ts';
 import { currentToken } from './token-renewal.ts';
 
 const DAY_MS = 86_400_000;
@@ -156,6 +157,19 @@ describe('the times of a token', () => {
     for (const text of ['', 'a.b.c', 'opaque', `x.${Buffer.from('{}').toString('base64url')}.y`]) {
       assert.equal(tokenClaims(text), undefined);
     }
+  });
+
+  it('are a line of the status, if there is a token', async (t) => {
+    const { tokenFile } = await stage(t, { ageMs: 0 });
+    assert.equal(
+      await tokenNote(ISSUED_MS + 10 * DAY_MS, tokenFile),
+      'token ends in 20 days, 2027-02-14 08:00 UTC',
+    );
+    assert.equal(
+      await tokenNote(ISSUED_MS + 33 * DAY_MS, tokenFile),
+      'token ended 3 days ago, 2027-02-14 08:00 UTC',
+    );
+    assert.equal(await tokenNote(ISSUED_MS, `${tokenFile}.none`), undefined);
   });
 
   it('are told to a person without the secret', () => {

@@ -25,7 +25,7 @@ export async function untilReady(options: WaitOptions, signal: AbortSignal): Pro
     const isOld = page !== undefined && page.startedAtMs === options.notStartedAtMs;
     if (page !== undefined && !isOld && isWell(page)) return page;
     const state = page === undefined || isOld ? 'it does not answer yet' : reason(page);
-    if (state !== told) onProgress(`waiting for Fairlead: ${state}`);
+    if (state !== told) onProgress(`starting Fairlead: ${state}`);
     told = state;
     if (clock.monotonicMs() >= endMs || signal.aborted) throw late(deadlineMs, state);
     await clock.sleep(POLL_MS, signal);

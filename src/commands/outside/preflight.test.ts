@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import os from 'node:os';
+import { describe, it } from 'node:test';
+import type { ClusterFacts } from './cluster-facts.ts';
+import { hiddenProgram, isLoopbackServer, planWarnings, programOf } from './preflight.ts';
+
+const FACTS: ClusterFacts = {
+  serviceRanges: ['10.96.0.0/12'],
+  podRanges: ['10.244.0.0/16'],
+  nodeCount: 3,
+  nodeAddresses: new Map(),
+  dns: { namespace: 'kube-system', name: 'kube-dns', addresses: ['10.96.0.10'] },
+};
+const PLAN = {
+  account: { namespace: 'kube-system', name: 'fairlead-a' },
+  server: 'https://192.0.2.1:6443',
+  scope: undefined,
+  podRanges: ['10.244.0.0/16'],
+  hasNames: true,
+  manifests: [],
+  files: [],
+};
+
+function warningsOf(facts: Partial<ClusterFacts>, plan: Partial<typeof PLAN> = {}) {
+  // For another machine: the networks of this one do not matter.
+  const options = { root: '/elsewhere' } as Parameters<typeof planWarnings>[2];
+  return planWarnings({ ...PLAN, ...plan }, { ...FACTS, ...facts }, options);
+}
+
+describe('the program of a machine', () => {
+  it('is this one here, and the usual one on another machine', () => {
+    assert.deepEqual(programOf({ root: '/' }), [process.execPath, process.argv[1]]);
+    assert.deepEqual(programOf({ root: '/x' }), ['/usr/local/bin/fairlead']);
+    assert.deepEqual(programOf({ root: '/x', program: '/opt/fairlead' }), ['/opt/fairlead']);
+  });
+
+  it('is named when the sandbox of the service hides it', () => {
+    const node = '/home/me/.nvm/versions/node/v24.0.0/bin/node';
+    assert.equal(hiddenProgram([node, '/opt/fairlead.mjs']), node);
+    assert.equal(hiddenProgram(['/usr/bin/env', '/tmp/fairlead.mjs']), '/tmp/fairlead.mjs');
+    assert.equal(hiddenProgram(['/usr/bin/env', '/opt/nothing-there.mjs']), undefined);
+  });
+});
+
+describe('isLoopbackServer', () => {
+  for (const [server, isLoopback] of [
+    ['https://127.0.0.1:6443', true],
+    ['https://[::1]:6443', true],
+    ['https://localhost:8443', true],
+    ['https://192.0.2.1:6443', false],
+    ['https://api.example', false],
+  ] as const) {
+    it(`is ${isLoopback} for ${server}`, () => {
+      assert.equal(isLoopbackServer(server), isLoopback);
+    });
+  }
+});
+
+describe('planWarnings', () => {
+  it('asks whether this machine is a node when it has an address of one', (t) => {
+    const own = { address: '192.0.2.7', cidr: '192.0.2.7/24', internal: false };
+    t.mock.method(os, 'networkInterfaces', () => ({ eth0: [own] }));
+    const nodeAddresses = new Map([['192.0.2.7', 'node3']]);
+    const options = { root: '/' } as Parameters<typeof planWarnings>[2];
+    const warnings = planWarnings(PLAN, { ...FACTS, nodeAddresses }, options);
+    assert.match(warnings.join(), /an address of Node node3/);
+  });
+
+  it('has none when everything is known', () => {
+    assert.deepEqual(warningsOf({}), []);
+  });
+
+  it('says what a missing fact means', () => {
+    assert.match(warningsOf({}, { podRanges: [] }).join(), /3 Nodes name no common pod range/);
+    assert.match(warningsOf({ serviceRanges: [] }).join(), /no ServiceCIDR objects/);
+    assert.match(warningsOf({ dns: undefined }).join(), /names of Services will not work/);
+  });
+});
