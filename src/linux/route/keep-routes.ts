@@ -21,29 +21,33 @@ import {
   NETLINK_ROUTE,
   RTNLGRP_IPV4_IFADDR,
   RTNLGRP_IPV4_ROUTE,
+  RTNLGRP_IPV4_RULE,
   RTNLGRP_IPV6_IFADDR,
   RTNLGRP_IPV6_ROUTE,
+  RTNLGRP_IPV6_RULE,
   RTNLGRP_LINK,
 } from './protocol.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import { routeText } from './route-text.ts';
 import { leadsSomewhere, listRoutes, lookUpRoute, replaceRoute } from './routes.ts';
+import type { TableRule } from './rule-codec.ts';
+import { isLookedUp, listTableRules } from './rules.ts';
 
 /** The kernel reports no IPv4 route that goes with its link: the link is the event. */
 const GROUPS = [
   RTNLGRP_LINK,
   RTNLGRP_IPV4_IFADDR,
   RTNLGRP_IPV4_ROUTE,
+  RTNLGRP_IPV4_RULE,
   RTNLGRP_IPV6_IFADDR,
   RTNLGRP_IPV6_ROUTE,
+  RTNLGRP_IPV6_RULE,
 ];
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 /** A network manager that connects replaces routes several times within this time. */
 const SETTLE_MS = 50;
 const RECHECK_MS = 600_000;
 const MOST_RETRY_MS = 60_000;
-/** Tables that every packet of an own socket is looked up in, unless an administrator removed a rule. */
-const COMMON_TABLES = new Set([253, 254, 255]);
 
 /** A route as the decision sees it. */
 interface RouteFact {
@@ -118,7 +122,7 @@ export class KernelRouteKeeper {
     return {
       onMessage: (message) => {
         const event = readRouteEvent(message);
-        // Addresses decide about the source of a connection, links about routes.
+        // Addresses decide about the source of a connection, links and rules about routes.
         if (event === undefined || this.#concerns(event.route)) this.#wake.call();
       },
       onOverrun: () => this.#wake.call(),
@@ -151,7 +155,8 @@ export class KernelRouteKeeper {
   async #keepOnce(hooks: KeepHooks): Promise<void> {
     const links = await listLinks();
     const routes = await listRoutes();
-    const decisions = hooks.decide(routes.map((route) => factOf(route, links)));
+    const rules = await listTableRules();
+    const decisions = hooks.decide(routes.map((route) => factOf(route, { links, rules })));
     if (decisions === undefined) return;
     this.#ranges = decisions.map(({ range }) => range);
     const wanted = decisions.filter(({ coveredBy }) => coveredBy === undefined);
@@ -186,13 +191,15 @@ async function write(
   return { added, removed };
 }
 
-function factOf(route: MachineRoute, links: readonly MachineLink[]): RouteFact {
-  const isReached = COMMON_TABLES.has(route.table) && !route.isConditional;
+function factOf(
+  route: MachineRoute,
+  of: { readonly links: readonly MachineLink[]; readonly rules: readonly TableRule[] },
+): RouteFact {
   return {
     to: route.to,
-    isUsable: isReached && leadsSomewhere(route),
+    isUsable: isLookedUp(route, of.rules) && leadsSomewhere(route),
     isOurs: isOurs(route),
-    text: routeText(route, links),
+    text: routeText(route, of.links),
   };
 }
 
