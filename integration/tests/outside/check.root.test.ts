@@ -41,14 +41,12 @@ describe('fairlead outside check', { timeout: LONG_MS }, () => {
     return await tryRun(entered, { deadlineMs: CHECK_DEADLINE_MS });
   }
 
-  /** The finding of one check, and that the command says whether there are problems. */
-  async function finding(name: string, file?: string): Promise<Finding> {
+  /** The report, and that the exit code says whether it has problems. */
+  async function report(file?: string): Promise<Report> {
     const { exitCode, stdout, stderr } = await check('json', file);
     assert.ok(stdout !== '', stderr);
-    const { checks, problemCount } = JSON.parse(stdout) as Report;
-    assert.equal(exitCode, problemCount > 0 ? PROBLEMS_EXIT : 0, stdout);
-    const found = checks.find((each) => each.name === name);
-    assert.ok(found, stdout);
+    const found = JSON.parse(stdout) as Report;
+    assert.equal(exitCode, found.problemCount > 0 ? PROBLEMS_EXIT : 0, stdout);
     return found;
   }
 
@@ -70,83 +68,91 @@ describe('fairlead outside check', { timeout: LONG_MS }, () => {
     }
   });
 
-  it('names an address of the machine in a Service range', async () => {
-    await onMachine('addr add 10.99.0.1/24 dev docker0');
-    try {
-      const { result, what } = await finding('Service ranges');
-      assert.equal(result, 'problem');
-      assert.match(what, /10\.96\.0\.0\/12 overlaps the route 10\.99\.0\.0\/24 dev docker0/);
-    } finally {
-      await onMachine('addr del 10.99.0.1/24 dev docker0');
-    }
-  });
-
-  it('names pods without a route', async () => {
-    const lines = [podCidr(1).ipv4, '0.0.0.0/0'];
-    await onMachine(...lines.map((to) => `route del ${to}`));
-    try {
-      const { result, what, next } = await finding('routes to pods');
-      assert.equal(result, 'problem');
-      assert.match(what, /^no route to 10\.129\./);
-      assert.match(next ?? '', /ip route add 10\.129\.\d+\.0\/24 via/);
-    } finally {
-      await onMachine(...lines.map((to) => `route add ${to} via ${nodeAddress(1).ipv4}`));
-    }
-  });
-
   it('names a token that the API server rejects', async () => {
     const kubeconfig = join(scene.lab.folder, 'rejected.kubeconfig');
     const right = await readFile(scene.lab.credentials.proxyKubeconfig, 'utf8');
     await writeFile(kubeconfig, right.replace(/("?token"?: *"?)[^"\s]+/, '$1nobody'), {
       mode: 0o600,
     });
-    const file = await configured(() => ({ clientConnection: { kubeconfig } }));
-    const { result, what } = await finding('API server', file);
-    assert.equal(result, 'problem');
-    assert.match(what, /401/);
-    assert.equal((await finding('rights', file)).result, 'skipped');
+    const found = await report(await configured(() => ({ clientConnection: { kubeconfig } })));
+    assert.equal(findingOf(found, 'API server').result, 'problem');
+    assert.match(findingOf(found, 'API server').what, /401/);
+    assert.equal(findingOf(found, 'rights').result, 'skipped');
   });
 
-  it('names a DNS server that does not answer', async () => {
-    const clusterDNS = [scene.clusterIP('ipv4')];
-    const file = await configured(({ fairlead }) => ({ fairlead: { ...fairlead, clusterDNS } }));
-    const { result, what } = await finding('cluster DNS', file);
-    assert.equal(result, 'problem');
-    assert.equal(what, `no answer of ${clusterDNS} by UDP, ${clusterDNS} by TCP`);
-  });
+  describe('on a machine with six faults', () => {
+    const lostRoutes = [podCidr(1).ipv4, '0.0.0.0/0'];
+    const nft = (input: string) => {
+      const path = scene.lab.namespacePath('machine');
+      return tryRun(enterNamespace(path, ['nft', '-f', '-']), { input });
+    };
+    let otherProcess: AsyncDisposable;
+    let found: Report;
 
-  it('names the process that has a port of Fairlead', async () => {
-    const file = await configured(() => ({ metricsBindAddress: '127.0.0.1:18249' }));
-    assert.match((await finding('ports', file)).what, /127\.0\.0\.1:18249 free/);
-    await using _other = await startNetexec({
-      namespacePath: scene.lab.namespacePath('machine'),
-      hostname: 'other',
-      ports: [{ port: 18_249, protocol: 'TCP' }],
+    before(async () => {
+      const file = await configured(({ fairlead }) => ({
+        metricsBindAddress: '127.0.0.1:18249',
+        fairlead: { ...fairlead, clusterDNS: [scene.clusterIP('ipv4')], clients: ['everybody'] },
+      }));
+      otherProcess = await startNetexec({
+        namespacePath: scene.lab.namespacePath('machine'),
+        hostname: 'other',
+        ports: [{ port: 18_249, protocol: 'TCP' }],
+      });
+      await onMachine('addr add 10.99.0.1/24 dev docker0');
+      await onMachine(...lostRoutes.map((to) => `route del ${to}`));
+      await nft('table ip kube-proxy {\n chain services {\n }\n}\n');
+      found = await report(file);
     });
-    const { result, what } = await finding('ports', file);
-    assert.equal(result, 'problem');
-    assert.match(what, /^127\.0\.0\.1:18249 is held by \S+ \(pid \d+\)/);
-  });
 
-  it('names a machine that is a gateway', async () => {
-    const clients = ['everybody'];
-    const file = await configured(({ fairlead }) => ({ fairlead: { ...fairlead, clients } }));
-    const { result, what } = await finding('forwarding', file);
-    assert.equal(result, 'warning');
-    assert.match(what, /is a gateway/);
-  });
+    after(async () => {
+      await nft('delete table ip kube-proxy\n');
+      await onMachine(...lostRoutes.map((to) => `route add ${to} via ${nodeAddress(1).ipv4}`));
+      await onMachine('addr del 10.99.0.1/24 dev docker0');
+      await otherProcess?.[Symbol.asyncDispose]();
+    });
 
-  it('names the tables of another proxy', async () => {
-    const path = scene.lab.namespacePath('machine');
-    const nft = (text: string) => tryRun(enterNamespace(path, ['nft', '-f', '-']), { input: text });
-    await nft('table ip kube-proxy {\n chain services {\n }\n}\n');
-    try {
-      const { result, what } = await finding('other proxies');
+    it('answers with how many there are', () => {
+      assert.match(found.answer, /^4 problems, \d warnings$/);
+    });
+
+    it('names an address of the machine in a Service range', () => {
+      const { result, what } = findingOf(found, 'Service ranges');
+      assert.equal(result, 'problem');
+      assert.match(what, /10\.96\.0\.0\/12 overlaps the route 10\.99\.0\.0\/24 dev docker0/);
+    });
+
+    it('names pods without a route', () => {
+      const { result, what, next } = findingOf(found, 'routes to pods');
+      assert.equal(result, 'problem');
+      assert.match(what, /^no route to 10\.129\./);
+      assert.match(next ?? '', /ip route add 10\.129\.\d+\.0\/24 via/);
+    });
+
+    it('names a DNS server that does not answer', () => {
+      const server = scene.clusterIP('ipv4');
+      const { result, what } = findingOf(found, 'cluster DNS');
+      assert.equal(result, 'problem');
+      assert.equal(what, `no answer of ${server} by UDP, ${server} by TCP`);
+    });
+
+    it('names the process that has a port of Fairlead', () => {
+      const { result, what } = findingOf(found, 'ports');
+      assert.equal(result, 'problem');
+      assert.match(what, /^127\.0\.0\.1:18249 is held by \S+ \(pid \d+\)/);
+    });
+
+    it('warns of a machine that is a gateway', () => {
+      const { result, what } = findingOf(found, 'forwarding');
+      assert.equal(result, 'warning');
+      assert.match(what, /is a gateway/);
+    });
+
+    it('warns of the tables of another proxy', () => {
+      const { result, what } = findingOf(found, 'other proxies');
       assert.equal(result, 'warning');
       assert.match(what, /the table ip kube-proxy/);
-    } finally {
-      await nft('delete table ip kube-proxy\n');
-    }
+    });
   });
 
   it('says that nothing is in the way where Fairlead does not run yet', async () => {
@@ -158,6 +164,12 @@ describe('fairlead outside check', { timeout: LONG_MS }, () => {
     assert.match(stdout, /^nothing stands in the way; Fairlead does not run on this machine yet/);
   });
 });
+
+function findingOf(report: Report, name: string): Finding {
+  const found = report.checks.find((each) => each.name === name);
+  assert.ok(found, `no check ${name}`);
+  return found;
+}
 
 interface Configuration {
   readonly fairlead?: object;

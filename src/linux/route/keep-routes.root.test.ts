@@ -81,7 +81,7 @@ describe('a keeper of routes', () => {
     await kept.untilOurs(IPV4, IPV6);
     for (const family of ['-4', '-6']) {
       const shown = run(['ip', family, 'route', 'show', 'proto', String(FAIRLEAD_PROTOCOL)]);
-      assert.match(shown, /^(10\.96|fd00).* dev lo .*metric 4294967295/);
+      assert.match(shown, /^(10\.96|fd00).* dev lo .*metric 4294967295 mtu 1500/);
     }
     const local = run(['ip', 'route', 'get', '10.100.0.1']);
     assert.doesNotMatch(local, /^local/, 'the range belongs to the machine');
@@ -125,11 +125,47 @@ describe('a keeper of routes', () => {
     });
   }
 
-  it('does not take a route of a policy table or of some sources for a cover', async () => {
-    ip('route add default via 192.0.2.1 table 1000', 'route add ::/0 via 2001:db8::1 table 1000');
-    ip('route add ::/0 from 2001:db8:5::/64 via 2001:db8::1');
-    await using kept = new Kept();
-    await kept.untilOurs(IPV4, IPV6);
+  describe('with a default route in another table', () => {
+    const rule = (...words: string[]): void => {
+      for (const family of ['-4', '-6']) run(['ip', family, 'rule', ...words]);
+    };
+
+    beforeEach(() => {
+      ip('route add default via 192.0.2.1 table 1000', 'route add ::/0 via 2001:db8::1 table 1000');
+    });
+
+    it('adds routes while no rule leads to the table for every packet', async () => {
+      ip('route add ::/0 from 2001:db8:5::/64 via 2001:db8::1');
+      run(['ip', 'rule', 'add', 'from', '192.0.2.99', 'lookup', '1000']);
+      run(['ip', '-6', 'rule', 'add', 'from', '2001:db8::99', 'lookup', '1000']);
+      rule('add', 'fwmark', '0x7', 'lookup', '1000');
+      rule('add', 'iif', 'uplink', 'lookup', '1000');
+      rule('add', 'uidrange', '7-7', 'lookup', '1000');
+      await using kept = new Kept();
+      await kept.untilOurs(IPV4, IPV6);
+    });
+
+    it('leaves the range to a rule for every packet, and to that of WireGuard', async () => {
+      await using kept = new Kept();
+      await kept.untilOurs(IPV4, IPV6);
+      const rules = [
+        ['not', 'fwmark', '0xca6c', 'lookup', '1000'],
+        ['lookup', '1000'],
+        ['iif', 'lo', 'lookup', '1000'],
+      ];
+      for (const words of rules) {
+        rule('add', ...words);
+        await kept.untilOurs();
+        rule('del', ...words);
+        await kept.untilOurs(IPV4, IPV6);
+      }
+    });
+
+    it('passes over routes that a rule suppresses', async () => {
+      rule('add', 'lookup', '1000', 'suppress_prefixlength', '0');
+      await using kept = new Kept();
+      await kept.untilOurs(IPV4, IPV6);
+    });
   });
 
   it('repairs a route that another process removed or replaced', async () => {
@@ -142,6 +178,19 @@ describe('a keeper of routes', () => {
       const shown = run(['ip', '-6', 'route', 'show', 'proto', String(FAIRLEAD_PROTOCOL)]);
       return shown.startsWith(`${IPV6} dev lo`) && !shown.includes('blackhole');
     });
+  });
+
+  it('follows the MTU of the links that have a gateway', async () => {
+    ip('link add tunnel type veth peer name far2', 'link set tunnel mtu 1300 up');
+    await using kept = new Kept();
+    await kept.untilOurs(IPV4, IPV6);
+    const mtu = () => run(['ip', 'route', 'show', IPV4]).match(/mtu (\d+)/)?.[1];
+    assert.equal(mtu(), '1300', 'no link has a gateway: the smallest');
+    ip('route add 198.18.0.0/15 via 192.0.2.1');
+    ip('link set uplink mtu 1420');
+    await kept.until('the MTU of uplink', () => mtu() === '1420');
+    assert.equal(await ours(), [IPV4, IPV6].join());
+    assert.deepEqual(kept.changes, [`+${IPV4}`, `+${IPV6}`], 'replaced in place');
   });
 
   it('removes the route of a range that is gone', async () => {

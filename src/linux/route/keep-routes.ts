@@ -8,34 +8,46 @@ import type { NetlinkListener } from '../netlink/socket.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import type { MachineLink } from './link-codec.ts';
 import { listLinks } from './list-links.ts';
-import { isOurs, isRangeRoute, rangeRoute, removeRoute } from './our-routes.ts';
+import {
+  isInPlace,
+  isOurs,
+  isRangeRoute,
+  type RouteGround,
+  rangeRoute,
+  removeRoute,
+  routeGround,
+} from './our-routes.ts';
 import {
   NETLINK_ROUTE,
   RTNLGRP_IPV4_IFADDR,
   RTNLGRP_IPV4_ROUTE,
+  RTNLGRP_IPV4_RULE,
   RTNLGRP_IPV6_IFADDR,
   RTNLGRP_IPV6_ROUTE,
+  RTNLGRP_IPV6_RULE,
   RTNLGRP_LINK,
 } from './protocol.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import { routeText } from './route-text.ts';
-import { addRoute, leadsSomewhere, listRoutes, lookUpRoute } from './routes.ts';
+import { leadsSomewhere, listRoutes, lookUpRoute, replaceRoute } from './routes.ts';
+import type { TableRule } from './rule-codec.ts';
+import { isLookedUp, listTableRules } from './rules.ts';
 
 /** The kernel reports no IPv4 route that goes with its link: the link is the event. */
 const GROUPS = [
   RTNLGRP_LINK,
   RTNLGRP_IPV4_IFADDR,
   RTNLGRP_IPV4_ROUTE,
+  RTNLGRP_IPV4_RULE,
   RTNLGRP_IPV6_IFADDR,
   RTNLGRP_IPV6_ROUTE,
+  RTNLGRP_IPV6_RULE,
 ];
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 /** A network manager that connects replaces routes several times within this time. */
 const SETTLE_MS = 50;
 const RECHECK_MS = 600_000;
 const MOST_RETRY_MS = 60_000;
-/** Tables that every packet of an own socket is looked up in, unless an administrator removed a rule. */
-const COMMON_TABLES = new Set([253, 254, 255]);
 
 /** A route as the decision sees it. */
 interface RouteFact {
@@ -110,7 +122,7 @@ export class KernelRouteKeeper {
     return {
       onMessage: (message) => {
         const event = readRouteEvent(message);
-        // Addresses decide about the source of a connection, links about routes.
+        // Addresses decide about the source of a connection, links and rules about routes.
         if (event === undefined || this.#concerns(event.route)) this.#wake.call();
       },
       onOverrun: () => this.#wake.call(),
@@ -142,48 +154,52 @@ export class KernelRouteKeeper {
 
   async #keepOnce(hooks: KeepHooks): Promise<void> {
     const links = await listLinks();
-    const lo = links.find(({ loopback }) => loopback)?.index ?? 1;
     const routes = await listRoutes();
-    const decisions = hooks.decide(routes.map((route) => factOf(route, links)));
+    const rules = await listTableRules();
+    const decisions = hooks.decide(routes.map((route) => factOf(route, { links, rules })));
     if (decisions === undefined) return;
     this.#ranges = decisions.map(({ range }) => range);
     const wanted = decisions.filter(({ coveredBy }) => coveredBy === undefined);
-    const changes = await this.#write(routes, { wanted: wanted.map(({ range }) => range), lo });
+    const ground = routeGround(links, routes);
+    const changes = await write(routes, { wanted: wanted.map(({ range }) => range), ground });
     const kept: RangeRoute[] = [];
     for (const decision of decisions) kept.push(await reportOf(decision));
     hooks.onKept(kept, changes);
   }
-
-  /** Nothing is written when ours are as they should be, as after a restart. */
-  async #write(
-    routes: readonly MachineRoute[],
-    of: { readonly wanted: readonly Cidr[]; readonly lo: number },
-  ): Promise<Changes> {
-    const ours = routes.filter(isOurs);
-    const texts = new Set(of.wanted.map(formatCidr));
-    const isKept = (route: MachineRoute): boolean =>
-      isRangeRoute(route, of.lo) && texts.has(formatCidr(route.to));
-    const kept = new Set(ours.filter(isKept).map(({ to }) => formatCidr(to)));
-    const added: string[] = [];
-    const removed: string[] = [];
-    for (const route of ours.filter((each) => !isKept(each))) {
-      if (await removeRoute(route)) removed.push(formatCidr(route.to));
-    }
-    for (const range of of.wanted) {
-      const text = formatCidr(range);
-      if (!kept.has(text) && (await addRoute(rangeRoute(range, of.lo)))) added.push(text);
-    }
-    return { added, removed };
-  }
 }
 
-function factOf(route: MachineRoute, links: readonly MachineLink[]): RouteFact {
-  const isReached = COMMON_TABLES.has(route.table) && !route.isConditional;
+/** Nothing is written when ours are as they should be, as after a restart. */
+async function write(
+  routes: readonly MachineRoute[],
+  of: { readonly wanted: readonly Cidr[]; readonly ground: RouteGround },
+): Promise<Changes> {
+  const ours = routes.filter(isOurs);
+  const texts = new Set(of.wanted.map(formatCidr));
+  const placed = ours.filter((route) => isInPlace(route) && texts.has(formatCidr(route.to)));
+  const removed: string[] = [];
+  for (const route of ours.filter((each) => !placed.includes(each))) {
+    if (await removeRoute(route)) removed.push(formatCidr(route.to));
+  }
+  const added: string[] = [];
+  for (const range of of.wanted) {
+    const text = formatCidr(range);
+    const there = placed.filter((route) => formatCidr(route.to) === text);
+    if (there.some((route) => isRangeRoute(route, of.ground))) continue;
+    await replaceRoute(rangeRoute(range, of.ground));
+    if (there.length === 0) added.push(text);
+  }
+  return { added, removed };
+}
+
+function factOf(
+  route: MachineRoute,
+  of: { readonly links: readonly MachineLink[]; readonly rules: readonly TableRule[] },
+): RouteFact {
   return {
     to: route.to,
-    isUsable: isReached && leadsSomewhere(route),
+    isUsable: isLookedUp(route, of.rules) && leadsSomewhere(route),
     isOurs: isOurs(route),
-    text: routeText(route, links),
+    text: routeText(route, of.links),
   };
 }
 

@@ -5,6 +5,7 @@ import { isOurs } from '../../../linux/route/our-routes.ts';
 import type { MachineRoute } from '../../../linux/route/route-codec.ts';
 import { routeText } from '../../../linux/route/route-text.ts';
 import { leadsSomewhere, listRoutes } from '../../../linux/route/routes.ts';
+import { DNS_LINK } from '../dns/plan.ts';
 
 /** A network that this machine has a route to, which is not that of everything. */
 export interface KnownNetwork {
@@ -18,7 +19,7 @@ export interface KnownNetwork {
   readonly isConnected: boolean;
 }
 
-/** Networks, links and addresses of the machine. */
+/** Networks, links and addresses of the machine, without those that Fairlead made. */
 export interface MachineView {
   readonly networks: readonly KnownNetwork[];
   /** Own addresses, without loopback. */
@@ -33,7 +34,10 @@ const MAIN_TABLE = 254;
 
 export async function readMachine(): Promise<MachineView> {
   const links = await listLinks();
-  const routes = (await listRoutes()).filter((route) => !isOurs(route) && leadsSomewhere(route));
+  const ownLink = links.find(({ name }) => name === DNS_LINK)?.index;
+  const isForeign = (route: MachineRoute): boolean =>
+    !isOurs(route) && !route.hops.some(({ linkIndex }) => linkIndex === ownLink);
+  const routes = (await listRoutes()).filter((route) => isForeign(route) && leadsSomewhere(route));
   const nameOf = (index: number): string => links.find((link) => link.index === index)?.name ?? '';
   const isLoopback = ({ hops }: MachineRoute): boolean =>
     links.some(({ loopback, index }) => loopback && index === hops[0]?.linkIndex);

@@ -112,7 +112,7 @@ function routeAdvice([first]: readonly ProbedPod[]): string {
   if (first === undefined) return '';
   const { address, node } = first.endpoint;
   const via = node === '' ? 'the address of its node' : `the address of node ${node}`;
-  return `add a route for the pods of each node: ip route add ${networkOf(address)} via <${via}>; or let your router know them`;
+  return `add a route for the pod range of each node, such as ip route add ${networkOf(address)} via <${via}>; or let your router know them`;
 }
 
 function named(pods: readonly ProbedPod[]): string {

@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { systemCode } from '../../../cluster/errors.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { socketOwners } from '../../../linux/host-sockets/socket-owner.ts';
 import { listHostSockets } from '../../../linux/host-sockets/watch-host-sockets.ts';
@@ -71,20 +72,32 @@ export function judgePorts(wanted: readonly WantedPort[]): Finding {
   return problem(texts.join('; '), next);
 }
 
+/** Those of this network namespace: a node in a container has one of its own. */
 async function proxyProcesses(): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const names = await Promise.all(pids.map(async (pid) => ({ pid, name: await nameOf(pid) })));
-  return names
-    .filter(({ name }) => name === OTHER_PROXY)
-    .map(({ pid }) => `the process ${OTHER_PROXY} (pid ${pid})`);
+  const own = await networkOf('self');
+  const found: string[] = [];
+  for (const pid of pids) {
+    if ((await nameOf(pid)) !== OTHER_PROXY || (await networkOf(pid)) !== own) continue;
+    found.push(`the process ${OTHER_PROXY} (pid ${pid})`);
+  }
+  return found;
 }
 
 async function nameOf(pid: string): Promise<string> {
+  return (await ifAlive(() => readFile(`/proc/${pid}/comm`, 'utf8'))).trim();
+}
+
+async function networkOf(pid: string): Promise<string> {
+  return await ifAlive(() => readlink(`/proc/${pid}/ns/net`));
+}
+
+/** Empty: the process has ended, or belongs to another user. */
+async function ifAlive(read: () => Promise<string>): Promise<string> {
   try {
-    return (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
+    return await read();
   } catch (error) {
-    // It has ended.
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return '';
   }
 }
