@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { Progress } from '../host/progress.ts';
 import { startOutsider } from '../systemd/outsider.ts';
 import { type Step, walk } from '../systemd/stranger.ts';
@@ -19,12 +20,17 @@ export async function stranger(context: {
   return [
     `On ${system.trim()}, ${systemd.trim()}, as root:`,
     ...steps.map(stepText),
-    `${steps.length} commands, ${seconds(total)}`,
+    `${steps.length} commands, ${seconds(total)} (${machineText()})`,
   ].join('\n\n');
 }
 
 function stepText({ command, durationMs, output }: Step): string {
   return `$ ${command}     # ${seconds(durationMs)}\n${output}`;
+}
+
+/** The times are those of a machine that may have other work. */
+function machineText(): string {
+  return `${availableParallelism()} processors, load ${(loadavg()[0] ?? 0).toFixed(1)}`;
 }
 
 function seconds(durationMs: number): string {

@@ -82,6 +82,10 @@ describe('a new machine with systemd beside a cluster', { timeout: LONG_MS }, ()
     assert.ok(lan.includes('cluster.local.example.org'));
   });
 
+  it('has no problem by its own check', async () => {
+    assert.doesNotMatch(await asker.shell('fairlead outside check 2>&1 || true'), /\bproblems?\b/);
+  });
+
   it('works again after a reboot', async () => {
     await outsider.machine.reboot();
     await asker.untilWebAnswers();

@@ -41,7 +41,11 @@ export async function readMachine(): Promise<MachineView> {
   const nameOf = (index: number): string => links.find((link) => link.index === index)?.name ?? '';
   const isLoopback = ({ hops }: MachineRoute): boolean =>
     links.some(({ loopback, index }) => loopback && index === hops[0]?.linkIndex);
-  const main = routes.filter(({ table, type }) => table === MAIN_TABLE && type === 'unicast');
+  // Routes to the cluster's DNS by the link of `fairlead outside dns` hide nothing.
+  const main = routes.filter(
+    ({ table, type, hops }) =>
+      table === MAIN_TABLE && type === 'unicast' && nameOf(hops[0]?.linkIndex ?? 0) !== DNS_LINK,
+  );
   const own = routes.filter((route) => route.table === LOCAL_TABLE && route.type === 'local');
   return {
     networks: main

@@ -149,11 +149,10 @@ describe('fairlead outside dns', () => {
     }
   });
 
-  it('writes a unit that follows systemd-resolved', () => {
+  it('writes a unit that is started with systemd-resolved', () => {
     const text = dnsUnitText(PLAN, ['/usr/local/bin/fairlead']);
     const words = '--domain cluster.local --server 10.96.0.10 --server fd00:96::a';
     assert.ok(text.includes(`ExecStart=/usr/local/bin/fairlead outside dns link ${words}\n`));
-    assert.match(text, /^PartOf=systemd-resolved\.service$/m);
     assert.match(text, /^WantedBy=systemd-resolved\.service$/m);
   });
 

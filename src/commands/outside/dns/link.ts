@@ -27,7 +27,7 @@ export async function hasLink(): Promise<boolean> {
 
 /** systemd-resolved forgets it by itself. False: there was no link. */
 export async function removeLink(): Promise<boolean> {
-  // Without telling systemd-resolved: while that restarts, it waits for the unit to be stopped.
+  // Without a call to systemd-resolved, which may be stopping and waiting for the unit to stop.
   return await attempt(() => deleteLink(DNS_LINK));
 }
 

@@ -2,9 +2,10 @@ import { unitWord } from '../unit-text.ts';
 import type { DnsPlan } from './plan.ts';
 
 /**
- * /etc/systemd/system/fairlead-dns.service: makes the link again after a reboot, and whenever
- * systemd-resolved starts. Not after fairlead.service: while that waits for the API server, names of
- * the cluster would be asked of other servers.
+ * /etc/systemd/system/fairlead-dns.service: makes the link again after a reboot. A systemd-resolved
+ * that is restarted keeps the settings of links; as a part of it the unit would take the link away
+ * for a moment. Not after fairlead.service: while that waits for the API server, names of the cluster
+ * would be asked of other servers.
  */
 export function dnsUnitText(plan: DnsPlan, program: readonly string[]): string {
   const servers = plan.servers.flatMap((server) => ['--server', server]);
@@ -14,7 +15,6 @@ export function dnsUnitText(plan: DnsPlan, program: readonly string[]): string {
 [Unit]
 Description=Names of the Kubernetes cluster by systemd-resolved
 After=systemd-resolved.service
-PartOf=systemd-resolved.service
 
 [Service]
 Type=oneshot
