@@ -4,6 +4,7 @@ import { runFairlead } from './commands/fairlead.ts';
 import { DEFAULT_LAB } from './commands/hints.ts';
 import { scale } from './commands/scale.ts';
 import { formatStatus, readStatus } from './commands/status.ts';
+import { stranger } from './commands/stranger.ts';
 import { type UpOptions, up } from './commands/up.ts';
 import { upReal } from './commands/up-real.ts';
 import { exitOnLabError } from './host/exit-on-lab-error.ts';
@@ -148,6 +149,13 @@ program
   .action(async (service: string, count: number, options: { name: string }) => {
     const parts = await provideParts(terminalProgress());
     console.log(await scale({ lab: options.name, service, count, parts }));
+  });
+
+program
+  .command('stranger')
+  .description('set up a new machine with systemd from a kubeconfig to a name, each command timed')
+  .action(async () => {
+    console.log(await stranger({ progress: terminalProgress(), signal: interruption() }));
   });
 
 program

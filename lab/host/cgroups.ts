@@ -42,18 +42,40 @@ export async function makeCgroup(name: string): Promise<void> {
   }
 }
 
+/** Bounds what the processes of the group may take together, where its memory is accounted for. */
+export async function limitMemory(name: string, bytes: number): Promise<void> {
+  for (const hierarchy of await hierarchies()) {
+    for (const file of ['memory.max', 'memory.limit_in_bytes']) {
+      const path = join(hierarchy, name, file);
+      if (existsSync(path)) await writeFile(path, `${bytes}`);
+    }
+  }
+}
+
+/** Removes one cgroup and those below it, after its killed processes have exited. */
+export async function removeCgroup(name: string): Promise<void> {
+  for (const hierarchy of await hierarchies()) {
+    const folder = join(hierarchy, name);
+    if (existsSync(folder)) await untilRemoved(folder);
+  }
+}
+
 /** Removes the cgroups of a lab, after their killed processes have exited. */
 export async function removeCgroups(lab: string): Promise<void> {
   const prefix = cgroupName({ lab, role: '' });
   for (const hierarchy of await hierarchies()) {
     const names = await readdir(hierarchy);
     for (const name of names.filter((candidate) => candidate.startsWith(prefix))) {
-      await until(() => removeTree(join(hierarchy, name)), {
-        what: `the processes of ${join(hierarchy, name)} to be gone`,
-        deadlineMs: EMPTY_DEADLINE_MS,
-      });
+      await untilRemoved(join(hierarchy, name));
     }
   }
+}
+
+async function untilRemoved(folder: string): Promise<void> {
+  await until(() => removeTree(folder), {
+    what: `the processes of ${folder} to be gone`,
+    deadlineMs: EMPTY_DEADLINE_MS,
+  });
 }
 
 /** True once it is removed: rmdir(2) removes the files of a cgroup, but not its children. */

@@ -203,3 +203,9 @@ test('uses configured Service ranges instead of those of objects', () => {
   assert.deepEqual(nodeFacts(of).serviceRanges, ['10.96.0.0/12']);
   assert.deepEqual(nodeView(of).serviceRanges, ['10.96.0.0/12']);
 });
+
+test('tells planes that a scope does not have every Service', () => {
+  assert.equal('knowsEveryService' in nodeFacts(input()), false);
+  const scope = { namespaces: ['shop'], services: [] };
+  assert.equal(nodeFacts(input({ scope })).knowsEveryService, false);
+});

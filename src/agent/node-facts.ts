@@ -30,6 +30,7 @@ export function nodeFacts(input: NodeInput): NodeFacts {
     ...relayedLocalhost(input.settings),
     ...clientInterfaces(input.settings),
     serviceRanges: serviceRanges(input),
+    ...(input.settings.scope === undefined ? {} : { knowsEveryService: false }),
     podNetworks: unionOf([...input.settings.podNetworks, ...(input.node?.podCIDRs ?? [])]),
     // Not a shift: bit 31 would be negative.
     masqueradeMark: 2 ** input.settings.masquerade.markBit,

@@ -1,5 +1,8 @@
 import { Command } from 'commander';
+import { checkCommand } from './outside/check.ts';
+import { dnsCommand } from './outside/dns.ts';
 import { initCommand } from './outside/init.ts';
+import { offCommand } from './outside/off.ts';
 import { tokenCommand } from './outside/token.ts';
 
 /** `fairlead outside`: sets up, checks and removes Fairlead on a machine that is not a node. */
@@ -12,5 +15,5 @@ export function outsideCommand(): Command {
 }
 
 function parts(): readonly Command[] {
-  return [initCommand(), tokenCommand()];
+  return [initCommand(), checkCommand(), dnsCommand(), offCommand(), tokenCommand()];
 }

@@ -85,3 +85,33 @@ test('says why a machine without a Node object rejects a Service with policy Loc
     await rm(folder, { recursive: true });
   }
 });
+
+test('shows only Services in the scope, for manifests too', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
+  try {
+    const [config, objects] = [join(folder, 'config.yaml'), join(folder, 'objects.yaml')];
+    const service = (namespace: string, name: string, tier: string): string =>
+      `kind: Service\napiVersion: v1\nmetadata: {namespace: ${namespace}, name: ${name}, labels: {tier: ${tier}}}\n` +
+      `spec: {clusterIPs: [10.96.9.${name.length}], ports: [{port: 80}]}\n---\n`;
+    const all = [
+      service('a', 'x', 'front'),
+      service('a', 'yy', 'back'),
+      service('b', 'zzz', 'front'),
+    ];
+    await writeFile(objects, all.join(''));
+    const scope = '{namespaces: [a], serviceSelector: tier=front}';
+    await writeFile(
+      config,
+      `${HEAD}mode: nftables\nfairlead: {nodeObject: none, scope: ${scope}}\n`,
+    );
+    const { out, err } = await run(context, '--config', config, '-f', objects);
+    assert.match(out, /^a\/x TCP/m);
+    assert.doesNotMatch(out, /a\/yy|b\/zzz/);
+    assert.match(err, /; scope: namespace a; tier=front;/);
+    const other = await run(context, '--config', config, '-f', objects, 'b/zzz');
+    assert.equal(other.code, 1);
+    assert.match(other.err, /Service b\/zzz does not exist, is outside of fairlead\.scope, or/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

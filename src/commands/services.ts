@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { scopeText } from '../agent/scope-report.ts';
 import { aboutText } from './basis/about.ts';
 import { type Answer, answerOf, answerOfObserved, observe } from './basis/answer.ts';
 import { type Basis, findBasis } from './basis/basis.ts';
@@ -65,8 +66,11 @@ async function watch(basis: Basis, wish: Wish, output: Output): Promise<void> {
 function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }): void {
   const { rows, view, facts } = answer;
   const { basis, wish, output } = how;
+  const { scope } = basis.config.settings;
   if (rows.length === 0 && wish.service !== undefined) {
-    throw new CommandError(`Service ${wish.service} does not exist, or proxies do not serve it`, {
+    const outside = scope === undefined ? '' : ', is outside of fairlead.scope';
+    const message = `Service ${wish.service} does not exist${outside}, or proxies do not serve it`;
+    throw new CommandError(message, {
       code: 'SERVICE_NOT_FOUND',
       next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
     });
@@ -81,7 +85,8 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
     printData(text.trimEnd());
   } else printPage(output === 'wide' ? servicesWide(rows, facts) : servicesTable(rows, facts));
   if (output !== 'table') return;
-  const seen = [viewText(view), clientsText(facts.clientInterfaces)].filter(Boolean);
+  const scoped = scope === undefined ? '' : `scope: ${scopeText(scope)}`;
+  const seen = [viewText(view), scoped, clientsText(facts.clientInterfaces)].filter(Boolean);
   printNote(`\n${rows.length} ports, ${seen.join('; ')}; -o wide shows why`);
 }
 

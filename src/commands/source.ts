@@ -135,6 +135,12 @@ function withServer(access: ClusterAccess, serverUrl: string | undefined): Clust
   };
 }
 
+/** The access that the configuration of an agent names. */
+export async function configuredAccess(settings: Settings): Promise<ClusterAccess> {
+  const { kubeconfig, serverUrl } = configuredSource(settings);
+  return withServer(await accessOf({ kubeconfig, isAgent: true }), serverUrl);
+}
+
 /** The cluster of the kubeconfig, else of this pod. */
 export async function accessOf(
   options: Pick<SourceOptions, 'kubeconfig' | 'context' | 'isAgent'>,

@@ -479,6 +479,15 @@ test('reads scope, zone and facts of the cluster from the file', () => {
   assert.equal(settings.clusterDomain, 'example.internal');
 });
 
+test('warns of a scope on a node', () => {
+  const scope = 'scope: {namespaces: [shop]}';
+  assert.match(
+    warnings(load(`fairlead: {${scope}}`))[0] ?? '',
+    /^fairlead\.scope: is set on a node/,
+  );
+  assert.deepEqual(warnings(load(`fairlead: {nodeObject: none, ${scope}}`)), []);
+});
+
 test('reads all Services by default, and adds routes only without a Node object', () => {
   for (const body of ['', 'fairlead: {scope: {namespaces: [], serviceSelector: ""}, zone: ""}']) {
     const { settings } = load(body);

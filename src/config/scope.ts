@@ -3,6 +3,7 @@ import { parseIp } from '../addresses/ip.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../labels/names.ts';
 import { parseSelector } from '../labels/selector.ts';
 import type { ResolvedFields } from './layers.ts';
+import type { Problem } from './problem.ts';
 import type { ScopeSettings, Settings } from './settings.ts';
 
 type Fault = string | undefined;
@@ -14,6 +15,15 @@ export function scopeSettings(fields: ResolvedFields): ScopeSettings | undefined
   const serviceSelector = fields['fairlead.scope.serviceSelector'].value.trim();
   if (namespaces.length === 0 && services.length === 0 && serviceSelector === '') return undefined;
   return { namespaces, services, ...(serviceSelector === '' ? {} : { serviceSelector }) };
+}
+
+/** Pods of a node expect every Service. */
+export function scopeWarnings(fields: ResolvedFields): readonly Problem[] {
+  const isNode = fields['fairlead.nodeObject'].value !== 'none';
+  if (!isNode || scopeSettings(fields) === undefined) return [];
+  const message =
+    'is set on a node: its pods do not reach other Services; it is meant for fairlead.nodeObject "none"';
+  return [{ subject: 'fairlead.scope', message }];
 }
 
 /** Facts of the cluster that the configuration gives. */

@@ -34,6 +34,11 @@ export interface NodeFacts {
   readonly clientInterfaces?: readonly string[];
   /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
   readonly serviceRanges: readonly string[];
+  /**
+   * False: only the Services of a scope are known, so that others may have the remaining addresses
+   * of these ranges, and packets to them are left alone.
+   */
+  readonly knowsEveryService?: false;
   /** Where the cluster's pods have their addresses, sorted, as far as it is known. */
   readonly podNetworks?: readonly string[];
   /** The one bit of the packet mark that requests masquerading. */

@@ -38,6 +38,7 @@ export interface CleanableMachine {
 export async function cleanMachine(
   { mode, keepFlows, dryRun }: WhatToClean,
   machine: CleanableMachine,
+  say: (text: string) => void = printPage,
 ): Promise<void> {
   const failures: unknown[] = [];
   const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
@@ -53,22 +54,22 @@ export async function cleanMachine(
     await attempt(part.name, async () => {
       const removed = await machine.removePart(part);
       frontends.push(...(removed?.frontends ?? []));
-      printPage(`${part.name}: ${removedText(removed, dryRun)}`);
+      say(`${part.name}: ${removedText(removed, dryRun)}`);
     });
   }
   // The next proxy wants the same settings and has not saved them: do not restore them.
   if (keepFlows || mode !== undefined) {
-    printPage('routes, conntrack entries, kernel settings: kept for the proxy that takes over');
+    say('routes, conntrack entries, kernel settings: kept for the proxy that takes over');
   } else {
     await attempt('routes', async () => {
       const ranges = await machine.removeRoutes();
-      printPage(`routes: ${routesText(ranges, dryRun)}`);
+      say(`routes: ${routesText(ranges, dryRun)}`);
     });
     await attempt('conntrack entries', async () => {
       const count = await machine.removeFlows(frontends);
-      printPage(`conntrack entries: ${countText(count, { dryRun, word: 'delete' })}`);
+      say(`conntrack entries: ${countText(count, { dryRun, word: 'delete' })}`);
     });
-    await attempt('kernel settings', () => restore(machine, dryRun));
+    await attempt('kernel settings', () => restore(machine, { dryRun, say }));
   }
   if (failures.length > 0) throw incomplete(failures);
 }
@@ -94,16 +95,19 @@ function countText(
   return dryRun ? `would ${word} ${count}` : `${word}d ${count}`;
 }
 
-async function restore(machine: CleanableMachine, dryRun: true | undefined): Promise<void> {
+async function restore(
+  machine: CleanableMachine,
+  { dryRun, say }: { dryRun: true | undefined; say: (text: string) => void },
+): Promise<void> {
   const { changes, leftAlone, problems } = await machine.restoreSettings();
   if (changes.length + leftAlone.length + problems.length === 0) {
-    printPage('kernel settings: nothing to restore');
+    say('kernel settings: nothing to restore');
   }
   const what = dryRun ? 'would be restored: ' : '';
   for (const { name, before, after } of changes) {
-    printPage(`${name}: ${what}${before} -> ${after}`);
+    say(`${name}: ${what}${before} -> ${after}`);
   }
-  for (const name of leftAlone) printPage(`${name}: changed by another process, not restored`);
+  for (const name of leftAlone) say(`${name}: changed by another process, not restored`);
   for (const problem of problems) printWarning(problem.message);
   const failed = `${problems.length} kernel settings could not be restored`;
   if (problems.length > 0) throw new AggregateError(problems, failed);

@@ -37,7 +37,7 @@ export async function readClusterFacts(client: RestClient): Promise<ClusterFacts
   };
 }
 
-async function serviceRanges(client: RestClient): Promise<readonly string[]> {
+export async function serviceRanges(client: RestClient): Promise<readonly string[]> {
   for (const path of SERVICE_CIDRS) {
     const found = await client.list(path);
     if (found === undefined) continue;
@@ -46,7 +46,7 @@ async function serviceRanges(client: RestClient): Promise<readonly string[]> {
   return [];
 }
 
-async function dnsService(client: RestClient): Promise<DnsFacts | undefined> {
+export async function dnsService(client: RestClient): Promise<DnsFacts | undefined> {
   const path = `/api/v1/namespaces/${DNS_NAMESPACE}/services`;
   const found = (await client.list(path, { labelSelector: DNS_LABEL })) ?? [];
   const services = found.filter(isRecord).map((service) => ({

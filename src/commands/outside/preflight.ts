@@ -15,7 +15,10 @@ const HIDDEN = ['/home/', '/root/', '/run/user/', '/tmp/', '/var/tmp/'];
 const USUAL_PROGRAM = '/usr/local/bin/fairlead';
 
 /** The command that starts Fairlead on the machine. */
-export function programOf({ program, root }: InitOptions): readonly string[] {
+export function programOf({
+  program,
+  root,
+}: Pick<InitOptions, 'program' | 'root'>): readonly string[] {
   if (program !== undefined) return [program];
   const [node, script] = process.argv;
   if (root !== THIS_MACHINE || node === undefined || script === undefined) return [USUAL_PROGRAM];

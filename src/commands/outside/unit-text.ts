@@ -62,7 +62,7 @@ WantedBy=multi-user.target
 }
 
 /** systemd splits at spaces, and expands % and $. */
-function unitWord(text: string): string {
+export function unitWord(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /[\s"';]/.test(escaped) ? `"${escaped.replaceAll('"', '\\"')}"` : escaped;
 }

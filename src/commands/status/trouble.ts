@@ -112,9 +112,11 @@ function apiServer({ conditions, apiServer: server, sources }: StatusPage): Trou
   for (const { feature, reason, effect, isFelt } of server?.gaps ?? []) {
     if (!isFelt || server === undefined) continue;
     const what = `${serverText(server)}: no ${feature} (${reason}): ${effect}`;
+    const isUnknownRange = feature === 'ServiceCIDR' && reason === 'forbidden';
+    const bind = 'bind the account of fairlead to the ClusterRole system:node-proxier';
     const next =
       reason === 'forbidden'
-        ? 'bind the account of fairlead to the ClusterRole system:node-proxier'
+        ? `${bind}${isUnknownRange ? ', or set fairlead.serviceRanges' : ''}`
         : 'upgrade the API server, or accept it: docs/version-skew.md';
     troubles.push({ what, next });
   }

@@ -127,9 +127,10 @@ class Rules {
   }
 
   #refuse(frontend: Frontend, outcome: Outcome, chain: string): void {
-    const isNobody = outcome.action === 'reject';
+    const isRejected = outcome.action === 'reject';
+    const isNobody = isRejected && outcome.reason === undefined;
     const what = isNobody ? 'has no endpoints' : 'has no local endpoints';
-    const jump = isNobody ? `REJECT --reject-with ${this.#unreachable()}` : 'DROP';
+    const jump = isRejected ? `REJECT --reject-with ${this.#unreachable()}` : 'DROP';
     const rule = ruleText({ ...this.#reached(frontend, what), jump });
     this.#dispatch.push({ table: 'filter', chain, rule });
   }

@@ -164,7 +164,8 @@ function nodePortCheckRules(facts: NodeFacts, family: TableFamily): readonly Rul
 
 function clusterIpCheckRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
   const version = family === 'ip' ? 4 : 6;
-  const ranges = facts.serviceRanges.filter((cidr) => parseCidr(cidr)?.base.version === version);
+  const known = facts.knowsEveryService === false ? [] : facts.serviceRanges;
+  const ranges = known.filter((cidr) => parseCidr(cidr)?.base.version === version);
   return [
     {
       statements: [{ do: 'match-address', set: 'service-ips' }, goto('refuse')],

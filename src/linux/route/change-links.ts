@@ -24,6 +24,11 @@ import { change } from './routes.ts';
 const IFF_UP = 0x1;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
+/**
+ * Of IPv4 addresses of the link. A socket that leaves by the link takes an address of another one as
+ * its source, which answers find back to; systemd-resolved ignores links with host or link scope only.
+ */
+const RT_SCOPE_SITE = 200;
 /** No duplicate address detection: nobody else is on a link of our own. */
 const IFA_F_NODAD = 0x02;
 const { EEXIST, EINVAL, ENODEV, EOPNOTSUPP } = constants.errno;
@@ -133,6 +138,7 @@ function addressRequest(link: MachineLink, address: IpAddress): DumpQuestion {
   fixed[0] = address.version === 4 ? AF_INET : AF_INET6;
   fixed[1] = address.bytes.length * 8;
   fixed[2] = address.version === 4 ? 0 : IFA_F_NODAD;
+  fixed[3] = address.version === 4 ? RT_SCOPE_SITE : 0;
   fixed.writeUInt32LE(link.index, 4);
   writer.raw(fixed);
   writer.bytesOf(IFA_LOCAL, address.bytes);

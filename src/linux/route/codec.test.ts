@@ -91,7 +91,8 @@ describe('an address', () => {
 
 describe('a link', () => {
   it('is decoded with its kind and state', () => {
-    const link = { index: 7, name: 'uplink', kind: 'veth', up: false, loopback: false, master: 0 };
+    const flags = { up: false, loopback: false };
+    const link = { index: 7, name: 'uplink', kind: 'veth', ...flags, master: 0, mtu: 1500 };
     assert.deepEqual(readLinkChange(only(VETH_ANSWER)), { of: 'link', index: 7, link });
     const up = readLinkChange(only(VETH_ANSWER, { 8: 0x43 }));
     assert.deepEqual(up?.link, { ...link, up: true });

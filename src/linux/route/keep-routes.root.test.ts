@@ -81,7 +81,7 @@ describe('a keeper of routes', () => {
     await kept.untilOurs(IPV4, IPV6);
     for (const family of ['-4', '-6']) {
       const shown = run(['ip', family, 'route', 'show', 'proto', String(FAIRLEAD_PROTOCOL)]);
-      assert.match(shown, /^(10\.96|fd00).* dev lo .*metric 4294967295/);
+      assert.match(shown, /^(10\.96|fd00).* dev lo .*metric 4294967295 mtu 1500/);
     }
     const local = run(['ip', 'route', 'get', '10.100.0.1']);
     assert.doesNotMatch(local, /^local/, 'the range belongs to the machine');
@@ -142,6 +142,19 @@ describe('a keeper of routes', () => {
       const shown = run(['ip', '-6', 'route', 'show', 'proto', String(FAIRLEAD_PROTOCOL)]);
       return shown.startsWith(`${IPV6} dev lo`) && !shown.includes('blackhole');
     });
+  });
+
+  it('follows the MTU of the links that have a gateway', async () => {
+    ip('link add tunnel type veth peer name far2', 'link set tunnel mtu 1300 up');
+    await using kept = new Kept();
+    await kept.untilOurs(IPV4, IPV6);
+    const mtu = () => run(['ip', 'route', 'show', IPV4]).match(/mtu (\d+)/)?.[1];
+    assert.equal(mtu(), '1300', 'no link has a gateway: the smallest');
+    ip('route add 198.18.0.0/15 via 192.0.2.1');
+    ip('link set uplink mtu 1420');
+    await kept.until('the MTU of uplink', () => mtu() === '1420');
+    assert.equal(await ours(), [IPV4, IPV6].join());
+    assert.deepEqual(kept.changes, [`+${IPV4}`, `+${IPV6}`], 'replaced in place');
   });
 
   it('removes the route of a range that is gone', async () => {

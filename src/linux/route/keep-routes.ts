@@ -8,7 +8,15 @@ import type { NetlinkListener } from '../netlink/socket.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import type { MachineLink } from './link-codec.ts';
 import { listLinks } from './list-links.ts';
-import { isOurs, isRangeRoute, rangeRoute, removeRoute } from './our-routes.ts';
+import {
+  isInPlace,
+  isOurs,
+  isRangeRoute,
+  type RouteGround,
+  rangeRoute,
+  removeRoute,
+  routeGround,
+} from './our-routes.ts';
 import {
   NETLINK_ROUTE,
   RTNLGRP_IPV4_IFADDR,
@@ -19,7 +27,7 @@ import {
 } from './protocol.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import { routeText } from './route-text.ts';
-import { addRoute, leadsSomewhere, listRoutes, lookUpRoute } from './routes.ts';
+import { leadsSomewhere, listRoutes, lookUpRoute, replaceRoute } from './routes.ts';
 
 /** The kernel reports no IPv4 route that goes with its link: the link is the event. */
 const GROUPS = [
@@ -142,39 +150,40 @@ export class KernelRouteKeeper {
 
   async #keepOnce(hooks: KeepHooks): Promise<void> {
     const links = await listLinks();
-    const lo = links.find(({ loopback }) => loopback)?.index ?? 1;
     const routes = await listRoutes();
     const decisions = hooks.decide(routes.map((route) => factOf(route, links)));
     if (decisions === undefined) return;
     this.#ranges = decisions.map(({ range }) => range);
     const wanted = decisions.filter(({ coveredBy }) => coveredBy === undefined);
-    const changes = await this.#write(routes, { wanted: wanted.map(({ range }) => range), lo });
+    const ground = routeGround(links, routes);
+    const changes = await write(routes, { wanted: wanted.map(({ range }) => range), ground });
     const kept: RangeRoute[] = [];
     for (const decision of decisions) kept.push(await reportOf(decision));
     hooks.onKept(kept, changes);
   }
+}
 
-  /** Nothing is written when ours are as they should be, as after a restart. */
-  async #write(
-    routes: readonly MachineRoute[],
-    of: { readonly wanted: readonly Cidr[]; readonly lo: number },
-  ): Promise<Changes> {
-    const ours = routes.filter(isOurs);
-    const texts = new Set(of.wanted.map(formatCidr));
-    const isKept = (route: MachineRoute): boolean =>
-      isRangeRoute(route, of.lo) && texts.has(formatCidr(route.to));
-    const kept = new Set(ours.filter(isKept).map(({ to }) => formatCidr(to)));
-    const added: string[] = [];
-    const removed: string[] = [];
-    for (const route of ours.filter((each) => !isKept(each))) {
-      if (await removeRoute(route)) removed.push(formatCidr(route.to));
-    }
-    for (const range of of.wanted) {
-      const text = formatCidr(range);
-      if (!kept.has(text) && (await addRoute(rangeRoute(range, of.lo)))) added.push(text);
-    }
-    return { added, removed };
+/** Nothing is written when ours are as they should be, as after a restart. */
+async function write(
+  routes: readonly MachineRoute[],
+  of: { readonly wanted: readonly Cidr[]; readonly ground: RouteGround },
+): Promise<Changes> {
+  const ours = routes.filter(isOurs);
+  const texts = new Set(of.wanted.map(formatCidr));
+  const placed = ours.filter((route) => isInPlace(route) && texts.has(formatCidr(route.to)));
+  const removed: string[] = [];
+  for (const route of ours.filter((each) => !placed.includes(each))) {
+    if (await removeRoute(route)) removed.push(formatCidr(route.to));
   }
+  const added: string[] = [];
+  for (const range of of.wanted) {
+    const text = formatCidr(range);
+    const there = placed.filter((route) => formatCidr(route.to) === text);
+    if (there.some((route) => isRangeRoute(route, of.ground))) continue;
+    await replaceRoute(rangeRoute(range, of.ground));
+    if (there.length === 0) added.push(text);
+  }
+  return { added, removed };
 }
 
 function factOf(route: MachineRoute, links: readonly MachineLink[]): RouteFact {

@@ -1,7 +1,8 @@
-import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.ts';
+import { type NetlinkMessage, numberOf, readAttributes, textOf } from '../netlink/reader.ts';
 import { AF_UNSPEC, LINK_FIXED_BYTES, RTM_DELLINK, RTM_NEWLINK } from './protocol.ts';
 
 export const IFLA_IFNAME = 3;
+const IFLA_MTU = 4;
 const IFLA_MASTER = 10;
 export const IFLA_LINKINFO = 18;
 export const IFLA_INFO_KIND = 1;
@@ -18,6 +19,8 @@ export interface MachineLink {
   readonly loopback: boolean;
   /** The index of the bridge or other device that it is a port of; 0: none. */
   readonly master: number;
+  /** The largest packet, in bytes; 0: not known. */
+  readonly mtu: number;
 }
 
 /** A link, or its removal. */
@@ -48,6 +51,7 @@ export function readLinkChange(message: NetlinkMessage): LinkChange | undefined 
     up: (flags & IFF_UP) !== 0,
     loopback: (flags & IFF_LOOPBACK) !== 0,
     master: attributes.get(IFLA_MASTER)?.readUInt32LE(0) ?? 0,
+    mtu: numberOf(attributes.get(IFLA_MTU)) ?? 0,
   };
   return { of: 'link', index, link };
 }

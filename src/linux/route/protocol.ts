@@ -28,6 +28,7 @@ export const ROUTE_FIXED_BYTES = 12;
 export const NLM_F_REQUEST = 0x1;
 export const NLM_F_ACK = 0x4;
 export const NLM_F_DUMP = 0x300;
+export const NLM_F_REPLACE = 0x100;
 /** Fail with EEXIST instead of changing what is there. */
 export const NLM_F_EXCL = 0x200;
 export const NLM_F_CREATE = 0x400;

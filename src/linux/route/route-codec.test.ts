@@ -69,6 +69,7 @@ describe('a route', () => {
       protocol: 3,
       type: 'unicast',
       metric: 7,
+      mtu: undefined,
       source: undefined,
       isConditional: false,
       hops,

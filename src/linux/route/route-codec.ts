@@ -13,9 +13,11 @@ export const RTA_OIF = 4;
 export const RTA_GATEWAY = 5;
 export const RTA_PRIORITY = 6;
 export const RTA_PREFSRC = 7;
+export const RTA_METRICS = 8;
 const RTA_MULTIPATH = 9;
 export const RTA_TABLE = 15;
 const RTA_VIA = 18;
+export const RTAX_MTU = 2;
 const HOP_FIXED_BYTES = 8;
 /** The link of the hop is down: the kernel passes it over. */
 const RTNH_F_DEAD = 1;
@@ -55,6 +57,8 @@ export interface MachineRoute {
   readonly type: RouteType;
   /** Of two routes to one range the one with the smaller metric is used. */
   readonly metric: number;
+  /** The largest packet that it takes, in bytes; undefined: that of the link. */
+  readonly mtu: number | undefined;
   /** The source address that the route sets. */
   readonly source: string | undefined;
   /** Only for packets of some source addresses or with a type of service. */
@@ -90,11 +94,17 @@ export function readRouteEvent(message: NetlinkMessage): RouteEvent | undefined 
     protocol: body.readUInt8(5),
     type: TYPES[body.readUInt8(7)] ?? 'other',
     metric: numberOf(attributes.get(RTA_PRIORITY)) ?? 0,
+    mtu: mtuOf(attributes),
     source: addressOf(attributes.get(RTA_PREFSRC)),
     isConditional: body.readUInt8(2) !== 0 || body.readUInt8(3) !== 0,
     hops: hopsOf(attributes, body.readUInt32LE(8)),
   };
   return { route, removed: type === RTM_DELROUTE };
+}
+
+function mtuOf(attributes: Attributes): number | undefined {
+  const metrics = attributes.get(RTA_METRICS);
+  return metrics === undefined ? undefined : numberOf(readAttributes(metrics).get(RTAX_MTU));
 }
 
 function familyOf(number: number): MachineRoute['family'] | undefined {

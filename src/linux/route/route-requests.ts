@@ -9,6 +9,7 @@ import {
   NLM_F_CREATE,
   NLM_F_DUMP,
   NLM_F_EXCL,
+  NLM_F_REPLACE,
   NLM_F_REQUEST,
   ROUTE_FIXED_BYTES,
   RTM_DELROUTE,
@@ -19,10 +20,12 @@ import {
   type RouteType,
   RTA_DST,
   RTA_GATEWAY,
+  RTA_METRICS,
   RTA_OIF,
   RTA_PREFSRC,
   RTA_PRIORITY,
   RTA_TABLE,
+  RTAX_MTU,
   typeNumber,
 } from './route-codec.ts';
 
@@ -47,6 +50,10 @@ export interface RouteSpec {
   readonly table?: number;
   readonly gateway?: string;
   readonly source?: string;
+  /** The largest packet, in bytes; that of the link if absent. */
+  readonly mtu?: number;
+  /** The scope of a route by a gateway, although there is none. */
+  readonly isUniversal?: true;
 }
 
 export function routesQuestion(family: 'IPv4' | 'IPv6', sequence: number): DumpQuestion {
@@ -78,16 +85,25 @@ export function lookupQuestion(
   return { bytes: writer.bytes, what: 'look up a route' };
 }
 
-/** Adding fails with EEXIST if there is a route with the same range, table and metric. */
+const CHANGE_FLAGS = {
+  add: NLM_F_CREATE | NLM_F_EXCL,
+  replace: NLM_F_CREATE | NLM_F_REPLACE,
+  delete: 0,
+} as const;
+
+/**
+ * Adding fails with EEXIST if there is a route with the same range, table and metric; replacing puts
+ * the new one in its place at once.
+ */
 export function routeRequest(
-  verb: 'add' | 'delete',
+  verb: keyof typeof CHANGE_FLAGS,
   route: RouteSpec,
   sequence: number,
 ): DumpQuestion {
   const writer = new NetlinkWriter();
-  const isAdd = verb === 'add';
-  const flags = NLM_F_REQUEST | NLM_F_ACK | (isAdd ? NLM_F_CREATE | NLM_F_EXCL : 0);
-  const type = isAdd ? RTM_NEWROUTE : RTM_DELROUTE;
+  const isNew = verb !== 'delete';
+  const flags = NLM_F_REQUEST | NLM_F_ACK | CHANGE_FLAGS[verb];
+  const type = isNew ? RTM_NEWROUTE : RTM_DELROUTE;
   const message = writer.beginMessage({ type, flags, sequence });
   const table = route.table ?? RT_TABLE_MAIN;
   writer.raw(
@@ -96,7 +112,7 @@ export function routeRequest(
       prefixLength: route.to.prefixLength,
       table: table < 256 ? table : RT_TABLE_UNSPEC,
       protocol: route.protocol,
-      scope: isAdd ? scopeFor(route) : RT_SCOPE_NOWHERE,
+      scope: isNew ? scopeFor(route) : RT_SCOPE_NOWHERE,
       type: typeNumber(route.type ?? 'unicast'),
     }),
   );
@@ -104,6 +120,11 @@ export function routeRequest(
   writer.u32le(RTA_TABLE, table);
   writer.u32le(RTA_OIF, route.linkIndex);
   writer.u32le(RTA_PRIORITY, route.metric);
+  if (route.mtu !== undefined) {
+    const metrics = writer.beginNested(RTA_METRICS);
+    writer.u32le(RTAX_MTU, route.mtu);
+    writer.endNested(metrics);
+  }
   for (const [attribute, text] of [
     [RTA_GATEWAY, route.gateway],
     [RTA_PREFSRC, route.source],
@@ -117,7 +138,7 @@ export function routeRequest(
 
 /** What `ip route add` chooses: a destination on the link itself has the scope of the link. */
 function scopeFor(route: RouteSpec): number {
-  if (route.gateway !== undefined) return RT_SCOPE_UNIVERSE;
+  if (route.gateway !== undefined || route.isUniversal) return RT_SCOPE_UNIVERSE;
   return (route.type ?? 'unicast') === 'unicast' ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
 }
 

@@ -43,7 +43,7 @@ for (const { family, to, inside, gateway } of FAMILIES) {
     it('are added, listed, looked up and deleted', async () => {
       uplink();
       const linkIndex = await uplinkIndex();
-      const route = { to: range(to), linkIndex, protocol: 77, metric: 5000, gateway };
+      const route = { to: range(to), linkIndex, protocol: 77, metric: 5000, gateway, mtu: 1400 };
       assert.equal(await addRoute(route), true);
       assert.equal(await addRoute(route), false, 'the same again');
       const listed = (await listRoutes([family])).filter(({ protocol }) => protocol === 77);
@@ -57,6 +57,7 @@ for (const { family, to, inside, gateway } of FAMILIES) {
             protocol: 77,
             type: 'unicast',
             metric: 5000,
+            mtu: 1400,
             source: undefined,
             isConditional: false,
             hops: [{ linkIndex, gateway, alive: true }],

@@ -60,6 +60,11 @@ export async function addRoute(route: RouteSpec): Promise<boolean> {
   return change(routeRequest('add', route, 1), EEXIST);
 }
 
+/** Puts the route in the place of one with the same range, table and metric, or adds it. */
+export async function replaceRoute(route: RouteSpec): Promise<void> {
+  await change(routeRequest('replace', route, 1), EEXIST);
+}
+
 /** Rejects with a NetlinkError; false: there is no such route. */
 export async function deleteRoute(route: RouteSpec): Promise<boolean> {
   return change(routeRequest('delete', route, 1), ESRCH);

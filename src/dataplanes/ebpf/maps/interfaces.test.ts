@@ -4,7 +4,7 @@ import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import { servedInterfaces } from './interfaces.ts';
 
 const link = (index: number, name: string, master = 0): MachineLink => ({
-  ...{ index, name, master, kind: '', up: true },
+  ...{ index, name, master, kind: '', up: true, mtu: 1500 },
   loopback: name === 'lo',
 });
 

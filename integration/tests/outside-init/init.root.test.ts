@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { until } from '../../../lab/host/until.ts';
+import { tokenClaims } from '../../../src/commands/outside/token-claims.ts';
+import { InitScene, NAME, PROGRAM } from './scene.ts';
+
+const LONG_MS = 10 * 60_000;
+const DAY_SECONDS = 86_400;
+const INIT = ['init', '--apply', `--name=${NAME}`, `--program=${PROGRAM}`] as const;
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+describe('fairlead outside init, token and off', { timeout: LONG_MS }, () => {
+  let scene: InitScene;
+  let clean: Readonly<Record<string, string>>;
+
+  before(async () => {
+    scene = await InitScene.start();
+    clean = await scene.state();
+  });
+
+  after(async () => {
+    await scene?.[Symbol.asyncDispose]();
+  });
+
+  it('shows the plan and changes nothing without --apply', async () => {
+    const { exitCode, stdout, stderr } = await scene.outside('init', `--name=${NAME}`);
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stderr, /^Nothing was changed\. With --apply, this sets up Fairlead on db1:/);
+    assert.match(stdout, /^apiVersion: v1\nkind: ServiceAccount\n/);
+    assert.deepEqual(await scene.state(), clean);
+    assert.deepEqual(await scene.objects(), []);
+  });
+
+  it('serves a ClusterIP with exactly the files and rights that it makes', async () => {
+    const { exitCode, stdout, stderr } = await scene.outside(...INIT);
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stdout, /^Fairlead is set up for db1, and not started: 9 created\n/);
+    assert.equal(await scene.answerOf('default'), undefined);
+    await scene.startAgent();
+    assert.equal(await scene.answerOf('default'), scene.podOf('default'));
+    assert.equal(await scene.answerOf('shop'), scene.podOf('shop'));
+    assert.deepEqual(await scene.complaints(), []);
+  });
+
+  it('changes nothing the second time', async () => {
+    const { stdout } = await scene.outside(...INIT);
+    assert.match(stdout, /^Fairlead is set up for db1, and not started: 9 unchanged\n/);
+  });
+
+  it('gives kubectl the same access, and no more', async () => {
+    const { exitCode, stderr } = await scene.kubectl('get', 'services', '-A');
+    assert.equal(exitCode, 0, stderr);
+    const { stdout } = await scene.kubectl('auth', 'can-i', '--list', '-n', 'kube-system');
+    const resources = stdout.split('\n').flatMap((line) => /^[a-z]\S*/.exec(line)?.[0] ?? []);
+    const ofEverybody = resources.filter((name) => name.startsWith('self'));
+    assert.deepEqual(resources.filter((name) => !ofEverybody.includes(name)).sort(), [
+      'endpointslices.discovery.k8s.io',
+      'serviceaccounts/token',
+      'servicecidrs.networking.k8s.io',
+      'services',
+    ]);
+  });
+
+  it('renews a token when a fifth of its life has passed', async () => {
+    const now = nowSeconds();
+    const times = { issuedAt: now - 7 * DAY_SECONDS, expiresAt: now + 20 * DAY_SECONDS };
+    const old = await scene.tokenOf(times);
+    await scene.writeToken(old);
+    const { exitCode, stderr } = await scene.kubectl('get', 'services', '-A');
+    assert.equal(exitCode, 0, stderr);
+    const renewed = tokenClaims(await scene.readToken());
+    assert.ok(renewed !== undefined && renewed.issuedAtMs > (now - DAY_SECONDS) * 1000);
+    assert.equal(renewed.expiresAtMs - renewed.issuedAtMs, 30 * DAY_SECONDS * 1000);
+    assert.equal(renewed.account.name, `fairlead-${NAME}`);
+  });
+
+  it('says how to go on when the token has ended', async () => {
+    const now = nowSeconds();
+    const good = await scene.readToken();
+    const times = { issuedAt: now - 40 * DAY_SECONDS, expiresAt: now - 10 * DAY_SECONDS };
+    await scene.writeToken(await scene.tokenOf(times));
+    const { exitCode, stderr } = await scene.kubectl('get', 'services', '-A');
+    assert.notEqual(exitCode, 0);
+    assert.match(stderr, /rejects the token of kube-system\/fairlead-db1: it ended/);
+    assert.match(stderr, /run `fairlead outside init --apply` again/);
+    await scene.writeToken(good);
+  });
+
+  it('keeps a file that was changed, and overwrites it only by force', async () => {
+    const file = join(scene.folder, 'etc/fairlead/config.conf');
+    await writeFile(file, '# mine\n', { flag: 'a' });
+    const refused = await scene.outside(...INIT, '--zone=zone-a');
+    assert.equal(refused.exitCode, 1);
+    assert.match(refused.stderr, /config\.conf: not written by fairlead, or changed since/);
+    assert.match(refused.stderr, /nothing was changed \(FILE_NOT_OURS\)/);
+    const forced = await scene.outside(...INIT, '--force');
+    assert.match(forced.stdout, /config\.conf +changed/);
+  });
+
+  it('goes back with one command: kernel, files and cluster as before', async () => {
+    await scene.stopAgent();
+    const { exitCode, stdout, stderr } = await scene.outside('off', '--cluster');
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stdout, /^Fairlead is removed from this machine: .*5 objects deleted/);
+    assert.deepEqual(await scene.state(), clean);
+    assert.deepEqual(await scene.objects(), []);
+    assert.match((await scene.outside('off')).stdout, /^Nothing to do: /);
+  });
+
+  it('goes back after init was killed in the middle', async () => {
+    await scene.killed([...INIT], async () => (await scene.objects()).length > 2);
+    const { exitCode, stderr } = await scene.outside('off', '--cluster');
+    assert.equal(exitCode, 0, stderr);
+    assert.deepEqual(await scene.state(), clean);
+    assert.deepEqual(await scene.objects(), []);
+  });
+
+  it('serves only the namespaces of a scope, with Roles only', async () => {
+    const { exitCode, stderr } = await scene.outside(...INIT, '--namespaces=shop');
+    assert.equal(exitCode, 0, stderr);
+    assert.deepEqual(
+      (await scene.objects()).filter((name) => name.includes('clusterrole')),
+      [],
+    );
+    await scene.startAgent();
+    assert.equal(await scene.answerOf('shop'), scene.podOf('shop'));
+    assert.equal(await scene.answerOf('default'), undefined);
+    assert.deepEqual(await scene.complaints(), []);
+    const can = await scene.kubectl('auth', 'can-i', 'list', 'services', '-n', 'default');
+    assert.equal(can.stdout.trim(), 'no');
+  });
+
+  it('loses its access with its ServiceAccount', async () => {
+    const account = `/api/v1/namespaces/kube-system/serviceaccounts/fairlead-${NAME}`;
+    await scene.lab.api.delete(account);
+    // The API server keeps its answer for a token for some seconds.
+    await until(async () => (await scene.kubectl('get', 'services', '-n', 'shop')).exitCode !== 0, {
+      what: 'the token to be rejected',
+      deadlineMs: 60_000,
+    });
+  });
+
+  it('goes back without the cluster, and tells what is left there', async () => {
+    await scene.stopAgent();
+    const { exitCode, stdout, stderr } = await scene.onMachine([PROGRAM, 'outside', 'off']);
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stdout, /^Fairlead is removed from this machine/);
+    assert.match(stdout, /kubectl delete -n shop rolebinding\/fairlead-db1 role\/fairlead-db1/);
+    assert.deepEqual(await scene.state(), clean);
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { enterNamespace, ipBatch, namespaceName } from '../../../lab/host/namespaces.ts';
+import { type RunResult, tryRun } from '../../../lab/host/run.ts';
+import { nodeAddress, podCidr } from '../../../lab/network/plan.ts';
+import { startNetexec } from '../../../lab/servers/netexec.ts';
+import type { Finding } from '../../../src/commands/outside/check/check.ts';
+import { OutsideScene } from './scene.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');
+const LONG_MS = 180_000;
+const CHECK_DEADLINE_MS = 60_000;
+const PROBLEMS_EXIT = 3;
+
+interface Report {
+  readonly answer: string;
+  readonly problemCount: number;
+  readonly checks: readonly (Finding & { readonly name: string })[];
+}
+
+describe('fairlead outside check', { timeout: LONG_MS }, () => {
+  let scene: OutsideScene;
+
+  before(async () => {
+    scene = await OutsideScene.start('fairlead-nftables');
+  });
+
+  after(async () => {
+    await scene?.[Symbol.asyncDispose]();
+  });
+
+  const onMachine = (...lines: string[]): Promise<void> =>
+    ipBatch(lines, namespaceName({ lab: scene.lab.name, role: 'machine' }));
+
+  async function check(output: 'text' | 'json', file = scene.configFile): Promise<RunResult> {
+    const options = ['--config', file, '--run-folder', scene.runFolder, '-o', output];
+    const argv = [process.execPath, PROGRAM, 'outside', 'check', ...options] as const;
+    const entered = enterNamespace(scene.lab.namespacePath('machine'), [...argv]);
+    return await tryRun(entered, { deadlineMs: CHECK_DEADLINE_MS });
+  }
+
+  /** The finding of one check, and that the command says whether there are problems. */
+  async function finding(name: string, file?: string): Promise<Finding> {
+    const { exitCode, stdout, stderr } = await check('json', file);
+    assert.ok(stdout !== '', stderr);
+    const { checks, problemCount } = JSON.parse(stdout) as Report;
+    assert.equal(exitCode, problemCount > 0 ? PROBLEMS_EXIT : 0, stdout);
+    const found = checks.find((each) => each.name === name);
+    assert.ok(found, stdout);
+    return found;
+  }
+
+  /** The configuration with other fields, in a file of its own. */
+  async function configured(change: (config: Configuration) => object): Promise<string> {
+    const config = JSON.parse(await readFile(scene.configFile, 'utf8')) as Configuration;
+    const file = join(scene.lab.folder, 'checked.json');
+    await writeFile(file, JSON.stringify({ ...config, ...change(config) }));
+    return file;
+  }
+
+  it('finds no problem on a good machine', async () => {
+    const { exitCode, stdout, stderr } = await check('text');
+    assert.equal(exitCode, 0, stdout + stderr);
+    assert.match(stdout, /^this machine can reach the cluster's Services/);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+    for (const name of ['API server', 'rights', 'routes to pods', 'agent', 'a Service']) {
+      assert.match(stdout, new RegExp(`^${name} +good`, 'm'));
+    }
+  });
+
+  it('names an address of the machine in a Service range', async () => {
+    await onMachine('addr add 10.99.0.1/24 dev docker0');
+    try {
+      const { result, what } = await finding('Service ranges');
+      assert.equal(result, 'problem');
+      assert.match(what, /10\.96\.0\.0\/12 overlaps the route 10\.99\.0\.0\/24 dev docker0/);
+    } finally {
+      await onMachine('addr del 10.99.0.1/24 dev docker0');
+    }
+  });
+
+  it('names pods without a route', async () => {
+    const lines = [podCidr(1).ipv4, '0.0.0.0/0'];
+    await onMachine(...lines.map((to) => `route del ${to}`));
+    try {
+      const { result, what, next } = await finding('routes to pods');
+      assert.equal(result, 'problem');
+      assert.match(what, /^no route to 10\.129\./);
+      assert.match(next ?? '', /ip route add 10\.129\.\d+\.0\/24 via/);
+    } finally {
+      await onMachine(...lines.map((to) => `route add ${to} via ${nodeAddress(1).ipv4}`));
+    }
+  });
+
+  it('names a token that the API server rejects', async () => {
+    const kubeconfig = join(scene.lab.folder, 'rejected.kubeconfig');
+    const right = await readFile(scene.lab.credentials.proxyKubeconfig, 'utf8');
+    await writeFile(kubeconfig, right.replace(/("?token"?: *"?)[^"\s]+/, '$1nobody'), {
+      mode: 0o600,
+    });
+    const file = await configured(() => ({ clientConnection: { kubeconfig } }));
+    const { result, what } = await finding('API server', file);
+    assert.equal(result, 'problem');
+    assert.match(what, /401/);
+    assert.equal((await finding('rights', file)).result, 'skipped');
+  });
+
+  it('names a DNS server that does not answer', async () => {
+    const clusterDNS = [scene.clusterIP('ipv4')];
+    const file = await configured(({ fairlead }) => ({ fairlead: { ...fairlead, clusterDNS } }));
+    const { result, what } = await finding('cluster DNS', file);
+    assert.equal(result, 'problem');
+    assert.equal(what, `no answer of ${clusterDNS} by UDP, ${clusterDNS} by TCP`);
+  });
+
+  it('names the process that has a port of Fairlead', async () => {
+    const file = await configured(() => ({ metricsBindAddress: '127.0.0.1:18249' }));
+    assert.match((await finding('ports', file)).what, /127\.0\.0\.1:18249 free/);
+    await using _other = await startNetexec({
+      namespacePath: scene.lab.namespacePath('machine'),
+      hostname: 'other',
+      ports: [{ port: 18_249, protocol: 'TCP' }],
+    });
+    const { result, what } = await finding('ports', file);
+    assert.equal(result, 'problem');
+    assert.match(what, /^127\.0\.0\.1:18249 is held by \S+ \(pid \d+\)/);
+  });
+
+  it('names a machine that is a gateway', async () => {
+    const clients = ['everybody'];
+    const file = await configured(({ fairlead }) => ({ fairlead: { ...fairlead, clients } }));
+    const { result, what } = await finding('forwarding', file);
+    assert.equal(result, 'warning');
+    assert.match(what, /is a gateway/);
+  });
+
+  it('names the tables of another proxy', async () => {
+    const path = scene.lab.namespacePath('machine');
+    const nft = (text: string) => tryRun(enterNamespace(path, ['nft', '-f', '-']), { input: text });
+    await nft('table ip kube-proxy {\n chain services {\n }\n}\n');
+    try {
+      const { result, what } = await finding('other proxies');
+      assert.equal(result, 'warning');
+      assert.match(what, /the table ip kube-proxy/);
+    } finally {
+      await nft('delete table ip kube-proxy\n');
+    }
+  });
+
+  it('says that nothing is in the way where Fairlead does not run yet', async () => {
+    const options = ['--config', scene.configFile, '--run-folder', scene.lab.folder];
+    const argv = [process.execPath, PROGRAM, 'outside', 'check', ...options] as const;
+    const path = scene.lab.namespacePath('machine');
+    const { exitCode, stdout } = await tryRun(enterNamespace(path, [...argv]));
+    assert.equal(exitCode, 0, stdout);
+    assert.match(stdout, /^nothing stands in the way; Fairlead does not run on this machine yet/);
+  });
+});
+
+interface Configuration {
+  readonly fairlead?: object;
+}

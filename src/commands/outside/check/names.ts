@@ -1,0 +1,184 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { canonicalIp } from '../../../addresses/ip.ts';
+import { systemCode } from '../../../cluster/errors.ts';
+import { runProgramToEnd } from '../../../linux/run-program.ts';
+import { NOT_RUNNING, readAgent } from './agent.ts';
+import { askDns } from './ask-dns.ts';
+import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
+import { clusterIpOf } from './cluster-view.ts';
+import { type DnsAnswer, TYPE_A, TYPE_AAAA } from './dns-message.ts';
+
+const PROBE_SERVICE = 'default/kubernetes';
+const LOOKUP_DEADLINE_MS = 3_000;
+const RESOLVED_FOLDERS = ['/etc/systemd', '/run/systemd', '/usr/lib/systemd'];
+
+function probeName(domain: string): string {
+  return `kubernetes.default.svc.${domain}`;
+}
+
+/** An answer of the cluster's DNS by one transport. */
+export interface DnsTry {
+  readonly server: string;
+  readonly transport: 'UDP' | 'TCP';
+  /** Undefined: none came. */
+  readonly answer: DnsAnswer | undefined;
+}
+
+/** Whether the DNS Service answers with the address that the API server has. */
+export const clusterDns: Check = {
+  name: 'cluster DNS',
+  run: async (context) => {
+    const { dnsAddresses, services } = await context.cluster();
+    if (dnsAddresses.length === 0) return skipped(NO_DNS);
+    if ((await readAgent(context)) === undefined) return skipped(NOT_RUNNING);
+    const name = probeName(context.settings.clusterDomain);
+    const expected = clusterIpOf(services, PROBE_SERVICE);
+    const type = expected?.[0]?.includes(':') ? TYPE_AAAA : TYPE_A;
+    const tries = await Promise.all(
+      dnsAddresses.flatMap((server) =>
+        (['UDP', 'TCP'] as const).map(async (transport): Promise<DnsTry> => {
+          const answer = await askDns({ server, name, type, transport }, context.signal);
+          return { server, transport, answer };
+        }),
+      ),
+    );
+    return judgeDns({ name, tries, expected });
+  },
+};
+
+const NO_DNS =
+  'not known: set fairlead.clusterDNS, or let the account read Service kube-system/kube-dns';
+
+export function judgeDns(of: {
+  readonly name: string;
+  readonly tries: readonly DnsTry[];
+  /** Undefined: not known. */
+  readonly expected: readonly string[] | undefined;
+}): Finding {
+  const silent = of.tries.filter(({ answer }) => answer === undefined);
+  if (silent.length > 0) {
+    const texts = silent.map(({ server, transport }) => `${server} by ${transport}`);
+    const next =
+      'see whether the pods of the DNS Service are ready and reachable (check "routes to pods"), and whether port 53 is open for UDP and TCP';
+    return problem(`no answer of ${texts.join(', ')}`, next);
+  }
+  const wrong = of.tries.find(({ answer }) => answer?.error !== undefined);
+  if (wrong?.answer?.error !== undefined) {
+    const next = 'set fairlead.clusterDomain to the domain of the cluster';
+    return problem(`${wrong.server} answers ${wrong.answer.error} for ${of.name}`, next);
+  }
+  const [first] = of.tries;
+  const got = first?.answer?.addresses ?? [];
+  if (of.expected !== undefined && !got.some((address) => of.expected?.includes(address))) {
+    const next = 'these are the addresses of another cluster? correct fairlead.clusterDNS';
+    return problem(
+      `${of.name} is ${got.join(', ') || 'nothing'}, not ${of.expected.join(', ')}`,
+      next,
+    );
+  }
+  return good(`${first?.server} answers by UDP and TCP: ${got.join(', ')}`);
+}
+
+/** Whether programs of this machine find Services by name. */
+export const names: Check = {
+  name: 'names',
+  run: async (context) => {
+    const { dnsAddresses, services } = await context.cluster();
+    const taken = await resolvedDropIn(dnsAddresses);
+    if (taken !== undefined) return everyName(taken);
+    const name = probeName(context.settings.clusterDomain);
+    const expected = clusterIpOf(services, PROBE_SERVICE);
+    try {
+      return judgeNames({ name, addresses: await addressesOf(name), expected });
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+      return skipped('getent, which asks the resolver of this machine, is not installed');
+    }
+  },
+};
+
+/**
+ * By getent, as programs of this machine do it: a lookup of this process could not be ended, and
+ * would keep it alive after the deadline. Empty: the name does not resolve.
+ */
+async function addressesOf(name: string): Promise<readonly string[]> {
+  const { stdout } = await runProgramToEnd({
+    command: 'getent',
+    args: ['ahosts', name],
+    env: {},
+    timeoutMs: LOOKUP_DEADLINE_MS,
+  });
+  const addresses = stdout.split('\n').map((line) => canonicalIp(line.split(/\s/, 1)[0] ?? ''));
+  return [...new Set(addresses.filter((address) => address !== undefined))];
+}
+
+export function judgeNames(of: {
+  readonly name: string;
+  readonly addresses: readonly string[];
+  readonly expected: readonly string[] | undefined;
+}): Finding {
+  const { name, addresses, expected } = of;
+  if (addresses.length === 0) {
+    return warning(`${name} does not resolve`, 'for names of Services: fairlead outside dns apply');
+  }
+  if (expected === undefined || addresses.some((address) => expected.includes(address))) {
+    return good(`${name} is ${addresses.join(', ')}`);
+  }
+  const next =
+    'the resolver asks another DNS: fairlead outside dns apply sends this domain to the cluster';
+  return problem(`${name} is ${addresses.join(', ')}, not ${expected.join(', ')}`, next);
+}
+
+function everyName(file: string): Finding {
+  return warning(
+    `${file} sends every name that this machine looks up to the DNS of the cluster`,
+    'remove DNS= and Domains= from it, and use fairlead outside dns apply, which sends the cluster domain alone',
+  );
+}
+
+/** A file of systemd-resolved that has an address of the cluster's DNS as a global server. */
+async function resolvedDropIn(servers: readonly string[]): Promise<string | undefined> {
+  for (const folder of RESOLVED_FOLDERS) {
+    const dropIns = await orEmpty(() => readdir(join(folder, 'resolved.conf.d')));
+    const paths = [
+      join(folder, 'resolved.conf'),
+      ...dropIns
+        .filter((name) => name.endsWith('.conf'))
+        .map((name) => join(folder, 'resolved.conf.d', name)),
+    ];
+    for (const path of paths) {
+      const text = (await orEmpty(async () => [await readFile(path, 'utf8')]))[0] ?? '';
+      if (hasGlobalServer(text, servers)) return path;
+    }
+  }
+  return undefined;
+}
+
+/** `DNS=` of resolved.conf is for every name, whatever `Domains=` says. */
+export function hasGlobalServer(text: string, servers: readonly string[]): boolean {
+  const lines = text.split('\n').filter((line) => /^\s*DNS\s*=/.test(line));
+  // An entry can have a port, an interface and a server name: 192.0.2.1:53%eth0#name.
+  const words = lines.flatMap((line) =>
+    line
+      .replace(/^[^=]*=/, '')
+      .trim()
+      .split(/\s+/),
+  );
+  return words.some((word) => servers.includes(canonicalIp(bare(word)) ?? ''));
+}
+
+function bare(word: string): string {
+  const plain = word.replace(/[%#].*$/, '');
+  const bracketed = /^\[([^\]]*)\]/.exec(plain)?.[1];
+  return bracketed ?? (plain.split(':').length === 2 ? (plain.split(':')[0] ?? '') : plain);
+}
+
+async function orEmpty<T>(read: () => Promise<T[]>): Promise<T[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return [];
+  }
+}

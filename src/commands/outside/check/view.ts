@@ -1,0 +1,56 @@
+import { colour, countText, heads } from '../../status/words.ts';
+import { wrapped } from '../../terminal/fit.ts';
+import { formatWrappedTable } from '../../text-table.ts';
+import { NOT_RUNNING } from './agent.ts';
+import type { Finding, Result } from './check.ts';
+
+/** A check that has ended. */
+export interface Checked extends Finding {
+  readonly name: string;
+}
+
+export interface Verdict {
+  readonly answer: string;
+  readonly problemCount: number;
+  readonly warningCount: number;
+}
+
+const COLOURS = { good: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
+const INDENT = '  ';
+
+export function verdictOf(checked: readonly Checked[]): Verdict {
+  const count = (result: Result): number => checked.filter((each) => each.result === result).length;
+  const [problemCount, warningCount] = [count('problem'), count('warning')];
+  const counts = [
+    ...(problemCount > 0 ? [countText(problemCount, 'problem')] : []),
+    ...(warningCount > 0 ? [countText(warningCount, 'warning')] : []),
+  ];
+  if (problemCount > 0) return { answer: counts.join(', '), problemCount, warningCount };
+  const isRunning = !checked.some(({ what }) => what === NOT_RUNNING);
+  const reached = isRunning
+    ? "this machine can reach the cluster's Services"
+    : 'nothing stands in the way; Fairlead does not run on this machine yet';
+  return { answer: [reached, ...counts].join('; '), problemCount, warningCount };
+}
+
+/** The answer, the table, and what to do about each problem and warning. */
+export function checkView(checked: readonly Checked[], width: number): string {
+  const rows = checked.map(({ name, result, what }) => [
+    name,
+    colour(COLOURS[result], result),
+    what,
+  ]);
+  const table = formatWrappedTable([heads('CHECK', 'RESULT', 'FOUND'), ...rows], { width });
+  const advice = checked
+    .filter(({ next }) => next !== undefined)
+    .sort((a, b) => Number(b.result === 'problem') - Number(a.result === 'problem'))
+    .map(({ name, next = '' }) => adviceText(name, next, width));
+  return [verdictOf(checked).answer, table, ...(advice.length > 0 ? [advice.join('\n')] : [])].join(
+    '\n\n',
+  );
+}
+
+function adviceText(name: string, next: string, width: number): string {
+  const lines = wrapped(next, width - INDENT.length).map((line) => INDENT + line);
+  return [`${name}:`, ...lines].join('\n');
+}

@@ -1,0 +1,79 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { canonicalIp } from '../../../addresses/ip.ts';
+import { systemCode } from '../../../cluster/errors.ts';
+import { textOf } from '../files.ts';
+import { below } from '../paths.ts';
+import type { Resolver } from './resolver.ts';
+
+/** A setting by which the cluster's DNS is asked for every name of the machine. */
+export interface Leak {
+  readonly file: string;
+  readonly servers: readonly string[];
+}
+
+const MAIN_FILE = '/etc/systemd/resolved.conf';
+const DROP_IN_FOLDERS = ['/etc', '/run', '/usr/local/lib', '/usr/lib'].map(
+  (folder) => `${folder}/systemd/resolved.conf.d`,
+);
+
+/**
+ * `DNS=` of systemd-resolved adds a server for all names: `Domains=~cluster.local` beside it does not
+ * confine it. It asks that server and those of the links at once, and takes the first answer.
+ */
+export async function findLeaks(
+  root: string,
+  of: { readonly servers: readonly string[]; readonly resolver: Resolver },
+): Promise<readonly Leak[]> {
+  const ours = new Set(of.servers.map((server) => canonicalIp(server) ?? server));
+  const among = (found: readonly string[]): readonly string[] =>
+    found.filter((server) => ours.has(canonicalIp(server) ?? server));
+  const leaks: Leak[] = [];
+  for (const file of await configurationFiles(root)) {
+    const servers = among(globalServers((await textOf(below(root, file))) ?? ''));
+    if (servers.length > 0) leaks.push({ file, servers });
+  }
+  const inFile = among(of.resolver.servers);
+  // The file that systemd-resolved writes repeats what the other files say.
+  if (inFile.length > 0 && !of.resolver.target?.startsWith('/run/systemd/')) {
+    leaks.push({ file: '/etc/resolv.conf', servers: inFile });
+  }
+  return leaks;
+}
+
+/** Addresses of the lines `DNS=`, without port, interface and server name. */
+export function globalServers(text: string): readonly string[] {
+  const servers: string[] = [];
+  for (const match of text.matchAll(/^\s*DNS\s*=[ \t]*(.*)$/gm)) {
+    const words = (match[1] ?? '').split(/\s+/).filter((word) => word !== '');
+    // An empty line forgets the earlier ones.
+    if (words.length === 0) servers.length = 0;
+    servers.push(...words.map(addressOf));
+  }
+  return servers;
+}
+
+function addressOf(word: string): string {
+  const [plain = ''] = word.split(/[#%]/);
+  const bracketed = /^\[(.+)\](?::\d+)?$/.exec(plain)?.[1];
+  if (bracketed !== undefined) return bracketed;
+  return /^[^:]+:\d+$/.test(plain) ? (plain.split(':')[0] ?? plain) : plain;
+}
+
+async function configurationFiles(root: string): Promise<readonly string[]> {
+  const files = [MAIN_FILE];
+  for (const folder of DROP_IN_FOLDERS) {
+    const names = await namesIn(below(root, folder));
+    files.push(...names.filter((name) => name.endsWith('.conf')).map((name) => join(folder, name)));
+  }
+  return files;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return [];
+    throw error;
+  }
+}

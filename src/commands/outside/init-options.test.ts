@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Command } from 'commander';
+import { addInitOptions, type InitOptions, nameFrom } from './init-options.ts';
+
+function parse(...args: readonly string[]): InitOptions {
+  const command = addInitOptions(new Command('init')).exitOverride();
+  command.configureOutput({ writeErr: () => undefined });
+  return command.parse(args, { from: 'user' }).opts();
+}
+
+describe('nameFrom', () => {
+  for (const [host, name] of [
+    ['db1', 'db1'],
+    ['DB_1.Example.COM.', 'db-1.example.com'],
+    ['-x-', 'x'],
+    ['', 'machine'],
+    ['a'.repeat(80), 'a'.repeat(54)],
+  ] as const) {
+    it(`makes ${name} of ${JSON.stringify(host)}`, () => {
+      assert.equal(nameFrom(host), name);
+    });
+  }
+});
+
+describe('the options of init', () => {
+  it('take lists and durations', () => {
+    const options = parse('--namespaces=a, b,a', '--services=a/web', '--token-lifetime=12h');
+    assert.deepEqual(options.namespaces, ['a', 'b']);
+    assert.deepEqual(options.services, ['a/web']);
+    assert.equal(options.tokenLifetime, 43_200);
+    assert.equal(options.renewal, true);
+    assert.equal(parse('--no-renewal').renewal, false);
+  });
+
+  for (const bad of [
+    '--namespaces=A',
+    '--namespaces=',
+    '--services=web',
+    '--selector=a=b=c',
+    '--pod-cidr=10.0.0.0',
+    '--pod-cidr=0.0.0.0/0',
+    '--server=api.example:6443',
+    '--server=http://api.example',
+    '--name=A B',
+    '--token-lifetime=5m',
+    '--mode=ipvs',
+  ]) {
+    it(`reject ${bad}`, () => {
+      assert.throws(() => parse(bad), { exitCode: 1 });
+    });
+  }
+});

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeFacts } from '../contract.ts';
+import { fixedChains } from './chains.ts';
+import { FACTS } from './testing/rows.ts';
+
+function droppedRanges(facts: NodeFacts): readonly string[] {
+  return fixedChains(facts, 'ip').flatMap(({ rules }) =>
+    rules.flatMap(({ statements }) =>
+      statements.flatMap((each) => (each.do === 'match-range' ? [each.cidr] : [])),
+    ),
+  );
+}
+
+test('drops packets to unused Service addresses only if every Service is known', () => {
+  assert.deepEqual([...new Set(droppedRanges(FACTS))], ['10.96.0.0/16']);
+  assert.deepEqual(droppedRanges({ ...FACTS, knowsEveryService: false }), []);
+});
