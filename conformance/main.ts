@@ -173,8 +173,14 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     times.push({ proxy, scenarios: scenarios.length, milliseconds });
   }
   if (results.length === 0) {
-    throw new LabError('LAB_USAGE', 'none of these scenarios runs on this network', {
-      next: `choose theirs: --network ${all[0]?.setup?.network ?? ''}`,
+    const setup = all[0]?.setup ?? {};
+    const isOurs = options.proxy.some(({ name }) => FAIRLEAD_NAMES.includes(name));
+    const theirs =
+      setup.outside && !isOurs
+        ? `--proxy ${FAIRLEAD_NAMES[0]}`
+        : `--network ${setup.network ?? ''}`;
+    throw new LabError('LAB_USAGE', 'none of these scenarios runs with this proxy and network', {
+      next: `choose theirs: ${theirs}`,
     });
   }
   console.log(resultsTable(results));
