@@ -104,7 +104,10 @@ async function main(options: Options): Promise<void> {
 
 async function listDiffering(options: Options, corpus: readonly Scenario[]): Promise<void> {
   const choices = new Map(
-    options.proxy.map(({ name }) => [name, differingFor(name, corpus, options.cover)]),
+    options.proxy.map(({ name }) => [
+      name,
+      differingFor(name, inReachOf(name, corpus), options.cover),
+    ]),
   );
   for (const [name, choice] of choices) {
     console.log(`${choiceLine(name, choice)}\n${choiceList(choice)}`);
@@ -118,7 +121,7 @@ function scenariosFor(
   options: Options,
   asked: readonly Scenario[],
 ): Scenario[] {
-  const inReach = asked.filter(({ setup }) => setup?.outside === undefined || isFairlead(name));
+  const inReach = inReachOf(name, asked);
   const unreached = asked.length - inReach.length;
   if (unreached > 0) {
     process.stderr.write(`  left out: ${unreached} of outside/: ${name} needs a Node object\n`);
@@ -133,8 +136,10 @@ function scenariosFor(
   return choice.chosen.map(({ scenario }) => scenario);
 }
 
-function isFairlead(proxy: string): boolean {
-  return FAIRLEAD_NAMES.includes(proxy);
+/** Only Fairlead runs on a machine without a Node object. */
+function inReachOf(proxy: string, corpus: readonly Scenario[]): readonly Scenario[] {
+  if (FAIRLEAD_NAMES.includes(proxy)) return corpus;
+  return corpus.filter(({ setup }) => setup?.outside === undefined);
 }
 
 function runsOf(options: Options): { variant: ProxyVariant; network: string }[] {
@@ -168,8 +173,14 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     times.push({ proxy, scenarios: scenarios.length, milliseconds });
   }
   if (results.length === 0) {
-    throw new LabError('LAB_USAGE', 'none of these scenarios runs on this network', {
-      next: `choose theirs: --network ${all[0]?.setup?.network ?? ''}`,
+    const setup = all[0]?.setup ?? {};
+    const isOurs = options.proxy.some(({ name }) => FAIRLEAD_NAMES.includes(name));
+    const theirs =
+      setup.outside && !isOurs
+        ? `--proxy ${FAIRLEAD_NAMES[0]}`
+        : `--network ${setup.network ?? ''}`;
+    throw new LabError('LAB_USAGE', 'none of these scenarios runs with this proxy and network', {
+      next: `choose theirs: ${theirs}`,
     });
   }
   console.log(resultsTable(results));

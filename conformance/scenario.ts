@@ -172,7 +172,7 @@ export type Change =
   | { readonly dropDefaultRoutes: string }
   | { readonly restoreDefaultRoutes: string }
   /** Of the machine outside, which scenarios share: put back what was there. */
-  | { readonly agent: 'start' | 'stop' | 'restart' | 'clean up' }
+  | { readonly agent: 'start' | 'stop' | 'clean up' }
   /** All taints of the node, by key. Nodes are shared by scenarios: put back what was there. */
   | { readonly taintNode: number; readonly keys: readonly string[] };
 

@@ -41,6 +41,15 @@ describe('traitsOf', () => {
     );
   });
 
+  it('takes a machine that has the proxy itself for another client than one without', () => {
+    const ask = [{ from: 'machine', to: clusterIP('web'), expect: answeredBy('a') }];
+    assert.equal(only({ steps: [{ ask }] }).asker, 'machine');
+    const setup = { outside: { clients: ['docker0'] } };
+    const { asker: from, qualities } = only({ setup, steps: [{ ask }] });
+    assert.equal(from, 'outside machine');
+    assert.deepEqual([...qualities], ['clients=docker0']);
+  });
+
   it('finds the protocol of the port that is asked', () => {
     const services = { web: { ports: [{ name: 'http', port: 80 }, UDP_PORT] } };
     const ask = (port?: string | number): Step => ({

@@ -43,7 +43,7 @@ type AgentChange = Extract<Change, { agent: string }>['agent'];
 
 export async function changeAgent({ outside }: World, change: AgentChange): Promise<void> {
   if (outside === undefined) throw new TypeError('the scenario does not run outside of a cluster');
-  if (change === 'stop' || change === 'restart') await outside.stop();
-  if (change === 'start' || change === 'restart') await outside.start();
+  if (change === 'stop') await outside.stop();
+  if (change === 'start') await outside.start();
   if (change === 'clean up') await outside.cleanUp();
 }

@@ -19,7 +19,7 @@ export interface OutsideStart {
 }
 
 /** The files of the agent on the machine. */
-export interface OutsideFiles {
+interface OutsideFiles {
   readonly runFolder: string;
   readonly configFile: string;
 }
@@ -61,7 +61,10 @@ export function cleanupFlags({ cgroupPath, pinFolder }: SocketPlace): string[] {
 }
 
 /** Changes the block `fairlead` of the file while the agent runs, which reads it again. */
-export async function configureOutside({ configFile }: OutsideFiles, block: object): Promise<void> {
+export async function configureOutside(
+  { configFile }: Pick<OutsideFiles, 'configFile'>,
+  block: object,
+): Promise<void> {
   const written = JSON.parse(await readFile(configFile, 'utf8')) as Configuration;
   const fairlead = { ...written.fairlead, ...block };
   await writeFile(configFile, JSON.stringify({ ...written, fairlead }));

@@ -7,7 +7,7 @@ import { type Progress, silentProgress } from '../host/progress.ts';
 import { until } from '../host/until.ts';
 import type { Lab } from '../lab.ts';
 import { nodeAddress, podCidr } from '../network/plan.ts';
-import { provideRealParts } from '../parts/real.ts';
+import { provideCoredns } from '../parts/real.ts';
 import { DNS_DOMAIN } from '../real/plan.ts';
 import { httpGet } from './http-get.ts';
 
@@ -37,7 +37,7 @@ const READY_DEADLINE_MS = 60_000;
 
 export async function startCoreDns(lab: Lab, options: CoreDnsOptions): Promise<CoreDns> {
   const { progress = silentProgress, signal } = options;
-  const { coredns } = await provideRealParts({ progress, signal });
+  const coredns = await provideCoredns({ progress, signal });
   await letPodsReachApiServer(lab);
   const pod = await lab.pods.run({
     namespace: NAMESPACE,

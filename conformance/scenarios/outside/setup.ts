@@ -1,3 +1,4 @@
+import { BRIDGE } from '../../../lab/outside/hosts.ts';
 import type { KnownDifference, OutsideSetup, Setup } from '../../scenario.ts';
 import { on, silent } from '../../words.ts';
 
@@ -8,6 +9,9 @@ export const OUTSIDE_ALONE: Setup = { ...OUTSIDE, alone: true };
 export function outsideWith(outside: OutsideSetup): Setup {
   return { ...OUTSIDE, outside };
 }
+
+/** Two settings that do not meet, with one start of the agent. */
+export const IN_A_ZONE_WITH_CLIENTS = outsideWith({ clients: [BRIDGE], zone: 'zone-b' });
 
 export const TWO = { a: on(1), b: on(2) };
 

@@ -1,5 +1,4 @@
 import { testOutside } from './tests.ts';
 
-const VARIANTS = ['fairlead-iptables', 'fairlead-iptables-legacy', 'fairlead-socket-ebpf'];
-
-for (const variant of VARIANTS) testOutside(variant);
+// Where clients are rules of iptables, and where they are programs at interfaces.
+for (const variant of ['fairlead-iptables', 'fairlead-tc-ebpf']) testOutside(variant);

@@ -5,23 +5,11 @@ import { type EndpointSlice, paths, type Service } from '../../../lab/api/object
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { until } from '../../../lab/host/until.ts';
 import { type Lab, startLab } from '../../../lab/lab.ts';
-import {
-  type AddressPair,
-  FAMILIES,
-  type Family,
-  MACHINE,
-  outsiderAddress,
-} from '../../../lab/network/plan.ts';
+import { type Family, MACHINE } from '../../../lab/network/plan.ts';
 import { surroundMachine } from '../../../lab/outside/hosts.ts';
-import {
-  configureOutside,
-  type OutsideFiles,
-  outsideFiles,
-  startOutside,
-} from '../../../lab/outside/start.ts';
+import { configureOutside, outsideFiles, startOutside } from '../../../lab/outside/start.ts';
 import { findProxy } from '../../../lab/proxies/registry.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
-import { startNetexec } from '../../../lab/servers/netexec.ts';
 
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
@@ -31,16 +19,10 @@ import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 export type Asker = 'machine' | 'container' | 'neighbour';
 
 export const POD = 'web';
-export const REAL_SERVER = 'real-server';
 export const SERVICE_PORT = 80;
 export const HEALTH_PORT = 10_256;
-export const SERVICE_HEALTH_PORT = 31_999;
 
 const NAMESPACE = 'default';
-const MACHINE_ADDRESS = outsiderAddress(MACHINE);
-/** The neighbour's own addresses, at which a real server answers: one of each is claimed by a Service. */
-export const CLAIMED_AS_EXTERNAL: AddressPair = outsiderAddress('client');
-export const CLAIMED_AS_LOAD_BALANCER: AddressPair = outsiderAddress('client', 1);
 const DEADLINE_MS = 60_000;
 
 /**
@@ -50,35 +32,28 @@ const DEADLINE_MS = 60_000;
 export class OutsideScene implements AsyncDisposable {
   readonly lab: Lab;
   readonly proxy: Daemon;
-  readonly #files: OutsideFiles;
+  readonly runFolder: string;
+  readonly configFile: string;
   readonly #service: Service;
-  readonly #realServer: AsyncDisposable;
 
   private constructor(of: {
     lab: Lab;
     proxy: Daemon;
     service: Service;
-    realServer: AsyncDisposable;
   }) {
     this.lab = of.lab;
     this.proxy = of.proxy;
     this.#service = of.service;
-    this.#realServer = of.realServer;
-    this.#files = outsideFiles(of.lab.folder);
+    ({ runFolder: this.runFolder, configFile: this.configFile } = outsideFiles(of.lab.folder));
   }
 
   static async start(variantName: string): Promise<OutsideScene> {
     const lab = await startLab({ nodeCount: 1 });
     try {
       await surroundMachine(lab);
-      const realServer = await startNetexec({
-        namespacePath: lab.namespacePath('client'),
-        hostname: REAL_SERVER,
-        ports: [{ port: SERVICE_PORT, protocol: 'TCP' }],
-      });
       const service = await declareService(lab);
       const proxy = await startOutside(lab, { variant: findProxy(variantName) });
-      return new OutsideScene({ lab, proxy, service, realServer });
+      return new OutsideScene({ lab, proxy, service });
     } catch (error) {
       await lab[Symbol.asyncDispose]();
       throw error;
@@ -88,14 +63,6 @@ export class OutsideScene implements AsyncDisposable {
   clusterIP(family: Family): string {
     const isWanted = (ip: string): boolean => ip.includes(':') === (family === 'ipv6');
     return this.#service.spec.clusterIPs?.find(isWanted) ?? '';
-  }
-
-  get nodePort(): number {
-    return this.#service.spec.ports?.[0]?.nodePort ?? 0;
-  }
-
-  machineAddress(family: Family): string {
-    return MACHINE_ADDRESS[family];
   }
 
   /** What one connection comes to: `answered by web`, `refused`, `silent`. */
@@ -113,13 +80,13 @@ export class OutsideScene implements AsyncDisposable {
   }
 
   async snapshot(): Promise<AgentSnapshot> {
-    const socketPath = join(this.#files.runFolder, STATUS_SOCKET);
+    const socketPath = join(this.runFolder, STATUS_SOCKET);
     return (await readStatus({ socketPath })) as AgentSnapshot;
   }
 
   /** Changes the block `fairlead` of the file, while the proxy runs. */
   async configure(block: object): Promise<void> {
-    await configureOutside(this.#files, block);
+    await configureOutside(this, block);
   }
 
   async untilAnswers(expected: string, ask: () => Promise<string>): Promise<void> {
@@ -138,7 +105,6 @@ export class OutsideScene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.proxy.stop();
-    await this.#realServer[Symbol.asyncDispose]();
     await this.lab[Symbol.asyncDispose]();
   }
 }
@@ -155,7 +121,6 @@ function inWords(outcome: Outcome): string {
   }
 }
 
-/** One has every kind of address that a Service can have, the other a port at which load balancers ask. */
 async function declareService(lab: Lab): Promise<Service> {
   await lab.pods.run({
     namespace: NAMESPACE,
@@ -170,25 +135,8 @@ async function declareService(lab: Lab): Promise<Service> {
   const service = await lab.api.create<Service>(paths.services(NAMESPACE), {
     metadata: { name: POD },
     spec: {
-      type: 'LoadBalancer',
       selector: { app: POD },
       ipFamilyPolicy: 'RequireDualStack',
-      externalIPs: FAMILIES.map((family) => CLAIMED_AS_EXTERNAL[family]),
-      ports: [{ port: SERVICE_PORT, targetPort: 8080, protocol: 'TCP' }],
-    },
-  });
-  const ingress = FAMILIES.map((family) => ({ ip: CLAIMED_AS_LOAD_BALANCER[family] }));
-  await lab.api.patch(`${paths.service(NAMESPACE, POD)}/status`, {
-    status: { loadBalancer: { ingress } },
-  });
-  await lab.api.create<Service>(paths.services(NAMESPACE), {
-    metadata: { name: 'local' },
-    spec: {
-      type: 'LoadBalancer',
-      selector: { app: POD },
-      ipFamilyPolicy: 'RequireDualStack',
-      externalTrafficPolicy: 'Local',
-      healthCheckNodePort: SERVICE_HEALTH_PORT,
       ports: [{ port: SERVICE_PORT, targetPort: 8080, protocol: 'TCP' }],
     },
   });
