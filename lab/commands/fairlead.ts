@@ -18,11 +18,28 @@ export async function runFairlead(host: HostOfLab, args: readonly string[]): Pro
       next: `start a lab with it: npm run lab -- up ${host.role === MACHINE ? '--outside' : '--proxy fairlead-nftables'}`,
     });
   }
-  const [verb, ...rest] = args;
-  const found = verb === undefined || verb.startsWith('-') ? [] : [`--run-folder=${folder}`];
-  if (verb === 'cleanup') found.push(...programFlags(host));
-  const command = [verb ?? '--help', ...found, ...rest];
-  return await runOnHost(host, [process.execPath, PROGRAM, ...command]);
+  const { verb, rest } = splitVerb(args);
+  const flags = flagsOf(verb, { ...host, folder });
+  return await runOnHost(host, [process.execPath, PROGRAM, ...verb, ...flags, ...rest]);
+}
+
+/** Commands of a group have two words. */
+function splitVerb(args: readonly string[]): { verb: readonly string[]; rest: readonly string[] } {
+  const count = args[0] === 'outside' ? 2 : 1;
+  return { verb: args.slice(0, count), rest: args.slice(count) };
+}
+
+const ASKS_THE_AGENT = ['status', 'services', 'diff', 'render', 'cleanup', 'outside check'];
+
+/** Where the lab has what a whole machine has in /run and /etc. */
+function flagsOf(verb: readonly string[], of: HostOfLab & { folder: string }): string[] {
+  const name = verb.join(' ');
+  if (!ASKS_THE_AGENT.includes(name)) return [];
+  return [
+    `--run-folder=${of.folder}`,
+    ...(name === 'cleanup' ? programFlags(of) : []),
+    ...(name === 'outside check' ? [`--config=${join(of.folder, '../fairlead.json')}`] : []),
+  ];
 }
 
 /** Its eBPF programs are not where those of a whole machine are. */
