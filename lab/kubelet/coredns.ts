@@ -5,22 +5,24 @@ import { until } from '../host/until.ts';
 import { httpGet } from '../servers/http-get.ts';
 
 const READY_PORT = 8181;
-const READY_DEADLINE_MS = 30_000;
+const READY_DEADLINE_MS = 60_000;
 
 export interface CorednsOptions {
   readonly program: string;
   /** Of the host that it runs on: it has to reach the API server. */
   readonly namespacePath: string;
-  readonly kubeconfig: string;
+  /** With the plugin `ready`. */
+  readonly corefile: string;
   readonly name: string;
   readonly logFolder: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The DNS server of a cluster, on port 53; resolves when it knows the Services. */
 export async function startCoredns(options: CorednsOptions): Promise<Daemon> {
   const { name, namespacePath, logFolder } = options;
   const corefile = join(logFolder, `${name}.Corefile`);
-  await writeFile(corefile, corefileText(options.kubeconfig));
+  await writeFile(corefile, options.corefile);
   const daemon = startDaemon({
     name,
     namespacePath,
@@ -34,16 +36,20 @@ export async function startCoredns(options: CorednsOptions): Promise<Daemon> {
       const answer = await httpGet({ namespace: namespacePath }, ready).catch(() => undefined);
       return answer?.status === 200;
     },
-    { what: `${name} to know the Services`, deadlineMs: READY_DEADLINE_MS },
+    {
+      what: `${name} to know the Services`,
+      deadlineMs: READY_DEADLINE_MS,
+      signal: options.signal,
+    },
   );
   return daemon;
 }
 
 /** Without a cache: what it says follows the API at once. */
-function corefileText(kubeconfig: string): string {
+export function plainCorefile(kubeconfig: string): string {
   return `.:53 {
     errors
-    ready :${READY_PORT}
+    ready
     kubernetes cluster.local {
         kubeconfig ${kubeconfig}
     }

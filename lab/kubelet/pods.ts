@@ -18,7 +18,7 @@ import { POD_LINK_PREFIX, type PodLink, plugPod, unplugPod } from '../network/po
 import type { PodNetwork } from '../network/topology.ts';
 import type { NetworkVariant } from '../network/variants/contract.ts';
 import { type NetexecOptions, type ServedPort, startNetexec } from '../servers/netexec.ts';
-import { startCoredns } from './coredns.ts';
+import { plainCorefile, startCoredns } from './coredns.ts';
 
 export interface PodPort extends ServedPort {
   /** What a Service's targetPort may name. */
@@ -216,7 +216,7 @@ export class PodRunner implements AsyncDisposable {
     const daemon = await startCoredns({
       program: await coredns.program(),
       namespacePath: path,
-      kubeconfig: coredns.kubeconfig,
+      corefile: plainCorefile(coredns.kubeconfig),
       name: `${spec.namespace}-${spec.name}`,
       logFolder,
     });

@@ -1,15 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { paths, type Service } from '../api/objects.ts';
 import { ipBatch, namespaceName } from '../host/namespaces.ts';
-import { assertRunning, type Daemon, startDaemon } from '../host/processes.ts';
+import type { Daemon } from '../host/processes.ts';
 import { type Progress, silentProgress } from '../host/progress.ts';
-import { until } from '../host/until.ts';
+import { startCoredns } from '../kubelet/coredns.ts';
 import type { Lab } from '../lab.ts';
 import { nodeAddress, podCidr } from '../network/plan.ts';
 import { provideCoredns } from '../parts/real.ts';
 import { DNS_DOMAIN } from '../real/plan.ts';
-import { httpGet } from './http-get.ts';
 
 export interface CoreDnsOptions {
   /** A name outside of the cluster's domain for which it has an answer too, and that answer. */
@@ -32,8 +31,7 @@ export interface CoreDns {
 export const SECOND_DOMAIN = 'cluster.example';
 const NAMESPACE = 'kube-system';
 const LABELS = { 'k8s-app': 'kube-dns' };
-const READY_PORT = 8181;
-const READY_DEADLINE_MS = 60_000;
+const NAME = 'coredns';
 
 export async function startCoreDns(lab: Lab, options: CoreDnsOptions): Promise<CoreDns> {
   const { progress = silentProgress, signal } = options;
@@ -41,7 +39,7 @@ export async function startCoreDns(lab: Lab, options: CoreDnsOptions): Promise<C
   await letPodsReachApiServer(lab);
   const pod = await lab.pods.run({
     namespace: NAMESPACE,
-    name: 'coredns',
+    name: NAME,
     nodeIndex: 1,
     labels: LABELS,
     ports: [],
@@ -49,22 +47,16 @@ export async function startCoreDns(lab: Lab, options: CoreDnsOptions): Promise<C
     hostNetwork: false,
     server: 'own',
   });
-  const corefile = join(lab.folder, 'Corefile');
-  await writeFile(corefile, corefileText(lab, options.other));
-  const logFile = join(lab.folder, 'logs', 'coredns.log');
-  const argv = [coredns, '-conf', corefile] as const;
-  const daemon = startDaemon({ name: 'coredns', namespacePath: pod.namespacePath, argv, logFile });
+  const daemon = await startCoredns({
+    program: coredns,
+    namespacePath: pod.namespacePath,
+    corefile: corefileText(lab, options.other),
+    name: NAME,
+    logFolder: join(lab.folder, 'logs'),
+    signal,
+  });
   const service = await lab.api.create<Service>(paths.services(NAMESPACE), dnsService());
-  await until(
-    async () => {
-      await assertRunning(daemon);
-      const to = { address: pod.address.ipv4, port: READY_PORT, path: '/ready' };
-      // Nobody listens until it has started.
-      const answer = await httpGet({ namespace: pod.namespacePath }, to).catch(() => undefined);
-      return answer?.status === 200;
-    },
-    { what: 'CoreDNS to be ready', deadlineMs: READY_DEADLINE_MS, signal },
-  );
+  const logFile = join(lab.folder, 'logs', `${NAME}.log`);
   return {
     serviceAddresses: service.spec.clusterIPs ?? [],
     daemon,

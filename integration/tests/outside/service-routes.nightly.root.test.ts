@@ -1,5 +1,5 @@
+import { FAIRLEAD_NAMES } from '../../../lab/proxies/fairlead.ts';
 import { testServiceRoutes } from './service-routes.ts';
 
-const VARIANTS = ['fairlead-iptables', 'fairlead-iptables-legacy', 'fairlead-socket-ebpf'];
-
-for (const variant of VARIANTS) testServiceRoutes(variant);
+// The scenario outside/no-default-route asks the first mode on each landing.
+for (const variant of FAIRLEAD_NAMES) testServiceRoutes(variant);
