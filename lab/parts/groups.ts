@@ -1,4 +1,5 @@
 import type { Progress } from '../host/progress.ts';
+import { provideRoot } from '../systemd/root.ts';
 import { provideBench } from './bench.ts';
 import { provideParts } from './build.ts';
 import { provideEarlierControlPlane } from './control-plane.ts';
@@ -23,6 +24,9 @@ const GROUPS = {
     prefixed({ 'kube-proxy': await provideEarlier('kube-proxy', context) }),
   dns: async (context: GoBuildContext): Promise<Programs> => ({
     coredns: await provideCoredns(context),
+  }),
+  systemd: async (context: GoBuildContext): Promise<Programs> => ({
+    'Debian with systemd': await provideRoot(context),
   }),
   real: async (context: GoBuildContext): Promise<Programs> => await provideRealParts(context),
   e2e: async (context: GoBuildContext): Promise<Programs> => await provideTestParts(context),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LabError } from '../host/errors.ts';
 import { cacheFolder } from '../host/folders.ts';
@@ -64,7 +64,18 @@ async function build(
   const root = join(unfinished, 'root');
   try {
     await run(
-      ['nice', '-n', '19', PROGRAM, '--mode=root', '--variant=minbase', ...chosen(), SUITE, root],
+      [
+        'nice',
+        '-n',
+        '19',
+        PROGRAM,
+        '--mode=root',
+        '--variant=minbase',
+        ...chosen(),
+        SUITE,
+        root,
+        ...(await sources()),
+      ],
       { deadlineMs: BUILD_DEADLINE_MS, signal: context.signal, onStderr: context.detail },
     );
     await writeFile(join(root, 'etc/machine-id'), MACHINE_ID);
@@ -81,6 +92,17 @@ async function build(
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+const SOURCES = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'];
+
+/** The servers that apt on this machine uses for the suite; without any, Debian's own. */
+async function sources(): Promise<string[]> {
+  for (const path of SOURCES) {
+    const text = existsSync(path) ? await readFile(path, 'utf8') : '';
+    if (new RegExp(`^[^#]*\\b${SUITE}\\b`, 'm').test(text)) return [path];
+  }
+  return [];
 }
 
 function chosen(): string[] {

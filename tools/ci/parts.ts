@@ -95,7 +95,7 @@ function preparation(): Part[] {
     {
       name: 'lab-parts',
       ...labParts,
-      command: build('oracle', 'bench', 'earlier-control-plane', 'dns'),
+      command: build('oracle', 'bench', 'earlier-control-plane', 'dns', 'systemd'),
       plans: RUN,
     },
     {
@@ -106,6 +106,7 @@ function preparation(): Part[] {
         'bench',
         'earlier-control-plane',
         'earlier-kube-proxy',
+        'systemd',
         'real',
         'e2e',
       ),
