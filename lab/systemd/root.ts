@@ -82,7 +82,7 @@ async function build(
     for (const unit of MASKED_UNITS) {
       await symlink('/dev/null', join(root, 'etc/systemd/system', unit));
     }
-    await rename(root, path);
+    await renameUnlessMade(root, path);
   } catch (error) {
     context.signal?.throwIfAborted();
     throw new LabError('LAB_BUILD_FAILED', `cannot make the root of a Debian: ${error}`, {
@@ -91,6 +91,16 @@ async function build(
     });
   } finally {
     await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Another process may have made the same meanwhile. */
+async function renameUnlessMade(from: string, path: string): Promise<void> {
+  try {
+    await rename(from, path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
 }
 
