@@ -173,18 +173,32 @@ describe('ports and proxies', () => {
 
 describe('the account', () => {
   const DAY_MS = 86_400_000;
-  const tokenUntil = (expiresAtMs: number): string => {
-    const claims = { sub: 'system:serviceaccount:a:b', iat: 1, exp: expiresAtMs / 1000 };
+  const tokenUntil = (expiresAtMs: number, lifeMs = 30 * DAY_MS): string => {
+    const exp = expiresAtMs / 1000;
+    const claims = { sub: 'system:serviceaccount:a:b', iat: exp - lifeMs / 1000, exp };
     return `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`;
   };
 
   it('has a token that says when it ends', () => {
     const nowMs = 100 * DAY_MS;
-    assert.equal(judgeToken(tokenUntil(nowMs + 30 * DAY_MS), nowMs).result, 'good');
-    assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS), nowMs).result, 'warning');
-    assert.match(judgeToken(tokenUntil(nowMs - DAY_MS), nowMs).what, /24 hours ago/);
-    assert.equal(judgeToken('opaque', nowMs).result, 'skipped');
-    assert.equal(judgeToken(undefined, nowMs).result, 'skipped');
+    const at = { nowMs, isRenewed: false };
+    assert.equal(judgeToken(tokenUntil(nowMs + 30 * DAY_MS), at).result, 'good');
+    assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS), at).result, 'warning');
+    assert.match(judgeToken(tokenUntil(nowMs - DAY_MS), at).what, /24 hours ago/);
+    assert.equal(judgeToken('opaque', at).result, 'skipped');
+    assert.equal(judgeToken(undefined, at).result, 'skipped');
+  });
+
+  it('has a token that the machine renews: a warning only when that is late', () => {
+    const nowMs = 100 * DAY_MS;
+    const at = { nowMs, isRenewed: true };
+    const young = judgeToken(tokenUntil(nowMs + 29 * DAY_MS), at);
+    assert.equal(young.result, 'good');
+    assert.match(young.what, /this machine renews it$/);
+    assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS / 3, DAY_MS / 2), at).result, 'good');
+    const late = judgeToken(tokenUntil(nowMs + 10 * DAY_MS), at);
+    assert.equal(late.result, 'warning');
+    assert.doesNotMatch(late.next ?? '', /init --apply/);
   });
 
   it('must list the scope, and should not read secrets', () => {
