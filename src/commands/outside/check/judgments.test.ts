@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { parseCidr } from '../../../addresses/cidr.ts';
-import { judgeService, provingService } from './agent.ts';
+import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
 import { judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
@@ -117,7 +117,7 @@ describe('routes to pods', () => {
     assert.equal(none.result, 'problem');
     assert.equal(none.what, 'no route to 10.1.2.3:80 (default/web)');
     const silent = judgePods([pod({ connected: 'no answer' })]);
-    assert.equal(silent.what, 'filtered (no answer within 2 s): 10.1.2.3:80 (default/web)');
+    assert.equal(silent.what, 'no answer within 2 s from 10.1.2.3:80 (default/web)');
     assert.match(silent.next ?? '', /firewall/);
   });
 
@@ -278,6 +278,17 @@ describe('the proof', () => {
   });
 });
 
+describe('a machine whose agent is not ready', () => {
+  const page = (isTrue: boolean) =>
+    ({ conditions: { firstSync: { isTrue } } }) as Parameters<typeof whyNotServing>[0];
+
+  it('proves nothing by a connection', () => {
+    assert.equal(whyNotServing(undefined), NOT_RUNNING);
+    assert.equal(whyNotServing(page(false)), 'Fairlead is not ready');
+    assert.equal(whyNotServing(page(true)), undefined);
+  });
+});
+
 describe('the report', () => {
   const checked = (results: readonly Checked['result'][]): Checked[] =>
     results.map((result, index) => ({
@@ -294,7 +305,18 @@ describe('the report', () => {
     const reached = "this machine can reach the cluster's Services";
     assert.equal(answer('good', 'skipped'), reached);
     assert.equal(answer('good', 'warning'), `${reached}; 1 warning`);
-    assert.equal(answer('problem', 'warning', 'problem'), '2 problems, 1 warning');
+    const none = "this machine cannot reach the cluster's Services";
+    assert.equal(answer('problem', 'warning', 'problem'), `${none}; 2 problems, 1 warning`);
+  });
+
+  it('says whether a Service was reached in spite of a problem, and whether Fairlead runs', () => {
+    const answer = (name: string, result: Checked['result'], what: string) =>
+      verdictOf([...checked(['problem']), { name, result, what }]).answer;
+    const some = "this machine cannot reach all of the cluster's Services";
+    assert.equal(answer(PROOF, 'good', 'connected'), `${some}; 1 problem`);
+    assert.equal(answer(PROOF, 'skipped', NOT_RUNNING), `${NOT_RUNNING}; 1 problem`);
+    const idle = verdictOf([{ name: 'agent', result: 'skipped', what: NOT_RUNNING }]);
+    assert.equal(idle.answer, `${NOT_RUNNING}; nothing else stands in the way`);
   });
 
   it('fits 80 columns, and has advice for problems before that for warnings', () => {

@@ -1,7 +1,7 @@
 import { colour, countText, heads } from '../../status/words.ts';
 import { wrapped } from '../../terminal/fit.ts';
 import { formatWrappedTable } from '../../text-table.ts';
-import { NOT_RUNNING } from './agent.ts';
+import { NOT_RUNNING, PROOF } from './agent.ts';
 import type { Finding, Result } from './check.ts';
 
 /** A check that has ended. */
@@ -17,6 +17,9 @@ export interface Verdict {
 
 const COLOURS = { good: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
 const INDENT = '  ';
+const ALL_REACHED = "this machine can reach the cluster's Services";
+const SOME_REACHED = "this machine cannot reach all of the cluster's Services";
+const NONE_REACHED = "this machine cannot reach the cluster's Services";
 
 export function verdictOf(checked: readonly Checked[]): Verdict {
   const count = (result: Result): number => checked.filter((each) => each.result === result).length;
@@ -25,15 +28,17 @@ export function verdictOf(checked: readonly Checked[]): Verdict {
     ...(problemCount > 0 ? [countText(problemCount, 'problem')] : []),
     ...(warningCount > 0 ? [countText(warningCount, 'warning')] : []),
   ];
-  if (problemCount > 0) return { answer: counts.join(', '), problemCount, warningCount };
   const isRunning = !checked.some(({ what }) => what === NOT_RUNNING);
-  const reached = isRunning
-    ? "this machine can reach the cluster's Services"
-    : 'nothing stands in the way; Fairlead does not run on this machine yet';
+  if (problemCount > 0) {
+    const isProven = checked.some(({ name, result }) => name === PROOF && result === 'good');
+    const so = isProven ? SOME_REACHED : isRunning ? NONE_REACHED : NOT_RUNNING;
+    return { answer: `${so}; ${counts.join(', ')}`, problemCount, warningCount };
+  }
+  const reached = isRunning ? ALL_REACHED : `${NOT_RUNNING}; nothing else stands in the way`;
   return { answer: [reached, ...counts].join('; '), problemCount, warningCount };
 }
 
-/** The answer, the table, and what to do about each problem and warning. */
+/** The answer, the table, and what to do about each finding. */
 export function checkView(checked: readonly Checked[], width: number): string {
   const rows = checked.map(({ name, result, what }) => [
     name,
