@@ -39,7 +39,7 @@ export async function findPlan(options: DnsOptions): Promise<FoundPlan> {
     code: 'DNS_SERVER_UNKNOWN',
     next:
       settings === undefined
-        ? `run \`fairlead outside init\` first, which writes ${path}; or pass --server`
+        ? `run \`fairlead outside init --apply\` first, which writes ${path}; or pass --server`
         : `pass --server, or set fairlead.clusterDNS in ${path}: kubectl get service -n kube-system -l k8s-app=kube-dns`,
   });
 }
