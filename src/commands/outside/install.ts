@@ -146,14 +146,16 @@ function endText(token: string, { renewal }: InitOptions): string {
 }
 
 function nextText(
-  { options: { root }, plan: { hasNames } }: Installation,
+  { options: { root, name }, plan: { hasNames } }: Installation,
   { manager, hasLink }: { manager: ServiceManager | undefined; hasLink: boolean },
 ): string {
   if (manager !== undefined) {
     return hasNames && !hasLink ? 'fairlead outside dns apply' : 'fairlead outside check';
   }
   if (root !== THIS_MACHINE) {
-    return `copy ${root} to / of the machine, and there: systemctl enable --now fairlead`;
+    // Existing folders of the machine keep owner and mode, which rsync -a would overwrite.
+    const copy = `tar -C ${root} -c . | ssh root@${name} tar -C / --no-overwrite-dir --no-same-owner -x`;
+    return `copy the files, and start it there\n  ${copy}\n  ssh root@${name} systemctl enable --now ${UNIT_NAME}`;
   }
   return `fairlead run --config ${CONFIG_FILE} (systemd does not run here)`;
 }
