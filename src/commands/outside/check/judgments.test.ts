@@ -305,8 +305,8 @@ describe('the report', () => {
     const reached = "this machine can reach the cluster's Services";
     assert.equal(answer('good', 'skipped'), reached);
     assert.equal(answer('good', 'warning'), `${reached}; 1 warning`);
-    const none = "this machine cannot reach the cluster's Services";
-    assert.equal(answer('problem', 'warning', 'problem'), `${none}; 2 problems, 1 warning`);
+    const unknown = 'Services of the cluster could not be tried';
+    assert.equal(answer('problem', 'warning', 'problem'), `${unknown}; 2 problems, 1 warning`);
   });
 
   it('says whether a Service was reached in spite of a problem, and whether Fairlead runs', () => {
@@ -314,6 +314,9 @@ describe('the report', () => {
       verdictOf([...checked(['problem']), { name, result, what }]).answer;
     const some = "this machine cannot reach all of the cluster's Services";
     assert.equal(answer(PROOF, 'good', 'connected'), `${some}; 1 problem`);
+    const none = "this machine cannot reach the cluster's Services";
+    assert.equal(answer(PROOF, 'problem', 'no answer'), `${none}; 2 problems`);
+    assert.equal(answer('agent', 'problem', 'not ready'), `${none}; 2 problems`);
     assert.equal(answer(PROOF, 'skipped', NOT_RUNNING), `${NOT_RUNNING}; 1 problem`);
     const idle = verdictOf([{ name: 'agent', result: 'skipped', what: NOT_RUNNING }]);
     assert.equal(idle.answer, `${NOT_RUNNING}; nothing else stands in the way`);

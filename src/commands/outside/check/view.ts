@@ -1,7 +1,7 @@
 import { colour, countText, heads } from '../../status/words.ts';
 import { wrapped } from '../../terminal/fit.ts';
 import { formatWrappedTable } from '../../text-table.ts';
-import { NOT_RUNNING, PROOF } from './agent.ts';
+import { agent, NOT_RUNNING, PROOF } from './agent.ts';
 import type { Finding, Result } from './check.ts';
 
 /** A check that has ended. */
@@ -20,6 +20,7 @@ const INDENT = '  ';
 const ALL_REACHED = "this machine can reach the cluster's Services";
 const SOME_REACHED = "this machine cannot reach all of the cluster's Services";
 const NONE_REACHED = "this machine cannot reach the cluster's Services";
+const NOT_KNOWN = 'Services of the cluster could not be tried';
 
 export function verdictOf(checked: readonly Checked[]): Verdict {
   const count = (result: Result): number => checked.filter((each) => each.result === result).length;
@@ -30,12 +31,19 @@ export function verdictOf(checked: readonly Checked[]): Verdict {
   ];
   const isRunning = !checked.some(({ what }) => what === NOT_RUNNING);
   if (problemCount > 0) {
-    const isProven = checked.some(({ name, result }) => name === PROOF && result === 'good');
-    const so = isProven ? SOME_REACHED : isRunning ? NONE_REACHED : NOT_RUNNING;
+    const so = isRunning ? reachedInSpite(checked) : NOT_RUNNING;
     return { answer: `${so}; ${counts.join(', ')}`, problemCount, warningCount };
   }
   const reached = isRunning ? ALL_REACHED : `${NOT_RUNNING}; nothing else stands in the way`;
   return { answer: [reached, ...counts].join('; '), problemCount, warningCount };
+}
+
+/** With problems: what the connection to a Service says, or the agent where none was tried. */
+function reachedInSpite(checked: readonly Checked[]): string {
+  const resultOf = (of: string) => checked.find(({ name }) => name === of)?.result;
+  if (resultOf(PROOF) === 'good') return SOME_REACHED;
+  const isFailing = [resultOf(PROOF), resultOf(agent.name)].includes('problem');
+  return isFailing ? NONE_REACHED : NOT_KNOWN;
 }
 
 /** The answer, the table, and what to do about each finding. */
