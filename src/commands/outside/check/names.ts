@@ -121,7 +121,7 @@ export function judgeNames(of: {
 }): Finding {
   const { name, addresses, expected } = of;
   if (addresses.length === 0) {
-    return warning(`${name} does not resolve`, 'for names of Services: fairlead outside dns apply');
+    return warning(`${name} does not resolve`, NO_NAMES);
   }
   if (expected === undefined || addresses.some((address) => expected.includes(address))) {
     return good(`${name} is ${addresses.join(', ')}`);
@@ -130,6 +130,9 @@ export function judgeNames(of: {
     'the resolver asks another DNS: fairlead outside dns apply sends this domain to the cluster';
   return problem(`${name} is ${addresses.join(', ')}, not ${expected.join(', ')}`, next);
 }
+
+const NO_NAMES =
+  'fairlead outside dns apply sets it up with systemd-resolved; fairlead outside dns says how this machine resolves names';
 
 function everyName(file: string): Finding {
   return warning(

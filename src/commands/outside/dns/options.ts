@@ -47,7 +47,8 @@ export async function findPlan(options: DnsOptions): Promise<FoundPlan> {
 /** One for each `--server`. */
 export function collectServer(text: string, earlier: readonly string[] | undefined): string[] {
   const address = canonicalIp(text);
-  if (address === undefined) throw new InvalidArgumentError('not an IP address');
+  if (address === undefined)
+    throw new InvalidArgumentError('Use an IP address, such as 10.96.0.10.');
   return [...(earlier ?? []), address];
 }
 
