@@ -248,8 +248,9 @@ async function buildNetwork(
   podNetwork: PodNetwork,
   network: NetworkVariant,
 ): Promise<void> {
-  await progress.step(`network: ${nodeCount} nodes, ${podNetwork} pods, ${network.name}`, () =>
-    buildTopology({ lab: name, nodeCount, podNetwork, network, iptables }),
+  await progress.step(
+    `network: ${nodeCount} node${nodeCount === 1 ? '' : 's'}, ${podNetwork} pods, ${network.name}`,
+    () => buildTopology({ lab: name, nodeCount, podNetwork, network, iptables }),
   );
 }
 

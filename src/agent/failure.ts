@@ -23,9 +23,11 @@ export function failureOf(error: unknown, atMs: number): Failure {
   return { code: 'PLANE_UNEXPECTED', message, next, atMs };
 }
 
-/** What happened, and below it the chain of causes. */
+/** What happened, and below it the chain of causes; a message that quotes its cause has it already. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message === '' ? error.name : error.message;
-  return error.cause instanceof Error ? `${own}: ${describe(error.cause)}` : own;
+  if (!(error.cause instanceof Error)) return own;
+  const cause = describe(error.cause);
+  return own.endsWith(cause) ? own : `${own}: ${cause}`;
 }

@@ -30,8 +30,8 @@ test('has the addresses of the machine for a mode that needs them, without IPv6 
   const machineAddresses = ['fe80::1', '10.96.0.10', '169.254.20.10', '127.0.0.1', 'fd00:0:0::a'];
   const facts = (needs: NodeInput['needs']) => nodeFacts(input({}, { needs, machineAddresses }));
   const own = ['10.96.0.10', '127.0.0.1', '169.254.20.10', 'fd00::a'];
-  assert.deepEqual(facts({ ownAddresses: true }).ownAddresses, own);
-  assert.equal(facts({ ownAddresses: false }).ownAddresses, undefined);
+  assert.deepEqual(facts({ ...NO_NEEDS, ownAddresses: true }).ownAddresses, own);
+  assert.equal(facts(NO_NEEDS).ownAddresses, undefined);
 });
 
 test('cannot detect pods in a family without a range', () => {
@@ -210,10 +210,13 @@ test('tells planes that a scope does not have every Service', () => {
   assert.equal(nodeFacts(input({ scope })).knowsEveryService, false);
 });
 
-test('leaves the DNS of the cluster to packets on a machine without a Node object', () => {
+test('leaves the DNS of the cluster to packets in eBPF modes without a Node object', () => {
   const clusterDns = ['10.96.0.10', 'FD00:96::000a'];
-  const view = nodeView(input({ nodeObject: 'none', clusterDns }));
-  assert.deepEqual(view.leftToPackets, ['10.96.0.10', 'fd00:96::a']);
-  assert.equal(nodeView(input({ clusterDns })).leftToPackets, undefined);
-  assert.equal(nodeView(input({ nodeObject: 'none' })).leftToPackets, undefined);
+  const needs = { ...NO_NEEDS, namespaces: true };
+  const leftBy = (settings: Parameters<typeof input>[0]) =>
+    nodeView(input(settings, { needs })).leftToPackets;
+  assert.deepEqual(leftBy({ nodeObject: 'none', clusterDns }), ['10.96.0.10', 'fd00:96::a']);
+  assert.equal(leftBy({ clusterDns }), undefined);
+  assert.equal(leftBy({ nodeObject: 'none' }), undefined);
+  assert.equal(nodeView(input({ nodeObject: 'none', clusterDns })).leftToPackets, undefined);
 });

@@ -10,7 +10,7 @@ import type { ModeNeeds } from './mode-needs.ts';
 /** Everything that decides how this node differs from all others. */
 export interface NodeInput {
   readonly settings: AgentSettings;
-  readonly needs: Pick<ModeNeeds, 'ownAddresses'>;
+  readonly needs: ModeNeeds;
   readonly nodeName: string;
   /** Undefined: not known, or there is none. */
   readonly node: NodeObject | undefined;
@@ -51,14 +51,17 @@ export function nodeView(input: NodeInput): NodeView {
     ...unserved(settings),
     addressRules: settings.addressRules,
     serviceRanges: serviceRanges(input),
-    ...leftToPackets(settings),
+    ...leftToPackets(input),
   };
 }
 
-/** `fairlead outside dns` has the resolver send its queries by an interface of our own. */
-function leftToPackets(settings: AgentSettings): Pick<NodeView, 'leftToPackets'> {
+/**
+ * `fairlead outside dns` has the resolver send its queries by an interface of our own. Modes that
+ * need no labels of namespaces leave everything to packets.
+ */
+function leftToPackets({ settings, needs }: NodeInput): Pick<NodeView, 'leftToPackets'> {
   const { nodeObject, clusterDns } = settings;
-  if (nodeObject !== 'none' || clusterDns.length === 0) return {};
+  if (!needs.namespaces || nodeObject !== 'none' || clusterDns.length === 0) return {};
   return { leftToPackets: clusterDns.map((address) => canonicalIp(address) ?? address) };
 }
 

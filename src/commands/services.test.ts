@@ -69,7 +69,8 @@ test('says why a machine without a Node object rejects a Service with policy Loc
     await writeFile(objects, LOCAL_POLICY);
     const at = ['--config', config, '-f', objects, 'shop/here'];
     const { out, err } = await run(context, ...at);
-    const why = /rejected +rejected +rejected +rejected: internalTrafficPolicy is Local, and this/;
+    assert.match(out, /KIND +FROM HOST +NOTES/);
+    const why = /cluster-ip +rejected +rejected: internalTrafficPolicy is Local, and this/;
     assert.match(out, why);
     assert.match(err, /as seen from machine, not a node \(zone zone-z\)/);
     const wide = await run(context, ...at, '-o', 'wide');

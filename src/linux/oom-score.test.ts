@@ -13,6 +13,13 @@ it('raises the score, which needs no privilege', async () => {
   assert.equal(await setOomScore({ score, onProblem: assert.ifError }), true);
 });
 
+it('writes nothing when the score is there already, as systemd sets it', async () => {
+  // Readable, and writable for nobody.
+  const path = '/proc/sys/kernel/ngroups_max';
+  const score = Number(await readFile(path, 'utf8'));
+  assert.equal(await setOomScore({ score, onProblem: assert.ifError, path }), true);
+});
+
 it('reports a rejection, and continues', async () => {
   const problems: OomScoreError[] = [];
   const onProblem = (problem: OomScoreError): void => {

@@ -5,6 +5,7 @@ import { IptablesPlane } from '../dataplanes/iptables/plane.ts';
 import { renderedTables, restoreText, USUAL_ABILITIES } from '../dataplanes/iptables/render.ts';
 import type { Family } from '../forwarding/model.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import { BACKENDS, programName } from '../linux/iptables/programs.ts';
 import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { iptablesPages } from './pages/iptables-pages.ts';
@@ -41,6 +42,7 @@ export const IPTABLES: Mode = {
     ...NETLINK_NEEDS,
     capabilities: ['NET_ADMIN', 'NET_RAW'],
     sharedFile: '/run/xtables.lock',
+    programs: BACKENDS.map(programName),
   },
   parts: [IPTABLES_PART],
   open: (around) => IPTABLES_PART.open(around),

@@ -42,14 +42,14 @@ ${factsText(options)}`;
 
 function podRangesText({ podRanges: ranges, mode }: ConfigOptions): string {
   if (ranges.length === 0) {
-    return `# The address range of pods is not known (clusterCIDR): all connections to Services are masqueraded, so
-# that answers find their way back.
+    return `# The address range of pods is not known (clusterCIDR): all connections to
+# Services are masqueraded, so that answers find their way back.
 ${traitsOf(mode).masqueradeBlock}:
   masqueradeAll: true
 `;
   }
-  return `# The address range of pods. Connections of this machine come from outside of it and are masqueraded,
-# so that answers find their way back.
+  return `# The address range of pods. Connections of this machine come from outside of
+# it and are masqueraded, so that answers find their way back.
 clusterCIDR: ${ranges.join(',')}
 `;
 }

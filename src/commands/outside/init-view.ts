@@ -13,7 +13,7 @@ import type { Manifest } from './rights.ts';
 /** What was found and decided, as rows of two columns. */
 export function factsTable(plan: Plan, facts: ClusterFacts, options: InitOptions): string {
   const { dns, serviceRanges, nodeCount } = facts;
-  const ofNodes = options.podCidr.length === 0 ? ` (of ${countText(nodeCount, 'Node')})` : '';
+  const ofNodes = options.podCidr.length === 0 ? ` (from ${countText(nodeCount, 'Node')})` : '';
   const rows: readonly (readonly [string, string])[] = [
     ['API server', plan.server],
     ['account', `${plan.account.namespace}/${plan.account.name}`],

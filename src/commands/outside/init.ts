@@ -3,6 +3,7 @@ import type { ClusterAccess } from '../../cluster/access.ts';
 import { Connection } from '../../cluster/connection.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { RestClient } from '../../cluster/rest.ts';
+import { modeNamed } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
 import { accessOf, accessWarningText } from '../source.ts';
 import { printData, printNote, printWarning } from '../terminal/print.ts';
@@ -13,10 +14,12 @@ import { install } from './install.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { makePlan, type Plan } from './plan.ts';
 import {
+  hasProgram,
   hiddenProgram,
   hiddenProgramError,
   isLoopbackServer,
   loopbackError,
+  missingProgramError,
   planWarnings,
   programOf,
 } from './preflight.ts';
@@ -85,6 +88,8 @@ function assertUsable(plan: Plan, options: InitOptions): void {
   if (!isHere && isLoopbackServer(plan.server)) throw loopbackError(plan.server);
   const hidden = isHere ? hiddenProgram(programOf(options)) : undefined;
   if (hidden !== undefined) throw hiddenProgramError(hidden);
+  const { programs = [] } = modeNamed(options.mode).service;
+  if (isHere && !hasProgram(programs)) throw missingProgramError(options.mode, programs);
   if (isHere && process.geteuid?.() !== 0) {
     throw new CommandError('only root can set up this machine', {
       code: 'NOT_ROOT',

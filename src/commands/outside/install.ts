@@ -2,9 +2,11 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { recordAt } from '../../cluster/json.ts';
 import type { RestClient } from '../../cluster/rest.ts';
 import { systemClock } from '../../time/clock.ts';
+import { countText } from '../status/words.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
 import { dateText } from './dates.ts';
+import { DNS_LINK } from './dns/plan.ts';
 import { SECRET_FILE_MODE, textOf } from './files.ts';
 import type { InitOptions } from './init-options.ts';
 import { countsText, doneTable } from './init-view.ts';
@@ -56,7 +58,8 @@ export async function install(installation: Installation): Promise<void> {
       ? `Fairlead is set up for ${options.name}, and not started: ${countsText(done)}`
       : await start(manager, { options, done });
   printPage(`${headline}\n\n${doneTable(objects, files)}\n\n${endText(given, options)}`);
-  printPage(`next: ${nextText(installation, manager)}`);
+  const hasLink = (await readRecord(root)).links.includes(DNS_LINK);
+  printPage(`next: ${nextText(installation, { manager, hasLink })}`);
 }
 
 /** The token of the file, if it is of this account, young, and the API server accepts it. */
@@ -111,7 +114,7 @@ async function start(
     new AbortController().signal,
   );
   const seconds = ((systemClock.monotonicMs() - beganAtMs) / 1000).toFixed(1);
-  const kernel = `${page.contents?.services ?? page.rows.applied} Services in the kernel`;
+  const kernel = `${countText(page.contents?.services ?? page.rows.applied, 'Service')} in the kernel`;
   if (isRunning && isSame) return `Nothing to do: Fairlead is ready on ${options.name}, ${kernel}`;
   return `Fairlead is ready on ${options.name}: ${kernel} after ${seconds} s`;
 }
@@ -130,7 +133,7 @@ function warnOfFound(objects: readonly DoneObject[]): void {
   const found = objects.find(({ isFound, object }) => isFound && object.kind === 'ServiceAccount');
   if (found === undefined) return;
   printWarning(
-    `${objectText(found.object)} existed already; if another machine uses it, run \`fairlead outside off\` here and choose another --name`,
+    `${objectText(found.object)} existed already, which is fine if it is of an earlier set-up of this machine; if another machine uses it, run \`fairlead outside off\` here and choose another --name`,
   );
 }
 
@@ -143,12 +146,16 @@ function endText(token: string, { renewal }: InitOptions): string {
 }
 
 function nextText(
-  { options: { root }, plan: { hasNames } }: Installation,
-  manager: ServiceManager | undefined,
+  { options: { root, name }, plan: { hasNames } }: Installation,
+  { manager, hasLink }: { manager: ServiceManager | undefined; hasLink: boolean },
 ): string {
-  if (manager !== undefined) return hasNames ? 'fairlead outside dns apply' : 'fairlead status';
+  if (manager !== undefined) {
+    return hasNames && !hasLink ? 'fairlead outside dns apply' : 'fairlead outside check';
+  }
   if (root !== THIS_MACHINE) {
-    return `copy ${root} to / of the machine, and there: systemctl enable --now fairlead`;
+    // Existing folders of the machine keep owner and mode, which rsync -a would overwrite.
+    const copy = `tar -C ${root} -c . | ssh root@${name} tar -C / --no-overwrite-dir --no-same-owner -x`;
+    return `copy the files, and start it there\n  ${copy}\n  ssh root@${name} systemctl enable --now ${UNIT_NAME}`;
   }
   return `fairlead run --config ${CONFIG_FILE} (systemd does not run here)`;
 }

@@ -7,10 +7,11 @@ import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { deleteObjects } from './apply-objects.ts';
 import { rootOption } from './init-options.ts';
 import { assertStopped, errorText, offSteps } from './off-steps.ts';
-import { deletionCommands, offPage } from './off-view.ts';
+import { deletionCommands, offPage, unknownAccountText } from './off-view.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { type OutsideRecord, readRecord } from './record.ts';
 import { removeFolders, removeRecord } from './remove-files.ts';
+import { LABELS } from './rights.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
 interface OffOptions {
@@ -42,7 +43,8 @@ async function off(options: OffOptions): Promise<void> {
   const { root } = options;
   const record = await readRecord(root);
   if (isEmpty(record)) {
-    printPage('Nothing to do: `fairlead outside` has made nothing here');
+    printPage('Nothing to do: nothing made by `fairlead outside` is left here');
+    if (options.cluster) printPage(`\n${unknownAccountText(LABELS)}`);
     return;
   }
   assertAllowed(options);

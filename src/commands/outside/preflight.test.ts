@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { modeNamed } from '../../modes/registry.ts';
 import type { ClusterFacts } from './cluster-facts.ts';
-import { hiddenProgram, isLoopbackServer, planWarnings, programOf } from './preflight.ts';
+import {
+  hasProgram,
+  hiddenProgram,
+  isLoopbackServer,
+  planWarnings,
+  programOf,
+} from './preflight.ts';
 
 const FACTS: ClusterFacts = {
   serviceRanges: ['10.96.0.0/12'],
@@ -26,6 +35,23 @@ function warningsOf(facts: Partial<ClusterFacts>, plan: Partial<typeof PLAN> = {
   const options = { root: '/elsewhere' } as Parameters<typeof planWarnings>[2];
   return planWarnings({ ...PLAN, ...plan }, { ...FACTS, ...facts }, options);
 }
+
+describe('a mode that starts programs of the machine', () => {
+  it('is iptables, which needs the program of one backend', async (t) => {
+    const folder = await mkdtemp(join(os.tmpdir(), 'fairlead-programs-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const { programs = [] } = modeNamed('iptables').service;
+    assert.equal(hasProgram(programs, folder), false);
+    await writeFile(join(folder, 'xtables-legacy-multi'), '');
+    assert.equal(hasProgram(programs, `/no/such:${folder}`), true);
+  });
+
+  it('is no other', () => {
+    for (const mode of ['nftables', 'socket-ebpf', 'tc-ebpf'] as const) {
+      assert.equal(hasProgram(modeNamed(mode).service.programs ?? [], '/no/such'), true);
+    }
+  });
+});
 
 describe('the program of a machine', () => {
   it('is this one here, and the usual one on another machine', () => {

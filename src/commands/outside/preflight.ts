@@ -1,5 +1,6 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import os from 'node:os';
+import { delimiter, join } from 'node:path';
 import { isLoopbackIp } from '../../addresses/loopback.ts';
 import { systemCode } from '../../cluster/errors.ts';
 import { CommandError } from '../command-error.ts';
@@ -47,6 +48,25 @@ export function hiddenProgramError(path: string): CommandError {
   return new CommandError(`the service could not start ${path}: its sandbox hides that folder`, {
     code: 'PROGRAM_HIDDEN',
     next: 'install Node and Fairlead for all users (npm install --global), or pass --program with a path outside of /home, /root and /tmp; nothing was changed',
+  });
+}
+
+/** PATH of a unit of systemd; the caller's may lack sbin, as after `su`. */
+const UNIT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Whether one of the programs is there, or none is needed. */
+export function hasProgram(programs: readonly string[], path = UNIT_PATH): boolean {
+  const folders = path.split(delimiter);
+  return (
+    programs.length === 0 ||
+    programs.some((name) => folders.some((folder) => existsSync(join(folder, name))))
+  );
+}
+
+export function missingProgramError(mode: string, programs: readonly string[]): CommandError {
+  return new CommandError(`mode ${mode} needs ${programs.join(' or ')}, which this machine lacks`, {
+    code: 'PROGRAM_MISSING',
+    next: `install the package ${mode}, or leave out --mode; nothing was changed`,
   });
 }
 

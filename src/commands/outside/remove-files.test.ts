@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { PUBLIC_FILE_MODE, TEMPORARY_SUFFIX } from './files.ts';
 import { assertOwnFiles, installFile, makeFolders } from './install-files.ts';
-import { deletionCommands, offPage } from './off-view.ts';
+import { deletionCommands, offPage, unknownAccountText } from './off-view.ts';
 import { below, CONFIG_FILE, UNIT_FILE } from './paths.ts';
 import { addToRecord, fileEntry, readRecord } from './record.ts';
 import { removeFiles, removeFolders, removeRecord } from './remove-files.ts';
@@ -115,8 +115,13 @@ describe('the answer of off', () => {
     const page = offPage({ done: ['4 files removed'], kept: ['/etc/x'], isHere: true });
     assert.equal(
       page,
-      'Fairlead is removed from this machine\n\n4 files removed\n\nkept, because they were changed since:\n/etc/x',
+      'Fairlead is removed from this machine\n\n4 files removed\n\nkept, because they were changed since; delete them if you do not need them:\n/etc/x',
     );
+  });
+
+  it('says how to find an account that is not recorded', () => {
+    const text = unknownAccountText({ app: 'fairlead', part: 'outside' });
+    assert.match(text, /-l app=fairlead,part=outside$/);
   });
 
   it('has a command for each namespace', () => {

@@ -33,6 +33,12 @@ export interface RightsOptions {
   readonly readsNamespaces: boolean;
 }
 
+/** Of every object that `fairlead outside` makes. */
+export const LABELS: Readonly<Record<string, string>> = {
+  'app.kubernetes.io/name': 'fairlead',
+  'app.kubernetes.io/component': 'outside',
+};
+
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 const RBAC = `${RBAC_GROUP}/v1`;
 const READ = ['list', 'watch'];
@@ -99,11 +105,7 @@ export function pathOf({ apiVersion, kind, namespace, name }: RecordedObject): s
 }
 
 function metadata({ name }: RightsOptions, namespace: string | undefined): Manifest['metadata'] {
-  const labels = {
-    'app.kubernetes.io/name': 'fairlead',
-    'app.kubernetes.io/component': 'outside',
-  };
-  return { name, ...(namespace === undefined ? {} : { namespace }), labels };
+  return { name, ...(namespace === undefined ? {} : { namespace }), labels: LABELS };
 }
 
 function rulesOfCluster({ scope, readsNamespaces }: RightsOptions): readonly Rule[] {

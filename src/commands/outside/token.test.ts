@@ -160,16 +160,19 @@ describe('the times of a token', () => {
   });
 
   it('are a line of the status, if there is a token', async (t) => {
-    const { tokenFile } = await stage(t, { ageMs: 0 });
-    assert.equal(
-      await tokenNote(ISSUED_MS + 10 * DAY_MS, tokenFile),
-      'token ends in 20 days, 2027-02-14 08:00 UTC',
-    );
-    assert.equal(
-      await tokenNote(ISSUED_MS + 33 * DAY_MS, tokenFile),
-      'token ended 3 days ago, 2027-02-14 08:00 UTC',
-    );
-    assert.equal(await tokenNote(ISSUED_MS, `${tokenFile}.none`), undefined);
+    const { tokenFile: token } = await stage(t, { ageMs: 0 });
+    const kubeconfig = `${token}.kubeconfig`;
+    const noteAfter = (ms: number) => tokenNote(ISSUED_MS + ms, { token, kubeconfig });
+    const ends = 'token ends in 20 days, 2027-02-14 08:00 UTC';
+    assert.equal(await noteAfter(10 * DAY_MS), ends);
+    for (const text of ['users: [{ name: a, user: { tokenFile: /t } }]', '{ not a kubeconfig']) {
+      await writeFile(kubeconfig, text);
+      assert.equal(await noteAfter(10 * DAY_MS), ends);
+    }
+    await writeFile(kubeconfig, 'users: [{ name: a, user: { exec: { command: fairlead } } }]');
+    assert.equal(await noteAfter(10 * DAY_MS), `${ends}; this machine renews it`);
+    assert.equal(await noteAfter(33 * DAY_MS), 'token ended 3 days ago, 2027-02-14 08:00 UTC');
+    assert.equal(await tokenNote(ISSUED_MS, { token: `${token}.none`, kubeconfig }), undefined);
   });
 
   it('are told to a person without the secret', () => {

@@ -24,7 +24,7 @@ export async function untilReady(options: WaitOptions, signal: AbortSignal): Pro
     const page = await statusOrNothing();
     const isOld = page !== undefined && page.startedAtMs === options.notStartedAtMs;
     if (page !== undefined && !isOld && isWell(page)) return page;
-    const state = page === undefined || isOld ? 'it does not answer yet' : reason(page);
+    const state = page === undefined || isOld ? 'it does not answer yet' : whyNotReady(page);
     if (state !== told) onProgress(`starting Fairlead: ${state}`);
     told = state;
     if (clock.monotonicMs() >= endMs || signal.aborted) throw late(deadlineMs, state);
@@ -42,7 +42,8 @@ export async function statusOrNothing(): Promise<StatusPage | undefined> {
   }
 }
 
-function reason({ conditions }: StatusPage): string {
+/** The first condition that fails, in words. */
+export function whyNotReady({ conditions }: Pick<StatusPage, 'conditions'>): string {
   const failing = [conditions.listed, conditions.firstSync, conditions.synced];
   return failing.find(({ isTrue }) => !isTrue)?.why ?? 'it is not ready';
 }

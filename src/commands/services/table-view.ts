@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
-import type { Forwarding, Frontend, Outcome } from '../../forwarding/model.ts';
+import type { Forwarding, Frontend, Outcome, SourceClass } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { formatTextTable } from '../text-table.ts';
@@ -14,17 +14,31 @@ import {
   rejectText,
 } from './rows.ts';
 
-const HEAD = ['SERVICE', 'FRONTEND', 'KIND', 'FROM POD', 'FROM HOST', 'FROM OUTSIDE', 'NOTES'];
+const SOURCE_HEADS: Readonly<Record<SourceClass, string>> = {
+  pod: 'FROM POD',
+  host: 'FROM HOST',
+  outside: 'FROM OUTSIDE',
+};
 
 /** One line per frontend: outcome for pods, the node, and other clients. */
 export function servicesTable(rows: readonly Row[], facts: NodeFacts): string {
-  return formatTextTable([HEAD.map(bold), ...rows.flatMap((row) => linesOf(row, facts))]);
+  return formatTextTable([headOf(facts), ...rows.flatMap((row) => linesOf(row, facts))]);
+}
+
+function headOf(facts: NodeFacts): string[] {
+  const sources = servedSources(facts).map((source) => SOURCE_HEADS[source]);
+  return ['SERVICE', 'FRONTEND', 'KIND', ...sources, 'NOTES'].map(bold);
+}
+
+/** Where the machine's own sockets are the only clients, no packet of another comes to the rules. */
+function servedSources({ clientInterfaces }: NodeFacts): readonly SourceClass[] {
+  return clientInterfaces?.length === 0 ? ['host'] : SOURCE_CLASSES;
 }
 
 /** The same, with all candidate endpoints of each port. */
 export function servicesWide(rows: readonly Row[], facts: NodeFacts): string {
   const blocks = rows.map((row) => {
-    const frontends = formatTextTable([HEAD.map(bold), ...linesOf(row, facts)]);
+    const frontends = formatTextTable([headOf(facts), ...linesOf(row, facts)]);
     return `${frontends}\n\n${candidateTable(row)}\n`;
   });
   return blocks.join('\n');
@@ -36,7 +50,7 @@ function linesOf(row: Row, facts: NodeFacts): string[][] {
     index === 0 ? portText(forwarding) : '',
     frontendText(frontend),
     frontend.kind,
-    ...SOURCE_CLASSES.map((source) => outcomeCell(frontend.outcomes[source], forwarding)),
+    ...servedSources(facts).map((source) => outcomeCell(frontend.outcomes[source], forwarding)),
     notes(frontend, forwarding, facts),
   ]);
 }
@@ -52,7 +66,7 @@ function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): st
   const { allowedSources } = frontend;
   if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'no source'}`);
   if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);
-  if (onlyPackets) found.push('no eBPF by label');
+  if (onlyPackets) found.push('no eBPF');
   return found.join('; ');
 }
 

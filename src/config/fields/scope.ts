@@ -50,7 +50,7 @@ export const SCOPE_FIELDS = {
   'fairlead.clusterDNS': {
     kind: 'texts',
     about:
-      "addresses of the cluster's DNS Service, for fairlead outside; empty: those of the Service kube-system/kube-dns",
+      "addresses of the cluster's DNS Service, for fairlead outside; empty: those of the Service kube-system/kube-dns. Without a Node object, the eBPF modes leave these addresses to nftables, because systemd-resolved binds its queries to an interface",
     kubeProxyDefault: [],
     change: 'live',
   },

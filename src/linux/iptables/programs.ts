@@ -18,7 +18,11 @@ export function findProgram(
   path = process.env['PATH'] ?? '',
 ): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, `xtables-${backend}-multi`)).find(isExecutable);
+  return folders.map((folder) => join(folder, programName(backend))).find(isExecutable);
+}
+
+export function programName(backend: Backend): string {
+  return `xtables-${backend}-multi`;
 }
 
 /** How the program is called for a family. */

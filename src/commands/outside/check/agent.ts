@@ -4,6 +4,7 @@ import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
 import { STATUS_SOCKET } from '../../run/folder.ts';
 import { isWell } from '../../status/summary.ts';
+import { whyNotReady } from '../wait-ready.ts';
 import { type Check, type CheckContext, type Finding, good, problem, skipped } from './check.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { type Connected, connectedText, tryConnect } from './connect.ts';
@@ -11,26 +12,36 @@ import type { ListedService } from './listed.ts';
 import { hostPort } from './pod-routes.ts';
 
 export const NOT_RUNNING = 'Fairlead does not run on this machine';
+const NOT_READY = 'Fairlead is not ready';
+const START =
+  'start it: systemctl start fairlead; if it does not stay up, journalctl -u fairlead says why';
 
 /** Whether Fairlead runs and has everything in the kernel. */
 export const agent: Check = {
   name: 'agent',
   run: async (context) => {
     const page = await readAgent(context);
-    if (page === undefined) return skipped(NOT_RUNNING);
+    if (page === undefined) return skipped(NOT_RUNNING, START);
     const { rows, mode } = page;
-    if (!isWell(page)) return problem('Fairlead runs, but is not ready', 'see fairlead status');
+    if (!isWell(page)) {
+      const next = 'fairlead status shows all of its state; journalctl -u fairlead, its log';
+      return problem(`${NOT_READY}: ${whyNotReady(page)}`, next);
+    }
     return good(
       `ready, mode ${mode}; ${rows.applied} of ${rows.desired} service ports in the kernel`,
     );
   },
 };
 
+/** The name of the check that a verdict rests on. */
+export const PROOF = 'a Service';
+
 /** The proof: a connection to a ClusterIP. */
 export const service: Check = {
-  name: 'a Service',
+  name: PROOF,
   run: async (context) => {
-    if ((await readAgent(context)) === undefined) return skipped(NOT_RUNNING);
+    const absent = whyNotServing(await readAgent(context));
+    if (absent !== undefined) return skipped(absent);
     const target = provingService(await context.cluster());
     if (target === undefined) return skipped('no Service with a TCP port and a ready endpoint');
     return judgeService(target, await tryConnect(target, context.signal));
@@ -45,6 +56,14 @@ export async function readAgent({ runFolder }: CheckContext): Promise<StatusPage
     if (error instanceof ServerError) return undefined;
     throw error;
   }
+}
+
+/** Why a connection to a Service proves nothing; undefined: it is served. */
+export function whyNotServing(
+  page: Pick<StatusPage, 'conditions'> | undefined,
+): string | undefined {
+  if (page === undefined) return NOT_RUNNING;
+  return page.conditions.firstSync.isTrue ? undefined : NOT_READY;
 }
 
 export interface Target {

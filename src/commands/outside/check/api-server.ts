@@ -1,9 +1,12 @@
+import type { RestClient } from '../../../cluster/rest.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { dateText, spanText } from '../dates.ts';
-import { tokenClaims } from '../token-claims.ts';
+import { type TokenClaims, tokenClaims } from '../token-claims.ts';
 import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
 import { type ClusterView, mayDo } from './cluster-view.ts';
 
+const LATE =
+  'renewals fail: warnings of this command and journalctl -u fairlead say why; the machine keeps trying';
 const SOON_MS = 3 * 86_400_000;
 
 /** Whether the API server answers and accepts the credentials. */
@@ -18,8 +21,19 @@ export const apiServer: Check = {
 
 export const token: Check = {
   name: 'token',
-  run: async (context) => judgeToken((await context.cluster()).token, systemClock.wallMs()),
+  run: async (context) => {
+    const { client, token: text } = await context.cluster();
+    const claims = text === undefined ? undefined : tokenClaims(text);
+    const isRenewed = claims !== undefined && (await mayRenew(client, claims));
+    return judgeToken(text, { nowMs: systemClock.wallMs(), isRenewed });
+  },
 };
+
+/** `init` grants this right to exactly those accounts whose kubeconfig renews the token. */
+async function mayRenew(client: RestClient, { account }: TokenClaims): Promise<boolean> {
+  const right = { verb: 'create', resource: 'serviceaccounts', subresource: 'token' };
+  return await mayDo(client, { ...right, ...account });
+}
 
 /** Whether the lists that Fairlead needs are allowed, and little else. */
 export const rights: Check = {
@@ -32,15 +46,29 @@ export const rights: Check = {
   },
 };
 
-export function judgeToken(text: string | undefined, nowMs: number): Finding {
+/** A renewed token is younger than this part of its life, unless renewals fail. */
+const LATE_AFTER = 1 / 2;
+const NEW_TOKEN =
+  "fairlead outside init --apply, with an administrator's kubeconfig, makes a new one";
+
+export function judgeToken(
+  text: string | undefined,
+  { nowMs, isRenewed }: { readonly nowMs: number; readonly isRenewed: boolean },
+): Finding {
   if (text === undefined) return skipped('no token: the account has a client certificate');
   const claims = tokenClaims(text);
   if (claims === undefined) return skipped('the token does not say when it ends');
   const leftMs = claims.expiresAtMs - nowMs;
   const ends = `ends ${dateText(claims.expiresAtMs)}`;
-  if (leftMs > SOON_MS) return good(`${ends}, in ${spanText(leftMs)}`);
-  const left = leftMs > 0 ? `in ${spanText(leftMs)}` : `${spanText(-leftMs)} ago`;
-  return warning(`${ends}, ${left}`, 'renew it: fairlead outside init --apply makes a new one');
+  if (leftMs <= 0) return warning(`${ends}, ${spanText(-leftMs)} ago`, NEW_TOKEN);
+  const left = `${ends}, in ${spanText(leftMs)}`;
+  if (isRenewed) {
+    const lifeMs = claims.expiresAtMs - claims.issuedAtMs;
+    if (leftMs > lifeMs * (1 - LATE_AFTER)) return good(`${left}; this machine renews it`);
+    return warning(`${left}; this machine should have renewed it`, LATE);
+  }
+  if (leftMs > SOON_MS) return good(`${left}; it is not renewed`);
+  return warning(`${left}; it is not renewed`, NEW_TOKEN);
 }
 
 export function judgeRights(

@@ -8,7 +8,7 @@ export type Result = 'good' | 'warning' | 'problem' | 'skipped';
 export interface Finding {
   readonly result: Result;
   readonly what: string;
-  /** What to do about a problem or a warning. */
+  /** What to do about it. */
   readonly next?: string;
 }
 
@@ -28,6 +28,10 @@ export interface Check {
 }
 
 export const good = (what: string): Finding => ({ result: 'good', what });
-export const skipped = (what: string): Finding => ({ result: 'skipped', what });
+export const skipped = (what: string, next?: string): Finding => ({
+  result: 'skipped',
+  what,
+  ...(next === undefined ? {} : { next }),
+});
 export const warning = (what: string, next: string): Finding => ({ result: 'warning', what, next });
 export const problem = (what: string, next: string): Finding => ({ result: 'problem', what, next });

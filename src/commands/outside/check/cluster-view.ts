@@ -97,11 +97,17 @@ function nameOf({ kind, part }: Resource): string {
   return part === undefined ? plural : `${plural} of ${part}`;
 }
 
-/** Whether the account may do this in all namespaces. */
-export async function mayDo(
-  client: RestClient,
-  attributes: { readonly verb: string; readonly resource: string; readonly group?: string },
-): Promise<boolean> {
+/** What an account may do; without a namespace, in all of them. */
+export interface Right {
+  readonly verb: string;
+  readonly resource: string;
+  readonly group?: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+export async function mayDo(client: RestClient, attributes: Right): Promise<boolean> {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',

@@ -38,7 +38,7 @@ const TEXTS: Readonly<Record<Connected, string>> = {
   connected: 'connected',
   refused: 'refused (the host answers)',
   'no route': 'no route',
-  'no answer': `filtered (no answer within ${SECONDS} s)`,
+  'no answer': `no answer within ${SECONDS} s`,
 };
 
 /** As the table shows it. */

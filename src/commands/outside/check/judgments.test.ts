@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { parseCidr } from '../../../addresses/cidr.ts';
-import { judgeService, provingService } from './agent.ts';
+import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
 import { judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
@@ -117,7 +117,7 @@ describe('routes to pods', () => {
     assert.equal(none.result, 'problem');
     assert.equal(none.what, 'no route to 10.1.2.3:80 (default/web)');
     const silent = judgePods([pod({ connected: 'no answer' })]);
-    assert.equal(silent.what, 'filtered (no answer within 2 s): 10.1.2.3:80 (default/web)');
+    assert.equal(silent.what, 'no answer within 2 s from 10.1.2.3:80 (default/web)');
     assert.match(silent.next ?? '', /firewall/);
   });
 
@@ -173,18 +173,32 @@ describe('ports and proxies', () => {
 
 describe('the account', () => {
   const DAY_MS = 86_400_000;
-  const tokenUntil = (expiresAtMs: number): string => {
-    const claims = { sub: 'system:serviceaccount:a:b', iat: 1, exp: expiresAtMs / 1000 };
+  const tokenUntil = (expiresAtMs: number, lifeMs = 30 * DAY_MS): string => {
+    const exp = expiresAtMs / 1000;
+    const claims = { sub: 'system:serviceaccount:a:b', iat: exp - lifeMs / 1000, exp };
     return `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`;
   };
 
   it('has a token that says when it ends', () => {
     const nowMs = 100 * DAY_MS;
-    assert.equal(judgeToken(tokenUntil(nowMs + 30 * DAY_MS), nowMs).result, 'good');
-    assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS), nowMs).result, 'warning');
-    assert.match(judgeToken(tokenUntil(nowMs - DAY_MS), nowMs).what, /24 hours ago/);
-    assert.equal(judgeToken('opaque', nowMs).result, 'skipped');
-    assert.equal(judgeToken(undefined, nowMs).result, 'skipped');
+    const at = { nowMs, isRenewed: false };
+    assert.equal(judgeToken(tokenUntil(nowMs + 30 * DAY_MS), at).result, 'good');
+    assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS), at).result, 'warning');
+    assert.match(judgeToken(tokenUntil(nowMs - DAY_MS), at).what, /24 hours ago/);
+    assert.equal(judgeToken('opaque', at).result, 'skipped');
+    assert.equal(judgeToken(undefined, at).result, 'skipped');
+  });
+
+  it('has a token that the machine renews: a warning only when that is late', () => {
+    const nowMs = 100 * DAY_MS;
+    const at = { nowMs, isRenewed: true };
+    const young = judgeToken(tokenUntil(nowMs + 29 * DAY_MS), at);
+    assert.equal(young.result, 'good');
+    assert.match(young.what, /this machine renews it$/);
+    assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS / 3, DAY_MS / 2), at).result, 'good');
+    const late = judgeToken(tokenUntil(nowMs + 10 * DAY_MS), at);
+    assert.equal(late.result, 'warning');
+    assert.doesNotMatch(late.next ?? '', /init --apply/);
   });
 
   it('must list the scope, and should not read secrets', () => {
@@ -264,6 +278,17 @@ describe('the proof', () => {
   });
 });
 
+describe('a machine whose agent is not ready', () => {
+  const page = (isTrue: boolean) =>
+    ({ conditions: { firstSync: { isTrue } } }) as Parameters<typeof whyNotServing>[0];
+
+  it('proves nothing by a connection', () => {
+    assert.equal(whyNotServing(undefined), NOT_RUNNING);
+    assert.equal(whyNotServing(page(false)), 'Fairlead is not ready');
+    assert.equal(whyNotServing(page(true)), undefined);
+  });
+});
+
 describe('the report', () => {
   const checked = (results: readonly Checked['result'][]): Checked[] =>
     results.map((result, index) => ({
@@ -280,7 +305,21 @@ describe('the report', () => {
     const reached = "this machine can reach the cluster's Services";
     assert.equal(answer('good', 'skipped'), reached);
     assert.equal(answer('good', 'warning'), `${reached}; 1 warning`);
-    assert.equal(answer('problem', 'warning', 'problem'), '2 problems, 1 warning');
+    const unknown = 'Services of the cluster could not be tried';
+    assert.equal(answer('problem', 'warning', 'problem'), `${unknown}; 2 problems, 1 warning`);
+  });
+
+  it('says whether a Service was reached in spite of a problem, and whether Fairlead runs', () => {
+    const answer = (name: string, result: Checked['result'], what: string) =>
+      verdictOf([...checked(['problem']), { name, result, what }]).answer;
+    const some = "this machine cannot reach all of the cluster's Services";
+    assert.equal(answer(PROOF, 'good', 'connected'), `${some}; 1 problem`);
+    const none = "this machine cannot reach the cluster's Services";
+    assert.equal(answer(PROOF, 'problem', 'no answer'), `${none}; 2 problems`);
+    assert.equal(answer('agent', 'problem', 'not ready'), `${none}; 2 problems`);
+    assert.equal(answer(PROOF, 'skipped', NOT_RUNNING), `${NOT_RUNNING}; 1 problem`);
+    const idle = verdictOf([{ name: 'agent', result: 'skipped', what: NOT_RUNNING }]);
+    assert.equal(idle.answer, `${NOT_RUNNING}; nothing else stands in the way`);
   });
 
   it('fits 80 columns, and has advice for problems before that for warnings', () => {

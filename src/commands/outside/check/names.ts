@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { canonicalIp } from '../../../addresses/ip.ts';
 import { systemCode } from '../../../cluster/errors.ts';
 import { runProgramToEnd } from '../../../linux/run-program.ts';
-import { NOT_RUNNING, readAgent } from './agent.ts';
+import { readAgent, whyNotServing } from './agent.ts';
 import { askDns } from './ask-dns.ts';
 import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
 import { clusterIpOf } from './cluster-view.ts';
@@ -31,7 +31,8 @@ export const clusterDns: Check = {
   run: async (context) => {
     const { dnsAddresses, services } = await context.cluster();
     if (dnsAddresses.length === 0) return skipped(NO_DNS);
-    if ((await readAgent(context)) === undefined) return skipped(NOT_RUNNING);
+    const absent = whyNotServing(await readAgent(context));
+    if (absent !== undefined) return skipped(absent);
     const name = probeName(context.settings.clusterDomain);
     const expected = clusterIpOf(services, PROBE_SERVICE);
     const type = expected?.[0]?.includes(':') ? TYPE_AAAA : TYPE_A;
@@ -60,7 +61,7 @@ export function judgeDns(of: {
   if (silent.length > 0) {
     const texts = silent.map(({ server, transport }) => `${server} by ${transport}`);
     const next =
-      'see whether the pods of the DNS Service are ready and reachable (check "routes to pods"), and whether port 53 is open for UDP and TCP';
+      'repair "routes to pods" first, if it is a problem; else see whether the pods of the DNS Service are ready, and port 53 is open for UDP and TCP';
     return problem(`no answer of ${texts.join(', ')}`, next);
   }
   const wrong = of.tries.find(({ answer }) => answer?.error !== undefined);
@@ -120,7 +121,7 @@ export function judgeNames(of: {
 }): Finding {
   const { name, addresses, expected } = of;
   if (addresses.length === 0) {
-    return warning(`${name} does not resolve`, 'for names of Services: fairlead outside dns apply');
+    return warning(`${name} does not resolve`, NO_NAMES);
   }
   if (expected === undefined || addresses.some((address) => expected.includes(address))) {
     return good(`${name} is ${addresses.join(', ')}`);
@@ -129,6 +130,9 @@ export function judgeNames(of: {
     'the resolver asks another DNS: fairlead outside dns apply sends this domain to the cluster';
   return problem(`${name} is ${addresses.join(', ')}, not ${expected.join(', ')}`, next);
 }
+
+const NO_NAMES =
+  'fairlead outside dns apply sets it up with systemd-resolved; fairlead outside dns says how this machine resolves names';
 
 function everyName(file: string): Finding {
   return warning(

@@ -86,7 +86,7 @@ export function judgePods(pods: readonly ProbedPod[]): Finding {
   if (lost.length > 0) return problem(`no route to ${named(lost)}`, routeAdvice(lost));
   const silent = pods.filter(({ connected }) => connected === 'no answer');
   if (silent.length > 0) {
-    const text = `${connectedText('no answer')}: ${named(silent)}`;
+    const text = `${connectedText('no answer')} from ${named(silent)}`;
     return problem(
       text,
       silent.some(({ path }) => path === 'default route') ? routeAdvice(silent) : FILTERED,
@@ -112,7 +112,7 @@ function routeAdvice([first]: readonly ProbedPod[]): string {
   if (first === undefined) return '';
   const { address, node } = first.endpoint;
   const via = node === '' ? 'the address of its node' : `the address of node ${node}`;
-  return `add a route for the pod range of each node, such as ip route add ${networkOf(address)} via <${via}>; or let your router know them`;
+  return `add a route for the pod range of each node, such as ip route add ${networkOf(address)} via <${via}> (its range is .spec.podCIDR of the Node), or let your router know them`;
 }
 
 function named(pods: readonly ProbedPod[]): string {

@@ -1,7 +1,7 @@
 import { colour, countText, heads } from '../../status/words.ts';
 import { wrapped } from '../../terminal/fit.ts';
 import { formatWrappedTable } from '../../text-table.ts';
-import { NOT_RUNNING } from './agent.ts';
+import { agent, NOT_RUNNING, PROOF } from './agent.ts';
 import type { Finding, Result } from './check.ts';
 
 /** A check that has ended. */
@@ -17,6 +17,10 @@ export interface Verdict {
 
 const COLOURS = { good: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
 const INDENT = '  ';
+const ALL_REACHED = "this machine can reach the cluster's Services";
+const SOME_REACHED = "this machine cannot reach all of the cluster's Services";
+const NONE_REACHED = "this machine cannot reach the cluster's Services";
+const NOT_KNOWN = 'Services of the cluster could not be tried';
 
 export function verdictOf(checked: readonly Checked[]): Verdict {
   const count = (result: Result): number => checked.filter((each) => each.result === result).length;
@@ -25,15 +29,24 @@ export function verdictOf(checked: readonly Checked[]): Verdict {
     ...(problemCount > 0 ? [countText(problemCount, 'problem')] : []),
     ...(warningCount > 0 ? [countText(warningCount, 'warning')] : []),
   ];
-  if (problemCount > 0) return { answer: counts.join(', '), problemCount, warningCount };
   const isRunning = !checked.some(({ what }) => what === NOT_RUNNING);
-  const reached = isRunning
-    ? "this machine can reach the cluster's Services"
-    : 'nothing stands in the way; Fairlead does not run on this machine yet';
+  if (problemCount > 0) {
+    const so = isRunning ? reachedInSpite(checked) : NOT_RUNNING;
+    return { answer: `${so}; ${counts.join(', ')}`, problemCount, warningCount };
+  }
+  const reached = isRunning ? ALL_REACHED : `${NOT_RUNNING}; nothing else stands in the way`;
   return { answer: [reached, ...counts].join('; '), problemCount, warningCount };
 }
 
-/** The answer, the table, and what to do about each problem and warning. */
+/** With problems: what the connection to a Service says, or the agent where none was tried. */
+function reachedInSpite(checked: readonly Checked[]): string {
+  const resultOf = (of: string) => checked.find(({ name }) => name === of)?.result;
+  if (resultOf(PROOF) === 'good') return SOME_REACHED;
+  const isFailing = [resultOf(PROOF), resultOf(agent.name)].includes('problem');
+  return isFailing ? NONE_REACHED : NOT_KNOWN;
+}
+
+/** The answer, the table, and what to do about each finding. */
 export function checkView(checked: readonly Checked[], width: number): string {
   const rows = checked.map(({ name, result, what }) => [
     name,

@@ -39,7 +39,7 @@ export async function findPlan(options: DnsOptions): Promise<FoundPlan> {
     code: 'DNS_SERVER_UNKNOWN',
     next:
       settings === undefined
-        ? `run \`fairlead outside init\` first, which writes ${path}; or pass --server`
+        ? `run \`fairlead outside init --apply\` first, which writes ${path}; or pass --server`
         : `pass --server, or set fairlead.clusterDNS in ${path}: kubectl get service -n kube-system -l k8s-app=kube-dns`,
   });
 }
@@ -47,7 +47,8 @@ export async function findPlan(options: DnsOptions): Promise<FoundPlan> {
 /** One for each `--server`. */
 export function collectServer(text: string, earlier: readonly string[] | undefined): string[] {
   const address = canonicalIp(text);
-  if (address === undefined) throw new InvalidArgumentError('not an IP address');
+  if (address === undefined)
+    throw new InvalidArgumentError('Use an IP address, such as 10.96.0.10.');
   return [...(earlier ?? []), address];
 }
 

@@ -38,7 +38,7 @@ function firstLine({ plan, resolver, isApplied }: Findings): string {
   if (isApplied) return `set up: names of ${plan.domain} are asked of the cluster, and no others`;
   return byHand(resolver, plan) === ''
     ? `not set up: \`fairlead outside dns apply\` makes names of ${plan.domain} work`
-    : 'not set up, and apply cannot do it on this machine; by hand:';
+    : 'not set up, and apply cannot do it on this machine; by hand, see below';
 }
 
 function stepsText({ root, plan }: Findings): string {
