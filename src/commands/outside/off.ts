@@ -5,6 +5,7 @@ import { CommandError } from '../command-error.ts';
 import { accessOf } from '../source.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { deleteObjects } from './apply-objects.ts';
+import { clusterId } from './cluster-id.ts';
 import { rootOption } from './init-options.ts';
 import { assertStopped, errorText, offSteps } from './off-steps.ts';
 import { deletionCommands, offPage } from './off-view.ts';
@@ -99,18 +100,32 @@ function assertAllowed({ root }: OffOptions): void {
 }
 
 async function deleteFromCluster(
-  { objects }: OutsideRecord,
+  record: OutsideRecord,
   options: OffOptions,
 ): Promise<readonly string[]> {
+  if (record.objects.length === 0) return [];
   const access = await accessOf(options);
   const connection = new Connection({ access, userAgent: 'fairlead' });
   try {
     const client = new RestClient(connection, AbortSignal.timeout(DEADLINE_MS));
-    const deleted = await deleteObjects(objects, { client, root: options.root });
+    await assertSameCluster(record, { client, host: access.server.host });
+    const deleted = await deleteObjects(record.objects, { client, root: options.root });
     return [`${deleted.length} objects deleted from ${access.server.host}`];
   } finally {
     connection.close();
   }
+}
+
+/** Another cluster may have objects of the same names, for another machine. */
+async function assertSameCluster(
+  { cluster, server }: OutsideRecord,
+  { client, host }: { readonly client: RestClient; readonly host: string },
+): Promise<void> {
+  if ((await clusterId(client)) === cluster) return;
+  throw new CommandError(`${host} is not the cluster that this machine was set up for`, {
+    code: 'OTHER_CLUSTER',
+    next: `pass --kubeconfig or --context of the cluster whose API server is ${server}; nothing was deleted from ${host}`,
+  });
 }
 
 function incomplete(done: readonly string[], failures: readonly unknown[]): CommandError {

@@ -33,6 +33,12 @@ export interface RightsOptions {
   readonly readsNamespaces: boolean;
 }
 
+/** On every object that `fairlead outside` makes, and on no other. */
+export const OUTSIDE_LABELS: Readonly<Record<string, string>> = {
+  'app.kubernetes.io/name': 'fairlead',
+  'app.kubernetes.io/component': 'outside',
+};
+
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 const RBAC = `${RBAC_GROUP}/v1`;
 const READ = ['list', 'watch'];
@@ -99,11 +105,11 @@ export function pathOf({ apiVersion, kind, namespace, name }: RecordedObject): s
 }
 
 function metadata({ name }: RightsOptions, namespace: string | undefined): Manifest['metadata'] {
-  const labels = {
-    'app.kubernetes.io/name': 'fairlead',
-    'app.kubernetes.io/component': 'outside',
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: OUTSIDE_LABELS,
   };
-  return { name, ...(namespace === undefined ? {} : { namespace }), labels };
 }
 
 function rulesOfCluster({ scope, readsNamespaces }: RightsOptions): readonly Rule[] {
