@@ -9,6 +9,7 @@ import { configureLink, listScopes } from './dns/resolvectl.ts';
 import { readResolver } from './dns/resolver.ts';
 import { undoDns } from './dns/undo.ts';
 import { appliedView, leakText, printData, printView, undoneView } from './dns/view.ts';
+import { rootOption } from './init-options.ts';
 import { CONFIG_FILE, THIS_MACHINE } from './paths.ts';
 import { programOf } from './preflight.ts';
 
@@ -47,7 +48,7 @@ export function dnsCommand(): Command {
       ).argParser(domainFrom),
     )
     .option('--config <path>', 'the configuration of Fairlead', CONFIG_FILE)
-    .option('--root <folder>', 'files below this folder, for another machine', THIS_MACHINE)
+    .addOption(rootOption('files below this folder, for another machine'))
     .option('--program <path>', 'fairlead on the machine; default: this one')
     .addOption(
       new Option('-o, --output <form>', 'of print: text for people, json for programs')
