@@ -5,6 +5,7 @@ import { systemClock } from '../../time/clock.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
 import { clusterId } from './cluster-id.ts';
+import { copyCommand } from './copy-command.ts';
 import { dateText } from './dates.ts';
 import { SECRET_FILE_MODE, textOf } from './files.ts';
 import type { InitOptions } from './init-options.ts';
@@ -150,12 +151,12 @@ function endText(token: string, { renewal }: InitOptions): string {
 }
 
 function nextText(
-  { options: { root }, plan: { hasNames } }: Installation,
+  { options: { name, root }, plan: { hasNames } }: Installation,
   manager: ServiceManager | undefined,
 ): string {
   if (manager !== undefined) return hasNames ? 'fairlead outside dns apply' : 'fairlead status';
   if (root !== THIS_MACHINE) {
-    return `copy ${root} to / of the machine, and there: systemctl enable --now fairlead`;
+    return `${copyCommand(root, name)}\nand on the machine: systemctl enable --now fairlead`;
   }
   return `fairlead run --config ${CONFIG_FILE} (systemd does not run here)`;
 }
