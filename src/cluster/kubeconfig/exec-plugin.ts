@@ -64,7 +64,8 @@ export class ExecPlugin {
 
   /** Only the rejected token: another request may have fetched a newer one. */
   forget(token: Secret | undefined): void {
-    if (this.#held?.credential.token === token) this.#held.isRejected = true;
+    const held = this.#held;
+    if (held !== undefined && held.credential.token === token) held.isRejected = true;
   }
 
   /** Two were rejected in a row: another run would not give a better one yet. */

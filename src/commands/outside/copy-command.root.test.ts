@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { runProgramToEnd } from '../../linux/run-program.ts';
 import { copyCommand, packCommand, unpackCommand } from './copy-command.ts';
 
 const USER = 1000;
@@ -23,7 +23,13 @@ it('gives root the files of a user, and leaves the folders of the machine alone'
   await chmod(join(from, 'etc'), 0o700);
   await mkdir(join(to, 'etc'), { recursive: true });
   await chmod(join(to, 'etc'), 0o755);
-  execFileSync('sh', ['-c', `${packCommand(from)} | ${unpackCommand(to)}`]);
+  const { exitCode } = await runProgramToEnd({
+    command: 'sh',
+    args: ['-c', `${packCommand(from)} | ${unpackCommand(to)}`],
+    env: {},
+    timeoutMs: 60_000,
+  });
+  assert.equal(exitCode, 0);
   const look = async (path: string) => {
     const { uid, gid, mode } = await stat(join(to, path));
     return { uid, gid, mode: (mode & 0o777).toString(8) };
