@@ -9,6 +9,7 @@ import { clusterId } from './cluster-id.ts';
 import { rootOption } from './init-options.ts';
 import { assertStopped, errorText, offSteps } from './off-steps.ts';
 import { deletionCommands, offPage } from './off-view.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { type OutsideRecord, readRecord } from './record.ts';
 import { removeFolders, removeRecord } from './remove-files.ts';
@@ -35,7 +36,7 @@ export function offCommand(): Command {
     .option('--context <name>', 'use this context of the kubeconfig instead of the current one')
     .addOption(rootOption('remove files below this folder, and stop nothing'))
     .option('--force', 'also remove files that were changed since fairlead wrote them')
-    .action(off);
+    .action((options: OffOptions) => oneAtATime(options.root, () => off(options)));
 }
 
 /** Every step is tried. What fails stays in the record, so that the command can be repeated. */
