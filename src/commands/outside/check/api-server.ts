@@ -38,7 +38,9 @@ export function judgeToken(text: string | undefined, nowMs: number): Finding {
   if (claims === undefined) return skipped('the token does not say when it ends');
   const leftMs = claims.expiresAtMs - nowMs;
   const ends = `ends ${dateText(claims.expiresAtMs)}`;
-  if (leftMs > SOON_MS) return good(`${ends}, in ${spanText(leftMs)}`);
+  // One with a short life is renewed long before its half.
+  const soonMs = Math.min(SOON_MS, (claims.expiresAtMs - claims.issuedAtMs) / 2);
+  if (leftMs > soonMs) return good(`${ends}, in ${spanText(leftMs)}`);
   const left = leftMs > 0 ? `in ${spanText(leftMs)}` : `${spanText(-leftMs)} ago`;
   return warning(`${ends}, ${left}`, 'renew it: fairlead outside init --apply makes a new one');
 }

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { parseCidr } from '../../../addresses/cidr.ts';
 import { judgeService, provingService } from './agent.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
-import { judgeForwarding, judgeReversePath } from './kernel-settings.ts';
+import { isForwarding, judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork } from './machine-view.ts';
 import { hasGlobalServer, judgeDns, judgeNames } from './names.ts';
@@ -147,6 +147,15 @@ describe('kernel settings', () => {
     assert.equal(judgeForwarding({ clients: 'everybody' }, false).result, 'good');
     assert.equal(judgeForwarding({ clients: ['docker0'] }, true).result, 'good');
   });
+
+  it('is on if any interface forwards packets of either family', () => {
+    const isOn = (...on: readonly string[]) =>
+      isForwarding(['all', 'eth0'], (name) => (on.includes(name) ? '1' : '0'));
+    assert.equal(isOn(), false);
+    assert.equal(isOn('net/ipv4/conf/all/forwarding'), true);
+    assert.equal(isOn('net/ipv6/conf/all/forwarding'), true);
+    assert.equal(isOn('net/ipv4/conf/eth0/forwarding'), true);
+  });
 });
 
 describe('ports and proxies', () => {
@@ -173,8 +182,9 @@ describe('ports and proxies', () => {
 
 describe('the account', () => {
   const DAY_MS = 86_400_000;
-  const tokenUntil = (expiresAtMs: number): string => {
-    const claims = { sub: 'system:serviceaccount:a:b', iat: 1, exp: expiresAtMs / 1000 };
+  const tokenUntil = (expiresAtMs: number, issuedAtMs = 1000): string => {
+    const [iat, exp] = [issuedAtMs / 1000, expiresAtMs / 1000];
+    const claims = { sub: 'system:serviceaccount:a:b', iat, exp };
     return `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`;
   };
 
@@ -183,6 +193,11 @@ describe('the account', () => {
     assert.equal(judgeToken(tokenUntil(nowMs + 30 * DAY_MS), nowMs).result, 'good');
     assert.equal(judgeToken(tokenUntil(nowMs + DAY_MS), nowMs).result, 'warning');
     assert.match(judgeToken(tokenUntil(nowMs - DAY_MS), nowMs).what, /24 hours ago/);
+    // Of a life of 12 hours, renewed after a fifth.
+    const [issuedMs, hourMs] = [nowMs - DAY_MS / 12, DAY_MS / 24];
+    const short = tokenUntil(issuedMs + 12 * hourMs, issuedMs);
+    assert.equal(judgeToken(short, nowMs).result, 'good');
+    assert.equal(judgeToken(short, nowMs + 6 * hourMs).result, 'warning');
     assert.equal(judgeToken('opaque', nowMs).result, 'skipped');
     assert.equal(judgeToken(undefined, nowMs).result, 'skipped');
   });
