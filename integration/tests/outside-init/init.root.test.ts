@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../lab/host/until.ts';
@@ -103,8 +103,20 @@ describe('fairlead outside init, token and off', { timeout: LONG_MS }, () => {
     assert.match(forced.stdout, /config\.conf +changed/);
   });
 
-  it('goes back with one command: kernel, files and cluster as before', async () => {
+  it('deletes nothing from another cluster', async () => {
     await scene.stopAgent();
+    const file = join(scene.folder, 'var/lib/fairlead/outside.json');
+    const record = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...record, cluster: 'another' }));
+    const made = await scene.objects();
+    const { exitCode, stderr } = await scene.outside('off', '--cluster');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /is not the cluster that this machine was set up for/);
+    assert.deepEqual(await scene.objects(), made);
+    await writeFile(file, JSON.stringify(record));
+  });
+
+  it('goes back with one command: kernel, files and cluster as before', async () => {
     const { exitCode, stdout, stderr } = await scene.outside('off', '--cluster');
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /^Fairlead is removed from this machine\n/);

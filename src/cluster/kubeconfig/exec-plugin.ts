@@ -24,17 +24,29 @@ export interface ExecPluginOptions {
 }
 
 const TIMEOUT_MS = 60_000;
+/**
+ * After a run that was of no use. A revoked account is rejected for each of up to a hundred watches,
+ * again and again, and each run is a process.
+ */
+const REST_MS = 10_000;
 
 interface Held {
   readonly credential: ExecCredential;
   /** When it expires, on the monotonic clock. */
   readonly staleAtMs: number;
+  /** When the run ended, on the monotonic clock. */
+  readonly endedAtMs: number;
+  /** Fetched because the one before was rejected. */
+  readonly isReplacement: boolean;
+  isRejected: boolean;
 }
 
 /** A credential plugin: run on demand, once for concurrent requests. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
   #held: Held | undefined;
+  /** The last run, if it failed. */
+  #failed: { readonly error: ClusterError; readonly endedAtMs: number } | undefined;
   #running: Promise<Held> | undefined;
 
   constructor(options: ExecPluginOptions) {
@@ -42,17 +54,42 @@ export class ExecPlugin {
   }
 
   async credential(): Promise<ExecCredential> {
-    if (this.#held !== undefined && this.#isFresh(this.#held)) return this.#held.credential;
-    this.#running ??= this.#run().finally(() => {
+    if (this.#held !== undefined && this.#isUsable(this.#held)) return this.#held.credential;
+    if (this.#failed !== undefined && this.#isResting(this.#failed)) throw this.#failed.error;
+    this.#running ??= this.#runAndRemember().finally(() => {
       this.#running = undefined;
     });
-    this.#held = await this.#running;
-    return this.#held.credential;
+    return (await this.#running).credential;
   }
 
   /** Only the rejected token: another request may have fetched a newer one. */
   forget(token: Secret | undefined): void {
-    if (this.#held?.credential.token === token) this.#held = undefined;
+    const held = this.#held;
+    if (held !== undefined && held.credential.token === token) held.isRejected = true;
+  }
+
+  /** Two were rejected in a row: another run would not give a better one yet. */
+  #isUsable(held: Held): boolean {
+    if (!this.#isFresh(held)) return false;
+    return !held.isRejected || (held.isReplacement && this.#isResting(held));
+  }
+
+  #isResting({ endedAtMs }: { readonly endedAtMs: number }): boolean {
+    return this.#options.clock.monotonicMs() - endedAtMs < REST_MS;
+  }
+
+  async #runAndRemember(): Promise<Held> {
+    try {
+      this.#held = await this.#run();
+      this.#failed = undefined;
+      return this.#held;
+    } catch (error) {
+      this.#held = undefined;
+      if (error instanceof ClusterError) {
+        this.#failed = { error, endedAtMs: this.#options.clock.monotonicMs() };
+      }
+      throw error;
+    }
   }
 
   /**
@@ -79,7 +116,10 @@ export class ExecPlugin {
     if (typeof credential === 'string') throw this.#failure(call, credential);
     const { clock } = this.#options;
     const leftMs = credential.expiresAtMs - clock.wallMs();
-    return { credential, staleAtMs: clock.monotonicMs() + leftMs };
+    const endedAtMs = clock.monotonicMs();
+    const isReplacement = this.#held?.isRejected ?? false;
+    const staleAtMs = endedAtMs + leftMs;
+    return { credential, staleAtMs, endedAtMs, isReplacement, isRejected: false };
   }
 
   #call(apiVersion: string): PluginCall {

@@ -9,7 +9,7 @@ import {
   type RecordedObject,
   readRecord,
 } from './record.ts';
-import { identityOf, type Manifest, pathOf } from './rights.ts';
+import { identityOf, type Manifest, OUTSIDE_LABELS, pathOf } from './rights.ts';
 
 export type Done = 'created' | 'changed' | 'unchanged' | 'deleted';
 
@@ -20,32 +20,60 @@ export interface DoneObject {
   readonly isFound?: true;
 }
 
+export type ObjectClient = Pick<RestClient, 'get' | 'apply' | 'tryApply' | 'delete'>;
+
 export interface ApplyOptions {
-  readonly client: RestClient;
+  readonly client: ObjectClient;
   readonly root: string;
   /** The API server that has the objects. */
   readonly server: string;
+  /** Of `clusterId`. */
+  readonly cluster: string;
 }
 
-/** Throws what `applyObjects` would throw for a user who may not do it, and changes nothing. */
+/**
+ * Throws what `applyObjects` would throw for a user who may not do it, or if an object of that name
+ * belongs to somebody else; changes nothing.
+ */
 export async function assertApplicable(
   manifests: readonly Manifest[],
-  client: RestClient,
+  client: ObjectClient,
 ): Promise<void> {
   for (const manifest of manifests) {
-    await client.tryApply(pathOrThrow(identityOf(manifest)), manifest);
+    const object = identityOf(manifest);
+    const found = await client.get(pathOrThrow(object));
+    if (found !== undefined && !isOurs(found)) throw foreign(object);
+    await client.tryApply(pathOrThrow(object), manifest);
   }
 }
 
-/** Creates or updates the objects, and deletes those of an earlier call that are not wanted now. */
+/** Whether `fairlead outside` made it, on this machine or on another one. */
+function isOurs(object: JsonRecord): boolean {
+  const labels = recordAt(recordAt(object, 'metadata'), 'labels');
+  return Object.entries(OUTSIDE_LABELS).every(([name, value]) => labels[name] === value);
+}
+
+function foreign(object: RecordedObject): CommandError {
+  return new CommandError(`${objectText(object)} exists, and was not made by fairlead outside`, {
+    code: 'OBJECT_NOT_OURS',
+    next: 'choose another --name; nothing was changed',
+  });
+}
+
+/**
+ * Creates or updates the objects, and deletes those of an earlier call that are not wanted now. Those
+ * of an earlier call in another cluster are forgotten.
+ */
 export async function applyObjects(
   manifests: readonly Manifest[],
-  { client, root, server }: ApplyOptions,
+  { client, root, server, cluster }: ApplyOptions,
 ): Promise<readonly DoneObject[]> {
-  const before = await readRecord(root);
-  const known = new Set(before.objects.map(objectKey));
+  const recorded = await readRecord(root);
+  const before = recorded.cluster === cluster ? recorded.objects : [];
+  if (recorded.cluster !== cluster) await dropFromRecord(root, { objects: recorded.objects });
+  const known = new Set(before.map(objectKey));
   const wanted = manifests.map(identityOf);
-  await addToRecord(root, { objects: wanted, server });
+  await addToRecord(root, { objects: wanted, server, cluster });
   const applied: DoneObject[] = [];
   for (const manifest of manifests) {
     const object = identityOf(manifest);
@@ -54,26 +82,31 @@ export async function applyObjects(
     applied.push({ object, done, ...(isFound ? { isFound } : {}) });
   }
   const keys = new Set(wanted.map(objectKey));
-  const surplus = before.objects.filter((object) => !keys.has(objectKey(object)));
+  const surplus = before.filter((object) => !keys.has(objectKey(object)));
   return [...applied, ...(await deleteObjects(surplus, { client, root }))];
 }
 
-/** Bindings first, so that a role is never bound when it is half gone. */
+/**
+ * Bindings first, so that a role is never bound when it is half gone. One that somebody else has made
+ * since in the place of ours is left alone.
+ */
 export async function deleteObjects(
   objects: readonly RecordedObject[],
   { client, root }: Pick<ApplyOptions, 'client' | 'root'>,
 ): Promise<readonly DoneObject[]> {
   const deleted: DoneObject[] = [];
   for (const object of objects.toReversed()) {
-    const existed = await client.delete(pathOrThrow(object));
+    const path = pathOrThrow(object);
+    const found = await client.get(path);
+    const isDeleted = found !== undefined && isOurs(found) && (await client.delete(path));
     await dropFromRecord(root, { objects: [object] });
-    if (existed) deleted.push({ object, done: 'deleted' });
+    if (isDeleted) deleted.push({ object, done: 'deleted' });
   }
   return deleted;
 }
 
 async function applyOne(
-  client: RestClient,
+  client: ObjectClient,
   { manifest, path }: { readonly manifest: Manifest; readonly path: string },
 ): Promise<Done> {
   const before = await client.get(path);

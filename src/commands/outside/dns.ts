@@ -9,6 +9,8 @@ import { configureLink, listScopes } from './dns/resolvectl.ts';
 import { readResolver } from './dns/resolver.ts';
 import { undoDns } from './dns/undo.ts';
 import { appliedView, leakText, printData, printView, undoneView } from './dns/view.ts';
+import { rootOption } from './init-options.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { CONFIG_FILE, THIS_MACHINE } from './paths.ts';
 import { programOf } from './preflight.ts';
 
@@ -47,7 +49,7 @@ export function dnsCommand(): Command {
       ).argParser(domainFrom),
     )
     .option('--config <path>', 'the configuration of Fairlead', CONFIG_FILE)
-    .option('--root <folder>', 'files below this folder, for another machine', THIS_MACHINE)
+    .addOption(rootOption('files below this folder, for another machine'))
     .option('--program <path>', 'fairlead on the machine; default: this one')
     .addOption(
       new Option('-o, --output <form>', 'of print: text for people, json for programs')
@@ -83,7 +85,8 @@ async function apply(options: DnsOptions): Promise<void> {
   const plan = { servers, domain };
   const resolver = await readResolver(root);
   const leaks = await findLeaks(root, { servers, resolver });
-  const applied = await applyDns({ plan, root, program: programOf(options) });
+  const program = programOf(options);
+  const applied = await oneAtATime(root, () => applyDns({ plan, root, program }));
   for (const leak of leaks) printWarning(leakText(leak).replaceAll('\n', ' '));
   if (resolver.kind === 'resolved-bypassed') printWarning(BYPASSED);
   printPage(appliedView(applied, root));
@@ -94,7 +97,7 @@ const BYPASSED =
   'programs that read /etc/resolv.conf themselves (dig, programs in Go) do not ask systemd-resolved: ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf';
 
 async function undo({ root }: DnsOptions): Promise<void> {
-  printPage(undoneView(await undoDns(root), root));
+  printPage(undoneView(await oneAtATime(root, () => undoDns(root)), root));
 }
 
 async function raise(options: DnsOptions): Promise<void> {

@@ -11,6 +11,7 @@ import { type ClusterFacts, missingNamespaces, readClusterFacts } from './cluste
 import { addInitOptions, type InitOptions } from './init-options.ts';
 import { factsTable, fileText, manifestsText } from './init-view.ts';
 import { install } from './install.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { makePlan, type Plan } from './plan.ts';
 import {
@@ -46,7 +47,7 @@ async function init(options: InitOptions): Promise<void> {
     if (options.apply) {
       assertUsable(plan, options);
       for (const warning of warnings) printWarning(warning);
-      await install({ options, plan, client });
+      await oneAtATime(options.root, () => install({ options, plan, client }));
     } else {
       show({ options, plan, facts });
       for (const warning of warnings) printWarning(warning);

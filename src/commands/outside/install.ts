@@ -5,12 +5,15 @@ import { systemClock } from '../../time/clock.ts';
 import { countText } from '../status/words.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
+import { clusterId } from './cluster-id.ts';
+import { copyCommand } from './copy-command.ts';
 import { dateText } from './dates.ts';
 import { DNS_LINK } from './dns/plan.ts';
 import { SECRET_FILE_MODE, textOf } from './files.ts';
 import type { InitOptions } from './init-options.ts';
 import { countsText, doneTable } from './init-view.ts';
 import { assertOwnFiles, type DoneFile, installFile, makeFolders } from './install-files.ts';
+import { deletionCommands } from './off-view.ts';
 import { below, CONFIG_FILE, THIS_MACHINE, TOKEN_FILE, UNIT_NAME } from './paths.ts';
 import type { Plan } from './plan.ts';
 import { addToRecord, readRecord } from './record.ts';
@@ -40,9 +43,15 @@ export async function install(installation: Installation): Promise<void> {
     root,
     [...plan.files, token].map(({ path }) => path),
   );
-  await warnOfOtherCluster(installation);
+  const cluster = await clusterId(client);
+  await warnOfOtherCluster(root, cluster);
   progress('creating the account in the cluster');
-  const objects = await applyObjects(plan.manifests, { client, root, server: plan.server });
+  const objects = await applyObjects(plan.manifests, {
+    client,
+    root,
+    server: plan.server,
+    cluster,
+  });
   warnOfFound(objects);
   const given = await tokenFor(installation);
   const files = [
@@ -120,12 +129,11 @@ async function start(
 }
 
 /** The record has the objects of one cluster: those of another are named before they are forgotten. */
-async function warnOfOtherCluster({ options: { root }, plan }: Installation): Promise<void> {
-  const { server, objects } = await readRecord(root);
-  if (server === '' || server === plan.server || objects.length === 0) return;
-  const names = [...new Set(objects.map(({ name }) => name))].join(', ');
+async function warnOfOtherCluster(root: string, cluster: string): Promise<void> {
+  const before = await readRecord(root);
+  if (before.cluster === cluster || before.objects.length === 0) return;
   printWarning(
-    `this machine was set up for ${server}; if that is another cluster, delete ${names} there (ServiceAccount, roles and bindings)`,
+    `this machine was set up for another cluster (${before.server}); an administrator deletes its account there by: ${deletionCommands(before.objects).replaceAll('\n', ' && ')}`,
   );
 }
 
@@ -153,9 +161,8 @@ function nextText(
     return hasNames && !hasLink ? 'fairlead outside dns apply' : 'fairlead outside check';
   }
   if (root !== THIS_MACHINE) {
-    // Existing folders of the machine keep owner and mode, which rsync -a would overwrite.
-    const copy = `tar -C ${root} -c . | ssh root@${name} tar -C / --no-overwrite-dir --no-same-owner -x`;
-    return `copy the files, and start it there\n  ${copy}\n  ssh root@${name} systemctl enable --now ${UNIT_NAME}`;
+    const start = `ssh root@${name} systemctl enable --now ${UNIT_NAME}`;
+    return `copy the files, and start it there\n  ${copyCommand(root, name)}\n  ${start}`;
   }
   return `fairlead run --config ${CONFIG_FILE} (systemd does not run here)`;
 }

@@ -1,11 +1,11 @@
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { deleteLink } from '../../linux/route/change-links.ts';
-import { DEFAULT_EBPF } from '../../modes/ebpf/hooks-part.ts';
 import { cleanMachine } from '../cleanup/clean-machine.ts';
 import { kernelMachine } from '../cleanup/kernel-machine.ts';
 import { CommandError } from '../command-error.ts';
 import { assertNetAdmin } from '../run/machine.ts';
 import { runningInstance } from '../run/one-instance.ts';
+import { ebpfPlaces } from './ebpf-places.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { dropFromRecord, type OutsideRecord } from './record.ts';
 import { removeFiles, removeRunFolder } from './remove-files.ts';
@@ -37,7 +37,7 @@ export function offSteps(input: OffInput): readonly OffStep[] {
       .toReversed()
       .map((unit) => ({ what: unit, work: () => unitGone(manager, unit) })),
     ...record.links.map((link) => ({ what: link, work: () => linkGone(root, link) })),
-    { what: 'kernel', work: kernelCleaned },
+    { what: 'kernel', work: () => kernelCleaned(root) },
     files,
     { what: 'systemd', work: () => unitsForgotten(manager, input) },
   ];
@@ -69,11 +69,15 @@ export function assertStopped(): void {
   });
 }
 
-async function kernelCleaned(): Promise<readonly string[]> {
+async function kernelCleaned(root: string): Promise<readonly string[]> {
   assertNetAdmin();
   assertStopped();
-  const { pinFolder } = DEFAULT_EBPF;
-  const machine = kernelMachine({ runFolder: RUN_FOLDER, pinFolder });
+  const { pinFolder, cgroupPath } = await ebpfPlaces(root);
+  const machine = kernelMachine({
+    runFolder: RUN_FOLDER,
+    pinFolder,
+    ...(cgroupPath === undefined ? {} : { cgroup: cgroupPath }),
+  });
   await cleanMachine({}, machine, () => undefined);
   await removeRunFolder(RUN_FOLDER);
   return ['rules removed from the kernel'];

@@ -5,13 +5,15 @@ import { CommandError } from '../command-error.ts';
 import { accessOf } from '../source.ts';
 import { printNote, printPage, printWarning } from '../terminal/print.ts';
 import { deleteObjects } from './apply-objects.ts';
+import { clusterId } from './cluster-id.ts';
 import { rootOption } from './init-options.ts';
 import { assertStopped, errorText, offSteps } from './off-steps.ts';
 import { deletionCommands, offPage, unknownAccountText } from './off-view.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { type OutsideRecord, readRecord } from './record.ts';
 import { removeFolders, removeRecord } from './remove-files.ts';
-import { LABELS } from './rights.ts';
+import { OUTSIDE_LABELS } from './rights.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
 interface OffOptions {
@@ -35,7 +37,7 @@ export function offCommand(): Command {
     .option('--context <name>', 'use this context of the kubeconfig instead of the current one')
     .addOption(rootOption('remove files below this folder, and stop nothing'))
     .option('--force', 'also remove files that were changed since fairlead wrote them')
-    .action(off);
+    .action((options: OffOptions) => oneAtATime(options.root, () => off(options)));
 }
 
 /** Every step is tried. What fails stays in the record, so that the command can be repeated. */
@@ -44,7 +46,7 @@ async function off(options: OffOptions): Promise<void> {
   const record = await readRecord(root);
   if (isEmpty(record)) {
     printPage('Nothing to do: nothing made by `fairlead outside` is left here');
-    if (options.cluster) printPage(`\n${unknownAccountText(LABELS)}`);
+    if (options.cluster) printPage(`\n${unknownAccountText(OUTSIDE_LABELS)}`);
     return;
   }
   assertAllowed(options);
@@ -101,18 +103,32 @@ function assertAllowed({ root }: OffOptions): void {
 }
 
 async function deleteFromCluster(
-  { objects }: OutsideRecord,
+  record: OutsideRecord,
   options: OffOptions,
 ): Promise<readonly string[]> {
+  if (record.objects.length === 0) return [];
   const access = await accessOf(options);
   const connection = new Connection({ access, userAgent: 'fairlead' });
   try {
     const client = new RestClient(connection, AbortSignal.timeout(DEADLINE_MS));
-    const deleted = await deleteObjects(objects, { client, root: options.root });
+    await assertSameCluster(record, { client, host: access.server.host });
+    const deleted = await deleteObjects(record.objects, { client, root: options.root });
     return [`${deleted.length} objects deleted from ${access.server.host}`];
   } finally {
     connection.close();
   }
+}
+
+/** Another cluster may have objects of the same names, for another machine. */
+async function assertSameCluster(
+  { cluster, server }: OutsideRecord,
+  { client, host }: { readonly client: RestClient; readonly host: string },
+): Promise<void> {
+  if ((await clusterId(client)) === cluster) return;
+  throw new CommandError(`${host} is not the cluster that this machine was set up for`, {
+    code: 'OTHER_CLUSTER',
+    next: `pass --kubeconfig or --context of the cluster whose API server is ${server}; nothing was deleted from ${host}`,
+  });
 }
 
 function incomplete(done: readonly string[], failures: readonly unknown[]): CommandError {

@@ -1,4 +1,6 @@
 import type { ClusterAccess } from '../../cluster/access.ts';
+import { ConfigError } from '../../config/errors.ts';
+import { buildConfig } from '../../config/load.ts';
 import type { ScopeSettings } from '../../config/settings.ts';
 import { modeNamed } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
@@ -63,6 +65,7 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
     clusterDns: facts.dns?.addresses ?? [],
     clusterDomain: options.clusterDomain === 'cluster.local' ? '' : options.clusterDomain,
   });
+  assertValid(config);
   return {
     account,
     server,
@@ -85,6 +88,21 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
       },
     ],
   };
+}
+
+/** The options may ask for what an agent cannot do, such as a scope of too many namespaces. */
+function assertValid(config: string): void {
+  try {
+    buildConfig(new Map(), { path: CONFIG_FILE, text: config });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = error.problems.map(({ subject, message }) => `${subject} ${message}`);
+    throw new CommandError(`fairlead could not run with these options: ${problems.join('; ')}`, {
+      code: 'OPTIONS_UNUSABLE',
+      next: 'change the options; nothing was changed',
+      cause: error,
+    });
+  }
 }
 
 /** With a scope, the DNS Service belongs to it: names of Services in the scope shall work. */

@@ -30,6 +30,8 @@ export interface OutsideRecord {
   readonly objects: readonly RecordedObject[];
   /** The API server that has the objects; empty: none yet. */
   readonly server: string;
+  /** Identifies the cluster that has the objects (cluster-id.ts); empty: none yet. */
+  readonly cluster: string;
 }
 
 export interface RecordedFile {
@@ -69,6 +71,7 @@ export const NOTHING_RECORDED: OutsideRecord = {
   links: [],
   objects: [],
   server: '',
+  cluster: '',
 };
 
 /** Empty if nothing was made yet. Throws CommandError when the file cannot be used. */
@@ -103,6 +106,7 @@ export async function addToRecord(root: string, more: RecordAddition): Promise<v
     links: distinct([...before.links, ...(more.links ?? [])]),
     objects: distinctObjects([...before.objects, ...(more.objects ?? [])]),
     server: more.server ?? before.server,
+    cluster: more.cluster ?? before.cluster,
   });
 }
 
@@ -117,6 +121,7 @@ export async function dropFromRecord(root: string, gone: RecordRemoval): Promise
     links: before.links.filter((name) => !gone.links?.includes(name)),
     objects: before.objects.filter((object) => !goneObjects.has(objectKey(object))),
     server: before.server,
+    cluster: before.cluster,
   });
 }
 
@@ -171,6 +176,7 @@ function recordFrom(value: JsonRecord): OutsideRecord {
     links: textsAt(value, 'links'),
     objects: arrayAt(value, 'objects').filter(isRecord).map(objectFrom),
     server: textAt(value, 'server'),
+    cluster: textAt(value, 'cluster'),
   };
 }
 

@@ -33,8 +33,8 @@ export interface RightsOptions {
   readonly readsNamespaces: boolean;
 }
 
-/** Of every object that `fairlead outside` makes. */
-export const LABELS: Readonly<Record<string, string>> = {
+/** On every object that `fairlead outside` makes, and on no other. */
+export const OUTSIDE_LABELS: Readonly<Record<string, string>> = {
   'app.kubernetes.io/name': 'fairlead',
   'app.kubernetes.io/component': 'outside',
 };
@@ -105,7 +105,11 @@ export function pathOf({ apiVersion, kind, namespace, name }: RecordedObject): s
 }
 
 function metadata({ name }: RightsOptions, namespace: string | undefined): Manifest['metadata'] {
-  return { name, ...(namespace === undefined ? {} : { namespace }), labels: LABELS };
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: OUTSIDE_LABELS,
+  };
 }
 
 function rulesOfCluster({ scope, readsNamespaces }: RightsOptions): readonly Rule[] {

@@ -10,6 +10,8 @@ export interface ServiceManager {
   enable(unit: string): Promise<void>;
   /** Returns before the unit is ready. */
   start(unit: string): Promise<void>;
+  /** Waits until it is ready. */
+  startAndWait(unit: string): Promise<void>;
   restart(unit: string): Promise<void>;
   isActive(unit: string): Promise<boolean>;
   /** Waits until it has ended. A unit that does not exist is no error. */
@@ -29,6 +31,7 @@ const systemd: ServiceManager = {
   reload: () => mustRun(['daemon-reload']),
   enable: (unit) => mustRun(['enable', '--quiet', unit]),
   start: (unit) => mustRun(['start', '--no-block', unit]),
+  startAndWait: (unit) => mustRun(['start', unit]),
   restart: (unit) => mustRun(['restart', '--no-block', unit]),
   isActive: async (unit) => (await run(['is-active', '--quiet', unit])) === 0,
   stop: async (unit) => {

@@ -26,9 +26,16 @@ const RENEWED_AFTER = 1 / 5;
 const LEAST_WAIT_MS = 60_000;
 const MOST_RETRY_WAIT_MS = 10 * 60_000;
 
-/** By a clock that may be wrong: too early costs a request, too late is seen by the next caller. */
+/** Clocks of the machine and of the API server may differ by this much. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+/**
+ * By a clock that may be wrong: too early costs a request, too late costs the access. A clock that is
+ * before the start of the token does not tell its age, so it counts as old.
+ */
 export function isRenewalDue({ issuedAtMs, expiresAtMs }: TokenClaims, nowMs: number): boolean {
-  return nowMs - issuedAtMs >= (expiresAtMs - issuedAtMs) * RENEWED_AFTER;
+  const ageMs = nowMs - issuedAtMs;
+  return ageMs >= (expiresAtMs - issuedAtMs) * RENEWED_AFTER || ageMs < -CLOCK_SKEW_MS;
 }
 
 /**

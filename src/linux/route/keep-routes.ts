@@ -28,8 +28,9 @@ import {
   RTNLGRP_LINK,
 } from './protocol.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
+import { routeSieve } from './route-sieve.ts';
 import { routeText } from './route-text.ts';
-import { leadsSomewhere, listRoutes, lookUpRoute, replaceRoute } from './routes.ts';
+import { FAMILIES, leadsSomewhere, lookUpRoute, replaceRoute, selectRoutes } from './routes.ts';
 import type { TableRule } from './rule-codec.ts';
 import { isLookedUp, listTableRules } from './rules.ts';
 
@@ -46,6 +47,11 @@ const GROUPS = [
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 /** A network manager that connects replaces routes several times within this time. */
 const SETTLE_MS = 50;
+/**
+ * Each container that starts or ends changes links. To read the routes of a router takes seconds: the
+ * time for that is a tenth at most.
+ */
+const REST_FACTOR = 9;
 const RECHECK_MS = 600_000;
 const MOST_RETRY_MS = 60_000;
 
@@ -137,6 +143,7 @@ export class KernelRouteKeeper {
 
   async #keep(hooks: KeepHooks, signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
+      const beganAtMs = this.#clock.monotonicMs();
       try {
         await this.#keepOnce(hooks);
         failures = 0;
@@ -145,16 +152,19 @@ export class KernelRouteKeeper {
         failures += 1;
         hooks.onFailed(error);
       }
+      const tookMs = this.#clock.monotonicMs() - beganAtMs;
       const retry = { mostMs: MOST_RETRY_MS, random: this.#random };
       const ms = failures === 0 ? RECHECK_MS : retryDelayMs(failures, retry);
       await this.#wake.wait(signal, { ms, clock: this.#clock });
-      await sleep(SETTLE_MS, signal);
+      await sleep(Math.max(SETTLE_MS, REST_FACTOR * tookMs), signal);
     }
   }
 
   async #keepOnce(hooks: KeepHooks): Promise<void> {
+    const ranges = hooks.decide([])?.map(({ range }) => range);
+    if (ranges === undefined) return;
     const links = await listLinks();
-    const routes = await listRoutes();
+    const routes = await selectRoutes(FAMILIES, () => routeSieve(ranges));
     const rules = await listTableRules();
     const decisions = hooks.decide(routes.map((route) => factOf(route, { links, rules })));
     if (decisions === undefined) return;

@@ -2,7 +2,7 @@ import type { Cidr } from '../../addresses/cidr.ts';
 import type { MachineLink } from './link-codec.ts';
 import type { MachineRoute } from './route-codec.ts';
 import { type RouteSpec, RT_TABLE_MAIN } from './route-requests.ts';
-import { deleteRoute, listRoutes } from './routes.ts';
+import { deleteRoute, FAMILIES, selectRoutes } from './routes.ts';
 
 /**
  * Marks routes as Fairlead's. No number of the kernel (RTPROT_*, up to 18, 42, 99, 186 to 192), of
@@ -82,5 +82,6 @@ export async function removeRoute(route: MachineRoute): Promise<boolean> {
 
 /** All routes that Fairlead made, in any table. */
 export async function listOurRoutes(): Promise<readonly MachineRoute[]> {
-  return (await listRoutes()).filter(isOurs);
+  // At the start of every agent, also on a router with a million routes.
+  return await selectRoutes(FAMILIES, () => isOurs);
 }

@@ -7,7 +7,7 @@ import { type DumpQuestion, NETLINK_ROUTE } from './protocol.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import { lookupQuestion, type RouteSpec, routeRequest, routesQuestion } from './route-requests.ts';
 
-const FAMILIES = ['IPv4', 'IPv6'] as const;
+export const FAMILIES = ['IPv4', 'IPv6'] as const;
 /** Attempts when the list changes while it is read. */
 const MOST_TORN_LISTS = 10;
 const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETUNREACH, ESRCH } = constants.errno;
@@ -32,10 +32,18 @@ export type RouteFound =
 export async function listRoutes(
   families: readonly MachineRoute['family'][] = FAMILIES,
 ): Promise<readonly MachineRoute[]> {
+  return await selectRoutes(families, () => () => true);
+}
+
+/** Those that a sieve keeps; each attempt to read a family has a new one. */
+export async function selectRoutes(
+  families: readonly MachineRoute['family'][],
+  sieve: () => (route: MachineRoute) => boolean,
+): Promise<readonly MachineRoute[]> {
   using netlink = openNetlink({ protocol: NETLINK_ROUTE });
-  const routes: MachineRoute[] = [];
-  for (const family of families) routes.push(...(await listFamily(netlink, family)));
-  return routes;
+  const lists: (readonly MachineRoute[])[] = [];
+  for (const family of families) lists.push(await listFamily(netlink, family, sieve));
+  return lists.flat();
 }
 
 /** Asks the kernel where a packet from this machine to the address would go. */
@@ -85,12 +93,14 @@ export async function change(question: DumpQuestion, doneErrno: number): Promise
 async function listFamily(
   netlink: Netlink,
   family: MachineRoute['family'],
-): Promise<MachineRoute[]> {
+  sieve: () => (route: MachineRoute) => boolean,
+): Promise<readonly MachineRoute[]> {
   for (let sequence = 1; ; sequence++) {
     const routes: MachineRoute[] = [];
+    const isWanted = sieve();
     const { consistent } = await dump(netlink, routesQuestion(family, sequence), (message) => {
       const event = readRouteEvent(message);
-      if (event !== undefined && event.route.family === family) routes.push(event.route);
+      if (event?.route.family === family && isWanted(event.route)) routes.push(event.route);
     });
     if (consistent || sequence >= MOST_TORN_LISTS) return routes;
   }

@@ -21,6 +21,8 @@ const LONG_MS = 15 * 60_000;
 /** Far below the 5 s after which systemd-resolved asks another server. */
 const NO_DELAY_MS = 2_000;
 const PATIENCE_SECONDS = 4;
+/** For a second each: apply takes less time. */
+const QUERIES_DURING_APPLY = 8;
 const DROP_IN = '/etc/systemd/resolved.conf.d/cluster.conf';
 
 describe('names of the cluster by systemd-resolved', { timeout: LONG_MS }, () => {
@@ -45,6 +47,25 @@ describe('names of the cluster by systemd-resolved', { timeout: LONG_MS }, () =>
     assert.ok(lan.includes(name));
     assert.deepEqual(cluster, []);
     await walk(outsider);
+  });
+
+  it('are never asked of the LAN while apply is repeated and the DNS is silent', async () => {
+    const apply = ['fairlead', 'outside', 'dns', 'apply', '--domain', SECOND_DOMAIN] as const;
+    await outsider.machine.run(apply);
+    const { daemon } = outsider.dns;
+    daemon.freeze();
+    try {
+      const { lan } = await asker.during(async () => {
+        const repeated = outsider.machine.tryRun(apply);
+        for (let count = 0; count < QUERIES_DURING_APPLY; count++) {
+          await asker.isAnswered(`again-${count}.default.svc.${SECOND_DOMAIN}`, 1);
+        }
+        assert.equal((await repeated).exitCode, 3);
+      });
+      assert.deepEqual(lan.filter(isBelow(SECOND_DOMAIN)), []);
+    } finally {
+      daemon.thaw();
+    }
   });
 
   for (const domain of [SECOND_DOMAIN, DNS_DOMAIN]) {

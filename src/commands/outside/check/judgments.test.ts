@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { parseCidr } from '../../../addresses/cidr.ts';
 import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
-import { judgeForwarding, judgeReversePath } from './kernel-settings.ts';
+import { isForwarding, judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork } from './machine-view.ts';
 import { hasGlobalServer, judgeDns, judgeNames } from './names.ts';
@@ -146,6 +146,15 @@ describe('kernel settings', () => {
     assert.equal(judgeForwarding({ clients: 'everybody' }, true).result, 'warning');
     assert.equal(judgeForwarding({ clients: 'everybody' }, false).result, 'good');
     assert.equal(judgeForwarding({ clients: ['docker0'] }, true).result, 'good');
+  });
+
+  it('is on if any interface forwards packets of either family', () => {
+    const isOn = (...on: readonly string[]) =>
+      isForwarding(['all', 'eth0'], (name) => (on.includes(name) ? '1' : '0'));
+    assert.equal(isOn(), false);
+    assert.equal(isOn('net/ipv4/conf/all/forwarding'), true);
+    assert.equal(isOn('net/ipv6/conf/all/forwarding'), true);
+    assert.equal(isOn('net/ipv4/conf/eth0/forwarding'), true);
   });
 });
 

@@ -23,8 +23,21 @@ export const reversePath: Check = {
 /** Whether this machine forwards packets of others to Services. */
 export const forwarding: Check = {
   name: 'forwarding',
-  run: async ({ settings }) => judgeForwarding(settings, read('net/ipv4/ip_forward') === '1'),
+  run: async ({ settings, machine: { links } }) => {
+    const names = ['all', ...links.map(({ name }) => name)];
+    return judgeForwarding(settings, isForwarding(names, read));
+  },
 };
+
+/** An interface may forward what it receives although the machine as a whole does not. */
+export function isForwarding(
+  names: readonly string[],
+  readSetting: (name: string) => string,
+): boolean {
+  return ['ipv4', 'ipv6'].some((family) =>
+    names.some((name) => Number(readSetting(`net/${family}/conf/${name}/forwarding`)) > 0),
+  );
+}
 
 /** The kernel uses the larger value of `all` and of the interface; 2 is loose. */
 function isStrict(link: string): boolean {

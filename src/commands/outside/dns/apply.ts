@@ -5,7 +5,7 @@ import { THIS_MACHINE } from '../paths.ts';
 import { addToRecord, readRecord } from '../record.ts';
 import { serviceManagerOf } from '../service-manager.ts';
 import { byHand } from './by-hand.ts';
-import { hasLink, raiseLink, removeLink } from './link.ts';
+import { hasLink, raiseLink } from './link.ts';
 import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME, type DnsPlan } from './plan.ts';
 import { configureLink, listScopes, type Scope } from './resolvectl.ts';
 import { readResolver } from './resolver.ts';
@@ -47,10 +47,11 @@ export async function applyDns(input: ApplyInput): Promise<Applied> {
   }
   const others = (await listScopes()).filter(({ link }) => link !== DNS_LINK);
   await assertOwnLink(root);
+  const wasApplied = await hasLink();
   try {
     return { ...(await applyHere(input)), others };
   } catch (error) {
-    await undoDns(root);
+    if (!wasApplied) await undoDns(root);
     throw error;
   }
 }
@@ -59,17 +60,21 @@ async function applyHere(input: ApplyInput): Promise<Omit<Applied, 'others'>> {
   const { plan, root } = input;
   await makeFolders(root, [DNS_UNIT_FILE]);
   await addToRecord(root, { links: [DNS_LINK] });
-  // One of an earlier apply may have routes to other servers.
-  await removeLink();
   await raiseLink(plan);
+  // Before the servers are asked, which takes seconds if they are silent.
+  await configureLink(plan);
   const answers = await askServers(plan);
   const used = usable(plan, answers);
-  await configureLink(used);
+  if (used.servers.length < plan.servers.length) {
+    await raiseLink(used);
+    await configureLink(used);
+  }
   await writeUnit({ ...input, plan: used });
   const manager = serviceManagerOf(root);
   await manager?.reload();
   await manager?.enable(DNS_UNIT_NAME);
-  await manager?.start(DNS_UNIT_NAME);
+  // It sets the link up once more: not after this command, when another one may have changed it.
+  await manager?.startAndWait(DNS_UNIT_NAME);
   const silent = plan.servers.filter((server) => !used.servers.includes(server));
   return { plan: used, silent, verdict: await verify(used, answers) };
 }

@@ -3,10 +3,12 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { dnsCommand } from '../dns.ts';
+import { CONFIG_FILE } from '../paths.ts';
 import { applyDns } from './apply.ts';
 import { byHand } from './by-hand.ts';
 import { findLeaks, globalServers } from './leaks.ts';
-import { domainFrom } from './options.ts';
+import { domainFrom, findPlan } from './options.ts';
 import { DNS_UNIT_FILE } from './plan.ts';
 import { parseScopes } from './resolvectl.ts';
 import { type Resolver, type ResolverKind, readResolver } from './resolver.ts';
@@ -185,5 +187,20 @@ describe('fairlead outside dns', () => {
     await assert.rejects(applyDns({ plan: PLAN, root, program: ['fairlead'] }), {
       code: 'DNS_CANNOT_SPLIT',
     });
+  });
+
+  it('does not take an empty --root for this machine', () => {
+    const command = dnsCommand();
+    command.parseOptions(['--root', '']);
+    assert.equal(command.opts()['root'], process.cwd());
+  });
+
+  it('makes the link at boot also with a configuration that has a fault', async () => {
+    const root = await machine({ [CONFIG_FILE]: 'nonsense: {' });
+    const options = { config: CONFIG_FILE, root, output: 'text' } as const;
+    const given = { server: ['10.96.0.10'], domain: 'cluster.local' };
+    const { servers, domain } = await findPlan({ ...options, ...given });
+    assert.deepEqual({ servers, domain }, { servers: ['10.96.0.10'], domain: 'cluster.local' });
+    await assert.rejects(findPlan({ ...options, server: given.server }), { name: 'ConfigError' });
   });
 });

@@ -1,7 +1,9 @@
-import { type Cidr, parseCidr } from '../../../addresses/cidr.ts';
+import { type Cidr, formatCidr, parseCidr } from '../../../addresses/cidr.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import { createLink, deleteLink, findLink } from '../../../linux/route/change-links.ts';
-import { addRoute } from '../../../linux/route/routes.ts';
+import type { MachineRoute } from '../../../linux/route/route-codec.ts';
+import type { RouteSpec } from '../../../linux/route/route-requests.ts';
+import { addRoute, deleteRoute, FAMILIES, selectRoutes } from '../../../linux/route/routes.ts';
 import { CommandError } from '../../command-error.ts';
 import { DNS_LINK, type DnsPlan } from './plan.ts';
 
@@ -11,10 +13,15 @@ const ADDRESS = '169.254.118.1';
 const ROUTE_PROTOCOL = 4;
 const ROUTE_METRIC = 1;
 
-/** Makes the link if there is none, with routes to the servers. */
+/**
+ * Makes the link if there is none, with routes to the servers and to no others. One that is there
+ * stays: while there is none, names of the cluster are asked of other servers.
+ */
 export async function raiseLink(plan: DnsPlan): Promise<void> {
   await attempt(async () => {
-    if ((await findLink(DNS_LINK)) === undefined) {
+    const found = await findLink(DNS_LINK);
+    if (found?.up === false) await deleteLink(DNS_LINK);
+    if (!found?.up) {
       await createLink({ name: DNS_LINK, kinds: ['dummy', 'bridge'], addresses: [ADDRESS] });
     }
     await routeServers(plan);
@@ -38,15 +45,20 @@ export async function removeLink(): Promise<boolean> {
 async function routeServers({ servers }: DnsPlan): Promise<void> {
   const link = await findLink(DNS_LINK);
   if (link === undefined) return;
-  for (const to of servers.map(hostRange).filter((range) => range !== undefined)) {
-    await addRoute({
-      to,
-      linkIndex: link.index,
-      protocol: ROUTE_PROTOCOL,
-      metric: ROUTE_METRIC,
-      isUniversal: true,
-    });
+  const wanted = servers.map(hostRange).filter((range) => range !== undefined);
+  for (const to of wanted) await addRoute(serverRoute(to, link.index));
+  const texts = new Set(wanted.map(formatCidr));
+  const isOld = ({ to, protocol, hops }: MachineRoute): boolean =>
+    protocol === ROUTE_PROTOCOL &&
+    hops.some(({ linkIndex }) => linkIndex === link.index) &&
+    !texts.has(formatCidr(to));
+  for (const { to } of await selectRoutes(FAMILIES, () => isOld)) {
+    await deleteRoute(serverRoute(to, link.index));
   }
+}
+
+function serverRoute(to: Cidr, linkIndex: number): RouteSpec {
+  return { to, linkIndex, protocol: ROUTE_PROTOCOL, metric: ROUTE_METRIC, isUniversal: true };
 }
 
 function hostRange(address: string): Cidr | undefined {

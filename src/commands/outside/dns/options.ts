@@ -25,11 +25,15 @@ const DEFAULT_DOMAIN = 'cluster.local';
 
 /** By the options, else by the configuration, else by the cluster. */
 export async function findPlan(options: DnsOptions): Promise<FoundPlan> {
+  const given = options.server ?? [];
+  // As the unit does at boot: it must work with a configuration that has a fault, too.
+  if (given.length > 0 && options.domain !== undefined) {
+    return { servers: given, domain: options.domain, origin: 'from --server' };
+  }
   const path = below(options.root, options.config);
   const text = await textOf(path);
   const settings = text === undefined ? undefined : buildConfig(new Map(), { path, text }).settings;
   const domain = options.domain ?? settings?.clusterDomain ?? DEFAULT_DOMAIN;
-  const given = options.server ?? [];
   if (given.length > 0) return { servers: given, domain, origin: 'from --server' };
   const configured = settings?.clusterDns ?? [];
   if (configured.length > 0) return { servers: configured, domain, origin: `from ${path}` };
