@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ClusterError } from '../../../cluster/errors.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
+import { sleep } from '../../../time/sleep.ts';
 import { apiServer } from './api-server.ts';
 import type { Check, CheckContext, Finding } from './check.ts';
 import { problem, skipped } from './check.ts';
@@ -16,8 +16,9 @@ export async function runChecks(
 ): Promise<readonly Checked[]> {
   const running = new Set(checks.map(({ name }) => name));
   const over = new AbortController();
-  const speaking = delay(SPEAK_AFTER_MS, undefined, { signal: over.signal });
-  speaking.then(() => onSlow([...running])).catch(() => undefined);
+  void sleep(SPEAK_AFTER_MS, over.signal).then(() => {
+    if (!over.signal.aborted) onSlow([...running]);
+  });
   try {
     return await Promise.all(
       checks.map(async (check) => {
