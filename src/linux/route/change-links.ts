@@ -22,6 +22,8 @@ import {
 import { change } from './routes.ts';
 
 const IFF_UP = 0x1;
+const IFLA_INFO_DATA = 2;
+const VETH_INFO_PEER = 1;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
 /**
@@ -33,8 +35,12 @@ const RT_SCOPE_SITE = 200;
 const IFA_F_NODAD = 0x02;
 const { EEXIST, EINVAL, ENODEV, EOPNOTSUPP } = constants.errno;
 
-/** Kinds without a cable: `dummy` drops what is sent to it, a bridge without ports does too. */
-export type LinkKind = 'dummy' | 'bridge';
+/**
+ * Kinds without a cable that have a carrier as long as they are up. `dummy` drops what is sent to it;
+ * a veth leads to its peer, which nobody listens on. A bridge without ports loses its carrier as soon
+ * as anything sets its MAC address, as udev does by default.
+ */
+export type LinkKind = 'dummy' | 'veth';
 
 export interface LinkSpec {
   readonly name: string;
@@ -65,6 +71,8 @@ export async function createLink(spec: LinkSpec): Promise<LinkKind> {
       await change(addressRequest(link, address), EEXIST);
     }
     await change(upRequest(link), EEXIST);
+    const peer = kind === 'veth' ? await findLink(peerName(spec.name)) : undefined;
+    if (peer !== undefined) await change(upRequest(peer), EEXIST);
     return kind;
   } catch (error) {
     await deleteLink(spec.name);
@@ -93,6 +101,11 @@ async function createOfKinds(spec: LinkSpec): Promise<LinkKind> {
   throw lacking;
 }
 
+/** The other end of a veth; it goes with the first. */
+function peerName(name: string): string {
+  return `${name}-peer`;
+}
+
 function linkRequest(
   how: { readonly type: number; readonly flags: number; readonly what: string },
   link: { readonly name: string; readonly kind?: LinkKind },
@@ -105,10 +118,20 @@ function linkRequest(
   if (link.kind !== undefined) {
     const nested = writer.beginNested(IFLA_LINKINFO);
     writer.text(IFLA_INFO_KIND, link.kind);
+    if (link.kind === 'veth') writePeer(writer, peerName(link.name));
     writer.endNested(nested);
   }
   writer.endMessage(message);
   return { bytes: writer.bytes, what: `${how.what} link ${link.name}` };
+}
+
+function writePeer(writer: NetlinkWriter, name: string): void {
+  const data = writer.beginNested(IFLA_INFO_DATA);
+  const peer = writer.beginNested(VETH_INFO_PEER);
+  writer.raw(linkFixed({ index: 0, flags: 0 }));
+  writer.text(IFLA_IFNAME, name);
+  writer.endNested(peer);
+  writer.endNested(data);
 }
 
 function upRequest(link: MachineLink): DumpQuestion {

@@ -113,7 +113,7 @@ for (const { family, to, inside, gateway } of FAMILIES) {
 describe('a link of our own', () => {
   it('is created up with its addresses, found and deleted', async () => {
     const addresses = ['169.254.118.1', 'fe80::118:1', '2001:db8:118::1'];
-    const kind = await createLink({ name: 'fairlead0', kinds: ['dummy', 'bridge'], addresses });
+    const kind = await createLink({ name: 'fairlead0', kinds: ['dummy', 'veth'], addresses });
     const link = await findLink('fairlead0');
     assert.ok(link);
     assert.deepEqual([link.kind, link.up], [kind, true]);
@@ -126,22 +126,31 @@ describe('a link of our own', () => {
     assert.equal(await findLink('fairlead0'), undefined);
   });
 
-  it('is a bridge where the kernel lacks the first kind', async () => {
-    const kinds = ['no-such-kind' as 'dummy', 'bridge'] as const;
-    assert.equal(await createLink({ name: 'second', kinds, addresses: [] }), 'bridge');
+  it('is a veth where the kernel lacks the first kind, and goes with its peer', async () => {
+    const kinds = ['no-such-kind' as 'dummy', 'veth'] as const;
+    assert.equal(await createLink({ name: 'second', kinds, addresses: [] }), 'veth');
+    assert.equal((await findLink('second-peer'))?.up, true);
+    await deleteLink('second');
+    assert.equal(await findLink('second-peer'), undefined);
+  });
+
+  it('has a carrier, also after its MAC address is set', async () => {
+    await createLink({ name: 'fairlead0', kinds: ['dummy', 'veth'], addresses: [] });
+    ip('link set fairlead0 address 02:00:00:00:01:18');
+    assert.match(run(['ip', '-o', 'link', 'show', 'dev', 'fairlead0']), /\bLOWER_UP\b/);
   });
 
   it('does not replace a link of that name', async () => {
     ip('link add fairlead0 type veth peer name far');
     await assert.rejects(
-      createLink({ name: 'fairlead0', kinds: ['bridge'], addresses: ['169.254.118.1'] }),
+      createLink({ name: 'fairlead0', kinds: ['veth'], addresses: ['169.254.118.1'] }),
       (error) => error instanceof NetlinkError && error.code === 'EEXIST',
     );
     assert.equal((await findLink('fairlead0'))?.kind, 'veth');
   });
 
   it('is removed again when an address is rejected', async () => {
-    const spec = { name: 'half', kinds: ['bridge'], addresses: ['not an address'] } as const;
+    const spec = { name: 'half', kinds: ['veth'], addresses: ['not an address'] } as const;
     await assert.rejects(
       createLink(spec),
       (error) => error instanceof NetlinkError && error.code === 'EINVAL',

@@ -22,7 +22,7 @@ export async function raiseLink(plan: DnsPlan): Promise<void> {
     const found = await findLink(DNS_LINK);
     if (found?.up === false) await deleteLink(DNS_LINK);
     if (!found?.up) {
-      await createLink({ name: DNS_LINK, kinds: ['dummy', 'bridge'], addresses: [ADDRESS] });
+      await createLink({ name: DNS_LINK, kinds: ['dummy', 'veth'], addresses: [ADDRESS] });
     }
     await routeServers(plan);
   });
