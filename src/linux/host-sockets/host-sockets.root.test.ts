@@ -3,6 +3,7 @@ import dgram from 'node:dgram';
 import { once } from 'node:events';
 import net from 'node:net';
 import { beforeEach, describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import type { BoundSocket } from './bound-socket.ts';
 import { socketOwners } from './socket-owner.ts';
@@ -73,9 +74,11 @@ describe('the sockets of the host', () => {
   });
 });
 
+type List = readonly BoundSocket[] | Error | (() => Promise<readonly BoundSocket[]>);
+
 describe('watching them', () => {
   /** Runs polls by hand: each resolves when the watch asks for the next. */
-  async function polls(lists: readonly (readonly BoundSocket[] | Error)[]): Promise<string[][]> {
+  async function polls(lists: readonly List[]): Promise<string[][]> {
     const told: string[][] = [];
     const stop = new AbortController();
     const late = AbortSignal.timeout(DEADLINE_MS);
@@ -90,7 +93,7 @@ describe('watching them', () => {
           const next = lists[turn++];
           if (next === undefined) stop.abort();
           if (next instanceof Error) throw next;
-          return next ?? [];
+          return typeof next === 'function' ? await next() : (next ?? []);
         },
       },
     );
@@ -112,6 +115,32 @@ describe('watching them', () => {
   it('leaves out a UDP socket that lives for one query', async () => {
     const asked = { ...udp, port: 40_000, inode: 3 };
     assert.deepEqual(await polls([[], [asked], [], [asked], [asked]]), [[], ['IPv4 UDP *:40000']]);
+  });
+
+  const LIST_MS = 200;
+  const slowly = async (): Promise<readonly BoundSocket[]> => {
+    await delay(LIST_MS);
+    return [tcp];
+  };
+
+  it('lists again soon when one list took long, as on a busy machine', async () => {
+    assert.deepEqual(await polls([[], slowly, [tcp], slowly, [tcp]]), [[], ['IPv4 TCP *:22']]);
+  });
+
+  it('rests a hundred times as long as every list takes', async () => {
+    const [stop, startedAtMs] = [new AbortController(), performance.now()];
+    let count = 0;
+    const list = async (): Promise<readonly BoundSocket[]> => {
+      await delay(LIST_MS / 10);
+      if (++count === 4) stop.abort();
+      return [];
+    };
+    await watchHostSockets(() => undefined, stop.signal, {
+      pollEveryMs: 0,
+      onProblem: () => undefined,
+      list,
+    });
+    assert.ok(performance.now() - startedAtMs > (LIST_MS / 10) * 100);
   });
 
   it('keeps its last report while listing fails, and reports none if it never succeeded', async () => {

@@ -7,6 +7,8 @@ import { udpSockets } from './udp-sockets.ts';
 const POLL_EVERY_MS = 1000;
 /** At most a hundredth of the time is spent on listing. */
 const REST_PER_WORK = 100;
+/** The shortest of so many counts: one alone may have waited for a busy processor. */
+const TIMED_LISTS = 3;
 
 export interface HostSocketOptions {
   readonly pollEveryMs?: number;
@@ -28,6 +30,7 @@ export async function watchHostSockets(
   const { pollEveryMs = POLL_EVERY_MS, list = listHostSockets, onProblem } = options;
   let told: string | undefined;
   let before: ReadonlySet<string> | undefined;
+  let worksMs: readonly number[] = [];
   while (!signal.aborted) {
     let found: readonly BoundSocket[] | undefined;
     const startedAtMs = performance.now();
@@ -36,7 +39,7 @@ export async function watchHostSockets(
     } catch (error) {
       onProblem(error);
     }
-    const workMs = performance.now() - startedAtMs;
+    worksMs = [...worksMs, performance.now() - startedAtMs].slice(-TIMED_LISTS);
     const sockets = found ?? (told === undefined ? [] : undefined);
     if (signal.aborted) return;
     if (sockets !== undefined) {
@@ -47,6 +50,7 @@ export async function watchHostSockets(
       told = text;
       before = new Set(sockets.map(keyOf));
     }
+    const workMs = worksMs.length < TIMED_LISTS ? 0 : Math.min(...worksMs);
     await sleep(Math.max(pollEveryMs, workMs * REST_PER_WORK), signal);
   }
 }
