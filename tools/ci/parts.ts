@@ -57,7 +57,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 465,
+    seconds: 490,
   }),
   ...policy(),
   ...conformanceOnLanding(),

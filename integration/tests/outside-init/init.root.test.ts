@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '../../../lab/host/until.ts';
 import { tokenClaims } from '../../../src/commands/outside/token-claims.ts';
 import { InitScene, NAME, PROGRAM } from './scene.ts';
 
@@ -124,47 +123,5 @@ describe('fairlead outside init, token and off', { timeout: LONG_MS }, () => {
     assert.deepEqual(await scene.state(), clean);
     assert.deepEqual(await scene.objects(), []);
     assert.match((await scene.outside('off')).stdout, /^Nothing to do: /);
-  });
-
-  it('goes back after init was killed in the middle', async () => {
-    await scene.killed([...INIT], async () => (await scene.objects()).length > 2);
-    const { exitCode, stderr } = await scene.outside('off', '--cluster');
-    assert.equal(exitCode, 0, stderr);
-    assert.deepEqual(await scene.state(), clean);
-    assert.deepEqual(await scene.objects(), []);
-  });
-
-  it('serves only the namespaces of a scope, with Roles only', async () => {
-    const { exitCode, stderr } = await scene.outside(...INIT, '--namespaces=shop');
-    assert.equal(exitCode, 0, stderr);
-    assert.deepEqual(
-      (await scene.objects()).filter((name) => name.includes('clusterrole')),
-      [],
-    );
-    await scene.startAgent();
-    assert.equal(await scene.answerOf('shop'), scene.podOf('shop'));
-    assert.equal(await scene.answerOf('default'), undefined);
-    assert.deepEqual(await scene.complaints(), []);
-    const can = await scene.kubectl('auth', 'can-i', 'list', 'services', '-n', 'default');
-    assert.equal(can.stdout.trim(), 'no');
-  });
-
-  it('loses its access with its ServiceAccount', async () => {
-    const account = `/api/v1/namespaces/kube-system/serviceaccounts/fairlead-${NAME}`;
-    await scene.lab.api.delete(account);
-    // The API server keeps its answer for a token for some seconds.
-    await until(async () => (await scene.kubectl('get', 'services', '-n', 'shop')).exitCode !== 0, {
-      what: 'the token to be rejected',
-      deadlineMs: 60_000,
-    });
-  });
-
-  it('goes back without the cluster, and tells what is left there', async () => {
-    await scene.stopAgent();
-    const { exitCode, stdout, stderr } = await scene.onMachine([PROGRAM, 'outside', 'off']);
-    assert.equal(exitCode, 0, stderr);
-    assert.match(stdout, /^Fairlead is removed from this machine/);
-    assert.match(stdout, /kubectl delete -n shop rolebinding\/fairlead-db1 role\/fairlead-db1/);
-    assert.deepEqual(await scene.state(), clean);
   });
 });
