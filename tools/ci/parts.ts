@@ -57,7 +57,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 490,
+    seconds: 530,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -232,7 +232,7 @@ function sabotages(): Part[] {
       about: `some faults planted behind ${FIRST_PROXY} are detected`,
       command: npm('conformance', '--sabotage', ...OF_FIRST_PROXY, '--only', SOME_SABOTAGES),
       plans: RUN,
-      seconds: 60,
+      seconds: 50,
     }),
     ...all,
   ];
@@ -252,7 +252,7 @@ function faults(): Part[] {
       about: `a quick fault of each kind, with ${FIRST_PROXY}`,
       command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
-      seconds: 45,
+      seconds: 40,
     }),
     part('faults-programs', {
       about: `eBPF programs replaced under connections, with ${PROXY_WITH_PROGRAMS}`,
@@ -265,7 +265,7 @@ function faults(): Part[] {
         '^programs replaced under connections$',
       ),
       plans: RUN,
-      seconds: 35,
+      seconds: 25,
     }),
     ...all,
     part('neighbour', {
@@ -336,7 +336,7 @@ function costs(): Part[] {
       about: 'costs compared with upstream, as ratios',
       command: npm('bench', '--ci'),
       plans: BOTH,
-      seconds: 145,
+      seconds: 130,
     }),
     part('bench-shapes', {
       about: 'one large object: kernel memory, and one change',

@@ -1,4 +1,7 @@
 import { testOutside } from './tests.ts';
 
-// Where clients are rules of iptables, and where they are programs at interfaces.
-for (const variant of ['fairlead-iptables', 'fairlead-tc-ebpf']) testOutside(variant);
+// Scenarios outside/* run on each landing. Here the configuration changes while it runs: where clients
+// are rules of nftables, rules of iptables, and programs at interfaces.
+const VARIANTS = ['fairlead-nftables', 'fairlead-iptables', 'fairlead-tc-ebpf'];
+
+for (const variant of VARIANTS) testOutside(variant);

@@ -1,4 +1,0 @@
-import { testOutside } from './tests.ts';
-
-// The other modes are asked by night.
-testOutside('fairlead-nftables');
