@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { parseCidr } from '../../../addresses/cidr.ts';
+import { among, globalServers } from '../dns/leaks.ts';
 import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
 import { isForwarding, judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork } from './machine-view.ts';
-import { hasGlobalServer, judgeDns, judgeNames } from './names.ts';
+import { judgeDns, judgeNames } from './names.ts';
 import { judgePodRanges, judgeServiceRanges } from './overlap.ts';
 import { judgePods, type ProbedPod, sampleOf } from './pod-routes.ts';
 import { judgePorts, judgeProxies } from './ports.ts';
@@ -253,8 +254,8 @@ describe('names', () => {
   });
 
   it('are all sent to the cluster by a global server of resolved.conf', () => {
-    const has = (line: string) =>
-      hasGlobalServer(`[Resolve]\n${line}\n`, ['10.96.0.10', 'fd00::a']);
+    const servers = ['10.96.0.10', 'fd00::a'];
+    const has = (line: string) => among(globalServers(`[Resolve]\n${line}\n`), servers).length > 0;
     assert.ok(has('DNS=10.96.0.10'));
     assert.ok(has('DNS=1.1.1.1 10.96.0.10:53%eth0#name'));
     assert.ok(has('DNS=[fd00::a]:53'));

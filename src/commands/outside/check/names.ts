@@ -1,8 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { canonicalIp } from '../../../addresses/ip.ts';
 import { systemCode } from '../../../cluster/errors.ts';
 import { runProgramToEnd } from '../../../linux/run-program.ts';
+import { resolvedLeaks } from '../dns/leaks.ts';
+import { knownName } from '../dns/plan.ts';
+import { THIS_MACHINE } from '../paths.ts';
 import { readAgent, whyNotServing } from './agent.ts';
 import { askDns } from './ask-dns.ts';
 import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
@@ -11,11 +12,6 @@ import { type DnsAnswer, TYPE_A, TYPE_AAAA } from './dns-message.ts';
 
 const PROBE_SERVICE = 'default/kubernetes';
 const LOOKUP_DEADLINE_MS = 3_000;
-const RESOLVED_FOLDERS = ['/etc/systemd', '/run/systemd', '/usr/lib/systemd'];
-
-function probeName(domain: string): string {
-  return `kubernetes.default.svc.${domain}`;
-}
 
 /** An answer of the cluster's DNS by one transport. */
 export interface DnsTry {
@@ -33,7 +29,7 @@ export const clusterDns: Check = {
     if (dnsAddresses.length === 0) return skipped(NO_DNS);
     const absent = whyNotServing(await readAgent(context));
     if (absent !== undefined) return skipped(absent);
-    const name = probeName(context.settings.clusterDomain);
+    const name = knownName({ domain: context.settings.clusterDomain });
     const expected = clusterIpOf(services, PROBE_SERVICE);
     const type = expected?.[0]?.includes(':') ? TYPE_AAAA : TYPE_A;
     const tries = await Promise.all(
@@ -86,9 +82,9 @@ export const names: Check = {
   name: 'names',
   run: async (context) => {
     const { dnsAddresses, services } = await context.cluster();
-    const taken = await resolvedDropIn(dnsAddresses);
-    if (taken !== undefined) return everyName(taken);
-    const name = probeName(context.settings.clusterDomain);
+    const [leak] = await resolvedLeaks(THIS_MACHINE, dnsAddresses);
+    if (leak !== undefined) return everyName(leak.file);
+    const name = knownName({ domain: context.settings.clusterDomain });
     const expected = clusterIpOf(services, PROBE_SERVICE);
     try {
       return judgeNames({ name, addresses: await addressesOf(name), expected });
@@ -139,50 +135,4 @@ function everyName(file: string): Finding {
     `${file} sends every name that this machine looks up to the DNS of the cluster`,
     'remove DNS= and Domains= from it, and use fairlead outside dns apply, which sends the cluster domain alone',
   );
-}
-
-/** A file of systemd-resolved that has an address of the cluster's DNS as a global server. */
-async function resolvedDropIn(servers: readonly string[]): Promise<string | undefined> {
-  for (const folder of RESOLVED_FOLDERS) {
-    const dropIns = await orEmpty(() => readdir(join(folder, 'resolved.conf.d')));
-    const paths = [
-      join(folder, 'resolved.conf'),
-      ...dropIns
-        .filter((name) => name.endsWith('.conf'))
-        .map((name) => join(folder, 'resolved.conf.d', name)),
-    ];
-    for (const path of paths) {
-      const text = (await orEmpty(async () => [await readFile(path, 'utf8')]))[0] ?? '';
-      if (hasGlobalServer(text, servers)) return path;
-    }
-  }
-  return undefined;
-}
-
-/** `DNS=` of resolved.conf is for every name, whatever `Domains=` says. */
-export function hasGlobalServer(text: string, servers: readonly string[]): boolean {
-  const lines = text.split('\n').filter((line) => /^\s*DNS\s*=/.test(line));
-  // An entry can have a port, an interface and a server name: 192.0.2.1:53%eth0#name.
-  const words = lines.flatMap((line) =>
-    line
-      .replace(/^[^=]*=/, '')
-      .trim()
-      .split(/\s+/),
-  );
-  return words.some((word) => servers.includes(canonicalIp(bare(word)) ?? ''));
-}
-
-function bare(word: string): string {
-  const plain = word.replace(/[%#].*$/, '');
-  const bracketed = /^\[([^\]]*)\]/.exec(plain)?.[1];
-  return bracketed ?? (plain.split(':').length === 2 ? (plain.split(':')[0] ?? '') : plain);
-}
-
-async function orEmpty<T>(read: () => Promise<T[]>): Promise<T[]> {
-  try {
-    return await read();
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return [];
-  }
 }

@@ -17,28 +17,38 @@ const DROP_IN_FOLDERS = ['/etc', '/run', '/usr/local/lib', '/usr/lib'].map(
   (folder) => `${folder}/systemd/resolved.conf.d`,
 );
 
-/**
- * `DNS=` of systemd-resolved adds a server for all names: `Domains=~cluster.local` beside it does not
- * confine it. It asks that server and those of the links at once, and takes the first answer.
- */
 export async function findLeaks(
   root: string,
   of: { readonly servers: readonly string[]; readonly resolver: Resolver },
 ): Promise<readonly Leak[]> {
-  const ours = new Set(of.servers.map((server) => canonicalIp(server) ?? server));
-  const among = (found: readonly string[]): readonly string[] =>
-    found.filter((server) => ours.has(canonicalIp(server) ?? server));
+  const leaks = await resolvedLeaks(root, of.servers);
+  const inFile = among(of.resolver.servers, of.servers);
+  // The file that systemd-resolved writes repeats what the other files say.
+  if (inFile.length === 0 || of.resolver.target?.startsWith('/run/systemd/')) return leaks;
+  return [...leaks, { file: '/etc/resolv.conf', servers: inFile }];
+}
+
+/**
+ * `DNS=` of systemd-resolved adds a server for all names: `Domains=~cluster.local` beside it does not
+ * confine it. It asks that server and those of the links at once, and takes the first answer.
+ */
+export async function resolvedLeaks(
+  root: string,
+  servers: readonly string[],
+): Promise<readonly Leak[]> {
   const leaks: Leak[] = [];
   for (const file of await configurationFiles(root)) {
-    const servers = among(globalServers((await textOf(below(root, file))) ?? ''));
-    if (servers.length > 0) leaks.push({ file, servers });
-  }
-  const inFile = among(of.resolver.servers);
-  // The file that systemd-resolved writes repeats what the other files say.
-  if (inFile.length > 0 && !of.resolver.target?.startsWith('/run/systemd/')) {
-    leaks.push({ file: '/etc/resolv.conf', servers: inFile });
+    const found = among(globalServers((await textOf(below(root, file))) ?? ''), servers);
+    if (found.length > 0) leaks.push({ file, servers: found });
   }
   return leaks;
+}
+
+/** Those that are among the wanted ones, whatever their spelling. */
+export function among(found: readonly string[], wanted: readonly string[]): readonly string[] {
+  const canonical = (server: string): string => canonicalIp(server) ?? server;
+  const ours = new Set(wanted.map(canonical));
+  return found.filter((server) => ours.has(canonical(server)));
 }
 
 /** Addresses of the lines `DNS=`, without port, interface and server name. */
