@@ -156,7 +156,7 @@ async function untilBooted(daemon: Daemon, signal: AbortSignal | undefined): Pro
   await until(
     async () => {
       await assertRunning(daemon);
-      // Until systemd listens there is nobody to ask.
+      // systemctl fails until systemd listens.
       const asked = await tryRun([...enterMachine(init), 'systemctl', 'is-system-running']);
       state = asked.stdout.trim();
       return state === 'running' || state === 'degraded';

@@ -14,7 +14,7 @@ export interface RouteFact {
   readonly text: string;
 }
 
-/** Whether a Service range is reached by a route of somebody else. */
+/** Whether a Service range is reached by a route that Fairlead did not add. */
 export interface RangeDecision {
   readonly range: Cidr;
   /** Undefined: no other route leads there, so the range needs one of ours. */

@@ -126,7 +126,7 @@ export const outsideClosedScenarios: readonly Scenario[] = [
   },
   {
     name: 'outside/node-port-not-open',
-    title: 'A node port is open at no address of the machine, for nobody',
+    title: 'A node port is closed to every client at every address of the machine',
     setup: OUTSIDE,
     pods: TWO,
     services: { web: { ports: TCP_AND_UDP, spec: { type: 'NodePort' } } },

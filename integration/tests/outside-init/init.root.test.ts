@@ -3,11 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { tokenClaims } from '../../../src/commands/outside/token-claims.ts';
-import { InitScene, NAME, PROGRAM } from './scene.ts';
+import { INIT, InitScene, NAME } from './scene.ts';
 
 const LONG_MS = 10 * 60_000;
 const DAY_SECONDS = 86_400;
-const INIT = ['init', '--apply', `--name=${NAME}`, `--program=${PROGRAM}`] as const;
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);

@@ -20,6 +20,7 @@ const OWN_FOLDERS = ['etc', 'var/lib', 'run'];
 /** Wide: the program starts from source, on a machine where other tests run. */
 const DEADLINE_MS = 120_000;
 export const NAME = 'db1';
+export const INIT = ['init', '--apply', `--name=${NAME}`, `--program=${PROGRAM}`] as const;
 /** The capabilities of the unit. */
 const LIMITED = [
   ...['setpriv', '--bounding-set=-all,+net_admin', '--inh-caps=-all', '--no-new-privs'],

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../lab/host/until.ts';
-import { InitScene, NAME, PROGRAM } from './scene.ts';
+import { INIT, InitScene, NAME, PROGRAM } from './scene.ts';
 
 const LONG_MS = 10 * 60_000;
-const INIT = ['init', '--apply', `--name=${NAME}`, `--program=${PROGRAM}`] as const;
 
 describe('fairlead outside init when something goes wrong, and with a scope', {
   timeout: LONG_MS,

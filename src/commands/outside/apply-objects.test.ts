@@ -69,7 +69,7 @@ it('deletes nothing from another cluster', async (t) => {
   assert.deepEqual(record.objects, NARROW.map(identityOf));
 });
 
-it('does not take over an object of somebody else', async () => {
+it('does not take over an object without the labels of Fairlead', async () => {
   const { client, objects } = cluster('a');
   await assertApplicable(WIDE, client);
   objects.set(CLUSTER_ROLE, FOREIGN);
@@ -79,7 +79,7 @@ it('does not take over an object of somebody else', async () => {
   });
 });
 
-it('leaves an object alone that somebody else has made since', async (t) => {
+it('leaves an object alone that was replaced by one without the labels', async (t) => {
   const { client, objects } = cluster('a');
   const root = await rootFolder(t);
   await applyObjects(WIDE, { client, root, server: 'https://a', cluster: 'a' });

@@ -33,7 +33,7 @@ export interface ApplyOptions {
 
 /**
  * Throws what `applyObjects` would throw for a user who may not do it, or if an object of that name
- * belongs to somebody else; changes nothing.
+ * does not have the labels of Fairlead; changes nothing.
  */
 export async function assertApplicable(
   manifests: readonly Manifest[],
@@ -87,7 +87,7 @@ export async function applyObjects(
 }
 
 /**
- * Bindings first, so that a role is never bound when it is half gone. One that somebody else has made
+ * Bindings first, so that a role is never bound when it is half gone. One that another user or program has made
  * since in the place of ours is left alone.
  */
 export async function deleteObjects(

@@ -5,9 +5,9 @@ import { CommandError } from '../command-error.ts';
 const NAMESPACE = '/api/v1/namespaces/kube-system';
 
 /**
- * Identifies a cluster: the UID of a namespace that every cluster has, and nobody can delete. Its
- * address does not: an administrator may reach it by another one than the machine, and a tunnel on
- * localhost leads to a different cluster each day.
+ * Identifies a cluster: the UID of a namespace that every cluster has, and that the API server does
+ * not delete. Its address does not: an administrator may reach it by another one than the machine, and
+ * a tunnel on localhost leads to a different cluster each day.
  */
 export async function clusterId(client: Pick<RestClient, 'get'>): Promise<string> {
   const id = textAt(recordAt((await client.get(NAMESPACE)) ?? {}, 'metadata'), 'uid');

@@ -1,5 +1,5 @@
 /**
- * Copies what is below a folder to a machine. Its files belong to root there, whoever made them here:
+ * Copies what is below a folder to a machine. Its files belong to root there, whichever user made them here:
  * the user who owned them could replace the unit and the credential plugin, which root starts. Folders
  * that the machine has keep their owner and mode.
  */

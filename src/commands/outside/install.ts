@@ -55,7 +55,7 @@ export async function install(installation: Installation): Promise<void> {
   warnOfFound(objects);
   const given = await tokenFor(installation);
   const files = [
-    // The token first: whoever finds the kubeconfig also finds its token.
+    // The token first: a client that reads the kubeconfig needs it.
     await installFile(root, { ...token, text: `${given}\n` }, { path: TOKEN_FILE, sha256: [] }),
   ];
   await addToRecord(root, { units: [UNIT_NAME] });

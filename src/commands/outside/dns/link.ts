@@ -7,7 +7,7 @@ import { addRoute, deleteRoute, FAMILIES, selectRoutes } from '../../../linux/ro
 import { CommandError } from '../../command-error.ts';
 import { DNS_LINK, type DnsPlan } from './plan.ts';
 
-/** systemd-resolved uses a link only if it has an address. Nobody else has this one. */
+/** systemd-resolved uses a link only if it has an address. This one is in no routable range. */
 const ADDRESS = '169.254.118.1';
 /** `static`: not one of the routes that the agent keeps. */
 const ROUTE_PROTOCOL = 4;

@@ -17,7 +17,7 @@ export type ResolverKind =
   | 'local-server'
   | 'NetworkManager'
   | 'resolvconf'
-  /** A file that nobody maintains, or none. */
+  /** A file that no program maintains, or none. */
   | 'plain';
 
 export interface Resolver {
