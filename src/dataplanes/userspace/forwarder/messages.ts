@@ -1,0 +1,136 @@
+import type { SourceClass } from '../../../forwarding/model.ts';
+import type { WireConnection } from '../protocol.ts';
+
+/**
+ * What the main thread of the forwarder and the threads that copy say to each other, on a
+ * MessagePort. A copying thread never returns to its event loop: the main thread writes to its
+ * eventfd after each message, and the thread reads its port when epoll reports it.
+ */
+
+/** The slot of an endpoint in shared memory (slots.ts), and where to connect to. */
+export interface ThreadEndpoint {
+  readonly slot: number;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A list of endpoints that several frontends may use. */
+export type ListId = number;
+
+/** What a thread asks for the first time it meets a frontend from a source class; it caches the answer. */
+export interface FrontendQuestion {
+  /** Original destination. */
+  readonly address: string;
+  readonly port: number;
+  readonly source: SourceClass;
+}
+
+export interface Target {
+  readonly list: ListId;
+  readonly masquerade: boolean;
+  /** The endpoint of every connection is asked of the main thread, which knows every client. */
+  readonly isSticky: boolean;
+}
+
+export type ToThread =
+  /**
+   * Answer to `ask`, and afterwards whenever it changes. Null: no such frontend, not even after a
+   * wait: connections that wait for it are reset, and the next one asks again.
+   */
+  | { readonly tell: 'target'; readonly frontend: FrontendQuestion; readonly target: Target | null }
+  /** Before the first target that uses the list. */
+  | { readonly tell: 'list'; readonly list: ListId; readonly endpoints: readonly ThreadEndpoint[] }
+  | {
+      readonly tell: 'list-change';
+      readonly list: ListId;
+      readonly added: readonly ThreadEndpoint[];
+      /** Slots. Attempts to connect to one of them go on to another endpoint at once. */
+      readonly removed: readonly number[];
+    }
+  /** No target uses it any more. */
+  | { readonly tell: 'list-gone'; readonly list: ListId }
+  /** Answer to `stick`; null: no endpoint is left. */
+  | { readonly tell: 'stick'; readonly connection: number; readonly slot: number | null }
+  | { readonly tell: 'pulse'; readonly id: number }
+  | { readonly tell: 'connections'; readonly id: number; readonly most: number }
+  | {
+      readonly tell: 'end';
+      readonly id: number;
+      readonly connections: readonly Pick<WireConnection, 'client' | 'frontend'>[];
+    }
+  /** No more accepting; `accept-again` undoes it. */
+  | { readonly tell: 'stop-accepting' | 'accept-again'; readonly id: number }
+  /** Remove every pair that can move from epoll, forget it without closing it, and answer `moved`. */
+  | { readonly tell: 'give-pairs'; readonly id: number }
+  /** The given descriptors were taken (or not): close them, or go on with them. */
+  | { readonly tell: 'given'; readonly id: number; readonly taken: boolean }
+  /** Pairs of another process, with descriptors of this one. */
+  | { readonly tell: 'take-pairs'; readonly pairs: readonly MovedPair[] }
+  /** Reset everything and return from the loop. */
+  | { readonly tell: 'stop' };
+
+export type FromThread =
+  | { readonly tell: 'ready' }
+  | { readonly tell: 'ask'; readonly frontend: FrontendQuestion }
+  | {
+      readonly tell: 'stick';
+      readonly connection: number;
+      readonly list: ListId;
+      readonly client: string;
+      /** Slots that failed for this connection. */
+      readonly not: readonly number[];
+    }
+  | { readonly tell: 'pulse'; readonly id: number; readonly open: number }
+  | {
+      readonly tell: 'connections';
+      readonly id: number;
+      readonly first: readonly ThreadConnection[];
+      readonly count: number;
+    }
+  | { readonly tell: 'ended'; readonly id: number; readonly count: number }
+  | { readonly tell: 'done'; readonly id: number; readonly open: number }
+  | { readonly tell: 'moved'; readonly id: number; readonly pairs: readonly MovedPair[] }
+  /** A fault in the thread itself; the process ends, and the kernel takes over. */
+  | { readonly tell: 'broken'; readonly message: string };
+
+/** With the slot in place of the row, which only the main thread knows. */
+export interface ThreadConnection extends Omit<WireConnection, 'row' | 'endpoint' | 'ageMs'> {
+  readonly slot: number;
+  readonly openedAtMs: number;
+}
+
+/** An established pair without a byte in hand. */
+export interface MovedPair {
+  readonly clientFd: number;
+  readonly endpointFd: number;
+  readonly slot: number;
+  /** Whether the end of a stream was already announced, so that the next read goes to the end. */
+  readonly isClientEnding: boolean;
+  readonly isEndpointEnding: boolean;
+  readonly client: string;
+  readonly frontend: string;
+  readonly source: string;
+  readonly openedAtMs: number;
+  readonly bytesToEndpoint: number;
+  readonly bytesToClient: number;
+}
+
+/** What a thread starts with (workerData). */
+export interface ThreadStart {
+  readonly index: number;
+  /** Listening sockets, shared by all threads. */
+  readonly listeners: readonly {
+    readonly fd: number;
+    readonly source: SourceClass;
+    readonly isIPv6: boolean;
+  }[];
+  readonly wakeFd: number;
+  readonly port: MessagePort;
+  /** Of all threads. */
+  readonly open: SharedArrayBuffer;
+  readonly avoided: SharedArrayBuffer;
+  /** Of this thread alone. */
+  readonly counts: SharedArrayBuffer;
+  /** Connections that this thread may hold; more stay in the queue. */
+  readonly mostConnections: number;
+}
