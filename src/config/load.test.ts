@@ -80,6 +80,8 @@ test('rejects the values that kube-proxy rejects', () => {
     'mode: nftables\nnftables: {masqueradeBit: 32}',
     'mode: ipvs\nipvs: {excludeCIDRs: [x]}',
     'mode: ipvs\nipvs: {tcpTimeout: -1s}',
+    'fairlead: {mode: userspace, userspace: {threads: -1}}',
+    'fairlead: {mode: userspace, userspace: {threads: 65}}',
     'conntrack: {maxPerCore: -1}',
     'conntrack: {maxPerCore: 1.5}',
     'conntrack: {udpTimeout: -1s}',

@@ -11,6 +11,8 @@ interface ModeTraits {
   readonly gate?: 'KubeProxyIPVS';
   /** Whether `fairlead.interfaces` chooses the interfaces that it serves. */
   readonly choosesInterfaces?: true;
+  /** Whether a process of its own copies TCP streams: it reads the block `fairlead.userspace`. */
+  readonly hasForwarder?: true;
   /** The block whose `masqueradeAll` and `masqueradeBit` it reads. */
   readonly masqueradeBlock: 'iptables' | 'nftables';
   /** The block whose `syncPeriod` it reads. */
@@ -54,7 +56,7 @@ const TRAITS = {
   },
   'socket-ebpf': { ...OWN, isBuilt: true },
   'tc-ebpf': { ...OWN, isBuilt: true, choosesInterfaces: true },
-  userspace: { ...OWN, isBuilt: false, loopback: 'not served' },
+  userspace: { ...OWN, isBuilt: false, hasForwarder: true, loopback: 'not served' },
 } as const satisfies Record<string, ModeTraits>;
 
 export type ModeName = keyof typeof TRAITS;

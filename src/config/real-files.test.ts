@@ -65,6 +65,7 @@ test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default 
       tcpBeLiberal: false,
     },
     ipvs: { scheduler: 'rr', excludeCidrs: [], strictArp: false },
+    userspace: {},
     oomScoreAdj: -999,
     features: {
       serviceExternalIps: true,

@@ -73,6 +73,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
       pinFolder: fields['fairlead.pinFolder'].value,
       ...optional('interfaces', listed(fields['fairlead.interfaces'].value)),
     },
+    userspace: { ...optional('threads', fields['fairlead.userspace.threads'].value || undefined) },
     oomScoreAdj: fields.oomScoreAdj.value,
     features: {
       ...featureSettings(fields),

@@ -42,6 +42,7 @@ export interface Settings {
   readonly conntrack: ConntrackSettings;
   readonly ipvs: IpvsSettings;
   readonly ebpf: EbpfSettings;
+  readonly userspace: UserspaceSettings;
   readonly oomScoreAdj: number;
   readonly features: FeatureSettings;
   readonly log: { readonly format: 'text' | 'json'; readonly verbosity: number };
@@ -121,6 +122,11 @@ export interface EbpfSettings {
   readonly pinFolder: string;
   /** Names, with `*` for anything; none: all but loopback. */
   readonly interfaces?: readonly string[];
+}
+
+export interface UserspaceSettings {
+  /** Threads of the forwarder that copy. Undefined: as many as CPUs, at most 8. */
+  readonly threads?: number;
 }
 
 export interface FeatureSettings {

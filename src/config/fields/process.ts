@@ -249,4 +249,14 @@ export const OWN_MODE_FIELDS = {
     modes: modesWith(({ choosesInterfaces }) => choosesInterfaces === true),
     change: 'restart',
   },
+  'fairlead.userspace.threads': {
+    kind: 'int32',
+    about:
+      'threads of the forwarder that copy between client and endpoint; 0: as many as CPUs, at most 8',
+    kubeProxyDefault: 0,
+    min: 0,
+    max: 64,
+    modes: modesWith(({ hasForwarder }) => hasForwarder === true),
+    change: 'restart',
+  },
 } as const satisfies Record<string, FieldRow>;

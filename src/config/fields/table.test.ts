@@ -16,6 +16,7 @@ test('only fields of the fairlead block are unknown to kube-proxy', () => {
       'fairlead.cgroup',
       'fairlead.pinFolder',
       'fairlead.interfaces',
+      'fairlead.userspace.threads',
       'fairlead.zone',
       'fairlead.scope.namespaces',
       'fairlead.scope.services',
