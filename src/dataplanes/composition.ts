@@ -10,6 +10,7 @@ import {
   type Difference,
   type Drift,
   type EndpointCount,
+  type ForwarderReport,
   type Inspection,
   type InspectionDepth,
   type KernelFrontend,
@@ -42,6 +43,7 @@ export class ComposedPlane implements DataPlane {
   readonly rowsPerStep?: number;
   readonly objectsPerStep?: number;
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
+  readonly forwarder?: () => Promise<ForwarderReport>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
@@ -70,6 +72,8 @@ export class ComposedPlane implements DataPlane {
     if (behind.rowsPerStep !== undefined) this.rowsPerStep = behind.rowsPerStep;
     if (behind.objectsPerStep !== undefined) this.objectsPerStep = behind.objectsPerStep;
     if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
+    const forwarder = front.forwarder?.bind(front);
+    if (forwarder !== undefined) this.forwarder = forwarder;
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {

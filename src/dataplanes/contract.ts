@@ -127,6 +127,55 @@ export interface EndpointCount {
   readonly endpoint: string;
   readonly connections: number;
   readonly bytes: number;
+  /** Undefined: the kernel alone forwards, and counts no more than the above. */
+  readonly streams?: StreamCount;
+}
+
+/** What a process that copies between client and endpoint counts of an endpoint, exactly. */
+export interface StreamCount {
+  /** Connections that the endpoint accepted from the process. */
+  readonly connections: number;
+  readonly open: number;
+  readonly bytesToEndpoint: number;
+  readonly bytesToClient: number;
+  /** Until the endpoint accepted, of all its connections together. */
+  readonly connectMicroseconds: number;
+  /** Failed attempts; the connection went to another endpoint, or was reset. */
+  readonly refused: number;
+  readonly timedOut: number;
+  /** Milliseconds for which it still gets no connection that another can take; 0: none. */
+  readonly avoidedMs: number;
+}
+
+/** The process of a plane that copies between client and endpoint itself. */
+export interface ForwarderReport {
+  /** Undefined: there is none, or it does not answer. */
+  readonly process?: ForwarderProcess;
+  /** Where new TCP connections go now. */
+  readonly newConnectionsTo: 'forwarder' | 'kernel';
+  /** For `kernel`: the reason, for people. */
+  readonly why?: string;
+  /** Processes started by this agent; 0: it found one. */
+  readonly startCount: number;
+  /** Open connections that one process handed over to the next, since the agent started. */
+  readonly handedOver: number;
+  /** New TCP connections that the kernel translated instead. Undefined: not counted. */
+  readonly translatedByKernel?: number;
+}
+
+export interface ForwarderProcess {
+  readonly pid: number;
+  readonly threadCount: number;
+  /** Connections that it can hold at once. */
+  readonly mostConnections: number;
+  /** Sums over all endpoints, also over those that are gone. */
+  readonly totals: Omit<StreamCount, 'avoidedMs'> & {
+    readonly avoidedEndpoints: number;
+    /** Connections that were reset because no endpoint accepted. */
+    readonly failed: number;
+    /** Connections that were reset because their address was unknown. */
+    readonly unknownFrontend: number;
+  };
 }
 
 /** How many clients have a session affinity entry, and how many can have one. */
@@ -190,6 +239,8 @@ export interface DataPlane {
   attachments?(): Promise<readonly Attachment[]>;
   /** Without reading the kernel. For planes whose cost per packet grows with the rules. */
   ruleCounts?(): readonly RuleCount[];
+  /** For planes with a process of their own. Its cost does not grow with the connections. */
+  forwarder?(): Promise<ForwarderReport>;
   /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
   /** How many objects `remove` would delete, by kind; empty if there are none. */

@@ -108,6 +108,8 @@ export type Request =
   | { readonly do: 'digests' }
   | { readonly do: 'pulse' }
   | { readonly do: 'counts' }
+  /** Sums of the counts, for metrics: `counts` has a line for every endpoint. */
+  | { readonly do: 'totals' }
   /** The first ones in the order in which they were opened, and how many there are. */
   | { readonly do: 'connections'; readonly most: number }
   /** Resets exactly these connections, by client and frontend. */
@@ -140,6 +142,13 @@ export interface Answers {
       readonly full: readonly ServicePortKey[];
     };
     /** Connections that ended because no endpoint accepted, or none was known. */
+    readonly failed: number;
+    readonly unknownFrontend: number;
+  };
+  /** They never fall, so counts of endpoints that are gone are kept in the sums. */
+  readonly totals: Omit<WireEndpointCount, 'row' | 'endpoint' | 'avoidedMs'> & {
+    /** Endpoints that get no connection now which another can take. */
+    readonly avoidedEndpoints: number;
     readonly failed: number;
     readonly unknownFrontend: number;
   };
