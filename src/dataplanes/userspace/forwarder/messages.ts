@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { SourceClass } from '../../../forwarding/model.ts';
 import type { WireConnection } from '../protocol.ts';
 
