@@ -96,7 +96,9 @@ export type FromThread =
 
 /** With the slot in place of the row, which only the main thread knows. */
 export interface ThreadConnection extends Omit<WireConnection, 'row' | 'endpoint' | 'ageMs'> {
+  /** -1: none yet. */
   readonly slot: number;
+  /** Of shared-clock.ts. */
   readonly openedAtMs: number;
 }
 
@@ -126,6 +128,8 @@ export interface ThreadStart {
     readonly isIPv6: boolean;
   }[];
   readonly wakeFd: number;
+  /** False: nothing is accepted before the first `accept-again`. */
+  readonly accepts: boolean;
   readonly port: MessagePort;
   /** Of all threads. */
   readonly open: SharedArrayBuffer;

@@ -3,7 +3,7 @@
  * row on. Pages of slots that are not used cost nothing.
  *
  *   open      Int32, shared: open connections, the measure of choice
- *   avoided   Int32, shared: until when it gets none, in tenths of a second since the start; 0: not avoided
+ *   avoided   Int32, shared: until when it gets none, in tenths of a second of shared-clock.ts; 0: not avoided
  *   counts    Float64, one array for each thread, so that adding needs no lock; a reader sums them up
  */
 export const MOST_SLOTS = 1_048_576;
