@@ -1,0 +1,17 @@
+import koffi from 'koffi';
+
+/**
+ * Bytes with a fixed address. A foreign call that takes the address as a number is 80 ns cheaper
+ * than one that takes a Buffer. Whoever keeps the address must keep the object too, or the garbage
+ * collector frees the bytes.
+ */
+export interface FixedMemory {
+  readonly bytes: Buffer;
+  /** At most 47 bits, so exact as a number. */
+  readonly address: number;
+}
+
+export function fixedMemory(size: number): FixedMemory {
+  const bytes = Buffer.from(new ArrayBuffer(size));
+  return { bytes, address: Number(koffi.address(bytes)) };
+}

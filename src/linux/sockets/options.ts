@@ -1,0 +1,31 @@
+import { SO_ERROR, SO_LINGER, SOL_SOCKET } from './constants.ts';
+import { fixedMemory } from './fixed-memory.ts';
+import { errno, getsockopt, setsockopt } from './libc.ts';
+
+/** Reads and writes options of sockets with memory of its own; each thread needs one. */
+export class SocketOptions {
+  readonly #value = fixedMemory(8);
+  readonly #size = fixedMemory(4);
+
+  /** Returns 0 or the errno. */
+  setNumber(fd: number, option: { readonly level: number; readonly name: number }, value: number) {
+    this.#value.bytes.writeInt32LE(value, 0);
+    const result = setsockopt(fd, option.level, option.name, this.#value.address, 4);
+    return result < 0 ? errno() : 0;
+  }
+
+  /** Closing the socket will send a reset and drop what was not sent. */
+  resetOnClose(fd: number): void {
+    this.#value.bytes.writeInt32LE(1, 0);
+    this.#value.bytes.writeInt32LE(0, 4);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#value.address, 8);
+  }
+
+  /** The error that waits at the socket, which reading clears; 0: none. */
+  takeError(fd: number): number {
+    this.#size.bytes.writeInt32LE(4, 0);
+    const { address } = this.#value;
+    const result = getsockopt(fd, SOL_SOCKET, SO_ERROR, address, this.#size.address);
+    return result < 0 ? errno() : this.#value.bytes.readInt32LE(0);
+  }
+}
