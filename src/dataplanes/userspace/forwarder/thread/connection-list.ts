@@ -1,0 +1,64 @@
+import type { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
+import { decodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
+import type { WireConnection } from '../../protocol.ts';
+import type { ThreadConnection } from '../messages.ts';
+import { addressText, clientText, readAddressText } from './client-text.ts';
+import { type Pair, STATE } from './pair.ts';
+
+/** The first ones, with their addresses. */
+export function listConnections(
+  pairs: Iterable<Pair>,
+  most: number,
+  calls: AddressCalls,
+): ThreadConnection[] {
+  const first: ThreadConnection[] = [];
+  if (most <= 0) return first;
+  for (const pair of pairs) {
+    first.push(connectionOf(pair, calls));
+    if (first.length === most) break;
+  }
+  return first;
+}
+
+function connectionOf(pair: Pair, calls: AddressCalls): ThreadConnection {
+  return {
+    slot: pair.slot,
+    client: clientText(pair),
+    frontend: addressText(pair.frontend),
+    source: sourceText(pair, calls),
+    state: stateOf(pair),
+    openedAtMs: pair.openedAtMs,
+    bytesToEndpoint: pair.toEndpoint.byteCount,
+    bytesToClient: pair.toClient.byteCount,
+  };
+}
+
+/** The forwarder's own end towards the endpoint; empty while it is dialling. */
+export function sourceText(pair: Pair, calls: AddressCalls): string {
+  if (pair.source !== '' || pair.state !== STATE.open) return pair.source;
+  if (calls.ownAddress(pair.endpointFd) < 0) return '';
+  pair.source = addressText(decodeSocketAddress(calls.address));
+  return pair.source;
+}
+
+function stateOf(pair: Pair): WireConnection['state'] {
+  if (pair.state !== STATE.open) return 'dialling';
+  if (pair.toEndpoint.hasEnded) return 'client-ended';
+  return pair.toClient.hasEnded ? 'endpoint-ended' : 'open';
+}
+
+/** Those of the named connections that are among the pairs. */
+export function findConnections(
+  pairs: Iterable<Pair>,
+  named: readonly Pick<WireConnection, 'client' | 'frontend'>[],
+): Pair[] {
+  const wanted = new Set(named.map(({ client, frontend }) => `${client} ${frontend}`));
+  // Most pairs are passed over without making text of their addresses.
+  const ports = new Set(named.map(({ client }) => readAddressText(client).port));
+  const found: Pair[] = [];
+  for (const pair of pairs) {
+    if (!ports.has(pair.clientPort)) continue;
+    if (wanted.has(`${clientText(pair)} ${addressText(pair.frontend)}`)) found.push(pair);
+  }
+  return found;
+}
