@@ -4,6 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { TestMainThread } from './testing/main-thread.ts';
+import { askStreams, serveStreams } from './testing/streams.ts';
 
 const FRONTEND = { address: '10.96.0.1', port: 80, source: 'pod' } as const;
 const OWN = '169.254.118.118';
@@ -60,5 +61,17 @@ describe('a copying thread', () => {
     assert.equal(main.count(1, 'connections'), 1);
     assert.equal(main.count(1, 'bytesToEndpoint'), 5);
     assert.equal(main.count(1, 'bytesToClient'), 9);
+  });
+
+  it('carries every byte of streams in six endings', async () => {
+    const streams = await serveStreams('10.9.0.1');
+    servers.push(streams.server);
+    main.setList(2, [{ slot: 2, address: '10.9.0.1', port: streams.port }]);
+    main.setTarget(FRONTEND, { list: 2 });
+    const to = { host: '10.96.0.1', port: 80 };
+    const faults = await askStreams({ ...to, count: 600, atOnce: 24, mostBytes: 1_500_000 });
+    assert.deepEqual([faults, streams.faults], [[], []]);
+    assert.equal(main.openCount(2), 0);
+    assert.deepEqual(streams.counts['client-first'], 100);
   });
 });

@@ -94,7 +94,12 @@ export class TestMainThread {
   }
 
   tell(message: ToThread): void {
-    this.#port.postMessage(message);
+    this.tellTogether([message]);
+  }
+
+  /** The thread receives them without waiting for events in between. */
+  tellTogether(messages: readonly ToThread[]): void {
+    for (const message of messages) this.#port.postMessage(message);
     this.#eventfd.raise(this.#wakeFd);
   }
 
