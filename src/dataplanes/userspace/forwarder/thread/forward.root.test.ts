@@ -1,77 +1,190 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { TestMainThread } from './testing/main-thread.ts';
+import {
+  AF_INET,
+  SHUT_WR,
+  SOCK_CLOEXEC,
+  SOCK_STREAM,
+} from '../../../../linux/sockets/constants.ts';
+import { closeDescriptor, orThrow } from '../../../../linux/sockets/descriptors.ts';
+import { fixedMemory } from '../../../../linux/sockets/fixed-memory.ts';
+import { connect, recv, send, shutdown, socket } from '../../../../linux/sockets/libc.ts';
+import {
+  encodeSocketAddress,
+  MOST_SOCKET_ADDRESS_BYTES,
+} from '../../../../linux/sockets/socket-address.ts';
+import { untilReady } from '../../../../linux/sockets/until-ready.ts';
+import type { MovedPair, ThreadConnection } from '../messages.ts';
+import {
+  connected,
+  converse,
+  ENDPOINT,
+  eventually,
+  readAll,
+  startNode,
+  type TestNode,
+} from './testing/own-node.ts';
 import { askStreams, serveStreams } from './testing/streams.ts';
 
-const FRONTEND = { address: '10.96.0.1', port: 80, source: 'pod' } as const;
-const OWN = '169.254.118.118';
-const servers: Server[] = [];
-let main: TestMainThread;
+const MSG_OOB = 1;
+let node: TestNode;
 
 before(async () => {
-  enterOwnNetwork();
-  ip('address add 10.9.0.1/32 dev lo', `route add local ${OWN} dev lo table local`);
-  ip('route add 10.96.0.0/16 dev lo');
-  main = new TestMainThread({ address: OWN });
-  await main.ready();
-  run(
-    ['nft', '-f', '-'],
-    `table ip test { chain out { type nat hook output priority -100;
-       ip daddr 10.96.0.0/16 tcp dport 80 dnat to ${OWN}:${main.listener.port}; }; }`,
-  );
+  node = await startNode();
 });
-
-after(async () => {
-  await main.stop();
-  for (const server of servers) server.close();
-});
-
-async function serve(onSocket: (socket: Socket) => void): Promise<number> {
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    // The thread resets what is open when it stops.
-    socket.on('error', () => socket.destroy());
-    onSocket(socket);
-  });
-  servers.push(server);
-  server.listen(0, '10.9.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  return address.port;
-}
+after(() => node.close());
 
 describe('a copying thread', () => {
-  it('forwards a connection, its answer and its end', async () => {
-    const port = await serve((socket) => {
-      socket.on('data', (data) => socket.end(`got ${data}`));
+  it('forwards a connection, its answer and its end, and counts them', async () => {
+    const endpoint = await node.serve((peer) => {
+      void readAll(peer).then((said) => peer.end(`got ${said}`));
     });
-    main.setList(1, [{ slot: 1, address: '10.9.0.1', port }]);
-    main.setTarget(FRONTEND, { list: 1 });
-    const client = connect({ host: '10.96.0.1', port: 80 });
-    client.write('hello');
-    let text = '';
-    client.on('data', (data) => {
-      text += data;
-    });
-    await once(client, 'end');
-    assert.equal(text, 'got hello');
-    assert.equal(main.count(1, 'connections'), 1);
-    assert.equal(main.count(1, 'bytesToEndpoint'), 5);
-    assert.equal(main.count(1, 'bytesToClient'), 9);
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    assert.equal(await converse(frontend, 'hello'), 'got hello');
+    assert.equal(node.main.count(endpoint.slot, 'connections'), 1);
+    assert.equal(node.main.count(endpoint.slot, 'bytesToEndpoint'), 5);
+    assert.equal(node.main.count(endpoint.slot, 'bytesToClient'), 9);
+    assert.ok(node.main.count(endpoint.slot, 'connectMicroseconds') > 0);
+    await eventually(() => node.main.openCount(endpoint.slot) === 0, 'the pair is closed');
   });
 
   it('carries every byte of streams in six endings', async () => {
-    const streams = await serveStreams('10.9.0.1');
-    servers.push(streams.server);
-    main.setList(2, [{ slot: 2, address: '10.9.0.1', port: streams.port }]);
-    main.setTarget(FRONTEND, { list: 2 });
-    const to = { host: '10.96.0.1', port: 80 };
+    const streams = await serveStreams(ENDPOINT);
+    const slot = node.newSlot();
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [{ slot, address: ENDPOINT, port: streams.port }]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    const to = { host: frontend.address, port: frontend.port };
     const faults = await askStreams({ ...to, count: 600, atOnce: 24, mostBytes: 1_500_000 });
     assert.deepEqual([faults, streams.faults], [[], []]);
-    assert.equal(main.openCount(2), 0);
-    assert.deepEqual(streams.counts['client-first'], 100);
+    await eventually(() => node.main.openCount(slot) === 0, 'all pairs are closed');
+    assert.equal(node.main.count(slot, 'connections'), 600);
+    streams.server.close();
+  });
+
+  it('keeps an urgent byte in its place in the stream', async () => {
+    const endpoint = await node.serve((peer) => {
+      void readAll(peer).then((said) => peer.end(`got ${said}`));
+    });
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    const fd = orThrow(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), 'open a socket');
+    const memory = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
+    const length = encodeSocketAddress(memory.bytes, frontend);
+    orThrow(connect(fd, memory.address, length), 'connect');
+    const bytes = fixedMemory(100);
+    bytes.bytes.write('abcdef');
+    assert.equal(send(fd, bytes.address, 3, 0), 3);
+    assert.equal(send(fd, bytes.address + 3, 1, MSG_OOB), 1);
+    assert.equal(send(fd, bytes.address + 4, 2, 0), 2);
+    orThrow(shutdown(fd, SHUT_WR), 'end');
+    await untilReady(fd, 'readable', { timeoutMs: 10_000 });
+    const said = bytes.bytes.toString('latin1', 0, recv(fd, bytes.address, 100, 0));
+    closeDescriptor(fd);
+    assert.equal(said, 'got abcdef');
+  });
+
+  it('resets a connection to the port of the listener itself', async () => {
+    const accepted = node.main.threadCount('accepted');
+    const listener = { address: '169.254.118.118', port: node.main.listener.port };
+    assert.equal(await converse(listener, ''), 'ECONNRESET');
+    assert.equal(node.main.threadCount('accepted'), accepted + 1);
+    const { open } = (await node.main.ask({ tell: 'pulse' })) as { open: number };
+    assert.equal(open, 0);
+  });
+
+  it('resets connections that wait for a frontend that does not exist', async () => {
+    const frontend = node.newFrontend();
+    const clients = await Promise.all([connected(frontend), connected(frontend)]);
+    const answers = clients.map(readAll);
+    await node.main.until((said) => said.tell === 'ask' && said.frontend.port === frontend.port);
+    await eventually(() => node.main.threadCount('accepted') >= 2, 'both are accepted');
+    await node.main.ask({ tell: 'pulse' });
+    node.main.setTarget(frontend, null);
+    assert.deepEqual(await Promise.all(answers), ['ECONNRESET', 'ECONNRESET']);
+    const asked = node.main.heard.filter(
+      (said) => said.tell === 'ask' && said.frontend.port === frontend.port,
+    );
+    assert.equal(asked.length, 1, 'one question for two connections');
+    assert.equal(node.main.threadCount('unknownFrontend'), 2);
+  });
+
+  it('lists connections with all addresses, and ends those that are named', async () => {
+    const peers: Socket[] = [];
+    const endpoint = await node.serve((peer) => peers.push(peer));
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    const clients = await Promise.all([connected(frontend), connected(frontend)]);
+    await eventually(() => peers.length === 2, 'both are open');
+    await eventually(() => node.main.count(endpoint.slot, 'connections') === 2, 'both are counted');
+    clients[0]?.write('12345');
+    await eventually(() => node.main.count(endpoint.slot, 'bytesToEndpoint') === 5, 'it is sent');
+    const answer = await node.main.ask({ tell: 'connections', most: 10 });
+    const { first, count } = answer as { first: readonly ThreadConnection[]; count: number };
+    assert.equal(count, 2);
+    const names = clients.map((client) => `${client.localAddress} ${client.localPort}`);
+    assert.deepEqual(first.map(({ client }) => client).toSorted(), names.toSorted());
+    const shown = first.find(({ client }) => client === names[0]);
+    const sources = peers.map((peer) => `${peer.remoteAddress} ${peer.remotePort}`);
+    assert.ok(shown && sources.includes(shown.source));
+    const { frontend: to, state, slot, bytesToEndpoint, bytesToClient } = shown;
+    assert.deepEqual(
+      [to, state, slot, bytesToEndpoint, bytesToClient],
+      [`${frontend.address} ${frontend.port}`, 'open', endpoint.slot, 5, 0],
+    );
+    const [, kept] = clients;
+    const cut = readAll(clients[0] as Socket);
+    const connections = [{ client: names[0] ?? '', frontend: to }];
+    const ended = await node.main.ask({ tell: 'end', connections });
+    assert.deepEqual(ended, { tell: 'ended', id: (ended as { id: number }).id, count: 1 });
+    assert.equal(await cut, 'ECONNRESET');
+    const { open } = (await node.main.ask({ tell: 'pulse' })) as { open: number };
+    assert.equal(open, 1);
+    kept?.resetAndDestroy();
+    await eventually(() => node.main.openCount(endpoint.slot) === 0, 'the other one ended');
+  });
+
+  it('goes on with pairs of another process, also with half-closed ones', async () => {
+    const peers: Socket[] = [];
+    const endpoint = await node.serve((peer) => peers.push(peer));
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    const client = await connected(frontend);
+    client.end('question');
+    await eventually(() => node.main.count(endpoint.slot, 'bytesToEndpoint') === 8, 'it is sent');
+    const [peer] = peers;
+    assert.ok(peer);
+    assert.equal(await readAll(peer), 'question');
+    const given = (await node.main.ask({ tell: 'give-pairs' })) as { pairs: readonly MovedPair[] };
+    assert.equal(given.pairs.length, 1);
+    // The same descriptors, as if they had come over a socket.
+    node.main.tell({ tell: 'take-pairs', pairs: given.pairs });
+    const answer = readAll(client);
+    peer.end('answer');
+    assert.equal(await answer, 'answer');
+    await eventually(() => node.main.openCount(endpoint.slot) === 0, 'the pair is closed');
+    assert.equal(node.main.count(endpoint.slot, 'connections'), 1, 'it is not counted again');
+    assert.equal(node.main.count(endpoint.slot, 'bytesToClient'), 6);
+  });
+
+  it('stops accepting and accepts again', async () => {
+    const endpoint = await node.serve((peer) => peer.end('served'));
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    await node.main.ask({ tell: 'stop-accepting' });
+    const client = await connected(frontend);
+    const answer = readAll(client);
+    const { open } = (await node.main.ask({ tell: 'pulse' })) as { open: number };
+    assert.equal(open, 0, 'it stays in the queue');
+    await node.main.ask({ tell: 'accept-again' });
+    assert.equal(await answer, 'served');
+    client.destroy();
   });
 });

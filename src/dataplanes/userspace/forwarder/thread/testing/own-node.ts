@@ -77,8 +77,12 @@ export async function startNode(
   return new TestNode(main);
 }
 
-export async function connected(to: { address: string; port: number }): Promise<Socket> {
-  const socket = connect({ host: to.address, port: to.port, allowHalfOpen: true });
+export async function connected(
+  { address, port }: { readonly address: string; readonly port: number },
+  from?: string,
+): Promise<Socket> {
+  const own = from === undefined ? {} : { localAddress: from };
+  const socket = connect({ host: address, port, allowHalfOpen: true, ...own });
   await once(socket, 'connect', { signal: AbortSignal.timeout(DEADLINE_MS) });
   return socket;
 }
@@ -98,12 +102,12 @@ export async function readAll(socket: Socket): Promise<string> {
   return result;
 }
 
-/** Connects, says it, and returns the answer. */
+/** Connects, says it, and returns the answer, or the code of the error. */
 export async function converse(
-  to: { address: string; port: number },
+  to: { readonly address: string; readonly port: number },
   say: string,
 ): Promise<string> {
-  const socket = await connected(to);
+  const socket = connect({ host: to.address, port: to.port, allowHalfOpen: true });
   const answer = readAll(socket);
   socket.end(say);
   const text = await answer;
