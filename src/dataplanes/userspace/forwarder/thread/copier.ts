@@ -14,6 +14,7 @@ import {
 import { errno, recv, send, shutdown } from '../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../linux/sockets/options.ts';
 import { BLOCK_BYTES, type Blocks } from './blocks.ts';
+import { boundBuffers } from './bulk.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { STATE, type Stream } from './pair.ts';
@@ -77,6 +78,7 @@ export class Copier {
         this.#makeDue(stream);
         return;
       }
+      if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#options, stream);
       const { address } = this.#blocks.current;
       const got = recv(from, address, BLOCK_BYTES, 0);
       if (got > 0) {
