@@ -21,7 +21,8 @@ export function raiseOpenFiles(wanted: number): number {
   const soft = found.bytes.readBigUInt64LE(0);
   // RLIM_INFINITY is the largest number.
   const hard = found.bytes.readBigUInt64LE(8);
-  const aim = smaller(BigInt(wanted), BigInt(readFileSync('/proc/sys/fs/nr_open', 'utf8')));
+  // A process without a free descriptor cannot read a file, but can raise its limit.
+  const aim = BigInt(wanted) <= hard ? BigInt(wanted) : smaller(BigInt(wanted), mostOfKernel());
   if (aim <= soft) return Number(soft);
   if (aim > hard && setLimit(aim, aim)) return Number(aim);
   const allowed = smaller(aim, hard);
@@ -41,4 +42,8 @@ function setLimit(soft: bigint, hard: bigint): boolean {
 
 function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
+}
+
+function mostOfKernel(): bigint {
+  return BigInt(readFileSync('/proc/sys/fs/nr_open', 'utf8'));
 }

@@ -93,18 +93,20 @@ export class Acceptor {
     this.#setListening(false);
   }
 
+  isPaused(nowMs: number): boolean {
+    return nowMs < this.#pausedUntilMs;
+  }
+
   /** How long epoll may wait before `refresh` must be called. */
   timeoutMs(nowMs: number): number {
-    if (this.#isListening || !this.#isWanted) return Number.POSITIVE_INFINITY;
-    return this.#pausedUntilMs > nowMs
-      ? Math.ceil(this.#pausedUntilMs - nowMs)
-      : Number.POSITIVE_INFINITY;
+    if (!this.isPaused(nowMs)) return Number.POSITIVE_INFINITY;
+    return Math.ceil(this.#pausedUntilMs - nowMs);
   }
 
   /** Listens or not, as it should. */
   refresh(nowMs: number): void {
     const { openCount, mostConnections } = this.#of;
-    const hasRoom = openCount() < mostConnections && nowMs >= this.#pausedUntilMs;
+    const hasRoom = openCount() < mostConnections && !this.isPaused(nowMs);
     this.#setListening(this.#isWanted && hasRoom);
   }
 

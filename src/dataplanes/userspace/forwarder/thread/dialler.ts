@@ -32,7 +32,8 @@ interface DiallerParts {
   readonly askToStick: (pair: Pair) => void;
   /** With the event that told of it. */
   readonly onOpen: (pair: Pair, mask: number) => void;
-  readonly onNoDescriptors: () => void;
+  /** The pair is to be dialled again when there are some. */
+  readonly onNoDescriptors: (pair: Pair) => void;
 }
 
 /** Connects pairs to endpoints: another one after a failure, until one accepts or none is left. */
@@ -155,11 +156,12 @@ export class Dialler {
 
   #failAtOnce(pair: Pair, endpoint: ListedEndpoint, failed: number): void {
     const { counts, avoidance, clock, onNoDescriptors } = this.#of;
-    this.#noteTried(pair, endpoint.slot);
     if (failed === EMFILE || failed === ENFILE) {
-      onNoDescriptors();
-      this.#giveUp(pair);
+      pair.dialCount -= 1;
+      onNoDescriptors(pair);
+      return;
     }
+    this.#noteTried(pair, endpoint.slot);
     if (!OUR_FAILURES.has(failed)) {
       counts.add(endpoint.slot, COUNT.refused, 1);
       avoidance.noteFailure(endpoint.slot, clock());

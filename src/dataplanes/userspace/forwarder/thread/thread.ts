@@ -51,6 +51,8 @@ export class CopyingThread implements Disposable {
   readonly #acceptor: Acceptor;
   readonly #moving: MovingPairs;
   readonly #port: MessagePort;
+  /** Accepted, but without a descriptor for their endpoint. */
+  #starved: Pair[] = [];
   #isStopped = false;
 
   constructor(start: ThreadStart) {
@@ -85,7 +87,7 @@ export class CopyingThread implements Disposable {
       sources: new Sources(this.#lookup),
       askToStick: (pair) => this.#questions.stick(pair),
       onOpen: (pair, mask) => this.#open(pair, mask),
-      onNoDescriptors: () => this.#acceptor.pause(),
+      onNoDescriptors: (pair) => this.#starve(pair),
     });
     const { mostConnections } = start;
     const accepting = { epoll: this.#epoll, calls, options, counts, frontends, clock };
@@ -114,6 +116,7 @@ export class CopyingThread implements Disposable {
       if (this.#copier.hasDue) this.#copier.pumpDue();
       // Events that did not fit into the batch may be about those that seem late.
       if (count < MOST_EVENTS) this.#waits.handleLate(askedAtMs, late);
+      if (this.#starved.length > 0) this.#dialStarved(askedAtMs);
       this.#acceptor.refresh(askedAtMs);
     }
   }
@@ -179,6 +182,24 @@ export class CopyingThread implements Disposable {
   #ask(pair: Pair): void {
     this.#endings.begin(pair);
     this.#questions.ask(pair);
+  }
+
+  #starve(pair: Pair): void {
+    this.#acceptor.pause();
+    this.#starved.push(pair);
+    this.#waits.forAnswer(pair, this.#clock());
+    this.#dialler.watchClient(pair);
+  }
+
+  #dialStarved(nowMs: number): void {
+    if (this.#acceptor.isPaused(nowMs)) return;
+    const starved = this.#starved;
+    this.#starved = [];
+    for (const pair of starved) {
+      if (pair.state !== STATE.waiting) continue;
+      pair.queue?.remove(pair);
+      this.#dialler.dial(pair);
+    }
   }
 
   /** An endpoint that speaks first may have done so in the event that told of the connection. */
