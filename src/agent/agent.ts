@@ -29,6 +29,7 @@ import { PlaneWatch } from './plane-watch.ts';
 import { Propagations } from './propagation.ts';
 import { RecentValues } from './quantiles.ts';
 import { Reconciler } from './reconciler.ts';
+import { releasePlane } from './release.ts';
 import { type ScopeReport, scopeReport } from './scope-report.ts';
 import { type AgentSnapshot, failingRow } from './snapshot.ts';
 
@@ -108,8 +109,16 @@ export class Agent {
     });
   }
 
-  /** Works until the signal is aborted, and leaves the kernel as it is then. */
+  /** Works until the signal is aborted, and leaves what the kernel does alone as it is then. */
   async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#runParts(signal);
+    } finally {
+      if (this.#reconciler.isOpen) await releasePlane(this.#context);
+    }
+  }
+
+  async #runParts(signal: AbortSignal): Promise<void> {
     const { source, addresses, hostSockets } = this.#options;
     await runTogether(
       [

@@ -291,3 +291,11 @@ test('adds up the counts that both planes have of one endpoint', async () => {
   assert.deepEqual(await plane.counters(), [{ ...count, connections: 4, bytes: 20 }]);
   assert.equal((await plane.frontends()).length, 1);
 });
+
+test('releases the front before the plane behind, and only where one of them needs it', async () => {
+  assert.equal(composed().plane.release, undefined);
+  const released: string[] = [];
+  const release = (name: string) => async () => void released.push(name);
+  await composed({ release: release('front') }, { release: release('behind') }).plane.release?.();
+  assert.deepEqual(released, ['front', 'behind']);
+});

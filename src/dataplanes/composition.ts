@@ -44,6 +44,7 @@ export class ComposedPlane implements DataPlane {
   readonly objectsPerStep?: number;
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   readonly forwarder?: () => Promise<ForwarderReport>;
+  readonly release?: () => Promise<void>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
@@ -74,6 +75,7 @@ export class ComposedPlane implements DataPlane {
     if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
     const forwarder = front.forwarder?.bind(front);
     if (forwarder !== undefined) this.forwarder = forwarder;
+    if (front.release || behind.release) this.release = () => this.#release();
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
@@ -182,6 +184,12 @@ export class ComposedPlane implements DataPlane {
   async remove(): Promise<void> {
     await this.#front.remove();
     await this.#behind.remove();
+  }
+
+  /** The front first: what it passes from then on must still be translated behind. */
+  async #release(): Promise<void> {
+    await this.#front.release?.();
+    await this.#behind.release?.();
   }
 
   /** A front that cannot be inspected is removed, or it would go on translating to old endpoints. */

@@ -247,11 +247,25 @@ export interface DataPlane {
   inventory?(): Promise<readonly Holding[]>;
   /** Deletes all our kernel objects. */
   remove(): Promise<void>;
+  /**
+   * The agent ends, and no other call follows. For planes that need a running agent, such as one with
+   * a process that it watches: from now on new connections must be forwarded by the kernel alone.
+   * What the kernel does alone stays. Not called for a plane that was never inspected.
+   */
+  release?(): Promise<void>;
 }
 
 /** How many objects of one kind the kernel holds for us. */
 export interface Holding {
-  readonly what: 'programs' | 'maps' | 'tables' | 'chains' | 'rules' | 'sets' | 'addresses';
+  readonly what:
+    | 'programs'
+    | 'maps'
+    | 'tables'
+    | 'chains'
+    | 'rules'
+    | 'sets'
+    | 'addresses'
+    | 'processes';
   readonly count: number;
 }
 
