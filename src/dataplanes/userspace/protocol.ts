@@ -67,6 +67,8 @@ export interface Pulse {
   readonly mostConnections: number;
   /** False: it is full or draining; the kernel must translate new connections. */
   readonly accepts: boolean;
+  /** It was told to end: an agent that wants one starts another, which takes over. */
+  readonly isDraining: boolean;
 }
 
 /** Counted since the forwarder started, or since those before it that handed over to it. */
@@ -124,7 +126,8 @@ export type Request =
   | { readonly do: 'drain'; readonly deadlineMs: number; readonly final: boolean }
   /**
    * Takes affinity entries and open connections from the forwarder at this handover socket, then the
-   * names of the two sockets in the run folder. The other one drains what could not move.
+   * names of the two sockets in the run folder. The other one drains what could not move, and leaves
+   * the routes alone, also if it was draining with `final`. Empty: there is none to take from.
    */
   | { readonly do: 'take-over'; readonly from: string };
 
