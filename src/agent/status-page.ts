@@ -1,4 +1,4 @@
-import type { Attachment, DataPlane } from '../dataplanes/contract.ts';
+import type { Attachment, DataPlane, ForwarderReport } from '../dataplanes/contract.ts';
 import type { Agent } from './agent.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -13,6 +13,8 @@ export interface StatusPage extends AgentSnapshot {
   readonly attachments?: readonly Attachment[];
   /** Why the attached programs could not be read. */
   readonly attachmentsFailure?: Failure;
+  /** Absent in modes without a process of their own. */
+  readonly forwarder?: ForwarderReport;
   /** Absent where Fairlead keeps no routes. */
   readonly serviceRoutes?: readonly RangeRoute[];
 }
@@ -27,6 +29,7 @@ export async function statusPage(of: {
     ...agent.snapshot(),
     contents: contentsOf(agent.table),
     ...(routes ? { serviceRoutes: routes.report() } : {}),
+    ...(plane.forwarder ? { forwarder: await plane.forwarder() } : {}),
   };
   try {
     const attachments = await plane.attachments?.();

@@ -1,3 +1,4 @@
+import type { ForwarderReport } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -7,6 +8,7 @@ import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import type { FailureNames } from './failure-names.ts';
+import { ForwarderMetrics } from './forwarder-metrics.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
@@ -33,6 +35,8 @@ export interface AgentMetricsOptions {
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
   readonly plane?: PlaneReadings;
+  /** Asked for each scrape, in a mode that has a forwarder. */
+  readonly forwarder?: () => Promise<ForwarderReport>;
   /** Left out without it. */
   readonly failureNames?: FailureNames;
   /** Left out without it. */
@@ -56,6 +60,7 @@ export class AgentMetrics implements MetricsText {
   readonly #pressure: PressureMetrics | undefined;
   readonly #relay: RelayMetrics | undefined;
   readonly #plane: PlaneMetrics | undefined;
+  readonly #forwarder: ForwarderMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -64,11 +69,12 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounters, pressure, relay, plane, kubernetes } = options;
+    const { packetCounters, pressure, relay, plane, forwarder, kubernetes } = options;
     this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
     this.#plane = plane && new PlaneMetrics(this.#set, plane);
+    this.#forwarder = forwarder && new ForwarderMetrics(this.#set, forwarder);
     if (kubernetes) defineKubernetes(this.#set, kubernetes);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({
@@ -105,6 +111,7 @@ export class AgentMetrics implements MetricsText {
     this.#relay?.take();
     await this.#packets?.take();
     await this.#plane?.take();
+    await this.#forwarder?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     const restClient = (await this.#options.restClient?.render()) ?? '';
     return (await this.#set.render()) + restClient;

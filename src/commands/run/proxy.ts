@@ -153,6 +153,7 @@ function agentMetrics(
     ...(mode.packetCounters ? { packetCounters: mode.packetCounters } : {}),
     failureNames: mode.failureMetrics,
     plane: planeReadings(plane, mode),
+    ...(plane.forwarder ? { forwarder: plane.forwarder.bind(plane) } : {}),
     kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
     ...(restClient ? { restClient } : {}),
     ...(relay ? { relay: () => relay.counts() } : {}),

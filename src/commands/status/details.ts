@@ -4,12 +4,14 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
+import { forwarderCounts } from './forwarder.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
 /** All sections of `-v`, none wider than `width`. */
 export function details(page: StatusPage, width: number): readonly string[] {
   return [
     attachments(page, width),
+    forwarderCounts(page, width),
     apiServer(page, width),
     conditions(page, width),
     propagation(page),

@@ -3,15 +3,16 @@ import { readyz } from '../../agent/conditions.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/registry.ts';
+import { forwarderLine } from './forwarder.ts';
 import { ageText, colour, countText, msText } from './words.ts';
 
 export function isWell({ conditions }: Pick<StatusPage, 'conditions'>): boolean {
   return readyz(conditions).ok;
 }
 
-/** Mode and node; contents of the kernel; uptime and latency of changes. */
+/** Mode and node; contents of the kernel; its forwarder, if it has one; uptime and latency. */
 export function summary(page: StatusPage, width: number): readonly string[] {
-  return [...headline(page, width), contents(page), pace(page)];
+  return [...headline(page, width), contents(page), ...forwarderLine(page), pace(page)];
 }
 
 /** One line, unless the node has a long name. */

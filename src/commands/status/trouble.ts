@@ -4,6 +4,7 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/registry.ts';
+import { forwarderTroubles } from './forwarder.ts';
 import { ageText, countText } from './words.ts';
 
 /** A problem, and what to do about it. */
@@ -22,6 +23,7 @@ export function troublesOf(page: StatusPage): readonly Trouble[] {
   return [
     ...notReady(page),
     ...detached(page),
+    ...forwarderTroubles(page),
     ...refusedRows(page),
     ...apiServer(page),
     ...addresses(page),

@@ -29,3 +29,13 @@ export function ageText(ms: number): string {
     ? `${Math.round(seconds / 3600)} h`
     : `${Math.round(seconds / 86_400)} d`;
 }
+
+/** `0 B`, `1.2 kB`, `48 MB`. */
+export function bytesText(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const value = bytes / 1000 ** power;
+  const digits = power > 0 && value < 10 ? 1 : 0;
+  return `${value.toFixed(digits)} ${UNITS[power]}`;
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

@@ -1,0 +1,71 @@
+import type { StatusPage } from '../../agent/status-page.ts';
+import { formatWrappedTable } from '../text-table.ts';
+import { bytesText, countText, heads, msText } from './words.ts';
+
+const MANY = 0.8;
+const US_PER_MS = 1000;
+
+/** `forwarder: pid 4711, 2 threads, 312 of 32,256 connections`; none in modes without one. */
+export function forwarderLine({ forwarder }: StatusPage): string[] {
+  if (forwarder === undefined) return [];
+  const { process, newConnectionsTo } = forwarder;
+  if (process === undefined) return ['forwarder: not running; the kernel translates'];
+  const { pid, threadCount, mostConnections, totals } = process;
+  const room = `${totals.open.toLocaleString('en-US')} of ${countText(mostConnections, 'connection')}`;
+  const text = `forwarder: pid ${pid}, ${countText(threadCount, 'thread')}, ${room}`;
+  return [newConnectionsTo === 'forwarder' ? text : `${text}; new ones go to the kernel`];
+}
+
+export function forwarderTroubles({
+  forwarder,
+}: StatusPage): { readonly what: string; readonly next: string }[] {
+  if (forwarder === undefined) return [];
+  const { process, newConnectionsTo, why = 'reason unknown' } = forwarder;
+  if (newConnectionsTo === 'kernel') {
+    return [
+      {
+        what: `new TCP connections go to the kernel, not to the forwarder: ${why}`,
+        next: 'none fails for it, but dead endpoints are not retried; if it lasts, see the log',
+      },
+    ];
+  }
+  const { open = 0 } = process?.totals ?? {};
+  const most = process?.mostConnections ?? 0;
+  if (open < most * MANY) return [];
+  const room = `${open.toLocaleString('en-US')} of ${countText(most, 'connection')}`;
+  return [
+    {
+      what: `the forwarder is nearly full: ${room}`,
+      next: 'the kernel translates the rest; raise the limit of open files (LimitNOFILE) for more',
+    },
+  ];
+}
+
+/** For `-v`. Empty in modes without a forwarder, and while there is none. */
+export function forwarderCounts({ forwarder }: StatusPage, width: number): string {
+  const totals = forwarder?.process?.totals;
+  if (forwarder === undefined || totals === undefined) return '';
+  const count = (value: number, what: string): string[] => [value.toLocaleString('en-US'), what];
+  const { connections } = totals;
+  const connectMs = connections === 0 ? 0 : totals.connectMicroseconds / connections / US_PER_MS;
+  return formatWrappedTable(
+    [
+      heads('FORWARDER', 'OF WHAT'),
+      count(totals.open, 'open connections'),
+      count(connections, 'connections that an endpoint accepted'),
+      [msText(connectMs), 'average time until the endpoint accepted'],
+      [bytesText(totals.bytesToEndpoint), 'from clients to endpoints'],
+      [bytesText(totals.bytesToClient), 'from endpoints to clients'],
+      count(totals.refused, 'attempts that an endpoint refused'),
+      count(totals.timedOut, 'attempts that timed out'),
+      count(totals.avoidedEndpoints, 'endpoints avoided now, because they refused or timed out'),
+      count(totals.failed, 'connections reset because no endpoint accepted'),
+      count(totals.unknownFrontend, 'connections reset because their address was unknown'),
+      count(forwarder.handedOver, 'open connections handed over to another forwarder'),
+      ...(forwarder.translatedByKernel === undefined
+        ? []
+        : [count(forwarder.translatedByKernel, 'TCP connections that the kernel took instead')]),
+    ],
+    { width },
+  );
+}
