@@ -5,6 +5,7 @@ import type { StatusPage } from '../agent/status-page.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import { copiedConnectionsIn } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
 import { tokenNote } from './outside/token-note.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
@@ -40,12 +41,12 @@ export function statusCommand(): Command {
     .option('-v, --verbose', 'also show what is attached, all conditions, counts and latencies')
     .option(
       '--connections [service]',
-      'list translated connections from conntrack; of one Service as NAMESPACE/NAME[:PORT]',
+      'list connections to Services, from conntrack and the forwarder; of one Service as NAMESPACE/NAME[:PORT]',
     )
     .option('--all', `with --connections: list all, not only the first ${CONNECTIONS_SHOWN}`)
     .option(
       '--counters',
-      'show the number of new connections to each endpoint, as counted by the kernel',
+      'show the number of new connections to each endpoint, and what the forwarder measured of them',
     )
     .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER)
     .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'))
@@ -84,8 +85,10 @@ async function showConnections(options: StatusOptions, socketPath: string): Prom
     most: options.all ? Number.POSITIVE_INFINITY : CONNECTIONS_SHOWN,
     ...(typeof options.connections === 'string' ? { service: options.connections } : {}),
   };
+  const copied = copiedConnectionsIn(mode);
   const shown = await readConnections(frontends, wanted, {
     conntrack: new KernelConntrack(),
+    ...(copied ? { forwarder: { of: copied, runFolder: options.runFolder } } : {}),
     nowMs: systemClock.wallMs(),
     signal: AbortSignal.timeout(READ_DEADLINE_MS),
   });

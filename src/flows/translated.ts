@@ -39,19 +39,23 @@ export async function readTranslated(
     readonly frontends: readonly OwnedFrontend[];
     /** The number wanted. */
     readonly most: number;
+    /** Flows to these addresses are left out: they only lead to a process that forwards them. */
+    readonly except?: readonly string[];
     readonly signal: AbortSignal;
   },
 ): Promise<TranslatedFlows> {
-  const { frontends, most, signal } = of;
+  const { frontends, most, except = [], signal } = of;
   if (frontends.length === 0) return { first: [], count: 0 };
   const owners = ownersOf(frontends);
   const protocols = new Set(frontends.map(({ protocol }) => PROTOCOL_NUMBERS[protocol]));
   const destinationPorts = new Set(frontends.map(({ port }) => port));
+  const leftOut = new Set(except.map(addressBytes));
   let held: TranslatedFlow[] = [];
   let count = 0;
   for await (const flows of conntrack.flows({ protocols, destinationPorts }, signal)) {
     for (const flow of flows) {
-      const service = isTranslated(flow) ? ownerOf(flow, owners) : undefined;
+      const isShown = isTranslated(flow) && !leftOut.has(flow.reply.source);
+      const service = isShown ? ownerOf(flow, owners) : undefined;
       if (service === undefined) continue;
       count++;
       held.push({ service, flow });

@@ -5,11 +5,24 @@ import type { BuiltModeName } from '../config/modes.ts';
 import type { EbpfSettings, Settings } from '../config/settings.ts';
 import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
+import type { Answers } from '../dataplanes/userspace/protocol.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
 import type { ServiceNeeds } from './service-needs.ts';
+
+/** Connections of a forwarder. */
+export interface CopiedConnections {
+  /** Where conntrack entries lead that only hand a connection over to the forwarder. */
+  readonly addresses: readonly string[];
+  /** The first ones, and how many there are. Undefined: there is no forwarder. */
+  read(of: {
+    readonly runFolder: string;
+    readonly most: number;
+    readonly signal: AbortSignal;
+  }): Promise<Answers['connections'] | undefined>;
+}
 
 /**
  * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs
@@ -36,6 +49,8 @@ export interface Mode {
   size?(cluster: ClusterSize): readonly MapSize[];
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
   readonly unseenConnections?: string;
+  /** For `status --connections`: the connections that a process of the mode copies. Undefined: none. */
+  readonly copied?: CopiedConnections;
   /** Names that kube-proxy has for failures in this mode. */
   readonly failureMetrics: FailureNames;
   /** The named counters of its rules. Undefined: none. */

@@ -2,7 +2,7 @@ import type { ModeNeeds } from '../agent/mode-needs.ts';
 import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, type ModeName } from '../config/modes.ts';
 import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
 import { IPTABLES, IPTABLES_PART } from './iptables.ts';
-import type { Mode } from './mode.ts';
+import type { CopiedConnections, Mode } from './mode.ts';
 import { ModeError } from './mode-error.ts';
 import { NFTABLES, NFTABLES_PART } from './nftables.ts';
 import type { AttachmentWords, Part } from './part.ts';
@@ -56,4 +56,9 @@ export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== und
 /** Undefined: all connections have a conntrack entry, or only a later version knows the mode. */
 export function unseenConnectionsIn(mode: string): string | undefined {
   return found(mode)?.unseenConnections;
+}
+
+/** Undefined: the kernel forwards alone, or only a later version knows the mode. */
+export function copiedConnectionsIn(mode: string): CopiedConnections | undefined {
+  return found(mode)?.copied;
 }

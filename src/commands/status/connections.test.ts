@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import type { WireConnection } from '../../dataplanes/userspace/protocol.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
+import type { CopiedConnections } from '../../modes/mode.ts';
 import { connectionsView } from './connections-view.ts';
 import { readConnections } from './read-connections.ts';
 import type { ServedFrontend } from './served-frontends.ts';
@@ -71,6 +73,133 @@ async function shown(flows: readonly Flow[], more: { service?: string; most?: nu
     { conntrack: kernel(flows), ...NOW },
   );
 }
+
+const OPEN: WireConnection = {
+  row: 'shop/web:http/TCP/IPv4',
+  client: '10.1.0.9 4000',
+  frontend: '10.96.0.1 80',
+  source: '10.1.0.9 10240',
+  endpoint: '10.244.0.7 8080',
+  state: 'open',
+  ageMs: 12_400,
+  bytesToEndpoint: 1_234,
+  bytesToClient: 48_000_000,
+};
+
+const FORWARDER_ADDRESS = '169.254.118.118';
+
+/** Answers like a forwarder with these connections. */
+function forwarderWith(all: readonly WireConnection[] | undefined) {
+  const read: CopiedConnections['read'] = async ({ most }) => {
+    return all && { first: all.slice(0, most), count: all.length };
+  };
+  return { of: { addresses: [FORWARDER_ADDRESS], read }, runFolder: '/run/fairlead' };
+}
+
+async function shownOf(
+  all: readonly WireConnection[] | undefined,
+  more: { service?: string; most?: number; flows?: readonly Flow[] } = {},
+) {
+  const { flows = [], ...wanted } = more;
+  const sources = { conntrack: kernel(flows), forwarder: forwarderWith(all), ...NOW };
+  return await readConnections(FRONTENDS, { ...ALL, ...wanted }, sources);
+}
+
+describe('connections of a forwarder', () => {
+  it('have all four addresses, bytes each way, age and state', async () => {
+    const { copied } = await shownOf([OPEN]);
+    assert.deepEqual(copied, {
+      count: 1,
+      connections: [
+        {
+          service: 'shop/web:http',
+          protocol: 'TCP',
+          client: '10.1.0.9:4000',
+          address: '10.96.0.1:80',
+          source: '10.1.0.9:10240',
+          endpoint: '10.244.0.7:8080',
+          state: 'open',
+          ageSeconds: 12,
+          bytesToEndpoint: 1_234,
+          bytesToClient: 48_000_000,
+        },
+      ],
+    });
+  });
+
+  it('are not shown again as the conntrack entries that hand them over', async () => {
+    const handedOver = flow(['10.1.0.9', 4000], ['10.96.0.1', 80], [FORWARDER_ADDRESS, 40_001]);
+    const { connections, count } = await shownOf([OPEN], { flows: [handedOver, ...FLOWS] });
+    assert.equal(count, 4);
+    assert.ok(connections.every(({ endpoint }) => !endpoint.startsWith(FORWARDER_ADDRESS)));
+  });
+
+  it('of one Service are found behind any number of others', async () => {
+    const other = { ...OPEN, row: 'shop/cart/TCP/IPv4' };
+    const { copied } = await shownOf([other, other, OPEN], { service: 'shop/web', most: 1 });
+    assert.deepEqual(
+      copied?.connections.map(({ service }) => service),
+      ['shop/web:http'],
+    );
+    assert.equal(copied?.count, 1);
+  });
+
+  it('share the number to show with those of the kernel', async () => {
+    const { copied, connections, count } = await shownOf([OPEN, OPEN], { most: 3, flows: FLOWS });
+    assert.deepEqual([copied?.connections.length, connections.length, count], [2, 1, 4]);
+  });
+
+  it('are none without a forwarder, and those of the kernel are shown', async () => {
+    const { copied, count } = await shownOf(undefined, { flows: FLOWS });
+    assert.deepEqual([copied, count], [{ connections: [], count: 0 }, 4]);
+  });
+
+  it('are listed with the Service address above, before those of the kernel', async () => {
+    const dialling = { ...OPEN, client: '10.1.0.9 4001', source: '', state: 'dialling' } as const;
+    const shown = await shownOf([OPEN, dialling], { flows: FLOWS.slice(3, 4) });
+    assert.deepEqual(stripVTControlCharacters(connectionsView(shown, 100)).split('\n'), [
+      '2 connections copied by the forwarder, 1 translated by the kernel',
+      '',
+      'shop/web:http  TCP 10.96.0.1:80',
+      '  CLIENT         FORWARDER       ENDPOINT         STATE     SENT    RECEIVED  AGE',
+      '  10.1.0.9:4000  10.1.0.9:10240  10.244.0.7:8080  open      1.2 kB  48 MB     12 s',
+      '  10.1.0.9:4001  -               10.244.0.7:8080  dialling  1.2 kB  48 MB     12 s',
+      '',
+      'shop/dns  UDP 10.96.0.2:53',
+      '  CLIENT         ENDPOINT         STATE      EXPIRES IN',
+      '  10.1.0.8:4002  10.244.0.9:5353  UNREPLIED  30 s',
+    ]);
+  });
+
+  it('fit 80 columns with the longest addresses of either family', async () => {
+    const long = (last: string): string => `fd12:3456:789a:bcde:f012:3456:789a:${last} 65535`;
+    const v6 = {
+      ...OPEN,
+      client: long('bcde'),
+      source: long('cdef'),
+      endpoint: long('f012'),
+      state: 'endpoint-ended',
+    } as const;
+    const v4 = {
+      ...OPEN,
+      client: '255.255.255.254 65535',
+      source: '255.255.255.253 65534',
+      endpoint: '255.255.255.252 65533',
+    };
+    for (const each of [v4, v6]) {
+      const text = stripVTControlCharacters(connectionsView(await shownOf([each]), 80));
+      for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+    }
+    const text = stripVTControlCharacters(connectionsView(await shownOf([v4]), 80)).split('\n');
+    assert.deepEqual(text.slice(2), [
+      'shop/web:http  TCP 10.96.0.1:80',
+      '  CLIENT                 STATE  SENT    RECEIVED  AGE',
+      '    > FORWARDER > ENDPOINT',
+      '  255.255.255.254:65535  open   1.2 kB  48 MB     12 s',
+      '    > 255.255.255.253:65534 > 255.255.255.252:65533',
+    ]);
+  });
+});
 
 describe('translated connections', () => {
   it('are those of Services, with client, Service address and endpoint', async () => {

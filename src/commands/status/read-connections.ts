@@ -1,9 +1,10 @@
 import { readTranslated } from '../../flows/translated.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
+import type { CopiedConnections } from '../../modes/mode.ts';
 import { unseenConnectionsIn } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
-import { connectionOf } from './connection.ts';
+import { type CopiedConnection, connectionOf, copiedConnectionOf } from './connection.ts';
 import type { Connections } from './connections-view.ts';
 import type { ServedFrontend } from './served-frontends.ts';
 
@@ -15,29 +16,79 @@ export interface ConnectionsWanted {
   readonly mode: string;
 }
 
+export interface ConnectionSources {
+  readonly conntrack: Conntrack;
+  /** Undefined: the mode has none. */
+  readonly forwarder?: { readonly of: CopiedConnections; readonly runFolder: string };
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
 const EPERM = 'EPERM';
 
 /** Reads conntrack of this network namespace; the agent has the Service of each address. */
 export async function readConnections(
   frontends: readonly ServedFrontend[],
   { service, most, mode }: ConnectionsWanted,
-  reading: { readonly conntrack: Conntrack; readonly nowMs: number; readonly signal: AbortSignal },
+  reading: ConnectionSources,
 ): Promise<Connections> {
-  const { conntrack, nowMs, signal } = reading;
+  const { conntrack, nowMs, signal, forwarder } = reading;
   const own = service === undefined ? frontends : frontends.filter((each) => isOf(each, service));
   if (service !== undefined && own.length === 0) throw unknownService(service);
   try {
-    const { first, count } = await readTranslated(conntrack, { frontends: own, most, signal });
+    const copied = forwarder && (await readCopied(forwarder, { service, most, signal }));
+    const { first, count } = await readTranslated(conntrack, {
+      frontends: own,
+      most: Math.max(0, most - (copied?.connections.length ?? 0)),
+      signal,
+      ...(forwarder ? { except: forwarder.of.addresses } : {}),
+    });
     const connections = first.map((each) => connectionOf(each, nowMs));
     const unseen = unseenConnectionsIn(mode);
-    return { connections, count, ...(unseen === undefined ? {} : { unseen }) };
+    return {
+      connections,
+      count,
+      ...(copied ? { copied } : {}),
+      ...(unseen === undefined ? {} : { unseen }),
+    };
   } catch (error) {
     throw error instanceof NetlinkError && error.code === EPERM ? notPermitted(error) : error;
   }
 }
 
+/** Sorted like those of the kernel. Without a forwarder there are none. */
+async function readCopied(
+  { of, runFolder }: NonNullable<ConnectionSources['forwarder']>,
+  {
+    service,
+    most,
+    signal,
+  }: {
+    readonly service: string | undefined;
+    readonly most: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<NonNullable<Connections['copied']>> {
+  // Only the first ones of a Service are shown, but the forwarder knows no Service by its name.
+  const asked = service === undefined ? Math.min(most, Number.MAX_SAFE_INTEGER) : ALL;
+  const found = await of.read({ runFolder, most: asked, signal });
+  const all = (found?.first ?? []).map(copiedConnectionOf);
+  if (service === undefined) {
+    return { connections: all.toSorted(inOrder), count: found?.count ?? 0 };
+  }
+  const own = all.filter((each) => isOf(each, service)).toSorted(inOrder);
+  return { connections: own.slice(0, most), count: own.length };
+}
+
+const ALL = Number.MAX_SAFE_INTEGER;
+
+function inOrder(a: CopiedConnection, b: CopiedConnection): number {
+  const key = ({ service, address, client }: CopiedConnection) => `${service} ${address} ${client}`;
+  return key(a) < key(b) ? -1 : 1;
+}
+
 /** `shop/web` matches all of its ports, `shop/web:http` one. */
-function isOf({ service }: ServedFrontend, wanted: string): boolean {
+function isOf({ service }: { readonly service: string }, wanted: string): boolean {
   return service === wanted || service.startsWith(`${wanted}:`);
 }
 
