@@ -57,6 +57,8 @@ export interface Hello {
   readonly build: string;
   readonly pid: number;
   readonly threadCount: number;
+  /** False: the kernel refused what it needs, so that every endpoint sees the machine's own address. */
+  readonly keepsClientAddress: boolean;
   readonly ports: { readonly IPv4: ListenerPorts; readonly IPv6: ListenerPorts | null };
 }
 

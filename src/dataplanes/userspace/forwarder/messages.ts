@@ -130,6 +130,8 @@ export interface ThreadStart {
   readonly wakeFd: number;
   /** False: nothing is accepted before the first `accept-again`. */
   readonly accepts: boolean;
+  /** False: answers to another address than the machine's own would not come back. */
+  readonly keepsClientAddress: boolean;
   readonly port: MessagePort;
   /** Of all threads. */
   readonly open: SharedArrayBuffer;
