@@ -59,6 +59,14 @@ export const LAYERS: readonly Layer[] = [
     builtins: 'ordinary',
   },
   {
+    // The forwarder of mode userspace, a program of its own.
+    name: 'forwarder',
+    paths: ['src/forwarder.ts'],
+    uses: ['data-plane mode'],
+    packages: [],
+    builtins: ['node:worker_threads'],
+  },
+  {
     // A mode is one value: what differs between modes outside of their data planes.
     name: 'modes',
     paths: ['src/modes/'],
@@ -210,7 +218,7 @@ export const LAYERS: readonly Layer[] = [
     // Parts of src against real counterparts. Tests only: no other layer may import it.
     name: 'integration',
     paths: ['integration/'],
-    uses: ['commands', ...EVERY_SRC_LAYER, 'lab', 'lab host', 'conformance', 'bench'],
+    uses: ['commands', 'forwarder', ...EVERY_SRC_LAYER, 'lab', 'lab host', 'conformance', 'bench'],
     packages: ['commander', 'fast-check', 'yaml'],
     builtins: 'ordinary',
   },

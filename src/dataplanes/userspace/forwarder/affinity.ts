@@ -3,8 +3,8 @@ import { AffinityList } from './affinity-list.ts';
 import { LISTS, type Row } from './row-store.ts';
 
 /** As in mode nftables: in total, and of one list, an eighth, so that one Service leaves room for others. */
-export const MOST_CLIENTS = 262_144;
-export const MOST_CLIENTS_OF_A_LIST = 32_768;
+const MOST_CLIENTS = 262_144;
+const MOST_CLIENTS_OF_A_LIST = 32_768;
 /** Clients whose time is over that one connection forgets. */
 const EXPIRED_PER_CONNECTION = 4;
 /** The same for one tick, of all lists. */
@@ -130,7 +130,9 @@ export class Affinity {
 
   #listOf(row: Row, kind: EndpointList): AffinityList {
     const lists = this.#rows.get(row) ?? {};
+    const list = lists[kind] ?? new AffinityList();
+    lists[kind] = list;
     this.#rows.set(row, lists);
-    return (lists[kind] ??= new AffinityList());
+    return list;
   }
 }

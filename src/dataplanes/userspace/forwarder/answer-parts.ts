@@ -18,3 +18,13 @@ export async function jsonArray<T>(elements: Iterable<T>): Promise<string[]> {
   parts.push(']');
   return parts;
 }
+
+const LENGTH_BYTES = 4;
+
+/** One frame of JSON in parts: its length comes with the first one. */
+export function frameOfParts(parts: readonly string[]): Buffer[] {
+  const buffers = parts.map((part) => Buffer.from(part));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  return [length, ...buffers];
+}

@@ -18,7 +18,7 @@ export interface ThreadOptions {
 }
 
 /** An answer that did not come in time. */
-export class ThreadSilentError extends Error {
+class ThreadSilentError extends Error {
   override readonly name = 'ThreadSilentError';
 }
 
@@ -41,7 +41,11 @@ export class CopyingThread {
   readonly #eventfd = new EventfdCalls();
   readonly #waiting = new Map<number, Waiting>();
   readonly #ready = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<true>();
   #lastId = 0;
+  /** Messages that it was sent, and those of them that it has certainly read. */
+  #sentCount = 0;
+  #readCount = 0;
   #isStopping = false;
 
   constructor(index: number, { program, start, events }: ThreadOptions) {
@@ -52,9 +56,14 @@ export class CopyingThread {
     const counts = countSlots();
     this.counts = new Float64Array(counts);
     const workerData = { ...start, index, wakeFd: this.#wakeFd, port: port2, counts };
-    const worker = new Worker(program, { workerData, transferList: [port2], name: `copy-${index}` });
+    const worker = new Worker(program, {
+      workerData,
+      transferList: [port2],
+      name: `copy-${index}`,
+    });
     worker.on('error', (error) => events.onBroken(String(error)));
     worker.on('exit', () => {
+      this.#ended.resolve(true);
       if (!this.#isStopping) events.onBroken('it ended');
     });
     port1.on('message', (message: FromThread) => this.#receive(message, events));
@@ -68,8 +77,13 @@ export class CopyingThread {
     await this.#ready.promise.finally(() => clearTimeout(timer));
   }
 
+  /** Whether it may not have read everything; an answer to a pulse says that it has. */
+  get isBehind(): boolean {
+    return this.#sentCount > this.#readCount;
+  }
+
   send(message: ToThread): void {
-    if (message.tell === 'stop') this.#isStopping = true;
+    if (message.tell !== 'pulse') this.#sentCount++;
     this.#port.postMessage(message);
     this.#eventfd.raise(this.#wakeFd);
   }
@@ -88,7 +102,21 @@ export class CopyingThread {
     }, withinMs);
     this.#waiting.set(id, { resolve, reject, timer });
     this.send({ ...message, id } as ToThread);
-    return (await promise) as Extract<Answering, { readonly tell: Tell }>;
+    const sentCount = this.#sentCount;
+    const answer = await promise;
+    this.#readCount = Math.max(this.#readCount, sentCount);
+    return answer as Extract<Answering, { readonly tell: Tell }>;
+  }
+
+  /** It resets its connections. False: it has not ended in time. */
+  async stop(withinMs: number): Promise<boolean> {
+    this.#isStopping = true;
+    this.send({ tell: 'stop' });
+    const { promise, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(() => resolve(false), withinMs);
+    const hasEnded = await Promise.race([this.#ended.promise, promise]);
+    clearTimeout(timer);
+    return hasEnded;
   }
 
   #receive(message: FromThread, events: ThreadEvents): void {

@@ -5,10 +5,7 @@ import { noCounts, type SlotCounts } from './slot-table.ts';
 const MS_PER_TENTH = 100;
 
 /** Of each endpoint that is in a row and was ever chosen or refused. */
-export function* endpointCounts(
-  { slots }: Directory,
-  nowMs: number,
-): Generator<WireEndpointCount> {
+export function* endpointCounts({ slots }: Directory, nowMs: number): Generator<WireEndpointCount> {
   for (const slot of slots.slots()) {
     const identity = slots.identity(slot);
     if (identity === undefined || slots.isLeaving(slot)) continue;

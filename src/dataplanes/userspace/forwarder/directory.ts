@@ -3,7 +3,7 @@ import type { WireChange, WireListChange } from '../protocol.ts';
 import { Affinity } from './affinity.ts';
 import { chooseSlot } from './choice.ts';
 import { frontendKey } from './frontend-index.ts';
-import { type LookupThread, Lookups } from './lookups.ts';
+import { Lookups, type LookupThread } from './lookups.ts';
 import type { FromThread } from './messages.ts';
 import { type Row, type RowListener, RowStore } from './row-store.ts';
 import { ServedLists } from './served-lists.ts';

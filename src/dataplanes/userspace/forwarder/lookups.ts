@@ -1,5 +1,5 @@
 import type { WireTreatment } from '../protocol.ts';
-import { familyOf, type FrontendKey, nodePortKey } from './frontend-index.ts';
+import { type FrontendKey, familyOf, nodePortKey } from './frontend-index.ts';
 import type { FrontendQuestion, ListId, Target, ToThread } from './messages.ts';
 import type { Row, RowStore } from './row-store.ts';
 import type { ServedList } from './served-list.ts';
@@ -112,7 +112,9 @@ export class Lookups {
   #find(question: FrontendQuestion): Found | undefined {
     const claim = this.#options.rows.find(question);
     const treatment = claim?.frontend.treatments[question.source] ?? null;
-    return claim === undefined || treatment === null ? undefined : this.#found(claim.row, treatment);
+    return claim === undefined || treatment === null
+      ? undefined
+      : this.#found(claim.row, treatment);
   }
 
   #found(row: Row, { list: kind, masquerade }: NonNullable<WireTreatment>): Found {

@@ -1,5 +1,11 @@
 import type { EndpointList, Family, ServicePortKey } from '../../../forwarding/model.ts';
-import type { WireChange, WireEndpoint, WireFrontend, WireListChange, WireRow } from '../protocol.ts';
+import type {
+  WireChange,
+  WireEndpoint,
+  WireFrontend,
+  WireListChange,
+  WireRow,
+} from '../protocol.ts';
 import { RowDigest } from '../row-digest.ts';
 import { type Claim, FrontendIndex, type FrontendKey } from './frontend-index.ts';
 import type { FrontendQuestion } from './messages.ts';

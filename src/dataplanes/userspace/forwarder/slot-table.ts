@@ -64,6 +64,14 @@ export class SlotTable {
     return slot;
   }
 
+  /** For a connection to an endpoint that is in no row. Throws if all slots are taken. */
+  takeLeaving(identity: SlotIdentity): number {
+    const slot = this.#left.get(nameOf(identity)) ?? this.take(identity);
+    if (slot === undefined) throw new Error(`all ${this.#mostSlots} slots are taken`);
+    this.leave(slot);
+    return slot;
+  }
+
   /** The endpoint left its row. */
   leave(slot: number): void {
     const identity = this.#identities[slot];
@@ -90,7 +98,8 @@ export class SlotTable {
       if (leaving.round >= round) continue;
       const isQuiet = this.open(slot) === 0;
       if (isQuiet && leaving.isQuiet) this.#release(slot);
-      else if (isQuiet !== leaving.isQuiet) this.#leaving.set(slot, { round: this.#round, isQuiet });
+      else if (isQuiet !== leaving.isQuiet)
+        this.#leaving.set(slot, { round: this.#round, isQuiet });
     }
   }
 
@@ -117,7 +126,8 @@ export class SlotTable {
     const own = this.#memory.counts.at(-1);
     if (own === undefined) return;
     const at = slot * COUNT_FIELDS;
-    for (const field of FIELDS) own[at + COUNT[field]] = (own[at + COUNT[field]] ?? 0) + counts[field];
+    for (const field of FIELDS)
+      own[at + COUNT[field]] = (own[at + COUNT[field]] ?? 0) + counts[field];
   }
 
   /** Of endpoints that are gone, or have no slot. */

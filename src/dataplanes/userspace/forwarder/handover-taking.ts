@@ -1,0 +1,133 @@
+import { closeDescriptor } from '../../../linux/sockets/descriptors.ts';
+import {
+  connectDescriptors,
+  type DescriptorSocket,
+} from '../../../linux/sockets/pass-descriptors.ts';
+import type { Directory } from './directory.ts';
+import { takeCounts } from './handed-counts.ts';
+import type {
+  HandedCounts,
+  HandoverAsk,
+  HandoverTell,
+  WireAffinity,
+  WirePair,
+} from './handover-wire.ts';
+import type { MovedPair } from './messages.ts';
+import type { ThreadGroup } from './thread-group.ts';
+
+/** Longer than a step of the one that gives. */
+const STEP_MS = 5_000;
+/** The counts of its last connections come when it ends. */
+const LATE_COUNTS_MS = 2 ** 31 - 1;
+
+export interface TakingOptions {
+  readonly directory: Directory;
+  readonly threads: ThreadGroup;
+  readonly signal: AbortSignal;
+}
+
+interface Received {
+  readonly pairs: { readonly pair: WirePair; readonly fds: readonly [number, number] }[];
+  readonly affinity: WireAffinity[];
+  readonly counts: HandedCounts[];
+}
+
+export interface Taken {
+  readonly pairs: number;
+  readonly affinities: number;
+  /** Resolves when the other one has ended. */
+  readonly rest: Promise<void>;
+}
+
+/** Takes pairs, clients and counts of the forwarder that listens at this path. */
+export async function takeAll(path: string, options: TakingOptions): Promise<Taken> {
+  const { directory, threads, signal } = options;
+  const wait = { timeoutMs: STEP_MS, signal };
+  const socket = await connectDescriptors(path, wait);
+  const received: Received = { pairs: [], affinity: [], counts: [] };
+  const ask = (message: HandoverAsk): Promise<void> =>
+    socket.send({ payload: Buffer.from(JSON.stringify(message)), fds: [] }, wait);
+  try {
+    await ask({ ask: 'pairs' });
+    await receiveUntil('end', { socket, received, signal });
+    await ask({ taken: true });
+    await receiveUntil('yours', { socket, received, signal });
+  } catch (error) {
+    for (const { fds } of received.pairs) for (const fd of fds) closeDescriptor(fd);
+    socket[Symbol.dispose]();
+    throw error;
+  }
+  threads.takePairs(received.pairs.map(({ pair, fds }) => movedPair(pair, fds, directory)));
+  for (const counts of received.counts) takeCounts(directory, counts);
+  const affinities = received.affinity.filter((entry) => takeAffinity(entry, directory)).length;
+  const rest = receiveRest(socket, directory, signal);
+  return { pairs: received.pairs.length, affinities, rest };
+}
+
+interface Receiving {
+  readonly socket: DescriptorSocket;
+  readonly received: Received;
+  readonly signal: AbortSignal;
+}
+
+async function receiveUntil(
+  last: 'end' | 'yours',
+  { socket, received, signal }: Receiving,
+): Promise<void> {
+  for (;;) {
+    const parcel = await socket.receive({ timeoutMs: STEP_MS, signal });
+    if (parcel === undefined) throw new Error('the other forwarder closed the connection');
+    const message = JSON.parse(parcel.payload.toString()) as HandoverTell;
+    if ('pairs' in message) {
+      for (const [index, pair] of message.pairs.entries()) {
+        const [client = -1, endpoint = -1] = parcel.fds.slice(2 * index, 2 * index + 2);
+        received.pairs.push({ pair, fds: [client, endpoint] });
+      }
+    } else if ('affinity' in message) received.affinity.push(...message.affinity);
+    else if ('counts' in message) received.counts.push(message.counts);
+    else if ('error' in message) throw new Error(`the other forwarder: ${message.error}`);
+    else if (last in message) return;
+  }
+}
+
+async function receiveRest(
+  socket: DescriptorSocket,
+  directory: Directory,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (;;) {
+      const parcel = await socket.receive({ timeoutMs: LATE_COUNTS_MS, signal });
+      if (parcel === undefined) return;
+      const message = JSON.parse(parcel.payload.toString()) as HandoverTell;
+      if ('counts' in message) takeCounts(directory, message.counts);
+    }
+  } finally {
+    socket[Symbol.dispose]();
+  }
+}
+
+/** A pair whose endpoint has left its row has a slot until it ends. */
+function movedPair(
+  { row: key, endpoint, ...rest }: WirePair,
+  [clientFd, endpointFd]: readonly [number, number],
+  { rows, lists, slots }: Directory,
+): MovedPair {
+  const row = rows.row(key);
+  const isThere = row?.endpoints.cluster.has(endpoint) || row?.endpoints.local.has(endpoint);
+  const known = row !== undefined && isThere ? lists.slotOf(row, endpoint) : undefined;
+  const slot = known ?? slots.takeLeaving({ row: key, endpoint });
+  return { ...rest, clientFd, endpointFd, slot };
+}
+
+function takeAffinity(
+  [key, list, client, endpoint, renewedAtMs]: WireAffinity,
+  { rows, lists, affinity }: Directory,
+): boolean {
+  const row = rows.row(key);
+  if (row === undefined || row.affinitySeconds === 0 || !row.endpoints[list].has(endpoint)) {
+    return false;
+  }
+  const slot = lists.slotOf(row, endpoint);
+  return slot !== undefined && affinity.take({ row, list, client, slot, renewedAtMs });
+}

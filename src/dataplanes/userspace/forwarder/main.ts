@@ -1,0 +1,204 @@
+import { availableParallelism } from 'node:os';
+import { FAMILIES, type Family, type SourceClass } from '../../../forwarding/model.ts';
+import { nameProcess } from '../../../linux/process-name.ts';
+import { listenerPort } from '../../../linux/sockets/listener.ts';
+import { raiseOpenFiles } from '../../../linux/sockets/raise-open-files.ts';
+import { sleep } from '../../../time/sleep.ts';
+import { type Hello, type ListenerPorts, PROTOCOL_VERSION } from '../protocol.ts';
+import type { ForwarderArguments } from '../start-arguments.ts';
+import { ControlServer } from './control-server.ts';
+import { CopyingThread, type ThreadEvents } from './copying-threads.ts';
+import { Directory } from './directory.ts';
+import { serveHandover } from './handover-server.ts';
+import { type ForwarderLog, openForwarderLog } from './log.ts';
+import { ProcessLife } from './process-life.ts';
+import { Requests } from './requests.ts';
+import { openSharedClock } from './shared-clock.ts';
+import { SlotTable } from './slot-table.ts';
+import { countSlots, openSlots } from './slots.ts';
+import { SocketNames } from './socket-names.ts';
+import { ThreadGroup } from './thread-group.ts';
+
+/** The kernel lowers it to fs.nr_open. */
+const WANTED_OPEN_FILES = 1_048_576;
+/** For everything that is not a connection: listeners, epoll, control, files of Node. */
+const OTHER_FILES = 256;
+const FILES_PER_CONNECTION = 2;
+const THREAD_START_MS = 10_000;
+const THREAD_STOP_MS = 1_000;
+const TERMINATION_DRAIN_MS = 30_000;
+
+/** What lets answers to the clients' addresses come back to this process. */
+export interface ReturnPath {
+  /** `final`: also what another forwarder would use. */
+  close(final: boolean): Promise<void>;
+}
+
+export interface ForwarderOptions {
+  readonly arguments: ForwarderArguments;
+  /** The file that the copying threads run. */
+  readonly program: URL;
+  readonly openReturnPath: () => Promise<ReturnPath>;
+}
+
+/** The main thread. Resolves when the control socket answers; the process ends by itself. */
+export async function runForwarder(options: ForwarderOptions): Promise<void> {
+  nameProcess('fairlead-fwd');
+  const log = openForwarderLog();
+  try {
+    await start(options, log);
+  } catch (error) {
+    log.error('forwarder cannot start', { error: String(error) });
+    process.exit(1);
+  }
+}
+
+async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void> {
+  const { runFolder, listeners } = options.arguments;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const nowMs = openSharedClock();
+  const returnPath = await openedReturnPath(options, log);
+  const mostConnections = mostConnectionsOf(raiseOpenFiles(WANTED_OPEN_FILES));
+  const { threads, directory } = startThreads(options, {
+    keepsClientAddress: returnPath !== undefined,
+    mostConnections,
+    nowMs,
+    onBroken: (message) => {
+      log.error('copying thread failed', { error: message });
+      end(1, false).catch(() => process.kill(process.pid, 'SIGKILL'));
+    },
+  });
+  const names = new SocketNames(runFolder);
+  const end = async (code: number, final: boolean): Promise<void> => {
+    stop.abort();
+    const haveEnded = await threads.stop(THREAD_STOP_MS);
+    await returnPath?.close(final);
+    names.remove();
+    // An exit waits for threads, even for one that hangs.
+    if (haveEnded) process.exit(code);
+    log.error('a copying thread did not end');
+    process.kill(process.pid, 'SIGKILL');
+  };
+  const life = new ProcessLife({
+    directory,
+    threads,
+    names,
+    log,
+    clientCount: () => control.clientCount,
+    end,
+    signal,
+  });
+  const hello = helloOf(options.arguments, returnPath !== undefined);
+  const requests = new Requests({ hello, mostConnections, directory, threads, life, nowMs });
+  const control = new ControlServer({ answer: (request) => requests.answer(request), log });
+  endOnSignals({ life, end, log });
+  await Promise.all(threads.threads.map((thread) => thread.ready(THREAD_START_MS)));
+  const { path } = { path: names.paths.handover };
+  serveHandover({ path, listeners, give: (socket) => life.give(socket), log, signal });
+  await control.listen(names.paths.control);
+  names.bound();
+  await life.run(sleep);
+}
+
+interface ThreadFacts {
+  readonly keepsClientAddress: boolean;
+  readonly mostConnections: number;
+  readonly nowMs: () => number;
+  readonly onBroken: (message: string) => void;
+}
+
+function startThreads(
+  { arguments: { threadCount, listeners }, program }: ForwarderOptions,
+  { keepsClientAddress, mostConnections, nowMs, onBroken }: ThreadFacts,
+): { threads: ThreadGroup; directory: Directory } {
+  const [open, avoided] = [openSlots(), openSlots()];
+  const events: ThreadEvents = {
+    onAsk: (thread, message) => directory.ask(thread, message),
+    onStick: (thread, message) => directory.stick(thread, message),
+    onBroken,
+  };
+  const count = Math.max(1, threadCount || availableParallelism());
+  const start = {
+    listeners,
+    accepts: false,
+    keepsClientAddress,
+    open,
+    avoided,
+    mostConnections: Math.floor(mostConnections / count),
+  };
+  const threads = Array.from(
+    { length: count },
+    (_, index) => new CopyingThread(index, { program, start, events }),
+  );
+  const slots = new SlotTable({
+    open: new Int32Array(open),
+    avoided: new Int32Array(avoided),
+    counts: [...threads.map(({ counts }) => counts), new Float64Array(countSlots())],
+  });
+  const directory = new Directory({ slots, nowMs });
+  return { threads: new ThreadGroup(threads), directory };
+}
+
+/** Undefined: the kernel refuses what it needs, and every endpoint sees an address of this machine. */
+async function openedReturnPath(
+  { openReturnPath }: ForwarderOptions,
+  log: ForwarderLog,
+): Promise<ReturnPath | undefined> {
+  try {
+    return await openReturnPath();
+  } catch (error) {
+    log.warn("clients' addresses cannot be kept", { error: String(error) });
+    return undefined;
+  }
+}
+
+function endOnSignals({
+  life,
+  end,
+  log,
+}: {
+  readonly life: ProcessLife;
+  readonly end: (code: number, final: boolean) => Promise<void>;
+  readonly log: ForwarderLog;
+}): void {
+  const fail = (error: unknown): void => {
+    log.error('forwarder failed', { error: error instanceof Error ? error.stack : String(error) });
+    end(1, false).catch(() => process.kill(process.pid, 'SIGKILL'));
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  // It outlives the terminal and the session of the agent that started it.
+  process.on('SIGHUP', () => undefined);
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, () => {
+      log.info('draining', { deadlineMs: TERMINATION_DRAIN_MS });
+      life.drain(TERMINATION_DRAIN_MS, false).catch(fail);
+    });
+  }
+}
+
+function mostConnectionsOf(openFiles: number): number {
+  return Math.max(1, Math.floor((openFiles - OTHER_FILES) / FILES_PER_CONNECTION));
+}
+
+function helloOf(
+  { build, threadCount, listeners }: ForwarderArguments,
+  keepsClientAddress: boolean,
+): Hello {
+  const ports: Record<Family, ListenerPorts | null> = { IPv4: null, IPv6: null };
+  for (const family of FAMILIES) {
+    const ofFamily = listeners.filter(({ isIPv6 }) => isIPv6 === (family === 'IPv6'));
+    if (ofFamily.length === 0) continue;
+    const entries = ofFamily.map(({ source, fd }) => [source, listenerPort(fd)] as const);
+    ports[family] = Object.fromEntries(entries) as Record<SourceClass, number>;
+  }
+  return {
+    version: PROTOCOL_VERSION,
+    build,
+    pid: process.pid,
+    threadCount,
+    keepsClientAddress,
+    ports: ports as Hello['ports'],
+  };
+}

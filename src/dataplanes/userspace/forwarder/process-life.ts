@@ -1,0 +1,135 @@
+import type { DescriptorSocket } from '../../../linux/sockets/pass-descriptors.ts';
+import type { Answers } from '../protocol.ts';
+import type { Directory } from './directory.ts';
+import { type Given, giveAll } from './handover-giving.ts';
+import { takeAll } from './handover-taking.ts';
+import type { ForwarderLog } from './log.ts';
+import type { ForwarderLife } from './requests.ts';
+import type { SocketNames } from './socket-names.ts';
+import type { ThreadGroup } from './thread-group.ts';
+
+export interface LifeOptions {
+  readonly directory: Directory;
+  readonly threads: ThreadGroup;
+  readonly names: SocketNames;
+  readonly log: ForwarderLog;
+  /** Connections to the control socket. */
+  readonly clientCount: () => number;
+  /** Ends the process. `final`: no forwarder follows. */
+  readonly end: (code: number, final: boolean) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly idleMs?: number;
+}
+
+interface Drain {
+  /** Of `performance.now()`; infinite for one that was replaced. */
+  readonly endsAtMs: number;
+  readonly final: boolean;
+}
+
+const TICK_MS = 1_000;
+const DRAIN_POLL_MS = 100;
+/** Without an agent and without connections. */
+const IDLE_MS = 60_000;
+
+/** Accepting, draining, handing over and ending of the process. */
+export class ProcessLife implements ForwarderLife {
+  readonly #options: LifeOptions;
+  #accepts = false;
+  #drain: Drain | undefined;
+  #given: Given | undefined;
+  #idleSinceMs = performance.now();
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+  }
+
+  get isDraining(): boolean {
+    return this.#drain !== undefined;
+  }
+
+  /** Until the process ends. */
+  async run(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal, log } = this.#options;
+    while (!signal.aborted) {
+      await sleep(this.isDraining ? DRAIN_POLL_MS : TICK_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await this.#tick();
+      } catch (error) {
+        // The agent notices a thread that does not answer by its own pulses.
+        log.warn('a copying thread does not answer', { error: String(error) });
+      }
+    }
+  }
+
+  async hasRows(): Promise<void> {
+    if (this.#accepts || this.isDraining) return;
+    this.#accepts = true;
+    await this.#options.threads.setAccepting(true);
+  }
+
+  async drain(deadlineMs: number, final: boolean): Promise<void> {
+    this.#drain = { endsAtMs: performance.now() + deadlineMs, final };
+    this.#accepts = false;
+    await this.#options.threads.setAccepting(false);
+  }
+
+  async takeOver(from: string): Promise<Answers['take-over']> {
+    const { directory, threads, names, log, signal } = this.#options;
+    const startedAtMs = performance.now();
+    let taken = { pairs: 0, affinities: 0 };
+    if (from !== '') {
+      const { rest, ...counts } = await takeAll(from, { directory, threads, signal });
+      taken = counts;
+      rest.catch((error: unknown) => {
+        if (!signal.aborted) log.warn('late counts were lost', { error: String(error) });
+      });
+    }
+    names.takeOver();
+    await this.hasRows();
+    const ms = Math.round(performance.now() - startedAtMs);
+    return { pairs: taken.pairs, affinities: taken.affinities, ms };
+  }
+
+  /** Closes the socket at the end. */
+  async give(socket: DescriptorSocket): Promise<void> {
+    const { directory, threads, log, signal } = this.#options;
+    try {
+      if (this.#given !== undefined) throw new Error('everything was given already');
+      this.#given = await giveAll(socket, { directory, threads, signal });
+    } catch (error) {
+      socket[Symbol.dispose]();
+      throw error;
+    }
+    // Another forwarder follows, so nothing of the kernel's is deleted.
+    this.#drain = { endsAtMs: Number.POSITIVE_INFINITY, final: false };
+    log.info('connections handed over', { pairs: this.#given.pairCount });
+  }
+
+  async #tick(): Promise<void> {
+    const { directory, threads, end, log } = this.#options;
+    const round = directory.slots.beginRound();
+    const openCount = await threads.pulse();
+    directory.slots.endRound(round);
+    directory.tick();
+    if (this.#drain === undefined) {
+      if (this.#isIdleTooLong(openCount)) {
+        log.info('ending: no agent and no connections');
+        await end(0, false);
+      }
+      return;
+    }
+    const isLate = performance.now() > this.#drain.endsAtMs;
+    if (openCount > 0 && !isLate) return;
+    if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
+    await this.#given?.finish();
+    await end(0, this.#drain.final);
+  }
+
+  #isIdleTooLong(openCount: number): boolean {
+    const nowMs = performance.now();
+    if (openCount > 0 || this.#options.clientCount() > 0) this.#idleSinceMs = nowMs;
+    return nowMs - this.#idleSinceMs > (this.#options.idleMs ?? IDLE_MS);
+  }
+}
