@@ -2,11 +2,12 @@ import { parseCidr } from '../../addresses/cidr.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { BaseHook } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { NodeFacts } from '../contract.ts';
 import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
+import { handOver, handOverChains } from './hand-over.ts';
 import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
 import { prefixLevels } from './source-ranges.ts';
 import type { Rule, Statement, Way } from './statements.ts';
+import type { TableFacts } from './table-facts.ts';
 
 export interface Chain {
   readonly name: string;
@@ -32,7 +33,7 @@ const jump = (chain: string): Statement => ({ do: 'jump', chain });
 const goto = (chain: string): Statement => ({ do: 'goto', chain });
 
 /** The chains that are there whatever Services there are, in the order in which they are made. */
-export function fixedChains(facts: NodeFacts, family: TableFamily): readonly Chain[] {
+export function fixedChains(facts: TableFacts, family: TableFamily): readonly Chain[] {
   return [
     // Not `reject`, which is a keyword of nft: a chain of that name cannot be referenced.
     { name: 'refuse', rules: rejectRules() },
@@ -43,11 +44,12 @@ export function fixedChains(facts: NodeFacts, family: TableFamily): readonly Cha
     { name: 'service-check', rules: checkRules('service') },
     { name: 'nodeport-check', rules: nodePortCheckRules(facts, family) },
     { name: 'cluster-ip-check', rules: clusterIpCheckRules(facts, family) },
+    ...(facts.handsOver ? handOverChains(facts.podDetection[FAMILY_OF_TABLE[family]]) : []),
     ...baseChains(facts),
   ];
 }
 
-function baseChains({ clientInterfaces }: NodeFacts): readonly Chain[] {
+function baseChains({ clientInterfaces }: TableFacts): readonly Chain[] {
   const base = (name: string, hook: BaseHook, rules: readonly Rule[]): Chain => ({
     name,
     base: hook,
@@ -100,7 +102,7 @@ function rulesFor(
   );
 }
 
-function dispatchRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
+function dispatchRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
   return [
     when({ do: 'classify', where: 'service', classes: 'class-chains' }),
     {
@@ -113,7 +115,7 @@ function dispatchRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
 }
 
 /** Node ports on loopback would need source addresses that cannot leave the machine. */
-function servesNodePorts(facts: NodeFacts, family: TableFamily): readonly Statement[] {
+function servesNodePorts(facts: TableFacts, family: TableFamily): readonly Statement[] {
   if (facts.nodePortAddresses[FAMILY_OF_TABLE[family]] !== 'all') {
     return [{ do: 'match-address', set: 'nodeport-ips' }];
   }
@@ -158,11 +160,11 @@ function checkRules(where: 'service' | 'nodeport', first: readonly Statement[] =
   ];
 }
 
-function nodePortCheckRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
+function nodePortCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
   return checkRules('nodeport', servesNodePorts(facts, family));
 }
 
-function clusterIpCheckRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
+function clusterIpCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
   const version = family === 'ip' ? 4 : 6;
   const known = facts.knowsEveryService === false ? [] : facts.serviceRanges;
   const ranges = known.filter((cidr) => parseCidr(cidr)?.base.version === version);
@@ -193,13 +195,14 @@ export function preparedChains(): readonly Chain[] {
 }
 
 /** The chains of a class: the one it leads to last, after those that it leads on to. */
-export function classChains(of: Class, facts: NodeFacts, family: TableFamily): readonly Chain[] {
+export function classChains(of: Class, facts: TableFacts, family: TableFamily): readonly Chain[] {
   const { treatment, size, stickySeconds } = of;
   if (treatment === 'pick') return [pick(of, size)];
   if (treatment === 'choose') return [{ name: classChain(of), rules: chooseRules(of, size) }];
   if (treatment === 'short')
     return [stickySeconds > 0 ? sticky(of, stickySeconds) : pick(of, size)];
-  const first = treatmentRules(of, facts, family);
+  const own = treatmentRules(of, facts, family);
+  const first = facts.handsOver ? [handOver(of), ...own] : own;
   if (size === 0 && stickySeconds === 0) return [{ name: classChain(of), rules: first }];
   const next = stickySeconds > 0 ? sticky(of, stickySeconds) : pick(of, size);
   return [next, { name: classChain(of), rules: [...first, when(goto(next.name))] }];
@@ -250,7 +253,7 @@ function sticky({ where, listOf }: Way, seconds: number): Chain {
   };
 }
 
-function treatmentRules(of: Class, facts: NodeFacts, family: TableFamily): readonly Rule[] {
+function treatmentRules(of: Class, facts: TableFacts, family: TableFamily): readonly Rule[] {
   const mark: Statement = { do: 'set-mark', mark: facts.masqueradeMark };
   const by = facts.podDetection[FAMILY_OF_TABLE[family]];
   const fromHost: Statement = { do: 'match-local', of: 'saddr' };

@@ -1,5 +1,5 @@
 import type { NftConnection } from '../../linux/nftables/connection.ts';
-import type { Desired, Difference } from '../contract.ts';
+import type { Difference } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import { Comparison } from './comparison.ts';
@@ -13,11 +13,12 @@ import {
   uniqueClasses,
 } from './fixed-parts.ts';
 import { newRowNumbers } from './row-numbers.ts';
+import type { DesiredTables } from './table-facts.ts';
 
 /** What an inspection would find. The changes it would write are computed and discarded. */
 export async function diffTables(
   connection: NftConnection,
-  desired: Desired,
+  desired: DesiredTables,
 ): Promise<readonly Difference[]> {
   const numbers = newRowNumbers();
   const differences = Differences.ofAll();

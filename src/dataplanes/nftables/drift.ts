@@ -2,11 +2,13 @@ import type { NftEvent } from '../../linux/nftables/events.ts';
 import { objectText } from '../shared/rule-events.ts';
 import { elementName } from './element-text.ts';
 import { MANAGED_SETS, type ManagedSet } from './elements.ts';
-import { TABLE_NAME } from './sets.ts';
+import { isForwarderSet, TABLE_NAME } from './sets.ts';
 
-/** Whether an event is about one of our tables. */
-export function concernsUs({ table }: NftEvent): boolean {
-  return table === TABLE_NAME;
+/** Whether an event is about a part of our tables that an inspection compares. */
+export function concernsUs({ table, kind, name }: NftEvent): boolean {
+  if (table !== TABLE_NAME) return false;
+  // Written anew every second, so a change by another process is gone before it could be repaired.
+  return !(kind === 'elements' && isForwarderSet(name));
 }
 
 /** The objects that an event is about, described. */

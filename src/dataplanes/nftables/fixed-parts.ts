@@ -2,7 +2,7 @@ import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import type { Difference, NodeFacts } from '../contract.ts';
+import type { Difference } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { type Chain, classChains, FAMILY_OF_TABLE, fixedChains, preparedChains } from './chains.ts';
 import {
@@ -32,6 +32,7 @@ import {
   writeChain,
   writeRules,
 } from './structure.ts';
+import type { TableFacts } from './table-facts.ts';
 import { classElement } from './transaction.ts';
 
 /** The parts of a table besides the elements of rows. */
@@ -43,7 +44,7 @@ export interface StoredFixedParts {
 }
 
 export interface WantedFixedParts {
-  readonly facts: NodeFacts;
+  readonly facts: TableFacts;
   readonly classes: readonly Class[];
 }
 
@@ -77,7 +78,7 @@ export const NO_FIXED_PARTS: StoredFixedParts = {
 /** Whether a table is of a shape that cannot be repaired. */
 export function isBeyondRepair(
   stored: StoredFixedParts,
-  facts: NodeFacts,
+  facts: TableFacts,
   family: TableFamily,
 ): boolean {
   return mustBeRebuilt(stored.structure, fixedChains(facts, family), family);
@@ -151,7 +152,7 @@ export function wantedChains(wanted: WantedFixedParts, family: TableFamily): rea
   return [...new Map(chains.map((chain) => [chain.name, chain])).values()];
 }
 
-export function nodePortAddressKeys(facts: NodeFacts, family: TableFamily): Binary[] {
+export function nodePortAddressKeys(facts: TableFacts, family: TableFamily): Binary[] {
   const addresses = facts.nodePortAddresses[FAMILY_OF_TABLE[family]];
   return addresses === 'all' ? [] : addresses.map(addressBytes);
 }
@@ -173,7 +174,9 @@ export function addFixedParts(
 ): void {
   const { family, stored, wanted } = of;
   const chains = wantedChains(wanted, family).filter((chain) => !chain.base);
-  const { missingSets, missingChains } = compareStructure(stored.structure, chains, family);
+  const sets = setSpecs(family, wanted.facts);
+  const compared = compareStructure(stored.structure, { chains, sets }, family);
+  const { missingSets, missingChains } = compared;
   for (const set of missingSets) batch.addSet(TABLES[family], set);
   for (const chain of missingChains) writeChain(batch, family, chain);
   for (const chain of missingChains) writeRules(batch, family, chain);
@@ -193,8 +196,9 @@ export function repairFixedParts(
   const { family, stored, wanted, differences } = of;
   const table = TABLES[family];
   const chains = wantedChains(wanted, family);
-  const structure = compareStructure(stored.structure, chains, family);
-  const isNew = structure.missingSets.length === setSpecs(family).length;
+  const sets = setSpecs(family, wanted.facts);
+  const structure = compareStructure(stored.structure, { chains, sets }, family);
+  const isNew = structure.missingSets.length === sets.length;
   if (isNew) batch.addTable(table, TABLE_COMMENT);
   const differ = (kind: Difference['kind'], object: string) =>
     differences.add(() => ({ kind, object: `${family} ${table.name} ${object}` }));

@@ -1,7 +1,7 @@
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { Desired, Inspection } from '../contract.ts';
+import type { Inspection } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { preparedChains, TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import { Comparison } from './comparison.ts';
@@ -21,6 +21,7 @@ import type { Knowledge } from './knowledge.ts';
 import { TABLES } from './sets.ts';
 import { addClass, byName, knownClasses } from './state.ts';
 import type { Suspects } from './suspects.ts';
+import type { DesiredTables } from './table-facts.ts';
 
 /** Larger transactions block other writers of rules for too long. */
 const MOST_OPERATIONS = 1000;
@@ -43,7 +44,7 @@ interface Found {
 /** Reads both tables completely and assumes nothing. */
 export async function inspectEverything(
   kernel: Kernel,
-  desired: Desired,
+  desired: DesiredTables,
   how: { readonly isFirst: boolean },
 ): Promise<Inspection> {
   const { connection, knowledge } = kernel;
@@ -70,7 +71,7 @@ export async function inspectEverything(
 /** Assumes that everything is as desired that events did not report. The facts must be known. */
 export async function inspectSuspects(
   kernel: Kernel,
-  desired: Desired,
+  desired: DesiredTables,
   suspects: Suspects,
 ): Promise<Inspection> {
   const stored: Partial<Record<TableFamily, StoredFixedParts>> = {};
@@ -90,7 +91,7 @@ export async function inspectSuspects(
 /** Compares every row, repairs the fixed parts, and removes what belongs to no row. */
 async function setRight(
   { connection, knowledge }: Kernel,
-  { facts, rows }: Desired,
+  { facts, rows }: DesiredTables,
   { stored, views, beside, isCollecting }: Found,
 ): Promise<Inspection> {
   const differences = new Differences();

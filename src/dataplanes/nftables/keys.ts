@@ -27,6 +27,10 @@ export function endpointValue(endpoint: {
   return addressBytes(address) + String.fromCharCode(port >>> 8, port & 0xff, 0, 0);
 }
 
+export function protocolByte(protocol: Protocol): Binary {
+  return String.fromCharCode(PROTOCOL_NUMBER[protocol]);
+}
+
 /** A number as the machine keeps it: marks, slots, classes. */
 export function hostNumber(value: number): Binary {
   return String.fromCharCode(

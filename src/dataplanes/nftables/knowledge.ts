@@ -1,6 +1,5 @@
 import type { ServicePortId, ServicePortKey } from '../../forwarding/model.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { NodeFacts } from '../contract.ts';
 import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
 import type { ComparedRow } from './comparison.ts';
 import type { SharedElement } from './elements.ts';
@@ -10,6 +9,7 @@ import { newRowNumbers } from './row-numbers.ts';
 import type { Present } from './row-plan.ts';
 import { rangeElements } from './source-ranges.ts';
 import { byName, count, emptyState, type TableState } from './state.ts';
+import type { TableFacts } from './table-facts.ts';
 import { Takeover } from './takeover.ts';
 
 /**
@@ -18,7 +18,7 @@ import { Takeover } from './takeover.ts';
  */
 export class Knowledge {
   /** The facts that the fixed parts were written for; undefined: there was no inspection yet. */
-  facts: NodeFacts | undefined;
+  facts: TableFacts | undefined;
   readonly numbers = newRowNumbers();
   /** Orders of long lists that are not sorted. */
   readonly orders: SlotOrders = new Map();

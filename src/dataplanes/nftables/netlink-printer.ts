@@ -57,6 +57,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
     x.loadDestinationAddress(family, 0),
     ...compareRange(cidr, 'equal'),
   ],
+  'match-transparent': () => [x.loadSocket('transparent', 0), x.compare(0, 'equal', '\x01')],
   'match-marked': ({ mark }) => matchBits(x.loadMark(0), mark),
   'match-frontend': ({ where, set }, family) => [
     ...loadFrontend(where, family).load,
@@ -104,6 +105,12 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
       x.lookupVerdict(classes, 0),
     ];
   },
+  'hand-over': ({ from }, family) => [
+    x.loadL4Protocol(0),
+    x.lookup(`forwarder-${from}`, 0, FOUND),
+    translateTo(FOUND, family),
+  ],
+  'count-not-handed-over': () => [x.loadL4Protocol(0), x.lookup('not-handed-over', 0)],
   translate: ({ way, slotCount }, family) => [
     ...loadList(way, family, [0]),
     randomSlot(1, slotCount),

@@ -1,5 +1,5 @@
 import type { Netlink } from '../../linux/netlink/socket.ts';
-import { NftConnection } from '../../linux/nftables/connection.ts';
+import { type CommitCount, NftConnection } from '../../linux/nftables/connection.ts';
 import { GenerationWatch } from '../../linux/nftables/generation-watch.ts';
 import type {
   AffinityFill,
@@ -22,6 +22,7 @@ import { TABLE_FAMILIES } from './chains.ts';
 import { readCounters, readFrontends, readInventory } from './counters.ts';
 import { diffTables } from './diff.ts';
 import { concernsUs, objectsOf } from './drift.ts';
+import { type ForwarderPorts, ForwarderTargets, readNotHandedOver } from './forwarder-targets.ts';
 import { inspectEverything, inspectSuspects } from './inspect.ts';
 import { Knowledge } from './knowledge.ts';
 import { LargeRows } from './large-rows.ts';
@@ -32,6 +33,7 @@ import { perform } from './row-plan.ts';
 import { TABLES } from './sets.ts';
 import { byName } from './state.ts';
 import { Suspects } from './suspects.ts';
+import type { DesiredTables, TableFacts } from './table-facts.ts';
 import { Transaction } from './transaction.ts';
 
 /**
@@ -43,6 +45,8 @@ const OBJECTS_PER_STEP = 2000;
 export interface NftablesPlaneOptions {
   /** Opens a netlink socket: one for writes, one for each concurrent read, one for events. */
   readonly openNetlink: (kind: 'requests' | 'events') => Netlink;
+  /** TCP connections go to the forwarder where `setForwarder` says, and to endpoints otherwise. */
+  readonly forwarder?: true;
 }
 
 /**
@@ -59,12 +63,16 @@ export class NftablesPlane implements DataPlane {
   #largeRows = new LargeRows();
   #isInspected = false;
   #onDrift: ((drift: Drift) => void) | undefined;
+  #forwarder:
+    | { readonly connection: NftConnection; readonly targets: ForwarderTargets }
+    | undefined;
 
   constructor(options: NftablesPlaneOptions) {
     this.#options = options;
   }
 
-  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
+  async inspect(of: Desired, depth: InspectionDepth): Promise<Inspection> {
+    const desired = this.#tables(of);
     const suspects = this.#suspects;
     // Changes reported from now on are for the next inspection.
     this.#suspects = new Suspects();
@@ -89,7 +97,8 @@ export class NftablesPlane implements DataPlane {
     }
   }
 
-  async configure(facts: NodeFacts): Promise<void> {
+  async configure(of: NodeFacts): Promise<void> {
+    const facts = this.#tableFacts(of);
     const before = this.#knowledge.facts;
     if (!before) throw notInspected();
     try {
@@ -152,7 +161,7 @@ export class NftablesPlane implements DataPlane {
 
   async diff(desired: Desired): Promise<readonly Difference[]> {
     using connection = this.#anotherConnection();
-    return await diffTables(connection, desired);
+    return await diffTables(connection, this.#tables(desired));
   }
 
   async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
@@ -160,17 +169,36 @@ export class NftablesPlane implements DataPlane {
     using reader = this.#anotherConnection();
     const losses = new GenerationWatch({
       generation: () => reader.generation(),
-      ownCommits: () => this.#kernel.commits,
+      ownCommits: () => this.#commits(),
     });
     const events = {
       netlink: this.#options.openNetlink('events'),
-      isOurs: (portId: number) => portId === this.#connection?.portId,
+      isOurs: (portId: number) =>
+        portId === this.#connection?.portId || portId === this.#forwarder?.connection.portId,
       concerns: concernsUs,
       describe: objectsOf,
       reported: () => this.#suspects,
       losses,
     };
     await watchRuleEvents(events, onDrift, signal);
+  }
+
+  /**
+   * From now on, for some seconds, new TCP connections go to these ports of this machine; undefined:
+   * to endpoints. May be called beside all other calls.
+   */
+  async setForwarder(ports: ForwarderPorts | undefined): Promise<void> {
+    if (this.#forwarder === undefined) {
+      const connection = this.#anotherConnection();
+      this.#forwarder = { connection, targets: new ForwarderTargets(connection) };
+    }
+    await this.#forwarder.targets.set(ports);
+  }
+
+  /** New TCP connections that went to endpoints although the forwarder takes such ones. */
+  async notHandedOverCount(): Promise<number> {
+    using connection = this.#anotherConnection();
+    return await readNotHandedOver(connection);
   }
 
   async counters(): Promise<readonly EndpointCount[]> {
@@ -228,6 +256,25 @@ export class NftablesPlane implements DataPlane {
   /** Operations that the kernel has accepted since the start. */
   get writtenCount(): number {
     return this.#connection?.writtenCount ?? 0;
+  }
+
+  #tableFacts(facts: NodeFacts): TableFacts {
+    return this.#options.forwarder ? { ...facts, handsOver: true } : facts;
+  }
+
+  #tables({ facts, rows }: Desired): DesiredTables {
+    return { facts: this.#tableFacts(facts), rows };
+  }
+
+  /** Of every connection that writes. */
+  #commits(): CommitCount {
+    const all = [this.#kernel.commits, this.#forwarder?.connection.commits].filter(
+      (each) => each !== undefined,
+    );
+    return {
+      done: all.reduce((sum, { done }) => sum + done, 0),
+      isUnderWay: all.some(({ isUnderWay }) => isUnderWay),
+    };
   }
 
   get #kernel(): NftConnection {

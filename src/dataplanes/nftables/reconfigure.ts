@@ -1,11 +1,11 @@
 import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { NodeFacts } from '../contract.ts';
 import type { Chain } from './chains.ts';
 import { nodePortAddressKeys, wantedChains } from './fixed-parts.ts';
 import { TABLES } from './sets.ts';
 import { knownClasses, type TableState } from './state.ts';
 import { writeRules } from './structure.ts';
+import type { TableFacts } from './table-facts.ts';
 import { ruleText } from './text-printer.ts';
 
 /** Rewrites the chains that differ, and no other. */
@@ -13,8 +13,8 @@ export function reconfigure(
   batch: NftBatch,
   of: {
     readonly family: TableFamily;
-    readonly before: NodeFacts;
-    readonly after: NodeFacts;
+    readonly before: TableFacts;
+    readonly after: TableFacts;
     readonly state: TableState;
   },
 ): void {

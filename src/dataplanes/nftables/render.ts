@@ -4,7 +4,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { type Binary, shortened } from '../../linux/nftables/userdata.ts';
 import type { Chain } from './chains.ts';
 import { keyTextOf, valueTextOf } from './element-text.ts';
-import { type SetName, setSpecs, TABLE_COMMENT, TABLE_NAME } from './sets.ts';
+import { type SetName, TABLE_COMMENT, TABLE_NAME } from './sets.ts';
 import type { TableContent } from './table-content.ts';
 import { ruleText } from './text-printer.ts';
 
@@ -14,9 +14,7 @@ const NEXT_LINE = ',\n\t\t\t     ';
 /** The output of `nft list table` for a newly created table (nft 1.0.6). */
 export function renderTable(content: TableContent): string {
   const { family, elements, chains } = content;
-  const sets = setSpecs(family).map((spec) =>
-    setText(spec, elements.get(spec.name as SetName) ?? []),
-  );
+  const sets = content.sets.map((spec) => setText(spec, elements.get(spec.name as SetName) ?? []));
   const blocks = [...sets, ...chains.map((chain) => chainText(chain, family))];
   const comment = `\tcomment "${TABLE_COMMENT}"\n`;
   return `table ${family} ${TABLE_NAME} {\n${comment}${blocks.join('\n')}}\n`;
@@ -65,7 +63,10 @@ function valueType(value: NonNullable<SetSpec['value']>): string {
 }
 
 function flagsText(spec: SetSpec): string[] {
-  const flags = [...(spec.dynamicSize === undefined ? [] : ['dynamic', 'timeout'])];
+  const flags = [
+    ...(spec.dynamicSize === undefined ? [] : ['dynamic', 'timeout']),
+    ...(spec.hasTimeouts ? ['timeout'] : []),
+  ];
   return flags.length === 0 ? [] : [`flags ${flags.join(',')}`];
 }
 

@@ -41,6 +41,7 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
   'match-local': ({ of }) => when(of === 'saddr' ? SAID.comesFromNode : SAID.isForNode),
   'match-not-loopback': () => when('not for loopback'),
   'match-range': ({ cidr }) => when(`it is for an address in ${cidr}`),
+  'match-transparent': () => when('a socket with IP_TRANSPARENT sends it'),
   'match-marked': () => when(SAID.isMarked),
   'match-frontend': ({ where, set }) => when(`its ${frontendText(where)} is in @${set}`),
   'match-address': ({ set }) => when(`the address it is for is in @${set}`),
@@ -61,6 +62,9 @@ const TELLERS: { readonly [K in Do]: Teller<K> } = {
     does(
       `${CLASSIFIED[as?.treatment ?? 'own']} of its ${frontendText(where)} (@${frontendMap(where)}, @groups), and goes on in the chain that @${classes} names for it`,
     ),
+  'hand-over': ({ from }) =>
+    does(`hands it over to the forwarder, while that lives (@forwarder-${from})`),
+  'count-not-handed-over': () => when('it is TCP, which @not-handed-over counts'),
   translate: ({ slotCount }) => does(`sends it to ${drawnText(slotCount)} of its list (@slots)`),
   return: ({ seconds }) =>
     does(

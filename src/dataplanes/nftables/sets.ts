@@ -53,6 +53,12 @@ export const CLASS_SETS = [
 /** Written by packets. */
 const PACKET_SETS = ['clients', 'new-clients'] as const;
 
+/** Where the forwarder listens, by source class. */
+export const TARGET_SETS = ['forwarder-pod', 'forwarder-host', 'forwarder-outside'] as const;
+
+/** Written every second, apart from rows and inspections (forwarder-targets.ts). */
+const FORWARDER_SETS = [...TARGET_SETS, 'not-handed-over'] as const;
+
 /** Sets and maps in the order in which they are made. Their names are what a reader of `nft list` sees. */
 const SET_NAMES = [
   ...ROW_SETS,
@@ -60,6 +66,7 @@ const SET_NAMES = [
   'nodeport-ips',
   ...CLASS_SETS,
   ...PACKET_SETS,
+  ...FORWARDER_SETS,
 ] as const;
 
 export type SetName = (typeof SET_NAMES)[number];
@@ -87,8 +94,22 @@ export function frontendMap(where: 'service' | 'nodeport'): 'frontends' | 'node-
   return where === 'service' ? 'frontends' : 'node-ports';
 }
 
-export function setSpecs(family: TableFamily): readonly SetSpec[] {
-  return SET_NAMES.map((name) => ({ name, ...DEFINITIONS[family][name] }));
+/** The sets of a table. */
+export function setSpecs(
+  family: TableFamily,
+  of: { readonly handsOver?: true },
+): readonly SetSpec[] {
+  const names = of.handsOver ? SET_NAMES : SET_NAMES.filter((name) => !isForwarderSet(name));
+  return names.map((name) => ({ name, ...DEFINITIONS[family][name] }));
+}
+
+/** Also those that only some tables have. */
+export function allSetSpecs(family: TableFamily): readonly SetSpec[] {
+  return setSpecs(family, { handsOver: true });
+}
+
+export function isForwarderSet(name: string): boolean {
+  return (FORWARDER_SETS as readonly string[]).includes(name);
 }
 
 export function setSpec(family: TableFamily, name: SetName): SetSpec {
@@ -101,6 +122,7 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
   const target = [destinationAddress(family), DESTINATION_PORT];
   const mark = [MARK];
   const chains = { key: mark, value: 'verdict' } as const;
+  const listener = { key: [L4_PROTOCOL], value: target, hasTimeouts: true } as const;
   return {
     frontends: { comment: 'Service address -> group', key: service, value: mark },
     'node-ports': { comment: 'node port -> group', key: nodePort, value: mark },
@@ -151,6 +173,14 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
       comment: 'list, how many more clients it may have',
       key: mark,
       dynamicSize: MOST_STICKY_LISTS,
+    },
+    'forwarder-pod': { comment: 'its listener for pods of this node', ...listener },
+    'forwarder-host': { comment: 'its listener for this node itself', ...listener },
+    'forwarder-outside': { comment: 'its listener for all others', ...listener },
+    'not-handed-over': {
+      comment: 'connections while no forwarder was there',
+      key: [L4_PROTOCOL],
+      hasCounters: true,
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { SourceClass } from '../../forwarding/model.ts';
 import type { PodDetection } from '../contract.ts';
 import type { ListOf } from './groups.ts';
 import type { ClassSet, SetName } from './sets.ts';
@@ -24,6 +25,8 @@ export type Statement =
   | { readonly do: 'match-local'; readonly of: 'saddr' | 'daddr' }
   | { readonly do: 'match-not-loopback' }
   | { readonly do: 'match-range'; readonly cidr: string }
+  /** A socket with IP_TRANSPARENT sends it, or has its destination. */
+  | { readonly do: 'match-transparent' }
   | { readonly do: 'match-marked'; readonly mark: number }
   | { readonly do: 'match-frontend'; readonly where: Where; readonly set: SetName }
   | { readonly do: 'match-address'; readonly set: SetName }
@@ -50,6 +53,10 @@ export type Statement =
       readonly as?: { readonly treatment: 'short' | 'pick' | 'choose'; readonly listOf: ListOf };
       readonly classes: ClassSet;
     }
+  /** Translates to the listener of the forwarder for this source class, if it has one now. */
+  | { readonly do: 'hand-over'; readonly from: SourceClass }
+  /** Counts connections of protocols that the forwarder takes, and goes on only for those. */
+  | { readonly do: 'count-not-handed-over' }
   /** Translates to an endpoint drawn at random. */
   | { readonly do: 'translate'; readonly way: Way; readonly slotCount: number }
   /** Translates to the endpoint that the client had before, if it still exists. */

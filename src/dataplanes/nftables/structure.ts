@@ -8,7 +8,7 @@ import { setFlags, setUserdata } from '../../linux/nftables/set-definition.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Chain } from './chains.ts';
 import { expressionsOf } from './netlink-printer.ts';
-import { setSpecs, TABLES } from './sets.ts';
+import { allSetSpecs, TABLES } from './sets.ts';
 import type { Rule } from './statements.ts';
 import { ruleText } from './text-printer.ts';
 
@@ -53,7 +53,7 @@ export function mustBeRebuilt(
   chains: readonly Chain[],
   family: TableFamily,
 ): boolean {
-  const specs = new Map(setSpecs(family).map((spec) => [spec.name, spec]));
+  const specs = new Map(allSetSpecs(family).map((spec) => [spec.name, spec]));
   const isOtherSet = stored.sets.some((set) => {
     const spec = specs.get(set.name);
     return spec !== undefined && !isSameSet(set, spec);
@@ -76,13 +76,13 @@ export interface StructureDifference {
 
 export function compareStructure(
   stored: StoredStructure,
-  chains: readonly Chain[],
+  wanted: { readonly chains: readonly Chain[]; readonly sets: readonly SetSpec[] },
   family: TableFamily,
 ): StructureDifference {
+  const { chains, sets } = wanted;
   const storedSets = new Set(stored.sets.map((set) => set.name));
   const storedChains = new Set(stored.chains.map((chain) => chain.name));
-  const specs = setSpecs(family);
-  const setNames = new Set(specs.map((spec) => spec.name));
+  const setNames = new Set(sets.map((spec) => spec.name));
   const chainNames = new Set(chains.map((chain) => chain.name));
   const rules = new Map<string, Binary>();
   for (const rule of stored.rules) {
@@ -96,7 +96,7 @@ export function compareStructure(
     return found === undefined ? chain.rules.length > 0 : found !== rulesOf(chain);
   };
   return {
-    missingSets: specs.filter((spec) => !storedSets.has(spec.name)),
+    missingSets: sets.filter((spec) => !storedSets.has(spec.name)),
     foreignSets: stored.sets.filter((set) => isForeign(set, setNames)).map(({ name }) => name),
     missingChains: chains.filter((chain) => !storedChains.has(chain.name)),
     foreignChains: [...storedChains].filter((name) => !chainNames.has(name)),

@@ -1,19 +1,20 @@
-import type { SetElement } from '../../linux/nftables/objects.ts';
+import type { SetElement, SetSpec } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { Desired } from '../contract.ts';
 import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
 import { type Class, classSetOf } from './classes.ts';
 import { nodePortAddressKeys, uniqueClasses, wantedChains } from './fixed-parts.ts';
 import { partsOf } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { allElements } from './row-plan.ts';
-import { CLASS_SETS, type SetName } from './sets.ts';
+import { CLASS_SETS, type SetName, setSpecs } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
+import type { DesiredTables } from './table-facts.ts';
 import { classElement } from './transaction.ts';
 
 /** All contents of a table, as data: for the kernel, and for `render`. */
 export interface TableContent {
   readonly family: TableFamily;
+  readonly sets: readonly SetSpec[];
   readonly elements: ReadonlyMap<SetName, readonly SetElement[]>;
   /** In the order in which they are made where there was no table before. */
   readonly chains: readonly Chain[];
@@ -21,7 +22,7 @@ export interface TableContent {
 
 /** `keptClasses`: those that earlier rows have left; their chains stay until the table goes. */
 export function tableContent(
-  desired: Desired,
+  desired: DesiredTables,
   family: TableFamily,
   keptClasses: readonly Class[] = [],
 ): TableContent {
@@ -50,6 +51,7 @@ export function tableContent(
   for (const key of nodePortAddressKeys(desired.facts, family)) put('nodeport-ips', { key });
   return {
     family,
+    sets: setSpecs(family, desired.facts),
     elements: new Map([...lists].map(([set, list]) => [set, [...list.values()]])),
     chains: wantedChains({ facts: desired.facts, classes }, family),
   };

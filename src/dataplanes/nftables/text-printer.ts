@@ -39,6 +39,7 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   'match-not-loopback': (_, family) =>
     family === 'ip' ? 'ip daddr != 127.0.0.0/8' : 'ip6 daddr != ::1',
   'match-range': ({ cidr }, family) => `${destinationAddress(family).text} ${rangeText(cidr)}`,
+  'match-transparent': () => 'socket transparent 1',
   'match-marked': ({ mark }) => markedText(mark),
   'match-frontend': ({ where, set }, family) => `${frontendText(where, family)} @${set}`,
   'match-address': ({ set }, family) => `${destinationAddress(family).text} @${set}`,
@@ -72,6 +73,8 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
       `meta mark vmap @${classes}`,
     ].join(' ');
   },
+  'hand-over': ({ from }, family) => `dnat ${family} to meta l4proto map @forwarder-${from}`,
+  'count-not-handed-over': () => 'meta l4proto @not-handed-over',
   translate: ({ way, slotCount }, family) =>
     `${listText(way, family)} dnat ${family} to meta mark . ${slotText(slotCount)} map @slots`,
   return: ({ way, seconds }, family) => {

@@ -2,7 +2,6 @@ import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { SetElement } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import type { NodeFacts } from '../contract.ts';
 import { classChains } from './chains.ts';
 import { type Class, classChain, classId, classPlace, classSetOf } from './classes.ts';
 import type { Place, RowElement, SharedElement } from './elements.ts';
@@ -10,6 +9,7 @@ import { hostNumber } from './keys.ts';
 import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
 import { addClass, count, hasClass, type TableState, wantedAfter } from './state.ts';
 import { writeChain, writeRules } from './structure.ts';
+import type { TableFacts } from './table-facts.ts';
 
 /** Elements of one set with their owners; in parallel arrays, because a start has very many. */
 interface OwnedElements {
@@ -74,7 +74,7 @@ export class Transaction {
     }
   }
 
-  write(batch: NftBatch, facts: NodeFacts): void {
+  write(batch: NftBatch, facts: TableFacts): void {
     this.#writeClasses(batch, facts);
     const table = TABLES[this.#state.family];
     for (const set of ROW_SETS) {
@@ -119,7 +119,7 @@ export class Transaction {
     }
   }
 
-  #writeClasses(batch: NftBatch, facts: NodeFacts): void {
+  #writeClasses(batch: NftBatch, facts: TableFacts): void {
     const { family, chains } = this.#state;
     if (this.#newClasses.size === 0) return;
     const written = new Set<string>();

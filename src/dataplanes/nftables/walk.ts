@@ -59,6 +59,7 @@ class Walk {
   readonly #elements: ReadonlyMap<SetName, readonly RowElement[]>;
   readonly #chains: ReadonlyMap<string, Chain>;
   readonly #isForwarding: boolean;
+  readonly #isTcp: boolean;
   readonly #sourceLevels: ReadonlySet<number>;
 
   constructor(row: Forwarding, frontend: Frontend, of: { content: TableContent; parts: RowParts }) {
@@ -68,6 +69,7 @@ class Walk {
     this.#frontend = frontend;
     this.#elements = Map.groupBy(of.parts.elements, ({ set }) => set);
     this.#chains = new Map(of.content.chains.map((chain) => [chain.name, chain]));
+    this.#isTcp = row.id.protocol === 'TCP';
     this.#isForwarding = of.parts.classes.length > 0;
     const ranges = of.parts.sources?.ranges ?? [];
     this.#sourceLevels = new Set(
@@ -105,6 +107,10 @@ class Walk {
       case 'match-marked':
       case 'match-translated':
         return this.#isForwarding;
+      case 'match-transparent':
+      case 'hand-over':
+      case 'count-not-handed-over':
+        return this.#isTcp;
       case 'jump':
       case 'goto':
         return visit(statement.chain);

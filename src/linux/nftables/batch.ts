@@ -193,6 +193,7 @@ export class NftBatch {
       writeVerdict(w, element.verdict.code, element.verdict.chain);
       w.endNested(nest);
     }
+    if (element.timeoutMs !== undefined) w.u64be(ELEMENT.timeout, BigInt(element.timeoutMs));
     if (element.comment !== undefined) {
       w.binary(ELEMENT.userdata, commentUdata(ELEMENT_COMMENT, element.comment));
     }
@@ -205,6 +206,14 @@ export class NftBatch {
     writeData(w, ELEMENT.key, element.key);
     if (element.keyEnd !== undefined) writeData(w, ELEMENT.keyEnd, element.keyEnd);
     w.endNested(item);
+  }
+
+  /** Deletes all elements of a set; that there are none is no error. */
+  flushSet(table: TableRef, set: string): void {
+    this.#message(MESSAGE.deleteElements, { family: table.family, flags: 0 }, (w) => {
+      w.text(ELEMENTS.table, table.name);
+      w.text(ELEMENTS.set, set);
+    });
   }
 
   /** Ends the batch; only its last operation is acknowledged, errors come for any. */

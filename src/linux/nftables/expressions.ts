@@ -31,6 +31,8 @@ const DYNSET_EXPRESSION = 7;
 const LIMIT_PACKETS = 0;
 const SECONDS_PER_DAY = 86_400n;
 const NUMGEN_RANDOM = 1;
+/** `wildcard`: 1 for a listener on all addresses. */
+const SOCKET = { transparent: 0, wildcard: 2 } as const;
 const REJECT = { icmp: 0, tcpReset: 1 } as const;
 
 export const loadMark = (to: number) => meta(to, META.mark);
@@ -57,6 +59,14 @@ export function loadAddressType(of: 'saddr' | 'daddr', to: number): Expression {
     w.u32be(1, register(to));
     w.u32be(2, FIB_ADDRESS_TYPE);
     w.u32be(3, of === 'saddr' ? 1 : 2);
+  });
+}
+
+/** A property of the socket that sent the packet or will receive it; without one the rule ends. */
+export function loadSocket(of: keyof typeof SOCKET, to: number): Expression {
+  return expression('socket', (w) => {
+    w.u32be(1, SOCKET[of]);
+    w.u32be(2, register(to));
   });
 }
 

@@ -50,7 +50,8 @@ export class GenerationWatch {
       }
       const generation = await this.#sources.generation();
       // A transaction in between may be in the figure or not.
-      if (this.#sources.ownCommits() === before) {
+      const after = this.#sources.ownCommits();
+      if (!after.isUnderWay && after.done === before.done) {
         return generation - before.done - this.#foreignCount;
       }
     }

@@ -42,6 +42,8 @@ export interface SetSpec {
   readonly value?: readonly Field[] | 'verdict';
   readonly isInterval?: boolean;
   readonly hasCounters?: boolean;
+  /** Elements may end by themselves. */
+  readonly hasTimeouts?: boolean;
   /** Packets write it: the most elements it may hold. */
   readonly dynamicSize?: number;
 }
@@ -54,4 +56,6 @@ export interface SetElement {
   readonly value?: Binary;
   readonly verdict?: { readonly code: keyof typeof VERDICT_CODE; readonly chain?: string };
   readonly comment?: string;
+  /** After this the kernel deletes it; only where the set has timeouts. */
+  readonly timeoutMs?: number;
 }

@@ -97,6 +97,7 @@ export const ELEMENTS = { table: 1, set: 2, list: 3 } as const;
 export const ELEMENT = {
   key: 1,
   data: 2,
+  timeout: 4,
   userdata: 6,
   expression: 7,
   keyEnd: 10,

@@ -38,6 +38,7 @@ export function setFlags(set: SetSpec): number {
     (set.value ? SET_FLAG.map : 0) |
     (set.isInterval ? SET_FLAG.interval : 0) |
     (set.isInterval && set.key.length > 1 ? SET_FLAG.concat : 0) |
+    (set.hasTimeouts ? SET_FLAG.timeout : 0) |
     (set.dynamicSize === undefined ? 0 : SET_FLAG.timeout | SET_FLAG.evaluated)
   );
 }

@@ -8,7 +8,7 @@ import { partsOf } from '../../dataplanes/nftables/row.ts';
 import { newRowNumbers } from '../../dataplanes/nftables/row-numbers.ts';
 import { allElements } from '../../dataplanes/nftables/row-plan.ts';
 import { ruleSentences } from '../../dataplanes/nftables/sentences.ts';
-import { CLASS_SETS, setSpecs, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import { allSetSpecs, CLASS_SETS, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
 import { rangeElements } from '../../dataplanes/nftables/source-ranges.ts';
 import type { Where } from '../../dataplanes/nftables/statements.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
@@ -50,7 +50,7 @@ function pageFrontend(
     ...parts.shared,
     ...ranges,
   ];
-  const elements = setSpecs(family).flatMap((spec) =>
+  const elements = allSetSpecs(family).flatMap((spec) =>
     all.filter(({ set }) => set === spec.name).map((element) => pageElement(spec, element, where)),
   );
   return { frontend, elements, path: visits.map(({ chain }) => chain.name) };

@@ -1,0 +1,55 @@
+import type { SourceClass } from '../../forwarding/model.ts';
+import type { PodDetection } from '../contract.ts';
+import type { Class } from './classes.ts';
+import type { Rule, Statement } from './statements.ts';
+
+/**
+ * Sends connections to the forwarder, a process of this machine, instead of an endpoint: to one port
+ * for each source class, because a socket cannot tell by which interface its client came in. The
+ * ports are elements with a timeout. Without them every rule here fails, and the packet goes on to
+ * the rules that translate.
+ */
+
+/** Which sources a class forwards: those of other machines only where their list has endpoints. */
+type Sources = 'all' | 'inside';
+
+const CHAIN: Readonly<Record<Sources, string>> = { all: 'hand-over', inside: 'hand-over/inside' };
+
+export function handOverChains(
+  by: PodDetection | undefined,
+): readonly { readonly name: string; readonly rules: readonly Rule[] }[] {
+  return (['all', 'inside'] as const).map((sources) => ({
+    name: CHAIN[sources],
+    rules: handOverRules(sources, by),
+  }));
+}
+
+/** The first rule of a class that packets reach by their destination. */
+export function handOver({ treatment, size, stickySeconds }: Class): Rule {
+  const isLocal = treatment === 'local' || treatment === 'local-host';
+  const hasEndpoints = size > 0 || stickySeconds > 0;
+  const chain = CHAIN[isLocal && !hasEndpoints ? 'inside' : 'all'];
+  return { statements: [{ do: 'jump', chain }] };
+}
+
+/** Pods before the node before others, as in the chains that translate. */
+function handOverRules(sources: Sources, by: PodDetection | undefined): readonly Rule[] {
+  const cases: readonly (readonly [SourceClass, readonly Statement[]])[] = [
+    ...(by ? [['pod', [{ do: 'match-pod', by, is: true }]] as const] : []),
+    ['host', [{ do: 'match-local', of: 'saddr' }]],
+    ...(sources === 'all' ? [['outside', []] as const] : []),
+  ];
+  const own: Rule = {
+    statements: [{ do: 'match-transparent' }, { do: 'leave' }],
+    comment: 'of the forwarder itself',
+  };
+  const given = cases.map(
+    ([from, match]): Rule => ({ statements: [...match, { do: 'hand-over', from }] }),
+  );
+  const counted = (sources === 'all' ? [[]] : cases.map(([, match]) => match)).map(
+    (match): Rule => ({
+      statements: [...match, { do: 'count-not-handed-over' }, { do: 'leave' }],
+    }),
+  );
+  return [own, ...given, ...counted];
+}
