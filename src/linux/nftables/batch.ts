@@ -9,6 +9,7 @@ import type {
   TableRef,
 } from './objects.ts';
 import {
+  type AnyFamily,
   CHAIN,
   COMPAT,
   DATA,
@@ -23,7 +24,7 @@ import {
   RULE,
   SET,
   TABLE,
-  type TableFamily,
+  TABLE_FLAG_OWNER,
 } from './protocol.ts';
 import { writeSetDefinition } from './set-definition.ts';
 import { type Binary, commentUdata, udata } from './userdata.ts';
@@ -95,6 +96,15 @@ export class NftBatch {
       if (comment !== undefined) {
         w.binary(TABLE.userdata, commentUdata(TABLE_COMMENT, comment));
       }
+    });
+  }
+
+  /** It goes with the netlink socket that the batch is committed by, however that ends. */
+  addOwnedTable(table: TableRef, comment: string): void {
+    this.#message(MESSAGE.newTable, { family: table.family, flags: FLAG.create }, (w) => {
+      w.text(TABLE.name, table.name);
+      w.u32be(TABLE.flags, TABLE_FLAG_OWNER);
+      w.binary(TABLE.userdata, commentUdata(TABLE_COMMENT, comment));
     });
   }
 
@@ -247,7 +257,7 @@ export class NftBatch {
 
   #message(
     type: number,
-    to: { readonly family: TableFamily; readonly flags: number },
+    to: { readonly family: AnyFamily; readonly flags: number },
     write: (writer: NetlinkWriter) => void,
   ): void {
     this.#closeList();
@@ -257,7 +267,7 @@ export class NftBatch {
     this.#operationCount += 1;
   }
 
-  #open(type: number, to: { readonly family: TableFamily; readonly flags: number }): number {
+  #open(type: number, to: { readonly family: AnyFamily; readonly flags: number }): number {
     this.#last = this.#sequence;
     const at = this.#start(type, to.flags);
     this.#writer.raw(Buffer.from([FAMILY_NUMBER[to.family], 0, 0, 0]));

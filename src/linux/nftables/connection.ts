@@ -26,6 +26,7 @@ import {
 import { decodeElements, type StoredElement } from './decode-elements.ts';
 import type { TableRef } from './objects.ts';
 import {
+  type AnyFamily,
   CHAIN,
   ELEMENTS,
   FAMILY_NUMBER,
@@ -34,7 +35,6 @@ import {
   MESSAGE,
   RULE,
   SET,
-  type TableFamily,
 } from './protocol.ts';
 import { unsigned32 } from './read-numbers.ts';
 
@@ -250,7 +250,7 @@ export class NftConnection implements Disposable {
   }
 
   #question(
-    family: TableFamily,
+    family: AnyFamily,
     of: { type: number; attributes: (w: NetlinkWriter) => void },
   ): Buffer {
     const writer = new NetlinkWriter();

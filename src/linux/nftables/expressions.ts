@@ -33,6 +33,8 @@ const SECONDS_PER_DAY = 86_400n;
 const NUMGEN_RANDOM = 1;
 /** `wildcard`: 1 for a listener on all addresses. */
 const SOCKET = { transparent: 0, wildcard: 2 } as const;
+const COMPARE_AT_MOST = 3;
+const COMPARE_AT_LEAST = 5;
 const REJECT = { icmp: 0, tcpReset: 1 } as const;
 
 export const loadMark = (to: number) => meta(to, META.mark);
@@ -83,6 +85,17 @@ export function compare(at: number, is: 'equal' | 'different', value: Binary): E
     w.u32be(2, is === 'equal' ? 0 : 1);
     data(w, 3, value);
   });
+}
+
+/** Continues only for values from the one to the other, as bytes with the largest first. */
+export function compareRange(at: number, from: Binary, to: Binary): readonly Expression[] {
+  const bound = (operation: number, value: Binary) =>
+    expression('cmp', (w) => {
+      w.u32be(1, register(at));
+      w.u32be(2, operation);
+      data(w, 3, value);
+    });
+  return [bound(COMPARE_AT_LEAST, from), bound(COMPARE_AT_MOST, to)];
 }
 
 /** (value & mask) ^ xor, in place. */

@@ -1,10 +1,10 @@
 import type { Expression } from './expressions.ts';
 import type { Field } from './fields.ts';
-import type { HOOK_NUMBER, TableFamily, VERDICT_CODE } from './protocol.ts';
+import type { AnyFamily, HOOK_NUMBER, VERDICT_CODE } from './protocol.ts';
 import type { Binary } from './userdata.ts';
 
 export interface TableRef {
-  readonly family: TableFamily;
+  readonly family: AnyFamily;
   readonly name: string;
 }
 

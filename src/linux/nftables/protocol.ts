@@ -38,14 +38,19 @@ export const FLAG = {
 
 export type TableFamily = 'ip' | 'ip6';
 
-export const FAMILY_NUMBER: Readonly<Record<TableFamily, number>> = { ip: 2, ip6: 10 };
+/** `inet`: both families in one table. */
+export type AnyFamily = TableFamily | 'inet';
+
+export const FAMILY_NUMBER: Readonly<Record<AnyFamily, number>> = { inet: 1, ip: 2, ip6: 10 };
 
 export function familyOfNumber(number: number | undefined): TableFamily | undefined {
   if (number === FAMILY_NUMBER.ip) return 'ip';
   return number === FAMILY_NUMBER.ip6 ? 'ip6' : undefined;
 }
 
-export const TABLE = { name: 1, userdata: 6 } as const;
+export const TABLE = { name: 1, flags: 2, userdata: 6 } as const;
+/** The kernel deletes it with the socket that made it; other processes cannot change it. */
+export const TABLE_FLAG_OWNER = 2;
 
 export const CHAIN = { table: 1, name: 3, hook: 4, policy: 5, type: 7 } as const;
 export const HOOK = { number: 1, priority: 2 } as const;

@@ -12,6 +12,7 @@ export const RTM_NEWROUTE = 24;
 export const RTM_DELROUTE = 25;
 export const RTM_GETROUTE = 26;
 export const RTM_NEWRULE = 32;
+export const RTM_DELRULE = 33;
 const RTM_GETRULE = 34;
 
 export const RTNLGRP_LINK = 1;

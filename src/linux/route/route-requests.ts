@@ -30,9 +30,11 @@ import {
 } from './route-codec.ts';
 
 export const RT_TABLE_MAIN = 254;
+export const RT_TABLE_LOCAL = 255;
 const RT_TABLE_UNSPEC = 0;
 const RT_SCOPE_UNIVERSE = 0;
 const RT_SCOPE_LINK = 253;
+const RT_SCOPE_HOST = 254;
 const RT_SCOPE_NOWHERE = 255;
 /** The answer names the table that the lookup ended in. */
 const RTM_F_LOOKUP_TABLE = 0x1000;
@@ -139,6 +141,7 @@ export function routeRequest(
 /** What `ip route add` chooses: a destination on the link itself has the scope of the link. */
 function scopeFor(route: RouteSpec): number {
   if (route.gateway !== undefined || route.isUniversal) return RT_SCOPE_UNIVERSE;
+  if (route.type === 'local') return RT_SCOPE_HOST;
   return (route.type ?? 'unicast') === 'unicast' ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
 }
 

@@ -8,18 +8,20 @@ import {
 import { AF_INET, AF_INET6, RTM_NEWRULE, RULE_FIXED_BYTES } from './protocol.ts';
 
 const FRA_IIFNAME = 3;
-const FRA_FWMARK = 10;
+export const FRA_PRIORITY = 6;
+export const FRA_FWMARK = 10;
 const FRA_TUN_ID = 12;
 const FRA_SUPPRESS_PREFIXLEN = 14;
-const FRA_TABLE = 15;
-const FRA_FWMASK = 16;
+export const FRA_TABLE = 15;
+export const FRA_FWMASK = 16;
 const FRA_OIFNAME = 17;
 const FRA_L3MDEV = 19;
 const FRA_UID_RANGE = 20;
+export const FRA_PROTOCOL = 21;
 const FRA_IP_PROTO = 22;
 const FRA_SPORT_RANGE = 23;
 const FRA_DPORT_RANGE = 24;
-const FR_ACT_TO_TBL = 1;
+export const FR_ACT_TO_TBL = 1;
 const FIB_RULE_INVERT = 0x2;
 const NO_LIMIT = 0xffff_ffff;
 /** What a plain packet of a process may differ in: a rule with one of these is not for every packet. */

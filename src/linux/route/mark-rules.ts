@@ -1,0 +1,65 @@
+import { constants } from 'node:os';
+import { NetlinkWriter } from '../netlink/writer.ts';
+import {
+  AF_INET,
+  AF_INET6,
+  type DumpQuestion,
+  NLM_F_ACK,
+  NLM_F_CREATE,
+  NLM_F_EXCL,
+  NLM_F_REQUEST,
+  RTM_DELRULE,
+  RTM_NEWRULE,
+  RULE_FIXED_BYTES,
+} from './protocol.ts';
+import { change } from './routes.ts';
+import {
+  FR_ACT_TO_TBL,
+  FRA_FWMARK,
+  FRA_FWMASK,
+  FRA_PRIORITY,
+  FRA_PROTOCOL,
+  FRA_TABLE,
+} from './rule-codec.ts';
+
+const { EEXIST, ENOENT } = constants.errno;
+
+/** Sends packets with these bits of the mark to a table: `ip rule … fwmark <mark>/<mark>`. */
+export interface MarkRule {
+  readonly family: 'IPv4' | 'IPv6';
+  readonly mark: number;
+  readonly priority: number;
+  /** Less than 256. */
+  readonly table: number;
+  readonly protocol: number;
+}
+
+/** Rejects with a NetlinkError; false: there is such a rule already. */
+export async function addMarkRule(rule: MarkRule): Promise<boolean> {
+  return await change(ruleRequest('add', rule), EEXIST);
+}
+
+/** Rejects with a NetlinkError; false: there is no such rule. */
+export async function deleteMarkRule(rule: MarkRule): Promise<boolean> {
+  return await change(ruleRequest('delete', rule), ENOENT);
+}
+
+function ruleRequest(verb: 'add' | 'delete', rule: MarkRule): DumpQuestion {
+  const writer = new NetlinkWriter();
+  const isNew = verb === 'add';
+  const flags = NLM_F_REQUEST | NLM_F_ACK | (isNew ? NLM_F_CREATE | NLM_F_EXCL : 0);
+  const type = isNew ? RTM_NEWRULE : RTM_DELRULE;
+  const message = writer.beginMessage({ type, flags, sequence: 1 });
+  const fixed = new Uint8Array(RULE_FIXED_BYTES);
+  fixed[0] = rule.family === 'IPv4' ? AF_INET : AF_INET6;
+  fixed[4] = rule.table;
+  fixed[7] = FR_ACT_TO_TBL;
+  writer.raw(fixed);
+  writer.u32le(FRA_PRIORITY, rule.priority);
+  writer.u32le(FRA_FWMARK, rule.mark);
+  writer.u32le(FRA_FWMASK, rule.mark);
+  writer.u32le(FRA_TABLE, rule.table);
+  writer.u8(FRA_PROTOCOL, rule.protocol);
+  writer.endMessage(message);
+  return { bytes: writer.bytes, what: `${verb} a routing rule` };
+}
