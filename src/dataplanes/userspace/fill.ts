@@ -1,0 +1,77 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import type { Difference } from '../contract.ts';
+import { Differences } from '../differences.ts';
+import type { ForwarderLink } from './link.ts';
+import type { WireChange } from './protocol.ts';
+import { rowDigest } from './row-digest.ts';
+import { wireRow } from './rows.ts';
+
+/** So many changes are parsed by the forwarder's main thread between two pulses. */
+const CHANGES_PER_MESSAGE = 500;
+/** Rows compared per event loop iteration: a few milliseconds. */
+const ROWS_AT_ONCE = 256;
+const DEADLINE_MS = 15_000;
+
+/** How the rows of a forwarder differ from the desired ones. */
+export interface RowDifferences {
+  readonly changes: readonly WireChange[];
+  readonly differences: Differences;
+}
+
+export async function compareRows(
+  digests: readonly (readonly [ServicePortKey, string])[],
+  rows: readonly Forwarding[],
+  differences = new Differences(),
+): Promise<RowDifferences> {
+  const left = new Map(digests);
+  const changes: WireChange[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextIteration();
+    const wire = wireRow(row);
+    if (wire === undefined) continue;
+    const found = left.get(wire.key);
+    left.delete(wire.key);
+    if (found === rowDigest(wire)) continue;
+    changes.push({ set: wire });
+    differences.add(() => differenceOf(found === undefined ? 'missing' : 'different', wire.key));
+  }
+  for (const key of left.keys()) {
+    changes.push({ delete: key });
+    differences.add(() => differenceOf('foreign', key));
+  }
+  return { changes, differences };
+}
+
+/** Makes the rows of a forwarder the desired ones. Resolves when all of its threads have them. */
+export async function fill(
+  link: ForwarderLink,
+  rows: readonly Forwarding[],
+): Promise<RowDifferences> {
+  const compared = await compareRows(
+    await link.ask<'digests'>({ do: 'digests' }, DEADLINE_MS),
+    rows,
+  );
+  await send(link, compared.changes);
+  return compared;
+}
+
+export async function send(link: ForwarderLink, changes: readonly WireChange[]): Promise<void> {
+  for (let from = 0; from < changes.length; from += CHANGES_PER_MESSAGE) {
+    const some = changes.slice(from, from + CHANGES_PER_MESSAGE);
+    await link.ask<'apply'>({ do: 'apply', changes: some }, DEADLINE_MS);
+  }
+}
+
+export function everyRow(rows: readonly Forwarding[]): Set<ServicePortKey> {
+  return new Set(rows.map(({ id }) => servicePortKey(id)));
+}
+
+function differenceOf(kind: Difference['kind'], key: ServicePortKey): Difference {
+  return { kind, object: `forwarder row ${key}`, service: serviceOf(key) };
+}
+
+/** `namespace/name:port` of `namespace/name:port/TCP/IPv4`. */
+function serviceOf(key: ServicePortKey): string {
+  return key.split('/').slice(0, -2).join('/');
+}

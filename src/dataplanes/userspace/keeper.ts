@@ -1,0 +1,218 @@
+import { forwarderError } from './forwarder-error.ts';
+import type { ForwarderLink } from './link.ts';
+import { closeListeners, copyListeners, type HeldListener, openListeners } from './listeners.ts';
+import type { ForwarderProgram } from './program.ts';
+import { PROTOCOL_VERSION } from './protocol.ts';
+import { Restarts } from './restarts.ts';
+import { currentSockets } from './run-files.ts';
+import { ANSWER_MS, isSilent, meet, part, type RunningForwarder } from './running.ts';
+import { Silence } from './silence.ts';
+import { startForwarder } from './start.ts';
+
+export interface KeeperOptions {
+  readonly runFolder: string;
+  /** Rejects where the program is missing. */
+  readonly readProgram: () => ForwarderProgram;
+  readonly threadCount: number;
+  /** Called before listeners are opened: their addresses must be local. */
+  readonly prepare: () => Promise<void>;
+}
+
+/** Gives a forwarder its rows. */
+export type Fill = (link: ForwarderLink) => Promise<void>;
+
+/** 20,000 connections take a second. */
+const TAKE_OVER_MS = 30_000;
+/** What a forwarder that was replaced may still take for connections that could not move. */
+const REPLACED_DRAIN_MS = 600_000;
+
+/**
+ * Finds the running forwarder, or starts one: another build is replaced without cutting a
+ * connection. Holds copies of the listeners, so that connections wait while none runs.
+ */
+export class ForwarderKeeper {
+  readonly #options: KeeperOptions;
+  readonly #restarts = new Restarts();
+  readonly #silence: Silence;
+  #running: RunningForwarder | undefined;
+  #listeners: readonly HeldListener[] = [];
+  #lastFailure: unknown;
+  startCount = 0;
+  handedOver = 0;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#silence = new Silence(currentSockets(options.runFolder).handover);
+  }
+
+  /** Undefined: none, or its end was noticed. */
+  get current(): RunningForwarder | undefined {
+    return this.#running;
+  }
+
+  /** Not before this time another one is started. */
+  get retryAtMs(): number {
+    return this.#restarts.retryAtMs;
+  }
+
+  /** It ended without being asked to. */
+  noteEnd(running: RunningForwarder): void {
+    if (this.#running !== running) return;
+    this.#forget(running);
+    this.#lastFailure = forwarderError('FORWARDER_ENDED', 'the forwarder ended');
+    this.#restarts.ended(performance.now());
+  }
+
+  noteSilence(): void {
+    this.#silence.note();
+  }
+
+  /** It has not answered for so long that the next inspection kills it. */
+  get isHung(): boolean {
+    return this.#silence.isOver;
+  }
+
+  noteAnswer(): void {
+    this.#silence.end();
+  }
+
+  /** Resolves with a forwarder that has the rows. Rejects with a `PlaneError`. */
+  async ensure(fill: Fill): Promise<RunningForwarder> {
+    const found = await this.find();
+    if (found !== undefined && (await this.#isWanted(found))) {
+      await fill(found.work);
+      this.#silence.end();
+      return found;
+    }
+    if (performance.now() < this.#restarts.retryAtMs) throw this.#lastFailure;
+    try {
+      return await this.#start(found, fill);
+    } catch (error) {
+      this.#lastFailure = error;
+      this.#restarts.notStarted(performance.now());
+      throw error;
+    }
+  }
+
+  /** The running one. Rejects while one does not answer; in the end it is killed. */
+  async find(): Promise<RunningForwarder | undefined> {
+    if (this.#running?.work.isOpen) {
+      if (!this.#silence.isOver) {
+        if (this.#silence.isNoted) throw silent();
+        return this.#running;
+      }
+      await this.#kill(this.#running);
+      return undefined;
+    }
+    if (this.#running) this.noteEnd(this.#running);
+    return await this.#adopt();
+  }
+
+  /** Lets go of the forwarder, which goes on. */
+  letGo(): void {
+    if (this.#running) this.#forget(this.#running);
+    closeListeners(this.#listeners);
+    this.#listeners = [];
+  }
+
+  async kill(): Promise<void> {
+    if (this.#running) await this.#kill(this.#running);
+    else await this.#silence.kill();
+  }
+
+  async #adopt(): Promise<RunningForwarder | undefined> {
+    const { control, handover } = currentSockets(this.#options.runFolder);
+    try {
+      const found = await meet(control);
+      this.#silence.end();
+      if (found === undefined) return undefined;
+      if (this.#listeners.length === 0) {
+        this.#listeners = await copyListeners(handover, ANSWER_MS);
+      }
+      this.#running = found;
+      return found;
+    } catch (error) {
+      if (!isSilent(error)) throw error;
+      this.#silence.note();
+      if (!this.#silence.isOver) throw error;
+      await this.#silence.kill();
+      return undefined;
+    }
+  }
+
+  async #isWanted({ hello, pulse }: RunningForwarder): Promise<boolean> {
+    if (hello.version !== PROTOCOL_VERSION) return false;
+    const { isDraining } = await pulse.ask<'pulse'>({ do: 'pulse' }, ANSWER_MS);
+    if (isDraining || hello.threadCount !== this.#options.threadCount) return false;
+    return hello.build === this.#buildOr(hello.build);
+  }
+
+  /** While its program is missing, as during an upgrade, the running one is kept. */
+  #buildOr(running: string): string {
+    try {
+      return this.#options.readProgram().build;
+    } catch {
+      return running;
+    }
+  }
+
+  async #start(old: RunningForwarder | undefined, fill: Fill): Promise<RunningForwarder> {
+    const { runFolder, readProgram, threadCount, prepare } = this.#options;
+    const program = readProgram();
+    await prepare();
+    if (this.#listeners.length === 0) this.#listeners = openListeners();
+    const listeners = this.#listeners;
+    const started = await startForwarder({ runFolder, program, threadCount, listeners });
+    try {
+      await fill(started.work);
+      this.handedOver += await this.#takeOver(started, old);
+    } catch (error) {
+      await killed(started);
+      throw error;
+    }
+    if (old) this.#forget(old);
+    this.#running = started;
+    this.startCount++;
+    return started;
+  }
+
+  /** Gives how many connections moved. */
+  async #takeOver(started: RunningForwarder, old: RunningForwarder | undefined): Promise<number> {
+    const take = async (from: string): Promise<number> => {
+      const { pairs } = await started.work.ask<'take-over'>({ do: 'take-over', from }, TAKE_OVER_MS);
+      return pairs;
+    };
+    if (old === undefined) return await take('');
+    try {
+      return await take(currentSockets(this.#options.runFolder).handover);
+    } catch {
+      // It gives nothing away: it keeps what it has, and must not accept any more.
+      const drain = { do: 'drain', deadlineMs: REPLACED_DRAIN_MS, final: false } as const;
+      await Promise.allSettled([old.work.ask<'drain'>(drain, ANSWER_MS)]);
+      return await take('');
+    }
+  }
+
+  async #kill(running: RunningForwarder): Promise<void> {
+    await killed(running);
+    this.#silence.end();
+    this.#forget(running);
+    this.#restarts.ended(performance.now());
+  }
+
+  #forget(running: RunningForwarder): void {
+    part(running);
+    if (this.#running === running) this.#running = undefined;
+  }
+}
+
+/** Its connection is open, so the process lives and the number is its own. */
+async function killed({ hello, work }: RunningForwarder): Promise<void> {
+  if (!work.isOpen) return;
+  process.kill(hello.pid, 'SIGKILL');
+  await work.ended;
+}
+
+function silent(): Error {
+  return forwarderError('FORWARDER_SILENT', 'the forwarder does not answer');
+}

@@ -1,0 +1,233 @@
+import type {
+  AffinityFill,
+  Attachment,
+  DataPlane,
+  Desired,
+  Difference,
+  Drift,
+  EndpointCount,
+  ForwarderReport,
+  Holding,
+  Inspection,
+  InspectionDepth,
+  KernelFrontend,
+  RowChange,
+} from '../contract.ts';
+import { Differences } from '../differences.ts';
+import { endpointCount } from './counts.ts';
+import { compareRows, everyRow, fill, type RowDifferences, send } from './fill.ts';
+import { HandOver, type WriteHandOver } from './hand-over.ts';
+import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
+import { type Removal, removeForwarder } from './removal.ts';
+import { wireChange } from './rows.ts';
+import { currentSockets } from './run-files.ts';
+import { askOnce, isSilent } from './running.ts';
+import { ForwarderWatch } from './watch.ts';
+
+export interface ForwarderPlaneOptions extends KeeperOptions, Removal {
+  readonly writeHandOver: WriteHandOver;
+  /** New TCP connections that nftables translated itself. */
+  readonly readTranslated?: () => Promise<number>;
+  /** The forwarder ends with this process, as with process 1 of a container. */
+  readonly endsWithAgent: boolean;
+}
+
+const EVERY_ENDPOINT_MS = 10_000;
+/** For open connections, where the forwarder ends with the agent. */
+const RELEASE_DRAIN_MS = 20_000;
+
+/**
+ * The data plane of a process that accepts connections, chooses an endpoint, connects to it and
+ * copies. nftables behind hands connections over to it while it answers, and otherwise forwards
+ * them itself: without the process nothing is lost but its open connections.
+ */
+export class ForwarderPlane implements DataPlane {
+  readonly mode = 'forwarder';
+  readonly #options: ForwarderPlaneOptions;
+  readonly #keeper: ForwarderKeeper;
+  readonly #handOver: HandOver;
+  /** Whether the forwarder has what was inspected and applied. */
+  #isFilled = false;
+  #onDrift: ((drift: Drift) => void) | undefined;
+
+  constructor(options: ForwarderPlaneOptions) {
+    this.#options = options;
+    this.#keeper = new ForwarderKeeper(options);
+    this.#handOver = new HandOver(options.writeHandOver);
+  }
+
+  async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
+    if (depth === 'reported' && this.#isServing) return nothingDiffers(desired);
+    try {
+      return await this.#inspectEverything(desired);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      await this.#distrust(why);
+      // It may answer again, and is not to be removed: the watch reports it then.
+      if (isSilent(error) && this.#keeper.current) return withOne(desired, 'different', why);
+      throw error;
+    }
+  }
+
+  /** It learns from nftables where a connection comes from. */
+  async configure(): Promise<void> {}
+
+  /**
+   * Never rejects: a forwarder that cannot take a change gets no connections any more, until an
+   * inspection has compared all its rows.
+   */
+  async apply(changes: readonly RowChange[]): Promise<void> {
+    const wire = changes.map(wireChange).filter((change) => change !== undefined);
+    if (wire.length === 0 || !this.#isFilled) return;
+    const running = this.#keeper.current;
+    try {
+      if (running) await send(running.work, wire);
+    } catch (error) {
+      await this.#distrust(`a change failed: ${String(error)}`);
+      this.#onDrift?.({ what: `the forwarder did not take a change: ${String(error)}` });
+    }
+  }
+
+  async diff({ rows }: Desired): Promise<readonly Difference[]> {
+    const digests = await askOnce(this.#control, { do: 'digests' }, EVERY_ENDPOINT_MS);
+    if (digests === undefined) return [{ kind: 'missing', object: 'forwarder process' }];
+    const { differences } = await compareRows(digests, rows, Differences.ofAll());
+    return differences.described;
+  }
+
+  async watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {
+    this.#onDrift = onDrift;
+    const watched = {
+      keeper: this.#keeper,
+      handOver: this.#handOver,
+      isFilled: () => this.#isFilled,
+      refresh: this.#options.prepare,
+    };
+    await new ForwarderWatch(watched, onDrift).run(signal);
+  }
+
+  async counters(): Promise<readonly EndpointCount[]> {
+    const counts = await askOnce(this.#control, { do: 'counts' }, EVERY_ENDPOINT_MS);
+    return counts?.endpoints.map(endpointCount) ?? [];
+  }
+
+  async affinityFill(): Promise<AffinityFill> {
+    const counts = await askOnce(this.#control, { do: 'counts' }, EVERY_ENDPOINT_MS);
+    return counts?.affinity ?? { remembered: 0, room: 0, full: [] };
+  }
+
+  async attachments(): Promise<readonly Attachment[]> {
+    const running = this.#keeper.current;
+    const at = (name: string, isAttached: boolean) => ({ place: 'forwarder', name, isAttached });
+    const { isOn } = this.#handOver;
+    return [
+      at('process', running !== undefined && this.#isFilled),
+      at('listeners IPv4', isOn),
+      ...(running?.hello.ports.IPv6 ? [at('listeners IPv6', isOn)] : []),
+    ];
+  }
+
+  async forwarder(): Promise<ForwarderReport> {
+    const { isOn, why } = this.#handOver;
+    const { startCount, handedOver } = this.#keeper;
+    const translatedByKernel = await this.#options.readTranslated?.();
+    return {
+      ...(await this.#process()),
+      newConnectionsTo: isOn ? 'forwarder' : 'kernel',
+      ...(isOn ? {} : { why }),
+      startCount,
+      handedOver,
+      ...(translatedByKernel === undefined ? {} : { translatedByKernel }),
+    };
+  }
+
+  /** The kernel objects are those of nftables behind. */
+  async frontends(): Promise<readonly KernelFrontend[]> {
+    return [];
+  }
+
+  async inventory(): Promise<readonly Holding[]> {
+    try {
+      const hello = await askOnce(this.#control, { do: 'hello' });
+      return hello === undefined ? [] : [{ what: 'processes', count: 1 }];
+    } catch (error) {
+      if (!isSilent(error)) throw error;
+      return [{ what: 'processes', count: 1 }];
+    }
+  }
+
+  /** Open connections go on until the deadline of the drain; the kernel forwards new ones at once. */
+  async remove(): Promise<void> {
+    await this.#distrust('the forwarder was removed');
+    await removeForwarder(this.#keeper, this.#options);
+  }
+
+  async release(): Promise<void> {
+    await this.#handOver.close('the agent ended');
+    const running = this.#keeper.current;
+    if (running && this.#options.endsWithAgent) {
+      const drain = { do: 'drain', deadlineMs: RELEASE_DRAIN_MS, final: false } as const;
+      await running.work.ask<'drain'>(drain, RELEASE_DRAIN_MS);
+      await running.work.ended;
+    }
+    this.#keeper.letGo();
+  }
+
+  async #inspectEverything(desired: Desired): Promise<Inspection> {
+    const before = this.#keeper.startCount;
+    let compared: RowDifferences | undefined;
+    this.#isFilled = false;
+    const running = await this.#keeper.ensure(async (link) => {
+      compared = await fill(link, desired.rows);
+    });
+    this.#isFilled = true;
+    await this.#options.prepare();
+    await this.#handOver.on(running.hello.ports);
+    const writeCount = compared?.changes.length ?? 0;
+    // A new process has no rows, which is no news.
+    if (this.#keeper.startCount > before) {
+      return { ...withOne(desired, 'missing', 'it was started'), writeCount };
+    }
+    const { described = [], count = 0 } = compared?.differences ?? {};
+    const right = everyRow(desired.rows);
+    return { right, differences: described, differenceCount: count, writeCount };
+  }
+
+  /** From now on the kernel forwards alone, until an inspection has succeeded. */
+  async #distrust(why: string): Promise<void> {
+    this.#isFilled = false;
+    await this.#handOver.off(why);
+  }
+
+  async #process(): Promise<Pick<ForwarderReport, 'process'>> {
+    const { hello, work } = this.#keeper.current ?? {};
+    if (!hello || !work) return {};
+    try {
+      const totals = await askOnce(this.#control, { do: 'totals' });
+      const pulse = await askOnce(this.#control, { do: 'pulse' });
+      if (!totals || !pulse) return {};
+      const { pid, threadCount } = hello;
+      return { process: { pid, threadCount, mostConnections: pulse.mostConnections, totals } };
+    } catch (error) {
+      if (!isSilent(error)) throw error;
+      return {};
+    }
+  }
+
+  get #isServing(): boolean {
+    return this.#isFilled && this.#keeper.current?.work.isOpen === true;
+  }
+
+  get #control(): string {
+    return currentSockets(this.#options.runFolder).control;
+  }
+}
+
+function nothingDiffers({ rows }: Desired): Inspection {
+  return { right: everyRow(rows), differences: [], differenceCount: 0, writeCount: 0 };
+}
+
+function withOne({ rows }: Desired, kind: Difference['kind'], why: string): Inspection {
+  const differences = [{ kind, object: `forwarder process: ${why}` }];
+  return { right: everyRow(rows), differences, differenceCount: 1, writeCount: 0 };
+}

@@ -1,0 +1,117 @@
+import { sleep } from '../../time/sleep.ts';
+import type { Drift } from '../contract.ts';
+import type { HandOver } from './hand-over.ts';
+import type { ForwarderKeeper } from './keeper.ts';
+import type { Pulse } from './protocol.ts';
+import { ANSWER_MS, type RunningForwarder } from './running.ts';
+
+const EVERY_MS = 1000;
+
+export interface Watched {
+  readonly keeper: ForwarderKeeper;
+  readonly handOver: HandOver;
+  /** Whether the forwarder has every row. Otherwise an inspection is under way or wanted. */
+  readonly isFilled: () => boolean;
+  /** What nftables does not keep alive itself, such as the route to the listeners. */
+  readonly refresh: () => Promise<void>;
+}
+
+/**
+ * Asks the forwarder for its pulse every second, and hands connections over for as long as it
+ * answers. Requests an inspection when it does not, and when it answers again.
+ */
+export class ForwarderWatch {
+  readonly #of: Watched;
+  readonly #onDrift: (drift: Drift) => void;
+  #isSilent = false;
+  #cannotRefresh = false;
+  /** The end for which an inspection was requested already. */
+  #reportedEndMs = Number.NEGATIVE_INFINITY;
+
+  constructor(of: Watched, onDrift: (drift: Drift) => void) {
+    this.#of = of;
+    this.#onDrift = onDrift;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const begunMs = performance.now();
+      const running = this.#of.keeper.current;
+      if (running === undefined) this.#askForAnother();
+      else await this.#beat(running);
+      await this.#rest(begunMs + EVERY_MS - performance.now(), signal);
+    }
+  }
+
+  /** Ends early when the forwarder does. */
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const running = this.#of.keeper.current;
+    if (ms <= 0) return;
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const ended = running?.work.ended.then(() => over.abort());
+    await Promise.race([sleep(ms, either), ...(ended ? [ended] : [])]);
+    over.abort();
+  }
+
+  async #beat(running: RunningForwarder): Promise<void> {
+    const { keeper, handOver } = this.#of;
+    let pulse: Pulse;
+    try {
+      pulse = await running.pulse.ask<'pulse'>({ do: 'pulse' }, ANSWER_MS);
+    } catch (error) {
+      // It was replaced meanwhile.
+      if (keeper.current !== running) return;
+      await this.#missed(running, error);
+      return;
+    }
+    if (keeper.current !== running) return;
+    keeper.noteAnswer();
+    if (this.#isSilent) {
+      this.#isSilent = false;
+      this.#onDrift({ what: `the forwarder (pid ${running.hello.pid}) answers again` });
+    }
+    if (!this.#of.isFilled()) return;
+    if (pulse.accepts) await this.#handOver(running);
+    else await handOver.off('the forwarder is full');
+  }
+
+  async #handOver(running: RunningForwarder): Promise<void> {
+    try {
+      await this.#of.refresh();
+      await this.#of.handOver.on(running.hello.ports);
+      this.#cannotRefresh = false;
+    } catch (error) {
+      // The kernel deletes the elements by itself, so this costs no connection.
+      if (!this.#cannotRefresh) {
+        this.#onDrift({ what: `connections cannot be handed over: ${String(error)}` });
+      }
+      this.#cannotRefresh = true;
+    }
+  }
+
+  async #missed(running: RunningForwarder, error: unknown): Promise<void> {
+    const { keeper, handOver } = this.#of;
+    const { pid } = running.hello;
+    if (!running.pulse.isOpen || !running.work.isOpen) {
+      keeper.noteEnd(running);
+      await handOver.off('the forwarder ended');
+      this.#askForAnother();
+      return;
+    }
+    keeper.noteSilence();
+    await handOver.off(`the forwarder does not answer: ${String(error)}`);
+    if (!this.#isSilent || keeper.isHung) {
+      this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer` });
+    }
+    this.#isSilent = true;
+  }
+
+  /** Once for each end, and not before its time. */
+  #askForAnother(): void {
+    const { retryAtMs } = this.#of.keeper;
+    if (performance.now() < retryAtMs || this.#reportedEndMs === retryAtMs) return;
+    this.#reportedEndMs = retryAtMs;
+    this.#onDrift({ what: 'the forwarder ended, or could not be started' });
+  }
+}
