@@ -3,7 +3,7 @@ import { closeDescriptor } from '../../linux/sockets/descriptors.ts';
 import { SocketError } from '../../linux/sockets/errors.ts';
 import { openListener } from '../../linux/sockets/listener.ts';
 import { connectDescriptors } from '../../linux/sockets/pass-descriptors.ts';
-import { FORWARDER_ADDRESSES } from './addresses.ts';
+import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 
 /** A listening socket that this process holds a descriptor of. */
 export interface HeldListener {
