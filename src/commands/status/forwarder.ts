@@ -25,7 +25,7 @@ export function forwarderTroubles({
     return [
       {
         what: `new TCP connections go to the kernel, not to the forwarder: ${why}`,
-        next: 'none fails for it, but dead endpoints are not retried; if it lasts, see the log',
+        next: 'none fails for it, but dead endpoints are not retried; if it persists, see the log',
       },
     ];
   }
