@@ -9,7 +9,7 @@ export function renderData(
   pages: readonly Page[],
   { from, facts }: { readonly from: About; readonly facts: NodeFacts },
 ): object[] {
-  return pages.map(({ key, table, forwarding, frontends, chains }) => ({
+  return pages.map(({ key, table, forwarding, frontends, words, chains }) => ({
     key,
     from,
     ...forwarding.id,
@@ -28,6 +28,7 @@ export function renderData(
       path,
       elements,
     })),
+    ...(words ? { words } : {}),
     chains,
   }));
 }

@@ -3,14 +3,16 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES, servicePortName } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
-import type { Page, PageChain, PageFrontend } from '../../modes/pages/page.ts';
+import type { Page, PageChain, PageFrontend, PageWords } from '../../modes/pages/page.ts';
 import { frontendText } from '../services/rows.ts';
 import { outcomeCell } from '../services/table-view.ts';
-import { formatTextTable } from '../text-table.ts';
+import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 
 const INDENT = '  ';
 /** Where a sentence is broken; terminals are rarely narrower. */
 const SENTENCE_COLUMNS = 96;
+/** Without the indent. */
+const WORDS_COLUMNS = 78;
 
 /** Pages for a person. */
 export function renderText(pages: readonly Page[]): string {
@@ -25,6 +27,7 @@ function pageText(page: Page): string {
     `${bold(servicePortName(id))}  ${id.protocol}, ${id.family}, ${where}`,
     indented(outcomes(page)),
     indented(endpoints(forwarding)),
+    ...(page.words ? [`${head('A NEW CONNECTION')}\n${indented(wordsText(page.words))}`] : []),
     `${head('PATH OF A PACKET')}\n${indented(paths(page))}`,
     hasElements(page) ? `${head('ELEMENTS')}\n${indented(elements(page))}` : '',
     ...(page.chains.length === 0
@@ -64,6 +67,11 @@ function endpoints(forwarding: Forwarding): string {
 function isDroppedHere({ frontends, clusterEndpoints }: Forwarding): boolean {
   const isDropped = frontends.some(({ outcomes: { outside } }) => outside.action === 'drop');
   return isDropped && clusterEndpoints.length > 0;
+}
+
+function wordsText(all: readonly PageWords[]): string {
+  const rows = all.map(({ about, text }) => [bold(about), text]);
+  return formatWrappedTable(rows, { width: WORDS_COLUMNS });
 }
 
 function paths(page: Page): string {

@@ -6,8 +6,16 @@ export interface Page {
   readonly table: string;
   readonly forwarding: Forwarding;
   readonly frontends: readonly PageFrontend[];
+  /** What happens to a new connection, where the rules do not show it. */
+  readonly words?: readonly PageWords[];
   /** Each chain once, in the order of the hooks. */
   readonly chains: readonly PageChain[];
+}
+
+export interface PageWords {
+  /** Empty: it belongs to the one before. */
+  readonly about: string;
+  readonly text: string;
 }
 
 export interface PageFrontend {
