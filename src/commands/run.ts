@@ -34,7 +34,7 @@ import {
   prepareMachine,
 } from './run/machine.ts';
 import { openNoDebugger } from './run/no-debugger.ts';
-import { becomeOnlyInstance } from './run/one-instance.ts';
+import { becomeOnlyInstance, type OnlyInstance } from './run/one-instance.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
 import { makeRunFolder } from './run/run-folder.ts';
 import { removeUnwantedRoutes } from './run/service-routes.ts';
@@ -83,6 +83,9 @@ async function carryOut(config: LoadedConfig, { runFolder }: RunOptions): Promis
   return true;
 }
 
+/** A container ends with its first process, and so do all processes that it has started. */
+const FIRST_PROCESS = 1;
+
 interface Start {
   readonly config: LoadedConfig;
   readonly load: () => Promise<LoadedConfig>;
@@ -116,9 +119,11 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   const machine = { log, runFolder: options.runFolder };
+  let instance: OnlyInstance | undefined;
   if (!config.wishes.initOnly) {
     assertNetAdmin();
-    if (!(await becomeOnlyInstance(machine, lifetime.signal))) return;
+    instance = await becomeOnlyInstance(machine, lifetime.signal);
+    if (instance === undefined) return;
   }
   await makeRunFolder(options.runFolder);
   const serveLocalhost = localhostServer(machine);
@@ -187,6 +192,11 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     lifetime.abort();
     await following;
     await afterwards;
+    if (process.pid === FIRST_PROCESS && plane.drained) {
+      // The next one must be let in before: it takes over what is open here.
+      instance?.leave();
+      await plane.drained();
+    }
   }
 }
 

@@ -45,6 +45,7 @@ export class ComposedPlane implements DataPlane {
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   readonly forwarder?: () => Promise<ForwarderReport>;
   readonly release?: () => Promise<void>;
+  readonly drained?: () => Promise<void>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
@@ -76,6 +77,8 @@ export class ComposedPlane implements DataPlane {
     const forwarder = front.forwarder?.bind(front);
     if (forwarder !== undefined) this.forwarder = forwarder;
     if (front.release || behind.release) this.release = () => this.#release();
+    const drained = front.drained?.bind(front);
+    if (drained !== undefined) this.drained = drained;
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {

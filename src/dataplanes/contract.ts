@@ -253,6 +253,11 @@ export interface DataPlane {
    * What the kernel does alone stays. Not called for a plane that was never inspected.
    */
   release?(): Promise<void>;
+  /**
+   * After `release`, where processes end with the agent: resolves when the plane's own process has no
+   * connection left, because they ended or another process took them over, or when its deadline is over.
+   */
+  drained?(): Promise<void>;
 }
 
 /** How many objects of one kind the kernel holds for us. */

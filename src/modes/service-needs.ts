@@ -8,6 +8,8 @@ export interface ServiceNeeds {
   readonly entersNetworkNamespaces: boolean;
   /** A file that it shares with other programs: created before the start, and writable. */
   readonly sharedFile?: string;
+  /** Whether a process that it starts must go on when the service ends, with its connections. */
+  readonly leavesProcess?: true;
   /** Programs of another package, one of which it starts. */
   readonly programs?: readonly string[];
 }

@@ -173,6 +173,26 @@ describe('the overlay for programs in the kernel', () => {
   });
 });
 
+describe('the overlay for a process that forwards', () => {
+  const { patches, resources } = parse(file('userspace/kustomization.yaml'));
+  const { updateStrategy, template } = parse(patches[0].patch).spec;
+
+  it('starts the new pod before the old one ends, so that connections can move', () => {
+    assert.deepEqual(resources, ['../manifests']);
+    const { maxSurge, maxUnavailable } = updateStrategy.rollingUpdate;
+    assert.deepEqual([maxSurge, maxUnavailable], ['10%', 0]);
+    const run = daemonSet.spec.template.spec.volumes.find(({ name }: Volume) => name === 'run');
+    assert.equal(run.hostPath.path, '/run/fairlead', 'both pods have the sockets of the forwarder');
+  });
+
+  it('waits for connections that stay, and asks for no other rights', () => {
+    assert.ok(template.spec.terminationGracePeriodSeconds >= 30);
+    const [proxy] = template.spec.containers;
+    assert.deepEqual(Object.keys(proxy), ['name', 'resources']);
+    assert.equal(proxy.name, main.name);
+  });
+});
+
 describe('the rights', () => {
   it('are those of kube-proxy, for the account of the pods', () => {
     const [account, binding, ...more] = documents('manifests/service-account.yaml');
@@ -222,6 +242,7 @@ describe('the configurations', () => {
       'unprivileged/kustomization.yaml',
       'iptables-legacy/kustomization.yaml',
       'ebpf/kustomization.yaml',
+      'userspace/kustomization.yaml',
     ]) {
       assert.equal(documents(path).length, 1);
     }

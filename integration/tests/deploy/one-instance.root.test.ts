@@ -156,7 +156,7 @@ describe('the lock of the only instance', () => {
     const warned: unknown[] = [];
     const log = { info: () => undefined, warn: (fields: unknown) => warned.push(fields) };
     const options = { log, runFolder, machineFolder: '/dev/null/nowhere' };
-    assert.equal(await becomeOnlyInstance(options, never), true);
+    assert.ok(await becomeOnlyInstance(options, never));
     const failures = [
       '/dev/null/nowhere/run.lock: ENOTDIR',
       `${join(runFolder, 'run.lock')}: belongs to another user`,

@@ -93,6 +93,12 @@ describe('the unit', () => {
     }
   });
 
+  it('ends the agent alone in a mode whose process goes on with connections', () => {
+    const needs = { ...modeNamed('nftables').service, leavesProcess: true } as const;
+    assert.match(unitText({ program, needs }), /^KillMode=process$/m);
+    assert.doesNotMatch(unitOf('nftables'), /KillMode/);
+  });
+
   it('lets iptables write its lock', () => {
     assert.match(unitOf('iptables'), /^ReadWritePaths=-\/run\/xtables.lock$/m);
   });

@@ -7,6 +7,11 @@ export interface UnitOptions {
   readonly needs: ServiceNeeds;
 }
 
+const FORWARDER_GOES_ON = `# Only the agent ends with the service. The forwarder goes on with open connections: the next agent
+# adopts it, and without one it ends after its last connection.
+KillMode=process
+`;
+
 /** /etc/systemd/system/fairlead.service. deploy/systemd/fairlead.service is this text for nftables. */
 export function unitText({ program, needs }: UnitOptions): string {
   const start = [...program, 'run', '--config', CONFIG_FILE].map(unitWord).join(' ');
@@ -27,7 +32,7 @@ Restart=always
 RestartSec=2
 WatchdogSec=60
 OOMScoreAdjust=-999
-
+${needs.leavesProcess ? FORWARDER_GOES_ON : ''}
 # The files of \`fairlead status\` and \`fairlead cleanup\` survive a restart of the service.
 RuntimeDirectory=fairlead
 RuntimeDirectoryPreserve=yes

@@ -16,6 +16,12 @@ export interface OneInstanceOptions {
   readonly waitMs?: number;
 }
 
+/** The right to serve this network namespace. */
+export interface OnlyInstance {
+  /** Lets another instance in. Otherwise the end of this process does. */
+  leave(): void;
+}
+
 /** Longer than the termination grace period in the manifests, which is ten seconds. */
 const WAIT_MS = 30_000;
 const POLL_MS = 200;
@@ -25,15 +31,15 @@ const OPEN_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /**
  * Waits until no other `fairlead run` serves this network namespace, and keeps others out until this
- * process ends (docs/decisions/0025-one-instance.md). Resolves to false when the signal came first.
+ * process ends or leaves (docs/decisions/0025-one-instance.md). Undefined: the signal came first.
  */
 export async function becomeOnlyInstance(
   options: OneInstanceOptions,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<OnlyInstance | undefined> {
   const { log, waitMs = WAIT_MS } = options;
   const fd = openLock(options);
-  if (fd === undefined) return true;
+  if (fd === undefined) return { leave: () => undefined };
   const byte = networkNamespaceNumber();
   const deadlineMs = performance.now() + waitMs;
   let attempt = lockByte(fd, byte);
@@ -47,10 +53,11 @@ export async function becomeOnlyInstance(
   while (!attempt.isHeld) {
     if (performance.now() >= deadlineMs) throw alreadyRunning(attempt, waitMs);
     await sleep(POLL_MS, signal);
-    if (signal.aborted) return false;
+    if (signal.aborted) return undefined;
     attempt = lockByte(fd, byte);
   }
-  return true;
+  // Closing a file releases all locks of the process on it.
+  return { leave: () => closeSync(fd) };
 }
 
 /** The one that serves this network namespace, in words; undefined: none that can be seen from here. */
