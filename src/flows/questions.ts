@@ -19,8 +19,12 @@ export function questionsFor({ needs, begun }: Wanted, filtersCheaply: boolean):
   if (needs.size === 0 && begun.size === 0) return [];
   const targets = [...needs.values()].map(({ target }) => target);
   if (filtersCheaply && targets.length + begun.size <= MOST_FILTERED_QUESTIONS) {
-    const all = [...targets, ...[...begun].flatMap(targetsOf)];
-    if (all.length <= MOST_FILTERED_QUESTIONS) return all.map(filteredQuestion);
+    const attempts = [...begun].flatMap(targetsOf).map(filteredQuestion);
+    const all = [
+      ...targets.map(filteredQuestion),
+      ...attempts.map((question) => ({ ...question, isForAttempts: true as const })),
+    ];
+    if (all.length <= MOST_FILTERED_QUESTIONS) return all;
   }
   const protocols = new Set(targets.map(({ protocol }) => protocol));
   const destinationPorts = new Set(targets.map(({ port }) => port));

@@ -108,9 +108,20 @@ export class ForwarderKeeper {
     return await this.#adopt();
   }
 
+  /** The connections to the forwarder keep this process no longer from ending. */
+  release(): void {
+    this.#running?.work.unref();
+    this.#running?.pulse.unref();
+    this.#closeListeners();
+  }
+
   /** Lets go of the forwarder, which goes on. */
   letGo(): void {
     if (this.#running) this.#forget(this.#running);
+    this.#closeListeners();
+  }
+
+  #closeListeners(): void {
     closeListeners(this.#listeners);
     this.#listeners = [];
   }

@@ -81,6 +81,11 @@ export class ForwarderLink {
     return (await answered.promise) as Answers[Asked];
   }
 
+  /** Does not keep the process alive any more. */
+  unref(): void {
+    this.#socket.unref();
+  }
+
   close(): void {
     this.#socket.destroy();
   }

@@ -18,22 +18,20 @@ import { endpointCount } from './counts.ts';
 import { compareRows, everyRow, fill, type RowDifferences, send } from './fill.ts';
 import { HandOver, type WriteHandOver } from './hand-over.ts';
 import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
-import { type Removal, removeForwarder } from './removal.ts';
+import { endOf, type Removal, removeForwarder } from './removal.ts';
 import { wireChange } from './rows.ts';
 import { currentSockets } from './run-files.ts';
-import { askOnce, isSilent } from './running.ts';
+import { ANSWER_MS, askOnce, isSilent } from './running.ts';
 import { ForwarderWatch } from './watch.ts';
 
 export interface ForwarderPlaneOptions extends KeeperOptions, Removal {
   readonly writeHandOver: WriteHandOver;
   /** New TCP connections that nftables translated itself. */
   readonly readTranslated?: () => Promise<number>;
-  /** The forwarder ends with this process, as with process 1 of a container. */
-  readonly endsWithAgent: boolean;
 }
 
 const EVERY_ENDPOINT_MS = 10_000;
-/** For open connections, where the forwarder ends with the agent. */
+/** For open connections where the forwarder ends with the agent, as in a container. */
 const RELEASE_DRAIN_MS = 20_000;
 
 /**
@@ -162,15 +160,18 @@ export class ForwarderPlane implements DataPlane {
     await removeForwarder(this.#keeper, this.#options);
   }
 
+  /** The forwarder goes on with its connections. */
   async release(): Promise<void> {
     await this.#handOver.close('the agent ended');
+    this.#keeper.release();
+  }
+
+  async drained(): Promise<void> {
     const running = this.#keeper.current;
-    if (running && this.#options.endsWithAgent) {
-      const drain = { do: 'drain', deadlineMs: RELEASE_DRAIN_MS, final: false } as const;
-      await running.work.ask<'drain'>(drain, RELEASE_DRAIN_MS);
-      await running.work.ended;
-    }
-    this.#keeper.letGo();
+    if (running === undefined) return;
+    const drain = { do: 'drain', deadlineMs: RELEASE_DRAIN_MS, final: false } as const;
+    await running.work.ask<'drain'>(drain, ANSWER_MS);
+    await endOf(running, RELEASE_DRAIN_MS);
   }
 
   async #inspectEverything(desired: Desired): Promise<Inspection> {

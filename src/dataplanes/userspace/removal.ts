@@ -49,7 +49,8 @@ async function found(
   }
 }
 
-async function endOf({ work }: RunningForwarder, deadlineMs: number): Promise<void> {
+/** Resolves when the process has ended, or should have. */
+export async function endOf({ work }: RunningForwarder, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, deadlineMs + ANSWER_MS);

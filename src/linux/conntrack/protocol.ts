@@ -63,3 +63,4 @@ export const STATUS_DST_NAT = 1 << 5;
 
 /** States of TCP as conntrack counts them. */
 export const TCP_SYN_SENT = 1;
+export const TCP_ESTABLISHED = 3;

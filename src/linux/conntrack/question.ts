@@ -9,6 +9,8 @@ export interface FlowQuestion {
   readonly destinationPorts: ReadonlySet<number>;
   /** For TCP only unanswered attempts: a few of 200,000 connections. */
   readonly unansweredTcpOnly?: boolean;
+  /** Only unanswered attempts are of use, although others may be listed. */
+  readonly isForAttempts?: true;
   /** The fields that all of them have in common, for the kernel's filter. */
   readonly filter?: FlowFilter;
 }
