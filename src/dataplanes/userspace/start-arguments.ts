@@ -6,6 +6,8 @@ export interface ForwarderArguments {
   /** Told again in `hello`. */
   readonly build: string;
   readonly threadCount: number;
+  /** The bit of the packet mark for the return path (return-path.ts). */
+  readonly returnMark: number;
   /** Inherited descriptors of sockets that are bound and listen. */
   readonly listeners: readonly StartListener[];
 }
