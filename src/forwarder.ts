@@ -12,7 +12,6 @@ if (isMainThread) {
   await runForwarder({
     arguments: readArguments(process.argv[2]),
     program: new URL(import.meta.url),
-    openReturnPath: async () => ({ close: async () => undefined }),
   });
 } else {
   runIdleThread(workerData as ThreadStart);

@@ -190,7 +190,10 @@ export class ForwarderKeeper {
   /** Gives how many connections moved. */
   async #takeOver(started: RunningForwarder, old: RunningForwarder | undefined): Promise<number> {
     const take = async (from: string): Promise<number> => {
-      const { pairs } = await started.work.ask<'take-over'>({ do: 'take-over', from }, TAKE_OVER_MS);
+      const { pairs } = await started.work.ask<'take-over'>(
+        { do: 'take-over', from },
+        TAKE_OVER_MS,
+      );
       return pairs;
     };
     if (old === undefined) return await take('');

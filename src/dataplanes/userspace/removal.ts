@@ -36,10 +36,7 @@ export async function removeForwarder(keeper: ForwarderKeeper, removal: Removal)
 }
 
 /** One that hangs cannot drain: it is killed where the removal does not last. */
-async function found(
-  keeper: ForwarderKeeper,
-  drain: Drain,
-): Promise<RunningForwarder | undefined> {
+async function found(keeper: ForwarderKeeper, drain: Drain): Promise<RunningForwarder | undefined> {
   try {
     return await keeper.find();
   } catch (error) {

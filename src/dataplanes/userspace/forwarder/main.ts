@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { FAMILIES, type Family, type SourceClass } from '../../../forwarding/model.ts';
+import { openNetlink } from '../../../linux/netlink/socket.ts';
+import { NETLINK_NETFILTER } from '../../../linux/nftables/protocol.ts';
 import { nameProcess } from '../../../linux/process-name.ts';
 import { listenerPort } from '../../../linux/sockets/listener.ts';
 import { raiseOpenFiles } from '../../../linux/sockets/raise-open-files.ts';
 import { sleep } from '../../../time/sleep.ts';
+import { deleteListenerRoutes } from '../forwarder-routes.ts';
 import { type Hello, type ListenerPorts, PROTOCOL_VERSION } from '../protocol.ts';
 import type { ForwarderArguments } from '../start-arguments.ts';
 import { ControlServer } from './control-server.ts';
@@ -13,6 +16,7 @@ import { serveHandover } from './handover-server.ts';
 import { type ForwarderLog, openForwarderLog } from './log.ts';
 import { ProcessLife } from './process-life.ts';
 import { Requests } from './requests.ts';
+import { ReturnPath } from './return-path.ts';
 import { openSharedClock } from './shared-clock.ts';
 import { SlotTable } from './slot-table.ts';
 import { countSlots, openSlots } from './slots.ts';
@@ -24,26 +28,22 @@ const WANTED_OPEN_FILES = 1_048_576;
 /** For everything that is not a connection: listeners, epoll, control, files of Node. */
 const OTHER_FILES = 256;
 const FILES_PER_CONNECTION = 2;
+const OWNER_ONLY_UMASK = 0o177;
 const THREAD_START_MS = 10_000;
 const THREAD_STOP_MS = 1_000;
 const TERMINATION_DRAIN_MS = 30_000;
-
-/** What lets answers to the clients' addresses come back to this process. */
-export interface ReturnPath {
-  /** `final`: also what another forwarder would use. */
-  close(final: boolean): Promise<void>;
-}
 
 export interface ForwarderOptions {
   readonly arguments: ForwarderArguments;
   /** The file that the copying threads run. */
   readonly program: URL;
-  readonly openReturnPath: () => Promise<ReturnPath>;
 }
 
 /** The main thread. Resolves when the control socket answers; the process ends by itself. */
 export async function runForwarder(options: ForwarderOptions): Promise<void> {
   nameProcess('fairlead-fwd');
+  // Whoever can connect to its sockets can take every connection.
+  process.umask(OWNER_ONLY_UMASK);
   const log = openForwarderLog();
   try {
     await start(options, log);
@@ -54,11 +54,11 @@ export async function runForwarder(options: ForwarderOptions): Promise<void> {
 }
 
 async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void> {
-  const { runFolder, listeners } = options.arguments;
+  const { runFolder, listeners, returnMark } = options.arguments;
   const stop = new AbortController();
   const { signal } = stop;
   const nowMs = openSharedClock();
-  const returnPath = await openedReturnPath(options, log);
+  const returnPath = await openedReturnPath(returnMark, log);
   const mostConnections = mostConnectionsOf(raiseOpenFiles(WANTED_OPEN_FILES));
   const { threads, directory } = startThreads(options, {
     keepsClientAddress: returnPath !== undefined,
@@ -73,7 +73,7 @@ async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void
   const end = async (code: number, final: boolean): Promise<void> => {
     stop.abort();
     const haveEnded = await threads.stop(THREAD_STOP_MS);
-    await returnPath?.close(final);
+    await closeReturnPath(returnPath, final);
     names.remove();
     // An exit waits for threads, even for one that hangs.
     if (haveEnded) process.exit(code);
@@ -87,6 +87,7 @@ async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void
     log,
     clientCount: () => control.clientCount,
     end,
+    keepRoutes: async () => await returnPath?.keepRoutes(),
     signal,
   });
   const hello = helloOf(options.arguments, returnPath !== undefined);
@@ -94,7 +95,7 @@ async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void
   const control = new ControlServer({ answer: (request) => requests.answer(request), log });
   endOnSignals({ life, end, log });
   await Promise.all(threads.threads.map((thread) => thread.ready(THREAD_START_MS)));
-  const { path } = { path: names.paths.handover };
+  const path = names.paths.handover;
   serveHandover({ path, listeners, give: (socket) => life.give(socket), log, signal });
   await control.listen(names.paths.control);
   names.bound();
@@ -141,16 +142,22 @@ function startThreads(
 }
 
 /** Undefined: the kernel refuses what it needs, and every endpoint sees an address of this machine. */
-async function openedReturnPath(
-  { openReturnPath }: ForwarderOptions,
-  log: ForwarderLog,
-): Promise<ReturnPath | undefined> {
+async function openedReturnPath(mark: number, log: ForwarderLog): Promise<ReturnPath | undefined> {
   try {
-    return await openReturnPath();
+    return await ReturnPath.open(openNetlink({ protocol: NETLINK_NETFILTER }), mark);
   } catch (error) {
     log.warn("clients' addresses cannot be kept", { error: String(error) });
     return undefined;
   }
+}
+
+/** After a final drain no forwarder needs the routes. */
+async function closeReturnPath(returnPath: ReturnPath | undefined, final: boolean): Promise<void> {
+  if (final) {
+    await returnPath?.deleteRoutes();
+    await deleteListenerRoutes();
+  }
+  returnPath?.[Symbol.dispose]();
 }
 
 function endOnSignals({

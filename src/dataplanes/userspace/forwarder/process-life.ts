@@ -17,6 +17,8 @@ export interface LifeOptions {
   readonly clientCount: () => number;
   /** Ends the process. `final`: no forwarder follows. */
   readonly end: (code: number, final: boolean) => Promise<void>;
+  /** Other processes may delete the routes of the return path. */
+  readonly keepRoutes: () => Promise<void>;
   readonly signal: AbortSignal;
   readonly idleMs?: number;
 }
@@ -28,6 +30,7 @@ interface Drain {
 }
 
 const TICK_MS = 1_000;
+const KEEP_ROUTES_MS = 10_000;
 const DRAIN_POLL_MS = 100;
 /** Without an agent and without connections. */
 const IDLE_MS = 60_000;
@@ -39,6 +42,7 @@ export class ProcessLife implements ForwarderLife {
   #drain: Drain | undefined;
   #given: Given | undefined;
   #idleSinceMs = performance.now();
+  #keptRoutesAtMs = performance.now();
 
   constructor(options: LifeOptions) {
     this.#options = options;
@@ -113,6 +117,7 @@ export class ProcessLife implements ForwarderLife {
     const openCount = await threads.pulse();
     directory.slots.endRound(round);
     directory.tick();
+    await this.#keepRoutes();
     if (this.#drain === undefined) {
       if (this.#isIdleTooLong(openCount)) {
         log.info('ending: no agent and no connections');
@@ -125,6 +130,17 @@ export class ProcessLife implements ForwarderLife {
     if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
     await this.#given?.finish();
     await end(0, this.#drain.final);
+  }
+
+  async #keepRoutes(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#keptRoutesAtMs < KEEP_ROUTES_MS) return;
+    this.#keptRoutesAtMs = nowMs;
+    try {
+      await this.#options.keepRoutes();
+    } catch (error) {
+      this.#options.log.warn('routes for answers cannot be written', { error: String(error) });
+    }
   }
 
   #isIdleTooLong(openCount: number): boolean {

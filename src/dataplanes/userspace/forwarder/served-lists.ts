@@ -47,6 +47,7 @@ export class ServedLists {
       this.#dropped.delete(known);
       return known;
     }
+    this.#slotsOf(row);
     const list = new ServedList(++this.#lastId, row, kind);
     for (const endpoint of row.endpoints[kind]) {
       const slot = this.slotOf(row, endpoint);
@@ -87,11 +88,7 @@ export class ServedLists {
 
   /** Gives one to an endpoint that has none. Undefined: there is none left. */
   slotOf(row: Row, endpoint: WireEndpoint): number | undefined {
-    let slots = this.#slotsOfRow.get(row);
-    if (slots === undefined) {
-      slots = new Map();
-      this.#slotsOfRow.set(row, slots);
-    }
+    const slots = this.#slotsOf(row);
     const known = slots.get(endpoint);
     if (known !== undefined) return known;
     const slot = this.#slots.take({ row: row.key, endpoint });
@@ -105,6 +102,7 @@ export class ServedLists {
     changes: Readonly<Record<EndpointList, WireListChange>>,
   ): ServedChange[] {
     const slots = this.#slotsOfRow.get(row);
+    // No thread has ever asked for it.
     if (slots === undefined) return [];
     const served = LISTS.map((kind) => this.#changed(row, kind, changes[kind]));
     for (const kind of LISTS) {
@@ -142,6 +140,15 @@ export class ServedLists {
       added.push(threadEndpoint(slot, endpoint));
     }
     return { kind, list, added, removed };
+  }
+
+  /** From the first question for the row on. */
+  #slotsOf(row: Row): Map<WireEndpoint, number> {
+    const known = this.#slotsOfRow.get(row);
+    if (known !== undefined) return known;
+    const slots = new Map<WireEndpoint, number>();
+    this.#slotsOfRow.set(row, slots);
+    return slots;
   }
 
   #leave(row: Row, endpoint: WireEndpoint, slots: Map<WireEndpoint, number>): void {

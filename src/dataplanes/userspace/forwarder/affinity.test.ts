@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Affinity } from './affinity.ts';
+import type { FrontendQuestion } from './messages.ts';
+import type { Row } from './row-store.ts';
+import { testDirectory, testRow } from './testing/directories.ts';
+import { ThreadView } from './testing/thread-view.ts';
+
+const QUESTION: FrontendQuestion = { address: '10.96.0.1', port: 80, source: 'pod' };
+
+/** A sticky row with ten endpoints, and a thread that asks for clients. */
+function sticky(affinitySeconds = 10) {
+  const { directory, clock, memory } = testDirectory();
+  const thread = new ThreadView();
+  const cluster = Array.from({ length: 10 }, (_, index) => `10.0.0.${index} 80`);
+  const row = testRow('web', { affinitySeconds, cluster });
+  directory.apply({ set: row });
+  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
+  const stick = (client: string, not: readonly number[] = []): number | null => {
+    const list = thread.target(QUESTION)?.list ?? -1;
+    directory.stick(thread, { tell: 'stick', connection: 1, list, client, not });
+    const answer = thread.messages.at(-1);
+    assert.equal(answer?.tell, 'stick');
+    return answer.tell === 'stick' ? answer.slot : null;
+  };
+  return { directory, clock, memory, thread, row, stick };
+}
+
+describe('affinity', () => {
+  it('sends a client to its endpoint until its time is over, which a connection renews', () => {
+    const { stick, clock, memory } = sticky();
+    const slot = stick('1.1.1.1') ?? -1;
+    // No other choice would fall on it.
+    memory.open[slot] = 100;
+    for (let count = 0; count < 5; count++) {
+      clock.nowMs += 9_000;
+      assert.equal(stick('1.1.1.1'), slot);
+    }
+    clock.nowMs += 10_001;
+    const others = new Set(Array.from({ length: 20 }, (_, index) => stick(`2.2.2.${index}`)));
+    assert.ok(others.size > 1);
+    assert.equal(others.has(slot), false, 'chosen by open connections');
+  });
+
+  it('remembers another endpoint after a failed dial', () => {
+    const { stick } = sticky();
+    const slot = stick('1.1.1.1') ?? -1;
+    const other = stick('1.1.1.1', [slot]);
+    assert.notEqual(other, slot);
+    assert.equal(stick('1.1.1.1'), other);
+  });
+
+  it('has no endpoint when all have failed', () => {
+    const { stick } = sticky();
+    const all = Array.from({ length: 10 }, (_, index) => index);
+    assert.equal(stick('1.1.1.1', all), null);
+  });
+
+  it('avoids an endpoint that failed, unless no other is left', () => {
+    const { stick, memory, clock } = sticky();
+    memory.avoided.fill(clock.nowMs / 100 + 10, 0, 10);
+    memory.avoided[4] = 0;
+    for (let client = 0; client < 20; client++) assert.equal(stick(`1.1.1.${client}`), 4);
+    memory.avoided[4] = clock.nowMs / 100 + 10;
+    assert.notEqual(stick('2.2.2.2'), null);
+  });
+
+  it('forgets the clients of an endpoint that left, and only those', () => {
+    const { directory, stick, row, clock } = sticky();
+    const slots = Array.from({ length: 100 }, (_, index) => stick(`1.1.1.${index}`));
+    const gone = slots[0] ?? -1;
+    const { endpoint = '' } = directory.slots.identity(gone) ?? {};
+    directory.apply({ change: row.key, cluster: { added: [], removed: [endpoint] } });
+    const left = slots.filter((slot) => slot !== gone).length;
+    assert.equal(directory.affinity.clientCount, left);
+    clock.nowMs += 1_000;
+    for (const [index, slot] of slots.entries()) {
+      if (slot !== gone) assert.equal(stick(`1.1.1.${index}`), slot);
+      else assert.notEqual(stick(`1.1.1.${index}`), gone);
+    }
+  });
+
+  it('forgets everything when the row loses its affinity or is deleted', () => {
+    const { directory, stick, row, thread } = sticky();
+    stick('1.1.1.1');
+    directory.apply({ change: row.key, affinitySeconds: 0 });
+    directory.flush();
+    assert.equal(directory.affinity.clientCount, 0);
+    assert.equal(thread.target(QUESTION)?.isSticky, false);
+    directory.apply({ change: row.key, affinitySeconds: 10 });
+    directory.flush();
+    stick('1.1.1.1');
+    directory.apply({ delete: row.key });
+    assert.equal(directory.affinity.clientCount, 0);
+  });
+
+  it('answers for a list that the thread lost a moment ago', () => {
+    const { directory, row, thread } = sticky();
+    const list = thread.target(QUESTION)?.list ?? -1;
+    directory.apply({ change: row.key, frontends: [] });
+    directory.flush();
+    directory.tick();
+    directory.stick(thread, { tell: 'stick', connection: 1, list, client: '1.1.1.1', not: [] });
+    const answer = thread.messages.at(-1);
+    assert.ok(answer?.tell === 'stick' && answer.slot !== null);
+  });
+});
+
+describe('limits of affinity', () => {
+  const ROW: Row = {
+    key: 'default/web/TCP/IPv4',
+    family: 'IPv4',
+    affinitySeconds: 10,
+    frontends: [],
+    endpoints: { cluster: new Set(), local: new Set() },
+  };
+
+  it('stores no client beyond the limit of a list, and none beyond the limit of all', () => {
+    const affinity = new Affinity({ nowMs: () => 0, mostClients: 5, mostClientsOfAList: 3 });
+    const other = { ...ROW, key: 'default/other/TCP/IPv4' };
+    for (const row of [ROW, other]) {
+      for (let client = 0; client < 10; client++) {
+        affinity.remember(row, 'cluster', { client: `1.1.1.${client}`, slot: 1 });
+      }
+    }
+    assert.equal(affinity.clientCount, 5);
+    assert.deepEqual(affinity.full(), [ROW.key]);
+    assert.equal(affinity.slotOf(ROW, 'cluster', '1.1.1.2'), 1);
+    assert.equal(affinity.slotOf(ROW, 'cluster', '1.1.1.3'), undefined);
+  });
+
+  it('has room again when the time of clients is over, without a timer for each', () => {
+    let nowMs = 0;
+    const affinity = new Affinity({ nowMs: () => nowMs });
+    for (let client = 0; client < 20_000; client++) {
+      affinity.remember(ROW, 'cluster', { client: `c${client}`, slot: client % 7 });
+    }
+    nowMs = 10_001;
+    for (let ticks = 0; ticks < 6; ticks++) affinity.tick();
+    assert.equal(affinity.clientCount, 0);
+  });
+});
