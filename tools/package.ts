@@ -14,7 +14,7 @@ import { type Machine, machineOf } from './image/machine.ts';
 import { assertInstalled, npmOrigins, objectOrigin } from './image/packages.ts';
 import { assertPinned } from './image/pins.ts';
 import { readPins } from './image/pins-file.ts';
-import { bundleProgram } from './image/program.ts';
+import { bundleProgram, FORWARDER_ENTRY, FORWARDER_PROGRAM, MAIN_ENTRY } from './image/program.ts';
 
 const PROGRAM = 'fairlead.mjs';
 const COMPILE_DEADLINE_MS = 120_000;
@@ -27,12 +27,14 @@ await explained(makePackage);
 async function makePackage(): Promise<void> {
   const machine = machineOf(process.arch);
   assertInstalled(root, machine);
-  const { bytes, packages } = await bundleProgram(root, 'src/main.ts');
+  const { bytes, packages } = await bundleProgram(root, MAIN_ENTRY);
+  const forwarder = await bundleProgram(root, FORWARDER_ENTRY);
   const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
   const origins = await npmOrigins(root, { machine, bundled: packages });
   assertPinned([...origins, ...objects.map(objectOrigin)], await readPins());
   await rm(folder, { recursive: true, force: true });
   await write(PROGRAM, bytes);
+  await write(FORWARDER_PROGRAM, forwarder.bytes);
   for (const object of objects) await write(`bpf/${object.name}`, object.bytes);
   for (const { path, bytes } of await readKoffi(join(root, 'node_modules'), machine)) {
     await write(`node_modules/${path}`, path === 'koffi/package.json' ? unscripted(bytes) : bytes);

@@ -8,6 +8,7 @@ import { readLinkage } from './elf.ts';
 import { machineOf } from './machine.ts';
 import { pinProblems } from './pins.ts';
 import { readPins } from './pins-file.ts';
+import { bundleProgram, FORWARDER_ENTRY, MAIN_ENTRY } from './program.ts';
 import { tar } from './tar.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -104,7 +105,7 @@ describe('the image', () => {
     assert.ok(needed.includes('libc.so.6'));
   });
 
-  it('has Fairlead, its programs for the kernel, koffi for one machine, and licences', async () => {
+  it('has Fairlead, its forwarder, its programs for the kernel, koffi for one machine, and licences', async () => {
     const paths = contents.program.map(({ path }) => path);
     const home = 'usr/local/lib/fairlead';
     const koffi = `${home}/node_modules/koffi`;
@@ -118,6 +119,7 @@ describe('the image', () => {
       'usr/local/bin/kube-proxy',
       ...objects.map((name) => `${home}/bpf/${name}`),
       `${home}/fairlead.mjs`,
+      `${home}/forwarder.mjs`,
       `${binary}/index.js`,
       `${binary}/${machine.koffiFolder}/koffi.node`,
       `${binary}/package.json`,
@@ -129,6 +131,13 @@ describe('the image', () => {
     for (const name of ['fairlead', 'koffi/LICENSE.txt', 'zod/LICENSE', 'pino/LICENSE']) {
       assert.ok(paths.includes(`usr/local/share/licenses/${name}`), name);
     }
+  });
+
+  it('has a forwarder without packages other than koffi, in a fifth of the size', async () => {
+    const { bytes, packages } = await bundleProgram(root, FORWARDER_ENTRY);
+    const program = await bundleProgram(root, MAIN_ENTRY);
+    assert.deepEqual(packages, []);
+    assert.ok(bytes.length < program.bytes.length / 5, `${bytes.length} bytes`);
   });
 
   it('says nothing of the machine it was made on in the programs for the kernel', () => {

@@ -10,7 +10,7 @@ import { licenseFiles } from './license-files.ts';
 import type { Machine } from './machine.ts';
 import type { Origin } from './origin.ts';
 import { assertInstalled, npmOrigins, objectOrigin } from './packages.ts';
-import { bundleProgram } from './program.ts';
+import { bundleProgram, FORWARDER_ENTRY, FORWARDER_PROGRAM, MAIN_ENTRY } from './program.ts';
 
 /** The file system of the image in two parts, of which a release usually changes the second. */
 export interface Contents {
@@ -43,7 +43,8 @@ export async function readContents(
   const packages = join(root, 'node_modules');
   const node = await readFile(join(packages, machine.nodePackage, 'bin/node'));
   const koffi = await readKoffi(packages, machine);
-  const { bytes, version, packages: bundled } = await bundleProgram(root, 'src/main.ts');
+  const { bytes, version, packages: bundled } = await bundleProgram(root, MAIN_ENTRY);
+  const forwarder = await bundleProgram(root, FORWARDER_ENTRY);
   const given = program === undefined ? bytes : await readFile(program);
   const iptables = await readIptables(machine);
   const programs = [
@@ -77,6 +78,7 @@ export async function readContents(
         bytes: withFirstLine(given),
         isExecutable: true,
       },
+      { kind: 'file', path: `${HOME}/${FORWARDER_PROGRAM}`, bytes: forwarder.bytes },
       ...[PROGRAM_PATH, KUBE_PROXY_PATH].map(
         (path): Entry => ({
           kind: 'link',

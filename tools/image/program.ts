@@ -9,6 +9,11 @@ export interface BundledProgram {
   readonly packages: readonly string[];
 }
 
+export const MAIN_ENTRY = 'src/main.ts';
+/** The forwarder of mode userspace, which the program looks for beside its own file. */
+export const FORWARDER_ENTRY = 'src/forwarder.ts';
+export const FORWARDER_PROGRAM = 'forwarder.mjs';
+
 /** A program of the sources as one file that Node runs as it is, with koffi in node_modules beside it. */
 export async function bundleProgram(root: string, entry: string): Promise<BundledProgram> {
   const version = await versionOf(root);
