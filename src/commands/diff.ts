@@ -40,7 +40,7 @@ export function diffCommand(): Command {
     const basis = await findBasis({ flags: givenFlags(command), options });
     assertSameNetwork(basis);
     printNote(aboutText(basis.about));
-    const differences = await persistent(basis);
+    const differences = await persistent(basis, options);
     print(differences, basis, options);
     // program.ts sets the exit code only on failure.
     if (differences.length > 0) process.exitCode = DIFFERENT;
@@ -71,22 +71,25 @@ function assertSameNetwork(basis: Basis): void {
   );
 }
 
-async function persistent(basis: Basis): Promise<readonly Difference[]> {
-  const first = await compare(basis, { isRepeated: false });
+async function persistent(
+  basis: Basis,
+  { runFolder }: DiffOptions,
+): Promise<readonly Difference[]> {
+  const first = await compare(basis, { isRepeated: false, runFolder });
   if (first.length === 0) return [];
   await delay(SECOND_LOOK_AFTER_MS);
   const known = new Set(first.map(idOf));
-  return (await compare(basis, { isRepeated: true })).filter((difference) =>
+  return (await compare(basis, { isRepeated: true, runFolder })).filter((difference) =>
     known.has(idOf(difference)),
   );
 }
 
 async function compare(
   basis: Basis,
-  { isRepeated }: { readonly isRepeated: boolean },
+  { isRepeated, runFolder }: { readonly isRepeated: boolean; readonly runFolder: string },
 ): Promise<readonly Difference[]> {
   const { mode, ebpf } = basis.config.settings;
-  const plane = modeNamed(mode).open({ ebpf });
+  const plane = modeNamed(mode).open({ ebpf, runFolder });
   try {
     const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
     return await plane.diff({ facts, rows: rows.map(({ forwarding }) => forwarding) });

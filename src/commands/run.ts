@@ -150,16 +150,18 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     onProblem: (error) => log.debug(`event: ${String(error)}`),
     clock: systemClock,
   });
+  const { runFolder } = options;
+  const { ebpf, userspace } = settings;
+  const around = { ebpf, userspace, runFolder };
   const plane = mode.open({
-    ebpf: settings.ebpf,
+    ...around,
     onWarning: (message) => log.warn(message),
     serveLocalhost,
   });
   let afterwards: Promise<unknown> = Promise.resolve();
   const proxy = assembleProxy({
     onFirstSync: () => {
-      const { ebpf } = settings;
-      const open = (part: Part) => part.open({ ebpf });
+      const open = (part: Part) => part.open(around);
       const others = { mode, parts: ALL_PARTS, open, log, clock: systemClock, random: Math.random };
       const onFailed = () => proxy.metrics.onCleanupFailed();
       afterwards = Promise.all([
@@ -181,7 +183,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     log,
     droppedLogLineCount: () => lines.droppedCount,
     ...(source instanceof ApiSource ? { restClient } : {}),
-    runFolder: options.runFolder,
+    runFolder,
   });
   log.info({ node: nodeName, mode: settings.mode, pid: process.pid }, 'starting');
   events.starting('');

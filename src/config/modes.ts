@@ -56,7 +56,7 @@ const TRAITS = {
   },
   'socket-ebpf': { ...OWN, isBuilt: true },
   'tc-ebpf': { ...OWN, isBuilt: true, choosesInterfaces: true },
-  userspace: { ...OWN, isBuilt: false, hasForwarder: true, loopback: 'not served' },
+  userspace: { ...OWN, isBuilt: true, hasForwarder: true },
 } as const satisfies Record<string, ModeTraits>;
 
 export type ModeName = keyof typeof TRAITS;

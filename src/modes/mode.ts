@@ -2,7 +2,7 @@ import type { FailureNames } from '../agent/metrics/failure-names.ts';
 import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import type { ModeNeeds } from '../agent/mode-needs.ts';
 import type { BuiltModeName } from '../config/modes.ts';
-import type { EbpfSettings, Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Answers } from '../dataplanes/userspace/protocol.ts';
@@ -40,7 +40,7 @@ export interface Mode {
   prepare?(settings: Settings): void;
   open(around: Surroundings): DataPlane;
   /** Where the kernel keeps the endpoint that a flow was sent to. */
-  flows(ebpf: EbpfSettings, onProblem: (error: unknown) => void): Conntrack;
+  flows(around: Surroundings, onProblem: (error: unknown) => void): Conntrack;
   /** For `render`: a page for each row that is wanted. All rows are given: numbers depend on all. */
   pages(desired: Desired, isWanted: (row: Forwarding) => boolean): readonly Page[];
   /** For `render --raw`: one family as the kernel's own tools print or read it. */

@@ -1,4 +1,4 @@
-import type { EbpfSettings } from '../config/settings.ts';
+import type { EbpfSettings, UserspaceSettings } from '../config/settings.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
 import type { HooksOptions } from '../dataplanes/ebpf/options.ts';
 import type { Netlink } from '../linux/netlink/socket.ts';
@@ -6,6 +6,11 @@ import type { Netlink } from '../linux/netlink/socket.ts';
 /** What a part may need from the program it runs in. */
 export interface Surroundings {
   readonly ebpf?: EbpfSettings;
+  readonly userspace?: UserspaceSettings;
+  /** Where the sockets of a running Fairlead are; undefined: the usual folder. */
+  readonly runFolder?: string;
+  /** A removal lasts until a process of the mode has ended, which has only seconds to do so. */
+  readonly isCleanup?: true;
   readonly onWarning?: (message: string) => void;
   /** Called before node ports are served on loopback. */
   readonly serveLocalhost?: () => Promise<void>;

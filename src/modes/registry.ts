@@ -8,16 +8,24 @@ import { NFTABLES, NFTABLES_PART } from './nftables.ts';
 import type { AttachmentWords, Part } from './part.ts';
 import { SOCKET_EBPF } from './socket-ebpf.ts';
 import { TC_EBPF } from './tc-ebpf.ts';
+import { FORWARDER_PART } from './userspace/forwarder-part.ts';
+import { USERSPACE } from './userspace.ts';
 
 const MODES: Readonly<Record<BuiltModeName, Mode>> = {
   nftables: NFTABLES,
   iptables: IPTABLES,
   'socket-ebpf': SOCKET_EBPF,
   'tc-ebpf': TC_EBPF,
+  userspace: USERSPACE,
 };
 
 /** Everything that any mode may have in the kernel, in the order in which it is removed. */
-export const ALL_PARTS: readonly Part[] = [SOCKET_HOOKS_PART, NFTABLES_PART, IPTABLES_PART];
+export const ALL_PARTS: readonly Part[] = [
+  SOCKET_HOOKS_PART,
+  FORWARDER_PART,
+  NFTABLES_PART,
+  IPTABLES_PART,
+];
 
 /** For a place that only later versions have, its own name. */
 export function attachmentWords(place: string): AttachmentWords {

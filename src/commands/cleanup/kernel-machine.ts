@@ -29,7 +29,7 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
   const ebpf = cgroup === undefined ? { pinFolder } : { pinFolder, cgroupPath: cgroup };
   const conntrack = new KernelConntrack();
   return {
-    removePart: (part) => takeAway(part.open({ ebpf }), dryRun),
+    removePart: (part) => takeAway(part.open({ ebpf, runFolder, isCleanup: true }), dryRun),
     removeRoutes: async () => {
       const routes = await listOurRoutes();
       if (!dryRun) for (const route of routes) await removeRoute(route);

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { AgentObserver } from '../../agent/observer.ts';
-import type { Settings } from '../../config/settings.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { FlowReconciler } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
 import { BpfError } from '../../linux/bpf/errors.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Mode } from '../../modes/mode.ts';
+import type { Surroundings } from '../../modes/part.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 
 export interface FollowedFlows {
@@ -73,8 +73,8 @@ export function followFlows(of: {
 }
 
 /** Where the kernel keeps the endpoint that a flow was sent to, in this mode. */
-export function flowsOf(mode: Mode, { ebpf }: Settings, log: Logger): Conntrack {
-  return mode.flows(ebpf, (error) => {
+export function flowsOf(mode: Mode, around: Surroundings, log: Logger): Conntrack {
+  return mode.flows(around, (error) => {
     const next = error instanceof BpfError ? `. Next: ${error.next}` : '';
     log.warn(`cannot close sockets of removed endpoints: ${String(error)}${next}`);
   });

@@ -77,7 +77,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     addresses,
     metrics,
     log,
-    conntrack: flowsOf(mode, settings, log),
+    conntrack: flowsOf(mode, { ...settings, runFolder: parts.runFolder }, log),
   });
   const routes = serviceRoutes(settings, log);
   const agent = new Agent({

@@ -18,8 +18,12 @@ export interface KeeperOptions {
   readonly prepare: () => Promise<void>;
 }
 
-/** Gives a forwarder its rows. */
-export type Fill = (link: ForwarderLink) => Promise<void>;
+/** What a forwarder must have. */
+export interface Wanted {
+  readonly returnMark: number;
+  /** Gives it its rows. */
+  readonly fill: (link: ForwarderLink) => Promise<void>;
+}
 
 /** 20,000 connections take a second. */
 const TAKE_OVER_MS = 30_000;
@@ -77,16 +81,16 @@ export class ForwarderKeeper {
   }
 
   /** Resolves with a forwarder that has the rows. Rejects with a `PlaneError`. */
-  async ensure(fill: Fill): Promise<RunningForwarder> {
+  async ensure(wanted: Wanted): Promise<RunningForwarder> {
     const found = await this.find();
-    if (found !== undefined && (await this.#isWanted(found))) {
-      await fill(found.work);
+    if (found !== undefined && (await this.#isWanted(found, wanted))) {
+      await wanted.fill(found.work);
       this.#silence.end();
       return found;
     }
     if (performance.now() < this.#restarts.retryAtMs) throw this.#lastFailure;
     try {
-      return await this.#start(found, fill);
+      return await this.#start(found, wanted);
     } catch (error) {
       this.#lastFailure = error;
       this.#restarts.notStarted(performance.now());
@@ -132,13 +136,13 @@ export class ForwarderKeeper {
   }
 
   async #adopt(): Promise<RunningForwarder | undefined> {
-    const { control, handover } = currentSockets(this.#options.runFolder);
+    const sockets = currentSockets(this.#options.runFolder);
     try {
-      const found = await meet(control);
+      const found = await meet(sockets);
       this.#silence.end();
       if (found === undefined) return undefined;
       if (this.#listeners.length === 0) {
-        this.#listeners = await copyListeners(handover, ANSWER_MS);
+        this.#listeners = await copyListeners(sockets.handover, ANSWER_MS);
       }
       this.#running = found;
       return found;
@@ -151,31 +155,39 @@ export class ForwarderKeeper {
     }
   }
 
-  async #isWanted({ hello, pulse }: RunningForwarder): Promise<boolean> {
+  async #isWanted({ hello, pulse }: RunningForwarder, wanted: Wanted): Promise<boolean> {
     if (hello.version !== PROTOCOL_VERSION) return false;
     const { isDraining } = await pulse.ask<'pulse'>({ do: 'pulse' }, ANSWER_MS);
-    if (isDraining || hello.threadCount !== this.#options.threadCount) return false;
-    return hello.build === this.#buildOr(hello.build);
+    return !isDraining && hello.build === this.#buildOr(hello.build, wanted);
   }
 
   /** While its program is missing, as during an upgrade, the running one is kept. */
-  #buildOr(running: string): string {
+  #buildOr(running: string, wanted: Wanted): string {
     try {
-      return this.#options.readProgram().build;
-    } catch {
-      return running;
+      return this.#build(this.#options.readProgram(), wanted);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'FORWARDER_MISSING') return running;
+      throw error;
     }
   }
 
-  async #start(old: RunningForwarder | undefined, fill: Fill): Promise<RunningForwarder> {
+  /** Everything that a running one cannot change. */
+  #build({ digest }: ForwarderProgram, { returnMark }: Wanted): string {
+    return `${digest}, ${this.#options.threadCount} threads, mark ${returnMark}`;
+  }
+
+  async #start(old: RunningForwarder | undefined, wanted: Wanted): Promise<RunningForwarder> {
     const { runFolder, readProgram, threadCount, prepare } = this.#options;
     const program = readProgram();
     await prepare();
     if (this.#listeners.length === 0) this.#listeners = openListeners();
     const listeners = this.#listeners;
-    const started = await startForwarder({ runFolder, program, threadCount, listeners });
+    const { returnMark } = wanted;
+    const build = this.#build(program, wanted);
+    const start = { runFolder, program, build, threadCount, returnMark, listeners };
+    const started = await startForwarder(start);
     try {
-      await fill(started.work);
+      await wanted.fill(started.work);
       this.handedOver += await this.#takeOver(started, old);
     } catch (error) {
       await killed(started);
@@ -221,9 +233,9 @@ export class ForwarderKeeper {
 }
 
 /** Its connection is open, so the process lives and the number is its own. */
-async function killed({ hello, work }: RunningForwarder): Promise<void> {
-  if (!work.isOpen) return;
-  process.kill(hello.pid, 'SIGKILL');
+async function killed({ pid, work }: RunningForwarder): Promise<void> {
+  if (!work.isOpen || pid === undefined) return;
+  process.kill(pid, 'SIGKILL');
   await work.ended;
 }
 

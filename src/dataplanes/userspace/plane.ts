@@ -16,6 +16,7 @@ import type {
 import { Differences } from '../differences.ts';
 import { endpointCount } from './counts.ts';
 import { compareRows, everyRow, fill, type RowDifferences, send } from './fill.ts';
+import { returnMark } from './forwarder/return-path.ts';
 import { HandOver, type WriteHandOver } from './hand-over.ts';
 import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
 import { endOf, type Removal, removeForwarder } from './removal.ts';
@@ -67,8 +68,9 @@ export class ForwarderPlane implements DataPlane {
     }
   }
 
-  /** It learns from nftables where a connection comes from. */
-  async configure(): Promise<void> {}
+  async configure(): Promise<void> {
+    // nftables alone knows the machine: by its rules a connection comes to one listener or another.
+  }
 
   /**
    * Never rejects: a forwarder that cannot take a change gets no connections any more, until an
@@ -178,8 +180,11 @@ export class ForwarderPlane implements DataPlane {
     const before = this.#keeper.startCount;
     let compared: RowDifferences | undefined;
     this.#isFilled = false;
-    const running = await this.#keeper.ensure(async (link) => {
-      compared = await fill(link, desired.rows);
+    const running = await this.#keeper.ensure({
+      returnMark: returnMark(desired.facts.masqueradeMark),
+      fill: async (link) => {
+        compared = await fill(link, desired.rows);
+      },
     });
     this.#isFilled = true;
     await this.#options.prepare();

@@ -5,10 +5,10 @@ import { forwarderError } from './forwarder-error.ts';
 /** The forwarder's program, and its digest. */
 export interface ForwarderProgram {
   readonly path: string;
-  readonly build: string;
+  readonly digest: string;
 }
 
-const BUILD_CHARACTERS = 16;
+const DIGEST_CHARACTERS = 16;
 
 /** The first of these paths that exists. */
 export function readProgram(paths: readonly string[]): ForwarderProgram {
@@ -16,7 +16,7 @@ export function readProgram(paths: readonly string[]): ForwarderProgram {
     const bytes = readIfThere(path);
     if (bytes === undefined) continue;
     const digest = createHash('sha256').update(bytes).digest('hex');
-    return { path, build: digest.slice(0, BUILD_CHARACTERS) };
+    return { path, digest: digest.slice(0, DIGEST_CHARACTERS) };
   }
   throw forwarderError(
     'FORWARDER_MISSING',

@@ -1,9 +1,14 @@
+import { connectDescriptors } from '../../linux/sockets/pass-descriptors.ts';
+import { listeningPid } from '../../linux/sockets/peer.ts';
 import { ForwarderLink } from './link.ts';
 import type { Answers, Hello, Request } from './protocol.ts';
+import type { ForwarderSockets } from './run-files.ts';
 
 /** Two connections to a forwarder: a question that takes long must not hold up the pulse. */
 export interface RunningForwarder {
   readonly hello: Hello;
+  /** As this process sees it, unlike `hello.pid`; undefined: it runs in another container. */
+  readonly pid: number | undefined;
   readonly work: ForwarderLink;
   readonly pulse: ForwarderLink;
 }
@@ -13,16 +18,32 @@ export const ANSWER_MS = 2000;
 
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'FORWARDER_ENDED']);
 
-/** Undefined: no process listens at this control socket. Rejects when one does not answer. */
-export async function meet(path: string): Promise<RunningForwarder | undefined> {
+/** Undefined: no process listens at these sockets. Rejects when one does not answer. */
+export async function meet({
+  control,
+  handover,
+}: ForwarderSockets): Promise<RunningForwarder | undefined> {
   const links: ForwarderLink[] = [];
   try {
-    for (let count = 0; count < 2; count++) links.push(await ForwarderLink.open(path, ANSWER_MS));
+    for (let count = 0; count < 2; count++) {
+      links.push(await ForwarderLink.open(control, ANSWER_MS));
+    }
     const [work, pulse] = links as [ForwarderLink, ForwarderLink];
     const hello = await work.ask<'hello'>({ do: 'hello' }, ANSWER_MS);
-    return { hello, work, pulse };
+    return { hello, pid: (await processAt(handover)) || undefined, work, pulse };
   } catch (error) {
     for (const link of links) link.close();
+    if (isNobody(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The process at a handover socket, also one that hangs; undefined: none; 0: in another container. */
+export async function processAt(handover: string): Promise<number | undefined> {
+  try {
+    using socket = await connectDescriptors(handover, { timeoutMs: ANSWER_MS });
+    return listeningPid(socket.fd);
+  } catch (error) {
     if (isNobody(error)) return undefined;
     throw error;
   }

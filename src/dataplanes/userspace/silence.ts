@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectDescriptors } from '../../linux/sockets/pass-descriptors.ts';
-import { listeningPid } from '../../linux/sockets/peer.ts';
-import { ANSWER_MS, isNobody } from './running.ts';
+import { ANSWER_MS, processAt } from './running.ts';
 
 /** Its threads may still copy for open connections, and a busy machine recovers. */
 const HUNG_MS = 30_000;
@@ -36,22 +34,11 @@ export class Silence {
   /** Kills the process that has the sockets, which never told its number. */
   async kill(): Promise<void> {
     const deadlineMs = performance.now() + ANSWER_MS;
-    const pid = await this.#listener();
-    if (pid !== undefined) process.kill(pid, 'SIGKILL');
-    while ((await this.#listener()) !== undefined && performance.now() < deadlineMs) {
+    const pid = await processAt(this.#handoverPath);
+    if (pid) process.kill(pid, 'SIGKILL');
+    while (pid && (await processAt(this.#handoverPath)) === pid && performance.now() < deadlineMs) {
       await delay(POLL_MS);
     }
     this.end();
-  }
-
-  /** Undefined: no process listens. */
-  async #listener(): Promise<number | undefined> {
-    try {
-      using socket = await connectDescriptors(this.#handoverPath, { timeoutMs: ANSWER_MS });
-      return listeningPid(socket.fd);
-    } catch (error) {
-      if (isNobody(error)) return undefined;
-      throw error;
-    }
   }
 }

@@ -10,7 +10,9 @@ import { argumentsText } from './start-arguments.ts';
 export interface ForwarderStart {
   readonly runFolder: string;
   readonly program: ForwarderProgram;
+  readonly build: string;
   readonly threadCount: number;
+  readonly returnMark: number;
   readonly listeners: readonly HeldListener[];
 }
 
@@ -21,11 +23,12 @@ const FIRST_DESCRIPTOR = 3;
 
 /** Starts a forwarder that has no rows yet. It ends by itself if this process does not go on. */
 export async function startForwarder(start: ForwarderStart): Promise<RunningForwarder> {
-  const { runFolder, program, threadCount, listeners } = start;
+  const { runFolder, program, listeners } = start;
   const text = argumentsText({
     runFolder,
-    build: program.build,
-    threadCount,
+    build: start.build,
+    threadCount: start.threadCount,
+    returnMark: start.returnMark,
     listeners: listeners.map(({ source, isIPv6 }, index) => ({
       fd: FIRST_DESCRIPTOR + index,
       source,
@@ -40,10 +43,10 @@ export async function startForwarder(start: ForwarderStart): Promise<RunningForw
     over.abort();
   });
   const deadlineMs = performance.now() + START_MS;
-  const { control } = newSockets(runFolder, pid);
+  const sockets = newSockets(runFolder, pid);
   while (end === undefined && performance.now() < deadlineMs) {
-    const running = await meet(control);
-    if (running !== undefined) return running;
+    const running = await meet(sockets);
+    if (running !== undefined) return { ...running, pid };
     await sleep(POLL_MS, over.signal);
   }
   if (end === undefined) process.kill(pid, 'SIGKILL');

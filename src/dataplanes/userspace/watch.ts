@@ -1,4 +1,5 @@
-import { sleep } from '../../time/sleep.ts';
+import { systemClock } from '../../time/clock.ts';
+import { Wake } from '../../time/wake.ts';
 import type { Drift } from '../contract.ts';
 import type { HandOver } from './hand-over.ts';
 import type { ForwarderKeeper } from './keeper.ts';
@@ -23,6 +24,9 @@ export interface Watched {
 export class ForwarderWatch {
   readonly #of: Watched;
   readonly #onDrift: (drift: Drift) => void;
+  readonly #wake = new Wake();
+  /** The one whose end wakes us. */
+  #met: RunningForwarder | undefined;
   #isSilent = false;
   #cannotRefresh = false;
   /** The end for which an inspection was requested already. */
@@ -46,12 +50,11 @@ export class ForwarderWatch {
   /** Ends early when the forwarder does. */
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
     const running = this.#of.keeper.current;
-    if (ms <= 0) return;
-    const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
-    const ended = running?.work.ended.then(() => over.abort());
-    await Promise.race([sleep(ms, either), ...(ended ? [ended] : [])]);
-    over.abort();
+    if (running !== undefined && running !== this.#met) {
+      this.#met = running;
+      void running.work.ended.then(() => this.#wake.call());
+    }
+    if (ms > 0) await this.#wake.wait(signal, { ms, clock: systemClock });
   }
 
   async #beat(running: RunningForwarder): Promise<void> {

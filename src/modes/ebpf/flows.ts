@@ -1,18 +1,19 @@
-import type { EbpfSettings } from '../../config/settings.ts';
 import { SocketFlows } from '../../dataplanes/ebpf/socket-flows.ts';
 import { JoinedFlows } from '../../flows/joined.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { networkNamespaces } from '../../linux/network-namespaces.ts';
+import type { Surroundings } from '../part.ts';
+import { DEFAULT_EBPF } from './hooks-part.ts';
 import { readPrograms, SOCKET_PROGRAMS } from './programs.ts';
 
 /** Flows in conntrack, and sockets that were connected to an endpoint directly. */
 export function trackedAndSocketFlows(
-  { pinFolder }: EbpfSettings,
+  { ebpf = DEFAULT_EBPF }: Surroundings,
   onProblem: (error: unknown) => void,
 ): Conntrack {
   const sockets = new SocketFlows({
     readObject: () => readPrograms(SOCKET_PROGRAMS),
-    pinFolder,
+    pinFolder: ebpf.pinFolder,
     namespaces: networkNamespaces,
     onProblem,
   });

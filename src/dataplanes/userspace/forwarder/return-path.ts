@@ -16,9 +16,13 @@ import { deleteReturnRoutes, type InFamilies, keepReturnRoutes } from '../forwar
 /** Local ports of these sockets: none that pods use by default for connections of their own. */
 export const KEPT_ADDRESS_PORTS = { first: 10_240, last: 32_767 } as const;
 
+/** Every mark that `returnMark` gives. */
+export const RETURN_MARKS = [0x2000, 0x1000] as const;
+
 /** The bit of the packet mark; another one where this one requests masquerading. */
 export function returnMark(masqueradeMark: number): number {
-  return masqueradeMark === 0x2000 ? 0x1000 : 0x2000;
+  const [usual, other] = RETURN_MARKS;
+  return masqueradeMark === usual ? other : usual;
 }
 
 const BEFORE_ROUTING = -150;

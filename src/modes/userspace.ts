@@ -1,0 +1,37 @@
+import { RUN_FOLDER } from '../config/run-folder.ts';
+import type { Desired } from '../dataplanes/contract.ts';
+import { ForwarderFlows } from '../dataplanes/userspace/forwarder-flows.ts';
+import { JoinedFlows } from '../flows/joined.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import type { Mode } from './mode.ts';
+import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
+import { openTwoParts } from './open-parts.ts';
+import { userspacePages } from './pages/userspace-pages.ts';
+import { NETLINK_NEEDS } from './service-needs.ts';
+import { COPIED_CONNECTIONS } from './userspace/copied-connections.ts';
+import { FORWARDER_PART, openForwarder, openHandingOver } from './userspace/forwarder-part.ts';
+
+export const USERSPACE: Mode = {
+  name: 'userspace',
+  needs: { ownAddresses: false, namespaces: false },
+  service: { ...NETLINK_NEEDS, leavesProcess: true },
+  parts: [FORWARDER_PART, NFTABLES_PART],
+  open: (around) => {
+    const rules = openHandingOver(around);
+    const forwarder = openForwarder(around, rules);
+    const front = { ...FORWARDER_PART, open: () => forwarder };
+    const behind = { ...NFTABLES_PART, open: () => rules };
+    return openTwoParts({ mode: 'userspace', front, behind }, around);
+  },
+  flows: ({ runFolder = RUN_FOLDER }) =>
+    new JoinedFlows([new KernelConntrack(), new ForwarderFlows(runFolder)]),
+  pages: (desired, isWanted) => userspacePages(handingOver(desired), isWanted),
+  raw: (desired, family) => rawTable(handingOver(desired), family),
+  copied: COPIED_CONNECTIONS,
+  failureMetrics: NFTABLES_FAILURES,
+  readsAttachmentsCheaply: true,
+};
+
+function handingOver(desired: Desired) {
+  return { ...desired, facts: { ...desired.facts, handsOver: true } };
+}
