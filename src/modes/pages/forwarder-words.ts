@@ -73,7 +73,7 @@ function steps({ affinitySeconds }: Forwarding): PageWords[] {
     ),
     words(
       'without it',
-      'while no forwarder runs or it is full (@forwarder has no element), the kernel translates ' +
+      'while no forwarder runs or it is full (the maps @forwarder-… are empty), the kernel translates ' +
         'by the rules below: an endpoint at random, and no retries',
     ),
   ];

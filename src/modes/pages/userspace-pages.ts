@@ -6,7 +6,9 @@ import type { Page } from './page.ts';
 
 /** The rules with their hand-over, and in words what the forwarder does then. */
 export function userspacePages(desired: Desired, isWanted: (row: Forwarding) => boolean): Page[] {
-  return nftablesPages(desired, isWanted).map((page) => {
+  const { facts, rows } = desired;
+  const handingOver = { facts: { ...facts, handsOver: true }, rows } as const;
+  return nftablesPages(handingOver, isWanted).map((page) => {
     const isTcp = page.forwarding.id.protocol === 'TCP';
     return {
       ...page,
