@@ -1,9 +1,9 @@
 import type { FailureNames } from '../agent/metrics/failure-names.ts';
-import type { Desired } from '../dataplanes/contract.ts';
 import { TABLE_OF_FAMILY } from '../dataplanes/nftables/chains.ts';
 import { NftablesPlane } from '../dataplanes/nftables/plane.ts';
 import { renderTable } from '../dataplanes/nftables/render.ts';
 import { tableContent } from '../dataplanes/nftables/table-content.ts';
+import type { DesiredTables } from '../dataplanes/nftables/table-facts.ts';
 import type { Family } from '../forwarding/model.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import type { Mode } from './mode.ts';
@@ -46,6 +46,6 @@ export const NFTABLES: Mode = {
 };
 
 /** What `nft list table` would print. */
-export function rawTable(desired: Desired, family: Family): string {
+export function rawTable(desired: DesiredTables, family: Family): string {
   return renderTable(tableContent(desired, TABLE_OF_FAMILY[family]));
 }

@@ -1,5 +1,4 @@
 import { RUN_FOLDER } from '../config/run-folder.ts';
-import type { Desired } from '../dataplanes/contract.ts';
 import { ForwarderFlows } from '../dataplanes/userspace/forwarder-flows.ts';
 import { JoinedFlows } from '../flows/joined.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
@@ -25,13 +24,10 @@ export const USERSPACE: Mode = {
   },
   flows: ({ runFolder = RUN_FOLDER }) =>
     new JoinedFlows([new KernelConntrack(), new ForwarderFlows(runFolder)]),
-  pages: (desired, isWanted) => userspacePages(handingOver(desired), isWanted),
-  raw: (desired, family) => rawTable(handingOver(desired), family),
+  pages: userspacePages,
+  raw: ({ facts, rows }, family) =>
+    rawTable({ facts: { ...facts, handsOver: true }, rows }, family),
   copied: COPIED_CONNECTIONS,
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };
-
-function handingOver(desired: Desired) {
-  return { ...desired, facts: { ...desired.facts, handsOver: true } };
-}

@@ -17,6 +17,7 @@ const READERS = {
   iptables: toldByIptables,
   'socket-ebpf': toldByNftables,
   'tc-ebpf': toldByNftables,
+  userspace: toldByNftables,
 } as const;
 
 /** Each frontend, each source: what is said, and what the rules that are printed do. */
