@@ -52,20 +52,9 @@ function named(frontends: readonly Frontend[]): string {
   return more <= 0 ? all.join(', ') : `${all.slice(0, MOST_NAMED).join(', ')} and ${more} more`;
 }
 
-function steps({ affinitySeconds }: Forwarding): PageWords[] {
-  const choice = 'of two endpoints drawn at random, the one with fewer open connections';
+function steps(row: Forwarding): PageWords[] {
   return [
-    words(
-      'choice',
-      affinitySeconds > 0
-        ? `the endpoint that the client had in the last ${affinitySeconds} s; else, ${choice}`
-        : choice,
-    ),
-    words(
-      'retries',
-      'an endpoint that refuses, or does not answer in 0.3 s (then 1 s, 3 s), is avoided for a ' +
-        'while, and another one is tried: three at most, before the first byte; then a reset',
-    ),
+    ...choice(row),
     words(
       'source',
       "the port differs from the client's. Endpoints that the client reaches by its own " +
@@ -75,6 +64,22 @@ function steps({ affinitySeconds }: Forwarding): PageWords[] {
       'without it',
       'while no forwarder runs or it is full (the maps @forwarder-… are empty), the kernel translates ' +
         'by the rules below: an endpoint at random, and no retries',
+    ),
+  ];
+}
+
+function choice({ affinitySeconds, clusterEndpoints, localEndpoints }: Forwarding): PageWords[] {
+  if (Math.max(clusterEndpoints.length, localEndpoints.length) === 1) {
+    return [words('choice', 'the only endpoint, which has 10 s to accept; then a reset')];
+  }
+  const fewest = 'of two endpoints drawn at random, the one with fewer open connections';
+  const sticky = `the endpoint that the client had in the last ${affinitySeconds} s; else, ${fewest}`;
+  return [
+    words('choice', affinitySeconds > 0 ? sticky : fewest),
+    words(
+      'retries',
+      'an endpoint that refuses, or does not answer in 0.3 s (then 1 s, 3 s), is avoided for a ' +
+        'while, and another one is tried: three at most, before the first byte; then a reset',
     ),
   ];
 }
