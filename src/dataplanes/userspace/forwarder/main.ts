@@ -39,38 +39,30 @@ export interface ForwarderOptions {
   readonly program: URL;
 }
 
-/** The main thread. Resolves when the control socket answers; the process ends by itself. */
+/** The main thread. Resolves when the process is about to end. */
 export async function runForwarder(options: ForwarderOptions): Promise<void> {
   nameProcess('fairlead-fwd');
   // Whoever can connect to its sockets can take every connection.
   process.umask(OWNER_ONLY_UMASK);
   const log = openForwarderLog();
-  try {
-    await start(options, log);
-  } catch (error) {
-    log.error('forwarder cannot start', { error: String(error) });
-    process.exit(1);
-  }
-}
-
-async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void> {
-  const { runFolder, listeners, returnMark } = options.arguments;
-  const stop = new AbortController();
-  const { signal } = stop;
-  const nowMs = openSharedClock();
+  const { returnMark } = options.arguments;
   const returnPath = await openedReturnPath(returnMark, log);
   const mostConnections = mostConnectionsOf(raiseOpenFiles(WANTED_OPEN_FILES));
+  const stop = new AbortController();
+  const nowMs = openSharedClock();
+  const names = new SocketNames(options.arguments.runFolder);
+  const fail = (message: string, error: unknown): void => {
+    log.error(message, { error: error instanceof Error ? error.stack : String(error) });
+    end(1, false).catch(() => process.kill(process.pid, 'SIGKILL'));
+  };
   const { threads, directory } = startThreads(options, {
     keepsClientAddress: returnPath !== undefined,
     mostConnections,
     nowMs,
-    onBroken: (message) => {
-      log.error('copying thread failed', { error: message });
-      end(1, false).catch(() => process.kill(process.pid, 'SIGKILL'));
-    },
+    onBroken: (error) => fail('copying thread failed', error),
   });
-  const names = new SocketNames(runFolder);
   const end = async (code: number, final: boolean): Promise<void> => {
+    if (stop.signal.aborted) return;
     stop.abort();
     const haveEnded = await threads.stop(THREAD_STOP_MS);
     await closeReturnPath(returnPath, final);
@@ -80,24 +72,45 @@ async function start(options: ForwarderOptions, log: ForwarderLog): Promise<void
     log.error('a copying thread did not end');
     process.kill(process.pid, 'SIGKILL');
   };
+  const parts = { options, threads, directory, names, log, end, fail, nowMs, mostConnections };
+  try {
+    await serve({ ...parts, returnPath, signal: stop.signal });
+  } catch (error) {
+    fail('forwarder failed', error);
+  }
+}
+
+interface Parts {
+  readonly options: ForwarderOptions;
+  readonly threads: ThreadGroup;
+  readonly directory: Directory;
+  readonly names: SocketNames;
+  readonly returnPath: ReturnPath | undefined;
+  readonly mostConnections: number;
+  readonly log: ForwarderLog;
+  readonly nowMs: () => number;
+  readonly end: (code: number, final: boolean) => Promise<void>;
+  readonly fail: (message: string, error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+async function serve(parts: Parts): Promise<void> {
+  const { threads, names, log, returnPath, signal } = parts;
+  const given = parts.options.arguments;
   const life = new ProcessLife({
-    directory,
-    threads,
-    names,
-    log,
+    ...parts,
     clientCount: () => control.clientCount,
-    end,
     keepRoutes: async () => await returnPath?.keepRoutes(),
-    signal,
   });
-  const hello = helloOf(options.arguments, returnPath !== undefined);
-  const requests = new Requests({ hello, mostConnections, directory, threads, life, nowMs });
+  const hello = helloOf(given, { returnPath, threadCount: threads.threads.length });
+  const requests = new Requests({ ...parts, hello, life });
   const control = new ControlServer({ answer: (request) => requests.answer(request), log });
-  endOnSignals({ life, end, log });
+  endOnSignals(life, parts);
   await Promise.all(threads.threads.map((thread) => thread.ready(THREAD_START_MS)));
-  const path = names.paths.handover;
+  const { control: controlPath, handover: path } = names.paths;
+  const { listeners } = given;
   serveHandover({ path, listeners, give: (socket) => life.give(socket), log, signal });
-  await control.listen(names.paths.control);
+  await control.listen(controlPath);
   names.bound();
   await life.run(sleep);
 }
@@ -160,27 +173,16 @@ async function closeReturnPath(returnPath: ReturnPath | undefined, final: boolea
   returnPath?.[Symbol.dispose]();
 }
 
-function endOnSignals({
-  life,
-  end,
-  log,
-}: {
-  readonly life: ProcessLife;
-  readonly end: (code: number, final: boolean) => Promise<void>;
-  readonly log: ForwarderLog;
-}): void {
-  const fail = (error: unknown): void => {
-    log.error('forwarder failed', { error: error instanceof Error ? error.stack : String(error) });
-    end(1, false).catch(() => process.kill(process.pid, 'SIGKILL'));
-  };
-  process.on('uncaughtException', fail);
-  process.on('unhandledRejection', fail);
+function endOnSignals(life: ProcessLife, { log, fail }: Parts): void {
+  process.on('uncaughtException', (error) => fail('forwarder failed', error));
+  process.on('unhandledRejection', (error) => fail('forwarder failed', error));
   // It outlives the terminal and the session of the agent that started it.
   process.on('SIGHUP', () => undefined);
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.on(name, () => {
       log.info('draining', { deadlineMs: TERMINATION_DRAIN_MS });
-      life.drain(TERMINATION_DRAIN_MS, false).catch(fail);
+      const drained = life.drain(TERMINATION_DRAIN_MS, false);
+      drained.catch((error: unknown) => fail('forwarder cannot drain', error));
     });
   }
 }
@@ -190,8 +192,8 @@ function mostConnectionsOf(openFiles: number): number {
 }
 
 function helloOf(
-  { build, threadCount, listeners }: ForwarderArguments,
-  keepsClientAddress: boolean,
+  { build, listeners }: ForwarderArguments,
+  { returnPath, threadCount }: { returnPath: ReturnPath | undefined; threadCount: number },
 ): Hello {
   const ports: Record<Family, ListenerPorts | null> = { IPv4: null, IPv6: null };
   for (const family of FAMILIES) {
@@ -205,7 +207,7 @@ function helloOf(
     build,
     pid: process.pid,
     threadCount,
-    keepsClientAddress,
+    keepsClientAddress: returnPath !== undefined,
     ports: ports as Hello['ports'],
   };
 }

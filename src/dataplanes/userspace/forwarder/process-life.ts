@@ -41,6 +41,8 @@ export class ProcessLife implements ForwarderLife {
   #accepts = false;
   #drain: Drain | undefined;
   #given: Given | undefined;
+  /** Forwarders before this one that still have connections, and so counts to hand over. */
+  #earlierCount = 0;
   #idleSinceMs = performance.now();
   #keptRoutesAtMs = performance.now();
 
@@ -74,7 +76,8 @@ export class ProcessLife implements ForwarderLife {
   }
 
   async drain(deadlineMs: number, final: boolean): Promise<void> {
-    this.#drain = { endsAtMs: performance.now() + deadlineMs, final };
+    const hasFollower = this.#given !== undefined;
+    this.#drain = { endsAtMs: performance.now() + deadlineMs, final: final && !hasFollower };
     this.#accepts = false;
     await this.#options.threads.setAccepting(false);
   }
@@ -86,9 +89,12 @@ export class ProcessLife implements ForwarderLife {
     if (from !== '') {
       const { rest, ...counts } = await takeAll(from, { directory, threads, signal });
       taken = counts;
-      rest.catch((error: unknown) => {
-        if (!signal.aborted) log.warn('late counts were lost', { error: String(error) });
-      });
+      this.#earlierCount++;
+      rest
+        .catch((error: unknown) => {
+          if (!signal.aborted) log.warn('late counts were lost', { error: String(error) });
+        })
+        .finally(() => this.#earlierCount--);
     }
     names.takeOver();
     await this.hasRows();
@@ -126,10 +132,18 @@ export class ProcessLife implements ForwarderLife {
       return;
     }
     const isLate = performance.now() > this.#drain.endsAtMs;
-    if (openCount > 0 && !isLate) return;
+    if ((openCount > 0 || this.#earlierCount > 0) && !isLate) return;
     if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
-    await this.#given?.finish();
+    await this.#tellLastCounts();
     await end(0, this.#drain.final);
+  }
+
+  async #tellLastCounts(): Promise<void> {
+    try {
+      await this.#given?.finish();
+    } catch (error) {
+      this.#options.log.warn('last counts were not handed over', { error: String(error) });
+    }
   }
 
   async #keepRoutes(): Promise<void> {

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type LifeOptions, ProcessLife } from './process-life.ts';
+import { testDirectory } from './testing/directories.ts';
+
+/** A life whose threads have as many connections as the test says, and whose sleeps end at once. */
+function lived(options: Partial<LifeOptions> = {}) {
+  const stop = new AbortController();
+  const state = {
+    open: 0,
+    clients: 0,
+    sleeps: 0,
+    accepting: [] as boolean[],
+    lines: [] as string[],
+  };
+  const ends: [code: number, final: boolean][] = [];
+  const log = (message: string) => void state.lines.push(message);
+  const threads = {
+    pulse: async () => state.open,
+    setAccepting: async (accepts: boolean) => void state.accepting.push(accepts),
+  };
+  const life = new ProcessLife({
+    directory: testDirectory().directory,
+    threads: threads as unknown as LifeOptions['threads'],
+    names: { takeOver: () => undefined } as unknown as LifeOptions['names'],
+    log: { info: log, warn: log, error: log },
+    clientCount: () => state.clients,
+    end: async (code, final) => {
+      ends.push([code, final]);
+      stop.abort();
+    },
+    keepRoutes: async () => undefined,
+    signal: stop.signal,
+    idleMs: 0,
+    ...options,
+  });
+  /** Until it ends, or so many times. */
+  const run = async (most: number, onSleep: () => void = () => undefined) => {
+    state.sleeps = 0;
+    await life.run(async () => {
+      onSleep();
+      // Time passes, so that deadlines of zero are over.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      if (++state.sleeps > most) stop.abort();
+    });
+  };
+  return { life, state, ends, run };
+}
+
+test('ends without an agent and without connections, and not with either', async () => {
+  const idle = lived();
+  await idle.run(10);
+  assert.deepEqual(idle.ends, [[0, false]]);
+  const withAgent = lived();
+  withAgent.state.clients = 1;
+  await withAgent.run(10);
+  assert.deepEqual(withAgent.ends, []);
+  const withConnection = lived();
+  withConnection.state.open = 1;
+  await withConnection.run(10);
+  assert.deepEqual(withConnection.ends, []);
+});
+
+test('accepts from the first rows on, and not again after it was told to drain', async () => {
+  const { life, state } = lived();
+  await life.hasRows();
+  await life.hasRows();
+  assert.deepEqual(state.accepting, [true]);
+  await life.drain(1_000, false);
+  await life.hasRows();
+  assert.deepEqual(state.accepting, [true, false]);
+  assert.equal(life.isDraining, true);
+});
+
+test('drains until the last connection has ended', async () => {
+  const { life, state, ends, run } = lived();
+  state.open = 2;
+  await life.drain(60_000, true);
+  await run(10, () => {
+    if (state.sleeps === 5) state.open = 0;
+  });
+  assert.equal(state.sleeps, 6);
+  assert.deepEqual(ends, [[0, true]]);
+  assert.deepEqual(state.lines, []);
+});
+
+test('ends at the deadline of a drain, with connections open', async () => {
+  const { life, state, ends, run } = lived();
+  state.open = 2;
+  await life.drain(0, false);
+  await run(10);
+  assert.deepEqual(ends, [[0, false]]);
+  assert.deepEqual(state.lines, ['drain deadline: connections reset']);
+});
+
+test('goes on when a thread does not answer', async () => {
+  const failing = lived({
+    threads: { pulse: async () => Promise.reject(new Error('late')) } as never,
+  });
+  await failing.run(3);
+  assert.deepEqual(new Set(failing.state.lines), new Set(['a copying thread does not answer']));
+  assert.deepEqual(failing.ends, []);
+});
