@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   addNatChains,
-  joinPod,
   NODE_FACTS,
   NODE_IPV4,
   type NodeNetwork,
@@ -13,6 +12,7 @@ import {
 import { bring, connectionsOf } from '../dataplanes/ebpf/testing/packet-plane.ts';
 import { EXTERNAL_LOCAL, frontendAt, serviceOf } from '../dataplanes/ebpf/testing/service.ts';
 import { startHost } from '../linux/testing/hosts/host.ts';
+import { joinPod } from '../linux/testing/hosts/placed-host.ts';
 import { TC_EBPF } from './tc-ebpf.ts';
 import { ebpfSettings, type WholeMode, wholeMode } from './testing/whole-mode.ts';
 

@@ -7,10 +7,10 @@ import {
   NODE_IPV4,
   type NodeNetwork,
   nodeNetwork,
-  type PlacedHost,
 } from '../../../src/dataplanes/ebpf/testing/node-network.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { SERVED_PORT } from '../../../src/linux/testing/hosts/host.ts';
+import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { modeNamed } from '../../../src/modes/registry.ts';
 import { askCommand, serveCase } from './run-commands.ts';
 import { NOTHING, type RowData, type Told, toldByServices } from './told.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ip } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Answer, Question } from '../../linux/testing/hosts/messages.ts';
+import type { PlacedHost } from '../../linux/testing/hosts/placed-host.ts';
 import type { HooksPlane } from './plane.ts';
 import {
   addNatChains,
@@ -10,7 +11,6 @@ import {
   NODE_IPV6,
   type NodeNetwork,
   nodeNetwork,
-  type PlacedHost,
 } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';
 import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './testing/service.ts';

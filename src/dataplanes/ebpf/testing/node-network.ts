@@ -1,16 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { type OwnPlace, ownPlace } from '../../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
-import { type Host, startHost } from '../../../linux/testing/hosts/host.ts';
+import { startHost } from '../../../linux/testing/hosts/host.ts';
+import { joinOutside, joinPod, type PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
 import type { NodeFacts } from '../../contract.ts';
-
-/** A host and where it is reached. */
-export interface PlacedHost extends Host {
-  readonly ipv4: string;
-  readonly ipv6: string;
-  /** The name of the node's interface that leads to it. */
-  readonly device: string;
-}
 
 /**
  * The node is the namespace of the test. Pods and one client outside are joined to it, each by a
@@ -43,7 +36,7 @@ export async function nodeNetwork(name: string): Promise<NodeNetwork> {
   writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1');
   const names = ['client', 'e1', 'e2', 'e3'];
   const [outside, client, ...endpoints] = await Promise.all([
-    startHost('outside').then((host) => join(host, { device: 'eth0', ...OUTSIDE })),
+    startHost('outside').then(joinOutside),
     ...names.map(async (pod, index) => joinPod(await startHost(pod), index + 1)),
   ]);
   const last = endpoints.at(-1);
@@ -56,41 +49,6 @@ export async function nodeNetwork(name: string): Promise<NodeNetwork> {
     place.leave();
   };
   return { ...place, leave, client, endpoints, outside };
-}
-
-interface Joint {
-  /** The first three numbers of the IPv4 network. */
-  readonly ipv4: string;
-  /** The begin of the IPv6 network. */
-  readonly ipv6: string;
-  /** The last number of the host. */
-  readonly last: number;
-}
-
-const OUTSIDE: Joint = { ipv4: '192.0.2', ipv6: 'fd77:', last: 9 };
-
-/** A pod of a network of its own, by the node's interface `pod-NUMBER`. */
-export function joinPod(host: Host, number: number): PlacedHost {
-  const of = { ipv4: `10.244.${number}`, ipv6: `fd44:${number}:`, last: 10 };
-  return join(host, { device: `pod-${number}`, ...of });
-}
-
-function join(host: Host, { device, ipv4, ipv6, last }: Joint & { device: string }): PlacedHost {
-  const at = { ipv4: `${ipv4}.${last}`, ipv6: `${ipv6}:${last}` };
-  ip(
-    `link add name ${device} type veth peer name eth0 netns ${host.pid}`,
-    `addr add ${ipv4}.1/24 dev ${device}`,
-    `addr add ${ipv6}:1/64 dev ${device} nodad`,
-    `link set ${device} up`,
-  );
-  host.ip(
-    `addr add ${at.ipv4}/24 dev eth0`,
-    `addr add ${at.ipv6}/64 dev eth0 nodad`,
-    'link set eth0 up',
-    `route add default via ${ipv4}.1`,
-    `route add ::/0 via ${ipv6}:1`,
-  );
-  return { ...host, ...at, device };
 }
 
 /** The largest packet on the way between the node and this host. */
