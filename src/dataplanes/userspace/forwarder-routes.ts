@@ -22,9 +22,9 @@ const LOOPBACK_INDEX = 1;
 const RETURN_TABLE = 118;
 const RETURN_PRIORITY = 118;
 
-const { EACCES, EAFNOSUPPORT, EINVAL, ENODEV, EOPNOTSUPP } = constants.errno;
+const { EACCES, EAFNOSUPPORT, EOPNOTSUPP } = constants.errno;
 /** What a kernel without IPv6 answers, or one where it is disabled. */
-const NO_FAMILY: ReadonlySet<number> = new Set([EACCES, EAFNOSUPPORT, EINVAL, ENODEV, EOPNOTSUPP]);
+const NO_FAMILY: ReadonlySet<number> = new Set([EACCES, EAFNOSUPPORT, EOPNOTSUPP]);
 
 /** Whether it is there now, by family; IPv6 may be disabled. */
 export type InFamilies = Readonly<Record<Family, boolean>>;

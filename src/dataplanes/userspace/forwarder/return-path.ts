@@ -4,6 +4,7 @@ import type { NftBatch } from '../../../linux/nftables/batch.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
 import * as x from '../../../linux/nftables/expressions.ts';
 import type { TableRef } from '../../../linux/nftables/objects.ts';
+import { KEPT_PORTS } from '../../../linux/sockets/transparent.ts';
 import { deleteReturnRoutes, type InFamilies, keepReturnRoutes } from '../forwarder-routes.ts';
 
 /**
@@ -13,19 +14,14 @@ import { deleteReturnRoutes, type InFamilies, keepReturnRoutes } from '../forwar
  * which the kernel deletes with it: connections go on while another mode takes over.
  */
 
-/** Local ports of these sockets: none that pods use by default for connections of their own. */
-export const KEPT_ADDRESS_PORTS = { first: 10_240, last: 32_767 } as const;
-
-/** Every mark that `returnMark` gives. */
-export const RETURN_MARKS = [0x2000, 0x1000] as const;
-
 /** The bit of the packet mark; another one where this one requests masquerading. */
 export function returnMark(masqueradeMark: number): number {
   const [usual, other] = RETURN_MARKS;
   return masqueradeMark === usual ? other : usual;
 }
 
-const BEFORE_ROUTING = -150;
+/** After translations are undone (-100), which may change the address of an answer and its port. */
+const AFTER_TRANSLATION = -90;
 const CHAIN = 'answers';
 const TCP = '\x06';
 
@@ -75,7 +71,7 @@ export class ReturnPath implements Disposable {
 
 function writeTable(batch: NftBatch, table: TableRef, mark: number): void {
   batch.addOwnedTable(table, 'answers to connections of the forwarder; ends with its process');
-  const base = { type: 'filter', hook: 'prerouting', priority: BEFORE_ROUTING } as const;
+  const base = { type: 'filter', hook: 'prerouting', priority: AFTER_TRANSLATION } as const;
   batch.addChain(table, { name: CHAIN, base });
   batch.addRule(table, {
     chain: CHAIN,
@@ -83,11 +79,7 @@ function writeTable(batch: NftBatch, table: TableRef, mark: number): void {
       x.loadL4Protocol(0),
       x.compare(0, 'equal', TCP),
       x.loadDestinationPort(0),
-      ...x.compareRange(
-        0,
-        bigEndian16(KEPT_ADDRESS_PORTS.first),
-        bigEndian16(KEPT_ADDRESS_PORTS.last),
-      ),
+      ...x.compareRange(0, bigEndian16(KEPT_PORTS.first), bigEndian16(KEPT_PORTS.last)),
       x.loadSocket('transparent', 0),
       x.compare(0, 'equal', '\x01'),
       x.loadSocket('wildcard', 0),
