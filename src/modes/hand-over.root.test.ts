@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import type { NodeFacts } from '../dataplanes/contract.ts';
+import type { NftablesPlane } from '../dataplanes/nftables/plane.ts';
+import { bring, newPlane } from '../dataplanes/nftables/testing/kernel.ts';
+import { row, type Shape } from '../dataplanes/nftables/testing/rows.ts';
+import { keepListenerRoutes } from '../dataplanes/userspace/forwarder-routes.ts';
+import { StandInForwarder } from '../dataplanes/userspace/testing/stand-in-forwarder.ts';
+import { dialTransparently } from '../dataplanes/userspace/testing/transparent-dial.ts';
+import { FAMILIES, type Family, type Forwarding } from '../forwarding/model.ts';
+import { enterOwnNetwork, ip, run } from '../linux/netlink/testing/own-namespace.ts';
+import { type Host, SERVED_PORT, startHost } from '../linux/testing/hosts/host.ts';
+import { joinOutside, joinPod, type PlacedHost } from '../linux/testing/hosts/placed-host.ts';
+
+const NODE = { IPv4: '192.0.2.1', IPv6: 'fd77::1' };
+const FACTS: NodeFacts = {
+  podDetection: {
+    IPv4: { by: 'interface-prefix', prefix: 'pod-' },
+    IPv6: { by: 'cidr', cidr: 'fd44::/16' },
+  },
+  nodePortAddresses: { IPv4: 'all', IPv6: [NODE.IPv6] },
+  serviceRanges: ['10.96.0.0/16', 'fd00:96::/112'],
+  masqueradeMark: 0x4000,
+};
+const DROPPED_AFTER_MS = 300;
+
+let pod: PlacedHost;
+let endpoint: PlacedHost;
+let outside: PlacedHost;
+let node: Host;
+let forwarder: StandInForwarder;
+let plane: NftablesPlane;
+
+/** Of each shape in each family, with the only endpoint. */
+const SHAPES = ['cluster', 'local', 'none-here'] as const;
+let rows: Forwarding[];
+const LIMITED = { IPv4: ['192.0.2.9/32'], IPv6: ['fd77::9/128'] };
+const CLOSED = { IPv4: ['198.51.100.0/24'], IPv6: ['2001:db8:5::/64'] };
+
+function rowWith(
+  family: Family,
+  of: { number: number; shape: Shape; allowedSources?: readonly string[] },
+) {
+  const address = family === 'IPv4' ? endpoint.ipv4 : endpoint.ipv6;
+  const local = of.shape === 'local';
+  const only = [{ address, port: SERVED_PORT, local }];
+  const made = row({ family, ...of });
+  return { ...made, clusterEndpoints: only, localEndpoints: local ? only : [] };
+}
+
+before(async () => {
+  enterOwnNetwork();
+  writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
+  writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1');
+  [pod, endpoint, outside, node] = await Promise.all([
+    startHost('client').then((host) => joinPod(host, 1)),
+    startHost('endpoint').then((host) => joinPod(host, 2)),
+    startHost('outside').then(joinOutside),
+    startHost('node', { here: true }),
+  ]);
+  // A Service address must have a route, or the node itself could not connect to it.
+  ip('route add default via 192.0.2.9', 'route add ::/0 via fd77::9');
+  rows = FAMILIES.flatMap((family) => [
+    ...SHAPES.map((shape, index) => rowWith(family, { number: index + 1, shape })),
+    rowWith(family, { number: 4, shape: 'cluster', allowedSources: LIMITED[family] }),
+    rowWith(family, { number: 5, shape: 'cluster', allowedSources: CLOSED[family] }),
+    rowWith(family, { number: 6, shape: 'local', ...{ affinitySeconds: 600 } }),
+  ]);
+  await keepListenerRoutes();
+  forwarder = new StandInForwarder();
+  plane = newPlane({ forwarder: true });
+  await bring(plane, { facts: FACTS, rows });
+});
+
+after(() => {
+  forwarder[Symbol.dispose]();
+  for (const host of [pod, endpoint, outside, node]) host.close();
+});
+
+interface Frontend {
+  readonly address: string;
+  readonly port: number;
+}
+
+function frontendOf(of: Forwarding, kind: string): Frontend {
+  const found = of.frontends.find((each) => each.kind === kind);
+  assert.ok(found);
+  const address = kind === 'node-port' ? NODE[of.id.family] : found.address;
+  return { address, port: found.port };
+}
+
+async function ask(host: Host, to: Frontend, timeoutMs = 5000) {
+  const [answer] = await host.ask({ transport: 'TCP', ...to, timeoutMs });
+  assert.ok(answer);
+  // A client sees the address it connected to, whoever answers.
+  if (answer.from !== '') assert.equal(answer.from, to.address);
+  return answer;
+}
+
+const rowsOf = (number: number) => rows.filter(({ id }) => id.service === `service-${number}`);
+const KINDS = ['cluster-ip', 'load-balancer-ip', 'node-port'];
+const at = ({ address, port }: Frontend) => `${address}#${port}`;
+
+describe('connections to Services while a forwarder is there', () => {
+  it('go to its listener for their source class, which learns client and destination', async () => {
+    await plane.setForwarder(forwarder.ports);
+    for (const number of [1, 2, 6]) {
+      for (const of of rowsOf(number)) {
+        for (const to of KINDS.map((kind) => frontendOf(of, kind))) {
+          await plane.setForwarder(forwarder.ports);
+          const [fromPod, fromNode, fromOutside] = [
+            await ask(pod, to),
+            await ask(node, to),
+            await ask(outside, to),
+          ];
+          assert.equal(fromPod.by, `pod>${at(to)}`);
+          assert.equal(fromNode.by, `host>${at(to)}`);
+          assert.equal(fromOutside.by, `outside>${at(to)}`);
+          const isIPv4 = of.id.family === 'IPv4';
+          assert.equal(fromPod.saw, isIPv4 ? pod.ipv4 : pod.ipv6);
+          assert.equal(fromOutside.saw, isIPv4 ? outside.ipv4 : outside.ipv6);
+        }
+      }
+    }
+  });
+
+  it('of others are dropped as before where the policy is Local and no endpoint is here', async () => {
+    for (const of of rowsOf(3)) {
+      for (const to of KINDS.slice(1).map((kind) => frontendOf(of, kind))) {
+        await plane.setForwarder(forwarder.ports);
+        assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
+        assert.equal((await ask(node, to)).by, `host>${at(to)}`);
+        assert.equal((await ask(outside, to, DROPPED_AFTER_MS)).by, 'TIMEOUT');
+      }
+    }
+  });
+
+  it('are dropped as before outside of the source ranges of a load balancer address', async () => {
+    for (const of of [...rowsOf(4), ...rowsOf(5)]) {
+      await plane.setForwarder(forwarder.ports);
+      const to = frontendOf(of, 'load-balancer-ip');
+      const isAllowed = of.id.service === 'service-4';
+      const answer = await ask(outside, to, DROPPED_AFTER_MS);
+      assert.equal(answer.by, isAllowed ? `outside>${at(to)}` : 'TIMEOUT');
+    }
+  });
+
+  it('arrive also by an interface without an address', async () => {
+    run(['ip', 'address', 'flush', 'dev', pod.device]);
+    ip(`route add ${pod.ipv4} dev ${pod.device}`, `route add ${pod.ipv6} dev ${pod.device}`);
+    const mac = /link\/ether (\S+)/.exec(run(['ip', 'link', 'show', pod.device]))?.[1];
+    pod.ip(
+      `neigh replace 10.244.1.1 lladdr ${mac} dev eth0`,
+      `neigh replace fd44:1::1 lladdr ${mac} dev eth0`,
+    );
+    for (const of of rowsOf(1)) {
+      await plane.setForwarder(forwarder.ports);
+      const to = frontendOf(of, 'cluster-ip');
+      assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
+    }
+  });
+
+  it('of the forwarder itself are translated, so that they cannot come back to it', async () => {
+    for (const of of rowsOf(1)) {
+      await plane.setForwarder(forwarder.ports);
+      const to = frontendOf(of, 'cluster-ip');
+      assert.match(await dialTransparently(to), /^endpoint /);
+    }
+  });
+});
+
+describe('connections to Services without a forwarder', () => {
+  it('go to endpoints at once when its listeners are deleted', async () => {
+    for (const of of [...rowsOf(1), ...rowsOf(2)]) {
+      for (const to of KINDS.map((kind) => frontendOf(of, kind))) {
+        await plane.setForwarder(forwarder.ports);
+        assert.match((await ask(pod, to)).by, /^pod>/);
+        const before = await plane.notHandedOverCount();
+        await plane.setForwarder(undefined);
+        for (const host of [pod, node, outside]) assert.equal((await ask(host, to)).by, 'endpoint');
+        assert.equal(await plane.notHandedOverCount(), before + 3);
+      }
+    }
+  });
+
+  it('go to endpoints when nobody refreshes its listeners for four seconds', async () => {
+    const [first] = rowsOf(1);
+    assert.ok(first);
+    const to = frontendOf(first, 'cluster-ip');
+    await plane.setForwarder(forwarder.ports);
+    const sinceMs = performance.now();
+    let answer = await ask(pod, to);
+    assert.match(answer.by, /^pod>/);
+    while (answer.by !== 'endpoint' && performance.now() - sinceMs < 10_000) {
+      answer = await ask(pod, to);
+    }
+    const tookMs = performance.now() - sinceMs;
+    assert.ok(answer.by === 'endpoint' && tookMs > 3900 && tookMs < 6000, `${answer.by} ${tookMs}`);
+  });
+
+  it('never fail while the table changes between with and without a forwarder', async (t) => {
+    const [first] = rowsOf(1);
+    assert.ok(first);
+    const to = frontendOf(first, 'cluster-ip');
+    let isOver = false;
+    const answers: string[] = [];
+    const asking = [pod, outside, node].map(async (host) => {
+      while (!isOver) answers.push((await ask(host, to)).by);
+    });
+    for (let round = 0; round < 10; round++) {
+      const other = newPlane(round % 2 === 0 ? {} : { forwarder: true });
+      const { right, differenceCount } = await other.inspect({ facts: FACTS, rows }, 'everything');
+      assert.equal(right.size, rows.length);
+      assert.ok(differenceCount > 0);
+      const again = await other.inspect({ facts: FACTS, rows }, 'everything');
+      assert.deepEqual(again.differences, []);
+      if (round % 2 === 1) await other.setForwarder(forwarder.ports);
+      const count = answers.length;
+      while (answers.length < count + 20)
+        await Promise.race(asking.map(() => new Promise(setImmediate)));
+    }
+    isOver = true;
+    await Promise.all(asking);
+    const handedOver = answers.filter((by) => by.includes('>'));
+    const translated = answers.filter((by) => by === 'endpoint');
+    t.diagnostic(`${handedOver.length} handed over, ${translated.length} translated`);
+    assert.ok(handedOver.length > 0 && translated.length > 0);
+    assert.equal(handedOver.length + translated.length, answers.length, answers.join());
+  });
+});
