@@ -127,7 +127,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   }
   await makeRunFolder(options.runFolder);
   const serveLocalhost = localhostServer(machine);
-  await prepareMachine(settings, machine);
+  await prepareMachine(settings, machine, mode.sysctls);
   if (config.wishes.initOnly) {
     // The proxy does it too, but in an unprivileged container it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();

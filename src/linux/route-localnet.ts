@@ -1,5 +1,5 @@
+import { setNeeded } from './needed-sysctl.ts';
 import type { SysctlChange, Sysctls } from './sysctl.ts';
-import { readSysctlState, withChanges, writeSysctlState } from './sysctl-state.ts';
 
 const NAME = 'net/ipv4/conf/all/route_localnet';
 
@@ -11,8 +11,5 @@ export async function routeLocalnet(
   sysctls: Sysctls,
   statePath: string,
 ): Promise<SysctlChange | undefined> {
-  const change = sysctls.write(NAME, '1');
-  if (change === undefined) return undefined;
-  await writeSysctlState(statePath, withChanges(await readSysctlState(statePath), [change]));
-  return change;
+  return await setNeeded({ name: NAME, value: '1' }, sysctls, statePath);
 }

@@ -8,6 +8,7 @@ import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts'
 import type { Answers } from '../dataplanes/userspace/protocol.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
+import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
 import type { ServiceNeeds } from './service-needs.ts';
@@ -36,6 +37,8 @@ export interface Mode {
   readonly service: ServiceNeeds;
   /** In the order of removal: what packets reach first is removed first. */
   readonly parts: readonly Part[];
+  /** Settings of the kernel; `cleanup` restores them. Undefined: none. */
+  readonly sysctls?: readonly NeededSysctl[];
   /** Prepares the machine; run with privileges by `run --init-only`, and without by `run`. */
   prepare?(settings: Settings): void;
   open(around: Surroundings): DataPlane;

@@ -3,12 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { TIME_WAIT_REUSE } from '../../linux/needed-sysctl.ts';
 import type { Sysctls } from '../../linux/sysctl.ts';
 import { sysctlError } from '../../linux/sysctl-error.ts';
+import { restoreSysctls } from '../../linux/sysctl-state.ts';
 import { SYSCTL_STATE } from './folder.ts';
-import { asksForLocalhost, localhostServer } from './machine.ts';
+import { asksForLocalhost, localhostServer, setNeededSysctl } from './machine.ts';
 
-describe('node ports on loopback', () => {
+describe('settings of the machine', () => {
   let runFolder: string;
   before(async () => {
     runFolder = await mkdtemp(join(tmpdir(), 'fairlead-machine-'));
@@ -46,6 +48,34 @@ describe('node ports on loopback', () => {
       },
     });
     await assert.rejects(localhostServer(of)(), TypeError);
+  });
+
+  it('sets what a mode needs, and cleanup restores it', async () => {
+    const values = new Map([[TIME_WAIT_REUSE.name, '2']]);
+    const { lines, of } = context({
+      read: (name) => values.get(name) ?? '',
+      write: (name, after) => {
+        const before = values.get(name) ?? '';
+        values.set(name, after);
+        return before === after ? undefined : { name, before, after };
+      },
+    });
+    for (let start = 0; start < 2; start++) await setNeededSysctl(TIME_WAIT_REUSE, of);
+    assert.deepEqual([lines, [...values.values()]], [['info set sysctl'], ['1']]);
+    await restoreSysctls(of.sysctls, join(runFolder, SYSCTL_STATE));
+    assert.deepEqual([...values.values()], ['2']);
+  });
+
+  it('logs what does not work without a sysctl that a mode needs', async () => {
+    const readOnly = Object.assign(new Error('read-only'), { code: 'EROFS' });
+    const { lines, of } = context({
+      read: () => '2',
+      write: (name) => {
+        throw sysctlError(`set ${name}`, readOnly);
+      },
+    });
+    await setNeededSysctl(TIME_WAIT_REUSE, of);
+    assert.match(lines.join(), /^warn an endpoint can get at most 28,000 .*tcp_tw_reuse.*EROFS/);
   });
 
   it('keeps the earlier value of the sysctl', async () => {

@@ -5,6 +5,7 @@ import { parseIp } from '../../addresses/ip.ts';
 import type { NodePortSettings, Settings } from '../../config/settings.ts';
 import { effectiveCapabilities } from '../../linux/capabilities.ts';
 import { onlineCpuCount, setConntrackLimits } from '../../linux/conntrack-limits.ts';
+import { type NeededSysctl, setNeeded } from '../../linux/needed-sysctl.ts';
 import { setOomScore } from '../../linux/oom-score.ts';
 import { routeLocalnet } from '../../linux/route-localnet.ts';
 import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
@@ -28,8 +29,12 @@ export function assertNetAdmin(held = effectiveCapabilities()): void {
   });
 }
 
-/** Sets the conntrack limits and the OOM score. */
-export async function prepareMachine(settings: Settings, of: MachineContext): Promise<void> {
+/** Sets the conntrack limits, what the mode needs, and the OOM score. */
+export async function prepareMachine(
+  settings: Settings,
+  of: MachineContext,
+  needed: readonly NeededSysctl[] = [],
+): Promise<void> {
   const { log, sysctls = kernelSysctls() } = of;
   await setOomScore({
     score: settings.oomScoreAdj,
@@ -42,6 +47,19 @@ export async function prepareMachine(settings: Settings, of: MachineContext): Pr
   );
   for (const { name, before, after } of changes) log.info({ name, before, after }, 'set sysctl');
   for (const problem of problems) log.warn({ code: problem.code }, problem.message);
+  for (const each of needed) await setNeededSysctl(each, of);
+}
+
+/** In an unprivileged container it cannot be written; that is no reason not to serve. */
+export async function setNeededSysctl(needed: NeededSysctl, of: MachineContext): Promise<void> {
+  const { log, runFolder, sysctls = kernelSysctls() } = of;
+  try {
+    const change = await setNeeded(needed, sysctls, join(runFolder, SYSCTL_STATE));
+    if (change) log.info({ ...change }, 'set sysctl');
+  } catch (error) {
+    if (!(error instanceof SysctlError)) throw error;
+    log.warn({ code: error.code }, `${needed.otherwise}: ${error.message}; ${error.next}`);
+  }
 }
 
 /**
