@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { PodDetection } from '../contract.ts';
+import { classChains } from './chains.ts';
+import { type Class, TREATMENT_NUMBER, type Treatment } from './classes.ts';
+import { handOverChains } from './hand-over.ts';
+import { partsOf } from './row.ts';
+import { newRowNumbers } from './row-numbers.ts';
+import { tableContent } from './table-content.ts';
+import type { TableFacts } from './table-facts.ts';
+import { FACTS, row } from './testing/rows.ts';
+import { ruleText } from './text-printer.ts';
+import { walkRow } from './walk.ts';
+
+const HANDS_OVER: TableFacts = { ...FACTS, handsOver: true };
+const LISTS = [
+  { size: 0, stickySeconds: 0 },
+  { size: 3, stickySeconds: 0 },
+  { size: 0, stickySeconds: 600 },
+] as const;
+
+function firstRule(of: Pick<Class, 'treatment' | 'size' | 'stickySeconds'>, where: Class['where']) {
+  const listOf = of.treatment === 'short' ? 'cluster' : 'own';
+  const [rule] = classChains({ ...of, where, listOf }, HANDS_OVER, 'ip').at(-1)?.rules ?? [];
+  return rule ? ruleText(rule, 'ip') : '';
+}
+
+describe('hand-over to the forwarder', () => {
+  it('comes first in every class that packets reach by their destination', () => {
+    for (const treatment of Object.keys(TREATMENT_NUMBER) as Treatment[]) {
+      for (const list of LISTS) {
+        const isReached = !['pick', 'choose', 'short'].includes(treatment);
+        const hasNoList = list.size === 0 && list.stickySeconds === 0;
+        if (hasNoList && !treatment.startsWith('local')) continue;
+        const rules = (['service', 'nodeport'] as const).map((where) =>
+          firstRule({ treatment, ...list }, where),
+        );
+        const chain = hasNoList ? 'hand-over/inside' : 'hand-over';
+        for (const rule of rules) {
+          if (isReached) assert.equal(rule, `jump ${chain}`, treatment);
+          else assert.ok(!rule.includes('hand-over'), `${treatment}: ${rule}`);
+        }
+      }
+    }
+  });
+
+  const texts = (by: PodDetection | undefined) =>
+    handOverChains(by).map(({ rules }) => rules.map((rule) => ruleText(rule, 'ip')));
+  const own = 'socket transparent 1 return comment "of the forwarder itself"';
+  const host = 'fib saddr type local';
+  const count = 'meta l4proto @not-handed-over return';
+
+  it('asks for pods, then for the node, then takes all others', () => {
+    const pod = 'iifname "veth*"';
+    assert.deepEqual(texts({ by: 'interface-prefix', prefix: 'veth' }), [
+      [
+        own,
+        `${pod} dnat ip to meta l4proto map @forwarder-pod`,
+        `${host} dnat ip to meta l4proto map @forwarder-host`,
+        'dnat ip to meta l4proto map @forwarder-outside',
+        count,
+      ],
+      [
+        own,
+        `${pod} dnat ip to meta l4proto map @forwarder-pod`,
+        `${host} dnat ip to meta l4proto map @forwarder-host`,
+        `${pod} ${count}`,
+        `${host} ${count}`,
+      ],
+    ]);
+  });
+
+  it('treats pods that cannot be detected as others', () => {
+    assert.deepEqual(texts(undefined), [
+      [
+        own,
+        `${host} dnat ip to meta l4proto map @forwarder-host`,
+        'dnat ip to meta l4proto map @forwarder-outside',
+        count,
+      ],
+      [own, `${host} dnat ip to meta l4proto map @forwarder-host`, `${host} ${count}`],
+    ]);
+  });
+
+  it('is on the way of TCP alone', () => {
+    for (const protocol of ['TCP', 'UDP'] as const) {
+      const rows = [row({ protocol })];
+      const numbers = newRowNumbers();
+      for (const each of rows) partsOf(each, numbers);
+      const content = tableContent({ facts: HANDS_OVER, rows }, 'ip');
+      const paths = rows
+        .flatMap((each) => walkRow(each, content, numbers))
+        .map(({ visits }) => visits.map(({ chain }) => chain.name));
+      for (const path of paths) assert.equal(path.includes('hand-over'), protocol === 'TCP');
+    }
+  });
+});
