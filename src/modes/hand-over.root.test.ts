@@ -5,6 +5,7 @@ import type { NodeFacts } from '../dataplanes/contract.ts';
 import type { NftablesPlane } from '../dataplanes/nftables/plane.ts';
 import { bring, newPlane } from '../dataplanes/nftables/testing/kernel.ts';
 import { row, type Shape } from '../dataplanes/nftables/testing/rows.ts';
+import { change } from '../dataplanes/shared/testing/change.ts';
 import { keepListenerRoutes } from '../dataplanes/userspace/forwarder-routes.ts';
 import { StandInForwarder } from '../dataplanes/userspace/testing/stand-in-forwarder.ts';
 import { dialTransparently } from '../dataplanes/userspace/testing/transparent-dial.ts';
@@ -143,6 +144,23 @@ describe('connections to Services while a forwarder is there', () => {
       const isAllowed = of.id.service === 'service-4';
       const answer = await ask(outside, to, DROPPED_AFTER_MS);
       assert.equal(answer.by, isAllowed ? `outside>${at(to)}` : 'TIMEOUT');
+    }
+  });
+
+  it('arrive at a listener whose port is that of a node port without endpoints', async () => {
+    for (const of of rowsOf(1)) {
+      const port = forwarder.ports[of.id.family].outside;
+      const none = row({ family: of.id.family, number: 9, shape: 'no-endpoints' });
+      const frontends = none.frontends.map((each) =>
+        each.kind === 'node-port' ? { ...each, port } : each,
+      );
+      const taken = { ...none, frontends };
+      await plane.apply([change('absent', taken)]);
+      await plane.setForwarder(forwarder.ports);
+      const to = frontendOf(of, 'node-port');
+      const answer = await ask(outside, to);
+      await plane.apply([change(taken, undefined)]);
+      assert.equal(answer.by, `outside>${at(to)}`);
     }
   });
 

@@ -3,7 +3,7 @@ import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { BaseHook } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
-import { handOver, handOverChains } from './hand-over.ts';
+import { handedOver, handOver, handOverChains } from './hand-over.ts';
 import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
 import { prefixLevels } from './source-ranges.ts';
 import type { Rule, Statement, Way } from './statements.ts';
@@ -161,7 +161,8 @@ function checkRules(where: 'service' | 'nodeport', first: readonly Statement[] =
 }
 
 function nodePortCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
-  return checkRules('nodeport', servesNodePorts(facts, family));
+  const checks = checkRules('nodeport', servesNodePorts(facts, family));
+  return facts.handsOver ? [handedOver(FAMILY_OF_TABLE[family]), ...checks] : checks;
 }
 
 function clusterIpCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {

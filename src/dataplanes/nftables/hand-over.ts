@@ -1,5 +1,6 @@
-import type { SourceClass } from '../../forwarding/model.ts';
+import type { Family, SourceClass } from '../../forwarding/model.ts';
 import type { PodDetection } from '../contract.ts';
+import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 import type { Class } from './classes.ts';
 import type { Rule, Statement } from './statements.ts';
 
@@ -30,6 +31,15 @@ export function handOver({ treatment, size, stickySeconds }: Class): Rule {
   const hasEndpoints = size > 0 || stickySeconds > 0;
   const chain = CHAIN[isLocal && !hasEndpoints ? 'inside' : 'all'];
   return { statements: [{ do: 'jump', chain }] };
+}
+
+/** A listener may have the number of a node port, and its address is one of this machine. */
+export function handedOver(family: Family): Rule {
+  const cidr = `${FORWARDER_ADDRESSES[family]}/${family === 'IPv4' ? 32 : 128}`;
+  return {
+    statements: [{ do: 'match-range', cidr }, { do: 'leave' }],
+    comment: 'handed over to the forwarder',
+  };
 }
 
 /** Pods before the node before others, as in the chains that translate. */
