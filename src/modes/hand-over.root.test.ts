@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import type { NftablesPlane } from '../dataplanes/nftables/plane.ts';
@@ -25,6 +25,7 @@ const FACTS: NodeFacts = {
   masqueradeMark: 0x4000,
 };
 const DROPPED_AFTER_MS = 300;
+const BRIDGED_PACKETS_MEET_RULES = '/proc/sys/net/bridge/bridge-nf-call-iptables';
 
 let pod: PlacedHost;
 let endpoint: PlacedHost;
@@ -177,6 +178,32 @@ describe('connections to Services while a forwarder is there', () => {
       const to = frontendOf(of, 'cluster-ip');
       assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
     }
+  });
+
+  it('arrive also from a bridge whose packets meet the rules', async (t) => {
+    if (!existsSync(BRIDGED_PACKETS_MEET_RULES)) return t.skip('the kernel has no br_netfilter');
+    writeFileSync(BRIDGED_PACKETS_MEET_RULES, '1');
+    const bridged = await startHost('bridged');
+    ip(
+      'link add name pod-bridge type bridge',
+      'addr add 10.200.0.1/24 dev pod-bridge',
+      'link set pod-bridge up',
+      `link add name port type veth peer name eth0 netns ${bridged.pid}`,
+      'link set port master pod-bridge',
+      'link set port up',
+    );
+    bridged.ip(
+      'addr add 10.200.0.10/24 dev eth0',
+      'link set eth0 up',
+      'route add default via 10.200.0.1',
+    );
+    const [of] = rowsOf(1);
+    assert.ok(of);
+    await plane.setForwarder(forwarder.ports);
+    const to = frontendOf(of, 'cluster-ip');
+    const answer = await ask(bridged, to);
+    bridged.close();
+    assert.deepEqual([answer.by, answer.saw], [`pod>${at(to)}`, '10.200.0.10']);
   });
 
   it('of the forwarder itself are translated, so that they cannot come back to it', async () => {
