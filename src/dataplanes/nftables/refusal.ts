@@ -17,7 +17,8 @@ export function asPlaneError(error: unknown): unknown {
 const NEXT_OF_CODE: Readonly<Record<string, string>> = {
   EPERM: 'run Fairlead with CAP_NET_ADMIN in the network namespace it serves',
   ENOMEM: 'the kernel is out of memory: free some, or raise the memory limit of the cgroup',
-  EOPNOTSUPP: 'load the kernel modules nft_numgen, nft_fib, nft_nat and nft_masq',
+  EOPNOTSUPP:
+    'load the kernel modules nft_numgen, nft_fib, nft_nat and nft_masq; in mode userspace nft_socket too',
 };
 
 export function notInspected(): PlaneError {
