@@ -47,6 +47,7 @@ test("counts failures under kube-proxy's names for the facility that is written"
     },
     'socket-ebpf': nftables,
     'tc-ebpf': nftables,
+    userspace: nftables,
   });
 });
 
@@ -59,6 +60,7 @@ test('names what the agent must find out for each mode', () => {
     iptables: none,
     'socket-ebpf': both,
     'tc-ebpf': both,
+    userspace: none,
   });
 });
 

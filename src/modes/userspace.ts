@@ -1,4 +1,5 @@
 import { RUN_FOLDER } from '../config/run-folder.ts';
+import { LISTENER_ADDRESSES, readConnections } from '../dataplanes/userspace/copied-connections.ts';
 import { ForwarderFlows } from '../dataplanes/userspace/forwarder-flows.ts';
 import { JoinedFlows } from '../flows/joined.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
@@ -7,7 +8,6 @@ import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
 import { userspacePages } from './pages/userspace-pages.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
-import { COPIED_CONNECTIONS } from './userspace/copied-connections.ts';
 import { FORWARDER_PART, openForwarder, openHandingOver } from './userspace/forwarder-part.ts';
 
 export const USERSPACE: Mode = {
@@ -27,7 +27,7 @@ export const USERSPACE: Mode = {
   pages: userspacePages,
   raw: ({ facts, rows }, family) =>
     rawTable({ facts: { ...facts, handsOver: true }, rows }, family),
-  copied: COPIED_CONNECTIONS,
+  copied: { addresses: LISTENER_ADDRESSES, read: readConnections },
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };

@@ -4,7 +4,7 @@ import type { Answer } from './protocol.ts';
 const LENGTH_BYTES = 4;
 
 /** An apply with every row of 50,000 Services is sent in several messages, each far below this. */
-export const MOST_FRAME_BYTES = 64 * 1024 * 1024;
+const MOST_FRAME_BYTES = 64 * 1024 * 1024;
 
 /** What the forwarder sends back for each request, in the order of the requests. */
 export type Reply = { readonly ok: Answer } | { readonly error: string };

@@ -73,7 +73,7 @@ export function part({ work, pulse }: RunningForwarder): void {
 }
 
 /** A process that just ended leaves its socket behind, and may close a connection that it accepted. */
-export function isNobody(error: unknown): boolean {
+function isNobody(error: unknown): boolean {
   return NOBODY.has((error as NodeJS.ErrnoException).code);
 }
 
