@@ -17,6 +17,8 @@ export interface Surroundings {
   /** In place of the kernel's own, where faults are planted in what it answers. */
   readonly openNetlink?: (kind: 'requests' | 'events') => Netlink;
   readonly openTables?: HooksOptions['openTables'];
+  /** In place of the shipped program. */
+  readonly forwarderProgram?: string;
 }
 
 /** How `fairlead status` speaks of the attachments of one kind. */

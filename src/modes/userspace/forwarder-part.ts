@@ -14,7 +14,9 @@ import { openNetfilter } from '../netfilter.ts';
 import type { Part, Surroundings } from '../part.ts';
 
 /** Beside the program as it is shipped; or from source. */
-const PROGRAMS = ['./forwarder.mjs', '../../forwarder.ts'];
+const PROGRAMS = ['./forwarder.mjs', '../../forwarder.ts'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 /** More threads than CPUs that a node has to spare help nobody. */
 const MOST_THREADS = 8;
 /** Another mode forwards new connections; those that are open go on so long. */
@@ -42,10 +44,10 @@ export function openHandingOver({ openNetlink = openNetfilter }: Surroundings): 
 
 /** In front of the plane that hands connections over to it. */
 export function openForwarder(around: Surroundings, behind: NftablesPlane): ForwarderPlane {
-  const { runFolder = RUN_FOLDER, userspace, isCleanup } = around;
+  const { runFolder = RUN_FOLDER, userspace, isCleanup, forwarderProgram } = around;
   return new ForwarderPlane({
     runFolder,
-    readProgram: () => readProgram(PROGRAMS.map(besideThis)),
+    readProgram: () => readProgram(forwarderProgram ? [forwarderProgram] : PROGRAMS),
     threadCount: userspace?.threads ?? Math.min(availableParallelism(), MOST_THREADS),
     prepare: async () => void (await keepListenerRoutes()),
     writeHandOver: (ports) => behind.setForwarder(ports),
@@ -58,8 +60,4 @@ export function openForwarder(around: Surroundings, behind: NftablesPlane): Forw
       for (const mark of RETURN_MARKS) await deleteReturnRoutes(mark);
     },
   });
-}
-
-function besideThis(path: string): string {
-  return fileURLToPath(new URL(path, import.meta.url));
 }
