@@ -17,6 +17,7 @@ const READERS = {
   iptables: toldByIptables,
   'socket-ebpf': toldByNftables,
   'tc-ebpf': toldByNftables,
+  // The rules behind: what is handed over gets the same treatment from the forwarder.
   userspace: toldByNftables,
 } as const;
 

@@ -53,16 +53,14 @@ describe('a connection in words', () => {
   });
 
   it('promises no retries where there is one endpoint', () => {
-    const clusterEndpoints = [
-      { ip: '10.1.0.1', port: 80 },
-    ] as unknown as Forwarding['clusterEndpoints'];
+    const clusterEndpoints = [{ address: '10.1.0.1', port: 80, local: false }];
     const subjects = forwarderWords(row({ clusterEndpoints })).map(({ about }) => about);
     assert.deepEqual(subjects.slice(3), ['choice', 'source', 'without it']);
   });
 
   it('says that UDP never reaches the forwarder', () => {
     assert.deepEqual(told(row({ protocol: 'UDP' })), [
-      'forwarder: takes TCP only: the kernel translates UDP, by these rules',
+      'forwarder: takes TCP only: UDP stays in the kernel, by the rules below',
     ]);
   });
 

@@ -15,7 +15,7 @@ export function forwarderWords(row: Forwarding): PageWords[] {
   const { protocol } = row.id;
   if (protocol !== 'TCP') {
     return [
-      words('forwarder', `takes TCP only: the kernel translates ${protocol}, by these rules`),
+      words('forwarder', `takes TCP only: ${protocol} stays in the kernel, by the rules below`),
     ];
   }
   const served = row.frontends.filter(({ notServed }) => notServed === undefined);
