@@ -55,10 +55,9 @@ const IPTABLES_LEGACY = {
 } as const;
 
 /** Each proxy of Fairlead, and beside it the variant of kube-proxy in the same mode. */
-const CONTESTANTS: readonly Contestant[] = FAIRLEAD_PROXIES.flatMap((proxy) => [
-  ours(proxy),
-  ...(proxy.isOfKubeProxy ? [upstream(proxy)] : []),
-]);
+const CONTESTANTS: readonly Contestant[] = FAIRLEAD_PROXIES.filter(
+  ({ forwarder }) => forwarder !== 'dead',
+).flatMap((proxy) => [ours(proxy), ...(proxy.isOfKubeProxy ? [upstream(proxy)] : [])]);
 
 export const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
 

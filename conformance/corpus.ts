@@ -10,6 +10,7 @@ import { externalIpScenarios } from './scenarios/external-ip.ts';
 import { externalPolicyScenarios } from './scenarios/external-policy.ts';
 import { externalPolicyVipScenarios } from './scenarios/external-policy-vips.ts';
 import { flowScenarios } from './scenarios/flows.ts';
+import { forwardingScenarios } from './scenarios/forwarding.ts';
 import { hairpinScenarios } from './scenarios/hairpin.ts';
 import { healthCheckScenarios } from './scenarios/health-check.ts';
 import { icmpErrorScenarios } from './scenarios/icmp-errors.ts';
@@ -63,6 +64,7 @@ export const CORPUS: readonly Scenario[] = [
   ...endpointChangeScenarios,
   ...sliceScenarios,
   ...flowScenarios,
+  ...forwardingScenarios,
   ...nodePortAddressScenarios,
   ...conflictScenarios,
   ...addressRuleScenarios,

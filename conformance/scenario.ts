@@ -1,4 +1,4 @@
-import type { PodPort } from '../lab/kubelet/pods.ts';
+import type { PodFault, PodPort } from '../lab/kubelet/pods.ts';
 import type { Family } from '../lab/network/plan.ts';
 import type { PodNetwork } from '../lab/network/topology.ts';
 import type { ApiVersion } from '../lab/parts/api-version.ts';
@@ -59,6 +59,8 @@ export interface PodDeclaration {
   readonly ports?: readonly PodPort[];
   readonly ready?: boolean;
   readonly hostNetwork?: boolean;
+  /** Not on the network of its node. */
+  readonly fault?: PodFault;
   /** MTU of its node's route to it, narrower than every link: senders learn it only by ICMP. */
   readonly pathMtu?: number;
   /** Addresses that it has besides its own, all of which answer. Only where pods are routed. */
@@ -264,6 +266,10 @@ export type Answer =
    * was dropped tries again after a second, and may then be led to a pod that answers.
    */
   | { readonly answeredOrSilent: readonly string[] }
+  /** Every one of these pods answered, no other did, and at least one connection was refused. */
+  | { readonly answeredOrRefused: readonly string[] }
+  /** Every one of these pods answered and no other did; one of them as often as `share` says. */
+  | { readonly sharedBy: readonly string[]; readonly of: string; readonly share: Share }
   /** One of these pods answered every time. */
   | { readonly stickyTo: readonly string[]; readonly source?: SeenSource }
   /** Over connections with pauses between them, more than one of these answered, and no other. */
@@ -276,11 +282,16 @@ export type Answer =
   | { readonly echoed: true }
   /** Refused within a second, or the time given. */
   | { readonly refused: true; readonly withinMs?: number; readonly notBeforeMs?: number }
+  /** Accepted, and reset before any answer. */
+  | { readonly reset: true }
   /** No word for two seconds. */
   | { readonly silent: true }
   /** Anything but an answer of a pod. */
   | { readonly unserved: true }
   | { readonly status: number; readonly localEndpoints?: number };
+
+/** Of all answers. */
+export type Share = { readonly atMost: number } | { readonly moreThan: number };
 
 /** The source address the pod saw: the asker's own, or one of the node that translated. */
 export type SeenSource = 'own' | 'node';

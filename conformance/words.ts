@@ -45,7 +45,12 @@ export function answeredOrSilent(...pods: string[]): Answer {
   return { answeredOrSilent: pods };
 }
 
+export function answeredOrRefused(...pods: string[]): Answer {
+  return { answeredOrRefused: pods };
+}
+
 export const refused: Answer = { refused: true };
+export const reset: Answer = { reset: true };
 export const silent: Answer = { silent: true };
 export const unserved: Answer = { unserved: true };
 export const echoed: Answer = { echoed: true };
@@ -113,8 +118,20 @@ export const POD_SOCKET_HOOKS = ours(({ hooks }) => hooks === 'sockets');
 /** The same for hooks on the sockets of the node itself. */
 export const NODE_SOCKET_HOOKS = ours(({ hasPrograms }) => hasPrograms);
 
+/** Proxies whose kernel translates: an endpoint is chosen once, and nothing is known of it. */
+export const KERNEL = [...UPSTREAM, ...ours(({ forwarder }) => forwarder !== 'alive')];
+/** Proxies whose forwarder takes TCP connections and makes others to the endpoints. */
+const FORWARDER = ours(({ forwarder }) => forwarder === 'alive');
+
 /** Proxies with rules in a table of their own, which cannot accept what another table drops. */
 const NFTABLES = ['upstream-nftables', ...ours(({ rules }) => rules === 'nftables')];
+
+/** No endpoint is left that accepts. */
+export const RESET_BY_FORWARDER = differently<KnownDifference>(FORWARDER, {
+  expect: reset,
+  reason:
+    'the forwarder accepts a connection before it connects to an endpoint, so when all endpoints refuse, the connection is reset instead of refused',
+});
 
 /** The nftables proxies where Docker drops forwarded packets; iptables rules precede Docker's. */
 export function behindDocker<T>(how: T): Record<string, T> {

@@ -88,6 +88,7 @@ class Missing {
 function combinationsOf(traits: Traits, path: OwnPath): string[] {
   const { asker, target, protocol, answer } = traits;
   if (path.sharedAskers.includes(asker) || path.sharedTargets.includes(target)) return [];
+  if (path.sharedProtocols.includes(protocol)) return [];
   const own = [...traits.qualities].filter((quality) => !isShared(quality, path));
   return [
     `${asker} to ${target}, ${protocol}: ${answer}`,

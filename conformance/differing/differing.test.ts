@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PROXY_VARIANTS } from '../../lab/proxies/registry.ts';
 import { CORPUS } from '../corpus.ts';
 import type { Question, Scenario } from '../scenario.ts';
-import { answeredBy, asker, clusterIP, nodePort, on, refused, silent } from '../words.ts';
+import { answeredBy, asker, clusterIP, nodePort, on, refused, silent, UDP_PORT } from '../words.ts';
 import { chooseDiffering } from './choose.ts';
 import { choiceLine, choiceList, differingFor } from './differing.ts';
 import type { OwnPath } from './own-path.ts';
@@ -13,6 +13,7 @@ const PATH: OwnPath = {
   counterpart: 'theirs',
   sharedAskers: ['client'],
   sharedTargets: ['healthCheck'],
+  sharedProtocols: ['UDP'],
   sharedQualities: ['type', 'trafficDistribution'],
 };
 
@@ -62,6 +63,7 @@ describe('chooseDiffering', () => {
       scenario('x/one'),
       scenario('x/policy', { services }),
       scenario('x/outside', { services, steps: [{ ask: outside }] }),
+      scenario('x/udp', { services: { web: { ports: [UDP_PORT] } } }),
     ];
     assert.deepEqual(namesOf(corpus), ['x/one']);
   });
@@ -116,8 +118,7 @@ describe('the scenarios of --differing', () => {
   for (const { name } of PROXY_VARIANTS) {
     it(`has every known difference of ${name} and of its counterpart`, () => {
       const chosen = new Set(differingFor(name, CORPUS, 1).chosen.map((one) => one.scenario.name));
-      const mode = name.replace(/^(fairlead|upstream)-/, '').replace(/-legacy$|-\d.*$/, '');
-      const rules = mode.endsWith('-ebpf') ? 'nftables' : mode;
+      const rules = name.includes('iptables') ? 'iptables' : 'nftables';
       const related = [name, `upstream-${rules}`, `fairlead-${rules}`].filter(
         // Upstream's modes are no counterparts of each other, nor ours.
         (other) => other === name || other.split('-')[0] !== name.split('-')[0],

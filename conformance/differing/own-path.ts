@@ -11,6 +11,7 @@ export interface OwnPath {
   readonly counterpart: string;
   readonly sharedAskers: readonly string[];
   readonly sharedTargets: readonly string[];
+  readonly sharedProtocols: readonly string[];
   /** Whole qualities, or their names in front of `=`. */
   readonly sharedQualities: readonly string[];
 }
@@ -60,6 +61,7 @@ export const OWN_PATHS: readonly OwnPath[] = [
     counterpart: 'fairlead-nftables',
     sharedAskers: [],
     sharedTargets: [],
+    sharedProtocols: [],
     sharedQualities: [],
   },
   {
@@ -67,21 +69,24 @@ export const OWN_PATHS: readonly OwnPath[] = [
     counterpart: 'fairlead-iptables',
     sharedAskers: [],
     sharedTargets: [],
+    sharedProtocols: [],
     sharedQualities: [],
   },
 ];
 
-function ownPath({ name, counterpart, hooks, isLegacy, hasPrograms }: FairleadProxy): OwnPath {
+function ownPath({ name, counterpart, ...of }: FairleadProxy): OwnPath {
   return {
     proxy: name,
     counterpart,
     // Hooks at sockets: packets from outside meet the rules of nftables only.
-    sharedAskers: hooks === 'sockets' ? FROM_OTHER_HOSTS : [],
+    sharedAskers: of.hooks === 'sockets' ? FROM_OTHER_HOSTS : [],
     sharedTargets: NOT_FORWARDED,
+    // A forwarder takes TCP connections; the rules behind it translate everything else.
+    sharedProtocols: of.hasForwarder ? ['UDP'] : [],
     sharedQualities: [
       ...POLICY,
-      ...(isLegacy ? SETTINGS : []),
-      ...(hasPrograms ? BEHIND_PROGRAMS : []),
+      ...(of.isLegacy ? SETTINGS : []),
+      ...(of.hasPrograms ? BEHIND_PROGRAMS : []),
     ],
   };
 }

@@ -3,6 +3,7 @@ import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
 import { expectationOf } from '../known-difference.ts';
+import { mapConcurrently } from '../runner/concurrently.ts';
 import type { Answer, Question } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { type Circumstances, judge } from './judge.ts';
@@ -82,13 +83,9 @@ interface Volley {
 }
 
 async function connectMany(volley: Volley): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
   const atOnce = volley.bytes === undefined ? AT_ONCE : PAYLOADS_AT_ONCE;
-  while (outcomes.length < volley.count) {
-    const size = Math.min(atOnce, volley.count - outcomes.length);
-    outcomes.push(...(await Promise.all(Array.from({ length: size }, () => connectOnce(volley)))));
-  }
-  return outcomes;
+  const all = Array.from({ length: volley.count }, () => volley);
+  return await mapConcurrently(all, atOnce, connectOnce);
 }
 
 /**

@@ -40,6 +40,30 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     },
   },
   {
+    expect: { answeredOrRefused: ['a'] },
+    right: [by('a'), refusedAfter(2), by('a')],
+    wrong: {
+      'none is refused': [by('a'), by('a')],
+      'none is answered': [refusedAfter(2), refusedAfter(2)],
+      'another pod answers': [by('a'), by('b'), refusedAfter(2)],
+      'one is silent': [by('a'), refusedAfter(2), silence],
+    },
+  },
+  {
+    expect: { sharedBy: ['a', 'b'], of: 'b', share: { atMost: 1 / 4 } },
+    right: [by('a'), by('a'), by('b'), by('a')],
+    wrong: {
+      'it gets more': [by('a'), by('a'), by('b'), by('a'), by('b')],
+      'it never answers': [by('a'), by('a')],
+      'one connection fails': [by('a'), by('a'), by('a'), by('b'), silence],
+    },
+  },
+  {
+    expect: { sharedBy: ['a', 'b'], of: 'b', share: { moreThan: 1 / 4 } },
+    right: [by('a'), by('b')],
+    wrong: { 'it gets no more': [by('a'), by('a'), by('b'), by('a')] },
+  },
+  {
     expect: { stickyTo: ['a', 'b'] },
     right: [by('b'), by('b')],
     wrong: {
@@ -69,6 +93,15 @@ const cases: readonly { expect: Answer; right: Outcome[]; wrong: Record<string, 
     expect: { spreadOver: 'crowd', numbers: { from: 1, to: 2 } },
     right: Array.from({ length: 100 }, (_, i) => by(`crowd#${1 + (i % 2)}`)),
     wrong: { 'one endpoint gets all': Array.from({ length: 100 }, () => by('crowd#1')) },
+  },
+  {
+    expect: { reset: true },
+    right: [{ kind: 'failed', code: 'ECONNRESET' }],
+    wrong: {
+      'one is refused': [{ kind: 'failed', code: 'ECONNRESET' }, refusedAfter(2)],
+      'one fails otherwise': [{ kind: 'failed', code: 'closed without an answer' }],
+      'one is answered': [{ kind: 'failed', code: 'ECONNRESET' }, by('a')],
+    },
   },
   {
     expect: { silent: true },

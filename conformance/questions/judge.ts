@@ -1,5 +1,5 @@
 import type { Family } from '../../lab/network/plan.ts';
-import type { Answer, SeenSource } from '../scenario.ts';
+import type { Answer, SeenSource, Share } from '../scenario.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
 import { unevenSpread } from './spread.ts';
 
@@ -50,6 +50,14 @@ function findFault(
     const answered = outcomes.filter((o) => o.kind !== 'silent');
     return wrongAnswerers(expected.answeredOrSilent, answered);
   }
+  if ('answeredOrRefused' in expected) {
+    const answered = outcomes.filter((o) => o.kind !== 'refused');
+    const wrong = wrongAnswerers(expected.answeredOrRefused, answered);
+    return wrong ?? unless(answered.length < outcomes.length, 'none was refused');
+  }
+  if ('sharedBy' in expected) {
+    return wrongAnswerers(expected.sharedBy, outcomes) ?? wrongShare(expected, outcomes);
+  }
   if ('stickyTo' in expected) {
     return notSticky(expected.stickyTo, outcomes) ?? wrongSource(expected, outcomes, circumstances);
   }
@@ -68,6 +76,12 @@ function findFault(
     return unless(
       outcomes.every((o) => o.kind === 'echoed'),
       'not all were echoed',
+    );
+  }
+  if ('reset' in expected) {
+    return unless(
+      outcomes.every((o) => o.kind === 'failed' && o.code === 'ECONNRESET'),
+      'not all were reset',
     );
   }
   if ('silent' in expected) {
@@ -99,6 +113,16 @@ function wrongAnswerers(pods: readonly string[], outcomes: readonly Outcome[]): 
   if (missing.length > 0) return `${missing.join(', ')} never answered`;
   const extra = [...seen].filter((pod) => !pods.includes(pod));
   return unless(extra.length === 0, `${extra.join(', ')} should not have answered`);
+}
+
+function wrongShare(
+  { of, share }: { readonly of: string; readonly share: Share },
+  outcomes: readonly Outcome[],
+): string | undefined {
+  const count = outcomes.filter((o) => o.kind === 'answered' && o.by === of).length;
+  const seen = count / outcomes.length;
+  const holds = 'atMost' in share ? seen <= share.atMost : seen > share.moreThan;
+  return unless(holds, `${of} answered ${count} of ${outcomes.length}`);
 }
 
 function notSticky(pods: readonly string[], outcomes: readonly Outcome[]): string | undefined {
@@ -155,6 +179,14 @@ function describeAnswer(answer: Answer): string {
   if ('answeredBy' in answer) return `an answer by each of ${answer.answeredBy.join(', ')}`;
   if ('answeredOrSilent' in answer) {
     return `silence, or an answer by each of ${answer.answeredOrSilent.join(', ')}`;
+  }
+  if ('answeredOrRefused' in answer) {
+    return `refusals, and an answer by each of ${answer.answeredOrRefused.join(', ')}`;
+  }
+  if ('sharedBy' in answer) {
+    const [[words, share] = ['', 0]] = Object.entries(answer.share);
+    const bound = `${words === 'atMost' ? 'at most' : 'more than'} ${(share * 100).toFixed(1)} %`;
+    return `an answer by each of ${answer.sharedBy.join(', ')}, ${bound} of them by ${answer.of}`;
   }
   if ('stickyTo' in answer) return `every answer by one of ${answer.stickyTo.join(', ')}`;
   if ('movesAmong' in answer) return `answers by several of ${answer.movesAmong.join(', ')}`;

@@ -32,6 +32,7 @@ export async function createPod(
     pathMtu: declaration.pathMtu,
     moreAddresses: declaration.moreAddresses,
     server: declaration.server ?? 'own',
+    fault: declaration.fault,
   });
   world.pods.set(name, pod);
   if (declaration.ready === false) world.notReady.add(name);

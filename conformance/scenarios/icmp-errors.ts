@@ -1,5 +1,5 @@
 import type { Question, Scenario } from '../scenario.ts';
-import { asker, clusterIP, nodePort, on, refused, vip } from '../words.ts';
+import { asker, clusterIP, nodePort, on, RESET_BY_FORWARDER, refused, vip } from '../words.ts';
 
 /** No pod of these scenarios listens on this port. */
 const CLOSED_PORT = 9;
@@ -32,6 +32,13 @@ export const icmpErrorScenarios: readonly Scenario[] = [
         ],
       },
     },
-    steps: [{ ask: [...everyWay('udp'), ...everyWay('tcp')] }],
+    steps: [
+      {
+        ask: [
+          ...everyWay('udp'),
+          ...everyWay('tcp').map((question) => ({ ...question, otherwise: RESET_BY_FORWARDER })),
+        ],
+      },
+    ],
   },
 ];

@@ -2,8 +2,14 @@ import { join } from 'node:path';
 import type { ApiClient } from '../api/client.ts';
 import { paths } from '../api/objects.ts';
 import { LabError } from '../host/errors.ts';
-import { killProcessesOf, namespaceName, namespacePath } from '../host/namespaces.ts';
+import {
+  enterNamespace,
+  killProcessesOf,
+  namespaceName,
+  namespacePath,
+} from '../host/namespaces.ts';
 import { startDaemon } from '../host/processes.ts';
+import { run } from '../host/run.ts';
 import {
   type AddressPair,
   BLOCK_SIZE,
@@ -25,6 +31,14 @@ export interface PodPort extends ServedPort {
   readonly name?: string;
 }
 
+/** What is wrong with a pod although it is ready. */
+export type PodFault =
+  /** It listens on none of its ports: connections are refused. */
+  | 'closed'
+  /** It drops every packet, as if its node had lost power. */
+  | 'unreachable'
+  | { readonly answersAfterMs: number };
+
 export interface PodSpec {
   readonly namespace: string;
   readonly name: string;
@@ -43,6 +57,8 @@ export interface PodSpec {
    * cluster's DNS server, which reaches the API server only from the network of its node.
    */
   readonly server: 'own' | 'agnhost' | 'coredns';
+  /** Of one with an own server and a namespace of its own. */
+  readonly fault?: PodFault | undefined;
 }
 
 export interface KubeletContext {
@@ -191,7 +207,14 @@ export class PodRunner implements AsyncDisposable {
   async #serve(spec: PodSpec, place: Place): Promise<AsyncDisposable> {
     const path = place.namespacePath;
     if (spec.server === 'own') {
-      const serve = { namespacePath: path, hostname: hostnameOf(spec, place), ports: spec.ports };
+      const { fault } = spec;
+      if (fault === 'unreachable') await dropEverything(path);
+      const serve = {
+        namespacePath: path,
+        hostname: hostnameOf(spec, place),
+        ports: typeof fault === 'string' ? [] : spec.ports,
+        answersAfterMs: typeof fault === 'string' ? undefined : fault?.answersAfterMs,
+      };
       const server = await startNetexec(serve);
       this.#servers.add(server);
       return server;
@@ -239,6 +262,17 @@ interface Place {
   readonly namespacePath: string;
   readonly numbered: readonly AddressPair[];
   unplug(): Promise<void>;
+}
+
+/** All but neighbour discovery, without which its node would report it as unreachable. */
+async function dropEverything(namespacePath: string): Promise<void> {
+  const ruleset = `table inet lab-fault {
+    chain every-packet {
+      type filter hook prerouting priority raw;
+      meta l4proto { tcp, udp } drop
+    }
+  }`;
+  await run(enterNamespace(namespacePath, ['nft', '-f', '-']), { input: ruleset });
 }
 
 function hostnameOf(spec: PodSpec, place: Place): NetexecOptions['hostname'] {

@@ -11,6 +11,8 @@ interface ModeRow {
   readonly hooks: 'none' | 'sockets' | 'packets';
   /** Node ports on 127.0.0.1 are served without a feature gate. */
   readonly servesLoopback: boolean;
+  /** Whether a process of its own takes TCP connections, in front of the rules. */
+  readonly hasForwarder: boolean;
   /** What an operator would apply for it. */
   readonly manifests: 'deploy/manifests' | 'deploy/ebpf';
 }
@@ -22,6 +24,7 @@ const MODES = {
     rules: 'nftables',
     hooks: 'none',
     servesLoopback: false,
+    hasForwarder: false,
     manifests: 'deploy/manifests',
   },
   'socket-ebpf': {
@@ -30,6 +33,7 @@ const MODES = {
     rules: 'nftables',
     hooks: 'sockets',
     servesLoopback: false,
+    hasForwarder: false,
     manifests: 'deploy/ebpf',
   },
   'tc-ebpf': {
@@ -38,7 +42,17 @@ const MODES = {
     rules: 'nftables',
     hooks: 'packets',
     servesLoopback: false,
+    hasForwarder: false,
     manifests: 'deploy/ebpf',
+  },
+  userspace: {
+    about: ': a forwarder for TCP connections in front of nftables',
+    isOfKubeProxy: false,
+    rules: 'nftables',
+    hooks: 'none',
+    servesLoopback: false,
+    hasForwarder: true,
+    manifests: 'deploy/manifests',
   },
   iptables: {
     about: '',
@@ -46,6 +60,7 @@ const MODES = {
     rules: 'iptables',
     hooks: 'none',
     servesLoopback: true,
+    hasForwarder: false,
     manifests: 'deploy/manifests',
   },
 } as const satisfies Record<string, ModeRow>;
@@ -59,13 +74,18 @@ export type SharedMode = {
 
 export const FAIRLEAD_MODES = Object.keys(MODES) as readonly FairleadMode[];
 
-/** A mode, and for iptables on which backend: a proxy that can be asked for by name. */
+/**
+ * A mode, for iptables on which backend, and for one with a forwarder whether that can start: a proxy
+ * that can be asked for by name.
+ */
 export interface FairleadProxy extends ModeRow {
   readonly name: string;
   readonly description: string;
   readonly mode: FairleadMode;
   readonly hasPrograms: boolean;
   readonly isLegacy: boolean;
+  /** `dead`: every start of it fails, so that the rules behind it serve. */
+  readonly forwarder: 'none' | 'alive' | 'dead';
   /** The only backend of iptables that it finds. */
   readonly iptables?: IptablesProgram;
   /** The variant of kube-proxy that it is compared with. */
@@ -75,11 +95,11 @@ export interface FairleadProxy extends ModeRow {
 /** The backend named first is the one meant when none is named. */
 const BACKENDS = ['nft', 'legacy'] as const;
 
-export const FAIRLEAD_PROXIES: readonly FairleadProxy[] = FAIRLEAD_MODES.flatMap((mode) =>
-  MODES[mode].rules === 'iptables'
-    ? BACKENDS.map((backend) => proxy(mode, backend))
-    : [proxy(mode, undefined)],
-);
+export const FAIRLEAD_PROXIES: readonly FairleadProxy[] = FAIRLEAD_MODES.flatMap((mode) => {
+  if (MODES[mode].rules === 'iptables') return BACKENDS.map((backend) => proxy(mode, { backend }));
+  if (!MODES[mode].hasForwarder) return [proxy(mode)];
+  return (['alive', 'dead'] as const).map((forwarder) => proxy(mode, { forwarder }));
+});
 
 export function fairleadProxy(mode: FairleadMode): FairleadProxy {
   const found = FAIRLEAD_PROXIES.find((each) => each.mode === mode);
@@ -91,17 +111,26 @@ export function isSharedMode(mode: FairleadMode): mode is SharedMode {
   return MODES[mode].isOfKubeProxy;
 }
 
-function proxy(mode: FairleadMode, backend: (typeof BACKENDS)[number] | undefined): FairleadProxy {
+interface Variation {
+  readonly backend?: (typeof BACKENDS)[number];
+  readonly forwarder?: FairleadProxy['forwarder'];
+}
+
+function proxy(mode: FairleadMode, of: Variation = {}): FairleadProxy {
   const row = MODES[mode];
+  const { backend, forwarder = 'none' } = of;
   const isLegacy = backend === 'legacy';
+  const isDead = forwarder === 'dead';
   const suffix = isLegacy ? '-legacy' : '';
+  const about = backend ? ` on the ${backend} backend` : row.about;
   return {
     ...row,
-    name: `fairlead-${mode}${suffix}`,
-    description: `Fairlead, ${mode} mode${backend ? ` on the ${backend} backend` : row.about}`,
+    name: `fairlead-${mode}${suffix}${isDead ? '-dead' : ''}`,
+    description: `Fairlead, ${mode} mode${about}${isDead ? ', which cannot start' : ''}`,
     mode,
     hasPrograms: row.hooks !== 'none',
     isLegacy,
+    forwarder,
     ...(backend ? { iptables: `xtables-${backend}-multi` } : {}),
     counterpart: `upstream-${row.rules}${suffix}`,
   };

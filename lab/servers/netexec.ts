@@ -15,6 +15,8 @@ export interface NetexecOptions {
   /** What it calls itself; by the address that it was asked at where it has many, over TCP. */
   readonly hostname: string | ((localAddress: string) => string);
   readonly ports: readonly ServedPort[];
+  /** How long a request over TCP waits for its answer. */
+  readonly answersAfterMs?: number | undefined;
 }
 
 type Hostname = NetexecOptions['hostname'];
@@ -30,9 +32,7 @@ export async function startNetexec(options: NetexecOptions): Promise<AsyncDispos
     options.ports.map(({ port, protocol }) => {
       const { namespacePath: namespace, address } = options;
       const place = { namespace, port, ...(address === undefined ? {} : { address }) };
-      return protocol === 'TCP'
-        ? serveTcp(place, options.hostname)
-        : serveUdp(place, options.hostname);
+      return protocol === 'TCP' ? serveTcp(place, options) : serveUdp(place, options.hostname);
     }),
   );
   return {
@@ -42,14 +42,18 @@ export async function startNetexec(options: NetexecOptions): Promise<AsyncDispos
   };
 }
 
-async function serveTcp(place: ListenPlace, hostname: Hostname): Promise<AsyncDisposable> {
+async function serveTcp(
+  place: ListenPlace,
+  { hostname, answersAfterMs }: NetexecOptions,
+): Promise<AsyncDisposable> {
   const open = new Set<net.Socket>();
   const server = await listenTcp(place, (socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     // The peer's resets are the peer's: a proxy under test may cut any connection.
     socket.on('error', () => socket.destroy());
-    answerRequests(socket, hostname);
+    if (answersAfterMs === undefined) answerRequests(socket, hostname);
+    else setTimeout(() => answerRequests(socket, hostname), answersAfterMs);
   });
   return {
     async [Symbol.asyncDispose]() {

@@ -13,7 +13,9 @@ import { Scene } from './scene.ts';
 
 /** Each mode of Fairlead beside the kube-proxy that has its rules. */
 const PAIRS: Readonly<Record<string, string>> = Object.fromEntries(
-  FAIRLEAD_PROXIES.filter(({ isLegacy }) => !isLegacy).map((each) => [each.name, each.counterpart]),
+  FAIRLEAD_PROXIES.filter(({ isLegacy, forwarder }) => !isLegacy && forwarder !== 'dead').map(
+    (each) => [each.name, each.counterpart],
+  ),
 );
 const MEASURED_UPSTREAM = 'upstream-nftables';
 
