@@ -1,7 +1,7 @@
 // What the benchmark needs close to the kernel: a server, a client that counts, a program that
 // only writes the rules of one network namespace into another, one that reports when the kernel
-// has committed rules with an address in them, and one that floods a Service with
-// datagrams from many addresses.
+// has committed rules with an address in them, one that floods a Service with datagrams from many
+// addresses, and connections whose every byte is checked.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench serve | ask | copy | watch | flood")
+		return fmt.Errorf("usage: bench serve | ask | copy | watch | flood | streams")
 	}
 	switch args[0] {
 	case "serve":
@@ -32,8 +32,10 @@ func run(args []string) error {
 		return watch(args[1:])
 	case "flood":
 		return flood(args[1:])
+	case "streams":
+		return streams(args[1:])
 	}
-	return fmt.Errorf("%q is none of serve, ask, copy, watch, flood", args[0])
+	return fmt.Errorf("%q is none of serve, ask, copy, watch, flood, streams", args[0])
 }
 
 func printJSON(value any) error {
