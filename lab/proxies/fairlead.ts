@@ -6,6 +6,7 @@ import type { ProxyPlace, ProxyVariant } from './contract.ts';
 import {
   FAIRLEAD_PROXIES,
   type FairleadMode,
+  type FairleadProxy,
   fairleadProxy,
   isSharedMode,
 } from './fairlead-modes.ts';
@@ -14,6 +15,7 @@ import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-prox
 
 /** To the lab Fairlead is a program like any other: started, and asked over its ports. */
 const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const DEAD_FORWARDER = fileURLToPath(new URL('./dead-forwarder.ts', import.meta.url));
 
 export interface FairleadOptions {
   readonly name: string;
@@ -24,6 +26,8 @@ export interface FairleadOptions {
   /** What Node is given: its own flags, and the program. From source when not given. */
   readonly program?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** `dead`: its forwarder ends as soon as it is started, every time. */
+  readonly forwarder?: FairleadProxy['forwarder'];
 }
 
 export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = FAIRLEAD_PROXIES.map(fairlead);
@@ -58,7 +62,10 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
           // Nodes of the lab have a network of their own, and the files of the machine.
           `--run-folder=${join(place.folder, 'run')}`,
         ],
-        env: of.env ?? {},
+        env: {
+          ...(of.forwarder === 'dead' ? { NODE_OPTIONS: `--import=${DEAD_FORWARDER}` } : {}),
+          ...of.env,
+        },
       };
     },
     synced: async (read) => hasSyncedFamilies((await read(METRICS_PORT, '/metrics')) ?? ''),

@@ -1,4 +1,5 @@
-import { copyFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../../../lab/host/run.ts';
 
@@ -14,6 +15,11 @@ export const BUNDLES = {
 
 export type Build = keyof typeof BUNDLES;
 
+const FORWARDERS = {
+  usual: inTree('dist/forwarder.mjs'),
+  other: inTree('dist/other-build/forwarder.mjs'),
+} as const;
+
 const COMPILER = inTree('tools/bpf.ts');
 const OTHER_PROGRAMS = inTree('dist/other-build/bpf');
 const OTHER_CPU = 'v2';
@@ -23,6 +29,17 @@ export async function buildPrograms(): Promise<void> {
   await run([process.execPath, COMPILER]);
   await run([process.execPath, COMPILER, '--into', OTHER_PROGRAMS, '--cpu', OTHER_CPU]);
   await copyFile(BUNDLES.usual, BUNDLES.other);
+}
+
+/**
+ * Both builds of the forwarder, which is found beside the program. The second has one more line: another
+ * content is another build, which replaces the first.
+ */
+export async function buildForwarders(): Promise<void> {
+  await mkdir(dirname(FORWARDERS.other), { recursive: true });
+  await copyFile(BUNDLES.usual, BUNDLES.other);
+  const usual = await readFile(FORWARDERS.usual, 'utf8');
+  await writeFile(FORWARDERS.other, `${usual}\n// Another build.\n`);
 }
 
 function inTree(path: string): string {

@@ -14,7 +14,7 @@ import { readStatus } from '../../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../../src/agent/snapshot.ts';
 import { STATUS_SOCKET } from '../../../../src/commands/run/folder.ts';
 import type { Scene } from '../scene.ts';
-import { BUNDLES, type Build, buildPrograms } from './builds.ts';
+import { BUNDLES, type Build, buildForwarders, buildPrograms } from './builds.ts';
 import { ClientPorts, Hammer, type Target } from './connections.ts';
 import { HeldConnections } from './held-connections.ts';
 import { type Machine, makeStrangerFlows, readMachine } from './machine.ts';
@@ -66,6 +66,7 @@ export class PlaneScene implements AsyncDisposable {
     const { lab } = this.cluster;
     await run([process.execPath, BUNDLER]);
     if (planeProxy(this.proxyName).hasPrograms) await buildPrograms();
+    if (planeProxy(this.proxyName).hasForwarder) await buildForwarders();
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);

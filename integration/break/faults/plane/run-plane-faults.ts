@@ -7,6 +7,7 @@ import { CLEANUP_FAULT } from './cleanup-fault.ts';
 import { clockFaults } from './clock-faults.ts';
 import { FLIPS_FAULT } from './flips-fault.ts';
 import { FLOWS_FAULT } from './flows-fault.ts';
+import { type ForwarderSizes, forwarderFaults } from './forwarder/forwarder-faults.ts';
 import { HOOK_FAULTS } from './hook-faults.ts';
 import { EARLIER_COMMIT, layoutFault } from './layout-fault.ts';
 import { MAP_FAULT } from './map-faults.ts';
@@ -26,12 +27,16 @@ export interface FaultChoices {
   readonly stoppedSeconds?: number;
   /** The commit whose layout of the rules is taken over, and handed back. */
   readonly earlierCommit?: string;
+  /** Of a mode with a forwarder; the full ones when not given. */
+  readonly forwarder?: ForwarderSizes;
 }
 
 /** What can happen to a node with this proxy. */
 export function planeFaults(proxy: string, choices: FaultChoices): readonly PlaneFault[] {
   const faults = [...processFaults(choices.kills), stopFault(choices.stoppedSeconds)];
   const layout = layoutFault(choices.earlierCommit ?? EARLIER_COMMIT);
+  if (planeProxy(proxy).hasForwarder)
+    return [...faults, ...forwarderFaults(choices.forwarder), SWITCH_FAULT];
   if (planeProxy(proxy).hasPrograms)
     return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
   // The flows fault evicts the foreign flows that `cleanup` must leave, so it comes last.
