@@ -1,11 +1,5 @@
 import type { Part, Plan } from './part.ts';
-import {
-  FIRST_PROXY,
-  PROXIES,
-  PROXY_WITH_PROGRAMS,
-  type ProxyBudget,
-  withBudget,
-} from './proxies.ts';
+import { FIRST_PROXY, PROXIES, type ProxyBudget, withBudget } from './proxies.ts';
 
 /** As a person would type it. */
 function npm(script: string, ...args: string[]): [string, ...string[]] {
@@ -57,7 +51,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 530,
+    seconds: 590,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -253,19 +247,6 @@ function faults(): Part[] {
       command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
       seconds: 40,
-    }),
-    part('faults-programs', {
-      about: `eBPF programs replaced under connections, with ${PROXY_WITH_PROGRAMS}`,
-      command: npm(
-        'break',
-        'faults',
-        '--proxy',
-        PROXY_WITH_PROGRAMS,
-        '--only',
-        '^programs replaced under connections$',
-      ),
-      plans: RUN,
-      seconds: 25,
     }),
     ...all,
     part('neighbour', {
