@@ -36,6 +36,11 @@ interface ServiceSpec {
   readonly targetPort?: number;
 }
 
+export interface BuildPair {
+  readonly usual: Build;
+  readonly other: Build;
+}
+
 /** A lab with a node that serves, and what a fault of its data plane needs. */
 export class PlaneScene implements AsyncDisposable {
   readonly cluster: Scene;
@@ -43,6 +48,8 @@ export class PlaneScene implements AsyncDisposable {
   readonly runFolder: string;
   /** The proxy of the node, unless a fault has replaced it. */
   readonly proxyName: string;
+  /** What it runs, and what may replace that. */
+  readonly builds: BuildPair;
   readonly #configPath: string;
   readonly #ports = new ClientPorts();
   #daemon: Daemon | undefined;
@@ -52,10 +59,15 @@ export class PlaneScene implements AsyncDisposable {
   #isChanged = false;
   #untouched: Machine | undefined;
 
-  constructor(cluster: Scene, proxyName: string) {
+  constructor(
+    cluster: Scene,
+    proxyName: string,
+    builds: BuildPair = { usual: 'usual', other: 'other' },
+  ) {
     const { lab } = cluster;
     this.cluster = cluster;
     this.proxyName = proxyName;
+    this.builds = builds;
     this.namespacePath = lab.namespacePath(NODE);
     const folder = join(lab.folder, 'proxies', NODE);
     this.runFolder = join(folder, 'run');
@@ -70,7 +82,7 @@ export class PlaneScene implements AsyncDisposable {
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
-    this.#daemon = (await lab.startProxies(bundled(this.proxyName))).get(NODE);
+    this.#daemon = (await lab.startProxies(bundled(this.proxyName, this.builds.usual))).get(NODE);
     const { namespacePath } = this;
     this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath });
   }
@@ -195,9 +207,9 @@ export class PlaneScene implements AsyncDisposable {
   }
 
   /** Ends the process and starts another mode or build in its place; resolves when it has synced. */
-  async become(proxyName: string, build: Build = 'usual'): Promise<void> {
+  async become(proxyName: string, build: Build = this.builds.usual): Promise<void> {
     // A fault that fails half way leaves whatever runs then.
-    this.#isChanged = proxyName !== this.proxyName || build !== 'usual';
+    this.#isChanged = proxyName !== this.proxyName || build !== this.builds.usual;
     await this.proxy.stop();
     this.#daemon = (await this.cluster.lab.startProxies(bundled(proxyName, build))).get(NODE);
     await this.synced();
@@ -207,7 +219,23 @@ export class PlaneScene implements AsyncDisposable {
   async becomeWith(env: Readonly<Record<string, string>>): Promise<void> {
     this.#isChanged = true;
     await this.proxy.stop();
-    const variant = bundled(this.proxyName, 'usual', env);
+    const variant = bundled(this.proxyName, this.builds.usual, env);
+    this.#daemon = (await this.cluster.lab.startProxies(variant)).get(NODE);
+    await this.synced();
+  }
+
+  /** Ends the process and starts it again by this command; resolves when it has synced. */
+  async becomeUnder(wrapper: readonly [string, ...string[]]): Promise<void> {
+    this.#isChanged = true;
+    await this.proxy.stop();
+    const usual = bundled(this.proxyName, this.builds.usual);
+    const variant: ProxyVariant = {
+      ...usual,
+      async prepare(place) {
+        const command = await usual.prepare(place);
+        return { ...command, argv: [...wrapper, ...command.argv] };
+      },
+    };
     this.#daemon = (await this.cluster.lab.startProxies(variant)).get(NODE);
     await this.synced();
   }

@@ -1,5 +1,8 @@
 import type { PlaneFault } from '../plane-fault.ts';
+import { FROZEN_FAULT } from './frozen-fault.ts';
+import { FULL_FAULT } from './full-fault.ts';
 import { forwarderKilled } from './kill-fault.ts';
+import { PORTS_FAULT } from './ports-fault.ts';
 import { rollout } from './rollout-fault.ts';
 import { type StreamsSize, streamsAcrossReplacements } from './streams-fault.ts';
 import { UNREAD_FAULT } from './unread-fault.ts';
@@ -19,5 +22,8 @@ export function forwarderFaults(sizes: ForwarderSizes = FULL): readonly PlaneFau
     streamsAcrossReplacements(sizes),
     rollout(sizes.rollout),
     UNREAD_FAULT,
+    FROZEN_FAULT,
+    FULL_FAULT,
+    PORTS_FAULT,
   ];
 }

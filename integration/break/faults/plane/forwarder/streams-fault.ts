@@ -67,7 +67,8 @@ async function replaceUnderStreams(
   try {
     while (replaced < replacements) {
       must(isAsked, `only ${replaced} of ${replacements} replacements were under streams`);
-      await scene.become(scene.proxyName, replaced % 2 === 0 ? 'other' : 'usual');
+      const { usual, other } = scene.builds;
+      await scene.become(scene.proxyName, replaced % 2 === 0 ? other : usual);
       pid = await livingForwarder(scene, pid);
       replaced += 1;
     }

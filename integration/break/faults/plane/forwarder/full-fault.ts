@@ -1,0 +1,34 @@
+import { must, type PlaneFault, type PlaneOutcome } from '../plane-fault.ts';
+import type { PlaneScene } from '../plane-scene.ts';
+import { askForwarder, livingForwarder } from './forwarder.ts';
+
+const OPEN_FILES = 1_000;
+const HELD = 1_200;
+
+export const FULL_FAULT: PlaneFault = {
+  name: 'forwarder without room',
+  done: `at most ${OPEN_FILES} open files, and ${HELD} connections held at once`,
+  happen: fillUp,
+};
+
+async function fillUp(scene: PlaneScene): Promise<PlaneOutcome> {
+  await scene.serving();
+  const pid = await livingForwarder(scene);
+  // Adopted, it would keep its limits.
+  process.kill(pid, 'SIGKILL');
+  await scene.becomeUnder(['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`]);
+  await livingForwarder(scene, pid);
+  const hammer = await scene.hammer();
+  const { mostConnections } = await askForwarder(scene, { do: 'pulse' });
+  must(mostConnections <= OPEN_FILES / 2, `it claims room for ${mostConnections} connections`);
+  using held = scene.holdAt(hammer.address);
+  await held.open(HELD);
+  const { openConnections } = await askForwarder(scene, { do: 'pulse' });
+  const lost = await held.lost();
+  must(lost.length === 0, `${lost.length} of ${HELD} were lost: ${lost[0]}`);
+  must(openConnections > mostConnections / 2, `it took only ${openConnections}`);
+  return {
+    rightAfter: 'never wrong',
+    lost: `nothing: of ${HELD} connections the forwarder held ${openConnections} of at most ${mostConnections}, the kernel translated the others`,
+  };
+}
