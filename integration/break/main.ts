@@ -20,6 +20,11 @@ const BREAK: Group = {
       load: () => import('./fuzz/command.ts'),
     },
     {
+      name: 'traps',
+      about: 'mistakes that a forwarder on sockets makes easily, each planted and caught',
+      load: () => import('./traps/command.ts'),
+    },
+    {
       name: 'drift',
       about: 'time until external changes of the iptables chains are repaired',
       load: () => import('./drift/command.ts'),

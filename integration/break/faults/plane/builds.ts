@@ -1,25 +1,23 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../../../lab/host/run.ts';
 
 /**
- * Two builds of the same sources: as shipped, and with programs compiled for an older kernel. The earlier
- * one is of the sources of another commit.
+ * Two builds of the same sources: as shipped, and with programs compiled for an older kernel or another
+ * line in the forwarder. The earlier one is of the sources of another commit; planted ones have a fault.
  */
 export const BUNDLES = {
   usual: inTree('dist/fairlead.mjs'),
   other: inTree('dist/other-build/fairlead.mjs'),
   earlier: inTree('dist/earlier-build/fairlead.mjs'),
+  planted: inTree('dist/planted/trap/fairlead.mjs'),
+  otherPlanted: inTree('dist/planted/other-trap/fairlead.mjs'),
 } as const;
 
 export type Build = keyof typeof BUNDLES;
 
-const FORWARDERS = {
-  usual: inTree('dist/forwarder.mjs'),
-  other: inTree('dist/other-build/forwarder.mjs'),
-} as const;
-
+const BUNDLER = inTree('tools/bundle.ts');
 const COMPILER = inTree('tools/bpf.ts');
 const OTHER_PROGRAMS = inTree('dist/other-build/bpf');
 const OTHER_CPU = 'v2';
@@ -31,15 +29,23 @@ export async function buildPrograms(): Promise<void> {
   await copyFile(BUNDLES.usual, BUNDLES.other);
 }
 
-/**
- * Both builds of the forwarder, which is found beside the program. The second has one more line: another
- * content is another build, which replaces the first.
- */
-export async function buildForwarders(): Promise<void> {
-  await mkdir(dirname(FORWARDERS.other), { recursive: true });
-  await copyFile(BUNDLES.usual, BUNDLES.other);
-  const usual = await readFile(FORWARDERS.usual, 'utf8');
-  await writeFile(FORWARDERS.other, `${usual}\n// Another build.\n`);
+/** The agent of a build, and its forwarder, which is found beside it. */
+export function programsOf(build: Build): { readonly agent: string; readonly forwarder: string } {
+  const agent = BUNDLES[build];
+  return { agent, forwarder: join(dirname(agent), 'forwarder.mjs') };
+}
+
+/** Two builds of these sources. The second has one more line: another content is another build. */
+export async function buildForwarders(of: {
+  readonly usual: Build;
+  readonly other: Build;
+}): Promise<void> {
+  const [usual, other] = [programsOf(of.usual), programsOf(of.other)];
+  await run([process.execPath, BUNDLER, 'src/main.ts', usual.agent]);
+  await run([process.execPath, BUNDLER, 'src/forwarder.ts', usual.forwarder]);
+  await mkdir(dirname(other.agent), { recursive: true });
+  await copyFile(usual.agent, other.agent);
+  await writeFile(other.forwarder, `${await readFile(usual.forwarder, 'utf8')}// Another build.\n`);
 }
 
 function inTree(path: string): string {

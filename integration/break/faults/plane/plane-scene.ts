@@ -78,7 +78,8 @@ export class PlaneScene implements AsyncDisposable {
     const { lab } = this.cluster;
     await run([process.execPath, BUNDLER]);
     if (planeProxy(this.proxyName).hasPrograms) await buildPrograms();
-    if (planeProxy(this.proxyName).hasForwarder) await buildForwarders();
+    const isPlanted = this.builds.usual !== 'usual';
+    if (planeProxy(this.proxyName).hasForwarder && !isPlanted) await buildForwarders(this.builds);
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
