@@ -50,7 +50,7 @@ export function answeredOrRefused(...pods: string[]): Answer {
 }
 
 export const refused: Answer = { refused: true };
-export const reset: Answer = { reset: true };
+const reset: Answer = { reset: true };
 export const silent: Answer = { silent: true };
 export const unserved: Answer = { unserved: true };
 export const echoed: Answer = { echoed: true };
