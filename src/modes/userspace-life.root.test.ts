@@ -83,7 +83,7 @@ async function connectionCount(plane: DataPlane): Promise<number> {
 }
 
 test('copies connections in the forwarder, and counts them', async () => {
-  const mode = await userspace().start([web()]);
+  await using mode = await userspace().start([web()]);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 20 }));
   assert.equal(await connectionCount(mode.plane), 20);
   const counts = (await mode.plane.counters()).filter(({ streams }) => streams);
@@ -91,11 +91,10 @@ test('copies connections in the forwarder, and counts them', async () => {
     counts.reduce((sum, { streams }) => sum + (streams?.connections ?? 0), 0),
     20,
   );
-  await mode.end();
 });
 
 test('a killed forwarder costs only its open connections', async () => {
-  const mode = await userspace().start([web()]);
+  await using mode = await userspace().start([web()]);
   const held = await network.client.hold(TO_WEB);
   assert.match((await held.speak()).by, /^e\d$/);
   const pid = await mode.pid();
@@ -112,7 +111,6 @@ test('a killed forwarder costs only its open connections', async () => {
   const before = await connectionCount(mode.plane);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 5 }));
   assert.equal((await connectionCount(mode.plane)) - before, 5);
-  await mode.end();
 });
 
 /** One connection may be open at the moment of the kill. */
@@ -126,39 +124,37 @@ for (const [how, end] of [
   ['is killed', (mode: WholeUserspace) => mode.crash()],
 ] as const) {
   test(`an agent that ${how} and starts again costs nothing`, async () => {
-    const first = await userspace().start([web()]);
+    await using first = await userspace().start([web()]);
     const held = await network.client.hold(TO_WEB);
     const { by } = await held.speak();
     const pid = await first.pid();
     const stop = keepAsking();
     await end(first);
     await delay(300);
-    const second = await userspace().start([web()]);
+    await using second = await userspace().start([web()]);
     assert.equal(await second.pid(), pid);
     assert.equal(await second.serves(), 'forwarder');
     assert.equal((await held.speak()).by, by);
     assertAllServed(await stop());
-    await second.end();
   });
 }
 
 test('replaces a forwarder of another build, and its connections go on', async () => {
-  const first = await userspace({ userspace: { threads: 1 } }).start([web()]);
+  await using first = await userspace({ userspace: { threads: 1 } }).start([web()]);
   const held = await network.client.hold(TO_WEB);
   const { by } = await held.speak();
   const pid = await first.pid();
   const stop = keepAsking();
   await first.end();
-  const second = await userspace({ userspace: { threads: 2 } }).start([web()]);
+  await using second = await userspace({ userspace: { threads: 2 } }).start([web()]);
   assert.notEqual(await second.pid(), pid);
   assert.equal((await held.speak()).by, by);
   assert.equal((await second.plane.forwarder?.())?.handedOver, 1);
   assertAllServed(await stop());
-  await second.end();
 });
 
 test('a forwarder that hangs gets no more connections within 3 s, and more when it answers', async () => {
-  const mode = await userspace().start([web()]);
+  await using mode = await userspace().start([web()]);
   const held = await network.client.hold(TO_WEB);
   const { by } = await held.speak();
   const pid = await mode.pid();
@@ -179,11 +175,10 @@ test('a forwarder that hangs gets no more connections within 3 s, and more when 
   assert.equal((await held.speak()).by, by);
   const answers = await network.client.ask({ ...TO_WEB, count: 10 });
   assert.deepEqual(new Set(answers.map((answer) => answer.by)), new Set([only?.name]));
-  await mode.end();
 });
 
 test('falls back to nftables without the program of the forwarder, and says so', async () => {
-  const mode = await userspace({ forwarderProgram: '/nowhere/forwarder.mjs' }).start([web()]);
+  await using mode = await userspace({ forwarderProgram: '/nowhere/forwarder.mjs' }).start([web()]);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 5 }));
   assert.match(mode.warnings.join(), /falling back to nftables: .*FORWARDER_MISSING/);
   const attached = await mode.plane.attachments?.();
@@ -191,7 +186,6 @@ test('falls back to nftables without the program of the forwarder, and says so',
     attached?.filter(({ isAttached }) => !isAttached).map(({ name }) => name),
     ['process', 'listeners IPv4'],
   );
-  await mode.end();
 });
 
 test('starts a forwarder that ends at once ever more rarely', async () => {
@@ -202,12 +196,11 @@ test('starts a forwarder that ends at once ever more rarely', async () => {
     program,
     `import { appendFileSync } from 'node:fs'; appendFileSync('${starts}', 'x'); process.exit(3);`,
   );
-  const mode = await userspace({ forwarderProgram: program }).start([web()]);
+  await using mode = await userspace({ forwarderProgram: program }).start([web()]);
   await delay(5000);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 5 }));
   const count = run(['cat', starts]).length;
   assert.ok(count >= 2 && count <= 4, `${count} starts in 5 s`);
-  await mode.end();
 });
 
 test('switches between modes under connections without a failure', async () => {
@@ -239,7 +232,7 @@ function nameOf({ name }: Part): string {
 }
 
 test('a cleanup leaves no process, socket, rule, route or table', async () => {
-  const mode = await userspace().start([web()]);
+  await using mode = await userspace().start([web()]);
   const pid = await mode.pid();
   assert.ok(pid);
   const held = await network.client.hold(TO_WEB);
@@ -258,7 +251,7 @@ test('a cleanup leaves no process, socket, rule, route or table', async () => {
 });
 
 test('lists its connections as flows, and ends exactly one', async () => {
-  const mode = await userspace().start([web()]);
+  await using mode = await userspace().start([web()]);
   const [first, second] = [await network.client.hold(TO_WEB), await network.client.hold(TO_WEB)];
   const { by, sawPort } = await first.speak();
   await second.speak();
@@ -272,7 +265,6 @@ test('lists its connections as flows, and ends exactly one', async () => {
   assert.match((await second.speak()).by, /ECONNRESET|CLOSED|EPIPE/);
   assert.equal((await first.speak()).by, by);
   assert.equal((await flows.remove(other)).length, 0);
-  await mode.end();
 });
 
 test('an attempt goes on to another endpoint at once when its own is removed', async () => {
@@ -283,23 +275,21 @@ test('an attempt goes on to another endpoint at once when its own is removed', a
   run(['nft', 'add chain ip lost out { type filter hook output priority 0; }']);
   run(['nft', 'add rule ip lost out ip daddr 10.244.1.99 drop']);
   try {
-    const mode = await userspace().start([web([dead])]);
+    await using mode = await userspace().start([web([dead])]);
     const begunMs = performance.now();
     const asked = network.client.ask(TO_WEB);
     await delay(500);
     await mode.plane.apply([change(web([dead]), web([alive]))]);
     assertAllServed(await asked);
     assert.ok(performance.now() - begunMs < 2000);
-    await mode.end();
   } finally {
     run(['nft', 'delete table ip lost']);
   }
 });
 
 test('keeps the client out of a frontend that forwards nothing, in the kernel', async () => {
-  const mode = await userspace().start([web([])]);
+  await using mode = await userspace().start([web([])]);
   const [answer] = await network.client.ask({ ...TO_WEB, timeoutMs: 1000 });
   assert.notEqual(answer?.by, '');
   assert.deepEqual(await mode.plane.diff({ facts: NODE_FACTS, rows: [web([])] }), []);
-  await mode.end();
 });

@@ -3,6 +3,7 @@ import { LISTENER_ADDRESSES, readConnections } from '../dataplanes/userspace/cop
 import { ForwarderFlows } from '../dataplanes/userspace/forwarder-flows.ts';
 import { JoinedFlows } from '../flows/joined.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import { TIME_WAIT_REUSE } from '../linux/needed-sysctl.ts';
 import type { Mode } from './mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
@@ -15,6 +16,8 @@ export const USERSPACE: Mode = {
   needs: { ownAddresses: false, namespaces: false },
   service: { ...NETLINK_NEEDS, leavesProcess: true },
   parts: [FORWARDER_PART, NFTABLES_PART],
+  // Every connection to an endpoint leaves one of our ports in TIME_WAIT.
+  sysctls: [TIME_WAIT_REUSE],
   open: (around) => {
     const rules = openHandingOver(around);
     const forwarder = openForwarder(around, rules);

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataPlane, Drift } from '../../dataplanes/contract.ts';
-import { NODE_FACTS } from '../../dataplanes/ebpf/testing/node-network.ts';
+import { bring } from '../../dataplanes/ebpf/testing/packet-plane.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import type { Surroundings } from '../part.ts';
 import { USERSPACE } from '../userspace.ts';
 
 /** Mode userspace as the agent runs it: drift leads to an inspection. */
-export class WholeUserspace {
+export class WholeUserspace implements AsyncDisposable {
   readonly plane: DataPlane;
   readonly warnings: string[] = [];
   readonly drifts: string[] = [];
@@ -34,9 +34,7 @@ export class WholeUserspace {
 
   /** One call at a time, as the contract demands. */
   async inspect(): Promise<void> {
-    const inspection = this.#busy.then(() =>
-      this.plane.inspect({ facts: NODE_FACTS, rows: this.rows }, 'everything'),
-    );
+    const inspection = this.#busy.then(() => bring(this.plane, this.rows));
     this.#busy = inspection.then(
       () => undefined,
       () => undefined,
@@ -48,6 +46,10 @@ export class WholeUserspace {
   async end(): Promise<void> {
     await this.crash();
     await this.plane.release?.();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
   }
 
   /** Without `release`, as after kill -9, but for the connections to the forwarder. */
