@@ -14,7 +14,7 @@ interface ModeRow {
   /** Whether a process of its own takes TCP connections, in front of the rules. */
   readonly hasForwarder: boolean;
   /** What an operator would apply for it. */
-  readonly manifests: 'deploy/manifests' | 'deploy/ebpf';
+  readonly manifests: 'deploy/manifests' | 'deploy/ebpf' | 'deploy/userspace';
 }
 
 const MODES = {
@@ -52,7 +52,7 @@ const MODES = {
     hooks: 'none',
     servesLoopback: false,
     hasForwarder: true,
-    manifests: 'deploy/manifests',
+    manifests: 'deploy/userspace',
   },
   iptables: {
     about: '',
