@@ -311,7 +311,8 @@ export class Agent {
     const atMs = clock.monotonicMs();
     this.#drifts.note({ ...drift, atMs });
     const isFirst = this.#reconciler.plan.wanted === undefined;
-    log[isFirst ? 'warn' : 'debug']({ ...drift.by }, `changed by another process: ${drift.what}`);
+    const what = drift.isOwn ? drift.what : `changed by another process: ${drift.what}`;
+    log[isFirst ? 'warn' : 'debug']({ ...drift.by }, what);
     observers.tell((observer) => observer.onDrift?.(drift));
     if (!this.#reconciler.isOpen) return;
     this.#reconciler.plan.wantAfterDrift(atMs);

@@ -7,13 +7,13 @@ export interface SeenDrift extends Drift {
   readonly atMs: number;
 }
 
-/** The last changes of our kernel objects by other processes. */
+/** The last changes by other processes, and failures of our own, which are not counted. */
 export class DriftLog {
   readonly #last: SeenDrift[] = [];
   #count = 0;
 
   note(drift: SeenDrift): void {
-    this.#count++;
+    if (!drift.isOwn) this.#count++;
     this.#last.push(drift);
     if (this.#last.length > KEPT) this.#last.shift();
   }

@@ -217,7 +217,7 @@ export class ComposedPlane implements DataPlane {
     while (!signal.aborted) {
       await this.#sleep(RETRY_FRONT_EVERY_MS, signal);
       if (signal.aborted || this.#frontLost === undefined) continue;
-      onDrift({ what: `retrying ${this.#front.mode}, which could not be set up` });
+      onDrift({ what: `retrying ${this.#front.mode}, which could not be set up`, isOwn: true });
     }
   }
 
@@ -269,7 +269,7 @@ export class ComposedPlane implements DataPlane {
     } catch (error) {
       this.#isUncertain = true;
       const what = `rollback of a change in mode ${this.mode} failed: ${String(error)}`;
-      this.#onDrift?.({ what });
+      this.#onDrift?.({ what, isOwn: true });
     }
   }
 

@@ -113,10 +113,12 @@ export interface RuleCount {
   readonly lastWritten: number;
 }
 
-/** A change of our kernel objects by another process. */
+/** A change of our kernel objects by another process, or of something else that must be inspected. */
 export interface Drift {
   /** Descriptions of what happened, for people. */
   readonly what: string;
+  /** No other process changed anything: something of ours ended or failed. */
+  readonly isOwn?: true;
   /** The process, where the kernel names it. */
   readonly by?: { readonly pid: number; readonly program: string };
 }

@@ -27,8 +27,8 @@ export interface AttachmentWords {
   readonly place: string;
   /** Heading in the table of all of them. */
   readonly title: string;
-  /** One of them, to be counted. */
-  readonly noun: string;
+  /** One of them, to be counted. Undefined: the summary names them in another way. */
+  readonly noun?: string;
   /** Whether packets or sockets meet it before any rules. */
   readonly isHook: boolean;
   /** One of them by its name. */

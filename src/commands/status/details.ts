@@ -2,6 +2,7 @@ import type { Condition } from '../../agent/conditions.ts';
 import type { Quantiles } from '../../agent/snapshot.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
+import type { Drift } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { forwarderCounts } from './forwarder.ts';
@@ -132,13 +133,18 @@ function notServed({ notServed: first, addresses }: StatusPage, width: number): 
 }
 
 function drifts({ drifts: last, driftCount, atMs }: StatusPage, width: number): string {
-  if (driftCount === 0) return '';
-  const rows = last.map(({ what, by, atMs: whenMs }) => [
+  if (driftCount === 0 && last.length === 0) return '';
+  const rows = last.map(({ what, by, isOwn, atMs: whenMs }) => [
     `${ageText(atMs - whenMs)} ago`,
-    by ? `${by.program} (pid ${by.pid})` : 'unknown',
+    byText(by, isOwn),
     what,
   ]);
-  return formatWrappedTable([heads('EXTERNAL CHANGE', 'BY', 'WHAT'), ...rows], { width });
+  return formatWrappedTable([heads('DISTURBED', 'BY', 'WHAT'), ...rows], { width });
+}
+
+function byText(by: Drift['by'], isOwn: boolean | undefined): string {
+  if (isOwn) return 'fairlead itself';
+  return by ? `${by.program} (pid ${by.pid})` : 'unknown';
 }
 
 function withMore(table: string, more: number): string {

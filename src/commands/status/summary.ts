@@ -29,9 +29,9 @@ function headline(page: StatusPage, width: number): string[] {
 
 /** `attached: 8 socket hooks, 3 interfaces`; without hooks, the tables or jumps. */
 function attachedText(attached: readonly Attachment[]): string {
-  const kinds = [...Map.groupBy(attached, ({ place }) => place)].map(([place, each]) => {
+  const kinds = [...Map.groupBy(attached, ({ place }) => place)].flatMap(([place, each]) => {
     const { isHook, noun } = attachmentWords(place);
-    return { isHook, text: countText(each.length, noun) };
+    return noun === undefined ? [] : [{ isHook, text: countText(each.length, noun) }];
   });
   const hooks = kinds.filter(({ isHook }) => isHook).map(({ text }) => text);
   if (hooks.length > 0) return `attached: ${hooks.join(', ')}`;

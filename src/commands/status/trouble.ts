@@ -145,10 +145,15 @@ function addresses({ notServed, addresses: report }: StatusPage): Trouble[] {
 function external({ conditions, drifts, atMs }: StatusPage): Trouble[] {
   const last = drifts.at(-1);
   if (conditions.undisturbed.isTrue || last === undefined) return [];
+  const ago = `${ageText(atMs - last.atMs)} ago`;
+  if (last.isOwn) {
+    const next = 'repaired automatically; the log has the reason';
+    return [{ what: `${ago}: ${last.what}`, next }];
+  }
   const by = last.by ? `${last.by.program} (pid ${last.by.pid})` : 'another process';
   return [
     {
-      what: `${by} changed objects of fairlead ${ageText(atMs - last.atMs)} ago: ${last.what}`,
+      what: `${by} changed objects of fairlead ${ago}: ${last.what}`,
       next: 'repaired automatically; stop that program from changing them again',
     },
   ];

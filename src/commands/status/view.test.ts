@@ -266,6 +266,20 @@ describe('status of a node with a forwarder', () => {
     assert.ok(full.some((line) => line.endsWith('connections; new ones go to the kernel')));
   });
 
+  it('does not blame another process for the end of its own', () => {
+    const drift = { what: 'the forwarder ended', isOwn: true, atMs: 3_600_000 * 5 - 6_000 } as const;
+    const conditions = failing(['undisturbed'], 'the forwarder ended');
+    const text = lines(page({ drifts: [drift], conditions }), { isVerbose: true });
+    assert.equal(text[0], '! 6 s ago: the forwarder ended');
+    assert.ok(text.some((line) => /^6 s ago +fairlead itself +the forwarder ended$/.test(line)));
+  });
+
+  it('counts no listeners beside the tables', () => {
+    const process: Attachment = { place: 'forwarder', name: 'process', isAttached: true };
+    const [first] = lines(page({ mode: 'userspace', attachments: [process, ...TABLES] }));
+    assert.equal(first, 'node1: userspace, ready; 2 tables in place');
+  });
+
   it('warns before it is full', () => {
     const { process } = FORWARDER;
     assert.ok(process);

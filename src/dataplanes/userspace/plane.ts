@@ -84,7 +84,8 @@ export class ForwarderPlane implements DataPlane {
       if (running) await send(running.work, wire);
     } catch (error) {
       await this.#distrust(`a change failed: ${String(error)}`);
-      this.#onDrift?.({ what: `the forwarder did not take a change: ${String(error)}` });
+      const what = `the forwarder did not take a change: ${String(error)}`;
+      this.#onDrift?.({ what, isOwn: true });
     }
   }
 

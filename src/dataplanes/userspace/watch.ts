@@ -72,7 +72,10 @@ export class ForwarderWatch {
     keeper.noteAnswer();
     if (this.#isSilent) {
       this.#isSilent = false;
-      this.#onDrift({ what: `the forwarder (pid ${running.hello.pid}) answers again` });
+      this.#onDrift({
+        what: `the forwarder (pid ${running.hello.pid}) answers again`,
+        isOwn: true,
+      });
     }
     if (!this.#of.isFilled()) return;
     if (pulse.accepts) await this.#handOver(running);
@@ -87,7 +90,7 @@ export class ForwarderWatch {
     } catch (error) {
       // The kernel deletes the elements by itself, so this costs no connection.
       if (!this.#cannotRefresh) {
-        this.#onDrift({ what: `connections cannot be handed over: ${String(error)}` });
+        this.#onDrift({ what: `connections cannot be handed over: ${String(error)}`, isOwn: true });
       }
       this.#cannotRefresh = true;
     }
@@ -105,7 +108,7 @@ export class ForwarderWatch {
     keeper.noteSilence();
     await handOver.off(`the forwarder does not answer: ${String(error)}`);
     if (!this.#isSilent || keeper.isHung) {
-      this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer` });
+      this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer`, isOwn: true });
     }
     this.#isSilent = true;
   }
@@ -115,6 +118,6 @@ export class ForwarderWatch {
     const { retryAtMs } = this.#of.keeper;
     if (performance.now() < retryAtMs || this.#reportedEndMs === retryAtMs) return;
     this.#reportedEndMs = retryAtMs;
-    this.#onDrift({ what: 'the forwarder ended, or could not be started' });
+    this.#onDrift({ what: 'the forwarder ended, or could not be started', isOwn: true });
   }
 }

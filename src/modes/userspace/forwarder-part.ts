@@ -29,7 +29,6 @@ export const FORWARDER_PART: Part = {
     {
       place: 'forwarder',
       title: 'forwarder',
-      noun: 'forwarder',
       isHook: false,
       named: (name) => `forwarder ${name}`,
     },
