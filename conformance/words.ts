@@ -133,6 +133,15 @@ export const RESET_BY_FORWARDER = differently<KnownDifference>(FORWARDER, {
     'the forwarder accepts a connection before it connects to an endpoint, so when all endpoints refuse, the connection is reset instead of refused',
 });
 
+/** An endpoint, or one of them, is on the network of the node that forwards. */
+export function fromForwarderOnItsNode(expect: Answer): Record<string, KnownDifference> {
+  return differently(FORWARDER, {
+    expect,
+    reason:
+      "the forwarder connects to an endpoint on the network of its own node from the node's address: answers of a local process to the client's address would leave the node",
+  });
+}
+
 /** The nftables proxies where Docker drops forwarded packets; iptables rules precede Docker's. */
 export function behindDocker<T>(how: T): Record<string, T> {
   return differently(

@@ -6,6 +6,7 @@ import {
   behindDocker,
   clusterIP,
   fromEach,
+  fromForwarderOnItsNode,
   on,
   reachesOnly,
   refused,
@@ -91,7 +92,11 @@ export const clusterIpScenarios: readonly Scenario[] = [
     steps: [
       {
         ask: [
-          ...fromEach(PODS, { to: clusterIP('web'), expect: answeredSeeing('own', 'h1', 'h2') }),
+          ...fromEach(PODS, {
+            to: clusterIP('web'),
+            expect: answeredSeeing('own', 'h1', 'h2'),
+            otherwise: fromForwarderOnItsNode(answeredBy('h1', 'h2')),
+          }),
           ...fromEach(NODES, { to: clusterIP('web'), expect: answeredSeeing('node', 'h1', 'h2') }),
           // What stays on the node is not masqueraded, what leaves it is: no single source.
           ...fromEach(['client@node1', 'machine@node1'], {

@@ -5,6 +5,7 @@ import {
   asker,
   clusterIP,
   fromEach,
+  fromForwarderOnItsNode,
   nodePort,
   on,
   refused,
@@ -137,6 +138,7 @@ export const externalPolicyScenarios: readonly Scenario[] = [
           ...fromEach(['client', 'machine', 'node2', 'pod:near', 'pod:far'], {
             to: nodePort('web', 1),
             expect: answeredSeeing('own', 'edge'),
+            otherwise: fromForwarderOnItsNode(answeredSeeing('node', 'edge')),
           }),
           { from: 'client', to: nodePort('web', 2), expect: silent },
           { from: 'pod:far', to: nodePort('web', 2), expect: answeredSeeing('own', 'edge') },

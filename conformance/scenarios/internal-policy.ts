@@ -5,6 +5,7 @@ import {
   asker,
   clusterIP,
   fromEach,
+  fromForwarderOnItsNode,
   nodePort,
   on,
   refused,
@@ -80,7 +81,12 @@ export const internalPolicyScenarios: readonly Scenario[] = [
     steps: [
       {
         ask: [
-          { from: 'pod:near', to: WEB, expect: answeredSeeing('own', 'agent') },
+          {
+            from: 'pod:near',
+            to: WEB,
+            expect: answeredSeeing('own', 'agent'),
+            otherwise: fromForwarderOnItsNode(answeredSeeing('node', 'agent')),
+          },
           { from: 'node1', to: WEB, expect: answeredSeeing('node', 'agent') },
           ...fromEach(['pod:far', 'node2'], { to: WEB, expect: silent, escapes: false }),
         ],

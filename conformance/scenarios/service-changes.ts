@@ -7,6 +7,7 @@ import {
   IPTABLES,
   nodePort,
   on,
+  RESET_BY_FORWARDER,
   refused,
   silent,
   UDP_PORT,
@@ -111,7 +112,16 @@ export const serviceChangeScenarios: readonly Scenario[] = [
     pods: { a: on(2, { ports: [{ port: 9090, protocol: 'TCP' }] }), near: asker(1) },
     services: { web: { ports: [{ port: 80, targetPort: 8080 }] } },
     steps: [
-      { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: refused }] },
+      {
+        ask: [
+          {
+            from: 'pod:near',
+            to: clusterIP('web'),
+            expect: refused,
+            otherwise: RESET_BY_FORWARDER,
+          },
+        ],
+      },
       { change: [{ patchService: 'web', to: { ports: [{ port: 80, targetPort: 9090 }] } }] },
       { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }] },
     ],

@@ -23,6 +23,7 @@ import {
 import { POD_LINK_PREFIX, type PodLink, plugPod, unplugPod } from '../network/pod-link.ts';
 import type { PodNetwork } from '../network/topology.ts';
 import type { NetworkVariant } from '../network/variants/contract.ts';
+import { AnswerPace } from '../servers/answer-pace.ts';
 import { type NetexecOptions, type ServedPort, startNetexec } from '../servers/netexec.ts';
 import { plainCorefile, startCoredns } from './coredns.ts';
 
@@ -37,7 +38,8 @@ export type PodFault =
   | 'closed'
   /** It drops every packet, as if its node had lost power. */
   | 'unreachable'
-  | { readonly answersAfterMs: number };
+  /** It answers a connection after the other pods of its namespace have answered so many more. */
+  | { readonly slowerBy: number };
 
 export interface PodSpec {
   readonly namespace: string;
@@ -98,6 +100,8 @@ export class PodRunner implements AsyncDisposable {
   readonly #lastHost: Map<number, number>;
   readonly #nextBlock = new Map<number, number>();
   readonly #servers = new Set<AsyncDisposable>();
+  /** By Kubernetes namespace. */
+  readonly #paces = new Map<string, AnswerPace>();
 
   constructor(context: KubeletContext) {
     this.#context = context;
@@ -213,7 +217,7 @@ export class PodRunner implements AsyncDisposable {
         namespacePath: path,
         hostname: hostnameOf(spec, place),
         ports: typeof fault === 'string' ? [] : spec.ports,
-        answersAfterMs: typeof fault === 'string' ? undefined : fault?.answersAfterMs,
+        ...this.#pacing(spec),
       };
       const server = await startNetexec(serve);
       this.#servers.add(server);
@@ -227,6 +231,13 @@ export class PodRunner implements AsyncDisposable {
       logFile: join(this.#context.logFolder, `${spec.namespace}-${spec.name}.log`),
     });
     return { [Symbol.asyncDispose]: () => daemon.stop() };
+  }
+
+  #pacing({ namespace, fault }: PodSpec): Pick<NetexecOptions, 'beforeAnswers' | 'onConnection'> {
+    const pace = this.#paces.get(namespace) ?? new AnswerPace();
+    this.#paces.set(namespace, pace);
+    if (typeof fault !== 'object') return { onConnection: () => pace.note() };
+    return { beforeAnswers: () => pace.after(fault.slowerBy) };
   }
 
   async #serveNames(spec: PodSpec, { namespacePath: path }: Place): Promise<AsyncDisposable> {

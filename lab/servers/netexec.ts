@@ -15,8 +15,10 @@ export interface NetexecOptions {
   /** What it calls itself; by the address that it was asked at where it has many, over TCP. */
   readonly hostname: string | ((localAddress: string) => string);
   readonly ports: readonly ServedPort[];
-  /** How long a request over TCP waits for its answer. */
-  readonly answersAfterMs?: number | undefined;
+  /** What requests of a connection wait for, once; answered at once when not given. */
+  readonly beforeAnswers?: (() => Promise<void>) | undefined;
+  /** A connection gets its first answer. */
+  readonly onConnection?: (() => void) | undefined;
 }
 
 type Hostname = NetexecOptions['hostname'];
@@ -44,7 +46,7 @@ export async function startNetexec(options: NetexecOptions): Promise<AsyncDispos
 
 async function serveTcp(
   place: ListenPlace,
-  { hostname, answersAfterMs }: NetexecOptions,
+  { hostname, beforeAnswers, onConnection }: NetexecOptions,
 ): Promise<AsyncDisposable> {
   const open = new Set<net.Socket>();
   const server = await listenTcp(place, (socket) => {
@@ -52,8 +54,9 @@ async function serveTcp(
     socket.on('close', () => open.delete(socket));
     // The peer's resets are the peer's: a proxy under test may cut any connection.
     socket.on('error', () => socket.destroy());
-    if (answersAfterMs === undefined) answerRequests(socket, hostname);
-    else setTimeout(() => answerRequests(socket, hostname), answersAfterMs);
+    if (onConnection) socket.once('data', onConnection);
+    if (beforeAnswers) void beforeAnswers().then(() => answerRequests(socket, hostname));
+    else answerRequests(socket, hostname);
   });
   return {
     async [Symbol.asyncDispose]() {
