@@ -21,6 +21,8 @@ export async function provideBench(context: GoBuildContext): Promise<string> {
         'watch.go',
         'stream.go',
         'flood.go',
+        'load.go',
+        'load_loop.go',
         'streams.go',
         'streams_serve.go',
         'streams_ask.go',

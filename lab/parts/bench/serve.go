@@ -16,20 +16,42 @@ const (
 	sinkBytes    = 256 * 1024
 )
 
-// serve answers every 64 bytes with 64 bytes on one TCP port, swallows what comes on another, and
-// sends datagrams back. One loop for each CPU, with sockets of its own: nothing is shared.
+// Between the ports of two instances.
+const portsPerInstance = 10
+
+type servedPorts struct {
+	echo, sink, source, mute int
+}
+
+func (ports servedPorts) ofInstance(index int) servedPorts {
+	more := index * portsPerInstance
+	return servedPorts{ports.echo + more, ports.sink + more, ports.source + more, ports.mute + more}
+}
+
+// serve answers every 64 bytes with 64 bytes on one TCP port, swallows what comes on another, sends
+// without end on a third, accepts without ever reading on a fourth, and sends datagrams back. One
+// loop for each CPU, with sockets of its own: nothing is shared.
 func serve(args []string) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-	echoPort := flags.Int("echo-port", 9000, "TCP and UDP port that answers")
-	sinkPort := flags.Int("sink-port", 9001, "TCP port that only reads")
+	var ports servedPorts
+	flags.IntVar(&ports.echo, "echo-port", 9000, "TCP and UDP port that answers")
+	flags.IntVar(&ports.sink, "sink-port", 9001, "TCP port that only reads")
+	flags.IntVar(&ports.source, "source-port", 9002, "TCP port that only sends")
+	flags.IntVar(&ports.mute, "mute-port", 9003, "TCP port that accepts, and never reads")
+	instances := flags.Int("instances", 1, "of all ports, each 10 above the one before")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	failed := make(chan error)
 	for range runtime.NumCPU() {
-		loop, err := newServeLoop(*echoPort, *sinkPort)
+		loop, err := newServeLoop()
 		if err != nil {
 			return err
+		}
+		for instance := range *instances {
+			if err := loop.listen(ports.ofInstance(instance)); err != nil {
+				return err
+			}
 		}
 		go func() {
 			runtime.LockOSThread()
@@ -47,8 +69,12 @@ const (
 	echoListener
 	sinkListener
 	datagrams
+	sourceListener
+	muteListener
 	echoConnection
 	sinkConnection
+	sourceConnection
+	muteConnection
 )
 
 type serveLoop struct {
@@ -57,30 +83,35 @@ type serveLoop struct {
 	scratch []byte
 }
 
-func newServeLoop(echoPort, sinkPort int) (*serveLoop, error) {
+func newServeLoop() (*serveLoop, error) {
 	poll, err := syscall.EpollCreate1(0)
 	if err != nil {
 		return nil, err
 	}
-	loop := &serveLoop{poll: poll, scratch: make([]byte, sinkBytes)}
+	return &serveLoop{poll: poll, scratch: make([]byte, sinkBytes)}, nil
+}
+
+func (loop *serveLoop) listen(ports servedPorts) error {
 	for _, wanted := range []struct {
 		kind       kind
 		socketType int
 		port       int
 	}{
-		{echoListener, syscall.SOCK_STREAM, echoPort},
-		{sinkListener, syscall.SOCK_STREAM, sinkPort},
-		{datagrams, syscall.SOCK_DGRAM, echoPort},
+		{echoListener, syscall.SOCK_STREAM, ports.echo},
+		{sinkListener, syscall.SOCK_STREAM, ports.sink},
+		{sourceListener, syscall.SOCK_STREAM, ports.source},
+		{muteListener, syscall.SOCK_STREAM, ports.mute},
+		{datagrams, syscall.SOCK_DGRAM, ports.echo},
 	} {
 		fd, err := bound(wanted.socketType, wanted.port)
 		if err != nil {
-			return nil, fmt.Errorf("port %d: %w", wanted.port, err)
+			return fmt.Errorf("port %d: %w", wanted.port, err)
 		}
 		if err := loop.add(fd, wanted.kind); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return loop, nil
+	return nil
 }
 
 func bound(socketType, port int) (int, error) {
@@ -105,8 +136,18 @@ func (loop *serveLoop) add(fd int, kind kind) error {
 		loop.kinds = append(loop.kinds, unknown)
 	}
 	loop.kinds[fd] = kind
-	event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(fd)}
+	event := syscall.EpollEvent{Events: eventsOf(kind), Fd: int32(fd)}
 	return syscall.EpollCtl(loop.poll, syscall.EPOLL_CTL_ADD, fd, &event)
+}
+
+func eventsOf(kind kind) uint32 {
+	switch kind {
+	case sourceConnection:
+		return syscall.EPOLLOUT | syscall.EPOLLRDHUP
+	case muteConnection:
+		return 0
+	}
+	return syscall.EPOLLIN
 }
 
 func (loop *serveLoop) run() error {
@@ -120,25 +161,34 @@ func (loop *serveLoop) run() error {
 			return err
 		}
 		for _, event := range events[:count] {
-			if err := loop.handle(int(event.Fd)); err != nil {
+			if err := loop.handle(int(event.Fd), event.Events); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (loop *serveLoop) handle(fd int) error {
+func (loop *serveLoop) handle(fd int, events uint32) error {
 	switch loop.kinds[fd] {
 	case echoListener:
 		return loop.accept(fd, echoConnection)
 	case sinkListener:
 		return loop.accept(fd, sinkConnection)
+	case sourceListener:
+		return loop.accept(fd, sourceConnection)
+	case muteListener:
+		return loop.accept(fd, muteConnection)
 	case datagrams:
 		loop.sendBack(fd)
 	case echoConnection:
 		loop.answer(fd)
 	case sinkConnection:
 		loop.swallow(fd)
+	case sourceConnection:
+		loop.pour(fd, events)
+	case muteConnection:
+		// Only reported when the connection was reset.
+		syscall.Close(fd)
 	}
 	return nil
 }
@@ -173,6 +223,17 @@ func (loop *serveLoop) answer(fd int) {
 func (loop *serveLoop) swallow(fd int) {
 	count, err := syscall.Read(fd, loop.scratch)
 	if count == 0 || (err != nil && !errors.Is(err, syscall.EAGAIN)) {
+		syscall.Close(fd)
+	}
+}
+
+func (loop *serveLoop) pour(fd int, events uint32) {
+	const ended = syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR
+	if events&ended != 0 {
+		syscall.Close(fd)
+		return
+	}
+	if _, err := syscall.Write(fd, sentBytes[:]); err != nil && !errors.Is(err, syscall.EAGAIN) {
 		syscall.Close(fd)
 	}
 }
