@@ -1,9 +1,9 @@
 import { formatTable } from '../../lab/host/table.ts';
 import { spreadText } from './section.ts';
 import type { Spread } from './statistics.ts';
-import { count, megabytes, milliseconds, share, times } from './units.ts';
+import { bytes, count, megabytes, milliseconds, share, times } from './units.ts';
 
-const TEXTS = { ms: milliseconds, times, share, megabytes } as const;
+const TEXTS = { ms: milliseconds, times, share, megabytes, kilobytes: bytes } as const;
 
 /** A figure and what it may be. NaN: it was not measured. */
 export interface Bound {

@@ -63,7 +63,7 @@ export function clusterIpOf(index: number): string {
 }
 
 /** From 10.229.0.0 on: the pod networks of nodes that the lab does not have. */
-function endpointAddress(serial: number): string {
+export function endpointAddress(serial: number): string {
   return `10.${229 + (serial >> 16)}.${(serial >> 8) & 0xff}.${serial & 0xff}`;
 }
 

@@ -28,6 +28,8 @@ export interface FairleadOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** `dead`: its forwarder ends as soon as it is started, every time. */
   readonly forwarder?: FairleadProxy['forwarder'];
+  /** Copying threads of the forwarder; as many as CPUs when not given. */
+  readonly threads?: number;
 }
 
 export const FAIRLEAD_VARIANTS: readonly ProxyVariant[] = FAIRLEAD_PROXIES.map(fairlead);
@@ -50,7 +52,7 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
     ...(fairleadProxy(of.mode).hasPrograms ? { servesSockets: true } : {}),
     async prepare(place) {
       const configFile = join(place.folder, 'fairlead.json');
-      await writeFile(configFile, JSON.stringify(configuration(of.mode, place), null, 2));
+      await writeFile(configFile, JSON.stringify(configuration(of, place), null, 2));
       return {
         argv: [
           '/usr/bin/env',
@@ -73,12 +75,16 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
 }
 
 /** Modes that kube-proxy does not have stand in a block of their own. */
-function configuration(mode: FairleadMode, place: ProxyPlace): object {
+function configuration({ mode, threads }: FairleadOptions, place: ProxyPlace): object {
   const { cgroupPath, pinFolder } = place.sockets ?? {};
   // Known to the modes without programs too: they remove those of the others.
   const sockets = place.sockets ? { cgroup: cgroupPath, pinFolder } : {};
   const { addressRules } = place.settings;
-  const own = { ...sockets, ...(addressRules ? { addressRules } : {}) };
+  const own = {
+    ...sockets,
+    ...(addressRules ? { addressRules } : {}),
+    ...(threads === undefined ? {} : { userspace: { threads } }),
+  };
   if (isSharedMode(mode)) {
     const isUsed = Object.keys(own).length > 0;
     return { ...proxyConfiguration(mode, place), ...(isUsed ? { fairlead: own } : {}) };

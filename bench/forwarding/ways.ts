@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { LabError } from '../../lab/host/errors.ts';
+import { processesByNamespace } from '../../lab/host/namespace-processes.ts';
+import type { Daemon } from '../../lab/host/processes.ts';
+import { fairlead } from '../../lab/proxies/fairlead.ts';
+import type { FairleadMode } from '../../lab/proxies/fairlead-modes.ts';
+import { startOn } from '../control/proxy-process.ts';
+import { mostHeld } from './files.ts';
+import { startHaproxy } from './haproxy.ts';
+import type { Addresses, ForwardingSite } from './site.ts';
+
+/** A way from the client to the endpoints, while it can be used. */
+export interface RunningWay {
+  readonly to: Addresses;
+  /** Ended: with what. */
+  ended(): string | undefined;
+  /** Those that forward, and those that belong to them. */
+  processes(): Promise<{ readonly forwarding: readonly number[]; readonly others: number[] }>;
+  stop(): Promise<void>;
+}
+
+export interface Way {
+  readonly name: string;
+  /** Copying threads; 0: the kernel forwards. */
+  readonly threads: number;
+  start(site: ForwardingSite, program: readonly string[]): Promise<RunningWay>;
+}
+
+/** Beside those that are held: connections of an earlier load may still be closing. */
+const SPARE_CONNECTIONS = 400;
+const LARGE_BUFFER_BYTES = 128 * 1024;
+
+/** With one thread and with all, the two that are compared right after each other. */
+export const WAYS: readonly Way[] = [
+  { name: 'direct', threads: 0, start: (site) => Promise.resolve(direct(site)) },
+  { name: 'fairlead-nftables', threads: 0, start: ofFairlead('nftables') },
+  ...[1, availableParallelism()].flatMap((threads) => [
+    {
+      name: 'fairlead-userspace',
+      threads,
+      start: ofFairlead('userspace', threads),
+    },
+    { name: 'haproxy', threads, start: ofHaproxy({ threads }) },
+    {
+      name: 'haproxy-128k',
+      threads,
+      start: ofHaproxy({ threads, bufferBytes: LARGE_BUFFER_BYTES }),
+    },
+  ]),
+];
+
+/** Of a way and its threads, unique in a run. */
+export function wayText({ name, threads }: Pick<Way, 'name' | 'threads'>): string {
+  if (threads === 0) return name;
+  return `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`;
+}
+
+export function parseWays(text: string): Way[] {
+  if (text === 'all') return [...WAYS];
+  return text.split(',').flatMap((part) => {
+    const found = WAYS.filter(({ name }) => name === part.trim());
+    if (found.length > 0) return found;
+    const names = [...new Set(WAYS.map(({ name }) => name))].join(', ');
+    throw new LabError('LAB_USAGE', `there is no way named '${part}'`, {
+      next: `choose all, or some of: ${names}`,
+    });
+  });
+}
+
+function direct({ direct: to }: ForwardingSite): RunningWay {
+  return {
+    to,
+    ended: () => undefined,
+    processes: async () => ({ forwarding: [], others: [] }),
+    stop: () => Promise.resolve(),
+  };
+}
+
+function ofFairlead(mode: FairleadMode, threads?: number): Way['start'] {
+  return async (site, program) => {
+    const name = threads === undefined ? `fairlead-${mode}` : `fairlead-${mode}-${threads}`;
+    const description = `Fairlead, ${mode} mode`;
+    const variant = fairlead({
+      name,
+      description,
+      mode,
+      program,
+      ...(threads === undefined ? {} : { threads }),
+    });
+    const { daemon } = await startOn(site.lab, variant);
+    return {
+      to: site.service,
+      ended: () => daemon.ended(),
+      processes: async () => ({
+        forwarding: await forwardersOf(site.nodePath),
+        others: [daemon.pid],
+      }),
+      stop: async () => {
+        await daemon.kill();
+        // It outlives its agent.
+        for (const pid of await forwardersOf(site.nodePath)) process.kill(pid, 'SIGKILL');
+      },
+    };
+  };
+}
+
+function ofHaproxy(of: { threads: number; bufferBytes?: number }): Way['start'] {
+  return async (site) => {
+    const size = of.bufferBytes === undefined ? '' : '-128k';
+    const name = `haproxy${size}-${of.threads}`;
+    // A listener for each Service takes one of its descriptors.
+    const mostConnections = (await mostHeld(site.forwarded.length)) + SPARE_CONNECTIONS;
+    const daemon: Daemon = await startHaproxy(site, { ...of, name, mostConnections });
+    return {
+      to: site.service,
+      ended: () => daemon.ended(),
+      processes: async () => ({ forwarding: [daemon.pid], others: [] }),
+      stop: async () => await daemon.kill(),
+    };
+  };
+}
+
+async function forwardersOf(nodePath: string): Promise<number[]> {
+  const pids = (await processesByNamespace([nodePath])).get(nodePath) ?? [];
+  const found: number[] = [];
+  for (const pid of pids) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (/\bforwarder\.(ts|mjs)\0/.test(command)) found.push(pid);
+  }
+  return found;
+}
