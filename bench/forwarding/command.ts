@@ -20,14 +20,14 @@ import {
 } from './record.ts';
 import { openForwardingSite } from './site.ts';
 import { forwardingGoals, forwardingSection, memorySection } from './tables.ts';
-import { visitWay } from './visit.ts';
-import { parseWays, wayText } from './ways.ts';
+import { visitGroup } from './visit.ts';
+import { parseGroups } from './ways.ts';
 
 interface Options {
-  readonly ways: string;
+  readonly groups: string;
   readonly sizes: string;
   readonly rounds: string;
-  readonly seconds: string;
+  readonly slices: string;
   readonly held: string;
   readonly json?: string;
   readonly from?: string;
@@ -35,15 +35,15 @@ interface Options {
   readonly nightly?: true;
 }
 
-const NIGHTLY = { sizes: '100x5', rounds: '1', seconds: '1', held: '2000' } as const;
+const NIGHTLY = { sizes: '100x5', rounds: '1', slices: '4', held: '2000' } as const;
 
 export function forwardingCommand(): Command {
   return new Command('forwarding')
     .description('what a process between client and endpoint costs: the userspace mode and HAProxy')
-    .option('--ways <names>', 'ways to measure', 'all')
+    .option('--groups <names>', 'ways that run side by side', 'all')
     .option('--sizes <sizes>', 'Services x endpoints of each', '100x5,10000x5')
-    .option('--rounds <count>', 'measurements of each way', '3')
-    .option('--seconds <count>', 'that one kind of load is counted', '3')
+    .option('--rounds <count>', 'starts of each group', '2')
+    .option('--slices <count>', 'of each way and kind of load, in one round', '8')
     .option('--held <count>', 'connections to hold, as far as descriptors allow; 0: none', '20000')
     .option('--json <file>', 'save all results, after each visit')
     .option('--from <file>', 'report the results in the file without measuring')
@@ -84,16 +84,16 @@ async function measured(given: Options): Promise<ForwardingRun> {
     startedAt: new Date().toISOString(),
   });
   const fromMs = performance.now();
-  const limits = { countMs: Number(options.seconds) * 1_000, held: Number(options.held) };
+  const limits = { slices: Number(options.slices), held: Number(options.held) };
   for (const size of parseSizes(options.sizes)) {
     await using site = await openForwardingSite({ size, program: tool, progress, signal });
     for (let round = 1; round <= Number(options.rounds); round++) {
-      for (const way of parseWays(options.ways)) {
-        const title = `${size.services} Services, ${wayText(way)}, round ${round}`;
-        const visit = await progress.step(title, (detail) =>
-          visitWay({ site, way, program, round, ...limits, detail, signal }),
+      for (const group of parseGroups(options.groups)) {
+        const title = `${size.services} Services, ${group.name}, round ${round}`;
+        const visits = await progress.step(title, (detail) =>
+          visitGroup({ site, group, program, round, ...limits, detail, signal }),
         );
-        run.visits.push(visit);
+        run.visits.push(...visits);
         run.tookSeconds = (performance.now() - fromMs) / 1_000;
         if (options.json !== undefined) await keepForwardingRun(options.json, run);
       }

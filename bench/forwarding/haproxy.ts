@@ -12,11 +12,25 @@ export interface HaproxyOptions {
   readonly bufferBytes?: number;
   /** Connections that it may hold. */
   readonly mostConnections: number;
+  /** Which of those that run side by side it is. */
+  readonly index: number;
 }
 
-/** Below the ports that its own connections to endpoints use. */
-const FIRST_PORT = 20_000;
+const FIRST_PORT = 1_024;
 const RULES_DEADLINE_MS = 60_000;
+
+/**
+ * Several run beside Fairlead, so each has addresses of its own for the same Services: those of the
+ * Services with another first byte.
+ */
+export function frontendAddress(address: string, index: number): string {
+  return address.replace(/^\d+/, `${11 + index}`);
+}
+
+/** Where it listens: at no other address, so that it takes no port from connections of others. */
+function ownAddress(index: number): string {
+  return `169.254.119.${index + 1}`;
+}
 
 /**
  * HAProxy in TCP mode behind one nftables map: a listener for each Service, whose port the map gives.
@@ -29,9 +43,11 @@ export async function startHaproxy(site: ForwardingSite, options: HaproxyOptions
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, haproxyConfiguration(site.forwarded, options));
   await run(enterNamespace(site.nodePath, ['nft', '-f', '-']), {
-    input: haproxyRules(site.forwarded),
+    input: haproxyRules(site.forwarded, options.index),
     deadlineMs: RULES_DEADLINE_MS,
   });
+  const route = `route replace local ${ownAddress(options.index)} dev lo table local`;
+  await run(enterNamespace(site.nodePath, ['ip', ...route.split(' ')]));
   return startDaemon({
     name: options.name,
     namespacePath: site.nodePath,
@@ -49,7 +65,7 @@ export async function haproxyVersion(): Promise<string> {
 /** Only what it needs: no checks, no logs, its own choice of endpoints (round robin). */
 export function haproxyConfiguration(
   forwarded: readonly Forwarded[],
-  { threads, bufferBytes, mostConnections }: HaproxyOptions,
+  { threads, bufferBytes, mostConnections, index: own }: HaproxyOptions,
 ): string {
   const lines = [
     'global',
@@ -64,7 +80,7 @@ export function haproxyConfiguration(
     '  timeout server 1h',
   ];
   for (const [index, { endpoints }] of forwarded.entries()) {
-    lines.push(`listen s${index}`, `  bind 0.0.0.0:${FIRST_PORT + index}`);
+    lines.push(`listen s${index}`, `  bind ${ownAddress(own)}:${FIRST_PORT + index}`);
     for (const [serial, endpoint] of endpoints.entries()) {
       lines.push(`  server e${serial} ${endpoint}`);
     }
@@ -72,18 +88,19 @@ export function haproxyConfiguration(
   return `${lines.join('\n')}\n`;
 }
 
-export function haproxyRules(forwarded: readonly Forwarded[]): string {
-  const elements = forwarded.map(
-    ({ address, port }, index) => `${address} . ${port} : ${FIRST_PORT + index}`,
-  );
-  return `table ip bench-haproxy {
+export function haproxyRules(forwarded: readonly Forwarded[], own: number): string {
+  const elements = forwarded.map(({ address, port }, index) => {
+    const frontend = `${frontendAddress(address, own)} . ${port}`;
+    return `${frontend} : ${ownAddress(own)} . ${FIRST_PORT + index}`;
+  });
+  return `table ip bench-haproxy-${own} {
   map services {
-    type ipv4_addr . inet_service : inet_service
+    type ipv4_addr . inet_service : ipv4_addr . inet_service
     elements = { ${elements.join(', ')} }
   }
   chain prerouting {
     type nat hook prerouting priority dstnat
-    meta l4proto tcp redirect to : ip daddr . tcp dport map @services
+    meta l4proto tcp dnat ip to ip daddr . tcp dport map @services
   }
 }
 `;

@@ -46,13 +46,15 @@ export async function measureUnread(
 ): Promise<UnreadFigures> {
   const connections = UNREAD_CONNECTIONS;
   const before = (await memoryOf(of.pid)).proportionalBytes;
+  // Earlier ways may have left such connections.
+  const queuedBefore = await queuedBytes(site.nodePath);
   await using held = await holding(site, { ...of, connections, mode: 'push' });
   const after = (await memoryOf(of.pid)).proportionalBytes;
   return {
     connections,
     takenBytes: held.loaded.count / connections,
     processBytes: (after - before) / connections,
-    queueBytes: (await queuedBytes(site.nodePath)) / connections,
+    queueBytes: ((await queuedBytes(site.nodePath)) - queuedBefore) / connections,
   };
 }
 

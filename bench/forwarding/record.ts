@@ -17,17 +17,17 @@ export interface ForwardingRun {
 export const LOAD_KINDS = ['connect', 'request', 'transfer'] as const;
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
-/** One way from the client to the endpoints, from its start to its end. */
+/** One way from the client to the endpoints, in one round. */
 export interface ForwardingVisit {
   readonly size: LoadSize;
   readonly way: string;
   readonly round: number;
-  readonly tookSeconds: number;
   /** Why there are no figures, or not all. */
   readonly ended?: string;
   /** New connections in the first second after the start. */
   readonly cold?: LoadFigures;
-  readonly warm?: Readonly<Record<LoadKind, LoadFigures>>;
+  /** Slices of load, which alternate with those of the other ways: the same index, the same moment. */
+  readonly warm?: Readonly<Record<LoadKind, readonly LoadFigures[]>>;
   readonly held?: HeldFigures;
   readonly unread?: UnreadFigures;
 }
@@ -47,7 +47,6 @@ export interface LoadFigures {
 /** Memory for each of the connections that are held open, in bytes. */
 export interface HeldFigures {
   readonly connections: number;
-  readonly failed?: string;
   /** Proportional set size of the process. */
   readonly processBytes: number;
   /** Objects and buffers of the kernel that are charged to it; undefined: not accounted for here. */

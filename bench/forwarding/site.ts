@@ -104,7 +104,7 @@ export async function openForwardingSite(options: ForwardingSiteOptions): Promis
   }
 }
 
-function addresses(of: (name: PortName) => string): Addresses {
+export function addresses(of: (name: PortName) => string): Addresses {
   return Object.fromEntries(PORT_NAMES.map((name) => [name, of(name)])) as Record<PortName, string>;
 }
 

@@ -1,6 +1,6 @@
 import type { Bound } from '../report/bounds.ts';
 import { type Section, spreadText } from '../report/section.ts';
-import { type Spread, spreadOf } from '../report/statistics.ts';
+import { type Spread, spreadOf, sureOf } from '../report/statistics.ts';
 import { bytes, count, fixed } from '../report/units.ts';
 import { isSameSize, sizeText } from '../sizes.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type LoadFigures,
   type LoadKind,
 } from './record.ts';
-import { WAYS, wayText } from './ways.ts';
+import { GROUPS, wayText } from './ways.ts';
 
 const UNITS: Readonly<Record<LoadKind, string>> = {
   connect: 'new connection',
@@ -68,17 +68,14 @@ function costColumns({ visits }: Cell): string[] {
     .reduce((sum, figures) => sum + figures.failed, 0);
   return [
     ...LOAD_KINDS.flatMap((kind) => {
-      const figures = warm.map((each) => each[kind]);
+      const figures = visits.flatMap(({ warm }) => warm?.[kind] ?? []);
       return [
         microsecondsText(figures, ({ processUs }) => processUs),
         microsecondsText(figures, allUs),
         count(spreadOf(figures.map(({ perSecond }) => perSecond))?.median ?? Number.NaN),
       ];
     }),
-    microsecondsText(
-      visits.flatMap(({ cold }) => cold ?? []),
-      ({ processUs }) => processUs,
-    ),
+    microsecondsText(colds, ({ processUs }) => processUs),
     count(failed),
   ];
 }
@@ -89,7 +86,7 @@ function microsecondsText(
 ): string {
   const values = figures.map(of);
   if (values.every((value) => value === 0)) return '';
-  return spreadText(spreadOf(values), fixed);
+  return spreadText(sureOf(values), fixed);
 }
 
 function allUs({ processUs, clientUs, serverUs, othersUs }: LoadFigures): number {
@@ -134,11 +131,11 @@ export function memorySection(run: ForwardingRun): Section {
   };
 }
 
-/** Of rounds that ran right after each other, so that a slower minute counts for both. */
+/** Of slices that ran right after each other, so that a slower moment counts for both. */
 export function forwardingGoals(run: ForwardingRun): Bound[] {
   const cells = cellsOf(run);
   return cells.flatMap((cell) => {
-    const way = WAYS.find((each) => wayText(each) === cell.way);
+    const way = GROUPS.flatMap(({ ways }) => ways).find((each) => wayText(each) === cell.way);
     if (way?.name !== OURS) return [];
     const peers = PEERS.map((name) => wayText({ name, threads: way.threads }));
     const found = cells.filter(
@@ -162,10 +159,13 @@ function ratios(ours: Cell, peer: Cell): Bound[] {
 }
 
 function ratioOf(ours: Cell, peer: Cell, kind: LoadKind): Spread | undefined {
-  return spreadOf(
+  return sureOf(
     ours.visits.flatMap(({ round, warm }) => {
-      const other = peer.visits.find((visit) => visit.round === round)?.warm;
-      return warm && other ? [warm[kind].processUs / other[kind].processUs] : [];
+      const other = peer.visits.find((visit) => visit.round === round)?.warm?.[kind];
+      return (warm?.[kind] ?? []).flatMap(({ processUs }, index) => {
+        const beside = other?.[index];
+        return beside === undefined ? [] : [processUs / beside.processUs];
+      });
     }),
   );
 }

@@ -2,26 +2,35 @@ import { LabError } from '../../lab/host/errors.ts';
 import { until } from '../../lab/host/until.ts';
 import { wipeNode } from '../site/wipe.ts';
 import { mostHeld } from './files.ts';
-import { load, type Processes, packetThreads } from './load.ts';
+import { type LoadOptions, load, type Processes, packetThreads } from './load.ts';
 import { measureHeld, measureUnread } from './memory.ts';
-import type { ForwardingVisit, HeldFigures, LoadFigures } from './record.ts';
+import { type ForwardingVisit, LOAD_KINDS, type LoadFigures, type LoadKind } from './record.ts';
 import type { ForwardingSite } from './site.ts';
-import { type RunningWay, type Way, wayText } from './ways.ts';
+import { type Group, type RunningWay, type Way, wayText } from './ways.ts';
 
 /** Thousands of listeners take HAProxy seconds, as do thousands of Services any proxy. */
 const START_DEADLINE_MS = 120_000;
 const PROBE_MS = 100;
 const COLD_MS = 1_000;
-/** Node compiles what is hot within the first two seconds. */
-const WARM_MS = 3_000;
+/** Node compiles what is hot in the first seconds. */
+const WARM_MS: Readonly<Record<LoadKind, number>> = {
+  connect: 4_000,
+  request: 2_000,
+  transfer: 1_000,
+};
+/** Short, so that a moment in which the machine is slower falls on all ways. */
+const SLICE_MS = 500;
+/** Until the connections of a slice are open. */
+const SETTLE_MS = 100;
 
-export interface VisitOptions {
+export interface GroupOptions {
   readonly site: ForwardingSite;
-  readonly way: Way;
+  readonly group: Group;
   /** What Node is given to run Fairlead. */
   readonly program: readonly string[];
   readonly round: number;
-  readonly countMs: number;
+  /** Slices of each kind of load and way. */
+  readonly slices: number;
   /** Connections to hold, if descriptors allow; 0: memory is not measured. */
   readonly held: number;
   readonly detail: (text: string) => void;
@@ -29,98 +38,131 @@ export interface VisitOptions {
 }
 
 type Figures = {
-  -readonly [K in 'ended' | 'cold' | 'warm' | 'held' | 'unread']?: ForwardingVisit[K];
-};
+  -readonly [K in 'ended' | 'cold' | 'held' | 'unread']?: ForwardingVisit[K];
+} & { readonly warm: Record<LoadKind, LoadFigures[]> };
 
-/** One way, from its start to its end; then the node is as if it had never been. */
-export async function visitWay(options: VisitOptions): Promise<ForwardingVisit> {
-  const { site, way, round, signal } = options;
-  const begunAtMs = performance.now();
-  const figures: Figures = {};
-  const running = await way.start(site, options.program);
+/** A way of the group, with what was measured of it. */
+interface Started {
+  readonly way: Way;
+  readonly running: RunningWay;
+  readonly figures: Figures;
+  /** Once it forwards. */
+  processes: Processes;
+}
+
+/** The ways of a group side by side, from start to end; then the node is as if they had never been. */
+export async function visitGroup(options: GroupOptions): Promise<ForwardingVisit[]> {
+  const { site, group, round, signal } = options;
+  const started: Started[] = [];
   try {
-    await measure(options, running, figures);
-  } catch (error) {
-    // Another way may still be measured.
-    if (!(error instanceof LabError) || signal.aborted) throw error;
-    figures.ended = `ended: ${error.message}`;
+    for (const way of group.ways) started.push(await start(options, way));
+    const usable = (): Started[] => started.filter(({ figures }) => figures.ended === undefined);
+    for (const each of usable()) await orEnded(each, options, () => warmUp(options, each));
+    await alternate(options, usable());
+    if (options.held > 0) {
+      for (const each of usable()) await orEnded(each, options, () => memory(options, each));
+    }
   } finally {
-    await running.stop();
+    for (const { running } of started) await running.stop();
   }
   signal.throwIfAborted();
   await wipeNode(site.nodePath, { isLegacy: false });
-  return {
+  return started.map(({ way, figures }) => ({
     size: site.size,
     way: wayText(way),
     round,
-    tookSeconds: (performance.now() - begunAtMs) / 1_000,
     ...figures,
-  };
+  }));
 }
 
-async function measure(
-  options: VisitOptions,
-  running: RunningWay,
-  figures: Figures,
+async function start(options: GroupOptions, way: Way): Promise<Started> {
+  options.detail(`start of ${wayText(way)}`);
+  const running = await way.start(options.site, options.program);
+  const figures: Figures = { warm: { connect: [], request: [], transfer: [] } };
+  return { way, running, figures, processes: { forwarding: [], others: [] } };
+}
+
+/** Other ways may still be measured. */
+async function orEnded(
+  { figures }: Started,
+  { signal }: GroupOptions,
+  work: () => Promise<void>,
 ): Promise<void> {
-  const { site, way, detail, countMs, signal } = options;
-  const { to } = running;
-  detail('start');
-  const processes = await untilForwarding(options, running);
-  const cold = { warmMs: 0, countMs: COLD_MS };
-  const warm = { warmMs: WARM_MS, countMs };
-  detail('new connections');
-  figures.cold = await load(site, { kind: 'connect', to, processes, ...cold, signal });
-  const connect = await load(site, { kind: 'connect', to, processes, ...warm, signal });
-  detail('requests');
-  const request = await load(site, { kind: 'request', to, processes, ...warm, signal });
-  detail('bytes');
-  const transfer = await load(site, { kind: 'transfer', to, processes, ...warm, signal });
-  figures.warm = { connect, request, transfer };
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof LabError) || signal.aborted) throw error;
+    figures.ended = `ended: ${error.message}`;
+  }
+}
+
+async function warmUp(options: GroupOptions, started: Started): Promise<void> {
+  options.detail(`first seconds of ${wayText(started.way)}`);
+  started.processes = await untilForwarding(options, started);
+  const times = { warmMs: 0, countMs: COLD_MS };
+  started.figures.cold = await put(options, started, { kind: 'connect', ...times });
+  for (const kind of LOAD_KINDS) {
+    await put(options, started, { kind, warmMs: WARM_MS[kind], countMs: SETTLE_MS });
+  }
+}
+
+/** A B C, C B A: what is warm from the way before is so for all. */
+async function alternate(options: GroupOptions, ways: readonly Started[]): Promise<void> {
+  for (let slice = 0; slice < options.slices; slice++) {
+    options.detail(`slice ${slice + 1} of ${options.slices}`);
+    for (const kind of LOAD_KINDS) {
+      for (const each of slice % 2 === 0 ? ways : ways.toReversed()) {
+        const times = { warmMs: SETTLE_MS, countMs: SLICE_MS };
+        each.figures.warm[kind].push(await put(options, each, { kind, ...times }));
+      }
+    }
+  }
+}
+
+async function memory(options: GroupOptions, { way, running, processes, figures }: Started) {
+  const { site, detail } = options;
   const [pid] = processes.forwarding;
-  if (way.threads === 0 || pid === undefined || options.held === 0) return;
-  detail('held connections');
-  figures.held = await held(options, { to: to.echo, pid });
-  detail('connections that nobody reads');
-  figures.unread = await measureUnread(site, { to: to.mute, pid });
+  if (pid === undefined) return;
+  detail(`connections held by ${wayText(way)}`);
+  const connections = Math.min(options.held, await mostHeld(site.forwarded.length));
+  figures.held = await measureHeld(site, { to: running.to.echo, pid, connections });
+  detail(`connections that nobody reads, by ${wayText(way)}`);
+  figures.unread = await measureUnread(site, { to: running.to.mute, pid });
 }
 
 /** The kernel may translate connections before the process takes them, so its CPU time must rise. */
-async function untilForwarding(options: VisitOptions, running: RunningWay): Promise<Processes> {
-  const { site, way, signal } = options;
+async function untilForwarding(options: GroupOptions, started: Started): Promise<Processes> {
+  const { way, running } = started;
   const threads = await packetThreads();
   return await until(
     async () => {
       const end = running.ended();
       if (end !== undefined) {
-        throw new LabError('LAB_PROCESS_ENDED', `${way.name} exited (${end})`, {
-          next: `read its log in ${site.lab.folder}/logs`,
+        throw new LabError('LAB_PROCESS_ENDED', `${wayText(way)} exited (${end})`, {
+          next: `read its log in ${options.site.lab.folder}/logs`,
         });
       }
       const { forwarding, others } = await running.processes();
       if (way.threads > 0 && forwarding.length === 0) return undefined;
       const processes = { forwarding, others: [...others, ...threads] };
-      const probe = await probed({ ...options, running, processes });
+      const times = { warmMs: 0, countMs: PROBE_MS };
+      const probe = await put(options, { running, processes }, { kind: 'connect', ...times });
       const isServing = probe.failed === 0 && probe.perSecond > 0;
       const isUsed = way.threads === 0 || probe.processUs > 0;
       return isServing && isUsed ? processes : undefined;
     },
-    { what: `${wayText(way)} to forward`, deadlineMs: START_DEADLINE_MS, signal },
+    {
+      what: `${wayText(way)} to forward`,
+      deadlineMs: START_DEADLINE_MS,
+      signal: options.signal,
+    },
   );
 }
 
-async function probed(
-  of: VisitOptions & { running: RunningWay; processes: Processes },
+async function put(
+  { site, signal }: GroupOptions,
+  { running, processes }: Pick<Started, 'running' | 'processes'>,
+  of: Pick<LoadOptions, 'kind' | 'warmMs' | 'countMs'>,
 ): Promise<LoadFigures> {
-  const { running, processes, signal } = of;
-  const times = { warmMs: 0, countMs: PROBE_MS };
-  return await load(of.site, { kind: 'connect', to: running.to, processes, ...times, signal });
-}
-
-async function held(
-  { site, held: wanted }: VisitOptions,
-  of: { to: string; pid: number },
-): Promise<HeldFigures> {
-  const connections = Math.min(wanted, await mostHeld(site.forwarded.length));
-  return await measureHeld(site, { ...of, connections });
+  return await load(site, { ...of, to: running.to, processes, signal });
 }

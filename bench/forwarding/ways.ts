@@ -2,13 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { LabError } from '../../lab/host/errors.ts';
 import { processesByNamespace } from '../../lab/host/namespace-processes.ts';
-import type { Daemon } from '../../lab/host/processes.ts';
 import { fairlead } from '../../lab/proxies/fairlead.ts';
 import type { FairleadMode } from '../../lab/proxies/fairlead-modes.ts';
 import { startOn } from '../control/proxy-process.ts';
 import { mostHeld } from './files.ts';
-import { startHaproxy } from './haproxy.ts';
-import type { Addresses, ForwardingSite } from './site.ts';
+import { frontendAddress, startHaproxy } from './haproxy.ts';
+import { type Addresses, addresses, type ForwardingSite } from './site.ts';
 
 /** A way from the client to the endpoints, while it can be used. */
 export interface RunningWay {
@@ -27,43 +26,50 @@ export interface Way {
   start(site: ForwardingSite, program: readonly string[]): Promise<RunningWay>;
 }
 
+/** Ways that run side by side on one node, so that their slices of load can alternate. */
+export interface Group {
+  readonly name: string;
+  readonly ways: readonly Way[];
+}
+
+const LARGE_BUFFER_BYTES = 128 * 1024;
 /** Beside those that are held: connections of an earlier load may still be closing. */
 const SPARE_CONNECTIONS = 400;
-const LARGE_BUFFER_BYTES = 128 * 1024;
 
-/** With one thread and with all, the two that are compared right after each other. */
-export const WAYS: readonly Way[] = [
-  { name: 'direct', threads: 0, start: (site) => Promise.resolve(direct(site)) },
-  { name: 'fairlead-nftables', threads: 0, start: ofFairlead('nftables') },
-  ...[1, availableParallelism()].flatMap((threads) => [
-    {
-      name: 'fairlead-userspace',
-      threads,
-      start: ofFairlead('userspace', threads),
-    },
-    { name: 'haproxy', threads, start: ofHaproxy({ threads }) },
-    {
-      name: 'haproxy-128k',
-      threads,
-      start: ofHaproxy({ threads, bufferBytes: LARGE_BUFFER_BYTES }),
-    },
-  ]),
+export const GROUPS: readonly Group[] = [
+  {
+    name: 'kernel',
+    ways: [
+      { name: 'direct', threads: 0, start: (site) => Promise.resolve(direct(site)) },
+      { name: 'fairlead-nftables', threads: 0, start: ofFairlead('nftables') },
+    ],
+  },
+  { name: 'one-thread', ways: processes(1) },
+  { name: 'all-cpus', ways: processes(availableParallelism()) },
 ];
 
-/** Of a way and its threads, unique in a run. */
+function processes(threads: number): Way[] {
+  const large = { threads, index: 1, bufferBytes: LARGE_BUFFER_BYTES };
+  return [
+    { name: 'fairlead-userspace', threads, start: ofFairlead('userspace', threads) },
+    { name: 'haproxy', threads, start: ofHaproxy({ threads, index: 0 }) },
+    { name: 'haproxy-128k', threads, start: ofHaproxy(large) },
+  ];
+}
+
+/** Unique in a run. */
 export function wayText({ name, threads }: Pick<Way, 'name' | 'threads'>): string {
   if (threads === 0) return name;
   return `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`;
 }
 
-export function parseWays(text: string): Way[] {
-  if (text === 'all') return [...WAYS];
-  return text.split(',').flatMap((part) => {
-    const found = WAYS.filter(({ name }) => name === part.trim());
-    if (found.length > 0) return found;
-    const names = [...new Set(WAYS.map(({ name }) => name))].join(', ');
-    throw new LabError('LAB_USAGE', `there is no way named '${part}'`, {
-      next: `choose all, or some of: ${names}`,
+export function parseGroups(text: string): Group[] {
+  if (text === 'all') return [...GROUPS];
+  return text.split(',').map((part) => {
+    const found = GROUPS.find(({ name }) => name === part.trim());
+    if (found) return found;
+    throw new LabError('LAB_USAGE', `there is no group named '${part}'`, {
+      next: `choose all, or some of: ${GROUPS.map(({ name }) => name).join(', ')}`,
     });
   });
 }
@@ -81,13 +87,8 @@ function ofFairlead(mode: FairleadMode, threads?: number): Way['start'] {
   return async (site, program) => {
     const name = threads === undefined ? `fairlead-${mode}` : `fairlead-${mode}-${threads}`;
     const description = `Fairlead, ${mode} mode`;
-    const variant = fairlead({
-      name,
-      description,
-      mode,
-      program,
-      ...(threads === undefined ? {} : { threads }),
-    });
+    const limits = threads === undefined ? {} : { threads };
+    const variant = fairlead({ name, description, mode, program, ...limits });
     const { daemon } = await startOn(site.lab, variant);
     return {
       to: site.service,
@@ -105,15 +106,15 @@ function ofFairlead(mode: FairleadMode, threads?: number): Way['start'] {
   };
 }
 
-function ofHaproxy(of: { threads: number; bufferBytes?: number }): Way['start'] {
+function ofHaproxy(of: { threads: number; index: number; bufferBytes?: number }): Way['start'] {
   return async (site) => {
     const size = of.bufferBytes === undefined ? '' : '-128k';
     const name = `haproxy${size}-${of.threads}`;
     // A listener for each Service takes one of its descriptors.
     const mostConnections = (await mostHeld(site.forwarded.length)) + SPARE_CONNECTIONS;
-    const daemon: Daemon = await startHaproxy(site, { ...of, name, mostConnections });
+    const daemon = await startHaproxy(site, { ...of, name, mostConnections });
     return {
-      to: site.service,
+      to: addresses((port) => frontendAddress(site.service[port], of.index)),
       ended: () => daemon.ended(),
       processes: async () => ({ forwarding: [daemon.pid], others: [] }),
       stop: async () => await daemon.kill(),
