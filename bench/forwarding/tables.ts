@@ -58,14 +58,11 @@ export function forwardingSection(run: ForwardingRun): Section {
 }
 
 function costColumns({ visits }: Cell): string[] {
-  const warm = visits.flatMap((visit) => visit.warm ?? []);
-  if (warm.length === 0) return [visits.find(({ ended }) => ended)?.ended ?? ''];
-  const failed = visits
-    .flatMap(({ warm: figures, cold }) => [
-      ...Object.values(figures ?? {}),
-      ...(cold ? [cold] : []),
-    ])
-    .reduce((sum, figures) => sum + figures.failed, 0);
+  const ended = visits.find((visit) => visit.ended !== undefined)?.ended;
+  if (ended !== undefined) return [ended];
+  const slices = visits.flatMap(({ warm }) => LOAD_KINDS.flatMap((kind) => warm?.[kind] ?? []));
+  const colds = visits.flatMap(({ cold }) => cold ?? []);
+  const failed = [...slices, ...colds].reduce((sum, figures) => sum + figures.failed, 0);
   return [
     ...LOAD_KINDS.flatMap((kind) => {
       const figures = visits.flatMap(({ warm }) => warm?.[kind] ?? []);
