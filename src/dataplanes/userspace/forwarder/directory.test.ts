@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { SourceClass } from '../../../forwarding/model.ts';
 import type { WireChange, WireRow, WireTreatment } from '../protocol.ts';
@@ -73,10 +74,10 @@ function applied(rows: Map<string, WireRow>, change: WireChange): void {
   }
 }
 
-it('has the same digests and tells threads the same as if the last rows were the first', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 30 }), fc.array(question), (steps, last) => {
-      const { directory, slots } = testDirectory();
+it('has the same digests and tells threads the same as if the last rows were the first', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.array(question), async (steps, last) => {
+      const { directory, slots } = testDirectory({ listPartSize: 1 });
       const thread = new ThreadView();
       const rows = new Map<string, WireRow>();
       const asked: FrontendQuestion[] = [];
@@ -88,6 +89,7 @@ it('has the same digests and tells threads the same as if the last rows were the
         if (each === 'round') {
           slots.endRound(slots.beginRound());
           directory.tick();
+          await setImmediate();
         } else if ('ask' in each) ask(each.ask);
         else if (!('change' in each) || rows.has(each.change)) {
           directory.apply(each);
@@ -98,6 +100,8 @@ it('has the same digests and tells threads the same as if the last rows were the
       // Of a frontend that was gone in between the next connection asks again.
       for (const each of asked.filter((one) => thread.target(one) === null)) ask(each);
       for (const each of last) ask(each);
+      // No thread has more than four endpoints of six lists still to get.
+      for (let parts = 0; parts < 4 * 6; parts++) await setImmediate();
 
       const { directory: fresh } = testDirectory();
       for (const each of rows.values()) fresh.apply({ set: each });
@@ -182,6 +186,34 @@ it('changes a target once when its address moves to another row', () => {
     ['list', 'target', 'list-gone'],
   );
   assert.deepEqual(thread.endpoints(QUESTION), ['10.0.0.7 80']);
+});
+
+it('tells a long list in parts, and at once what changes in it', async () => {
+  const { directory } = testDirectory({ listPartSize: 100 });
+  const thread = new ThreadView();
+  const cluster = Array.from({ length: 450 }, (_, index) => `10.0.${index >> 8}.${index & 255} 80`);
+  const row = testRow('long', { cluster });
+  directory.apply({ set: row });
+  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
+  assert.equal(thread.endpoints(QUESTION)?.length, 100);
+  const [told = '', untold = ''] = [cluster[0], cluster[449]];
+  const change = { added: ['10.1.0.1 80'], removed: [told, untold] };
+  directory.apply({ change: row.key, cluster: change });
+  assert.equal(thread.endpoints(QUESTION)?.length, 100);
+  for (let parts = 0; parts < 5; parts++) await setImmediate();
+  const wanted = [...cluster.slice(1, 449), '10.1.0.1 80'].sort();
+  assert.deepEqual(thread.endpoints(QUESTION), wanted);
+  directory.apply({ delete: row.key });
+  directory.flush();
+  assert.equal(thread.listCount, 0);
+});
+
+it('tells all of a long list before the main thread chooses from it', () => {
+  const { directory } = testDirectory({ listPartSize: 1 });
+  const thread = new ThreadView();
+  directory.apply({ set: testRow('long', { affinitySeconds: 10 }) });
+  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
+  assert.equal(thread.endpoints(QUESTION)?.length, 2);
 });
 
 it('rejects a change of a row that is not there', () => {

@@ -15,6 +15,7 @@ export interface DirectoryOptions {
   readonly nowMs: () => number;
   readonly random?: () => number;
   readonly waitMs?: number;
+  readonly listPartSize?: number;
 }
 
 type Stick = Extract<FromThread, { readonly tell: 'stick' }>;
@@ -29,15 +30,14 @@ export class Directory implements RowListener {
   readonly #nowMs: () => number;
   readonly #random: () => number;
 
-  constructor({ slots, nowMs, random = Math.random, waitMs }: DirectoryOptions) {
+  constructor({ slots, nowMs, random = Math.random, waitMs, listPartSize }: DirectoryOptions) {
     this.#nowMs = nowMs;
     this.#random = random;
     this.slots = slots;
     this.rows = new RowStore(this);
     this.lists = new ServedLists(slots);
     this.affinity = new Affinity({ nowMs });
-    const wait = waitMs === undefined ? {} : { waitMs };
-    this.#lookups = new Lookups({ rows: this.rows, lists: this.lists, ...wait });
+    this.#lookups = new Lookups({ rows: this.rows, lists: this.lists, waitMs, listPartSize });
   }
 
   /** Threads learn of frontends by the next `flush`. */

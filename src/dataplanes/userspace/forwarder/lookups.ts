@@ -1,5 +1,6 @@
 import type { WireTreatment } from '../protocol.ts';
 import { type FrontendKey, familyOf, nodePortKey } from './frontend-index.ts';
+import { ListDelivery } from './list-delivery.ts';
 import type { FrontendQuestion, ListId, Target, ToThread } from './messages.ts';
 import type { Row, RowStore } from './row-store.ts';
 import type { ServedList } from './served-list.ts';
@@ -14,7 +15,8 @@ export interface LookupsOptions {
   readonly rows: Pick<RowStore, 'find'>;
   readonly lists: ServedLists;
   /** How long a frontend may stay unknown before connections to it are reset. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
+  readonly listPartSize?: number | undefined;
 }
 
 /** Rows reach nftables and the forwarder milliseconds apart. */
@@ -42,11 +44,13 @@ export class Lookups {
   readonly #askedByPort = new Map<FrontendKey, Set<Asked>>();
   /** For each list and thread, how many targets that it was told lead there. */
   readonly #uses = new Map<ListId, Map<LookupThread, number>>();
+  readonly #delivery: ListDelivery;
   readonly #dirty = new Set<FrontendKey>();
   #waitingCount = 0;
 
   constructor(options: LookupsOptions) {
     this.#options = options;
+    this.#delivery = new ListDelivery(options.listPartSize);
   }
 
   ask(thread: LookupThread, question: FrontendQuestion): void {
@@ -78,7 +82,7 @@ export class Lookups {
   listChanged({ list, added, removed }: ServedChange): void {
     if (list === undefined) return;
     for (const thread of this.#uses.get(list.id)?.keys() ?? []) {
-      thread.send({ tell: 'list-change', list: list.id, added, removed });
+      this.#delivery.change(thread, { tell: 'list-change', list: list.id, added, removed });
     }
   }
 
@@ -182,8 +186,9 @@ export class Lookups {
     const uses = this.#uses.get(list.id) ?? new Map<LookupThread, number>();
     const count = uses.get(thread) ?? 0;
     if (count === 0) {
-      thread.send({ tell: 'list', list: list.id, endpoints: this.#options.lists.endpoints(list) });
+      this.#delivery.begin(thread, list.id, this.#options.lists.endpoints(list));
     }
+    if (target.isSticky) this.#delivery.complete(thread, list.id);
     uses.set(thread, count + 1);
     this.#uses.set(list.id, uses);
     this.#sendTarget(thread, asked, target);
@@ -198,6 +203,7 @@ export class Lookups {
       return;
     }
     uses.delete(thread);
+    this.#delivery.stop(thread, list.id);
     thread.send({ tell: 'list-gone', list: list.id });
     if (uses.size > 0) return;
     this.#uses.delete(list.id);

@@ -1,5 +1,5 @@
 import type { WireFrontend, WireRow } from '../../protocol.ts';
-import { Directory } from '../directory.ts';
+import { Directory, type DirectoryOptions } from '../directory.ts';
 import { SlotTable } from '../slot-table.ts';
 import { COUNT_FIELDS } from '../slots.ts';
 
@@ -12,7 +12,7 @@ export interface TestMemory {
 }
 
 /** A directory with small memory, and a clock that the test sets. */
-export function testDirectory(random?: () => number) {
+export function testDirectory(options: Partial<DirectoryOptions> = {}) {
   const memory: TestMemory = {
     open: new Int32Array(SLOTS),
     avoided: new Int32Array(SLOTS),
@@ -20,8 +20,7 @@ export function testDirectory(random?: () => number) {
   };
   const slots = new SlotTable({ ...memory, mostSlots: SLOTS });
   const clock = { nowMs: 1_000_000 };
-  const rest = random === undefined ? {} : { random };
-  const directory = new Directory({ slots, nowMs: () => clock.nowMs, waitMs: 1, ...rest });
+  const directory = new Directory({ slots, nowMs: () => clock.nowMs, waitMs: 1, ...options });
   return { directory, memory, clock, slots };
 }
 
