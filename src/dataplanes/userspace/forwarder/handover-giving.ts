@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { DescriptorSocket } from '../../../linux/sockets/pass-descriptors.ts';
 import type { Directory } from './directory.ts';
 import { CountsToHand } from './handed-counts.ts';
@@ -20,6 +21,10 @@ const STEP_MS = 3_000;
 export interface GivingOptions {
   readonly directory: Directory;
   readonly threads: ThreadGroup;
+  /** Of the shared clock. */
+  readonly nowMs: () => number;
+  /** Whether it accepts connections, and would go on so. */
+  readonly accepts: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -35,11 +40,14 @@ export interface Given {
  */
 export async function giveAll(
   socket: DescriptorSocket,
-  { directory, threads, signal }: GivingOptions,
+  { directory, threads, nowMs, accepts, signal }: GivingOptions,
 ): Promise<Given> {
   const wait = { timeoutMs: STEP_MS, signal };
   const tell = (message: HandoverTell, fds: number[] = []): Promise<void> =>
     socket.send({ payload: Buffer.from(JSON.stringify(message)), fds }, wait);
+  // Copying goes on meanwhile: there may be hundreds of thousands.
+  const sinceMs = nowMs();
+  await tellAffinity(affinities(directory, Number.NEGATIVE_INFINITY), tell);
   await threads.setAccepting(false);
   const given = await threads.givePairs();
   const counts = new CountsToHand(directory);
@@ -48,9 +56,7 @@ export async function giveAll(
       const fds = group.flatMap(({ clientFd, endpointFd }) => [clientFd, endpointFd]);
       await tell({ pairs: group.map((pair) => wirePair(pair, directory)) }, fds);
     }
-    for (const group of inGroups(affinities(directory), ENTRIES_PER_PACKET)) {
-      await tell({ affinity: group });
-    }
+    await tellAffinity(affinities(directory, sinceMs), tell);
     await tellCounts(counts.take(), tell);
     await tell({ end: true });
     const parcel = await socket.receive(wait);
@@ -59,7 +65,7 @@ export async function giveAll(
     await tell({ yours: true });
   } catch (error) {
     given.settle(false);
-    await threads.setAccepting(true);
+    if (accepts) await threads.setAccepting(true);
     throw error;
   }
   given.settle(true);
@@ -88,9 +94,21 @@ function wirePair(
   return { ...rest, row, endpoint };
 }
 
-function* affinities({ affinity, slots }: Directory): Generator<WireAffinity> {
+async function tellAffinity(
+  entries: Iterable<WireAffinity>,
+  tell: (message: HandoverTell) => Promise<void>,
+): Promise<void> {
+  for (const group of inGroups(entries, ENTRIES_PER_PACKET)) {
+    await tell({ affinity: group });
+    await setImmediate();
+  }
+}
+
+/** Those that were renewed since. */
+function* affinities({ affinity, slots }: Directory, sinceMs: number): Generator<WireAffinity> {
   for (const { row, list, client, slot, renewedAtMs } of affinity.entries()) {
     const identity = slots.identity(slot);
-    if (identity !== undefined) yield [row.key, list, client, identity.endpoint, renewedAtMs];
+    if (identity === undefined || renewedAtMs < sinceMs) continue;
+    yield [row.key, list, client, identity.endpoint, renewedAtMs];
   }
 }

@@ -28,7 +28,7 @@ export interface TakingOptions {
 
 interface Received {
   readonly pairs: { readonly pair: WirePair; readonly fds: readonly [number, number] }[];
-  readonly affinity: WireAffinity[];
+  affinityCount: number;
   readonly counts: HandedCounts[];
 }
 
@@ -44,14 +44,14 @@ export async function takeAll(path: string, options: TakingOptions): Promise<Tak
   const { directory, threads, signal } = options;
   const wait = { timeoutMs: STEP_MS, signal };
   const socket = await connectDescriptors(path, wait);
-  const received: Received = { pairs: [], affinity: [], counts: [] };
+  const received: Received = { pairs: [], affinityCount: 0, counts: [] };
   const ask = (message: HandoverAsk): Promise<void> =>
     socket.send({ payload: Buffer.from(JSON.stringify(message)), fds: [] }, wait);
   try {
     await ask({ ask: 'pairs' });
-    await receiveUntil('end', { socket, received, signal });
+    await receiveUntil('end', { socket, received, options });
     await ask({ taken: true });
-    await receiveUntil('yours', { socket, received, signal });
+    await receiveUntil('yours', { socket, received, options });
   } catch (error) {
     for (const { fds } of received.pairs) for (const fd of fds) closeDescriptor(fd);
     socket[Symbol.dispose]();
@@ -59,20 +59,19 @@ export async function takeAll(path: string, options: TakingOptions): Promise<Tak
   }
   threads.takePairs(received.pairs.map(({ pair, fds }) => movedPair(pair, fds, directory)));
   for (const counts of received.counts) takeCounts(directory, counts);
-  const affinities = received.affinity.filter((entry) => takeAffinity(entry, directory)).length;
   const rest = receiveRest(socket, directory, signal);
-  return { pairs: received.pairs.length, affinities, rest };
+  return { pairs: received.pairs.length, affinities: received.affinityCount, rest };
 }
 
 interface Receiving {
   readonly socket: DescriptorSocket;
   readonly received: Received;
-  readonly signal: AbortSignal;
+  readonly options: TakingOptions;
 }
 
 async function receiveUntil(
   last: 'end' | 'yours',
-  { socket, received, signal }: Receiving,
+  { socket, received, options: { directory, signal } }: Receiving,
 ): Promise<void> {
   for (;;) {
     const parcel = await socket.receive({ timeoutMs: STEP_MS, signal });
@@ -83,8 +82,11 @@ async function receiveUntil(
         const [client = -1, endpoint = -1] = parcel.fds.slice(2 * index, 2 * index + 2);
         received.pairs.push({ pair, fds: [client, endpoint] });
       }
-    } else if ('affinity' in message) received.affinity.push(...message.affinity);
-    else if ('counts' in message) received.counts.push(message.counts);
+    } else if ('affinity' in message) {
+      // Before the pairs, and harmless without them.
+      for (const entry of message.affinity)
+        if (takeAffinity(entry, directory)) received.affinityCount++;
+    } else if ('counts' in message) received.counts.push(message.counts);
     else if ('error' in message) throw new Error(`the other forwarder: ${message.error}`);
     else if (last in message) return;
   }

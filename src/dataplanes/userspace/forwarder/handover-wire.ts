@@ -7,7 +7,7 @@ import type { MovedPair } from './messages.ts';
  * where it names sockets.
  *
  *   agent:  {ask: listeners}                      forwarder:  {listeners}, with their descriptors
- *   new:    {ask: pairs}                          old:        {pairs}…, {affinity}…, {counts}…, {end}
+ *   new:    {ask: pairs}                          old:        {affinity}…, {pairs}…, {affinity}…, {counts}…, {end}
  *           {taken: true}                                     {yours: true}
  *                                                             {counts}… of its last connections, when it ends
  *

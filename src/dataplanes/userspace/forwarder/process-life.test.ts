@@ -24,6 +24,7 @@ function lived(options: Partial<LifeOptions> = {}) {
     threads: threads as unknown as LifeOptions['threads'],
     names: { takeOver: () => undefined } as unknown as LifeOptions['names'],
     log: { info: log, warn: log, error: log },
+    nowMs: () => 0,
     clientCount: () => state.clients,
     end: async (code, final) => {
       ends.push([code, final]);

@@ -13,6 +13,8 @@ export interface LifeOptions {
   readonly threads: ThreadGroup;
   readonly names: SocketNames;
   readonly log: ForwarderLog;
+  /** Of the shared clock. */
+  readonly nowMs: () => number;
   /** Connections to the control socket. */
   readonly clientCount: () => number;
   /** Ends the process. `final`: no forwarder follows. */
@@ -41,6 +43,8 @@ export class ProcessLife implements ForwarderLife {
   #accepts = false;
   #drain: Drain | undefined;
   #given: Given | undefined;
+  /** Pairs may be in nobody's hands: the process must not end. */
+  #isGiving = false;
   /** Forwarders before this one that still have connections, and so counts to hand over. */
   #earlierCount = 0;
   #idleSinceMs = performance.now();
@@ -104,16 +108,24 @@ export class ProcessLife implements ForwarderLife {
 
   /** Closes the socket at the end. */
   async give(socket: DescriptorSocket): Promise<void> {
-    const { directory, threads, log, signal } = this.#options;
+    const { directory, threads, log, nowMs, signal } = this.#options;
+    if (this.#isGiving || this.#given !== undefined) {
+      socket[Symbol.dispose]();
+      throw new Error('everything was given to another forwarder already');
+    }
+    this.#isGiving = true;
+    const accepts = this.#accepts;
     try {
-      if (this.#given !== undefined) throw new Error('everything was given already');
-      this.#given = await giveAll(socket, { directory, threads, signal });
+      this.#given = await giveAll(socket, { directory, threads, nowMs, accepts, signal });
     } catch (error) {
       socket[Symbol.dispose]();
       throw error;
+    } finally {
+      this.#isGiving = false;
     }
     // Another forwarder follows, so nothing of the kernel's is deleted.
     this.#drain = { endsAtMs: Number.POSITIVE_INFINITY, final: false };
+    this.#accepts = false;
     log.info('connections handed over', { pairs: this.#given.pairCount });
   }
 
@@ -124,6 +136,7 @@ export class ProcessLife implements ForwarderLife {
     directory.slots.endRound(round);
     directory.tick();
     await this.#keepRoutes();
+    if (this.#isGiving) return;
     if (this.#drain === undefined) {
       if (this.#isIdleTooLong(openCount)) {
         log.info('ending: no agent and no connections');

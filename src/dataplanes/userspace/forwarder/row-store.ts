@@ -47,6 +47,8 @@ export class RowStore {
   readonly #listener: RowListener;
   readonly #rows = new Map<ServicePortKey, StoredRow>();
   readonly #frontends = new FrontendIndex<StoredRow>();
+  /** There are few kinds of treatments, which all frontends share: JSON has a copy for each. */
+  readonly #treatments = new Map<string, WireFrontend['treatments']>();
 
   constructor(listener: RowListener) {
     this.#listener = listener;
@@ -126,12 +128,19 @@ export class RowStore {
       row.digest.removeFrontend(frontend);
       changed.add(this.#frontends.remove({ row, frontend }));
     }
-    row.frontends = frontends;
-    for (const frontend of frontends) {
+    row.frontends = frontends.map((frontend) => this.#shared(frontend));
+    for (const frontend of row.frontends) {
       row.digest.addFrontend(frontend);
       changed.add(this.#frontends.add({ row, frontend }));
     }
     for (const key of changed) this.#listener.frontendChanged(key);
+  }
+
+  #shared({ address, port, treatments }: WireFrontend): WireFrontend {
+    const kind = JSON.stringify(treatments);
+    const known = this.#treatments.get(kind);
+    if (known === undefined) this.#treatments.set(kind, treatments);
+    return { address, port, treatments: known ?? treatments };
   }
 
   #setAffinity(row: StoredRow, seconds: number): void {
