@@ -5,11 +5,10 @@ import type { NodeFacts } from '../dataplanes/contract.ts';
 import type { NftablesPlane } from '../dataplanes/nftables/plane.ts';
 import { bring, newPlane } from '../dataplanes/nftables/testing/kernel.ts';
 import { row, type Shape } from '../dataplanes/nftables/testing/rows.ts';
-import { change } from '../dataplanes/shared/testing/change.ts';
 import { keepListenerRoutes } from '../dataplanes/userspace/forwarder-routes.ts';
 import { StandInForwarder } from '../dataplanes/userspace/testing/stand-in-forwarder.ts';
 import { dialTransparently } from '../dataplanes/userspace/testing/transparent-dial.ts';
-import { FAMILIES, type Family, type Forwarding } from '../forwarding/model.ts';
+import { FAMILIES, type Family, type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import { enterOwnNetwork, ip, run } from '../linux/netlink/testing/own-namespace.ts';
 import { type Host, SERVED_PORT, startHost } from '../linux/testing/hosts/host.ts';
 import { joinOutside, joinPod, type PlacedHost } from '../linux/testing/hosts/placed-host.ts';
@@ -156,11 +155,12 @@ describe('connections to Services while a forwarder is there', () => {
         each.kind === 'node-port' ? { ...each, port } : each,
       );
       const taken = { ...none, frontends };
-      await plane.apply([change('absent', taken)]);
+      const which = { key: servicePortKey(none.id), id: none.id };
+      await plane.apply([{ ...which, before: 'absent', after: taken }]);
       await plane.setForwarder(forwarder.ports);
       const to = frontendOf(of, 'node-port');
       const answer = await ask(outside, to);
-      await plane.apply([change(taken, undefined)]);
+      await plane.apply([{ ...which, before: taken, after: undefined }]);
       assert.equal(answer.by, `outside>${at(to)}`);
     }
   });
