@@ -288,11 +288,18 @@ async function applyStep(
   }
 }
 
+const WITHOUT = { options: {}, facts: FACTS };
+const WITH_FORWARDER = {
+  options: { forwarder: true },
+  facts: { ...FACTS, handsOver: true },
+} as const;
+
 describe('any sequence of changes', () => {
-  it('ends in the table of the rows that are left', async () => {
-    const property = fc.asyncProperty(TRANSACTIONS, async (transactions) => {
+  it('ends in the table of the rows that are left, with or without a forwarder', async () => {
+    const property = fc.asyncProperty(TRANSACTIONS, fc.boolean(), async (transactions, isFirst) => {
       enterOwnNetwork();
-      const plane = newPlane();
+      const [first, other] = isFirst ? [WITH_FORWARDER, WITHOUT] : [WITHOUT, WITH_FORWARDER];
+      const plane = newPlane(first.options);
       await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
       const applied = new Map<string, Forwarding>();
       for (const steps of transactions) await applyStep(plane, applied, steps);
@@ -300,11 +307,15 @@ describe('any sequence of changes', () => {
       const ever = transactions
         .flat()
         .flatMap(({ recipe, isRemoval }) => (isRemoval ? [] : [rowOf(recipe)]));
-      await assertIs(plane, { facts: FACTS, rows }, classesOf(ever));
+      await assertIs(plane, { facts: first.facts, rows }, classesOf(ever));
       listEverything();
-      const restarted = newPlane();
+      const restarted = newPlane(first.options);
       const { right, writeCount } = await restarted.inspect({ facts: FACTS, rows }, 'everything');
       assert.deepEqual([right.size, writeCount], [rows.length, 0]);
+      const switched = newPlane(other.options);
+      const found = await switched.inspect({ facts: FACTS, rows }, 'everything');
+      assert.equal(found.right.size, rows.length);
+      await assertIs(switched, { facts: other.facts, rows }, classesOf(ever));
     });
     await fc.assert(property, { numRuns: 25, endOnFailure: false });
   });
