@@ -165,6 +165,24 @@ describe('connections to Services while a forwarder is there', () => {
     }
   });
 
+  it('reach its address in no other way', async () => {
+    outside.ip(
+      'route add 169.254.118.118 via 192.0.2.1',
+      'route add fdfa:118:118::118 via fd77::1',
+    );
+    await plane.setForwarder(forwarder.ports);
+    for (const of of rowsOf(1)) {
+      const address = forwarder.addresses[of.id.family];
+      const nodePort = frontendOf(of, 'node-port').port;
+      for (const port of [forwarder.ports[of.id.family].outside, nodePort]) {
+        for (const host of [outside, node]) {
+          const { by } = await ask(host, { address, port }, DROPPED_AFTER_MS);
+          assert.equal(by, 'TIMEOUT', `${host.name} to ${address} ${port}`);
+        }
+      }
+    }
+  });
+
   it('arrive also by an interface without an address', async () => {
     run(['ip', 'address', 'flush', 'dev', pod.device]);
     ip(`route add ${pod.ipv4} dev ${pod.device}`, `route add ${pod.ipv6} dev ${pod.device}`);

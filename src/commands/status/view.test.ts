@@ -267,7 +267,11 @@ describe('status of a node with a forwarder', () => {
   });
 
   it('does not blame another process for the end of its own', () => {
-    const drift = { what: 'the forwarder ended', isOwn: true, atMs: 3_600_000 * 5 - 6_000 } as const;
+    const drift = {
+      what: 'the forwarder ended',
+      isOwn: true,
+      atMs: 3_600_000 * 5 - 6_000,
+    } as const;
     const conditions = failing(['undisturbed'], 'the forwarder ended');
     const text = lines(page({ drifts: [drift], conditions }), { isVerbose: true });
     assert.equal(text[0], '! 6 s ago: the forwarder ended');

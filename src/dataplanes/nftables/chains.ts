@@ -3,7 +3,7 @@ import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { BaseHook } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
-import { handedOver, handOver, handOverChains } from './hand-over.ts';
+import { handedOver, handOver, handOverChains, notHandedOver } from './hand-over.ts';
 import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
 import { prefixLevels } from './source-ranges.ts';
 import type { Rule, Statement, Way } from './statements.ts';
@@ -45,11 +45,12 @@ export function fixedChains(facts: TableFacts, family: TableFamily): readonly Ch
     { name: 'nodeport-check', rules: nodePortCheckRules(facts, family) },
     { name: 'cluster-ip-check', rules: clusterIpCheckRules(facts, family) },
     ...(facts.handsOver ? handOverChains(facts.podDetection[FAMILY_OF_TABLE[family]]) : []),
-    ...baseChains(facts),
+    ...baseChains(facts, family),
   ];
 }
 
-function baseChains({ clientInterfaces }: TableFacts): readonly Chain[] {
+function baseChains(facts: TableFacts, family: TableFamily): readonly Chain[] {
+  const { clientInterfaces } = facts;
   const base = (name: string, hook: BaseHook, rules: readonly Rule[]): Chain => ({
     name,
     base: hook,
@@ -75,11 +76,10 @@ function baseChains({ clientInterfaces }: TableFacts): readonly Chain[] {
   return [
     base('filter-prerouting', filter('prerouting', BEFORE_TRANSLATION), arrived(firewall)),
     base('filter-output-early', filter('output', BEFORE_TRANSLATION), firewall),
-    base(
-      'filter-input',
-      filter('input', FILTER),
-      delivered([when(NEW, jump('nodeport-check')), when(NEW, jump('service-check'))]),
-    ),
+    base('filter-input', filter('input', FILTER), [
+      ...(facts.handsOver ? [notHandedOver(FAMILY_OF_TABLE[family])] : []),
+      ...delivered([when(NEW, jump('nodeport-check')), when(NEW, jump('service-check'))]),
+    ]),
     base('filter-forward', filter('forward', FILTER), arrived(serviceChecks)),
     base('filter-output', filter('output', FILTER), serviceChecks),
     base('nat-prerouting', nat('prerouting', DESTINATION_TRANSLATION), arrived(dispatch)),
@@ -105,6 +105,7 @@ function rulesFor(
 function dispatchRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
   return [
     when({ do: 'classify', where: 'service', classes: 'class-chains' }),
+    ...exceptForwarder(facts, family),
     {
       statements: [
         ...servesNodePorts(facts, family),
@@ -112,6 +113,11 @@ function dispatchRules(facts: TableFacts, family: TableFamily): readonly Rule[] 
       ],
     },
   ];
+}
+
+function exceptForwarder(facts: TableFacts, family: TableFamily): readonly Rule[] {
+  const of = FAMILY_OF_TABLE[family];
+  return facts.handsOver && facts.nodePortAddresses[of] === 'all' ? [handedOver(of)] : [];
 }
 
 /** Node ports on loopback would need source addresses that cannot leave the machine. */
@@ -162,7 +168,7 @@ function checkRules(where: 'service' | 'nodeport', first: readonly Statement[] =
 
 function nodePortCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
   const checks = checkRules('nodeport', servesNodePorts(facts, family));
-  return facts.handsOver ? [handedOver(FAMILY_OF_TABLE[family]), ...checks] : checks;
+  return [...exceptForwarder(facts, family), ...checks];
 }
 
 function clusterIpCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {

@@ -33,13 +33,29 @@ export function handOver({ treatment, size, stickySeconds }: Class): Rule {
   return { statements: [{ do: 'jump', chain }] };
 }
 
-/** A listener may have the number of a node port, and its address is one of this machine. */
-export function handedOver(family: Family): Rule {
-  const cidr = `${FORWARDER_ADDRESSES[family]}/${family === 'IPv4' ? 32 : 128}`;
+/** Its listeners are for connections that were handed over: neighbours could route to its address. */
+export function notHandedOver(family: Family): Rule {
   return {
-    statements: [{ do: 'match-range', cidr }, { do: 'leave' }],
-    comment: 'handed over to the forwarder',
+    statements: [
+      { do: 'match-new' },
+      { do: 'match-range', cidr: forwarderCidr(family) },
+      { do: 'match-untranslated' },
+      { do: 'drop' },
+    ],
+    comment: 'not handed over to the forwarder',
   };
+}
+
+/** Where node ports are served on all addresses of this machine, they are not on that of the forwarder. */
+export function handedOver(family: Family): Rule {
+  return {
+    statements: [{ do: 'match-range', cidr: forwarderCidr(family) }, { do: 'leave' }],
+    comment: 'the forwarder',
+  };
+}
+
+function forwarderCidr(family: Family): string {
+  return `${FORWARDER_ADDRESSES[family]}/${family === 'IPv4' ? 32 : 128}`;
 }
 
 /** Pods before the node before others, as in the chains that translate. */

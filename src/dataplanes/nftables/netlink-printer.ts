@@ -43,6 +43,11 @@ function print(statement: Statement, family: TableFamily): Expressions {
 const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   'match-new': () => matchBits(x.loadCtState(0), CT_NEW),
   'match-translated': () => matchBits(x.loadCtStatus(0), CT_DESTINATION_TRANSLATED),
+  'match-untranslated': () => [
+    x.loadCtStatus(0),
+    x.bitwise(0, { mask: hostNumber(CT_DESTINATION_TRANSLATED), xor: hostNumber(0) }),
+    x.compare(0, 'equal', hostNumber(0)),
+  ],
   'match-pod': ({ by, is }, family) => matchPod(by, is ? 'equal' : 'different', family),
   'match-interface': ({ name }) => [x.loadInterfaceName(0), x.compare(0, 'equal', nameBytes(name))],
   'match-local': ({ of }) => [

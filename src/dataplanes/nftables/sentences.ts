@@ -34,6 +34,7 @@ const does = (text: string): Clause => ({ does: text });
 
 const TELLERS: { readonly [K in Do]: Teller<K> } = {
   'match-new': () => when(SAID.beginsConnection),
+  'match-untranslated': () => when('its destination was not translated'),
   'match-translated': () => when('its destination was translated'),
   'match-pod': ({ by, is }) =>
     when(`it ${is ? 'comes' : 'does not come'} from a pod of this node (${podText(by)})`),

@@ -19,6 +19,7 @@ export interface Way {
 export type Statement =
   | { readonly do: 'match-new' }
   | { readonly do: 'match-translated' }
+  | { readonly do: 'match-untranslated' }
   | { readonly do: 'match-pod'; readonly by: PodDetection; readonly is: boolean }
   /** `name`: with `*` at the end for anything. */
   | { readonly do: 'match-interface'; readonly name: string }

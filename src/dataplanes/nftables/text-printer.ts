@@ -33,6 +33,7 @@ const RESTORED = 'meta mark set meta mark';
 const PRINTERS: { readonly [K in Do]: Printer<K> } = {
   'match-new': () => 'ct state new',
   'match-translated': () => 'ct status dnat',
+  'match-untranslated': () => 'ct status ! dnat',
   'match-pod': ({ by, is }, family) => podText(by, is, family),
   'match-interface': ({ name }) => `iifname "${name}"`,
   'match-local': ({ of }) => `fib ${of} type local`,

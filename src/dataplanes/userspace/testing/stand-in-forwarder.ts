@@ -34,6 +34,8 @@ export class StandInForwarder implements Disposable {
     for (const listener of this.#listeners) void this.#serve(listener);
   }
 
+  readonly addresses = FORWARDER_ADDRESSES;
+
   get ports(): Readonly<Record<Family, Readonly<Record<SourceClass, number>>>> {
     const portsOf = (family: Family) =>
       Object.fromEntries(
