@@ -196,7 +196,7 @@ test('starts a forwarder that ends at once ever more rarely', async () => {
     program,
     `import { appendFileSync } from 'node:fs'; appendFileSync('${starts}', 'x'); process.exit(3);`,
   );
-  await using mode = await userspace({ forwarderProgram: program }).start([web()]);
+  await using _ = await userspace({ forwarderProgram: program }).start([web()]);
   await delay(5000);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 5 }));
   const count = run(['cat', starts]).length;
@@ -251,7 +251,7 @@ test('a cleanup leaves no process, socket, rule, route or table', async () => {
 });
 
 test('lists its connections as flows, and ends exactly one', async () => {
-  await using mode = await userspace().start([web()]);
+  await using _ = await userspace().start([web()]);
   const [first, second] = [await network.client.hold(TO_WEB), await network.client.hold(TO_WEB)];
   const { by, sawPort } = await first.speak();
   await second.speak();

@@ -71,6 +71,10 @@ export class ForwarderKeeper {
     this.#silence.note();
   }
 
+  get isSilent(): boolean {
+    return this.#silence.isNoted;
+  }
+
   /** It has not answered for so long that the next inspection kills it. */
   get isHung(): boolean {
     return this.#silence.isOver;

@@ -129,11 +129,12 @@ export class ForwarderPlane implements DataPlane {
   }
 
   async forwarder(): Promise<ForwarderReport> {
+    const translatedByKernel = await this.#options.readTranslated?.();
+    const process = await this.#process();
     const { isOn, why } = this.#handOver;
     const { startCount, handedOver } = this.#keeper;
-    const translatedByKernel = await this.#options.readTranslated?.();
     return {
-      ...(await this.#process()),
+      ...process,
       newConnectionsTo: isOn ? 'forwarder' : 'kernel',
       ...(isOn ? {} : { why }),
       startCount,
@@ -208,7 +209,7 @@ export class ForwarderPlane implements DataPlane {
 
   async #process(): Promise<Pick<ForwarderReport, 'process'>> {
     const { hello, work } = this.#keeper.current ?? {};
-    if (!hello || !work) return {};
+    if (!hello || !work || this.#keeper.isSilent) return {};
     try {
       const totals = await askOnce(this.#control, { do: 'totals' });
       const pulse = await askOnce(this.#control, { do: 'pulse' });

@@ -63,8 +63,11 @@ export class WholeUserspace implements AsyncDisposable {
     return (await this.plane.forwarder?.())?.process?.pid;
   }
 
-  async serves(): Promise<string | undefined> {
-    return (await this.plane.forwarder?.())?.newConnectionsTo;
+  /** Where new connections go. */
+  async serves(): Promise<'forwarder' | 'kernel'> {
+    const attached = (await this.plane.attachments?.()) ?? [];
+    const listeners = attached.find(({ name }) => name === 'listeners IPv4');
+    return listeners?.isAttached ? 'forwarder' : 'kernel';
   }
 
   #take({ what }: Drift): void {
