@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DataPlane } from '../dataplanes/contract.ts';
+import type { DataPlane, RowChange } from '../dataplanes/contract.ts';
 import {
   addNatChains,
   NODE_FACTS,
@@ -12,9 +12,8 @@ import {
 } from '../dataplanes/ebpf/testing/node-network.ts';
 import { bring, compiledProgram } from '../dataplanes/ebpf/testing/packet-plane.ts';
 import { frontendAt, serviceOf } from '../dataplanes/ebpf/testing/service.ts';
-import { change } from '../dataplanes/shared/testing/change.ts';
 import { ForwarderFlows } from '../dataplanes/userspace/forwarder-flows.ts';
-import type { Forwarding } from '../forwarding/model.ts';
+import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
 import { run } from '../linux/netlink/testing/own-namespace.ts';
 import type { Answer } from '../linux/testing/hosts/messages.ts';
@@ -52,6 +51,10 @@ async function cleanUp(): Promise<void> {
 
 function web(endpoints = network.endpoints.map(({ ipv4 }) => ipv4)): Forwarding {
   return serviceOf('web', { frontends: [frontendAt(VIRTUAL)], endpoints });
+}
+
+function changeOf(before: Forwarding, after: Forwarding): RowChange {
+  return { key: servicePortKey(after.id), id: after.id, before, after };
 }
 
 function userspace(around = {}): WholeUserspace {
@@ -167,7 +170,7 @@ test('a forwarder that hangs gets no more connections within 3 s, and more when 
   // A change while it hangs must reach it before the next connection does.
   const [only] = network.endpoints;
   const after = web([only?.ipv4 ?? '']);
-  await mode.plane.apply([change(web(), after)]);
+  await mode.plane.apply([changeOf(web(), after)]);
   mode.rows = [after];
   process.kill(pid, 'SIGCONT');
   await until('the forwarder', async () => (await mode.serves()) === 'forwarder');
@@ -279,7 +282,7 @@ test('an attempt goes on to another endpoint at once when its own is removed', a
     const begunMs = performance.now();
     const asked = network.client.ask(TO_WEB);
     await delay(500);
-    await mode.plane.apply([change(web([dead]), web([alive]))]);
+    await mode.plane.apply([changeOf(web([dead]), web([alive]))]);
     assertAllServed(await asked);
     assert.ok(performance.now() - begunMs < 2000);
   } finally {
