@@ -45,6 +45,8 @@ export async function runForwarder(options: ForwarderOptions): Promise<void> {
   // Whoever can connect to its sockets can take every connection.
   process.umask(OWNER_ONLY_UMASK);
   const log = openForwarderLog();
+  // In place of Node's listener, which would open a debugger to every local user.
+  process.on('SIGUSR1', () => log.warn('ignored SIGUSR1: it opens no debugger'));
   const { returnMark } = options.arguments;
   const returnPath = await openedReturnPath(returnMark, log);
   const mostConnections = mostConnectionsOf(raiseOpenFiles(WANTED_OPEN_FILES));
