@@ -142,6 +142,15 @@ export function fromForwarderOnItsNode(expect: Answer): Record<string, KnownDiff
   });
 }
 
+/** The client and one of these endpoints are on one bridge. */
+export function fromForwarderToNeighbours(...pods: string[]): Record<string, KnownDifference> {
+  return differently(FORWARDER, {
+    expect: answeredBy(...pods),
+    reason:
+      "an endpoint on the bridge of its client sees the node's address: its answers to the client's address would go there by the bridge and miss the forwarder",
+  });
+}
+
 /** The nftables proxies where Docker drops forwarded packets; iptables rules precede Docker's. */
 export function behindDocker<T>(how: T): Record<string, T> {
   return differently(

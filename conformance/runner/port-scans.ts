@@ -2,6 +2,7 @@ import { listeningSockets, scanTcpPorts } from '../../lab/host/open-ports.ts';
 import { FAMILIES, MACHINE, outsiderAddress } from '../../lab/network/plan.ts';
 import type { Step } from '../scenario.ts';
 import type { World } from '../world.ts';
+import { reachableSockets } from './routed-listeners.ts';
 
 type Scan = Extract<Step, { scan: string }>;
 
@@ -28,7 +29,8 @@ export class PortScans {
 
   async #scan(): Promise<ReadonlySet<string>> {
     const { lab } = this.#world;
-    const found = await listeningSockets(lab.namespacePath(MACHINE));
+    const listening = await listeningSockets(lab.namespacePath(MACHINE));
+    const found = await reachableSockets(this.#world, listening);
     for (const family of FAMILIES) {
       const address = outsiderAddress(MACHINE)[family];
       const ports = await scanTcpPorts(lab.namespacePath('client'), address);

@@ -6,6 +6,7 @@ import {
   clusterIP,
   differently,
   fromEach,
+  fromForwarderToNeighbours,
   nodePort,
   on,
   POD_SOCKET_HOOKS,
@@ -181,6 +182,7 @@ export const hairpinScenarios: readonly Scenario[] = [
           fromEach(['pod:near', 'pod:far'], {
             to: clusterIP('web', port),
             expect: answeredSeeing('own', 'a', 'b'),
+            ...(port === 'web' ? { otherwise: fromForwarderToNeighbours('a', 'b') } : {}),
           }),
         ),
       },

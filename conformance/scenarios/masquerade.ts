@@ -1,26 +1,45 @@
-import type { Question, Scenario, Setup } from '../scenario.ts';
-import { answeredSeeing, asker, clusterIP, fromEach, nodePort, on, silent } from '../words.ts';
+import type { Otherwise, Question, Scenario, Setup } from '../scenario.ts';
+import {
+  answeredSeeing,
+  asker,
+  clusterIP,
+  fromEach,
+  fromForwarderToNeighbours,
+  nodePort,
+  on,
+  silent,
+} from '../words.ts';
 
 const EVERYWHERE = { a: on(1), b: on(2), near: asker(1), far: asker(2) };
 const OTHERS = ['node1', 'node2', 'client@node1', 'machine@node2'];
 
 /** However a node detects its own pods, packets must be treated the same. */
-const PODS_KEPT_OTHERS_MASKED: readonly Question[] = [
-  ...fromEach(['pod:near', 'pod:far'], {
-    to: clusterIP('web'),
-    expect: answeredSeeing('own', 'a', 'b'),
-  }),
-  ...fromEach(OTHERS, { to: clusterIP('web'), expect: answeredSeeing('node', 'a', 'b') }),
-];
+function podsKeptOthersMasked(otherwise: Otherwise): Question[] {
+  return [
+    ...fromEach(['pod:near', 'pod:far'], {
+      to: clusterIP('web'),
+      expect: answeredSeeing('own', 'a', 'b'),
+      otherwise,
+    }),
+    ...fromEach(OTHERS, { to: clusterIP('web'), expect: answeredSeeing('node', 'a', 'b') }),
+  ];
+}
 
-function detection(mode: { name: string; title: string; setup: Setup }): Scenario {
+interface Detection {
+  readonly name: string;
+  readonly title: string;
+  readonly setup: Setup;
+  readonly otherwise?: Otherwise;
+}
+
+function detection(mode: Detection): Scenario {
   return {
     name: `masquerade/${mode.name}`,
     title: mode.title,
     setup: mode.setup,
     pods: EVERYWHERE,
     services: { web: {} },
-    steps: [{ ask: PODS_KEPT_OTHERS_MASKED }],
+    steps: [{ ask: podsKeptOthersMasked(mode.otherwise ?? {}) }],
   };
 }
 
@@ -79,6 +98,7 @@ export const masqueradeScenarios: readonly Scenario[] = [
     name: 'by-bridge',
     title: 'Known by the bridge they are on, pods keep their address and all others do not',
     setup: { podNetwork: 'bridge', proxy: { detectLocalMode: 'BridgeInterface' } },
+    otherwise: fromForwarderToNeighbours('a', 'b'),
   }),
   {
     name: 'masquerade/all',
