@@ -116,7 +116,7 @@ describe('the DaemonSet', () => {
   it('runs the image of this version everywhere', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const [cleanup] = documents('leftovers/fairlead.yaml');
-    const images = [main, init, cleanup.spec.template.spec.initContainers[0]].map(
+    const images = [main, init, ...cleanup.spec.template.spec.initContainers].map(
       ({ image }: Container) => image,
     );
     assert.deepEqual(new Set(images), new Set([`localhost/fairlead:${version}`]));
