@@ -78,7 +78,7 @@ function removedText(removed: RemovedPart | undefined, dryRun: true | undefined)
   if (removed === undefined)
     return 'nothing to remove: its programs are not installed on this machine';
   if (removed.holdings.length === 0) return 'nothing to remove';
-  const counts = removed.holdings.map(({ what, count }) => `${count} ${what}`).join(', ');
+  const counts = removed.holdings.map(holdingText).join(', ');
   return `${dryRun ? 'would remove' : 'removed'} ${counts}`;
 }
 
@@ -124,4 +124,9 @@ function incomplete(failures: readonly unknown[]): CommandError {
     next: 'fix the problems in the warnings above, and run the command again',
     cause: new AggregateError(failures),
   });
+}
+
+/** `1 process`, `2 tables`. */
+function holdingText({ what, count }: Holding): string {
+  return `${count} ${count === 1 ? what.replace(/(?<=ss)es$|s$/, '') : what}`;
 }

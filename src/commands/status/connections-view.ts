@@ -12,6 +12,8 @@ export interface Connections {
   readonly copied?: {
     readonly connections: readonly CopiedConnection[];
     readonly count: number;
+    /** Why they could not be read. */
+    readonly problem?: string;
   };
   /** Connections without conntrack entries in this mode. */
   readonly unseen?: string;
@@ -35,6 +37,10 @@ export function connectionsView(shown: Connections, width: number): string {
 
 function headline({ count, copied }: Connections): string {
   if (copied === undefined) return `${countText(count, 'translated connection')} in conntrack`;
+  if (copied.problem !== undefined) {
+    const unknown = `connections of the forwarder are not listed: ${copied.problem}`;
+    return `${unknown}\n${countText(count, 'connection')} translated by the kernel`;
+  }
   const byForwarder = `${countText(copied.count, 'connection')} copied by the forwarder`;
   return `${byForwarder}, ${count.toLocaleString('en-US')} translated by the kernel`;
 }

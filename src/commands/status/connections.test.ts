@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { PlaneError } from '../../dataplanes/contract.ts';
 import type { WireConnection } from '../../dataplanes/userspace/protocol.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
@@ -152,6 +153,18 @@ describe('connections of a forwarder', () => {
   it('are none without a forwarder, and those of the kernel are shown', async () => {
     const { copied, count } = await shownOf(undefined, { flows: FLOWS });
     assert.deepEqual([copied, count], [{ connections: [], count: 0 }, 4]);
+  });
+
+  it('that cannot be read are named, and those of the kernel are shown', async () => {
+    const read: CopiedConnections['read'] = async () => {
+      throw new PlaneError('it did not answer', { code: 'FORWARDER_SILENT', next: 'wait' });
+    };
+    const forwarder = { of: { addresses: [], read }, runFolder: '/run/fairlead' };
+    const sources = { conntrack: kernel(FLOWS), forwarder, ...NOW };
+    const shown = await readConnections(FRONTENDS, ALL, sources);
+    const [first, second] = stripVTControlCharacters(connectionsView(shown, 80)).split('\n');
+    assert.equal(first, 'connections of the forwarder are not listed: it did not answer');
+    assert.equal(second, '4 connections translated by the kernel');
   });
 
   it('are listed with the Service address above, before those of the kernel', async () => {

@@ -9,7 +9,7 @@ const US_PER_MS = 1000;
 export function forwarderLine({ forwarder }: StatusPage): string[] {
   if (forwarder === undefined) return [];
   const { process, newConnectionsTo } = forwarder;
-  if (process === undefined) return ['forwarder: not running; the kernel translates'];
+  if (process === undefined) return ['forwarder: no answer; new connections go to the kernel'];
   const { pid, threadCount, mostConnections, totals } = process;
   const room = `${totals.open.toLocaleString('en-US')} of ${countText(mostConnections, 'connection')}`;
   const text = `forwarder: pid ${pid}, ${countText(threadCount, 'thread')}, ${room}`;

@@ -1,3 +1,4 @@
+import { PlaneError } from '../../dataplanes/contract.ts';
 import { readTranslated } from '../../flows/translated.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
@@ -56,21 +57,32 @@ export async function readConnections(
   }
 }
 
-/** Sorted like those of the kernel. Without a forwarder there are none. */
+interface CopiedWanted {
+  readonly service: string | undefined;
+  readonly most: number;
+  readonly signal: AbortSignal;
+}
+
+/** Those of the kernel are shown in any case. */
 async function readCopied(
+  from: NonNullable<ConnectionSources['forwarder']>,
+  wanted: CopiedWanted,
+): Promise<NonNullable<Connections['copied']>> {
+  try {
+    return await copiedOf(from, wanted);
+  } catch (error) {
+    if (!(error instanceof PlaneError)) throw error;
+    return { connections: [], count: 0, problem: error.message };
+  }
+}
+
+/** Sorted like those of the kernel. Without a forwarder there are none. */
+async function copiedOf(
   { of, runFolder }: NonNullable<ConnectionSources['forwarder']>,
-  {
-    service,
-    most,
-    signal,
-  }: {
-    readonly service: string | undefined;
-    readonly most: number;
-    readonly signal: AbortSignal;
-  },
+  { service, most, signal }: CopiedWanted,
 ): Promise<NonNullable<Connections['copied']>> {
   // Only the first ones of a Service are shown, but the forwarder knows no Service by its name.
-  const asked = service === undefined ? Math.min(most, Number.MAX_SAFE_INTEGER) : ALL;
+  const asked = service === undefined ? Math.min(most, ALL) : ALL;
   const found = await of.read({ runFolder, most: asked, signal });
   const all = (found?.first ?? []).map(copiedConnectionOf);
   if (service === undefined) {

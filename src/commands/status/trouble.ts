@@ -22,8 +22,8 @@ const LOG = "the log of `fairlead run` shows the API server's response";
 export function troublesOf(page: StatusPage): readonly Trouble[] {
   return [
     ...notReady(page),
-    ...detached(page),
     ...forwarderTroubles(page),
+    ...detached(page),
     ...refusedRows(page),
     ...apiServer(page),
     ...addresses(page),
@@ -68,7 +68,10 @@ function detached({ attachments = [], attachmentsFailure }: StatusPage): Trouble
     const { message, next } = attachmentsFailure;
     return [{ what: `cannot read what is attached in the kernel: ${message}`, next }];
   }
-  const missing = attachments.filter(({ isAttached }) => !isAttached);
+  const missing = attachments.filter(({ isAttached, place }) => {
+    // What has no noun has problems of its own above.
+    return !isAttached && attachmentWords(place).noun !== undefined;
+  });
   const names = missing.map(({ place, name }) => attachmentWords(place).named(name));
   if (names.length === 0) return [];
   const what = `not in the kernel: ${listed(names)}`;
@@ -142,11 +145,13 @@ function addresses({ notServed, addresses: report }: StatusPage): Trouble[] {
   return troubles;
 }
 
-function external({ conditions, drifts, atMs }: StatusPage): Trouble[] {
+function external({ conditions, drifts, atMs, forwarder }: StatusPage): Trouble[] {
   const last = drifts.at(-1);
   if (conditions.undisturbed.isTrue || last === undefined) return [];
   const ago = `${ageText(atMs - last.atMs)} ago`;
   if (last.isOwn) {
+    // Told already, as it is now.
+    if (forwarder?.newConnectionsTo === 'kernel') return [];
     const next = 'repaired automatically; the log has the reason';
     return [{ what: `${ago}: ${last.what}`, next }];
   }

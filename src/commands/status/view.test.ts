@@ -261,7 +261,16 @@ describe('status of a node with a forwarder', () => {
     const { process: _, ...noProcess } = FORWARDER;
     const text = lines(page({ forwarder: { ...noProcess, newConnectionsTo: 'kernel', why } }));
     assert.match(text.slice(0, 2).join(' '), /! new TCP connections go to the kernel.*SIGKILL/);
-    assert.ok(text.includes('forwarder: not running; the kernel translates'));
+    assert.ok(text.includes('forwarder: no answer; new connections go to the kernel'));
+    const drift = { what: 'the forwarder ended', isOwn: true, atMs: 0 } as const;
+    const listeners: Attachment = { place: 'forwarder', name: 'listeners', isAttached: false };
+    const again = page({
+      forwarder: { ...noProcess, newConnectionsTo: 'kernel', why },
+      drifts: [drift],
+      conditions: failing(['undisturbed'], 'the forwarder ended'),
+      attachments: [listeners, ...TABLES],
+    });
+    assert.equal(lines(again).filter((line) => line.startsWith('!')).length, 1, 'told once');
     const full = lines(of({ newConnectionsTo: 'kernel', why: 'it is full' }));
     assert.ok(full.some((line) => line.endsWith('connections; new ones go to the kernel')));
   });

@@ -65,7 +65,7 @@ export class ForwarderWatch {
     } catch (error) {
       // It was replaced meanwhile.
       if (keeper.current !== running) return;
-      await this.#missed(running, error);
+      await this.#missed(running);
       return;
     }
     if (keeper.current !== running) return;
@@ -73,13 +73,13 @@ export class ForwarderWatch {
     if (this.#isSilent) {
       this.#isSilent = false;
       this.#onDrift({
-        what: `the forwarder (pid ${running.hello.pid}) answers again`,
+        what: `the forwarder (pid ${running.hello.pid}) did not answer for a while`,
         isOwn: true,
       });
     }
     if (!this.#of.isFilled()) return;
     if (pulse.accepts) await this.#handOver(running);
-    else await handOver.off('the forwarder is full');
+    else await handOver.off('it is full');
   }
 
   async #handOver(running: RunningForwarder): Promise<void> {
@@ -96,17 +96,17 @@ export class ForwarderWatch {
     }
   }
 
-  async #missed(running: RunningForwarder, error: unknown): Promise<void> {
+  async #missed(running: RunningForwarder): Promise<void> {
     const { keeper, handOver } = this.#of;
     const { pid } = running.hello;
     if (!running.pulse.isOpen || !running.work.isOpen) {
       keeper.noteEnd(running);
-      await handOver.off('the forwarder ended');
+      await handOver.off('it ended');
       this.#askForAnother();
       return;
     }
     keeper.noteSilence();
-    await handOver.off(`the forwarder does not answer: ${String(error)}`);
+    await handOver.off('it does not answer');
     if (!this.#isSilent || keeper.isHung) {
       this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer`, isOwn: true });
     }
