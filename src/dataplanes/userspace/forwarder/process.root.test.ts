@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -204,6 +206,40 @@ describe('the forwarder process', () => {
     await finish(next);
   });
 
+  it('keeps what cannot move until its end, and hands its counts over then', async () => {
+    const { server, socket: accepted } = unreadServer();
+    await once(server.listen(9_090, '10.0.0.1'), 'listening');
+    const frontends = [testFrontend(SERVICE, 82)];
+    const rows = [ROW, testRow('unread', { frontends, cluster: ['10.0.0.1 9090'] })];
+    const forwarders = [await current(rows)];
+    const sent = Buffer.alloc(32 * 1024 * 1024);
+    const client = createConnection({ host: SERVICE, port: 82 });
+    client.end(sent);
+    const reader = await accepted;
+    await stalled(() => client.bytesWritten - client.writableLength);
+    for (let replaced = 0; replaced < 2; replaced++) {
+      const next = await started(rows);
+      const { handover } = currentSockets(runFolder);
+      assert.equal((await ask(next, { do: 'take-over', from: handover })).pairs, 0);
+      forwarders.push(next);
+    }
+    let receivedBytes = 0;
+    for await (const chunk of reader) receivedBytes += (chunk as Buffer).length;
+    assert.equal(receivedBytes, sent.length);
+    const [first, second, third] = forwarders as [
+      RunningForwarder,
+      RunningForwarder,
+      RunningForwarder,
+    ];
+    await ended(first);
+    await ended(second);
+    const { bytesToEndpoint, connections } = await ask(third, { do: 'totals' });
+    assert.deepEqual([bytesToEndpoint, connections], [sent.length, 1]);
+    client.destroy();
+    server.close();
+    await finish(third);
+  });
+
   it('hands over while it drains, and leaves the rule that the next one needs', async () => {
     const old = await current();
     const clients = Array.from({ length: 5 }, () => new TestClient());
@@ -336,6 +372,26 @@ describe('the forwarder process', () => {
     await finish(next);
   });
 });
+
+/** Reads nothing by itself. */
+function unreadServer(): { server: Server; socket: Promise<Socket> } {
+  const { promise, resolve } = Promise.withResolvers<Socket>();
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    socket.on('error', () => undefined);
+    resolve(socket);
+  });
+  return { server, socket: promise };
+}
+
+/** Until the value has stayed the same for a while. */
+async function stalled(value: () => number): Promise<void> {
+  const giveUpAtMs = performance.now() + DEADLINE_MS;
+  for (let before = -1; before !== value(); ) {
+    assert.ok(performance.now() < giveUpAtMs, 'it goes on');
+    before = value();
+    await delay(300);
+  }
+}
 
 const MANY_ROWS = 50_000;
 const ROWS_PER_APPLY = 500;

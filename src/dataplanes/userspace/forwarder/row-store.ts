@@ -38,7 +38,7 @@ interface StoredRow extends Row {
 }
 
 /** A change of a row that is not there. */
-export class UnknownRowError extends Error {
+class UnknownRowError extends Error {
   override readonly name = 'UnknownRowError';
 }
 
