@@ -62,13 +62,14 @@ test('ends without an agent and without connections, and not with either', async
   assert.deepEqual(withConnection.ends, []);
 });
 
-test('accepts from the first rows on, and not again after it was told to drain', async () => {
+test('accepts from the take-over on, and not again after it was told to drain', async () => {
   const { life, state } = lived();
-  await life.hasRows();
-  await life.hasRows();
+  assert.deepEqual(state.accepting, []);
+  await life.takeOver('');
+  await life.takeOver('');
   assert.deepEqual(state.accepting, [true]);
   await life.drain(1_000, false);
-  await life.hasRows();
+  await life.takeOver('');
   assert.deepEqual(state.accepting, [true, false]);
   assert.equal(life.isDraining, true);
 });

@@ -73,12 +73,6 @@ export class ProcessLife implements ForwarderLife {
     }
   }
 
-  async hasRows(): Promise<void> {
-    if (this.#accepts || this.isDraining) return;
-    this.#accepts = true;
-    await this.#options.threads.setAccepting(true);
-  }
-
   async drain(deadlineMs: number, final: boolean): Promise<void> {
     const hasFollower = this.#given !== undefined;
     this.#drain = { endsAtMs: performance.now() + deadlineMs, final: final && !hasFollower };
@@ -101,7 +95,7 @@ export class ProcessLife implements ForwarderLife {
         .finally(() => this.#earlierCount--);
     }
     names.takeOver();
-    await this.hasRows();
+    await this.#accept();
     const ms = Math.round(performance.now() - startedAtMs);
     return { pairs: taken.pairs, affinities: taken.affinities, ms };
   }
@@ -127,6 +121,13 @@ export class ProcessLife implements ForwarderLife {
     this.#drain = { endsAtMs: Number.POSITIVE_INFINITY, final: false };
     this.#accepts = false;
     log.info('connections handed over', { pairs: this.#given.pairCount });
+  }
+
+  /** Not before it has its rows: connections to a frontend that stays unknown are reset. */
+  async #accept(): Promise<void> {
+    if (this.#accepts || this.isDraining) return;
+    this.#accepts = true;
+    await this.#options.threads.setAccepting(true);
   }
 
   async #tick(): Promise<void> {

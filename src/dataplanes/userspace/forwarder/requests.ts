@@ -14,8 +14,6 @@ const FULL_SHARE = 0.9;
 /** What the process does beside answering. */
 export interface ForwarderLife {
   readonly isDraining: boolean;
-  /** The first rows are there: connections can be accepted. */
-  hasRows(): Promise<void>;
   drain(deadlineMs: number, final: boolean): Promise<void>;
   takeOver(from: string): Promise<Answers['take-over']>;
 }
@@ -86,7 +84,7 @@ export class Requests {
   }
 
   async #apply(changes: readonly WireChange[]): Promise<Answers['apply']> {
-    const { directory, threads, life } = this.#options;
+    const { directory, threads } = this.#options;
     let sliceEndsAtMs = performance.now() + SLICE_MS;
     try {
       for (const change of changes) {
@@ -100,7 +98,6 @@ export class Requests {
       directory.flush();
     }
     await threads.settle();
-    await life.hasRows();
     return { rowCount: directory.rows.rowCount };
   }
 

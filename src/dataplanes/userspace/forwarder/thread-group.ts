@@ -26,7 +26,9 @@ export class ThreadGroup {
   /** Only the threads that were told something since they answered last. */
   async settle(): Promise<void> {
     const behind = this.threads.filter(({ isBehind }) => isBehind);
-    await Promise.all(behind.map((thread) => thread.request<'pulse'>({ tell: 'pulse' }, PULSE_MS)));
+    await Promise.all(
+      behind.map((thread) => thread.request<'pulse'>({ tell: 'pulse' }, ANSWER_MS)),
+    );
   }
 
   async setAccepting(accepts: boolean): Promise<void> {
