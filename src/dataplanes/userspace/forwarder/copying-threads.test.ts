@@ -82,3 +82,26 @@ test('a thread that does not end in time is reported, not waited for', async () 
   assert.equal(await thread.stop(20), false);
   assert.equal(await thread.stop(DEADLINE_MS), true);
 });
+
+test('pairs stay with their threads when one of them does not answer', async () => {
+  const told: string[] = [];
+  const pair = "{ clientFd: 1, endpointFd: 2, slot: 0, client: 'a' }";
+  const code = (answer: string) => `tell({ tell: 'ready' });
+    port.on('message', ({ tell: asked, id, taken }) => {
+      if (asked === 'give-pairs') { ${answer} }
+      if (asked === 'given') tell({ tell: 'ask', frontend: String(taken) });
+      if (asked === 'stop') port.close();
+    });`;
+  const bothTold = Promise.withResolvers<void>();
+  const onAsk: ThreadEvents['onAsk'] = (_, { frontend }) => {
+    if (told.push(String(frontend)) === 2) bothTold.resolve();
+  };
+  const giving = threadOf(code(`tell({ tell: 'moved', id, pairs: [${pair}] })`), { onAsk });
+  const silent = threadOf(code(''), { onAsk });
+  await Promise.all([giving.ready(DEADLINE_MS), silent.ready(DEADLINE_MS)]);
+  const group = new ThreadGroup([giving, silent]);
+  await assert.rejects(group.givePairs(), { name: 'ThreadSilentError' });
+  await bothTold.promise;
+  assert.deepEqual(told, ['false', 'false']);
+  assert.equal(await group.stop(DEADLINE_MS), true);
+});

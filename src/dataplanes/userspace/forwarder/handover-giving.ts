@@ -48,10 +48,11 @@ export async function giveAll(
   // Copying goes on meanwhile: there may be hundreds of thousands.
   const sinceMs = nowMs();
   await tellAffinity(affinities(directory, Number.NEGATIVE_INFINITY), tell);
-  await threads.setAccepting(false);
-  const given = await threads.givePairs();
   const counts = new CountsToHand(directory);
+  let given: Awaited<ReturnType<ThreadGroup['givePairs']>> | undefined;
   try {
+    await threads.setAccepting(false);
+    given = await threads.givePairs();
     for (const group of inGroups(given.pairs, PAIRS_PER_PACKET)) {
       const fds = group.flatMap(({ clientFd, endpointFd }) => [clientFd, endpointFd]);
       await tell({ pairs: group.map((pair) => wirePair(pair, directory)) }, fds);
@@ -64,7 +65,7 @@ export async function giveAll(
     if (answer === undefined || !('taken' in answer)) throw new Error('pairs were not taken');
     await tell({ yours: true });
   } catch (error) {
-    given.settle(false);
+    given?.settle(false);
     if (accepts) await threads.setAccepting(true);
     throw error;
   }

@@ -63,7 +63,7 @@ export type ToThread =
   | { readonly tell: 'stop-accepting' | 'accept-again'; readonly id: number }
   /** Remove every pair that can move from epoll, forget it without closing it, and answer `moved`. */
   | { readonly tell: 'give-pairs'; readonly id: number }
-  /** The given descriptors were taken (or not): close them, or go on with them. */
+  /** All given descriptors were taken (or not): close them, or go on with them. No request has its id. */
   | { readonly tell: 'given'; readonly id: number; readonly taken: boolean }
   /** Pairs of another process, with descriptors of this one. */
   | { readonly tell: 'take-pairs'; readonly pairs: readonly MovedPair[] }

@@ -105,7 +105,7 @@ export class ProcessLife implements ForwarderLife {
     const { directory, threads, log, nowMs, signal } = this.#options;
     if (this.#isGiving || this.#given !== undefined) {
       socket[Symbol.dispose]();
-      throw new Error('everything was given to another forwarder already');
+      throw new Error('another forwarder takes over already');
     }
     this.#isGiving = true;
     const accepts = this.#accepts;

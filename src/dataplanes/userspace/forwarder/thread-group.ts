@@ -62,20 +62,23 @@ export class ThreadGroup {
     return { ended: answers.reduce((sum, { count }) => sum + count, 0) };
   }
 
-  /** Established pairs that can move. `settle` says whether they were taken. */
+  /**
+   * Established pairs that can move. `settle` says whether they were taken. When a thread does not answer,
+   * all of them go on with theirs, also that one if it reads the question later.
+   */
   async givePairs(): Promise<{ pairs: MovedPair[]; settle: (taken: boolean) => void }> {
-    const answers = await Promise.all(
-      this.threads.map(async (thread) => {
-        const { id, pairs } = await thread.request<'moved'>({ tell: 'give-pairs' }, ANSWER_MS);
-        return { thread, id, pairs };
-      }),
-    );
-    return {
-      pairs: answers.flatMap(({ pairs }) => pairs),
-      settle: (taken) => {
-        for (const { thread, id } of answers) thread.send({ tell: 'given', id, taken });
-      },
+    const settle = (taken: boolean): void => {
+      for (const thread of this.threads) thread.send({ tell: 'given', id: 0, taken });
     };
+    try {
+      const answers = await Promise.all(
+        this.threads.map((thread) => thread.request<'moved'>({ tell: 'give-pairs' }, ANSWER_MS)),
+      );
+      return { pairs: answers.flatMap(({ pairs }) => pairs), settle };
+    } catch (error) {
+      settle(false);
+      throw error;
+    }
   }
 
   /** Spread over the threads, in turn. */
