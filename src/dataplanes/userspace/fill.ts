@@ -11,7 +11,9 @@ import { wireRow } from './rows.ts';
 const CHANGES_PER_MESSAGE = 500;
 /** Rows compared per event loop iteration: a few milliseconds. */
 const ROWS_AT_ONCE = 256;
-const DEADLINE_MS = 15_000;
+const FILL_MS = 15_000;
+/** The agent writes nothing meanwhile: a forwarder that takes longer is distrusted instead. */
+export const CHANGE_MS = 3000;
 
 /** How the rows of a forwarder differ from the desired ones. */
 export interface RowDifferences {
@@ -48,18 +50,20 @@ export async function fill(
   link: ForwarderLink,
   rows: readonly Forwarding[],
 ): Promise<RowDifferences> {
-  const compared = await compareRows(
-    await link.ask<'digests'>({ do: 'digests' }, DEADLINE_MS),
-    rows,
-  );
-  await send(link, compared.changes);
+  const compared = await compareRows(await link.ask<'digests'>({ do: 'digests' }, FILL_MS), rows);
+  await send(link, compared.changes, FILL_MS);
   return compared;
 }
 
-export async function send(link: ForwarderLink, changes: readonly WireChange[]): Promise<void> {
+/** The deadline is that of each message. */
+export async function send(
+  link: ForwarderLink,
+  changes: readonly WireChange[],
+  deadlineMs: number,
+): Promise<void> {
   for (let from = 0; from < changes.length; from += CHANGES_PER_MESSAGE) {
     const some = changes.slice(from, from + CHANGES_PER_MESSAGE);
-    await link.ask<'apply'>({ do: 'apply', changes: some }, DEADLINE_MS);
+    await link.ask<'apply'>({ do: 'apply', changes: some }, deadlineMs);
   }
 }
 

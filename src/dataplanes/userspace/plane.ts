@@ -15,7 +15,7 @@ import type {
 } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { endpointCount } from './counts.ts';
-import { compareRows, everyRow, fill, type RowDifferences, send } from './fill.ts';
+import { CHANGE_MS, compareRows, everyRow, fill, type RowDifferences, send } from './fill.ts';
 import { returnMark } from './forwarder/return-path.ts';
 import { HandOver, type WriteHandOver } from './hand-over.ts';
 import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
@@ -73,15 +73,15 @@ export class ForwarderPlane implements DataPlane {
   }
 
   /**
-   * Never rejects: a forwarder that cannot take a change gets no connections any more, until an
-   * inspection has compared all its rows.
+   * Does not reject: a forwarder that cannot take a change gets no connections any more, until an
+   * inspection has compared all its rows. The kernel needs none of them.
    */
   async apply(changes: readonly RowChange[]): Promise<void> {
     const wire = changes.map(wireChange).filter((change) => change !== undefined);
     if (wire.length === 0 || !this.#isFilled) return;
     const running = this.#keeper.current;
     try {
-      if (running) await send(running.work, wire);
+      if (running) await send(running.work, wire, CHANGE_MS);
     } catch (error) {
       await this.#distrust(`a change failed: ${String(error)}`);
       const what = `the forwarder did not take a change: ${String(error)}`;
