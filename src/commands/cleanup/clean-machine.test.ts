@@ -39,7 +39,7 @@ function stage(t: TestContext) {
 test('removes parts, conntrack entries and settings', async (t) => {
   const { machine, done } = stage(t);
   await cleanMachine({}, machine);
-  assert.deepEqual(done, [...PART_NAMES, 'routes', 'flows of 3', 'settings']);
+  assert.deepEqual(done, [...PART_NAMES, 'routes', `flows of ${PART_NAMES.length}`, 'settings']);
 });
 
 test('reports what was removed', async (t) => {
@@ -61,12 +61,24 @@ test('reports when there was nothing to remove', async (t) => {
   await cleanMachine({}, { ...machine, removePart, ...nothing });
   assert.deepEqual(said, [
     'ebpf hooks: nothing to remove',
+    'forwarder: nothing to remove',
     'nftables: nothing to remove',
     'iptables: nothing to remove: its programs are not installed on this machine',
     'routes: nothing to remove',
     'conntrack entries: nothing to delete',
     'kernel settings: nothing to restore',
   ]);
+});
+
+test('counts one object in the singular', async (t) => {
+  const { machine, said } = stage(t);
+  const holdings = [
+    { what: 'processes', count: 1 },
+    { what: 'addresses', count: 1 },
+    { what: 'rules', count: 1 },
+  ] as const;
+  await cleanMachine({}, { ...machine, removePart: async () => ({ frontends: [], holdings }) });
+  assert.equal(said[0], 'ebpf hooks: removed 1 process, 1 address, 1 rule');
 });
 
 test('reports what a dry run would remove', async (t) => {
@@ -112,6 +124,6 @@ test('continues after a failure, and reports it', async (t) => {
     assert.deepEqual(error.cause.errors, [locked, unreadable]);
     return true;
   });
-  assert.deepEqual(done, ['ebpf hooks', 'iptables', 'routes', 'settings']);
+  assert.deepEqual(done, ['ebpf hooks', 'forwarder', 'iptables', 'routes', 'settings']);
   assert.ok(said.includes('warning: nftables: the lock is held; wait'));
 });

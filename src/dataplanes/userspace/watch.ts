@@ -65,7 +65,7 @@ export class ForwarderWatch {
     } catch (error) {
       // It was replaced meanwhile.
       if (keeper.current !== running) return;
-      await this.#missed(running);
+      await this.#missed(running, error);
       return;
     }
     if (keeper.current !== running) return;
@@ -96,7 +96,7 @@ export class ForwarderWatch {
     }
   }
 
-  async #missed(running: RunningForwarder): Promise<void> {
+  async #missed(running: RunningForwarder, error: unknown): Promise<void> {
     const { keeper, handOver } = this.#of;
     const { pid } = running.hello;
     if (!running.pulse.isOpen || !running.work.isOpen) {
@@ -106,7 +106,7 @@ export class ForwarderWatch {
       return;
     }
     keeper.noteSilence();
-    await handOver.off('it does not answer');
+    await handOver.off(error instanceof Error ? error.message : String(error));
     if (!this.#isSilent || keeper.isHung) {
       this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer`, isOwn: true });
     }
