@@ -27,7 +27,7 @@ export function connectionsView(shown: Connections, width: number): string {
   const { connections, count, copied, unseen } = shown;
   const more = count - connections.length + (copied ? copied.count - copied.connections.length : 0);
   return [
-    headline(shown),
+    headline(shown, width),
     ...groups(copied?.connections ?? [], (group) => copiedTable(group, width)),
     ...groups(connections, (group) => groupTable(group, width)),
     ...(more > 0 ? [`and ${more.toLocaleString('en-US')} more: --all shows them`] : []),
@@ -35,11 +35,12 @@ export function connectionsView(shown: Connections, width: number): string {
   ].join('\n\n');
 }
 
-function headline({ count, copied }: Connections): string {
+function headline({ count, copied }: Connections, width: number): string {
   if (copied === undefined) return `${countText(count, 'translated connection')} in conntrack`;
   if (copied.problem !== undefined) {
     const unknown = `connections of the forwarder are not listed: ${copied.problem}`;
-    return `${unknown}\n${countText(count, 'connection')} translated by the kernel`;
+    const byKernel = `${countText(count, 'connection')} translated by the kernel`;
+    return [...wrapped(unknown, width), byKernel].join('\n');
   }
   const byForwarder = `${countText(copied.count, 'connection')} copied by the forwarder`;
   return `${byForwarder}, ${count.toLocaleString('en-US')} translated by the kernel`;
