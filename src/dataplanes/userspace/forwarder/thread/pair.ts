@@ -1,5 +1,5 @@
 import type { Block } from './blocks.ts';
-import { BULK_BYTES } from './bulk-bytes.ts';
+import { LONG_BYTES } from './buffers.ts';
 import type { Frontend } from './frontends.ts';
 import type { List, ListedEndpoint } from './lists.ts';
 
@@ -34,8 +34,8 @@ export class Stream {
   hasPassedEnd = false;
   /** The rest, or the next read, is due in the next iteration. */
   isDue = false;
-  /** When the kernel's buffers are bounded next (bulk.ts). */
-  boundAtBytes = BULK_BYTES;
+  /** When this many bytes were copied, its buffers are set; see buffers.ts. */
+  tuneAtBytes = LONG_BYTES;
 
   constructor(pair: Pair, countField: number) {
     this.pair = pair;
