@@ -5,19 +5,21 @@ import { errno, getsockopt, setsockopt } from './libc.ts';
 /** Reads and writes options of sockets with memory of its own; each thread needs one. */
 export class SocketOptions {
   readonly #value = fixedMemory(8);
+  /** Written for every connection: Buffer's methods check their arguments. */
+  readonly #words = new Int32Array(this.#value.bytes.buffer);
   readonly #size = fixedMemory(4);
 
   /** Returns 0 or the errno. */
   setNumber(fd: number, option: { readonly level: number; readonly name: number }, value: number) {
-    this.#value.bytes.writeInt32LE(value, 0);
+    this.#words[0] = value;
     const result = setsockopt(fd, option.level, option.name, this.#value.address, 4);
     return result < 0 ? errno() : 0;
   }
 
   /** Closing the socket will send a reset and drop what was not sent. */
   resetOnClose(fd: number): void {
-    this.#value.bytes.writeInt32LE(1, 0);
-    this.#value.bytes.writeInt32LE(0, 4);
+    this.#words[0] = 1;
+    this.#words[1] = 0;
     setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#value.address, 8);
   }
 

@@ -17,6 +17,8 @@ import type { SocketOptions } from './options.ts';
  */
 export const KEPT_PORTS = { first: 10_240, last: 32_767 } as const;
 const PORT_COUNT = KEPT_PORTS.last - KEPT_PORTS.first + 1;
+/** In a socket address of either family. */
+const PORT_AT = 2;
 const MOST_PORT_TRIES = 16;
 const { EADDRINUSE } = constants.errno;
 
@@ -50,7 +52,9 @@ export class SourceBinder {
     this.#options.setNumber(fd, { level: SOL_SOCKET, name: SO_REUSEADDR }, 1);
     for (let tried = 1; ; tried++) {
       this.#next = (this.#next + 1) % PORT_COUNT;
-      source.bytes.writeUInt16BE(KEPT_PORTS.first + this.#next, 2);
+      const port = KEPT_PORTS.first + this.#next;
+      source.bytes[PORT_AT] = port >> 8;
+      source.bytes[PORT_AT + 1] = port & 0xff;
       if (bind(fd, source.address, length) === 0) return 0;
       const failed = errno();
       // A listener of this machine at all addresses has the port.

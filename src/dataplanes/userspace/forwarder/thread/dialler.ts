@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
 import { EPOLLERR, EPOLLHUP, EPOLLOUT } from '../../../../linux/sockets/constants.ts';
 import { close } from '../../../../linux/sockets/libc.ts';
-import { IPV4_OFFSET, IPV6_OFFSET } from '../../../../linux/sockets/socket-address.ts';
 import { COUNT } from '../slots.ts';
 import type { Avoidance } from './avoidance.ts';
 import { type ChoiceOf, choose } from './choose.ts';
@@ -147,11 +146,7 @@ export class Dialler {
 
   #keepsClient(pair: Pair, endpoint: ListedEndpoint, nowMs: number): boolean {
     if (pair.frontend.target?.masquerade !== false) return false;
-    const { bytes } = endpoint.memory;
-    const to = pair.isIPv6
-      ? bytes.toString('latin1', IPV6_OFFSET, IPV6_OFFSET + 16)
-      : bytes.toString('latin1', IPV4_OFFSET, IPV4_OFFSET + 4);
-    return this.#of.sources.canKeep(clientBytes(pair), to, nowMs);
+    return this.#of.sources.canKeep(clientBytes(pair), endpoint.addressBytes, nowMs);
   }
 
   #failAtOnce(pair: Pair, endpoint: ListedEndpoint, failed: number): void {

@@ -1,7 +1,10 @@
 import { type FixedMemory, fixedMemory } from '../../../../linux/sockets/fixed-memory.ts';
 import {
   encodeSocketAddress,
+  IPV4_OFFSET,
+  IPV6_OFFSET,
   MOST_SOCKET_ADDRESS_BYTES,
+  SOCKET_ADDRESS_BYTES,
 } from '../../../../linux/sockets/socket-address.ts';
 import type { ListId, ThreadEndpoint } from '../messages.ts';
 
@@ -12,6 +15,8 @@ export interface ListedEndpoint {
   /** The socket address, to connect to. */
   readonly memory: FixedMemory;
   readonly length: number;
+  /** The bytes of its IP address as latin1. */
+  readonly addressBytes: string;
   /** Where it is in its list. */
   index: number;
 }
@@ -35,7 +40,8 @@ export class List {
     const memory = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
     const length = encodeSocketAddress(memory.bytes, { address, port });
     const index = this.endpoints.length;
-    const endpoint = { slot, address, port, memory, length, index };
+    const addressBytes = addressBytesOf(memory.bytes, length);
+    const endpoint = { slot, address, port, memory, length, addressBytes, index };
     this.endpoints.push(endpoint);
     this.#bySlot.set(slot, endpoint);
   }
@@ -72,4 +78,10 @@ export class Lists {
   delete(id: ListId): void {
     this.#lists.delete(id);
   }
+}
+
+function addressBytesOf(socketAddress: Buffer, length: number): string {
+  return length === SOCKET_ADDRESS_BYTES.IPv4
+    ? socketAddress.toString('latin1', IPV4_OFFSET, IPV4_OFFSET + 4)
+    : socketAddress.toString('latin1', IPV6_OFFSET, IPV6_OFFSET + 16);
 }
