@@ -61,11 +61,11 @@ export async function measureUnread(
 /** What the sockets of a namespace hold in their queues. */
 async function queuedBytes(path: string): Promise<number> {
   const list = await run(enterNamespace(path, ['ss', '-Htnm', 'state', 'connected']));
-  return [...list.matchAll(/skmem:\(r(\d+),.*?,f(\d+),w(\d+),/g)].reduce(
-    (sum, [, received, forward, written]) =>
-      sum + Number(received) + Number(forward) + Number(written),
-    0,
-  );
+  const fields = [...list.matchAll(/skmem:\(r(\d+),.*?,f(\d+),w(\d+),/g)];
+  // Reserved bytes may be negative, and are printed without their sign.
+  return fields
+    .flatMap((each) => each.slice(1, 4))
+    .reduce((sum, text) => sum + (Number(text) | 0), 0);
 }
 
 interface Holding extends AsyncDisposable {

@@ -12,10 +12,10 @@ import { type Group, type RunningWay, type Way, wayText } from './ways.ts';
 const START_DEADLINE_MS = 120_000;
 const PROBE_MS = 100;
 const COLD_MS = 1_000;
-/** Node compiles what is hot in the first seconds. */
+/** Node compiles what is hot in the first 50,000 connections or so. */
 const WARM_MS: Readonly<Record<LoadKind, number>> = {
-  connect: 4_000,
-  request: 2_000,
+  connect: 12_000,
+  request: 3_000,
   transfer: 1_000,
 };
 /** Short, so that a moment in which the machine is slower falls on all ways. */
