@@ -15,19 +15,16 @@ export const SOL_IPV6 = 41;
 
 export const SO_REUSEADDR = 2;
 export const SO_ERROR = 4;
-export const SO_RCVBUF = 8;
 export const SO_KEEPALIVE = 9;
 export const SO_OOBINLINE = 10;
 export const SO_LINGER = 13;
 export const SO_SNDBUFFORCE = 32;
-export const SO_BUF_LOCK = 72;
 export const SO_ORIGINAL_DST = 80;
 
 export const TCP_NODELAY = 1;
 export const TCP_KEEPIDLE = 4;
 export const TCP_KEEPINTVL = 5;
 export const TCP_KEEPCNT = 6;
-export const TCP_WINDOW_CLAMP = 10;
 export const TCP_NOTSENT_LOWAT = 25;
 
 export const IP_FREEBIND = 15;

@@ -14,7 +14,6 @@ import {
 import { errno, recv, send, shutdown } from '../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../linux/sockets/options.ts';
 import { BLOCK_BYTES, type Blocks } from './blocks.ts';
-import { tuneBuffers } from './buffers.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { STATE, type Stream } from './pair.ts';
@@ -149,7 +148,6 @@ export class Copier {
   #count(stream: Stream, sent: number): void {
     stream.byteCount += sent;
     this.#counts.add(stream.pair.slot, stream.countField, sent);
-    if (stream.byteCount >= stream.tuneAtBytes) tuneBuffers(this.#options, stream);
   }
 
   #makeDue(stream: Stream): void {

@@ -1,5 +1,4 @@
 import type { Block } from './blocks.ts';
-import { LONG_BYTES } from './buffers.ts';
 import type { Frontend } from './frontends.ts';
 import type { List, ListedEndpoint } from './lists.ts';
 
@@ -34,8 +33,8 @@ export class Stream {
   hasPassedEnd = false;
   /** The rest, or the next read, is due in the next iteration. */
   isDue = false;
-  /** When this many bytes were copied, its buffers are set; see buffers.ts. */
-  tuneAtBytes = LONG_BYTES;
+  /** Options that only longer streams need were set on `to`. */
+  isTuned = false;
 
   constructor(pair: Pair, countField: number) {
     this.pair = pair;
