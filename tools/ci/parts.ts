@@ -331,6 +331,12 @@ function costs(): Part[] {
       plans: NIGHTLY,
       seconds: 800,
     }),
+    part('bench-forwarding', {
+      about: 'the userspace mode beside HAProxy: every way works, and what it costs',
+      command: npm('bench', 'forwarding', '--nightly'),
+      plans: NIGHTLY,
+      seconds: 420,
+    }),
     part('scale', {
       about: 'changes, starts and memory up to 50,000 Services, with limits',
       command: npm('measure', 'scale'),

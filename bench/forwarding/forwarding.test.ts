@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { haproxyConfiguration, haproxyRules } from './haproxy.ts';
+import { figuresOf } from './load.ts';
+import { emptyForwardingRun, type ForwardingRun, type LoadFigures } from './record.ts';
+import { forwardingGoals, forwardingSection, memorySection } from './tables.ts';
+
+const FORWARDED = [{ address: '10.111.0.2', port: 80, endpoints: ['10.0.0.1:9000'] }];
+const SIZE = { services: 100, endpointsPerService: 5 };
+
+function slice(processUs: number): LoadFigures {
+  return { perSecond: 100, failed: 0, processUs, clientUs: 10, serverUs: 20, othersUs: 1 };
+}
+
+function run(ours: readonly number[], peer: readonly number[]): ForwardingRun {
+  const empty = emptyForwardingRun({
+    machine: {} as ForwardingRun['machine'],
+    haproxy: '2.6',
+    startedAt: '',
+  });
+  const visit = (way: string, values: readonly number[]) => {
+    const slices = values.map(slice);
+    const warm = { connect: slices, request: slices, transfer: slices };
+    return { size: SIZE, way, round: 1, cold: slice(100), warm };
+  };
+  empty.visits.push(visit('fairlead-userspace, 1 thread', ours), {
+    ...visit('haproxy, 1 thread', peer),
+    unread: { connections: 1, takenBytes: 5, processBytes: 1, queueBytes: 2 },
+    held: { connections: 10, processBytes: 2048, kernelBytes: 4096 },
+  });
+  return empty;
+}
+
+describe('figuresOf', () => {
+  const loaded = { seconds: 2, count: 1_000, failed: 3, cpuSeconds: [0.01, 0.02, 0.03, 0.04] };
+
+  it('assigns CPU time for each connection to those who spent it', () => {
+    const figures = figuresOf('connect', loaded, { forwarding: [7], others: [8] });
+    assert.deepEqual(
+      [figures.clientUs, figures.serverUs, figures.processUs, figures.othersUs].map(Math.round),
+      [10, 20, 30, 40],
+    );
+    assert.equal(figures.perSecond, 500);
+    assert.equal(figures.failed, 3);
+  });
+
+  it('counts bytes in megabytes', () => {
+    const bytes = { ...loaded, count: 10_000_000 };
+    const { processUs } = figuresOf('transfer', bytes, { forwarding: [7], others: [8] });
+    assert.equal(Math.round(processUs), 3_000);
+  });
+});
+
+describe('HAProxy beside Fairlead', () => {
+  it('has a listener for each Service, at the port that the map gives', () => {
+    const options = { name: 'haproxy', threads: 1, mostConnections: 100, index: 1 };
+    const text = haproxyConfiguration(FORWARDED, { ...options, bufferBytes: 131_072 });
+    assert.match(text, /nbthread 1\n/);
+    assert.match(text, /tune\.bufsize 131072\n/);
+    assert.match(text, /bind 169\.254\.119\.2:1024\n {2}server e0 10\.0\.0\.1:9000\n/);
+    assert.match(haproxyRules(FORWARDED, 1), /12\.111\.0\.2 \. 80 : 169\.254\.119\.2 \. 1024/);
+  });
+});
+
+describe('the report', () => {
+  it('compares slices that ran right after each other', () => {
+    const goals = forwardingGoals(run([50, 100, 200], [100, 200, 400]));
+    assert.equal(goals.length, 3);
+    assert.deepEqual(new Set(goals.map(({ figure }) => figure)), new Set([0.5]));
+  });
+
+  it('shows the process and all that take part', () => {
+    const [row] = forwardingSection(run([50], [100])).rows;
+    assert.deepEqual(row?.slice(0, 5), [
+      '100 x 5',
+      'fairlead-userspace, 1 thread',
+      '50.0',
+      '81.0',
+      '100',
+    ]);
+    const [memory] = memorySection(run([50], [100])).rows;
+    assert.deepEqual(memory?.slice(2, 5), ['10', '2.00 KB', '4.00 KB']);
+  });
+});
