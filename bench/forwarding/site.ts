@@ -18,7 +18,7 @@ import {
 
 const NAME = 'zz-forwarding';
 /** Endpoints of the Service: ports of one server, so that choosing among several is measured too. */
-export const INSTANCES = 4;
+const INSTANCES = 4;
 const PORTS_PER_INSTANCE = 10;
 
 /** Ports of the Service, and of the first endpoint; see lab/parts/bench/serve.go. */
@@ -30,7 +30,7 @@ const PORTS = {
 } as const;
 
 export type PortName = keyof typeof PORTS;
-export const PORT_NAMES = Object.keys(PORTS) as PortName[];
+const PORT_NAMES = Object.keys(PORTS) as PortName[];
 
 /** Where each port is asked, as `address:port`. */
 export type Addresses = Readonly<Record<PortName, string>>;
