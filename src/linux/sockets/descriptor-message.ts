@@ -13,7 +13,7 @@ import { close, errno, recvmsg, sendmsg } from './libc.ts';
 
 /** The kernel takes 253 in one message (SCM_MAX_FD). */
 export const MOST_DESCRIPTORS = 200;
-export const MOST_PAYLOAD_BYTES = 256 * 1024;
+const MOST_PAYLOAD_BYTES = 256 * 1024;
 const SCM_RIGHTS = 1;
 /** struct msghdr and cmsghdr, on machines of 64 bits. */
 const MESSAGE = { bytes: 56, iov: 16, iovCount: 24, control: 32, controlBytes: 40, flags: 48 };

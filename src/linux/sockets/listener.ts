@@ -5,7 +5,6 @@ import {
   IP_FREEBIND,
   IPV6_FREEBIND,
   IPV6_V6ONLY,
-  SO_KEEPALIVE,
   SO_OOBINLINE,
   SOCK_CLOEXEC,
   SOCK_NONBLOCK,
@@ -14,23 +13,19 @@ import {
   SOL_IPV6,
   SOL_SOCKET,
   SOL_TCP,
-  TCP_KEEPCNT,
-  TCP_KEEPIDLE,
-  TCP_KEEPINTVL,
   TCP_NODELAY,
   TCP_NOTSENT_LOWAT,
 } from './constants.ts';
 import { closedOnError, orThrow } from './descriptors.ts';
 import { SocketError } from './errors.ts';
 import { fixedMemory } from './fixed-memory.ts';
+import { setKeepalive } from './keepalive.ts';
 import { bind, listen, socket } from './libc.ts';
 import { SocketOptions } from './options.ts';
 import { encodeSocketAddress, MOST_SOCKET_ADDRESS_BYTES } from './socket-address.ts';
 
 /** The kernel lowers it to net.core.somaxconn. */
 const BACKLOG = 65_535;
-/** A peer that is gone without a word is noticed after 300 s + 4 * 30 s. */
-export const KEEPALIVE = { idleSeconds: 300, intervalSeconds: 30, probes: 4 } as const;
 /** Bytes that wait in a socket's send buffer; what its peer has not acknowledged is not in it. */
 export const MOST_UNSENT_BYTES = 128 * 1024;
 
@@ -74,10 +69,8 @@ function setInherited(fd: number): void {
   set(fd, { level: SOL_TCP, name: TCP_NOTSENT_LOWAT, value: MOST_UNSENT_BYTES });
   // An urgent byte stays in its place in the stream instead of being lost.
   set(fd, { level: SOL_SOCKET, name: SO_OOBINLINE, value: 1 });
-  set(fd, { level: SOL_SOCKET, name: SO_KEEPALIVE, value: 1 });
-  set(fd, { level: SOL_TCP, name: TCP_KEEPIDLE, value: KEEPALIVE.idleSeconds });
-  set(fd, { level: SOL_TCP, name: TCP_KEEPINTVL, value: KEEPALIVE.intervalSeconds });
-  set(fd, { level: SOL_TCP, name: TCP_KEEPCNT, value: KEEPALIVE.probes });
+  const failed = setKeepalive(new SocketOptions(), fd);
+  if (failed !== 0) throw new SocketError('set keepalive of a listener', failed);
 }
 
 function set(fd: number, option: { level: number; name: number; value: number }): void {

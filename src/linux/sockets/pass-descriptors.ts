@@ -39,7 +39,7 @@ export class DescriptorSocket implements Disposable {
     );
   }
 
-  /** At most MOST_DESCRIPTORS, which stay open here, and MOST_PAYLOAD_BYTES, at least one. */
+  /** At most MOST_DESCRIPTORS, which stay open here, with 1 byte to 256 KiB. */
   async send(parcel: Parcel, wait: Wait): Promise<void> {
     await retried('send descriptors', { fd: this.fd, what: 'writable', ...wait }, () =>
       sendParcel(this.fd, parcel),

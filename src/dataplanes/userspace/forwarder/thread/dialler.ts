@@ -24,7 +24,8 @@ interface DiallerParts {
   readonly endings: Endings;
   readonly sockets: SocketTable;
   readonly endpointSockets: EndpointSockets;
-  readonly sources: Sources;
+  /** Undefined: answers to clients' addresses would not come home. */
+  readonly sources: Sources | undefined;
   readonly waits: Waits;
   readonly clock: () => number;
   /** Asks the main thread for the endpoint of a client. */
@@ -145,8 +146,13 @@ export class Dialler {
   }
 
   #keepsClient(pair: Pair, endpoint: ListedEndpoint, nowMs: number): boolean {
-    if (pair.frontend.target?.masquerade !== false) return false;
-    return this.#of.sources.canKeep(clientBytes(pair), endpoint.addressBytes, nowMs);
+    const { sources } = this.#of;
+    if (sources === undefined || pair.frontend.target?.masquerade !== false) return false;
+    const { bytes } = endpoint.memory;
+    const to = pair.isIPv6
+      ? bytes.toString('latin1', IPV6_OFFSET, IPV6_OFFSET + 16)
+      : bytes.toString('latin1', IPV4_OFFSET, IPV4_OFFSET + 4);
+    return sources.canKeep(clientBytes(pair), to, nowMs);
   }
 
   #failAtOnce(pair: Pair, endpoint: ListedEndpoint, failed: number): void {

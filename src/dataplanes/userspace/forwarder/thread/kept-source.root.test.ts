@@ -73,6 +73,22 @@ for (const version of ['ipv4', 'ipv6'] as const) {
       assert.deepEqual([answer?.by, answer?.saw], ['endpoint', node]);
     });
 
+    it('shows it our own address where answers would not come home', async () => {
+      const other = new TestMainThread({ address: own, keepsClientAddress: false });
+      mains.push(other);
+      await other.ready();
+      const target = version === 'ipv4' ? own : `[${own}]`;
+      run(
+        ['nft', '-f', '-'],
+        `table ${family} other { chain in { type nat hook prerouting priority -101;
+           ${family} daddr ${address} tcp dport 84 dnat to ${target}:${other.listener.port}; }; }`,
+      );
+      other.setList(84, [{ slot: 84, address: endpoint[version], port: SERVED_PORT }]);
+      other.setTarget({ address, port: 84, source: 'pod' }, { list: 84, masquerade: false });
+      const [answer] = await client.ask({ transport: 'TCP', address, port: 84 });
+      assert.deepEqual([answer?.by, answer?.saw], ['endpoint', node]);
+    });
+
     it('uses our own address for a pod that asks itself', async () => {
       const [answer] = await endpoint.ask(frontendTo(endpoint, 83, false));
       assert.deepEqual([answer?.by, answer?.saw], ['endpoint', node]);

@@ -1,5 +1,7 @@
 import type { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
+import { setKeepalive } from '../../../../linux/sockets/keepalive.ts';
 import { close } from '../../../../linux/sockets/libc.ts';
+import type { SocketOptions } from '../../../../linux/sockets/options.ts';
 import type { MovedPair } from '../messages.ts';
 import { COUNT } from '../slots.ts';
 import { addressText, clientFields, clientText, readAddressText } from './client-text.ts';
@@ -17,6 +19,7 @@ interface MovingParts {
   readonly endings: Endings;
   readonly counts: Counts;
   readonly calls: AddressCalls;
+  readonly options: SocketOptions;
 }
 
 /** Gives open pairs to another process, and takes those of another one. */
@@ -65,7 +68,7 @@ export class MovingPairs {
   }
 
   #takeOne(moved: MovedPair): void {
-    const { endings, sockets, counts } = this.#of;
+    const { endings, sockets, counts, options } = this.#of;
     const frontend = unaskedFrontend({ ...readAddressText(moved.frontend), source: 'outside' });
     const { clientFd, openedAtMs } = moved;
     const client = clientFields(moved.client);
@@ -82,6 +85,8 @@ export class MovingPairs {
     pair.toEndpoint.byteCount = moved.bytesToEndpoint;
     pair.toClient.byteCount = moved.bytesToClient;
     endings.begin(pair);
+    // It may have been too young for probes where it comes from.
+    setKeepalive(options, moved.endpointFd);
     pair.isClientWatched = true;
     // Being added is an event, which tells of what waits.
     sockets.watch(pair.toEndpoint);

@@ -1,15 +1,10 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { RouteLookup } from '../../../../linux/route/lookup-now.ts';
 import { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
-import {
-  EPOLLERR,
-  EPOLLHUP,
-  EPOLLIN,
-  SO_KEEPALIVE,
-  SOL_SOCKET,
-} from '../../../../linux/sockets/constants.ts';
+import { EPOLLERR, EPOLLHUP, EPOLLIN } from '../../../../linux/sockets/constants.ts';
 import { Epoll } from '../../../../linux/sockets/epoll.ts';
 import { EventfdCalls } from '../../../../linux/sockets/eventfd.ts';
+import { setKeepalive } from '../../../../linux/sockets/keepalive.ts';
 import { SocketOptions } from '../../../../linux/sockets/options.ts';
 import type { FromThread, ThreadStart, ToThread } from '../messages.ts';
 import { openSharedClock } from '../shared-clock.ts';
@@ -84,7 +79,7 @@ export class CopyingThread implements Disposable {
       clock,
       avoidance: new Avoidance(start.avoided),
       endpointSockets: new EndpointSockets(options),
-      sources: new Sources(this.#lookup),
+      sources: start.keepsClientAddress ? new Sources(this.#lookup) : undefined,
       askToStick: (pair) => this.#questions.stick(pair),
       onOpen: (pair, mask) => this.#open(pair, mask),
       onNoDescriptors: (pair) => this.#starve(pair),
@@ -96,7 +91,7 @@ export class CopyingThread implements Disposable {
     const openCount = (): number => endings.pairs.size;
     const limits = { mostConnections, openCount };
     this.#acceptor = new Acceptor({ ...accepting, ...limits, onPair, onUnknown }, start);
-    this.#moving = new MovingPairs({ sockets, endings, counts, calls });
+    this.#moving = new MovingPairs({ sockets, endings, counts, calls, options });
   }
 
   /** Returns when the main thread tells it to stop. */
@@ -213,6 +208,6 @@ export class CopyingThread implements Disposable {
 
   /** An idle connection outlives its endpoint's machine unless the kernel asks it. */
   #probe(pair: Pair): void {
-    this.#options.setNumber(pair.endpointFd, { level: SOL_SOCKET, name: SO_KEEPALIVE }, 1);
+    setKeepalive(this.#options, pair.endpointFd);
   }
 }

@@ -57,6 +57,7 @@ export class TestMainThread {
     readonly mostConnections?: number;
     readonly shared?: Pick<TestMainThread, 'listener' | 'open' | 'avoided'>;
     readonly accepts?: boolean;
+    readonly keepsClientAddress?: boolean;
   }) {
     const { source = 'pod', mostConnections = 100_000, shared, accepts = true } = of;
     this.listener = shared?.listener ?? openListener(of.address);
@@ -69,6 +70,7 @@ export class TestMainThread {
       listeners: [{ fd: this.listener.fd, source, isIPv6: of.address.includes(':') }],
       wakeFd: this.#wakeFd,
       accepts,
+      keepsClientAddress: of.keepsClientAddress ?? true,
       port: port2,
       open: this.open,
       avoided: this.avoided,
