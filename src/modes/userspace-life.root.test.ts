@@ -29,6 +29,8 @@ let network: NodeNetwork;
 const folder = ownRunFolder();
 const VIRTUAL = '10.96.0.1';
 const TO_WEB = { transport: 'TCP', address: VIRTUAL, port: 80 } as const;
+/** A connection in the queue of a killed forwarder waits for the next, whose start may take seconds. */
+const PATIENTLY = { ...TO_WEB, timeoutMs: 30_000 };
 
 before(async () => {
   network = await nodeNetwork('userspace');
@@ -66,7 +68,7 @@ function keepAsking(): () => Promise<readonly Answer[]> {
   let isOver = false;
   const answers: Answer[] = [];
   const asking = (async () => {
-    while (!isOver) answers.push(...(await network.client.ask(TO_WEB)));
+    while (!isOver) answers.push(...(await network.client.ask(PATIENTLY)));
   })();
   return async () => {
     isOver = true;
