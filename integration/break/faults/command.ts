@@ -51,7 +51,7 @@ export const command = new Command()
   .action(runAll);
 
 command
-  .command('inside <config>', { hidden: true })
+  .command('inside <config> <run-folder>', { hidden: true })
   .description('internal: the process in the network namespace of a node')
   .action(answerInside);
 

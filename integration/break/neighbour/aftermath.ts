@@ -55,7 +55,8 @@ async function converge(scene: NeighbourScene): Promise<Convergence> {
     await settledMetrics(namespacePath, AbortSignal.timeout(CONVERGE_DEADLINE_MS));
     return {};
   }
-  using inside = new NodeInside({ namespacePath, configPath: scene.configPath });
+  const { configPath, runFolder } = scene;
+  using inside = new NodeInside({ namespacePath, configPath, runFolder });
   try {
     await inside.becomesRight('diff', CONVERGE_DEADLINE_MS);
     return { seconds: (performance.now() - fromMs) / 1_000 };

@@ -28,6 +28,7 @@ export interface NeighbourScene {
   readonly lab: Lab;
   readonly proxy: ProxyProcess;
   readonly configPath: string;
+  readonly runFolder: string;
   readonly hostileToken: string;
   readonly hostilePod: Pod;
   /** Asks from inside: has an address for each client of the sticky Service. */
@@ -81,6 +82,7 @@ export async function prepareScene(options: SceneOptions): Promise<NeighbourScen
     lab,
     proxy,
     configPath: join(lab.folder, 'proxies', proxy.variant.name, 'fairlead.json'),
+    runFolder: join(lab.folder, 'proxies', proxy.variant.name, 'run'),
     hostileToken,
     hostilePod,
     asker,

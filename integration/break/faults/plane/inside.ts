@@ -19,8 +19,9 @@ type Answers = {
 };
 
 /** Started inside the network of a node: answers each line with a line until there are no more. */
-export async function answerInside(configPath: string): Promise<void> {
-  const inside = new Inside(await loadConfig(new Map([['config', [configPath]]])));
+export async function answerInside(configPath: string, runFolder: string): Promise<void> {
+  const config = await loadConfig(new Map([['config', [configPath]]]));
+  const inside = new Inside(config, runFolder);
   const answers = inside.answers() as Record<string, (asked: object) => Promise<unknown>>;
   for await (const line of createInterface(process.stdin)) {
     const { question, ...asked } = JSON.parse(line) as { question: string };
@@ -37,11 +38,13 @@ export async function answerInside(configPath: string): Promise<void> {
 
 class Inside {
   readonly #config: LoadedConfig;
+  readonly #runFolder: string;
   #desired: Desired | undefined;
   #proxy: OwnProxy | undefined;
 
-  constructor(config: LoadedConfig) {
+  constructor(config: LoadedConfig, runFolder: string) {
     this.#config = config;
+    this.#runFolder = runFolder;
   }
 
   answers(): Answers {
@@ -96,7 +99,9 @@ class Inside {
     if (this.#desired === undefined)
       throw new Error('asked for differences before the first comparison');
     const { mode, ebpf } = this.#config.settings;
-    const differences = await modeNamed(mode).open({ ebpf }).diff(this.#desired);
+    const differences = await modeNamed(mode)
+      .open({ ebpf, runFolder: this.#runFolder })
+      .diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);
   }
 }

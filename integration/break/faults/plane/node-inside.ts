@@ -13,8 +13,9 @@ type Reply<Q extends keyof Questions> = { answer: Questions[Q]['answer'] } | { e
 export class NodeInside implements Disposable {
   readonly #dialogue: Dialogue;
 
-  constructor(of: { namespacePath: string; configPath: string }) {
-    const argv = [process.execPath, PROGRAM, 'faults', 'inside', of.configPath] as const;
+  constructor(of: { namespacePath: string; configPath: string; runFolder: string }) {
+    const { configPath, runFolder } = of;
+    const argv = [process.execPath, PROGRAM, 'faults', 'inside', configPath, runFolder] as const;
     this.#dialogue = startDialogue(enterNamespace(of.namespacePath, [...argv]));
   }
 

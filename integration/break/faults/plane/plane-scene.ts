@@ -84,8 +84,8 @@ export class PlaneScene implements AsyncDisposable {
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
     this.#daemon = (await lab.startProxies(bundled(this.proxyName, this.builds.usual))).get(NODE);
-    const { namespacePath } = this;
-    this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath });
+    const { namespacePath, runFolder } = this;
+    this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath, runFolder });
   }
 
   get inside(): NodeInside {

@@ -13,7 +13,7 @@ export interface ForwarderSizes extends StreamsSize {
   readonly rollout: number;
 }
 
-const FULL: ForwarderSizes = { streams: 10_000, replacements: 5, forwarderKills: 20, rollout: 40 };
+const FULL: ForwarderSizes = { streams: 10_000, replacements: 5, forwarderKills: 5, rollout: 40 };
 
 /** What can happen to a process that connections go through. */
 export function forwarderFaults(sizes: ForwarderSizes = FULL): readonly PlaneFault[] {

@@ -5,7 +5,8 @@ import { currentSockets } from '../../../../../src/dataplanes/userspace/run-file
 import type { PlaneScene } from '../plane-scene.ts';
 
 const ANSWER_DEADLINE_MS = 5_000;
-const ALIVE_DEADLINE_MS = 30_000;
+/** Starts after failures wait for up to 30 s. */
+const ALIVE_DEADLINE_MS = 60_000;
 
 /** Asks the forwarder of the node over its control socket. */
 export async function askForwarder<Asked extends Request['do']>(

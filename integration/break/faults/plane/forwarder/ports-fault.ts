@@ -13,6 +13,7 @@ const FEW_PORTS = '32768 34767';
 const STREAMS = 8_000;
 /** So few that each port has rested for a second before its turn comes again. */
 const WORKERS = 4;
+const RIGHT_DEADLINE_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
 
 /**
@@ -38,7 +39,7 @@ async function useUpPorts(scene: PlaneScene): Promise<PlaneOutcome> {
   });
   const clusterIP = await scene.service('ports', { protocol: 'TCP', port: PORT, targetPort: PORT });
   await scene.setEndpoints('ports', [address.ipv4]);
-  await scene.inside.becomesRight('diff', DEADLINE_MS);
+  await scene.inside.becomesRight('diff', RIGHT_DEADLINE_MS);
   const usual = (await scene.onNode('sysctl', '-n', LOCAL_PORTS)).trim();
   await scene.onNode('sysctl', '-qw', `${LOCAL_PORTS}=${FEW_PORTS}`);
   try {

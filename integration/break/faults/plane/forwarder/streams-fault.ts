@@ -10,6 +10,7 @@ const PORT = 9_100;
 const WORKERS = 64;
 /** Each side is idle once for up to this long, so that pairs without a byte in hand can move. */
 const PAUSE_MS = 300;
+const RIGHT_DEADLINE_MS = 60_000;
 const DEADLINE_MS = 10 * 60_000;
 
 export interface StreamsSize {
@@ -49,7 +50,7 @@ async function replaceUnderStreams(
   const address = await scene.service('streams', { protocol: 'TCP', port: PORT, targetPort: PORT });
   const endpoints = pods.map((pod) => pod.address.ipv4);
   await scene.setEndpoints('streams', endpoints);
-  await scene.inside.becomesRight('diff', DEADLINE_MS);
+  await scene.inside.becomesRight('diff', RIGHT_DEADLINE_MS);
   let pid = await livingForwarder(scene);
   let isAsked = true;
   const asked = askStreams({
