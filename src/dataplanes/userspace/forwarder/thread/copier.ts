@@ -44,7 +44,8 @@ export class Copier {
     const back = stream === pair.toEndpoint ? pair.toClient : pair.toEndpoint;
     if ((mask & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) !== 0) stream.isEnding = true;
     if ((mask & EPOLLPRI) !== 0) this.#keepUrgentByte(stream);
-    if ((mask & EPOLLOUT) !== 0 && back.rest !== undefined) this.pump(back, back.isEnding);
+    // To the end: what came while there was a rest, or before the pair was open, had its event.
+    if ((mask & EPOLLOUT) !== 0 && back.rest !== undefined) this.pump(back, true);
     if (pair.state !== STATE.open) return;
     const isReadable = (mask & (READABLE | EPOLLPRI | EPOLLERR)) !== 0;
     if (isReadable && stream.rest === undefined && !stream.hasEnded) {
