@@ -57,4 +57,21 @@ describe('avoided endpoints', () => {
     avoidance.noteFailure(SLOT, 1_001_300);
     assert.equal(avoidedMs(avoidance, 1_001_300), 2000);
   });
+
+  it('are avoided for longer after each trial, also one that is refused at once', () => {
+    const avoidance = new Avoidance(openSlots());
+    let nowMs = 1_000_037.3;
+    avoidance.noteFailure(SLOT, nowMs);
+    const times: number[] = [];
+    for (let trial = 0; trial < 6; trial++) {
+      nowMs += avoidedMs(avoidance, nowMs);
+      avoidance.noteTrial(SLOT, nowMs);
+      avoidance.noteFailure(SLOT, nowMs + 0.2);
+      times.push(avoidedMs(avoidance, nowMs));
+    }
+    assert.deepEqual(
+      times.map((ms) => Math.floor(ms / 1000)),
+      [2, 4, 8, 16, 30, 30],
+    );
+  });
 });

@@ -40,8 +40,8 @@ export class Avoidance {
   noteFailure(slot: number, nowMs: number): void {
     const until = Atomics.load(this.#untilTenths, slot);
     if (until === 0) this.#failures[slot] = 0;
-    // Many connections may fail at once: that is one failure.
-    else if (until * TENTH_MS > nowMs + TRIAL_MS) return;
+    // Many connections may fail at once: that is one failure. A trial's time was rounded up.
+    else if (until * TENTH_MS > nowMs + TRIAL_MS + TENTH_MS) return;
     const failures = this.#failures[slot] ?? 0;
     const avoidedMs = Math.min(FIRST_MS * 2 ** failures, MOST_MS);
     if (failures < MOST_FAILURES) this.#failures[slot] = failures + 1;
