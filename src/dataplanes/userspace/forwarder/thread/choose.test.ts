@@ -36,7 +36,30 @@ describe('choice of an endpoint', () => {
   it('passes over one that is avoided, unless no other is left', () => {
     assert.equal(chosen({ slots: [1, 2], avoided: [1], open: { 2: 99 } }), 2);
     assert.equal(chosen({ slots: [1, 2], avoided: [1], tried: [2] }), 1);
-    assert.equal(chosen({ slots: [1, 2], avoided: [1, 2], draws: [0.9, 0.9] }), 2);
+    assert.equal(chosen({ slots: [1, 2], avoided: [1, 2], draws: Array(9).fill(0.9) }), 2);
+  });
+
+  it('spreads evenly over those that are not avoided, however many are side by side', () => {
+    const avoided = Array.from({ length: 8 }, (_, slot) => slot);
+    const counts = { open: () => 0 };
+    const avoidance = { isAvoided: (slot: number) => avoided.includes(slot) };
+    // Every start between 0 and 1, in an order without a pattern.
+    let seed = 1;
+    const random = () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    };
+    const list = listOf(...avoided, 8, 9, 10, 11);
+    const times = new Map<number, number>();
+    for (let turn = 0; turn < 4000; turn++) {
+      const slot = choose({ counts, avoidance, random }, list, {
+        tried: undefined,
+        nowMs: 0,
+      })?.slot;
+      times.set(slot ?? -1, (times.get(slot ?? -1) ?? 0) + 1);
+    }
+    // Some are found by a search from a random place, which favours the first one.
+    for (const slot of [8, 9, 10, 11]) assert.ok((times.get(slot) ?? 0) > 850, `${slot}`);
   });
 
   it('never takes one that was tried', () => {

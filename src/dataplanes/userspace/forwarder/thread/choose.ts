@@ -2,6 +2,9 @@ import type { Avoidance } from './avoidance.ts';
 import type { Counts } from './counts.ts';
 import type { List, ListedEndpoint } from './lists.ts';
 
+/** Draws of one that can be used, before the list is searched. */
+const MOST_DRAWS = 8;
+
 /** What the choice looks at; `random` returns a number from 0 to below 1. */
 export interface ChoiceOf {
   readonly counts: Pick<Counts, 'open'>;
@@ -9,31 +12,39 @@ export interface ChoiceOf {
   readonly random: () => number;
 }
 
+interface ChoiceOn {
+  readonly tried: readonly number[] | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * Of two endpoints drawn at random the one with fewer open connections. Never one that was tried;
  * one that is avoided only if no other is left. Undefined: none is left.
  */
-export function choose(
-  of: ChoiceOf,
-  list: List,
-  on: { readonly tried: readonly number[] | undefined; readonly nowMs: number },
-): ListedEndpoint | undefined {
-  const first = draw(of, list, on);
+export function choose(of: ChoiceOf, list: List, on: ChoiceOn): ListedEndpoint | undefined {
   const count = list.endpoints.length;
-  if (first === undefined || count === 1) return first;
+  const first = draw(of, list, on);
+  // Few or none can be used: to search twice would cost twice as much, for no better choice.
+  if (first === undefined) return searched(of, list, on);
+  if (count === 1) return first;
   const second = draw(of, list, on);
   if (second === undefined || second === first) return first;
-  // The first may be avoided only if every other one is.
   return of.counts.open(second.slot) < of.counts.open(first.slot) ? second : first;
 }
 
+/** Each that can be used is as likely as the others, which a search would not give. */
+function draw(of: ChoiceOf, { endpoints }: List, on: ChoiceOn): ListedEndpoint | undefined {
+  for (let count = 0; count < MOST_DRAWS; count++) {
+    const endpoint = endpoints[Math.floor(of.random() * endpoints.length)];
+    if (endpoint === undefined) return undefined;
+    if (on.tried?.includes(endpoint.slot)) continue;
+    if (!of.avoidance.isAvoided(endpoint.slot, on.nowMs)) return endpoint;
+  }
+  return undefined;
+}
+
 /** From a random place on, the first that is usable; else the first that is only avoided. */
-function draw(
-  of: ChoiceOf,
-  list: List,
-  on: { readonly tried: readonly number[] | undefined; readonly nowMs: number },
-): ListedEndpoint | undefined {
-  const { endpoints } = list;
+function searched(of: ChoiceOf, { endpoints }: List, on: ChoiceOn): ListedEndpoint | undefined {
   const count = endpoints.length;
   const start = Math.floor(of.random() * count);
   let avoided: ListedEndpoint | undefined;
