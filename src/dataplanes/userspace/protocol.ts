@@ -122,8 +122,8 @@ export type Request =
       readonly connections: readonly Pick<WireConnection, 'client' | 'frontend'>[];
     }
   /**
-   * Accepts what is in its queues and nothing after that, and ends with its last connection, or when
-   * the time is over. `final`: nobody follows it, so it deletes its routes.
+   * Accepts what is on its way, for a second, and nothing after that. Ends with its last connection,
+   * or when the time is over. `final`: nobody follows it, so it deletes its routes.
    */
   | { readonly do: 'drain'; readonly deadlineMs: number; readonly final: boolean }
   /**

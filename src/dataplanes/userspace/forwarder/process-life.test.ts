@@ -63,15 +63,30 @@ test('ends without an agent and without connections, and not with either', async
 });
 
 test('accepts from the take-over on, and not again after it was told to drain', async () => {
-  const { life, state } = lived();
+  const { life, state, run } = lived();
   assert.deepEqual(state.accepting, []);
   await life.takeOver('');
   await life.takeOver('');
   assert.deepEqual(state.accepting, [true]);
-  await life.drain(1_000, false);
+  await life.drain(0, false);
   await life.takeOver('');
+  await run(10);
   assert.deepEqual(state.accepting, [true, false]);
   assert.equal(life.isDraining, true);
+});
+
+test('accepts what is on its way when it is told to drain, and does not end before', async () => {
+  const { life, state, ends, run } = lived({ handshakeMs: 50 });
+  await life.takeOver('');
+  const begunMs = performance.now();
+  await life.drain(60_000, true);
+  let stoppedAfterMs = 0;
+  await run(1000, () => {
+    if (state.accepting.length === 2) stoppedAfterMs ||= performance.now() - begunMs;
+  });
+  assert.deepEqual(state.accepting, [true, false]);
+  assert.deepEqual(ends, [[0, true]]);
+  assert.ok(stoppedAfterMs >= 50, `${stoppedAfterMs} ms`);
 });
 
 test('drains until the last connection has ended', async () => {
@@ -102,4 +117,14 @@ test('goes on when a thread does not answer', async () => {
   await failing.run(3);
   assert.deepEqual(new Set(failing.state.lines), new Set(['a copying thread does not answer']));
   assert.deepEqual(failing.ends, []);
+});
+
+test('ends at the deadline of a drain, also when a thread does not answer', async () => {
+  const pulse = async () => Promise.reject(new Error('late'));
+  const { life, ends, run } = lived({
+    threads: { pulse, setAccepting: async () => undefined } as never,
+  });
+  await life.drain(0, true);
+  await run(10);
+  assert.deepEqual(ends, [[1, true]]);
 });

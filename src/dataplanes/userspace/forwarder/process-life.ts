@@ -23,17 +23,22 @@ export interface LifeOptions {
   readonly keepRoutes: () => Promise<void>;
   readonly signal: AbortSignal;
   readonly idleMs?: number;
+  readonly handshakeMs?: number;
 }
 
 interface Drain {
   /** Of `performance.now()`; infinite for one that was replaced. */
   readonly endsAtMs: number;
   readonly final: boolean;
+  /** Until then it accepts connections that were on their way to it. */
+  readonly acceptsUntilMs: number;
 }
 
 const TICK_MS = 1_000;
 const KEEP_ROUTES_MS = 10_000;
 const DRAIN_POLL_MS = 100;
+/** Nothing is handed over any more, but a distant client has still to answer our part of the handshake. */
+const HANDSHAKE_MS = 1_000;
 /** Without an agent and without connections. */
 const IDLE_MS = 60_000;
 
@@ -69,15 +74,22 @@ export class ProcessLife implements ForwarderLife {
       } catch (error) {
         // The agent notices a thread that does not answer by its own pulses.
         log.warn('a copying thread does not answer', { error: String(error) });
+        if (this.#isDrainLate && !this.#isGiving)
+          await this.#options.end(1, this.#drain?.final === true);
       }
     }
   }
 
   async drain(deadlineMs: number, final: boolean): Promise<void> {
+    const { handshakeMs = HANDSHAKE_MS } = this.#options;
     const hasFollower = this.#given !== undefined;
-    this.#drain = { endsAtMs: performance.now() + deadlineMs, final: final && !hasFollower };
-    this.#accepts = false;
-    await this.#options.threads.setAccepting(false);
+    const nowMs = performance.now();
+    this.#drain = {
+      endsAtMs: nowMs + deadlineMs,
+      final: final && !hasFollower,
+      acceptsUntilMs: nowMs + Math.min(deadlineMs, handshakeMs),
+    };
+    if (!this.#accepts) await this.#options.threads.setAccepting(false);
   }
 
   async takeOver(from: string): Promise<Answers['take-over']> {
@@ -118,7 +130,7 @@ export class ProcessLife implements ForwarderLife {
       this.#isGiving = false;
     }
     // Another forwarder follows, so nothing of the kernel's is deleted.
-    this.#drain = { endsAtMs: Number.POSITIVE_INFINITY, final: false };
+    this.#drain = { endsAtMs: Number.POSITIVE_INFINITY, final: false, acceptsUntilMs: 0 };
     this.#accepts = false;
     log.info('connections handed over', { pairs: this.#given.pairCount });
   }
@@ -145,11 +157,21 @@ export class ProcessLife implements ForwarderLife {
       }
       return;
     }
-    const isLate = performance.now() > this.#drain.endsAtMs;
-    if ((openCount > 0 || this.#earlierCount > 0) && !isLate) return;
+    if (this.#accepts) {
+      if (performance.now() < this.#drain.acceptsUntilMs) return;
+      this.#accepts = false;
+      // What it accepts last is counted by the next tick.
+      await threads.setAccepting(false);
+      return;
+    }
+    if ((openCount > 0 || this.#earlierCount > 0) && !this.#isDrainLate) return;
     if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
     await this.#tellLastCounts();
     await end(0, this.#drain.final);
+  }
+
+  get #isDrainLate(): boolean {
+    return this.#drain !== undefined && performance.now() > this.#drain.endsAtMs;
   }
 
   async #tellLastCounts(): Promise<void> {
