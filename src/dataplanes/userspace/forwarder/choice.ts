@@ -31,14 +31,23 @@ export function chooseSlot(
     return undefined;
   };
   const first = draw();
-  if (first === undefined) return scanned(list, isUsable) ?? scanned(list, (s) => !not.includes(s));
+  if (first === undefined) {
+    const start = Math.floor(random() * list.size);
+    const isLeft = (slot: number): boolean => !not.includes(slot);
+    return searched(list, start, isUsable) ?? searched(list, start, isLeft);
+  }
   const second = draw() ?? first;
   return slots.open(second) < slots.open(first) ? second : first;
 }
 
-function scanned(list: ServedList, isUsable: (slot: number) => boolean): number | undefined {
-  for (let position = 0; position < list.size; position++) {
-    const slot = list.at(position);
+/** From a random place on: clients would all be remembered at the first one otherwise. */
+function searched(
+  list: ServedList,
+  start: number,
+  isUsable: (slot: number) => boolean,
+): number | undefined {
+  for (let step = 0; step < list.size; step++) {
+    const slot = list.at((start + step) % list.size);
     if (slot !== undefined && isUsable(slot)) return slot;
   }
   return undefined;
