@@ -9,6 +9,8 @@ import { wireRow } from './rows.ts';
 
 /** So many changes are parsed by the forwarder's main thread between two pulses. */
 const CHANGES_PER_MESSAGE = 500;
+/** A frame of so many endpoints is a megabyte: far below what the forwarder takes. */
+const ENDPOINTS_PER_MESSAGE = 20_000;
 /** Rows compared per event loop iteration: a few milliseconds. */
 const ROWS_AT_ONCE = 256;
 const FILL_MS = 15_000;
@@ -57,14 +59,36 @@ export async function fill(
 
 /** The deadline is that of each message. */
 export async function send(
-  link: ForwarderLink,
+  link: Pick<ForwarderLink, 'ask'>,
   changes: readonly WireChange[],
   deadlineMs: number,
 ): Promise<void> {
-  for (let from = 0; from < changes.length; from += CHANGES_PER_MESSAGE) {
-    const some = changes.slice(from, from + CHANGES_PER_MESSAGE);
-    await link.ask<'apply'>({ do: 'apply', changes: some }, deadlineMs);
+  for (let from = 0; from < changes.length; ) {
+    const end = endOfMessage(changes, from);
+    await link.ask<'apply'>({ do: 'apply', changes: changes.slice(from, end) }, deadlineMs);
+    from = end;
   }
+}
+
+/** At least one change, whatever its size. */
+function endOfMessage(changes: readonly WireChange[], from: number): number {
+  let endpoints = 0;
+  let end = from;
+  for (; end < changes.length && end < from + CHANGES_PER_MESSAGE; end++) {
+    endpoints += endpointCountOf(changes[end] as WireChange);
+    if (end > from && endpoints > ENDPOINTS_PER_MESSAGE) break;
+  }
+  return end;
+}
+
+function endpointCountOf(change: WireChange): number {
+  if ('set' in change) return change.set.cluster.length + change.set.local.length;
+  if ('delete' in change) return 0;
+  const { cluster, local } = change;
+  return [cluster, local].reduce(
+    (sum, list) => sum + (list?.added.length ?? 0) + (list?.removed.length ?? 0),
+    0,
+  );
 }
 
 export function everyRow(rows: readonly Forwarding[]): Set<ServicePortKey> {
