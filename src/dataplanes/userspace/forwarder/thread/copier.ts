@@ -13,7 +13,8 @@ import {
 } from '../../../../linux/sockets/constants.ts';
 import { errno, recv, send, shutdown } from '../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../linux/sockets/options.ts';
-import { BLOCK_BYTES, type Blocks } from './blocks.ts';
+import type { Blocks } from './blocks.ts';
+import { boundBuffers } from './bulk.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { STATE, type Stream } from './pair.ts';
@@ -79,13 +80,14 @@ export class Copier {
         return;
       }
       if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#options, stream);
-      const { address } = this.#blocks.current;
-      const got = recv(from, address, BLOCK_BYTES, 0);
+      const { current, receiveBytes } = this.#blocks;
+      const { address } = current;
+      const got = recv(from, address, receiveBytes, 0);
       if (got > 0) {
         const sent = send(to, address, got, MSG_NOSIGNAL);
         if (sent < got && !this.#keepRest(stream, sent, got)) return;
         this.#count(stream, sent);
-        if (got < BLOCK_BYTES && !toTheEnd) return;
+        if (got < receiveBytes && !toTheEnd) return;
       } else if (got === 0) stream.hasEnded = true;
       else {
         const failed = errno();
