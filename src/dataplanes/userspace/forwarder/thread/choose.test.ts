@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { choose } from './choose.ts';
-import { List } from './lists.ts';
+import { List, Lists } from './lists.ts';
 
 function listOf(...slots: readonly number[]): List {
   const list = new List(1);
@@ -84,5 +84,14 @@ describe('a list of endpoints', () => {
     list.remove(3);
     list.remove(2);
     assert.equal(list.endpoints.length, 0);
+  });
+
+  it('is empty for those that still have it when it is gone', () => {
+    const lists = new Lists();
+    const list = lists.get(1);
+    list.add({ slot: 1, address: '10.0.0.1', port: 80 });
+    lists.delete(1);
+    assert.deepEqual(list.endpoints, []);
+    assert.equal(list.withSlot(1), undefined);
   });
 });

@@ -14,9 +14,18 @@ import type { Sources } from './sources.ts';
 import type { Waits } from './waits.ts';
 
 const MOST_DIALS = 3;
-const { EADDRNOTAVAIL, EMFILE, ENFILE, ENOBUFS, ENOMEM } = constants.errno;
+const { EADDRINUSE, EADDRNOTAVAIL, EINVAL, EMFILE, ENFILE, ENOBUFS, ENOMEM } = constants.errno;
 /** Failures of this machine: the endpoint is not to blame. */
-const OUR_FAILURES: ReadonlySet<number> = new Set([EADDRNOTAVAIL, EMFILE, ENFILE, ENOBUFS, ENOMEM]);
+const OUR_FAILURES: ReadonlySet<number> = new Set([
+  // The client's address cannot be used, or none of its ports.
+  EADDRINUSE,
+  EADDRNOTAVAIL,
+  EINVAL,
+  EMFILE,
+  ENFILE,
+  ENOBUFS,
+  ENOMEM,
+]);
 
 interface DiallerParts {
   readonly counts: Counts;

@@ -75,7 +75,9 @@ export class Lists {
     return list;
   }
 
+  /** Connections that still have it find no endpoint there: others may have their slots soon. */
   delete(id: ListId): void {
+    this.#lists.get(id)?.clear();
     this.#lists.delete(id);
   }
 }

@@ -44,6 +44,8 @@ describe('the source address of a connection', () => {
     assert.ok(!canKeep('10.1.0.5', '10.0.0.1'));
     assert.ok(!canKeep('127.0.0.1', '10.2.0.7'));
     assert.ok(!canKeep('::1', 'fd00::7'));
+    assert.ok(!canKeep('fe80::1', 'fd00::7'), 'of one link');
+    assert.ok(canKeep('fec0::1', 'fd00::7'), 'not of one link');
   });
 
   it('asks the kernel once in five seconds for each address', () => {

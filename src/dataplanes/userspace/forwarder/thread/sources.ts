@@ -21,7 +21,7 @@ export class Sources {
 
   /** Both as bytes in latin1. */
   canKeep(client: string, endpoint: string, nowMs: number): boolean {
-    if (isLoopback(client)) return false;
+    if (isLoopback(client) || isLinkLocal(client)) return false;
     const to = this.#route(endpoint, nowMs);
     if (to.isLocal) return false;
     const from = this.#route(client, nowMs);
@@ -40,6 +40,12 @@ export class Sources {
 
 function isLoopback(address: string): boolean {
   return address.length === 4 ? address.charCodeAt(0) === LOOPBACK_IPV4 : address === LOOPBACK_IPV6;
+}
+
+/** fe80::/10 means nothing without its link, and is not routed. */
+function isLinkLocal(address: string): boolean {
+  if (address.length === 4) return false;
+  return address.charCodeAt(0) === 0xfe && (address.charCodeAt(1) & 0xc0) === 0x80;
 }
 
 function addressOf(bytes: string): IpAddress {
