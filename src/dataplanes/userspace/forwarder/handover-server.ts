@@ -2,12 +2,15 @@ import {
   DescriptorListener,
   type DescriptorSocket,
 } from '../../../linux/sockets/pass-descriptors.ts';
+import { sleep } from '../../../time/sleep.ts';
 import type { HandoverAsk, HandoverTell } from './handover-wire.ts';
 import type { ForwarderLog } from './log.ts';
 import type { ThreadStart } from './messages.ts';
 
 const ASK_MS = 5_000;
 const UNTIL_ABORTED_MS = 2 ** 31 - 1;
+/** After a connection that could not be accepted, as without a free descriptor. */
+const PAUSE_MS = 1_000;
 
 export interface HandoverServerOptions {
   readonly path: string;
@@ -24,7 +27,8 @@ export function serveHandover(options: HandoverServerOptions): void {
   const listener = new DescriptorListener(path);
   const serve = async (): Promise<void> => {
     while (!signal.aborted) {
-      const socket = await listener.accept({ timeoutMs: UNTIL_ABORTED_MS, signal });
+      const socket = await acceptedBy(listener, options);
+      if (socket === undefined) continue;
       serveOne(socket, options).catch((error: unknown) => {
         log.warn('handover failed', { error: String(error) });
       });
@@ -35,6 +39,21 @@ export function serveHandover(options: HandoverServerOptions): void {
       if (!signal.aborted) log.error('handover socket failed', { error: String(error) });
     })
     .finally(() => listener[Symbol.dispose]());
+}
+
+/** Undefined: not this time. The next forwarder must be able to take over in spite of it. */
+async function acceptedBy(
+  listener: DescriptorListener,
+  { log, signal }: HandoverServerOptions,
+): Promise<DescriptorSocket | undefined> {
+  try {
+    return await listener.accept({ timeoutMs: UNTIL_ABORTED_MS, signal });
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    log.warn('handover connection not accepted', { error: String(error) });
+    await sleep(PAUSE_MS, signal);
+    return undefined;
+  }
 }
 
 async function serveOne(
