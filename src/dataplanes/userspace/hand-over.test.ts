@@ -46,6 +46,15 @@ test('stays off once it is closed', async () => {
   assert.equal(handOver.isOn, false);
 });
 
+test('is not closed before a deletion that was asked for earlier is done', async () => {
+  const { handOver, writes, settle } = written();
+  await settle(handOver.on(PORTS));
+  const off = handOver.off('it ended');
+  const closed = handOver.close('the agent ends').then(() => writes.at(-1));
+  await settle(off);
+  assert.equal(await closed, 'off');
+});
+
 test('deletes again after a deletion that failed', async () => {
   let isFailing = true;
   const calls: unknown[] = [];

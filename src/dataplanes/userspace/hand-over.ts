@@ -36,7 +36,11 @@ export class HandOver {
 
   async off(why: string): Promise<void> {
     this.#why = why;
-    if (this.#isOn === false) return;
+    if (this.#isOn === false) {
+      // The deletion may still be under way, and the caller may be about to end the process.
+      await Promise.allSettled([this.#last]);
+      return;
+    }
     this.#isOn = false;
     try {
       await this.#next(undefined);
