@@ -62,7 +62,7 @@ export class ForwarderWatch {
     let pulse: Pulse;
     try {
       pulse = await running.pulse.ask<'pulse'>({ do: 'pulse' }, ANSWER_MS);
-    } catch {
+    } catch (error) {
       // It was replaced meanwhile.
       if (keeper.current !== running) return;
       await this.#missed(running, error);
