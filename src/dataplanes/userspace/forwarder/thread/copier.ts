@@ -15,6 +15,7 @@ import { errno, recv, send, shutdown } from '../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../linux/sockets/options.ts';
 import type { Blocks } from './blocks.ts';
 import { boundBuffers } from './bulk.ts';
+import { BULK_BYTES } from './bulk-bytes.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { STATE, type Stream } from './pair.ts';
@@ -80,14 +81,15 @@ export class Copier {
         return;
       }
       if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#options, stream);
-      const { current, receiveBytes } = this.#blocks;
-      const { address } = current;
-      const got = recv(from, address, receiveBytes, 0);
+      const { address } = this.#blocks.current;
+      // Before the bound no more than up to it.
+      const size = stream.byteCount < BULK_BYTES ? BULK_BYTES : BLOCK_BYTES;
+      const got = recv(from, address, size, 0);
       if (got > 0) {
         const sent = send(to, address, got, MSG_NOSIGNAL);
         if (sent < got && !this.#keepRest(stream, sent, got)) return;
         this.#count(stream, sent);
-        if (got < receiveBytes && !toTheEnd) return;
+        if (got < size && !toTheEnd) return;
       } else if (got === 0) stream.hasEnded = true;
       else {
         const failed = errno();

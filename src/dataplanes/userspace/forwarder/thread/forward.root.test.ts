@@ -158,6 +158,7 @@ describe('a copying thread', () => {
     const client = await connected(frontend);
     client.end('question');
     await eventually(() => node.main.count(endpoint.slot, 'bytesToEndpoint') === 8, 'it is sent');
+    await eventually(() => peers.length === 1, 'the endpoint has it');
     const [peer] = peers;
     assert.ok(peer);
     assert.equal(await readAll(peer), 'question');

@@ -23,8 +23,9 @@ function socketMemory(filter: string): { readonly count: number; readonly bytes:
   let [count, bytes] = [0, 0];
   for (const [, text = ''] of sockets) {
     const fields = text.split(',');
+    // The kernel may owe some: a negative number, which ss prints without its sign.
     const value = (name: RegExp): number =>
-      Number(fields.find((field) => name.test(field))?.replace(/^\D+/, '') ?? 0);
+      Number(fields.find((field) => name.test(field))?.replace(/^\D+/, '') ?? 0) | 0;
     count += 1;
     // r: receive queue; w: send queue with its overhead; f: reserved; o: options; bl: backlog.
     bytes += value(/^r\d/) + value(/^w\d/) + value(/^f\d/) + value(/^o\d/) + value(/^bl\d/);

@@ -60,7 +60,7 @@ describe('traps', () => {
   });
 
   // Fails when `pump` of copier.ts takes a short read for the last one although the end was
-  // announced: `if (got < BLOCK_BYTES) return`.
+  // announced: `if (got < size) return`.
   it('reads to the end when the end came with the bytes', async () => {
     const endpoint = await node.serve((socket) => {
       void readAll(socket).then((said) => socket.end(`got ${said.length}`));
