@@ -249,6 +249,12 @@ function faults(): Part[] {
       seconds: 40,
     }),
     ...all,
+    part('traps', {
+      about: 'mistakes planted in the forwarder are found by its faults',
+      command: npm('break', 'traps'),
+      plans: NIGHTLY,
+      seconds: 480,
+    }),
     part('neighbour', {
       about: 'a hostile user of one namespace, five minutes',
       command: npm('break', 'neighbour'),

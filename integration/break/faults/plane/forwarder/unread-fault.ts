@@ -89,10 +89,14 @@ async function memoryOf(scene: PlaneScene, pid: number): Promise<Memory> {
   return { processBytes, socketBytes: sumOf(sockets) };
 }
 
-/** `skmem:(r0,rb131072,t0,tb87040,f0,w0,o0,bl0,d0)`: received, queued to send, and allocated ahead. */
+/**
+ * `skmem:(r0,rb131072,t0,tb87040,f0,w0,o0,bl0,d0)`: received, queued to send, and allocated ahead, which
+ * may be less than nothing and is printed without a sign.
+ */
 function sumOf(text: string): number {
   return [...text.matchAll(/skmem:\(r(\d+),rb\d+,t\d+,tb\d+,f(\d+),w(\d+)/g)].reduce(
-    (sum, [, received, ahead, queued]) => sum + Number(received) + Number(ahead) + Number(queued),
+    (sum, [, received, ahead, queued]) =>
+      sum + Number(received) + (Number(ahead) | 0) + Number(queued),
     0,
   );
 }
