@@ -25,6 +25,7 @@ export const TCP_NODELAY = 1;
 export const TCP_KEEPIDLE = 4;
 export const TCP_KEEPINTVL = 5;
 export const TCP_KEEPCNT = 6;
+export const TCP_WINDOW_CLAMP = 10;
 export const TCP_NOTSENT_LOWAT = 25;
 
 export const IP_FREEBIND = 15;

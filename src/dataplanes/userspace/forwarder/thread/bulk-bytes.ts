@@ -1,6 +1,6 @@
 /**
- * From so many bytes on a stream's buffers are bounded: short connections pay for no option. Less
- * than the first window, because the kernel lets the buffer grow when a whole one was read: on
- * loopback to more than a megabyte at once.
+ * From so many bytes on a stream's buffers are bounded: short connections pay for no option. Until
+ * then no more is received at once: one large read makes the kernel grow the receive buffer to a
+ * megabyte and offer all of it to the sender.
  */
 export const BULK_BYTES = 16 * 1024;

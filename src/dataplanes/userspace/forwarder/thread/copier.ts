@@ -82,14 +82,13 @@ export class Copier {
       }
       if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#options, stream);
       const { address } = this.#blocks.current;
-      // Before the bound no more than up to it.
-      const size = stream.byteCount < BULK_BYTES ? BULK_BYTES : BLOCK_BYTES;
-      const got = recv(from, address, size, 0);
+      const most = stream.byteCount < BULK_BYTES ? BULK_BYTES : BLOCK_BYTES;
+      const got = recv(from, address, most, 0);
       if (got > 0) {
         const sent = send(to, address, got, MSG_NOSIGNAL);
         if (sent < got && !this.#keepRest(stream, sent, got)) return;
         this.#count(stream, sent);
-        if (got < size && !toTheEnd) return;
+        if (got < most && !toTheEnd) return;
       } else if (got === 0) stream.hasEnded = true;
       else {
         const failed = errno();
