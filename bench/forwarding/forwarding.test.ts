@@ -57,8 +57,8 @@ describe('HAProxy beside Fairlead', () => {
     const text = haproxyConfiguration(FORWARDED, { ...options, bufferBytes: 131_072 });
     assert.match(text, /nbthread 1\n/);
     assert.match(text, /tune\.bufsize 131072\n/);
-    assert.match(text, /bind 169\.254\.119\.2:1024\n {2}server e0 10\.0\.0\.1:9000\n/);
-    assert.match(haproxyRules(FORWARDED, 1), /12\.111\.0\.2 \. 80 : 169\.254\.119\.2 \. 1024/);
+    assert.match(text, /bind 169\.254\.119\.2:11000\n {2}server e0 10\.0\.0\.1:9000\n/);
+    assert.match(haproxyRules(FORWARDED, 1), /12\.111\.0\.2 \. 80 : 169\.254\.119\.2 \. 11000/);
   });
 });
 

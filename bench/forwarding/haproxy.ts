@@ -16,7 +16,8 @@ export interface HaproxyOptions {
   readonly index: number;
 }
 
-const FIRST_PORT = 1_024;
+/** Above the ports of the agent, which listens at all addresses. */
+const FIRST_PORT = 11_000;
 const RULES_DEADLINE_MS = 60_000;
 
 /**
@@ -51,7 +52,7 @@ export async function startHaproxy(site: ForwardingSite, options: HaproxyOptions
   return startDaemon({
     name: options.name,
     namespacePath: site.nodePath,
-    argv: ['haproxy', '-db', '-q', '-f', file],
+    argv: ['haproxy', '-db', '-f', file],
     logFile: join(site.lab.folder, 'logs', `${options.name}.log`),
   });
 }
