@@ -119,12 +119,30 @@ test('goes on when a thread does not answer', async () => {
   assert.deepEqual(failing.ends, []);
 });
 
-test('ends at the deadline of a drain, also when a thread does not answer', async () => {
-  const pulse = async () => Promise.reject(new Error('late'));
-  const { life, ends, run } = lived({
-    threads: { pulse, setAccepting: async () => undefined } as never,
+test('answers a drain that begins while its threads are asked, before it ends', async () => {
+  const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
+  const { promise: answer, resolve: answerPulse } = Promise.withResolvers<number>();
+  const { promise: stopped, resolve: stopAccepting } = Promise.withResolvers<void>();
+  const threads = {
+    pulse: () => {
+      asked();
+      return answer;
+    },
+    setAccepting: () => stopped,
+  };
+  const { life, state, ends, run } = lived({
+    threads: threads as unknown as LifeOptions['threads'],
   });
-  await life.drain(0, true);
-  await run(10);
-  assert.deepEqual(ends, [[1, true]]);
+  state.clients = 1;
+  const running = run(10);
+  await isAsked;
+  const draining = life.drain(0, true).then(() => assert.deepEqual(ends, []));
+  answerPulse(0);
+  // Time for the process to end too early.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(ends, []);
+  stopAccepting();
+  await draining;
+  await running;
+  assert.deepEqual(ends, [[0, true]]);
 });

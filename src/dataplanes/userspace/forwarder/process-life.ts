@@ -81,15 +81,11 @@ export class ProcessLife implements ForwarderLife {
   }
 
   async drain(deadlineMs: number, final: boolean): Promise<void> {
-    const { handshakeMs = HANDSHAKE_MS } = this.#options;
+    const endsAtMs = performance.now() + deadlineMs;
+    this.#accepts = false;
+    await this.#options.threads.setAccepting(false);
     const hasFollower = this.#given !== undefined;
-    const nowMs = performance.now();
-    this.#drain = {
-      endsAtMs: nowMs + deadlineMs,
-      final: final && !hasFollower,
-      acceptsUntilMs: nowMs + Math.min(deadlineMs, handshakeMs),
-    };
-    if (!this.#accepts) await this.#options.threads.setAccepting(false);
+    this.#drain = { endsAtMs, final: final && !hasFollower };
   }
 
   async takeOver(from: string): Promise<Answers['take-over']> {
@@ -144,30 +140,26 @@ export class ProcessLife implements ForwarderLife {
 
   async #tick(): Promise<void> {
     const { directory, threads, end, log } = this.#options;
+    // A drain that begins meanwhile is answered first.
+    const drain = this.#drain;
     const round = directory.slots.beginRound();
     const openCount = await threads.pulse();
     directory.slots.endRound(round);
     directory.tick();
     await this.#keepRoutes();
     if (this.#isGiving) return;
-    if (this.#drain === undefined) {
-      if (this.#isIdleTooLong(openCount)) {
+    if (drain === undefined) {
+      if (this.#drain === undefined && this.#isIdleTooLong(openCount)) {
         log.info('ending: no agent and no connections');
         await end(0, false);
       }
       return;
     }
-    if (this.#accepts) {
-      if (performance.now() < this.#drain.acceptsUntilMs) return;
-      this.#accepts = false;
-      // What it accepts last is counted by the next tick.
-      await threads.setAccepting(false);
-      return;
-    }
-    if ((openCount > 0 || this.#earlierCount > 0) && !this.#isDrainLate) return;
+    const isLate = performance.now() > drain.endsAtMs;
+    if ((openCount > 0 || this.#earlierCount > 0) && !isLate) return;
     if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
     await this.#tellLastCounts();
-    await end(0, this.#drain.final);
+    await end(0, drain.final);
   }
 
   get #isDrainLate(): boolean {
