@@ -26,7 +26,11 @@ async function runAll({ only, docs }: Options): Promise<void> {
   }
   const watch = { progress: terminalProgress(), signal: interruption() };
   const results: TrapResult[] = [];
-  for (const trap of traps) results.push(await runTrap(trap, watch));
+  for (const trap of traps) {
+    const result = await runTrap(trap, watch);
+    console.error(`    ${trap.name}: ${result.failure ?? 'NOT CAUGHT'}`);
+    results.push(result);
+  }
   console.log(trapsTable(results));
   if (docs !== undefined) await updateDocument(docs, 'traps', trapsMarkdown(results));
   if (results.some(({ failure }) => failure === undefined)) process.exitCode = 1;

@@ -23,8 +23,9 @@ export interface Target {
 
 const DEADLINE_MS = 5_000;
 const GRACE_MS = 1_000;
-const FIRST_PORT = 10_000;
-const LAST_PORT = 65_000;
+/** From the range that the kernel takes local ports from by default. */
+const FIRST_PORT = 32_768;
+const LAST_PORT = 60_999;
 const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
 
 /** Ports of clients, one after the other: one used again too soon would follow an old flow. */

@@ -42,10 +42,14 @@ async function killForwarder(scene: PlaneScene, kills: number): Promise<PlaneOut
     ({ begunMs, answeredMs }) =>
       !deaths.some(({ fromMs, toMs }) => begunMs <= toMs && fromMs <= answeredMs),
   );
-  must(
-    unexplained.length === 0,
-    `${unexplained.length} were not open at a kill; ${hammer.verdict()}`,
-  );
+  const [first] = unexplained;
+  if (first !== undefined) {
+    const last = deaths.findLast(({ fromMs }) => fromMs <= first.begunMs) ?? { fromMs: 0, toMs: 0 };
+    const from = (first.begunMs - last.toMs).toFixed(0);
+    const to = (first.answeredMs - last.toMs).toFixed(0);
+    const when = `one from ${from} to ${to} ms after a death that took ${(last.toMs - last.fromMs).toFixed(0)} ms: ${first.error}`;
+    must(false, `${unexplained.length} were not open at a kill (${when}); ${hammer.verdict()}`);
+  }
   await scene.inside.becomesRight('diff', RIGHT_DEADLINE_MS);
   const { openConnections } = await askForwarder(scene, { do: 'pulse' });
   must(openConnections === 0, `${openConnections} connections are still open`);
