@@ -1,4 +1,3 @@
-import type { Desired } from '../../dataplanes/contract.ts';
 import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
 import { classChain, classOfId, wayOfClassSet } from '../../dataplanes/nftables/classes.ts';
 import { hostNumberOf } from '../../dataplanes/nftables/element-text.ts';
@@ -12,6 +11,7 @@ import { allSetSpecs, CLASS_SETS, TABLE_NAME } from '../../dataplanes/nftables/s
 import { rangeElements } from '../../dataplanes/nftables/source-ranges.ts';
 import type { Where } from '../../dataplanes/nftables/statements.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
+import type { DesiredTables } from '../../dataplanes/nftables/table-facts.ts';
 import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
 import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/nftables/walk.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
@@ -21,7 +21,10 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Page, PageChain, PageElement, PageFrontend } from './page.ts';
 
 /** A page for each wanted row; `desired` must have all rows, or row numbers would differ. */
-export function nftablesPages(desired: Desired, isWanted: (row: Forwarding) => boolean): Page[] {
+export function nftablesPages(
+  desired: DesiredTables,
+  isWanted: (row: Forwarding) => boolean,
+): Page[] {
   const numbers = newRowNumbers();
   for (const row of desired.rows) partsOf(row, numbers);
   const contents = { ip: tableContent(desired, 'ip'), ip6: tableContent(desired, 'ip6') };

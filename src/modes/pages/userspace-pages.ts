@@ -4,9 +4,10 @@ import { forwarderWords } from './forwarder-words.ts';
 import { nftablesPages } from './nftables-pages.ts';
 import type { Page } from './page.ts';
 
-/** The rules that hand over, as the facts must say, and in words what the forwarder does then. */
+/** The rules, with those that hand over, and in words what the forwarder does then. */
 export function userspacePages(desired: Desired, isWanted: (row: Forwarding) => boolean): Page[] {
-  return nftablesPages(desired, isWanted).map((page) => {
+  const tables = { ...desired, facts: { ...desired.facts, handsOver: true } as const };
+  return nftablesPages(tables, isWanted).map((page) => {
     const isTcp = page.forwarding.id.protocol === 'TCP';
     return {
       ...page,
