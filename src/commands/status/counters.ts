@@ -33,7 +33,7 @@ function streamCells({ endpoint, service, streams }: EndpointCount): string[] {
   if (streams === undefined) return ['-', '-', '-', '-', '-', endpoint, service];
   const { open, bytesToEndpoint, bytesToClient, avoidedMs } = streams;
   const { connections, connectMicroseconds, refused, timedOut } = streams;
-  const avoided = avoidedMs > 0 ? ` (avoided for ${ageText(avoidedMs)})` : '';
+  const avoided = avoidedMs > 0 ? ` (avoided for ${ageText(roundedUp(avoidedMs))})` : '';
   return [
     number(open),
     bytesText(bytesToEndpoint),
@@ -43,6 +43,11 @@ function streamCells({ endpoint, service, streams }: EndpointCount): string[] {
     `${endpoint}${avoided}`,
     service,
   ];
+}
+
+/** To whole seconds: one that is still avoided is not avoided for 0 s. */
+function roundedUp(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000;
 }
 
 function number(count: number): string {
