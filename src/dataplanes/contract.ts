@@ -272,7 +272,9 @@ export interface Holding {
     | 'rules'
     | 'sets'
     | 'addresses'
-    | 'processes';
+    | 'processes'
+    | 'routes'
+    | 'routing rules';
   readonly count: number;
 }
 

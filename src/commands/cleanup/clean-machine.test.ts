@@ -76,9 +76,14 @@ test('counts one object in the singular', async (t) => {
     { what: 'processes', count: 1 },
     { what: 'addresses', count: 1 },
     { what: 'rules', count: 1 },
+    { what: 'routes', count: 1 },
+    { what: 'routing rules', count: 1 },
   ] as const;
   await cleanMachine({}, { ...machine, removePart: async () => ({ frontends: [], holdings }) });
-  assert.equal(said[0], 'ebpf hooks: removed 1 process, 1 address, 1 rule');
+  assert.equal(
+    said[0],
+    'ebpf hooks: removed 1 process, 1 address, 1 rule, 1 route, 1 routing rule',
+  );
 });
 
 test('reports what a dry run would remove', async (t) => {

@@ -2,9 +2,15 @@ import { constants } from 'node:os';
 import { type Cidr, parseCidr } from '../../addresses/cidr.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
-import { addMarkRule, deleteMarkRule, type MarkRule } from '../../linux/route/mark-rules.ts';
+import {
+  addMarkRule,
+  countRules,
+  deleteMarkRule,
+  type MarkRule,
+} from '../../linux/route/mark-rules.ts';
 import { type RouteSpec, RT_TABLE_LOCAL } from '../../linux/route/route-requests.ts';
-import { addRoute, deleteRoute } from '../../linux/route/routes.ts';
+import { addRoute, deleteRoute, selectRoutes } from '../../linux/route/routes.ts';
+import type { Holding } from '../contract.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 
 /**
@@ -51,6 +57,21 @@ export async function deleteReturnRoutes(mark: number): Promise<void> {
     await deleteMarkRule(returnRule(family, mark));
     await deleteRoute(returnRoute(family));
   });
+}
+
+/** All that the functions above have made, also for a forwarder that is gone. */
+export async function routeHoldings(): Promise<readonly Holding[]> {
+  const routes = await selectRoutes(
+    FAMILIES,
+    () =>
+      ({ protocol }) =>
+        protocol === PROTOCOL,
+  );
+  const holdings: readonly Holding[] = [
+    { what: 'routes', count: routes.length },
+    { what: 'routing rules', count: await countRules(PROTOCOL) },
+  ];
+  return holdings.filter(({ count }) => count > 0);
 }
 
 async function inFamilies(act: (family: Family) => Promise<unknown>): Promise<InFamilies> {

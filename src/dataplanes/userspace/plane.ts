@@ -27,6 +27,8 @@ import { ForwarderWatch } from './watch.ts';
 
 export interface ForwarderPlaneOptions extends KeeperOptions, Removal {
   readonly writeHandOver: WriteHandOver;
+  /** Counts what `removeRoutes` would delete. */
+  readonly routeHoldings: () => Promise<readonly Holding[]>;
   /** New TCP connections that nftables translated itself. */
   readonly readTranslated?: () => Promise<number>;
 }
@@ -149,12 +151,17 @@ export class ForwarderPlane implements DataPlane {
   }
 
   async inventory(): Promise<readonly Holding[]> {
+    const routes = await this.#options.routeHoldings();
+    return (await this.#isThere()) ? [{ what: 'processes', count: 1 }, ...routes] : routes;
+  }
+
+  /** A forwarder that hangs too. */
+  async #isThere(): Promise<boolean> {
     try {
-      const hello = await askOnce(this.#control, { do: 'hello' });
-      return hello === undefined ? [] : [{ what: 'processes', count: 1 }];
+      return (await askOnce(this.#control, { do: 'hello' })) !== undefined;
     } catch (error) {
       if (!isSilent(error)) throw error;
-      return [{ what: 'processes', count: 1 }];
+      return true;
     }
   }
 

@@ -1,9 +1,14 @@
 import { constants } from 'node:os';
+import { NetlinkRefusal } from '../netlink/errors.ts';
+import { dump } from '../netlink/exchange.ts';
+import { readAttributes } from '../netlink/reader.ts';
+import { openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import {
   AF_INET,
   AF_INET6,
   type DumpQuestion,
+  NETLINK_ROUTE,
   NLM_F_ACK,
   NLM_F_CREATE,
   NLM_F_EXCL,
@@ -11,8 +16,9 @@ import {
   RTM_DELRULE,
   RTM_NEWRULE,
   RULE_FIXED_BYTES,
+  rulesQuestion,
 } from './protocol.ts';
-import { change } from './routes.ts';
+import { change, FAMILIES } from './routes.ts';
 import {
   FR_ACT_TO_TBL,
   FRA_FWMARK,
@@ -22,7 +28,7 @@ import {
   FRA_TABLE,
 } from './rule-codec.ts';
 
-const { EEXIST, ENOENT } = constants.errno;
+const { EEXIST, ENOENT, EOPNOTSUPP } = constants.errno;
 
 /** Sends packets with these bits of the mark to a table: `ip rule … fwmark <mark>/<mark>`. */
 export interface MarkRule {
@@ -42,6 +48,25 @@ export async function addMarkRule(rule: MarkRule): Promise<boolean> {
 /** Rejects with a NetlinkError; false: there is no such rule. */
 export async function deleteMarkRule(rule: MarkRule): Promise<boolean> {
   return await change(ruleRequest('delete', rule), ENOENT);
+}
+
+/** How many rules have this protocol number, in both families. */
+export async function countRules(protocol: number): Promise<number> {
+  using netlink = openNetlink({ protocol: NETLINK_ROUTE });
+  let count = 0;
+  for (const [index, family] of FAMILIES.entries()) {
+    try {
+      await dump(netlink, rulesQuestion(family, index + 1), ({ type, body }) => {
+        if (type !== RTM_NEWRULE || body.length < RULE_FIXED_BYTES) return;
+        const attributes = readAttributes(body.subarray(RULE_FIXED_BYTES));
+        if (attributes.get(FRA_PROTOCOL)?.[0] === protocol) count++;
+      });
+    } catch (error) {
+      // A kernel without policy routing has no rules.
+      if (!(error instanceof NetlinkRefusal) || error.errno !== EOPNOTSUPP) throw error;
+    }
+  }
+  return count;
 }
 
 function ruleRequest(verb: 'add' | 'delete', rule: MarkRule): DumpQuestion {

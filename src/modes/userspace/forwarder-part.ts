@@ -7,6 +7,7 @@ import {
   deleteListenerRoutes,
   deleteReturnRoutes,
   keepListenerRoutes,
+  routeHoldings,
 } from '../../dataplanes/userspace/forwarder-routes.ts';
 import { ForwarderPlane } from '../../dataplanes/userspace/plane.ts';
 import { readProgram } from '../../dataplanes/userspace/program.ts';
@@ -54,6 +55,7 @@ export function openForwarder(around: Surroundings, behind: NftablesPlane): Forw
     drain: isCleanup
       ? { deadlineMs: CLEANUP_DRAIN_MS, isAwaited: true }
       : { deadlineMs: DRAIN_MS, isAwaited: false },
+    routeHoldings,
     removeRoutes: async () => {
       await deleteListenerRoutes();
       for (const mark of RETURN_MARKS) await deleteReturnRoutes(mark);
