@@ -112,6 +112,7 @@ test('a killed forwarder costs only its open connections', async () => {
     const now = await mode.pid();
     return now !== undefined && now !== pid && (await mode.serves()) === 'forwarder';
   });
+  assert.ok(mode.drifts.some((what) => what.startsWith(`the forwarder (pid ${pid}) ended`)));
   assertAllServed((await stop()).filter(isNotCut(1)));
   const before = await connectionCount(mode.plane);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 5 }));

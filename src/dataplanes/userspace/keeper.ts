@@ -40,7 +40,7 @@ export class ForwarderKeeper {
   readonly #silence: Silence;
   #running: RunningForwarder | undefined;
   #listeners: readonly HeldListener[] = [];
-  #lastFailure: unknown;
+  #whyNone: () => Error = () => forwarderError('FORWARDER_ENDED', 'the forwarder is not started yet');
   startCount = 0;
   handedOver = 0;
 
@@ -63,8 +63,13 @@ export class ForwarderKeeper {
   noteEnd(running: RunningForwarder): void {
     if (this.#running !== running) return;
     this.#forget(running);
-    this.#lastFailure = forwarderError('FORWARDER_ENDED', 'the forwarder ended');
+    this.#whyNone = () => forwarderError('FORWARDER_ENDED', endText(running));
     this.#restarts.ended(performance.now());
+  }
+
+  /** Why none runs. The signal that ended one is known a little later than its end. */
+  get whyNone(): string {
+    return this.#whyNone().message;
   }
 
   noteSilence(): void {
@@ -92,11 +97,12 @@ export class ForwarderKeeper {
       this.#silence.end();
       return found;
     }
-    if (performance.now() < this.#restarts.retryAtMs) throw this.#lastFailure;
+    if (performance.now() < this.#restarts.retryAtMs) throw this.#whyNone();
     try {
       return await this.#start(found, wanted);
     } catch (error) {
-      this.#lastFailure = error;
+      const failure = error instanceof Error ? error : new Error(String(error));
+      this.#whyNone = () => failure;
       this.#restarts.notStarted(performance.now());
       throw error;
     }
@@ -227,6 +233,8 @@ export class ForwarderKeeper {
     await killed(running);
     this.#silence.end();
     this.#forget(running);
+    const text = `the forwarder (pid ${running.hello.pid}) did not answer, and was killed`;
+    this.#whyNone = () => forwarderError('FORWARDER_ENDED', text);
     this.#restarts.ended(performance.now());
   }
 
@@ -241,6 +249,11 @@ async function killed({ pid, work }: RunningForwarder): Promise<void> {
   if (!work.isOpen || pid === undefined) return;
   process.kill(pid, 'SIGKILL');
   await work.ended;
+}
+
+function endText({ hello, exit }: RunningForwarder): string {
+  const how = exit?.();
+  return `the forwarder (pid ${hello.pid}) ended${how === undefined ? '' : `: ${how}`}`;
 }
 
 function silent(): Error {

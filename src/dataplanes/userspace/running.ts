@@ -9,6 +9,8 @@ export interface RunningForwarder {
   readonly hello: Hello;
   /** As this process sees it, unlike `hello.pid`; undefined: it runs in another container. */
   readonly pid: number | undefined;
+  /** Exit code or signal, once it has ended; only of one that this process started. */
+  readonly exit?: () => string | undefined;
   readonly work: ForwarderLink;
   readonly pulse: ForwarderLink;
 }

@@ -46,7 +46,7 @@ export async function startForwarder(start: ForwarderStart): Promise<RunningForw
   const sockets = newSockets(runFolder, pid);
   while (end === undefined && performance.now() < deadlineMs) {
     const running = await meet(sockets);
-    if (running !== undefined) return { ...running, pid };
+    if (running !== undefined) return { ...running, pid, exit: () => end };
     await sleep(POLL_MS, over.signal);
   }
   if (end === undefined) process.kill(pid, 'SIGKILL');

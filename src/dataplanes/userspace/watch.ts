@@ -115,9 +115,9 @@ export class ForwarderWatch {
 
   /** Once for each end, and not before its time. */
   #askForAnother(): void {
-    const { retryAtMs } = this.#of.keeper;
+    const { retryAtMs, whyNone } = this.#of.keeper;
     if (performance.now() < retryAtMs || this.#reportedEndMs === retryAtMs) return;
     this.#reportedEndMs = retryAtMs;
-    this.#onDrift({ what: 'the forwarder ended, or could not be started', isOwn: true });
+    this.#onDrift({ what: whyNone, isOwn: true });
   }
 }
