@@ -159,6 +159,23 @@ test('replaces a forwarder of another build, and its connections go on', async (
   assertAllServed(await stop());
 });
 
+test('a forwarder that is told to end by another process is replaced, with its connections', async () => {
+  await using mode = await userspace().start([web()]);
+  const held = await network.client.hold(TO_WEB);
+  const { by } = await held.speak();
+  const pid = await mode.pid();
+  assert.ok(pid);
+  const stop = keepAsking();
+  process.kill(pid, 'SIGTERM');
+  await until('another forwarder', async () => {
+    const now = await mode.pid();
+    return now !== undefined && now !== pid && (await mode.serves()) === 'forwarder';
+  });
+  assert.equal((await held.speak()).by, by);
+  assert.equal((await mode.plane.forwarder?.())?.handedOver, 1);
+  assertAllServed(await stop());
+});
+
 test('a forwarder that hangs gets no more connections within 3 s, and more when it answers', async () => {
   await using mode = await userspace().start([web()]);
   const held = await network.client.hold(TO_WEB);

@@ -104,6 +104,7 @@ export class ForwarderPlane implements DataPlane {
       keeper: this.#keeper,
       handOver: this.#handOver,
       isFilled: () => this.#isFilled,
+      distrust: (why: string) => this.#distrust(why),
       refresh: this.#options.prepare,
     };
     await new ForwarderWatch(watched, onDrift).run(signal);
@@ -230,7 +231,8 @@ export class ForwarderPlane implements DataPlane {
   }
 
   get #isServing(): boolean {
-    return this.#isFilled && this.#keeper.current?.work.isOpen === true;
+    const { current, isHung } = this.#keeper;
+    return this.#isFilled && current?.work.isOpen === true && !isHung;
   }
 
   get #control(): string {

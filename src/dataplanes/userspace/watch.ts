@@ -13,6 +13,8 @@ export interface Watched {
   readonly handOver: HandOver;
   /** Whether the forwarder has every row. Otherwise an inspection is under way or wanted. */
   readonly isFilled: () => boolean;
+  /** Connections go to the kernel, and the next inspection looks at everything. */
+  readonly distrust: (why: string) => Promise<void>;
   /** What nftables does not keep alive itself, such as the route to the listeners. */
   readonly refresh: () => Promise<void>;
 }
@@ -78,8 +80,15 @@ export class ForwarderWatch {
       });
     }
     if (!this.#of.isFilled()) return;
-    if (pulse.accepts) await this.#handOver(running);
+    if (pulse.isDraining) await this.#replace(running);
+    else if (pulse.accepts) await this.#handOver(running);
     else await handOver.off('it is full');
+  }
+
+  /** Another process told it to end. One that takes over in time saves its connections. */
+  async #replace({ hello }: RunningForwarder): Promise<void> {
+    await this.#of.distrust('it is draining');
+    this.#onDrift({ what: `the forwarder (pid ${hello.pid}) was told to end`, isOwn: true });
   }
 
   async #handOver(running: RunningForwarder): Promise<void> {

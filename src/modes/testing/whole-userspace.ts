@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataPlane, Drift } from '../../dataplanes/contract.ts';
+import { NODE_FACTS } from '../../dataplanes/ebpf/testing/node-network.ts';
 import { bring } from '../../dataplanes/ebpf/testing/packet-plane.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import type { Surroundings } from '../part.ts';
@@ -42,6 +43,17 @@ export class WholeUserspace implements AsyncDisposable {
     await inspection;
   }
 
+  /** As the agent does after drift. */
+  async #inspectReported(): Promise<void> {
+    const desired = { facts: NODE_FACTS, rows: this.rows };
+    const inspection = this.#busy.then(() => this.plane.inspect(desired, 'reported'));
+    this.#busy = inspection.then(
+      () => undefined,
+      () => undefined,
+    );
+    await inspection;
+  }
+
   /** The end of the agent, with a signal that it can handle. */
   async end(): Promise<void> {
     await this.crash();
@@ -72,7 +84,7 @@ export class WholeUserspace implements AsyncDisposable {
 
   #take({ what }: Drift): void {
     this.drifts.push(what);
-    void this.inspect().catch((error: unknown) => this.warnings.push(String(error)));
+    void this.#inspectReported().catch((error: unknown) => this.warnings.push(String(error)));
   }
 }
 
