@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly openTables?: HooksOptions['openTables'];
   /** In place of the shipped program. */
   readonly forwarderProgram?: string;
+  /** In place of 30 s, after which a forwarder that does not answer is killed. */
+  readonly forwarderHungMs?: number;
 }
 
 /** How `fairlead status` speaks of the attachments of one kind. */

@@ -122,7 +122,7 @@ test('masquerades to an endpoint outside of the pod network by the rules of the 
     assert.equal(masqueraded?.saw, '192.0.2.1');
 
     const wrong = { ...NODE_FACTS, podNetworks: ['0.0.0.0/0', '::/0'] };
-    await bring(mode.plane, [web], wrong);
+    await bring(mode.plane, [web], { facts: wrong });
     const [bare] = await network.client.ask(TO_WEB);
     assert.equal(bare?.saw, network.client.ipv4, 'what this guards against does not happen');
   } finally {

@@ -76,7 +76,7 @@ test('leaves node ports on all addresses to nftables, which has them', async () 
     frontends: [frontendAt('', { kind: 'node-port', port: 30_080, outcomes: EXTERNAL_LOCAL })],
     endpoints: network.endpoints.map(({ ipv4 }) => ipv4),
   });
-  await bring(mode.plane, [port], facts);
+  await bring(mode.plane, [port], { facts });
   const before = await connectionsOf(mode.front);
   const [answer] = await network.outside.ask({ ...TO_WEB, address: NODE_IPV4, port: 30_080 });
   assert.equal(answer?.saw, network.outside.ipv4);

@@ -200,6 +200,21 @@ test('a forwarder that hangs gets no more connections within 3 s, and more when 
   assert.deepEqual(new Set(answers.map((answer) => answer.by)), new Set([only?.name]));
 });
 
+test('a forwarder that hangs for long is killed, and the next one accepts what waited', async () => {
+  await using mode = await userspace({ forwarderHungMs: 1000 }).start([web()]);
+  const pid = await mode.pid();
+  assert.ok(pid);
+  process.kill(pid, 'SIGSTOP');
+  assertAllServed(await network.client.ask(PATIENTLY));
+  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+  await until('the forwarder', async () => (await mode.serves()) === 'forwarder');
+  assert.deepEqual(
+    mode.drifts.filter((what) => what.includes('for a while')),
+    [],
+    'the next one has always answered',
+  );
+});
+
 test('falls back to nftables without the program of the forwarder, and says so', async () => {
   await using mode = await userspace({ forwarderProgram: '/nowhere/forwarder.mjs' }).start([web()]);
   assertAllServed(await network.client.ask({ ...TO_WEB, count: 5 }));

@@ -64,7 +64,7 @@ async function reach(
   { timeoutMs = 3000, outcomes = INTERNAL } = {},
 ): Promise<string[]> {
   const of = { frontends: [frontendAt(VIRTUAL, { outcomes })], endpoints: [endpoint] };
-  await bring(plane, [serviceOf('web', of)], FACTS);
+  await bring(plane, [serviceOf('web', of)], { facts: FACTS });
   const question = { transport: 'TCP', address: VIRTUAL, port: 80, timeoutMs } as const;
   const answers = await client.ask({ ...question, count: COUNT });
   return [...new Set(answers.map(({ by, saw }) => `${by} ${saw}`.trim()))];
@@ -72,7 +72,7 @@ async function reach(
 
 /** The same if each connection was decided on by the program, and once though it is met twice. */
 async function reachCounted(endpoint: string): Promise<string[]> {
-  await bring(plane, [], FACTS);
+  await bring(plane, [], { facts: FACTS });
   const reached = await reach(endpoint);
   assert.equal(await connectionsOf(plane), COUNT);
   return reached;

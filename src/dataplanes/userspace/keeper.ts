@@ -14,6 +14,8 @@ export interface KeeperOptions {
   /** Rejects where the program is missing. */
   readonly readProgram: () => ForwarderProgram;
   readonly threadCount: number;
+  /** After so long without an answer it is killed; undefined: 30 s. */
+  readonly hungMs?: number;
   /** Called before listeners are opened: their addresses must be local. */
   readonly prepare: () => Promise<void>;
 }
@@ -40,13 +42,14 @@ export class ForwarderKeeper {
   readonly #silence: Silence;
   #running: RunningForwarder | undefined;
   #listeners: readonly HeldListener[] = [];
-  #whyNone: () => Error = () => forwarderError('FORWARDER_ENDED', 'the forwarder is not started yet');
+  #whyNone: () => Error = () =>
+    forwarderError('FORWARDER_ENDED', 'the forwarder is not started yet');
   startCount = 0;
   handedOver = 0;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
-    this.#silence = new Silence(currentSockets(options.runFolder).handover);
+    this.#silence = new Silence(currentSockets(options.runFolder).handover, options.hungMs);
   }
 
   /** Undefined: none, or its end was noticed. */
@@ -230,6 +233,8 @@ export class ForwarderKeeper {
   }
 
   async #kill(running: RunningForwarder): Promise<void> {
+    // First, so that the watch does not take it for another end, which would delay the next start.
+    if (this.#running === running) this.#running = undefined;
     await killed(running);
     this.#silence.end();
     this.#forget(running);

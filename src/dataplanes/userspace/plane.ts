@@ -230,9 +230,10 @@ export class ForwarderPlane implements DataPlane {
     }
   }
 
+  /** One that hangs is not: the inspection that it leads to has to kill it. */
   get #isServing(): boolean {
-    const { current, isHung } = this.#keeper;
-    return this.#isFilled && current?.work.isOpen === true && !isHung;
+    const isOpen = this.#keeper.current?.work.isOpen === true;
+    return this.#isFilled && isOpen && !this.#keeper.isHung;
   }
 
   get #control(): string {

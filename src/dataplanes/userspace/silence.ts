@@ -8,10 +8,12 @@ const POLL_MS = 20;
 /** Since when a forwarder has not answered. */
 export class Silence {
   readonly #handoverPath: string;
+  readonly #hungMs: number;
   #sinceMs: number | undefined;
 
-  constructor(handoverPath: string) {
+  constructor(handoverPath: string, hungMs = HUNG_MS) {
     this.#handoverPath = handoverPath;
+    this.#hungMs = hungMs;
   }
 
   note(): void {
@@ -28,7 +30,7 @@ export class Silence {
 
   /** It hangs for good. */
   get isOver(): boolean {
-    return this.#sinceMs !== undefined && performance.now() - this.#sinceMs >= HUNG_MS;
+    return this.#sinceMs !== undefined && performance.now() - this.#sinceMs >= this.#hungMs;
   }
 
   /** Kills the process that has the sockets, which never told its number. */

@@ -29,7 +29,8 @@ export class ForwarderWatch {
   readonly #wake = new Wake();
   /** The one whose end wakes us. */
   #met: RunningForwarder | undefined;
-  #isSilent = false;
+  /** The one that does not answer, as was reported. */
+  #silent: RunningForwarder | undefined;
   #cannotRefresh = false;
   /** The end for which an inspection was requested already. */
   #reportedEndMs = Number.NEGATIVE_INFINITY;
@@ -72,8 +73,8 @@ export class ForwarderWatch {
     }
     if (keeper.current !== running) return;
     keeper.noteAnswer();
-    if (this.#isSilent) {
-      this.#isSilent = false;
+    if (this.#silent === running) {
+      this.#silent = undefined;
       this.#onDrift({
         what: `the forwarder (pid ${running.hello.pid}) did not answer for a while`,
         isOwn: true,
@@ -116,10 +117,10 @@ export class ForwarderWatch {
     }
     keeper.noteSilence();
     await handOver.off(error instanceof Error ? error.message : String(error));
-    if (!this.#isSilent || keeper.isHung) {
+    if (this.#silent !== running || keeper.isHung) {
       this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer`, isOwn: true });
     }
-    this.#isSilent = true;
+    this.#silent = running;
   }
 
   /** Once for each end, and not before its time. */

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DataPlane, Drift } from '../../dataplanes/contract.ts';
-import { NODE_FACTS } from '../../dataplanes/ebpf/testing/node-network.ts';
+import type { DataPlane, Drift, InspectionDepth } from '../../dataplanes/contract.ts';
 import { bring } from '../../dataplanes/ebpf/testing/packet-plane.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import type { Surroundings } from '../part.ts';
@@ -34,8 +33,8 @@ export class WholeUserspace implements AsyncDisposable {
   }
 
   /** One call at a time, as the contract demands. */
-  async inspect(): Promise<void> {
-    const inspection = this.#busy.then(() => bring(this.plane, this.rows));
+  async inspect(depth: InspectionDepth = 'everything'): Promise<void> {
+    const inspection = this.#busy.then(() => bring(this.plane, this.rows, { depth }));
     this.#busy = inspection.then(
       () => undefined,
       () => undefined,
@@ -84,7 +83,7 @@ export class WholeUserspace implements AsyncDisposable {
 
   #take({ what }: Drift): void {
     this.drifts.push(what);
-    void this.#inspectReported().catch((error: unknown) => this.warnings.push(String(error)));
+    void this.inspect('reported').catch((error: unknown) => this.warnings.push(String(error)));
   }
 }
 

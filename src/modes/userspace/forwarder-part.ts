@@ -45,10 +45,12 @@ export function openHandingOver({ openNetlink = openNetfilter }: Surroundings): 
 /** In front of the plane that hands connections over to it. */
 export function openForwarder(around: Surroundings, behind: NftablesPlane): ForwarderPlane {
   const { runFolder = RUN_FOLDER, userspace, isCleanup, forwarderProgram } = around;
+  const { forwarderHungMs: hungMs } = around;
   return new ForwarderPlane({
     runFolder,
     readProgram: () => readProgram(forwarderProgram ? [forwarderProgram] : PROGRAMS),
     threadCount: userspace?.threads ?? Math.min(availableParallelism(), MOST_THREADS),
+    ...(hungMs === undefined ? {} : { hungMs }),
     prepare: async () => void (await keepListenerRoutes()),
     writeHandOver: (ports) => behind.setForwarder(ports),
     readTranslated: () => behind.notHandedOverCount(),

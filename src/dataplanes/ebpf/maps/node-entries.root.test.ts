@@ -49,7 +49,7 @@ before(async () => {
         { settleMs: 0 },
       ),
   });
-  await bring(plane, [], FACTS);
+  await bring(plane, [], { facts: FACTS });
   watch = plane.watch((drift) => DRIFTS.push(drift), watching.signal);
   await untilSo('the watch has begun', () => newsCount > 0);
 });

@@ -7,7 +7,7 @@ import { run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../../../linux/netns-cookie.ts';
 import { listLinks } from '../../../linux/route/list-links.ts';
 import { watchLinks } from '../../../linux/route/watch-links.ts';
-import type { DataPlane, Inspection, NodeFacts } from '../../contract.ts';
+import type { DataPlane, Inspection, InspectionDepth, NodeFacts } from '../../contract.ts';
 import { change } from '../../shared/testing/change.ts';
 import type { HooksOptions, PacketOptions } from '../options.ts';
 import { HooksPlane } from '../plane.ts';
@@ -67,9 +67,10 @@ export function compiledProgram(name: 'sock' | 'tc'): BpfObject {
 export async function bring(
   plane: DataPlane,
   rows: readonly Forwarding[],
-  facts: NodeFacts = NODE_FACTS,
+  of: { readonly facts?: NodeFacts; readonly depth?: InspectionDepth } = {},
 ): Promise<Inspection> {
-  const inspection = await plane.inspect({ facts, rows }, 'everything');
+  const { facts = NODE_FACTS, depth = 'everything' } = of;
+  const inspection = await plane.inspect({ facts, rows }, depth);
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
   await plane.apply(wrong.map((row) => change('unknown', row)));
   return inspection;
