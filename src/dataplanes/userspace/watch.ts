@@ -89,7 +89,10 @@ export class ForwarderWatch {
   /** Another process told it to end. One that takes over in time saves its connections. */
   async #replace({ hello }: RunningForwarder): Promise<void> {
     await this.#of.distrust('it is draining');
-    this.#onDrift({ what: `the forwarder (pid ${hello.pid}) was told to end`, isOwn: true });
+    this.#onDrift({
+      what: `the forwarder (pid ${hello.pid}) received a request to end`,
+      isOwn: true,
+    });
   }
 
   async #handOver(running: RunningForwarder): Promise<void> {
