@@ -4,6 +4,7 @@ import { SocketError } from '../../linux/sockets/errors.ts';
 import { openListener } from '../../linux/sockets/listener.ts';
 import { connectDescriptors } from '../../linux/sockets/pass-descriptors.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
+import type { ListenerPorts } from './protocol.ts';
 
 /** A listening socket that this process holds a descriptor of. */
 export interface HeldListener {
@@ -11,6 +12,12 @@ export interface HeldListener {
   readonly source: SourceClass;
   readonly isIPv6: boolean;
 }
+
+/**
+ * A conntrack entry keeps the port that its connection was handed over to. With the same ports after
+ * a restart of everything, a client that uses the port of such a connection again is served.
+ */
+export const USUAL_PORTS: ListenerPorts = { pod: 11_801, host: 11_802, outside: 11_803 };
 
 const ASK = JSON.stringify({ ask: 'listeners' });
 
@@ -55,13 +62,23 @@ function openFamily(family: Family): HeldListener[] {
   const opened: HeldListener[] = [];
   try {
     for (const source of SOURCE_CLASSES) {
-      const { fd } = openListener(FORWARDER_ADDRESSES[family]);
-      opened.push({ fd, source, isIPv6 });
+      opened.push({ fd: openUsual(family, source), source, isIPv6 });
     }
     return opened;
   } catch (error) {
     closeListeners(opened);
     if (isIPv6 && error instanceof SocketError && NO_FAMILY.has(error.code)) return [];
     throw error;
+  }
+}
+
+/** At another port where a forwarder that drains has the usual one. */
+function openUsual(family: Family, source: SourceClass): number {
+  const address = FORWARDER_ADDRESSES[family];
+  try {
+    return openListener(address, USUAL_PORTS[source]).fd;
+  } catch (error) {
+    if (!(error instanceof SocketError) || error.code !== 'EADDRINUSE') throw error;
+    return openListener(address).fd;
   }
 }

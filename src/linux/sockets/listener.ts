@@ -6,6 +6,7 @@ import {
   IPV6_FREEBIND,
   IPV6_V6ONLY,
   SO_OOBINLINE,
+  SO_REUSEADDR,
   SOCK_CLOEXEC,
   SOCK_NONBLOCK,
   SOCK_STREAM,
@@ -35,21 +36,23 @@ export interface Listener {
 }
 
 /**
- * A TCP listener at one address in the network namespace of this thread, at any free port. The
- * machine need not have the address yet. Accepted sockets inherit all options, so that none is set
- * for each connection.
+ * A TCP listener at one address in the network namespace of this thread, at a port that no other
+ * listener has there; 0: at any free one. The machine need not have the address yet. Accepted
+ * sockets inherit all options, so that none is set for each connection.
  */
-export function openListener(address: string): Listener {
+export function openListener(address: string, port = 0): Listener {
   const isIPv6 = address.includes(':');
   const type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
   const fd = orThrow(socket(isIPv6 ? AF_INET6 : AF_INET, type, 0), 'open a TCP socket');
   return closedOnError(fd, () => {
     setInherited(fd);
+    // Connections that ended a moment ago do not keep the port.
+    set(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
     if (isIPv6) set(fd, { level: SOL_IPV6, name: IPV6_V6ONLY, value: 1 });
     const freebind = isIPv6 ? IPV6_FREEBIND : IP_FREEBIND;
     set(fd, { level: isIPv6 ? SOL_IPV6 : SOL_IP, name: freebind, value: 1 });
     const memory = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
-    const length = encodeSocketAddress(memory.bytes, { address, port: 0 });
+    const length = encodeSocketAddress(memory.bytes, { address, port });
     orThrow(bind(fd, memory.address, length), `bind a listener to ${address}`);
     orThrow(listen(fd, BACKLOG), 'listen');
     return { fd, port: listenerPort(fd) };
