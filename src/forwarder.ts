@@ -5,7 +5,7 @@
 import { isMainThread, workerData } from 'node:worker_threads';
 import { runForwarder } from './dataplanes/userspace/forwarder/main.ts';
 import type { ThreadStart } from './dataplanes/userspace/forwarder/messages.ts';
-import { runIdleThread } from './dataplanes/userspace/forwarder/testing/idle-thread.ts';
+import { runThread } from './dataplanes/userspace/forwarder/thread/run-thread.ts';
 import { readArguments } from './dataplanes/userspace/start-arguments.ts';
 
 if (isMainThread) {
@@ -14,5 +14,5 @@ if (isMainThread) {
     program: new URL(import.meta.url),
   });
 } else {
-  runIdleThread(workerData as ThreadStart);
+  runThread(workerData as ThreadStart);
 }

@@ -40,7 +40,7 @@ test('hands over to a forwarder that accepts, and not to one that is full', asyn
 
 test('asks for another forwarder when one was told to end, while that still has its connections', async () => {
   assert.deepEqual(await beaten({ accepts: false, isDraining: true }), {
-    drifts: ['the forwarder (pid 7) was told to end'],
+    drifts: ['the forwarder (pid 7) received a request to end'],
     distrusts: ['it is draining'],
     isOn: false,
   });

@@ -15,10 +15,12 @@ export const SOL_IPV6 = 41;
 
 export const SO_REUSEADDR = 2;
 export const SO_ERROR = 4;
+export const SO_RCVBUF = 8;
 export const SO_KEEPALIVE = 9;
 export const SO_OOBINLINE = 10;
 export const SO_LINGER = 13;
 export const SO_SNDBUFFORCE = 32;
+export const SO_RCVBUFFORCE = 33;
 export const SO_ORIGINAL_DST = 80;
 
 export const TCP_NODELAY = 1;

@@ -42,17 +42,6 @@ export class WholeUserspace implements AsyncDisposable {
     await inspection;
   }
 
-  /** As the agent does after drift. */
-  async #inspectReported(): Promise<void> {
-    const desired = { facts: NODE_FACTS, rows: this.rows };
-    const inspection = this.#busy.then(() => this.plane.inspect(desired, 'reported'));
-    this.#busy = inspection.then(
-      () => undefined,
-      () => undefined,
-    );
-    await inspection;
-  }
-
   /** The end of the agent, with a signal that it can handle. */
   async end(): Promise<void> {
     await this.crash();

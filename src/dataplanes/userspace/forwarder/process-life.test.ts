@@ -146,3 +146,13 @@ test('answers a drain that begins while its threads are asked, before it ends', 
   await running;
   assert.deepEqual(ends, [[0, true]]);
 });
+
+test('ends at the deadline of a drain, also when a thread does not answer', async () => {
+  const pulse = async () => Promise.reject(new Error('late'));
+  const { life, ends, run } = lived({
+    threads: { pulse, setAccepting: async () => undefined } as never,
+  });
+  await life.drain(0, true);
+  await run(10);
+  assert.deepEqual(ends, [[1, true]]);
+});

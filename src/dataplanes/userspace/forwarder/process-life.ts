@@ -81,11 +81,15 @@ export class ProcessLife implements ForwarderLife {
   }
 
   async drain(deadlineMs: number, final: boolean): Promise<void> {
-    const endsAtMs = performance.now() + deadlineMs;
-    this.#accepts = false;
-    await this.#options.threads.setAccepting(false);
+    const { handshakeMs = HANDSHAKE_MS } = this.#options;
+    const nowMs = performance.now();
+    if (!this.#accepts) await this.#options.threads.setAccepting(false);
     const hasFollower = this.#given !== undefined;
-    this.#drain = { endsAtMs, final: final && !hasFollower };
+    this.#drain = {
+      endsAtMs: nowMs + deadlineMs,
+      final: final && !hasFollower,
+      acceptsUntilMs: nowMs + Math.min(deadlineMs, handshakeMs),
+    };
   }
 
   async takeOver(from: string): Promise<Answers['take-over']> {
@@ -155,8 +159,14 @@ export class ProcessLife implements ForwarderLife {
       }
       return;
     }
-    const isLate = performance.now() > drain.endsAtMs;
-    if ((openCount > 0 || this.#earlierCount > 0) && !isLate) return;
+    if (this.#accepts) {
+      if (performance.now() < drain.acceptsUntilMs) return;
+      this.#accepts = false;
+      // What it accepts last is counted by the next tick.
+      await threads.setAccepting(false);
+      return;
+    }
+    if ((openCount > 0 || this.#earlierCount > 0) && !this.#isDrainLate) return;
     if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
     await this.#tellLastCounts();
     await end(0, drain.final);

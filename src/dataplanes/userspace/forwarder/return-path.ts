@@ -14,6 +14,9 @@ import { deleteReturnRoutes, type InFamilies, keepReturnRoutes } from '../forwar
  * which the kernel deletes with it: connections go on while another mode takes over.
  */
 
+/** Every mark that `returnMark` gives. */
+export const RETURN_MARKS = [0x2000, 0x1000] as const;
+
 /** The bit of the packet mark; another one where this one requests masquerading. */
 export function returnMark(masqueradeMark: number): number {
   const [usual, other] = RETURN_MARKS;

@@ -81,8 +81,10 @@ export class Copier {
         return;
       }
       if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#options, stream);
-      const { address } = this.#blocks.current;
-      const most = stream.byteCount < BULK_BYTES ? BULK_BYTES : BLOCK_BYTES;
+      const { current, receiveBytes } = this.#blocks;
+      const { address } = current;
+      const most =
+        stream.byteCount < BULK_BYTES ? Math.min(BULK_BYTES, receiveBytes) : receiveBytes;
       const got = recv(from, address, most, 0);
       if (got > 0) {
         const sent = send(to, address, got, MSG_NOSIGNAL);

@@ -157,11 +157,7 @@ export class Dialler {
   #keepsClient(pair: Pair, endpoint: ListedEndpoint, nowMs: number): boolean {
     const { sources } = this.#of;
     if (sources === undefined || pair.frontend.target?.masquerade !== false) return false;
-    const { bytes } = endpoint.memory;
-    const to = pair.isIPv6
-      ? bytes.toString('latin1', IPV6_OFFSET, IPV6_OFFSET + 16)
-      : bytes.toString('latin1', IPV4_OFFSET, IPV4_OFFSET + 4);
-    return sources.canKeep(clientBytes(pair), to, nowMs);
+    return sources.canKeep(clientBytes(pair), endpoint.addressBytes, nowMs);
   }
 
   #failAtOnce(pair: Pair, endpoint: ListedEndpoint, failed: number): void {

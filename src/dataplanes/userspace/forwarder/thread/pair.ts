@@ -1,4 +1,5 @@
 import type { Block } from './blocks.ts';
+import { BULK_BYTES } from './bulk-bytes.ts';
 import type { Frontend } from './frontends.ts';
 import type { List, ListedEndpoint } from './lists.ts';
 
@@ -33,8 +34,8 @@ export class Stream {
   hasPassedEnd = false;
   /** The rest, or the next read, is due in the next iteration. */
   isDue = false;
-  /** Options that only longer streams need were set on `to`. */
-  isTuned = false;
+  /** When the kernel's buffers are bounded next (bulk.ts). */
+  boundAtBytes = BULK_BYTES;
 
   constructor(pair: Pair, countField: number) {
     this.pair = pair;
