@@ -89,15 +89,21 @@ export class Hammer {
 
   async #strike(pauseMs: number): Promise<void> {
     while (!this.#isStopped) {
-      this.made.push(await connectOnce(this.#target, this.#ports.take()));
+      const made = await connectOnce(this.#target, this.#ports.take());
+      if (made === 'port in use') continue;
+      this.made.push(made);
       if (pauseMs > 0) await delay(pauseMs);
     }
   }
 }
 
-async function connectOnce(target: Target, sourcePort: number): Promise<Connection> {
+/** `port in use`: by another connection of the client, so that none was made. */
+async function connectOnce(
+  target: Target,
+  sourcePort: number,
+): Promise<Connection | 'port in use'> {
   const begunMs = monotonicMs();
-  const outcome = await new Promise<{ by: string } | { error: string }>((resolve) => {
+  const outcome = await new Promise<{ by: string } | { error: string } | undefined>((resolve) => {
     const { namespace, group } = target;
     const socket = dialTcp({ namespace, group, sourcePort }, target);
     let text = '';
@@ -112,8 +118,11 @@ async function connectOnce(target: Target, sourcePort: number): Promise<Connecti
       resolve({ by });
       socket.destroy();
     });
-    socket.on('error', (error) => resolve({ error: error.message }));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code === 'EADDRINUSE' ? undefined : { error: error.message });
+    });
     socket.on('close', () => resolve({ error: 'closed without an answer' }));
   });
+  if (outcome === undefined) return 'port in use';
   return { begunMs, answeredMs: monotonicMs(), ...outcome };
 }

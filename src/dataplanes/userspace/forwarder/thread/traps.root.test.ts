@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => node.close());
 
-/** Keeps the thread busy for half a second: looking for connections that it has not got. */
+/** Keeps the thread busy for a third of a second: looking for connections that it has not got. */
 const BUSY: ToThread = {
   tell: 'end',
   id: -1,
@@ -42,7 +42,7 @@ function dialAndBeBusy(frontend: FrontendQuestion, endpoints: readonly ThreadEnd
   node.main.tellTogether([
     { tell: 'list', list, endpoints },
     { tell: 'target', frontend, target },
-    BUSY,
+    ...Array.from({ length: 4 }, () => BUSY),
   ]);
 }
 
