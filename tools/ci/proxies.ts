@@ -3,6 +3,8 @@ export interface ProxyBudget {
   readonly name: string;
   /** The scenarios in which it could differ, on landing. */
   readonly differing?: number;
+  /** Of these only the ones with a known difference: all others by night. */
+  readonly onlyKnown?: true;
   /** Every scenario; on landing too for the first proxy. */
   readonly conformance: number;
   readonly sabotage?: number;
@@ -22,7 +24,7 @@ export const PROXIES: readonly ProxyBudget[] = [
   { name: 'fairlead-iptables-legacy', conformance: 320 },
   {
     name: 'fairlead-socket-ebpf',
-    differing: 90,
+    differing: 105,
     conformance: 320,
     sabotage: 420,
     faults: 1_500,
@@ -30,7 +32,7 @@ export const PROXIES: readonly ProxyBudget[] = [
   },
   {
     name: 'fairlead-tc-ebpf',
-    differing: 95,
+    differing: 115,
     conformance: 320,
     sabotage: 420,
     faults: 1_500,
@@ -38,7 +40,8 @@ export const PROXIES: readonly ProxyBudget[] = [
   },
   {
     name: PROXY_WITH_FORWARDER,
-    differing: 95,
+    differing: 60,
+    onlyKnown: true,
     conformance: 320,
     sabotage: 420,
     faults: 1_500,
