@@ -51,7 +51,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 590,
+    seconds: 604,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -122,7 +122,7 @@ function policy(): Part[] {
       about: "policy against upstream's own code, 5,000 clusters",
       command: npm('compare', 'oracle', '--states', '5000', '--seed', '1'),
       plans: RUN,
-      seconds: 15,
+      seconds: 13,
     }),
     part('oracle-coverage', {
       about: "policy against upstream's own code, 20,000 clusters of a new seed, with coverage",
@@ -140,7 +140,7 @@ function policy(): Part[] {
       about: 'malformed objects and watches, 10,000 of them',
       command: npm('break', 'fuzz', '--objects', '10000', '--seed', '1'),
       plans: RUN,
-      seconds: 15,
+      seconds: 12,
     }),
     part('fuzz-long', {
       about: 'malformed objects and watches, 500,000 of a new seed',
@@ -277,7 +277,7 @@ function iptables(): Part[] {
       about: "rules equal to kube-proxy's, 40 generated states on the nft backend",
       command: npm('compare', 'iptables', '--states', '40', '--no-corpus', '--backend', 'nft'),
       plans: RUN,
-      seconds: 20,
+      seconds: 16,
     }),
     part('iptables-equality-all', {
       about: "rules equal to kube-proxy's, 500 states and the corpus, both backends",
@@ -336,7 +336,7 @@ function costs(): Part[] {
       about: 'one large object: kernel memory, and one change',
       command: npm('bench', 'shapes', '--ci'),
       plans: BOTH,
-      seconds: 45,
+      seconds: 40,
     }),
     part('bench-shapes-all', {
       about: 'every large object, compared with kube-proxy',
