@@ -15,6 +15,7 @@ import {
   SERVICE_PORT,
   sliceLabels,
 } from '../site/names.ts';
+import { runPod } from '../site/run-pod.ts';
 
 const NAME = 'zz-forwarding';
 /** Endpoints of the Service: ports of one server, so that choosing among several is measured too. */
@@ -134,18 +135,6 @@ function instances(): number[] {
 
 function targetOf(name: PortName, index: number): number {
   return PORTS[name].target + index * PORTS_PER_INSTANCE;
-}
-
-async function runPod(lab: Lab, of: { name: string; nodeIndex: number }): Promise<Pod> {
-  return await lab.pods.run({
-    ...of,
-    namespace: NAMESPACE,
-    labels: {},
-    ports: [],
-    ready: true,
-    hostNetwork: false,
-    server: 'own',
-  });
 }
 
 /** Target ports belong to a slice, so each endpoint has a slice of its own. */

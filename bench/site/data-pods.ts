@@ -8,6 +8,7 @@ import type { Lab } from '../../lab/lab.ts';
 import { ask, type Client, onCpu } from '../data/ask.ts';
 import { lastCpu, packetThread } from '../data/one-cpu.ts';
 import { CLUSTER_IPS, NAMESPACE, readyEndpoint, sliceLabels } from './names.ts';
+import { runPod } from './run-pod.ts';
 
 const NAME = 'zz-data';
 const ECHO = { target: 9000, service: 80 } as const;
@@ -95,18 +96,6 @@ async function untilServing(pods: DataPods, server: Daemon): Promise<void> {
     },
     { what: 'the server of the data path', deadlineMs: READY_DEADLINE_MS },
   );
-}
-
-async function runPod(lab: Lab, of: { name: string; nodeIndex: number }): Promise<Pod> {
-  return await lab.pods.run({
-    ...of,
-    namespace: NAMESPACE,
-    labels: {},
-    ports: [],
-    ready: true,
-    hostNetwork: false,
-    server: 'own',
-  });
 }
 
 async function createObjects(lab: Lab, served: Pod): Promise<void> {
