@@ -2,7 +2,7 @@ import type { DataPlane } from '../dataplanes/contract.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Context } from './context.ts';
 
-/** Longer than a plane may wait for its open connections, which is 20 s. */
+/** Releasing takes milliseconds; waiting for open connections is `drained`. */
 const DEADLINE_MS = 25_000;
 
 /** Tells the plane that the agent ends. Its failure is logged: there is no later attempt. */

@@ -94,7 +94,7 @@ function frontendOf(of: Forwarding, kind: string): Frontend {
 async function ask(host: Host, to: Frontend, timeoutMs = 5000) {
   const [answer] = await host.ask({ transport: 'TCP', ...to, timeoutMs });
   assert.ok(answer);
-  // A client sees the address it connected to, whoever answers.
+  // The source of the answer is the address that the client connected to.
   if (answer.from !== '') assert.equal(answer.from, to.address);
   return answer;
 }

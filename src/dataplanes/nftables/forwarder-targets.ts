@@ -21,9 +21,9 @@ const KEY = protocolByte('TCP');
 const { ENOENT } = constants.errno;
 
 /**
- * The ports of the forwarder in the tables: elements that end by themselves, so that connections go
- * back to the rules that translate when nobody refreshes them. It has a connection of its own,
- * because it writes beside inspections and changes of rows.
+ * The ports of the forwarder in the tables, as elements with a timeout: when the agent stops
+ * refreshing them, the rules behind translate. It has a netlink connection of its own, because it
+ * writes beside inspections and changes of rows.
  */
 export class ForwarderTargets {
   readonly #connection: NftConnection;

@@ -123,7 +123,7 @@ export type Request =
     }
   /**
    * Accepts what is on its way, for a second, and nothing after that. Ends with its last connection,
-   * or when the time is over. `final`: nobody follows it, so it deletes its routes.
+   * or when the time is over. `final`: no other forwarder follows, so it deletes its routes.
    */
   | { readonly do: 'drain'; readonly deadlineMs: number; readonly final: boolean }
   /**

@@ -15,7 +15,7 @@ import { FORWARDER_ADDRESSES } from '../../shared/forwarder-addresses.ts';
 const LONGEST_MS = 600_000;
 
 /**
- * Listens as the forwarder does, and dials nobody. It answers a client as a host of a test does, with
+ * Listens as the forwarder does, and connects to no endpoint. It answers a client as a host of a test does, with
  * `<source class>><original destination>` in the place of the name.
  */
 export class StandInForwarder implements Disposable {

@@ -53,7 +53,7 @@ export function findConnections(
   named: readonly Pick<WireConnection, 'client' | 'frontend'>[],
 ): Pair[] {
   const wanted = new Set(named.map(({ client, frontend }) => `${client} ${frontend}`));
-  // Most pairs are passed over without making text of their addresses.
+  // Ports are compared first: formatting the addresses of every pair would cost more.
   const ports = new Set(named.map(({ client }) => readAddressText(client).port));
   const found: Pair[] = [];
   for (const pair of pairs) {
