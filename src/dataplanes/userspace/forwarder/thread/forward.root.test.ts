@@ -21,6 +21,7 @@ import {
   converse,
   ENDPOINT,
   eventually,
+  FRESH_CLIENT,
   readAll,
   startNode,
   type TestNode,
@@ -119,7 +120,8 @@ describe('a copying thread', () => {
     const frontend = node.newFrontend();
     node.main.setList(frontend.port, [endpoint]);
     node.main.setTarget(frontend, { list: frontend.port });
-    const clients = await Promise.all([connected(frontend), connected(frontend)]);
+    const opened = [connected(frontend, FRESH_CLIENT), connected(frontend, FRESH_CLIENT)];
+    const clients = await Promise.all(opened);
     await eventually(() => peers.length === 2, 'both are open');
     await eventually(() => node.main.count(endpoint.slot, 'connections') === 2, 'both are counted');
     clients[0]?.write('12345');

@@ -5,6 +5,8 @@ import { TestMainThread } from './main-thread.ts';
 
 /** Where servers of a test listen. */
 export const ENDPOINT = '10.9.0.1';
+/** A source that no test has used before: the kernel translates no port of its connections. */
+export const FRESH_CLIENT = '10.9.0.2';
 /** Packets to these are sent and never answered. */
 export const SILENT = '10.8.0.1';
 const OWN = '169.254.118.118';
@@ -26,6 +28,7 @@ export class TestNode {
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       // The thread resets what is open when it stops.
       socket.on('error', () => socket.destroy());
+      socket.unref();
       onSocket(socket);
     });
     this.#servers.push(server);
@@ -59,6 +62,7 @@ export async function startNode(
   enterOwnNetwork();
   ip(
     `address add ${ENDPOINT}/32 dev lo`,
+    `address add ${FRESH_CLIENT}/32 dev lo`,
     `route add local ${OWN} dev lo table local`,
     'route add 10.96.0.0/16 dev lo',
     'link add silent0 type veth peer name silent1',
@@ -83,6 +87,8 @@ export async function connected(
 ): Promise<Socket> {
   const own = from === undefined ? {} : { localAddress: from };
   const socket = connect({ host: address, port, allowHalfOpen: true, ...own });
+  // A test that fails leaves its sockets open: they must not keep the process running.
+  socket.unref();
   await once(socket, 'connect', { signal: AbortSignal.timeout(DEADLINE_MS) });
   return socket;
 }
