@@ -49,6 +49,13 @@ describe('figuresOf', () => {
     const { processUs } = figuresOf('transfer', bytes, { forwarding: [7], others: [8] });
     assert.equal(Math.round(processUs), 3_000);
   });
+
+  it('has no cost for a time in which nothing was forwarded', () => {
+    const stalled = { ...loaded, count: 0 };
+    assert.throws(() => figuresOf('connect', stalled, { forwarding: [7], others: [8] }), {
+      code: 'LAB_DEADLINE',
+    });
+  });
 });
 
 describe('HAProxy beside Fairlead', () => {

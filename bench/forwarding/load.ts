@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { LabError } from '../../lab/host/errors.ts';
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import { run } from '../../lab/host/run.ts';
 import type { LoadFigures, LoadKind } from './record.ts';
@@ -56,6 +57,7 @@ export async function load(site: ForwardingSite, options: LoadOptions): Promise<
 
 export function figuresOf(kind: LoadKind, loaded: Loaded, processes: Processes): LoadFigures {
   const units = kind === 'transfer' ? loaded.count / MEGABYTE : loaded.count;
+  if (units === 0) throw nothingForwarded(kind, loaded);
   const [client = 0, server = 0, ...more] = loaded.cpuSeconds;
   const each = (cpuSeconds: readonly number[]): number =>
     (cpuSeconds.reduce((sum, seconds) => sum + seconds, 0) / units) * MICROSECONDS;
@@ -68,6 +70,14 @@ export function figuresOf(kind: LoadKind, loaded: Loaded, processes: Processes):
     serverUs: each([server]),
     othersUs: each(more.slice(forwarding.length)),
   };
+}
+
+/** A time without a single one has no cost of one: what was measured is a wait for something else. */
+function nothingForwarded(kind: LoadKind, { seconds, lastError }: Loaded): LabError {
+  const why = lastError === undefined ? '' : `: ${lastError}`;
+  return new LabError('LAB_DEADLINE', `no ${kind} in ${seconds.toFixed(1)} s${why}`, {
+    next: 'look for a full conntrack table (conntrack -S) or no free port (ss -s) of the node',
+  });
 }
 
 /** The kernel's threads that handle packets when softirq work is deferred, of every CPU. */

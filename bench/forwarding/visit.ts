@@ -112,8 +112,11 @@ async function alternate(options: GroupOptions, ways: readonly Started[]): Promi
     options.detail(`slice ${slice + 1} of ${options.slices}`);
     for (const kind of LOAD_KINDS) {
       for (const each of slice % 2 === 0 ? ways : ways.toReversed()) {
+        if (each.figures.ended !== undefined) continue;
         const times = { warmMs: SETTLE_MS, countMs: SLICE_MS };
-        each.figures.warm[kind].push(await put(options, each, { kind, ...times }));
+        await orEnded(each, options, async () => {
+          each.figures.warm[kind].push(await put(options, each, { kind, ...times }));
+        });
       }
     }
   }
