@@ -70,6 +70,16 @@ describe('hand-over to the forwarder', () => {
     ]);
   });
 
+  it('leaves pods of a range to the kernel where only those of this node may be served', () => {
+    const [all, inside] = texts({ by: 'cidr', cidr: '10.128.0.0/9' });
+    assert.equal(all?.[1], 'ip saddr 10.128.0.0/9 dnat ip to meta l4proto map @forwarder-pod');
+    assert.deepEqual(inside, [
+      own,
+      `${host} dnat ip to meta l4proto map @forwarder-host`,
+      `${host} ${count}`,
+    ]);
+  });
+
   it('treats pods that cannot be detected as others', () => {
     assert.deepEqual(texts(undefined), [
       [

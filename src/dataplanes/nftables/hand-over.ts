@@ -58,10 +58,17 @@ function forwarderCidr(family: Family): string {
   return `${FORWARDER_ADDRESSES[family]}/${family === 'IPv4' ? 32 : 128}`;
 }
 
-/** Pods before the node before others, as in the chains that translate. */
+/**
+ * Pods before the node before others, as in the chains that translate.
+ *
+ * A range may have the pods of other nodes too. Where the policy is Local and no endpoint is on this
+ * node, kube-proxy never serves those: it keeps the pod's address, so that the answer does not come
+ * back this way. The forwarder would serve them from its own address, and is not asked.
+ */
 function handOverRules(sources: Sources, by: PodDetection | undefined): readonly Rule[] {
+  const takesPods = by !== undefined && (sources === 'all' || by.by !== 'cidr');
   const cases: readonly (readonly [SourceClass, readonly Statement[]])[] = [
-    ...(by ? [['pod', [{ do: 'match-pod', by, is: true }]] as const] : []),
+    ...(takesPods ? [['pod', [{ do: 'match-pod', by, is: true }]] as const] : []),
     ['host', [{ do: 'match-local', of: 'saddr' }]],
     ...(sources === 'all' ? [['outside', []] as const] : []),
   ];
