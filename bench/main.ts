@@ -4,6 +4,7 @@ import { LabError } from '../lab/host/errors.ts';
 import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { type Progress, terminalProgress } from '../lab/host/progress.ts';
+import { enterAskedKernel, kernelOption } from '../lab/kernel/enter.ts';
 import { provideBench } from '../lab/parts/bench.ts';
 import { bundleFairlead, compileKernelPrograms, FAULT_NAMES, type Fault } from './bundle.ts';
 import { ciBounds, ciPlan } from './ci.ts';
@@ -64,6 +65,7 @@ const program = new Command('bench')
       FAULT_NAMES,
     ),
   )
+  .addOption(kernelOption())
   .action(bench)
   // Or an option of the same name would be taken for one of this command.
   .enablePositionalOptions()
@@ -151,6 +153,7 @@ async function programs(of: {
 }
 
 try {
+  await enterAskedKernel();
   await program.parseAsync();
 } catch (error) {
   const { json } = program.opts<Options>();

@@ -6,6 +6,7 @@ import { LabError } from '../lab/host/errors.ts';
 import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 import { interruption } from '../lab/host/interruption.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
+import { enterAskedKernel, kernelOption } from '../lab/kernel/enter.ts';
 import {
   DEFAULT_NETWORK,
   findNetwork,
@@ -82,6 +83,7 @@ const program = new Command('conformance')
       .choices([...API_VERSIONS])
       .default(NEWEST_API_VERSION),
   )
+  .addOption(kernelOption())
   .action(main);
 
 async function main(options: Options): Promise<void> {
@@ -282,6 +284,7 @@ function pattern(text: string): RegExp {
 }
 
 try {
+  await enterAskedKernel();
   await program.parseAsync();
 } catch (error) {
   exitOnLabError(error, { program: 'conformance', exitCode: 2 });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
+import { enterAskedKernel, kernelOption } from '../lab/kernel/enter.ts';
 
 export interface GroupCommand {
   readonly name: string;
@@ -32,7 +33,9 @@ export async function runGroup(group: Group, args: readonly string[]): Promise<v
   }
   const { command } = await chosen.load();
   command.name(`npm run ${group.name} -- ${chosen.name}`).description(chosen.about);
+  command.addOption(kernelOption());
   try {
+    await enterAskedKernel();
     await command.parseAsync(rest, { from: 'user' });
   } catch (error) {
     exitOnLabError(error, { program: chosen.name, exitCode: EXIT_USAGE });

@@ -13,6 +13,7 @@ import { interruption } from './host/interruption.ts';
 import { namespacePath, releaseNamespaceFolder } from './host/namespaces.ts';
 import { terminalProgress } from './host/progress.ts';
 import { formatTable } from './host/table.ts';
+import { kernelCommand } from './kernel/commands.ts';
 import { removeLab } from './lab.ts';
 import { readEscapes } from './network/capture.ts';
 import { DEFAULT_NETWORK, NETWORK_VARIANTS } from './network/variants/registry.ts';
@@ -157,6 +158,8 @@ program
   .action(async () => {
     console.log(await stranger({ progress: terminalProgress(), signal: interruption() }));
   });
+
+program.addCommand(kernelCommand());
 
 program
   .command('escapes')

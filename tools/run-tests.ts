@@ -1,4 +1,7 @@
-/** `npm test [-- part-of-a-path ...]`: every test that can run here, and a word about the rest. */
+/**
+ * `npm test [-- part-of-a-path ...]`: every test that can run here, and a word about the rest.
+ * With `--kernel uml` they run in another kernel: see docs/lab.md.
+ */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -12,41 +15,51 @@ const TEST_TIMEOUT_MS = (process.env['CI'] === undefined ? 20 : 6) * 60_000;
 const MOST_AT_ONCE = 4;
 
 const root = join(import.meta.dirname, '..');
+const args = process.argv.slice(2);
+const kernelAt = args.indexOf('--kernel');
 const { run, skipped } = planTests(await codeFiles(root), {
   isRoot: process.getuid?.() === 0,
-  only: process.argv.slice(2),
+  only: args,
 });
 
-if (run.length === 0) {
+if (kernelAt !== -1) {
+  process.exitCode = await runInKernel(args.toSpliced(kernelAt, 2), args[kernelAt + 1]);
+} else if (run.length === 0) {
   console.error('No test files to run: a test run that tests nothing must not pass.');
   process.exitCode = 1;
 } else {
   process.exitCode = await runTests(run);
 }
 
-if (skipped.length > 0) {
+if (kernelAt === -1 && skipped.length > 0) {
   console.error(
     `\n!!!!! SKIPPED ${skipped.length} test files: they need root and network namespaces, ` +
       `and this is not root. Run them with: sudo npm test\n${skipped.map((file) => `!!!!!   ${file}\n`).join('')}`,
   );
 }
 
+async function runInKernel(only: readonly string[], name: string | undefined): Promise<number> {
+  if (name !== 'uml') throw new Error(`no kernel '${name ?? ''}': the only one is uml`);
+  const command = ['lab/main.ts', 'kernel', 'run', '--', process.execPath, 'tools/run-tests.ts'];
+  return await runNode([...command, ...only]);
+}
+
 async function runTests(files: readonly string[]): Promise<number> {
+  return await runNode([
+    '--test',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${join(import.meta.dirname, 'testing/slowest-files.ts')}`,
+    '--test-reporter-destination=stdout',
+    `--test-concurrency=${Math.min(MOST_AT_ONCE, availableParallelism())}`,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+    ...files,
+  ]);
+}
+
+async function runNode(args: readonly string[]): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const child = spawn(
-    process.execPath,
-    [
-      '--test',
-      '--test-reporter=spec',
-      '--test-reporter-destination=stdout',
-      `--test-reporter=${join(import.meta.dirname, 'testing/slowest-files.ts')}`,
-      '--test-reporter-destination=stdout',
-      `--test-concurrency=${Math.min(MOST_AT_ONCE, availableParallelism())}`,
-      `--test-timeout=${TEST_TIMEOUT_MS}`,
-      ...files,
-    ],
-    { cwd: root, stdio: 'inherit' },
-  );
+  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
   // Stay until the tests have tidied up. A terminal sends SIGINT to the child by itself.
   process.on('SIGINT', () => console.error('Interrupted: waiting for the tests to end.'));
   process.on('SIGTERM', () => child.kill('SIGTERM'));

@@ -1,4 +1,5 @@
 import type { Progress } from '../host/progress.ts';
+import { provideKernel } from '../kernel/build.ts';
 import { provideRoot } from '../systemd/root.ts';
 import { provideBench } from './bench.ts';
 import { provideParts } from './build.ts';
@@ -27,6 +28,9 @@ const GROUPS = {
   }),
   systemd: async (context: GoBuildContext): Promise<Programs> => ({
     'Debian with systemd': await provideRoot(context),
+  }),
+  kernel: async (context: GoBuildContext): Promise<Programs> => ({
+    'User-mode Linux': await provideKernel(context),
   }),
   real: async (context: GoBuildContext): Promise<Programs> => await provideRealParts(context),
   e2e: async (context: GoBuildContext): Promise<Programs> => await provideTestParts(context),
