@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Daemon, startDaemon } from '../../lab/host/processes.ts';
 import type { Lab } from '../../lab/lab.ts';
-import type { ProxyVariant } from '../../lab/proxies/contract.ts';
+import type { ProxySettings, ProxyVariant } from '../../lab/proxies/contract.ts';
 
 export const NODE = 'node1';
 export const NODE_INDEX = 1;
@@ -16,12 +16,16 @@ export interface ProxyProcess {
   readonly statusSocket: string;
 }
 
-export async function startOn(lab: Lab, variant: ProxyVariant): Promise<ProxyProcess> {
+export async function startOn(
+  lab: Lab,
+  variant: ProxyVariant,
+  settings: ProxySettings = {},
+): Promise<ProxyProcess> {
   const folder = join(lab.folder, 'proxies', variant.name);
   await mkdir(folder, { recursive: true });
   const { parts, credentials } = lab;
   const sockets = lab.socketPlace(NODE_INDEX);
-  const place = { nodeName: NODE, parts, credentials, folder, settings: {}, sockets };
+  const place = { nodeName: NODE, parts, credentials, folder, settings, sockets };
   const { argv, env } = await variant.prepare(place);
   const startedAtMs = performance.now();
   const daemon = startDaemon({

@@ -10,14 +10,14 @@ import {
   type LoadFigures,
   type LoadKind,
 } from './record.ts';
-import { GROUPS, wayText } from './ways.ts';
+import { EVERY_GROUP, wayText } from './ways.ts';
 
 const UNITS: Readonly<Record<LoadKind, string>> = {
   connect: 'new connection',
   request: 'request',
   transfer: 'MB',
 };
-const OURS = 'fairlead-userspace';
+const OURS = ['fairlead-userspace', 'fairlead-userspace-own-address'];
 const PEERS = ['haproxy', 'haproxy-128k'];
 const MOST_UNREAD_BYTES = 1024 ** 2;
 
@@ -132,8 +132,8 @@ export function memorySection(run: ForwardingRun): Section {
 export function forwardingGoals(run: ForwardingRun): Bound[] {
   const cells = cellsOf(run);
   return cells.flatMap((cell) => {
-    const way = GROUPS.flatMap(({ ways }) => ways).find((each) => wayText(each) === cell.way);
-    if (way?.name !== OURS) return [];
+    const way = EVERY_GROUP.flatMap(({ ways }) => ways).find((each) => wayText(each) === cell.way);
+    if (way === undefined || !OURS.includes(way.name)) return [];
     const peers = PEERS.map((name) => wayText({ name, threads: way.threads }));
     const found = cells.filter(
       ({ way: name, size }) => peers.includes(name) && isSameSize(size, cell.size),

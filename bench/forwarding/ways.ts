@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { LabError } from '../../lab/host/errors.ts';
 import { processesByNamespace } from '../../lab/host/namespace-processes.ts';
+import type { ProxySettings } from '../../lab/proxies/contract.ts';
 import { fairlead } from '../../lab/proxies/fairlead.ts';
 import type { FairleadMode } from '../../lab/proxies/fairlead-modes.ts';
 import { startOn } from '../control/proxy-process.ts';
@@ -36,7 +37,7 @@ const LARGE_BUFFER_BYTES = 128 * 1024;
 /** Beside those that are held: connections of an earlier load may still be closing. */
 const SPARE_CONNECTIONS = 400;
 
-export const GROUPS: readonly Group[] = [
+const GROUPS: readonly Group[] = [
   {
     name: 'kernel',
     ways: [
@@ -47,6 +48,26 @@ export const GROUPS: readonly Group[] = [
   { name: 'one-thread', ways: processes(1) },
   { name: 'all-cpus', ways: processes(availableParallelism()) },
 ];
+
+/**
+ * Asked for by name: the forwarder connects from the node's own address, as HAProxy does, instead of
+ * the client's. What it does more than HAProxy otherwise is the difference to the group of one thread.
+ */
+const OWN_ADDRESS: Group = {
+  name: 'own-address',
+  ways: processes(1).map((way) =>
+    way.name === 'fairlead-userspace'
+      ? {
+          ...way,
+          name: 'fairlead-userspace-own-address',
+          start: ofFairlead('userspace', 1, { masqueradeAll: true }),
+        }
+      : way,
+  ),
+};
+
+/** All that can be asked for. */
+export const EVERY_GROUP: readonly Group[] = [...GROUPS, OWN_ADDRESS];
 
 function processes(threads: number): Way[] {
   const large = { threads, index: 1, bufferBytes: LARGE_BUFFER_BYTES };
@@ -65,11 +86,16 @@ export function wayText({ name, threads }: Pick<Way, 'name' | 'threads'>): strin
 
 export function parseGroups(text: string): Group[] {
   if (text === 'all') return [...GROUPS];
+  if (text.includes(`${OWN_ADDRESS.name},`) || text.includes(`,${OWN_ADDRESS.name}`)) {
+    throw new LabError('LAB_USAGE', `${OWN_ADDRESS.name} has ways of the same names as others`, {
+      next: 'measure it in a run of its own',
+    });
+  }
   return text.split(',').map((part) => {
-    const found = GROUPS.find(({ name }) => name === part.trim());
+    const found = EVERY_GROUP.find(({ name }) => name === part.trim());
     if (found) return found;
     throw new LabError('LAB_USAGE', `there is no group named '${part}'`, {
-      next: `choose all, or some of: ${GROUPS.map(({ name }) => name).join(', ')}`,
+      next: `choose all, or some of: ${EVERY_GROUP.map(({ name }) => name).join(', ')}`,
     });
   });
 }
@@ -83,13 +109,13 @@ function direct({ direct: to }: ForwardingSite): RunningWay {
   };
 }
 
-function ofFairlead(mode: FairleadMode, threads?: number): Way['start'] {
+function ofFairlead(mode: FairleadMode, threads?: number, settings?: ProxySettings): Way['start'] {
   return async (site, program) => {
     const name = threads === undefined ? `fairlead-${mode}` : `fairlead-${mode}-${threads}`;
     const description = `Fairlead, ${mode} mode`;
     const limits = threads === undefined ? {} : { threads };
     const variant = fairlead({ name, description, mode, program, ...limits });
-    const { daemon } = await startOn(site.lab, variant);
+    const { daemon } = await startOn(site.lab, variant, settings);
     return {
       to: site.service,
       ended: () => daemon.ended(),
