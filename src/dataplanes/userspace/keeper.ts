@@ -18,6 +18,7 @@ export interface KeeperOptions {
   readonly hungMs?: number;
   /** Called before listeners are opened: their addresses must be local. */
   readonly prepare: () => Promise<void>;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** What a forwarder must have. */
@@ -224,8 +225,12 @@ export class ForwarderKeeper {
     if (old === undefined) return await take('');
     try {
       return await take(currentSockets(this.#options.runFolder).handover);
-    } catch {
-      // It gives nothing away: it keeps what it has, and must not accept any more.
+    } catch (error) {
+      this.#options.onWarning?.(
+        `forwarder ${old.hello.pid} could not hand over its connections, which it keeps until they ` +
+          `end, for ${REPLACED_DRAIN_MS / 60_000} minutes at most: ${String(error)}`,
+      );
+      // It must not accept any more.
       const drain = { do: 'drain', deadlineMs: REPLACED_DRAIN_MS, final: false } as const;
       await Promise.allSettled([old.work.ask<'drain'>(drain, ANSWER_MS)]);
       return await take('');

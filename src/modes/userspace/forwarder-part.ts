@@ -52,6 +52,7 @@ export function openForwarder(around: Surroundings, behind: NftablesPlane): Forw
     threadCount: userspace?.threads ?? Math.min(availableParallelism(), MOST_THREADS),
     ...(hungMs === undefined ? {} : { hungMs }),
     prepare: async () => void (await keepListenerRoutes()),
+    onWarning: around.onWarning,
     writeHandOver: (ports) => behind.setForwarder(ports),
     readTranslated: () => behind.notHandedOverCount(),
     drain: isCleanup
