@@ -58,6 +58,19 @@ describe('figuresOf', () => {
   });
 });
 
+describe('forwardingSection', () => {
+  it('has no cost of slices in which nothing was forwarded, and counts them', () => {
+    const stalled = run([10, 10], [10, 10]);
+    const [ours] = stalled.visits;
+    const nothing = { ...slice(Number.NaN), perSecond: 0 };
+    const warm = { connect: [slice(10), nothing], request: [slice(10)], transfer: [slice(10)] };
+    stalled.visits[0] = { ...(ours as (typeof stalled.visits)[0]), warm };
+    const [row = []] = forwardingSection(stalled).rows;
+    assert.ok(!row.join(' ').includes('NaN'), row.join(' '));
+    assert.equal(row.at(-1), '0, and nothing in 1 slices');
+  });
+});
+
 describe('HAProxy beside Fairlead', () => {
   it('has a listener for each Service, at the port that the map gives', () => {
     const options = { name: 'haproxy', threads: 1, mostConnections: 100, index: 1 };

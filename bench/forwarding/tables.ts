@@ -63,6 +63,7 @@ function costColumns({ visits }: Cell): string[] {
   const slices = visits.flatMap(({ warm }) => LOAD_KINDS.flatMap((kind) => warm?.[kind] ?? []));
   const colds = visits.flatMap(({ cold }) => cold ?? []);
   const failed = [...slices, ...colds].reduce((sum, figures) => sum + figures.failed, 0);
+  const stalled = slices.filter((figures) => !hasCost(figures)).length;
   return [
     ...LOAD_KINDS.flatMap((kind) => {
       const figures = visits.flatMap(({ warm }) => warm?.[kind] ?? []);
@@ -73,7 +74,7 @@ function costColumns({ visits }: Cell): string[] {
       ];
     }),
     microsecondsText(colds, ({ processUs }) => processUs),
-    count(failed),
+    stalled === 0 ? count(failed) : `${count(failed)}, and nothing in ${stalled} slices`,
   ];
 }
 
@@ -81,9 +82,14 @@ function microsecondsText(
   figures: readonly LoadFigures[],
   of: (figures: LoadFigures) => number,
 ): string {
-  const values = figures.map(of);
+  const values = figures.filter(hasCost).map(of);
   if (values.every((value) => value === 0)) return '';
   return spreadText(sureOf(values), fixed);
+}
+
+/** False: nothing was forwarded in that time, as records of earlier runs may say. */
+function hasCost({ perSecond }: LoadFigures): boolean {
+  return perSecond > 0;
 }
 
 function allUs({ processUs, clientUs, serverUs, othersUs }: LoadFigures): number {

@@ -17,7 +17,7 @@ export function planeMarkdown(results: readonly PlaneResult[]): string {
 }
 
 function figuresOf({ outcome, failure }: PlaneResult): string[] {
-  if (outcome === undefined) return ['', '', `FAIL: ${failure}`];
+  if (outcome === undefined) return ['', '', `FAIL: ${failure?.replaceAll('\n', ' ')}`];
   const result = outcome.skipped === undefined ? 'right' : `skipped: ${outcome.skipped}`;
   return [outcome.rightAfter, outcome.lost, result];
 }
