@@ -94,14 +94,16 @@ describe('traps', () => {
     const frontend = node.newFrontend();
     const client = await connected(frontend);
     const answer = readAll(client);
-    client.end('x'.repeat(150_000));
+    // It may be sent before the thread asks.
+    const sent = once(client, 'finish');
+    client.end('x'.repeat(300_000));
     await node.main.until((said) => said.tell === 'ask' && said.frontend.port === frontend.port);
-    await once(client, 'finish');
+    await sent;
     writeFileSync(sendBuffer, '4096 4096 4096');
     try {
       node.main.setList(frontend.port, [endpoint]);
       node.main.setTarget(frontend, { list: frontend.port });
-      assert.equal(await answer, 'got 150000');
+      assert.equal(await answer, 'got 300000');
     } finally {
       writeFileSync(sendBuffer, usual);
       options.setNumber(fd, forced, 64 * 1024);
