@@ -3,8 +3,8 @@ import { LabError } from './errors.ts';
 import { abortable } from './interruption.ts';
 
 export interface UntilOptions {
-  /** Completes the sentence "gave up waiting for …". */
-  readonly what: string;
+  /** Completes the sentence "timed out waiting for …"; a function can tell how far it came. */
+  readonly what: string | (() => string);
   readonly deadlineMs: number;
   readonly everyMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -28,7 +28,7 @@ export async function until<T>(
     if (performance.now() >= giveUpAt) {
       throw new LabError(
         'LAB_DEADLINE',
-        `timed out waiting for ${options.what} after ${options.deadlineMs} ms`,
+        `timed out waiting for ${typeof options.what === 'string' ? options.what : options.what()} after ${options.deadlineMs} ms`,
         { next: 'read the logs of the lab (`npm run lab -- status` names the folder)' },
       );
     }

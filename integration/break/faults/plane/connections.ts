@@ -39,6 +39,11 @@ export class ClientPorts {
   }
 }
 
+/** Of each hand: the pause between two connections, or from the begin of one to that of the next. */
+type Pace =
+  | { readonly pauseMs: number; readonly everyMs?: undefined }
+  | { readonly everyMs: number; readonly pauseMs?: undefined };
+
 /** Makes new connections continuously until it is stopped. */
 export class Hammer {
   readonly made: Connection[] = [];
@@ -52,9 +57,9 @@ export class Hammer {
     this.#ports = ports;
   }
 
-  /** `pauseMs`: of each hand between two connections. */
-  start({ hands, pauseMs }: { hands: number; pauseMs: number }): this {
-    this.#hands = Array.from({ length: hands }, () => this.#strike(pauseMs));
+  start({ hands, ...pace }: Pace & { readonly hands: number }): this {
+    const spreadMs = (pace.everyMs ?? 0) / hands;
+    this.#hands = Array.from({ length: hands }, (_, at) => this.#strike(pace, at * spreadMs));
     return this;
   }
 
@@ -87,12 +92,16 @@ export class Hammer {
     return `${error} after ${waitedMs} ms, in which ${others.length} others were answered`;
   }
 
-  async #strike(pauseMs: number): Promise<void> {
+  async #strike(pace: Pace, afterMs: number): Promise<void> {
+    if (afterMs > 0) await delay(afterMs);
+    let nextMs = monotonicMs();
     while (!this.#isStopped) {
       const made = await connectOnce(this.#target, this.#ports.take());
       if (made === 'port in use') continue;
       this.made.push(made);
-      if (pauseMs > 0) await delay(pauseMs);
+      nextMs += pace.everyMs ?? 0;
+      const restMs = pace.pauseMs ?? nextMs - monotonicMs();
+      if (restMs > 0) await delay(restMs);
     }
   }
 }

@@ -10,8 +10,8 @@ const ENDPOINTS = 4;
 /** Between the death of an endpoint and the slice that says so, as a readiness probe takes. */
 const STALE_MS = 500;
 const SETTLE_MS = 200;
-/** About 500 connections a second. */
-const LOAD = { hands: 25, pauseMs: 45 };
+/** 500 connections a second, also while some of them wait 200 ms for an endpoint that is silent. */
+const LOAD = { hands: 250, everyMs: 500 };
 const PORT = 8080;
 const DEADLINE_MS = 30_000;
 

@@ -72,7 +72,10 @@ async function standsStill(scene: PlaneScene): Promise<number> {
       const isStill = performance.now() - sinceMs > STANDS_STILL_MS;
       return count >= CONNECTIONS && isStill ? bytes : undefined;
     },
-    { what: 'connections to fill up', deadlineMs: DEADLINE_MS },
+    {
+      what: () => `connections to fill up: ${seen.count} took ${kb(seen.bytes)}`,
+      deadlineMs: DEADLINE_MS,
+    },
   );
 }
 
