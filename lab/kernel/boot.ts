@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { LabError } from '../host/errors.ts';
-import { runGroup } from '../host/run-group.ts';
+import { runKillable } from '../host/run-killable.ts';
 
 const INIT = join(import.meta.dirname, 'init.sh');
 /** Pages are taken from the host when the guest touches them. */
@@ -84,7 +84,7 @@ async function boot(share: string, command: GuestCommand): Promise<void> {
   const { deadlineMs, signal } = command;
   const input = isShell ? 'terminal' : 'none';
   const env = { TMPDIR: MEMORY_FOLDER };
-  const isEnded = await runGroup(argv, { env, input, deadlineMs, signal });
+  const isEnded = await runKillable(argv, { env, input, deadlineMs, signal });
   signal?.throwIfAborted();
   if (isEnded) return;
   throw new LabError('LAB_COMMAND_TIMED_OUT', `the guest did not end within ${deadlineMs} ms`, {

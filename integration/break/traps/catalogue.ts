@@ -61,7 +61,7 @@ export const TRAPS: readonly Trap[] = [
   },
   {
     name: 'listener left behind',
-    title: 'a second listener shares the port (SO_REUSEPORT), and nobody accepts from it',
+    title: 'a second listener shares the port (SO_REUSEPORT), and no thread accepts from it',
     planted: [
       {
         in: 'agent',

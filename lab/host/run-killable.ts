@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
  * Runs a command in a process group of its own, with this process's output, and kills the whole group
  * when the signal is aborted or its time is over. Gives false if it had to be killed.
  */
-export async function runGroup(
+export async function runKillable(
   argv: readonly [string, ...string[]],
   of: {
     readonly env: Readonly<Record<string, string>>;
