@@ -148,11 +148,10 @@ async function untilForwarding(options: GroupOptions, started: Started): Promise
       const { forwarding, others } = await running.processes();
       if (way.threads > 0 && forwarding.length === 0) return undefined;
       const processes = { forwarding, others: [...others, ...threads] };
-      const times = { warmMs: 0, countMs: PROBE_MS };
-      const probe = await put(options, { running, processes }, { kind: 'connect', ...times });
-      const isServing = probe.failed === 0 && probe.perSecond > 0;
-      const isUsed = way.threads === 0 || probe.processUs > 0;
-      return isServing && isUsed ? processes : undefined;
+      const probed = await probe(options, { running, processes });
+      if (probed === undefined || probed.failed > 0) return undefined;
+      const isUsed = way.threads === 0 || probed.processUs > 0;
+      return isUsed ? processes : undefined;
     },
     {
       what: `${wayText(way)} to forward`,
@@ -160,6 +159,19 @@ async function untilForwarding(options: GroupOptions, started: Started): Promise
       signal: options.signal,
     },
   );
+}
+
+/** Undefined: no connection was forwarded, so the way is not there yet. */
+async function probe(
+  options: GroupOptions,
+  way: Pick<Started, 'running' | 'processes'>,
+): Promise<LoadFigures | undefined> {
+  try {
+    return await put(options, way, { kind: 'connect', warmMs: 0, countMs: PROBE_MS });
+  } catch (error) {
+    if (error instanceof LabError && error.code === 'LAB_DEADLINE') return undefined;
+    throw error;
+  }
 }
 
 async function put(
