@@ -1,0 +1,88 @@
+export type IpvsProtocol = 'TCP' | 'UDP' | 'SCTP';
+
+/** What identifies a virtual server. The family is that of the address. */
+export interface VirtualServerKey {
+  readonly protocol: IpvsProtocol;
+  /** Canonical, as `src/addresses` writes it. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A virtual server: `ipvsadm -A`. */
+export interface VirtualServer extends VirtualServerKey {
+  /** `rr`, `lc`, `mh` and so on, as the kernel names it. */
+  readonly scheduler: string;
+  /** Flags of the scheduler (`-b`), sorted: `sh-port`, `sh-fallback`, `mh-port`, `mh-fallback`. */
+  readonly schedulerFlags: readonly string[];
+  /** How long a client keeps its destination (`-p`), one client an address; 0: not at all. */
+  readonly persistenceSeconds: number;
+}
+
+/** A destination of a virtual server: `ipvsadm -a -m`. Only masquerading ones are written. */
+export interface Destination {
+  readonly address: string;
+  readonly port: number;
+  readonly weight: number;
+}
+
+/** A destination as the kernel has it, with what it counts. */
+export interface DestinationState extends Destination {
+  readonly activeConnections: number;
+  readonly inactiveConnections: number;
+  readonly persistentConnections: number;
+}
+
+/** Totals of a destination since it was added. */
+export interface DestinationCount {
+  readonly connections: number;
+  readonly packetsIn: number;
+  readonly packetsOut: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+export interface VirtualServerState {
+  readonly server: VirtualServer;
+  readonly destinations: readonly DestinationState[];
+}
+
+export type IpvsWrite =
+  | { readonly do: 'add-server' | 'set-server'; readonly server: VirtualServer }
+  | { readonly do: 'delete-server'; readonly server: VirtualServerKey }
+  | {
+      readonly do: 'add-destination' | 'set-destination' | 'delete-destination';
+      readonly server: VirtualServerKey;
+      readonly destination: Destination;
+    };
+
+/** A write that the kernel refused. All others of the same call were done. */
+export interface IpvsRefusal {
+  readonly write: IpvsWrite;
+  readonly errno: number;
+}
+
+/** Seconds after which an idle connection is forgotten; 0: as it is. */
+export interface IpvsTimeouts {
+  readonly tcpSeconds: number;
+  readonly tcpFinSeconds: number;
+  readonly udpSeconds: number;
+}
+
+/** IPVS of the network namespace of the calling thread. Rejects with a NetlinkError. */
+export interface Ipvs {
+  /** In this order, many messages a send; there is no transaction: refusals stop nothing. */
+  write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]>;
+  /** Everything, by `virtualServerId`. */
+  read(): Promise<ReadonlyMap<string, VirtualServerState>>;
+  /** Destinations of some, with one question each; a server that is gone is left out. */
+  destinationsOf(
+    servers: readonly VirtualServerKey[],
+  ): Promise<ReadonlyMap<string, readonly (DestinationState & DestinationCount)[]>>;
+  timeouts(): Promise<IpvsTimeouts>;
+  setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
+}
+
+/** `10.96.0.10 TCP 80`: unique for a virtual server. */
+export function virtualServerId({ address, protocol, port }: VirtualServerKey): string {
+  return `${address} ${protocol} ${port}`;
+}
