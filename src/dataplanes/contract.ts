@@ -180,6 +180,19 @@ export interface ForwarderProcess {
   };
 }
 
+/** What IPVS holds for us, summed up over all virtual servers; its cost is that of one full read. */
+export interface IpvsReport {
+  readonly virtualServers: number;
+  /** Those that get new connections. */
+  readonly destinations: number;
+  /** Removed from their row, and kept until their connections end. */
+  readonly drainingDestinations: number;
+  readonly activeConnections: number;
+  readonly inactiveConnections: number;
+  /** Virtual servers by scheduler, sorted by name. */
+  readonly schedulers: readonly { readonly name: string; readonly virtualServers: number }[];
+}
+
 /** How many clients have a session affinity entry, and how many can have one. */
 export interface AffinityFill {
   readonly remembered: number;
@@ -243,12 +256,19 @@ export interface DataPlane {
   ruleCounts?(): readonly RuleCount[];
   /** For planes with a process of their own. Its cost does not grow with the connections. */
   forwarder?(): Promise<ForwarderReport>;
+  /** For planes with IPVS. */
+  ipvs?(): Promise<IpvsReport>;
   /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
   /** How many objects `remove` would delete, by kind; empty if there are none. */
   inventory?(): Promise<readonly Holding[]>;
   /** Deletes all our kernel objects. */
   remove(): Promise<void>;
+  /**
+   * For planes whose kernel objects carry established connections: another mode forwards new ones
+   * from now on. `draining`: some are left; call it again. `removed`: nothing of ours is left.
+   */
+  retire?(): Promise<'draining' | 'removed'>;
   /**
    * The agent ends, and no other call follows. For planes that need a running agent, such as one with
    * a process that it watches: from now on new connections must be forwarded by the kernel alone.
@@ -274,7 +294,8 @@ export interface Holding {
     | 'addresses'
     | 'processes'
     | 'routes'
-    | 'routing rules';
+    | 'routing rules'
+    | 'virtual servers';
   readonly count: number;
 }
 
