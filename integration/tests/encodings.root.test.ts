@@ -101,7 +101,11 @@ async function untilServerHasItsOwn({ api }: Lab): Promise<void> {
 /** With every field that is kept of an object, each with a value that is not its default. */
 async function createObjects({ api }: Lab): Promise<void> {
   await api.create(paths.services('default'), {
-    metadata: { name: 'everything', labels: { 'fairlead.dev/ebpf': 'off' } },
+    metadata: {
+      name: 'everything',
+      labels: { 'fairlead.dev/ebpf': 'off' },
+      annotations: { 'fairlead.dev/ipvs-scheduler': 'mh,mh-port' },
+    },
     spec: {
       type: 'LoadBalancer',
       ipFamilyPolicy: 'RequireDualStack',

@@ -22,6 +22,8 @@ export interface ServiceObject {
   readonly affinitySeconds: number;
   /** 0: none. */
   readonly healthCheckNodePort: number;
+  /** Value of the annotation `fairlead.dev/ipvs-scheduler`, as written; undefined: none. */
+  readonly ipvsScheduler?: string;
 }
 
 export interface ServiceLabels {

@@ -2,6 +2,7 @@ import type { ServiceObject, SliceObject } from '../cluster/objects.ts';
 import { type KnownEndpoint, knownEndpoints, listedEndpoints, withoutTwins } from './endpoints.ts';
 import type { Endpoint, Family, Forwarding, Frontend, NodeView } from './model.ts';
 import { frontendsOf, type Policy, policyOf } from './outcomes.ts';
+import { SCHEDULER_ANNOTATION, type SchedulerWish } from './scheduler.ts';
 import { select } from './selection.ts';
 import {
   healthCheckPortOf,
@@ -47,8 +48,14 @@ export function forwardingOf(port: ServicePort, of: PortInput): Forwarding {
     clusterEndpoints: bareEndpoints(selection.cluster),
     localEndpoints: bareEndpoints(selection.local),
     affinitySeconds: port.affinitySeconds,
+    ...(port.schedulerWish === undefined ? {} : schedulerOf(port.schedulerWish)),
     ...(healthCheckPort === 0 ? {} : { healthCheckPort }),
   };
+}
+
+function schedulerOf(wish: SchedulerWish): Pick<Forwarding, 'scheduler' | 'schedulerFault'> {
+  if ('scheduler' in wish) return wish;
+  return { schedulerFault: `${SCHEDULER_ANNOTATION}: ${wish.fault}` };
 }
 
 function endpointsByPort(

@@ -1,5 +1,6 @@
 import type { Endpoint, Forwarding, Frontend, NotServed, Outcome } from './model.ts';
 import { SOURCE_CLASSES } from './model.ts';
+import { equalSchedulers } from './scheduler.ts';
 
 /** Whether two rows are equal for a data plane. */
 export function equalForwarding(a: Forwarding | undefined, b: Forwarding | undefined): boolean {
@@ -9,6 +10,8 @@ export function equalForwarding(a: Forwarding | undefined, b: Forwarding | undef
     a.affinitySeconds === b.affinitySeconds &&
     a.healthCheckPort === b.healthCheckPort &&
     a.onlyPackets === b.onlyPackets &&
+    a.schedulerFault === b.schedulerFault &&
+    equalSchedulers(a.scheduler, b.scheduler) &&
     equalEndpoints(a.clusterEndpoints, b.clusterEndpoints) &&
     equalEndpoints(a.localEndpoints, b.localEndpoints) &&
     equalFrontends(a.frontends, b.frontends)

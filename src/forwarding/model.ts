@@ -1,3 +1,5 @@
+import type { Scheduler } from './scheduler.ts';
+
 /**
  * The desired state: what a node does with connections to Services. Policies, readiness and
  * topology are already applied; a data plane only translates rows.
@@ -95,6 +97,10 @@ export interface Forwarding {
   readonly affinitySeconds: number;
   /** Opted out of eBPF: only nftables handles it. */
   readonly onlyPackets?: true;
+  /** From the annotation of the Service; undefined: that of the configuration. */
+  readonly scheduler?: Scheduler;
+  /** The annotation cannot be used: the reason, for people. */
+  readonly schedulerFault?: string;
   /** Health check node port, which a firewall must allow. */
   readonly healthCheckPort?: number;
 }

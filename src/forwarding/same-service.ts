@@ -8,6 +8,7 @@ export function isSameService(a: ServiceObject, b: ServiceObject): boolean {
   return (
     hasSameClaims(a, b) &&
     a.labels.ebpf === b.labels.ebpf &&
+    a.ipvsScheduler === b.ipvsScheduler &&
     a.externalTrafficPolicy === b.externalTrafficPolicy &&
     a.internalTrafficPolicy === b.internalTrafficPolicy &&
     a.affinitySeconds === b.affinitySeconds &&

@@ -2,6 +2,7 @@ import { contains, formatCidr, parseCidr } from '../addresses/cidr.ts';
 import { normalizeIp, parseIpSloppily } from '../addresses/ip.ts';
 import type { ServiceObject, ServicePortObject } from '../cluster/objects.ts';
 import type { Family, FrontendKind, NodeView, Protocol, ServicePortId } from './model.ts';
+import { parseScheduler, type SchedulerWish } from './scheduler.ts';
 
 const NONE: readonly string[] = [];
 
@@ -17,6 +18,7 @@ export interface ServicePort {
   readonly internalLocal: boolean;
   readonly externalLocal: boolean;
   readonly affinitySeconds: number;
+  readonly schedulerWish?: SchedulerWish;
 }
 
 /** A port and its addresses. */
@@ -55,6 +57,9 @@ function portsOf(
     internalLocal: service.internalTrafficPolicy === 'Local',
     externalLocal: isExternalLocal(service),
     affinitySeconds: service.affinitySeconds,
+    ...(service.ipvsScheduler === undefined
+      ? {}
+      : { schedulerWish: parseScheduler(service.ipvsScheduler) }),
   };
   const hasNodePorts = !isUnserved(view, 'node-port');
   const allowedSources = of.sourcesOf(service, { family, view, vips: shared.loadBalancerIPs });

@@ -1,5 +1,6 @@
 import { equalEndpoints, equalFrontends } from './equal.ts';
 import type { Forwarding } from './model.ts';
+import { equalSchedulers } from './scheduler.ts';
 
 /**
  * Reuses equal lists of the previous row, or the previous row itself, so that equality can be
@@ -13,7 +14,9 @@ export function sharing(row: Forwarding, before: Forwarding | undefined): Forwar
   const isSame =
     row.affinitySeconds === before.affinitySeconds &&
     row.healthCheckPort === before.healthCheckPort &&
-    row.onlyPackets === before.onlyPackets;
+    row.onlyPackets === before.onlyPackets &&
+    row.schedulerFault === before.schedulerFault &&
+    equalSchedulers(row.scheduler, before.scheduler);
   if (frontends && cluster && local && isSame) return before;
   return {
     ...row,

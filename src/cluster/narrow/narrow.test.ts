@@ -27,6 +27,7 @@ const SERVICE = {
       'fairlead.dev/ebpf': 'off',
       'service.kubernetes.io/service-proxy-name': 'other',
     },
+    annotations: { 'fairlead.dev/ipvs-scheduler': 'mh,mh-port', other: 'not read' },
     managedFields: [{ manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:spec': {} } }],
   },
   spec: {
@@ -121,6 +122,7 @@ describe('narrow', () => {
         internalTrafficPolicy: 'Cluster',
         affinitySeconds: 60,
         healthCheckNodePort: 31000,
+        ipvsScheduler: 'mh,mh-port',
       },
     });
   });

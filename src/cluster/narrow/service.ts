@@ -18,6 +18,7 @@ import { isName, type Named } from './meta.ts';
 import { PORT_BOUNDS, readEbpfChoice, textsAt } from './parts.ts';
 
 const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+const SCHEDULER_ANNOTATION = 'fairlead.dev/ipvs-scheduler';
 const HEADLESS = 'None';
 /** The API's own default and bounds of `sessionAffinityConfig.clientIP.timeoutSeconds`. */
 const DEFAULT_AFFINITY_SECONDS = 10_800;
@@ -46,6 +47,7 @@ export function narrowService(named: Named, interner: Interner): ServiceObject |
     internalTrafficPolicy: policyAt(spec, 'internalTrafficPolicy'),
     affinitySeconds: affinity ? affinitySeconds(spec) : 0,
     healthCheckNodePort: integerAt(spec, 'healthCheckNodePort', PORT_BOUNDS),
+    ...readScheduler(metadata, interner),
   };
 }
 
@@ -58,6 +60,14 @@ function readLabels(labels: JsonRecord, interner: Interner): ServiceLabels {
     ...(typeof proxyName === 'string' ? { proxyName: interner.text(proxyName) } : {}),
     ...(ebpf === undefined ? {} : { ebpf }),
   };
+}
+
+function readScheduler(
+  metadata: JsonRecord,
+  interner: Interner,
+): Pick<ServiceObject, 'ipvsScheduler'> {
+  const text = textAt(recordAt(metadata, 'annotations'), SCHEDULER_ANNOTATION);
+  return text === '' ? {} : { ipvsScheduler: interner.text(text) };
 }
 
 function readClusterIps(spec: JsonRecord): readonly string[] {

@@ -32,6 +32,7 @@ const OBJECT_META = shapeOf({
     'topology.kubernetes.io/zone',
   ]),
   12: texts('annotations', [
+    'fairlead.dev/ipvs-scheduler',
     'endpoints.kubernetes.io/last-change-trigger-time',
     'k8s.io/initial-events-end',
   ]),
