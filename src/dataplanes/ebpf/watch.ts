@@ -7,7 +7,7 @@ import { type NodeAbout, nodeEntries, noteInterfaces } from './maps/fixed-entrie
 import type { Knowledge } from './maps/knowledge.ts';
 import type { StickyPorts } from './maps/sticky-ports.ts';
 import type { NodeLinks } from './node-links.ts';
-import { pollingBy } from './poll-pace.ts';
+import { pollingBy } from '../shared/poll-pace.ts';
 import type { Reported } from './reported.ts';
 import type { Writes } from './writes.ts';
 

@@ -1,4 +1,4 @@
-import type { Polling } from '../shared/polling.ts';
+import type { Polling } from './polling.ts';
 
 /** Polls take at most about this part of a processor. */
 const MOST_POLLING = 1 / 100;

@@ -1,0 +1,112 @@
+import {
+  type Endpoint,
+  type EndpointList,
+  type Forwarding,
+  type Frontend,
+  SOURCE_CLASSES,
+  type ServicePortKey,
+  type SourceClass,
+  servicePortKey,
+} from '../../forwarding/model.ts';
+import type { Scheduler } from '../../forwarding/scheduler.ts';
+import { type VirtualServer, virtualServerId } from '../../linux/ipvs/model.ts';
+import type { Capture, CapturedFrontend } from './capture/frontend.ts';
+import type { Claims } from './claims.ts';
+import type { NodePortAddresses } from './node-port-addresses.ts';
+
+/** A virtual server as a row wants it. */
+export interface WantedServer {
+  /** By `virtualServerId`. */
+  readonly id: string;
+  readonly row: ServicePortKey;
+  readonly server: VirtualServer;
+  /** Never empty. */
+  readonly endpoints: readonly Endpoint[];
+  /** Of each of its destinations. */
+  readonly weight: number;
+  readonly captured: CapturedFrontend;
+}
+
+/** What rows are translated by, besides themselves. */
+export interface Translation {
+  readonly addresses: NodePortAddresses;
+  readonly claims: Claims;
+  readonly scheduler: Scheduler;
+}
+
+const NEVER = [] as const;
+
+/** The virtual servers of a row. Frontends that are not here are left to the plane behind. */
+export function wantedServers(row: Forwarding | undefined, by: Translation): WantedServer[] {
+  if (row === undefined || row.onlyPackets) return [];
+  const key = servicePortKey(row.id);
+  return row.frontends.flatMap((frontend) => {
+    const list = capturedList(frontend);
+    if (list === undefined) return NEVER;
+    const endpoints = list === 'cluster' ? row.clusterEndpoints : row.localEndpoints;
+    if (endpoints.length === 0) return NEVER;
+    const capture = captureOf(frontend, list);
+    return addressesOf(row, frontend, by).map((address): WantedServer => {
+      const server = serverAt(row, { address, port: frontend.port }, by.scheduler);
+      const { family, protocol } = row.id;
+      return {
+        id: virtualServerId(server),
+        row: key,
+        server,
+        endpoints,
+        weight: (row.scheduler ?? by.scheduler).weight ?? 1,
+        captured: { family, protocol, address, port: frontend.port, capture },
+      };
+    });
+  });
+}
+
+/** The one list whose classes IPVS takes; undefined: it takes none. */
+function capturedList(frontend: Frontend): EndpointList | undefined {
+  if (frontend.notServed !== undefined || frontend.allowedSources !== undefined) return undefined;
+  for (const source of ['outside', 'pod', 'host'] satisfies SourceClass[]) {
+    const outcome = frontend.outcomes[source];
+    if (outcome.action === 'forward') return outcome.list;
+  }
+  return undefined;
+}
+
+function captureOf({ outcomes }: Frontend, list: EndpointList): CapturedFrontend['capture'] {
+  const of = (source: SourceClass): Capture => {
+    const outcome = outcomes[source];
+    if (outcome.action !== 'forward' || outcome.list !== list) return 'pass';
+    return outcome.masquerade ? 'take-and-masquerade' : 'take';
+  };
+  return Object.fromEntries(SOURCE_CLASSES.map((source) => [source, of(source)])) as Record<
+    SourceClass,
+    Capture
+  >;
+}
+
+/** A node port yields where a Service has the same address and port by name, as in nftables. */
+function addressesOf(
+  { id: { family, protocol } }: Forwarding,
+  { kind, address, port }: Frontend,
+  { addresses, claims }: Translation,
+): readonly string[] {
+  if (kind !== 'node-port') return [address];
+  return addresses[family].filter(
+    (each) => !claims.isNamed(virtualServerId({ address: each, protocol, port })),
+  );
+}
+
+function serverAt(
+  row: Forwarding,
+  { address, port }: { readonly address: string; readonly port: number },
+  scheduler: Scheduler,
+): VirtualServer {
+  const { name, flags } = row.scheduler ?? scheduler;
+  return {
+    protocol: row.id.protocol,
+    address,
+    port,
+    scheduler: name,
+    schedulerFlags: flags,
+    persistenceSeconds: row.affinitySeconds,
+  };
+}
