@@ -13,6 +13,7 @@ import {
   type ForwarderReport,
   type Inspection,
   type InspectionDepth,
+  type IpvsReport,
   type KernelFrontend,
   type NodeFacts,
   PlaneError,
@@ -44,6 +45,7 @@ export class ComposedPlane implements DataPlane {
   readonly objectsPerStep?: number;
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   readonly forwarder?: () => Promise<ForwarderReport>;
+  readonly ipvs?: () => Promise<IpvsReport>;
   readonly release?: () => Promise<void>;
   readonly drained?: () => Promise<void>;
   readonly #front: DataPlane;
@@ -76,6 +78,8 @@ export class ComposedPlane implements DataPlane {
     if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
     const forwarder = front.forwarder?.bind(front);
     if (forwarder !== undefined) this.forwarder = forwarder;
+    const ipvs = front.ipvs?.bind(front);
+    if (ipvs !== undefined) this.ipvs = ipvs;
     if (front.release || behind.release) this.release = () => this.#release();
     const drained = front.drained?.bind(front);
     if (drained !== undefined) this.drained = drained;
@@ -223,7 +227,8 @@ export class ComposedPlane implements DataPlane {
 
   async #removeLost(): Promise<Difference[]> {
     try {
-      await this.#front.remove();
+      // What was established goes on, where that is in the hands of the front.
+      await (this.#front.retire ? this.#front.retire() : this.#front.remove());
       return [];
     } catch (error) {
       return [

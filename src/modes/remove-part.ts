@@ -10,7 +10,7 @@ export async function ifInstalled<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove'>;
+export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove' | 'retire'>;
 
 /** Removes all that a part has in the kernel; gives the addresses that it translated. */
 export async function removePart(
@@ -21,4 +21,17 @@ export async function removePart(
     await plane.remove();
     return frontends;
   });
+}
+
+/**
+ * The same, but connections that the part itself carries go on; gives how many addresses it translated
+ * until now. `draining`: call it again.
+ */
+export async function retirePart(
+  plane: RemovablePlane,
+): Promise<{ readonly frontends: number; readonly left: 'draining' | 'removed' }> {
+  const frontends = (await ifInstalled(() => plane.frontends()))?.length ?? 0;
+  if (plane.retire) return { frontends, left: await plane.retire() };
+  await ifInstalled(() => plane.remove());
+  return { frontends, left: 'removed' };
 }

@@ -1,15 +1,15 @@
 import type { Scheduler } from '../../forwarding/scheduler.ts';
 import type { Ipvs, IpvsTimeouts } from '../../linux/ipvs/model.ts';
-import type { FrontendCapture } from './capture/capture.ts';
+import type { CaptureTables } from './capture/model.ts';
 
 export interface IpvsPlaneOptions {
-  /** Opens nothing yet: the first request loads the kernel module. */
+  /** Its first request loads the kernel module. */
   readonly ipvs: Ipvs;
-  readonly capture: FrontendCapture;
+  readonly capture: CaptureTables;
   /** Of rows that name none. */
   readonly scheduler: Scheduler;
-  /** 0: as it is. Read at each full inspection, because conntrack's may change. */
+  /** 0: as it is. Called at each full inspection, because conntrack's may change. */
   readonly timeouts: () => IpvsTimeouts;
-  /** Settings of the kernel module, which exist only after it was loaded. */
+  /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

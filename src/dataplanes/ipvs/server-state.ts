@@ -1,19 +1,23 @@
-import {
-  type Destination,
-  type VirtualServer,
-  type VirtualServerState,
-  virtualServerId,
+import type { Endpoint } from '../../forwarding/model.ts';
+import type {
+  Destination,
+  VirtualServer,
+  VirtualServerKey,
+  VirtualServerState,
 } from '../../linux/ipvs/model.ts';
-import type { CaptureState } from './capture/capture.ts';
 import type { CapturedFrontend } from './capture/frontend.ts';
+import type { CaptureElements } from './capture/model.ts';
 import type { WantedServer } from './wanted.ts';
 
 /** What the kernel has of one virtual server, and of what leads to it. */
 export interface ServerState {
   /** Undefined: there is no such virtual server. */
   readonly server: VirtualServer | undefined;
-  /** Weights by `destinationId`. */
-  readonly destinations: ReadonlyMap<string, number>;
+  /** Destinations of weight `weight`, where the row is known that they are of. */
+  readonly endpoints: readonly Endpoint[];
+  readonly weight: number;
+  /** Weights of all other destinations, by `destinationId`. */
+  readonly others: ReadonlyMap<string, number>;
   readonly captured: CapturedFrontend | undefined;
   /** Whether our table says that the virtual server is ours. */
   readonly isListed: boolean;
@@ -21,7 +25,9 @@ export interface ServerState {
 
 export const NO_SERVER: ServerState = {
   server: undefined,
-  destinations: new Map(),
+  endpoints: [],
+  weight: 0,
+  others: new Map(),
   captured: undefined,
   isListed: false,
 };
@@ -36,43 +42,47 @@ export function destinationOf(id: string, weight: number): Destination {
   return { address, port: Number(port), weight };
 }
 
-/** The state after it was written, without destinations that drain. */
-export function stateOfWanted({ server, endpoints, weight, captured }: WantedServer): ServerState {
-  const destinations = new Map(endpoints.map((endpoint) => [destinationId(endpoint), weight]));
-  return { server, destinations, captured, isListed: true };
+/** The inverse of `virtualServerId`. */
+export function keyOfId(id: string): VirtualServerKey {
+  const [address = '', protocol = '', port = ''] = id.split(' ');
+  return { address, protocol: protocol as VirtualServerKey['protocol'], port: Number(port) };
 }
 
-/** The state as it was read. */
+/** As it was written for a row, beside destinations that drain. */
+export function stateWritten(
+  { server, endpoints, weight, captured }: WantedServer,
+  draining: Iterable<string> = [],
+): ServerState {
+  const others = new Map([...draining].map((id) => [id, 0]));
+  return { server, endpoints, weight, others, captured, isListed: true };
+}
+
+/** As it was read. */
 export function stateFound(
   id: string,
   servers: ReadonlyMap<string, VirtualServerState>,
-  capture: CaptureState,
+  capture: CaptureElements,
 ): ServerState {
   const found = servers.get(id);
   return {
+    ...NO_SERVER,
     server: found?.server,
-    destinations: new Map(found?.destinations.map((each) => [destinationId(each), each.weight])),
+    others: new Map(found?.destinations.map((each) => [destinationId(each), each.weight])),
     captured: capture.captured.get(id),
     isListed: capture.servers.has(id),
   };
 }
 
-export function equalServers(a: VirtualServer | undefined, b: VirtualServer): boolean {
+export function equalServers(a: VirtualServer, b: VirtualServer): boolean {
   return (
-    a !== undefined &&
-    virtualServerId(a) === virtualServerId(b) &&
     a.scheduler === b.scheduler &&
     a.schedulerFlags.join() === b.schedulerFlags.join() &&
     a.persistenceSeconds === b.persistenceSeconds
   );
 }
 
-export function equalCaptured(a: CapturedFrontend | undefined, b: CapturedFrontend): boolean {
+export function equalCaptured(a: CapturedFrontend, b: CapturedFrontend): boolean {
   return (
-    a !== undefined &&
-    a.address === b.address &&
-    a.port === b.port &&
-    a.protocol === b.protocol &&
     a.capture.pod === b.capture.pod &&
     a.capture.host === b.capture.host &&
     a.capture.outside === b.capture.outside

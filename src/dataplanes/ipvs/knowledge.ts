@@ -1,0 +1,57 @@
+import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { Scheduler } from '../../forwarding/scheduler.ts';
+import type { NodeFacts } from '../contract.ts';
+import { Claims } from './claims.ts';
+import { DrainingServers } from './draining.ts';
+import { Hairpins } from './hairpins.ts';
+import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
+import type { ServerState } from './server-state.ts';
+import type { Translation } from './wanted.ts';
+
+/** States of virtual servers, by `virtualServerId`. */
+export type ServerStates = ReadonlyMap<string, ServerState>;
+
+/** What translation needs beside the rows, and what was found of rows that are not as applied. */
+export class Knowledge implements Translation {
+  readonly scheduler: Scheduler;
+  readonly claims = new Claims();
+  readonly draining = new DrainingServers();
+  readonly hairpins = new Hairpins();
+  /** The row of each virtual server that gets new connections, for counters. */
+  readonly owners = new Map<string, ServicePortKey>();
+  /** What the kernel has of rows that are `unknown`. */
+  readonly present = new Map<ServicePortKey, ServerStates>();
+  /** Rows whose last write failed, with their virtual servers: to be read before the next write. */
+  readonly doubtful = new Map<ServicePortKey, ReadonlySet<string>>();
+  #facts: NodeFacts | undefined;
+  addresses: NodePortAddresses = { IPv4: [], IPv6: [] };
+
+  constructor(scheduler: Scheduler) {
+    this.scheduler = scheduler;
+  }
+
+  /** Undefined: not inspected yet. */
+  get facts(): NodeFacts | undefined {
+    return this.#facts;
+  }
+
+  setFacts(facts: NodeFacts): void {
+    this.#facts = facts;
+    this.addresses = nodePortAddresses(facts);
+  }
+
+  /** Whether every row that was applied is as it was applied. */
+  get isCertain(): boolean {
+    return this.#facts !== undefined && this.present.size === 0 && this.doubtful.size === 0;
+  }
+
+  forget(): void {
+    this.#facts = undefined;
+    this.claims.clear();
+    this.draining.clear();
+    this.hairpins.reset([]);
+    this.owners.clear();
+    this.present.clear();
+    this.doubtful.clear();
+  }
+}

@@ -1,0 +1,117 @@
+import { constants } from 'node:os';
+import { IpvsError } from '../../linux/ipvs/errors.ts';
+import {
+  type Ipvs,
+  type IpvsTimeouts,
+  type IpvsWrite,
+  type VirtualServerKey,
+  virtualServerId,
+} from '../../linux/ipvs/model.ts';
+import { NetlinkRefusal } from '../../linux/netlink/errors.ts';
+import type { IpvsPlaneOptions } from './options.ts';
+import { writeInParts } from './writer.ts';
+
+const { ENOENT, ESRCH } = constants.errno;
+
+/** As the kernel sets them when IPVS is loaded. */
+const KERNEL_TIMEOUTS: IpvsTimeouts = { tcpSeconds: 900, tcpFinSeconds: 120, udpSeconds: 300 };
+
+type Parts = Pick<IpvsPlaneOptions, 'ipvs' | 'capture' | 'timeouts'>;
+
+/** Connections end. Without our tables nothing is ours, and IPVS is not asked, which would load it. */
+export async function removeEverything(parts: Parts): Promise<void> {
+  const { ipvs, capture } = parts;
+  if ((await capture.state()) === 'absent') return;
+  const { servers } = await capture.read();
+  await capture.retire();
+  await deleteServers(ipvs, [...servers.values()]);
+  await restoreTimeouts(parts);
+  await capture.remove();
+}
+
+/**
+ * New connections go to the rules behind; those that IPVS has go on. Deletes what has drained, and
+ * everything when the last has: `draining` otherwise.
+ */
+export async function retireEverything(parts: Parts): Promise<'draining' | 'removed'> {
+  const { ipvs, capture } = parts;
+  const state = await capture.state();
+  if (state === 'absent') return 'removed';
+  if (state === 'active') await capture.retire();
+  const { servers } = await capture.read();
+  const left = await drain(ipvs, [...servers.values()]);
+  const gone = [...servers].filter(([id]) => !left.has(id)).map(([, server]) => server);
+  if (left.size === 0) {
+    await restoreTimeouts(parts);
+    await capture.remove();
+    return 'removed';
+  }
+  await writeInParts(
+    capture,
+    gone.map((server) => ({ serversDelete: [server] })),
+  );
+  return 'draining';
+}
+
+/** Gives the virtual servers that have connections left. */
+async function drain(ipvs: Ipvs, servers: readonly VirtualServerKey[]): Promise<Set<string>> {
+  const left = new Set<string>();
+  const writes: IpvsWrite[] = [];
+  const found = servers.length === 0 ? new Map() : await ifThere(() => ipvs.destinationsOf(servers));
+  for (const server of servers) {
+    const destinations = found?.get(virtualServerId(server));
+    if (destinations === undefined) continue;
+    for (const { address, port, weight, ...counts } of destinations) {
+      if (counts.activeConnections + counts.inactiveConnections > 0) left.add(virtualServerId(server));
+      if (weight === 0) continue;
+      writes.push({ do: 'set-destination', server, destination: { address, port, weight: 0 } });
+    }
+    if (!left.has(virtualServerId(server))) writes.push({ do: 'delete-server', server });
+  }
+  await writeAll(ipvs, writes);
+  return left;
+}
+
+async function deleteServers(ipvs: Ipvs, servers: readonly VirtualServerKey[]): Promise<void> {
+  const writes = servers.map((server): IpvsWrite => ({ do: 'delete-server', server }));
+  if (writes.length > 0) await ifThere(() => writeAll(ipvs, writes));
+}
+
+/** What is gone already is no failure. */
+async function writeAll(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<void> {
+  const refusals = await ipvs.write(writes);
+  const failed = refusals.find(({ errno }) => errno !== ENOENT && errno !== ESRCH);
+  if (!failed) return;
+  const what = `${failed.write.do} ${virtualServerId(failed.write.server)}`;
+  throw new NetlinkRefusal(what, { errno: failed.errno });
+}
+
+/** Those that another process has set are left alone. */
+async function restoreTimeouts({ ipvs, timeouts }: Parts): Promise<void> {
+  await ifThere(async () => {
+    const ours = timeouts();
+    const found = await ipvs.timeouts();
+    if (isSet(found, ours)) await ipvs.setTimeouts(KERNEL_TIMEOUTS);
+  });
+}
+
+/** Sets those that differ; 0: as it is. */
+export async function setTimeouts({ ipvs, timeouts }: Parts): Promise<void> {
+  const wanted = timeouts();
+  if (!isSet(await ipvs.timeouts(), wanted)) await ipvs.setTimeouts(wanted);
+}
+
+function isSet(found: IpvsTimeouts, wanted: IpvsTimeouts): boolean {
+  const names = ['tcpSeconds', 'tcpFinSeconds', 'udpSeconds'] as const;
+  return names.every((name) => wanted[name] === 0 || wanted[name] === found[name]);
+}
+
+/** Undefined: the kernel has no IPVS, and so nothing of ours in it. */
+async function ifThere<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return undefined;
+    throw error;
+  }
+}

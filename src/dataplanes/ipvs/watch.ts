@@ -1,0 +1,35 @@
+import type { Drift } from '../contract.ts';
+import { pollingBy } from '../shared/poll-pace.ts';
+import { pollSparingly } from '../shared/polling.ts';
+import type { CaptureTables } from './capture/model.ts';
+
+/** Between two polls of destinations that drain. */
+const DRAIN_PACE = { everyMs: 1000, atLeastEveryMs: 10_000 } as const;
+/** IPVS has no events: deletion by another process is found within this time. */
+const PRINT_PACE = { everyMs: 1000, atLeastEveryMs: 10_000 } as const;
+
+export interface Watched {
+  readonly capture: CaptureTables;
+  /** Whether it could; what goes wrong is told once. */
+  readonly deleteDrained: () => Promise<boolean>;
+  /** Whether it could compare, as no write came between. */
+  readonly comparePrint: () => Promise<boolean>;
+}
+
+/** A part that ends aborts the others, so that the caller learns of it and starts all again. */
+export async function watchIpvs(
+  { capture, deleteDrained, comparePrint }: Watched,
+  onDrift: (drift: Drift) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const one = new AbortController();
+  const either = AbortSignal.any([signal, one.signal]);
+  const parts = [
+    capture.watch(onDrift, either),
+    pollSparingly(pollingBy(DRAIN_PACE, deleteDrained), either),
+    pollSparingly(pollingBy(PRINT_PACE, comparePrint), either),
+  ].map((part) => part.finally(() => one.abort()));
+  const ended = await Promise.allSettled(parts);
+  const failed = ended.find((each) => each.status === 'rejected');
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,126 @@
+import { constants } from 'node:os';
+import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { Ipvs, IpvsRefusal, IpvsWrite } from '../../linux/ipvs/model.ts';
+import type { CaptureChange, CaptureTables } from './capture/model.ts';
+import type { ExpectedPrint } from './expected-print.ts';
+import type { Hairpins } from './hairpins.ts';
+import { isEmptyPlan, type ServerPlan } from './plan.ts';
+import { asPlaneError, refusalError } from './refusal.ts';
+
+const { EEXIST, ENOENT, ESRCH } = constants.errno;
+
+/** The kernel holds memory for each element of a transaction until the commit. */
+const ELEMENTS_AT_ONCE = 2000;
+
+export interface Kernel {
+  readonly ipvs: Ipvs;
+  readonly capture: CaptureTables;
+  readonly hairpins: Hairpins;
+  readonly print: ExpectedPrint;
+}
+
+/**
+ * Addresses that IPVS no longer serves, then IPVS, then addresses that it serves now. There is no
+ * transaction: rejects with a PlaneError that names every row with a write as unknown.
+ */
+export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Promise<void> {
+  const written = plans.filter((plan) => !isEmptyPlan(plan));
+  try {
+    await leave(kernel, written);
+    const refusals = await writeIpvs(kernel, written);
+    const [first] = refusals.keys();
+    const refused = new Set(refusals.values());
+    // What was refused in part gets no connections: the plane behind has the row.
+    await enter(kernel, written.filter((plan) => !refused.has(plan)));
+    if (first === undefined) return;
+    const culprit = refusals.get(first)?.row ?? '';
+    throw refusalError([first, ...[...refusals.keys()].slice(1)], {
+      culprit,
+      unknown: rowsOf(written),
+    });
+  } catch (error) {
+    throw asPlaneError(error, rowsOf(written));
+  }
+}
+
+function rowsOf(plans: readonly ServerPlan[]): ReadonlySet<ServicePortKey> {
+  return new Set(plans.map(({ row }) => row));
+}
+
+async function leave({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]): Promise<void> {
+  const missing = hairpins.missing();
+  await writeInParts(capture, [
+    ...plans.flatMap(({ pass }): CaptureChange[] => (pass ? [{ pass: [pass] }] : [])),
+    ...plans.flatMap(({ list }): CaptureChange[] => (list ? [{ serversAdd: [list] }] : [])),
+    ...missing.map((address): CaptureChange => ({ hairpinAdd: [address] })),
+  ]);
+  for (const address of missing) hairpins.noteWritten(address);
+}
+
+async function enter({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]): Promise<void> {
+  const needless = hairpins.needless();
+  await writeInParts(capture, [
+    ...plans.flatMap(({ take }): CaptureChange[] => (take ? [{ take: [take] }] : [])),
+    ...plans.flatMap(({ retake }): CaptureChange[] => (retake ? [{ retake: [retake] }] : [])),
+    ...plans.flatMap(({ unlist }): CaptureChange[] => (unlist ? [{ serversDelete: [unlist] }] : [])),
+    ...needless.map((address): CaptureChange => ({ hairpinDelete: [address] })),
+  ]);
+  for (const address of needless) hairpins.noteDeleted(address);
+}
+
+/** Each of `changes` has one element. */
+export async function writeInParts(
+  capture: CaptureTables,
+  changes: readonly CaptureChange[],
+): Promise<void> {
+  for (let from = 0; from < changes.length; from += ELEMENTS_AT_ONCE) {
+    const joined: Record<string, unknown[]> = {};
+    for (const change of changes.slice(from, from + ELEMENTS_AT_ONCE)) {
+      for (const [name, elements] of Object.entries(change)) {
+        (joined[name] ??= []).push(...(elements as unknown[]));
+      }
+    }
+    await capture.write(joined as CaptureChange);
+  }
+}
+
+/** Gives what the kernel refused, with the plan that it was written for. */
+async function writeIpvs(
+  { ipvs, print }: Kernel,
+  plans: readonly ServerPlan[],
+): Promise<ReadonlyMap<IpvsRefusal, ServerPlan>> {
+  const planOf = new Map(plans.flatMap((plan) => plan.writes.map((write) => [write, plan])));
+  const refusals = await print.during(ipvs, [...planOf.keys()]);
+  const fixes: IpvsWrite[] = [];
+  const left = new Map<IpvsRefusal, ServerPlan>();
+  for (const refusal of refusals) {
+    const plan = planOf.get(refusal.write);
+    if (plan === undefined || isDone(refusal)) continue;
+    const fix = fixOf(refusal);
+    if (fix === undefined) left.set(refusal, plan);
+    else {
+      fixes.push(fix);
+      planOf.set(fix, plan);
+    }
+  }
+  if (fixes.length === 0) return left;
+  for (const refusal of await print.during(ipvs, fixes)) {
+    const plan = planOf.get(refusal.write);
+    if (plan) left.set(refusal, plan);
+  }
+  return left;
+}
+
+/** It was to get no connections, and is gone. */
+function isDone({ write, errno }: IpvsRefusal): boolean {
+  return write.do === 'set-destination' && write.destination.weight === 0 && errno === ENOENT;
+}
+
+/** Another process, or the deletion of UDP flows, was faster. */
+function fixOf({ write, errno }: IpvsRefusal): IpvsWrite | undefined {
+  if (errno === EEXIST && write.do === 'add-server') return { ...write, do: 'set-server' };
+  if (errno === EEXIST && write.do === 'add-destination') return { ...write, do: 'set-destination' };
+  if (errno === ENOENT && write.do === 'set-destination') return { ...write, do: 'add-destination' };
+  if (errno === ESRCH && write.do === 'set-server') return { ...write, do: 'add-server' };
+  return undefined;
+}
