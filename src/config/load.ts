@@ -4,6 +4,7 @@ import { featureGateWarnings } from './feature-gates.ts';
 import { FIELDS, type FieldPath } from './fields/table.ts';
 import { type FileReading, readConfigText } from './file.ts';
 import { type GivenFlags, readFlags, type StartWishes } from './flags/read.ts';
+import { ipvsWarnings } from './ipvs.ts';
 import type { ResolvedFields } from './layers.ts';
 import { localhostWarnings } from './localhost-node-ports.ts';
 import { mergeLayers } from './merge.ts';
@@ -56,6 +57,7 @@ export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): Lo
       ...featureGateWarnings(fields),
       ...localhostWarnings(fields, modeOf(fields)),
       ...scopeWarnings(fields),
+      ...ipvsWarnings(fields, modeOf(fields)),
     ]),
   };
 }

@@ -64,7 +64,7 @@ test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default 
       tcpCloseWaitTimeoutMs: 3_600_000,
       tcpBeLiberal: false,
     },
-    ipvs: { scheduler: 'rr', excludeCidrs: [], strictArp: false },
+    ipvs: { scheduler: 'rr', excludeCidrs: [] },
     userspace: {},
     oomScoreAdj: -999,
     features: {
@@ -109,7 +109,7 @@ test('reads a file of 2019 with a warning for each removed field', () => {
   assert.equal(config.settings.nodeAddress, '192.168.4.11');
   assert.equal(config.settings.nodeName, '192.168.4.11');
   assert.deepEqual(config.settings.metricsServer, { ip: '0.0.0.0', port: 10_249 });
-  assert.equal(config.settings.ipvs.strictArp, true);
+  assert.equal(config.fields['ipvs.strictARP'].value, true);
 });
 
 test('reads JSON', () => {

@@ -1,6 +1,7 @@
 import { formatIp, parseIpSloppily } from '../addresses/ip.ts';
 import { featureSettings } from './feature-gates.ts';
 import type { StartWishes } from './flags/read.ts';
+import { ipvsSettings } from './ipvs.ts';
 import type { ResolvedFields } from './layers.ts';
 import { mayRelayLocalhost, relayedLocalhost } from './localhost-node-ports.ts';
 import { DEFAULT_MODE, isModeName, type ModeName, traitsOf } from './modes.ts';
@@ -10,7 +11,6 @@ import { clusterSettings, scopeSettings } from './scope.ts';
 import type {
   ClientSettings,
   ConntrackSettings,
-  IpvsSettings,
   LocalTraffic,
   NodePortSettings,
   Settings,
@@ -147,17 +147,6 @@ function conntrackSettings(fields: ResolvedFields): ConntrackSettings {
     tcpBeLiberal: fields['conntrack.tcpBeLiberal'].value,
     ...optional('udpTimeoutMs', fields['conntrack.udpTimeout'].value || undefined),
     ...optional('udpStreamTimeoutMs', fields['conntrack.udpStreamTimeout'].value || undefined),
-  };
-}
-
-function ipvsSettings(fields: ResolvedFields): IpvsSettings {
-  return {
-    scheduler: fields['ipvs.scheduler'].value,
-    excludeCidrs: [...fields['ipvs.excludeCIDRs'].value],
-    strictArp: fields['ipvs.strictARP'].value,
-    ...optional('tcpTimeoutMs', fields['ipvs.tcpTimeout'].value || undefined),
-    ...optional('tcpFinTimeoutMs', fields['ipvs.tcpFinTimeout'].value || undefined),
-    ...optional('udpTimeoutMs', fields['ipvs.udpTimeout'].value || undefined),
   };
 }
 

@@ -110,7 +110,6 @@ export interface ConntrackSettings {
 export interface IpvsSettings {
   readonly scheduler: string;
   readonly excludeCidrs: readonly string[];
-  readonly strictArp: boolean;
   readonly tcpTimeoutMs?: number;
   readonly tcpFinTimeoutMs?: number;
   readonly udpTimeoutMs?: number;

@@ -1,3 +1,4 @@
+import { IPVS_SCHEDULERS } from '../ipvs.ts';
 import { DEFAULT_MODE, KUBE_PROXY_MODES, LOCAL_TRAFFIC_MODES, modesWith } from '../modes.ts';
 import { type FieldRow, SECOND_MS } from './row.ts';
 
@@ -156,23 +157,28 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.scheduler': {
     kind: 'text',
-    about: 'IPVS scheduler',
+    about:
+      'IPVS scheduler of Services without the annotation fairlead.dev/ipvs-scheduler; mh also hashes the source port, as in kube-proxy',
     kubeProxyDefault: 'rr',
     zeroIsUnset: true,
+    choices: IPVS_SCHEDULERS,
     modes: IPVS,
     change: 'restart',
   },
   'ipvs.excludeCIDRs': {
     kind: 'texts',
-    about: 'CIDRs of virtual servers that IPVS mode must not delete',
+    about:
+      'CIDRs of virtual servers that must not be deleted; Fairlead deletes only its own and, when it takes over, those of kube-proxy',
     kubeProxyDefault: [],
     modes: IPVS,
-    change: 'live',
+    change: 'restart',
   },
   'ipvs.strictARP': {
     kind: 'boolean',
     about: 'answer ARP only on the interface that has the address',
     kubeProxyDefault: false,
+    noEffect:
+      'Fairlead puts no Service address on an interface, so the node never answers ARP for one',
     modes: IPVS,
     change: 'live',
   },
@@ -182,7 +188,7 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
-    change: 'live',
+    change: 'restart',
   },
   'ipvs.tcpFinTimeout': {
     kind: 'duration',
@@ -190,7 +196,7 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
-    change: 'live',
+    change: 'restart',
   },
   'ipvs.udpTimeout': {
     kind: 'duration',
@@ -198,6 +204,6 @@ export const TRAFFIC_FIELDS = {
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
-    change: 'live',
+    change: 'restart',
   },
 } as const satisfies Record<string, FieldRow>;
