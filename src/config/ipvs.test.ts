@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError } from './errors.ts';
 import type { GivenFlags } from './flags/read.ts';
-import { IPVS_SCHEDULERS } from './ipvs.ts';
+import { IPVS_SCHEDULERS } from './ipvs-schedulers.ts';
 import { buildConfig, type LoadedConfig } from './load.ts';
 import { planChange } from './plan.ts';
 

@@ -3,27 +3,6 @@ import { type ModeName, traitsOf } from './modes.ts';
 import type { Problem } from './problem.ts';
 import type { IpvsSettings } from './settings.ts';
 
-/**
- * The schedulers of the kernel. `src/forwarding/scheduler.ts` has what an annotation may say of
- * each; src/modes/pages/ipvs-pages.test.ts compares the two lists.
- */
-export const IPVS_SCHEDULERS: readonly string[] = [
-  'rr',
-  'wrr',
-  'lc',
-  'wlc',
-  'lblc',
-  'lblcr',
-  'dh',
-  'sh',
-  'mh',
-  'sed',
-  'nq',
-  'fo',
-  'ovf',
-  'twos',
-];
-
 const BY_DESTINATION =
   'chooses by the address that the client connects to, so all clients of a Service reach the same endpoint';
 

@@ -1,4 +1,4 @@
-import { IPVS_SCHEDULERS } from '../ipvs.ts';
+import { IPVS_SCHEDULERS } from '../ipvs-schedulers.ts';
 import { DEFAULT_MODE, KUBE_PROXY_MODES, LOCAL_TRAFFIC_MODES, modesWith } from '../modes.ts';
 import { type FieldRow, SECOND_MS } from './row.ts';
 
