@@ -15,6 +15,8 @@ export interface CounterMetric {
 
 export interface GaugeMetric {
   set(value: number, ...labels: readonly string[]): void;
+  /** Removes the values of all labels. */
+  clear(): void;
 }
 
 export interface HistogramMetric {
@@ -44,7 +46,10 @@ export class MetricSet {
 
   gauge<L extends string>(definition: MetricDefinition<L>): GaugeMetric {
     const gauge = new Gauge<string>(this.#configuration(definition));
-    return { set: (value, ...labels) => gauge.labels(...labels).set(value) };
+    return {
+      set: (value, ...labels) => gauge.labels(...labels).set(value),
+      clear: () => gauge.reset(),
+    };
   }
 
   histogram<L extends string>(

@@ -1,4 +1,4 @@
-import type { Attachment, DataPlane, ForwarderReport } from '../dataplanes/contract.ts';
+import type { Attachment, DataPlane, ForwarderReport, IpvsReport } from '../dataplanes/contract.ts';
 import type { Agent } from './agent.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -15,6 +15,9 @@ export interface StatusPage extends AgentSnapshot {
   readonly attachmentsFailure?: Failure;
   /** Absent in modes without a process of their own. */
   readonly forwarder?: ForwarderReport;
+  /** Absent in modes without IPVS, and when it could not be read. */
+  readonly ipvs?: IpvsReport;
+  readonly ipvsFailure?: Failure;
   /** Absent where Fairlead keeps no routes. */
   readonly serviceRoutes?: readonly RangeRoute[];
 }
@@ -30,11 +33,24 @@ export async function statusPage(of: {
     contents: contentsOf(agent.table),
     ...(routes ? { serviceRoutes: routes.report() } : {}),
     ...(plane.forwarder ? { forwarder: await plane.forwarder() } : {}),
+    ...(await ipvsOf(plane, agent)),
   };
   try {
     const attachments = await plane.attachments?.();
     return attachments === undefined ? page : { ...page, attachments };
   } catch (error) {
     return { ...page, attachmentsFailure: failureOf(error, page.atMs) };
+  }
+}
+
+async function ipvsOf(
+  plane: DataPlane,
+  agent: Agent,
+): Promise<Pick<StatusPage, 'ipvs' | 'ipvsFailure'>> {
+  if (plane.ipvs === undefined) return {};
+  try {
+    return { ipvs: await plane.ipvs() };
+  } catch (error) {
+    return { ipvsFailure: failureOf(error, agent.snapshot().atMs) };
   }
 }

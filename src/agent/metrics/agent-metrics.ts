@@ -1,4 +1,4 @@
-import type { ForwarderReport } from '../../dataplanes/contract.ts';
+import type { ForwarderReport, IpvsReport } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -9,6 +9,7 @@ import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import type { FailureNames } from './failure-names.ts';
 import { ForwarderMetrics } from './forwarder-metrics.ts';
+import { IpvsMetrics } from './ipvs-metrics.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
@@ -37,6 +38,8 @@ export interface AgentMetricsOptions {
   readonly plane?: PlaneReadings;
   /** Asked for each scrape, in a mode that has a forwarder. */
   readonly forwarder?: () => Promise<ForwarderReport>;
+  /** Asked for some scrapes, in a mode that has IPVS. */
+  readonly ipvs?: () => Promise<IpvsReport>;
   /** Left out without it. */
   readonly failureNames?: FailureNames;
   /** Left out without it. */
@@ -61,6 +64,7 @@ export class AgentMetrics implements MetricsText {
   readonly #relay: RelayMetrics | undefined;
   readonly #plane: PlaneMetrics | undefined;
   readonly #forwarder: ForwarderMetrics | undefined;
+  readonly #ipvs: IpvsMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -69,12 +73,13 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounters, pressure, relay, plane, forwarder, kubernetes } = options;
+    const { packetCounters, pressure, relay, plane, forwarder, ipvs, kubernetes } = options;
     this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
     this.#plane = plane && new PlaneMetrics(this.#set, plane);
     this.#forwarder = forwarder && new ForwarderMetrics(this.#set, forwarder);
+    this.#ipvs = ipvs && new IpvsMetrics(this.#set, { read: ipvs, clock: options.clock });
     if (kubernetes) defineKubernetes(this.#set, kubernetes);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({
@@ -112,6 +117,7 @@ export class AgentMetrics implements MetricsText {
     await this.#packets?.take();
     await this.#plane?.take();
     await this.#forwarder?.take();
+    await this.#ipvs?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     const restClient = (await this.#options.restClient?.render()) ?? '';
     return (await this.#set.render()) + restClient;

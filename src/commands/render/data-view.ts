@@ -16,6 +16,8 @@ export function renderData(
     table,
     affinitySeconds: forwarding.affinitySeconds,
     ...(forwarding.onlyPackets ? { onlyPackets: true } : {}),
+    ...(forwarding.scheduler ? { scheduler: forwarding.scheduler } : {}),
+    ...(forwarding.schedulerFault ? { schedulerFault: forwarding.schedulerFault } : {}),
     clusterEndpoints: forwarding.clusterEndpoints,
     localEndpoints: forwarding.localEndpoints,
     frontends: frontends.map(({ frontend, elements, path }) => ({

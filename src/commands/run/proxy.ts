@@ -154,6 +154,7 @@ function agentMetrics(
     failureNames: mode.failureMetrics,
     plane: planeReadings(plane, mode),
     ...(plane.forwarder ? { forwarder: plane.forwarder.bind(plane) } : {}),
+    ...(plane.ipvs ? { ipvs: plane.ipvs.bind(plane) } : {}),
     kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
     ...(restClient ? { restClient } : {}),
     ...(relay ? { relay: () => relay.counts() } : {}),

@@ -14,6 +14,8 @@ export function servicesData(
     ...forwarding.id,
     affinitySeconds: forwarding.affinitySeconds,
     ...(forwarding.onlyPackets ? { onlyPackets: true } : {}),
+    ...(forwarding.scheduler ? { scheduler: forwarding.scheduler } : {}),
+    ...(forwarding.schedulerFault ? { schedulerFault: forwarding.schedulerFault } : {}),
     frontends: forwarding.frontends.map((frontend) => ({
       kind: frontend.kind,
       at: frontendText(frontend),

@@ -4,6 +4,7 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Forwarding, Frontend, Outcome, SourceClass } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
+import { schedulerText } from '../../forwarding/scheduler.ts';
 import { formatTextTable } from '../text-table.ts';
 import {
   frontendText,
@@ -56,7 +57,7 @@ function linesOf(row: Row, facts: NodeFacts): string[][] {
 }
 
 function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): string {
-  const { affinitySeconds, onlyPackets } = forwarding;
+  const { affinitySeconds, onlyPackets, scheduler, schedulerFault } = forwarding;
   const found: string[] = [];
   const { nodeAddresses: on } = nodeAddresses(frontend, forwarding, facts);
   if (on?.length === 0) found.push('on no address of this node');
@@ -67,6 +68,8 @@ function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): st
   if (allowedSources) found.push(`only from ${allowedSources.join(', ') || 'no source'}`);
   if (affinitySeconds > 0) found.push(`sticky ${affinitySeconds} s`);
   if (onlyPackets) found.push('no eBPF');
+  if (scheduler) found.push(`scheduler ${schedulerText(scheduler)} in mode ipvs`);
+  if (schedulerFault !== undefined) found.push(`ignored: ${schedulerFault}`);
   return found.join('; ');
 }
 

@@ -6,6 +6,7 @@ import type { Drift } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { forwarderCounts } from './forwarder.ts';
+import { ipvsCounts } from './ipvs.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
 /** All sections of `-v`, none wider than `width`. */
@@ -13,6 +14,7 @@ export function details(page: StatusPage, width: number): readonly string[] {
   return [
     attachments(page, width),
     forwarderCounts(page, width),
+    ipvsCounts(page, width),
     apiServer(page, width),
     conditions(page, width),
     propagation(page),

@@ -4,15 +4,22 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { forwarderLine } from './forwarder.ts';
+import { ipvsLine } from './ipvs.ts';
 import { ageText, colour, countText, msText } from './words.ts';
 
 export function isWell({ conditions }: Pick<StatusPage, 'conditions'>): boolean {
   return readyz(conditions).ok;
 }
 
-/** Mode and node; contents of the kernel; its forwarder, if it has one; uptime and latency. */
+/** Mode and node; contents of the kernel; its forwarder or IPVS, if it has one; uptime and latency. */
 export function summary(page: StatusPage, width: number): readonly string[] {
-  return [...headline(page, width), contents(page), ...forwarderLine(page), pace(page)];
+  return [
+    ...headline(page, width),
+    contents(page),
+    ...forwarderLine(page),
+    ...ipvsLine(page, width),
+    pace(page),
+  ];
 }
 
 /** One line, unless the node has a long name. */

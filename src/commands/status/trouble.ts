@@ -5,6 +5,7 @@ import type { Kind } from '../../cluster/kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/registry.ts';
 import { forwarderTroubles } from './forwarder.ts';
+import { ipvsTroubles } from './ipvs.ts';
 import { ageText, countText } from './words.ts';
 
 /** A problem, and what to do about it. */
@@ -23,6 +24,7 @@ export function troublesOf(page: StatusPage): readonly Trouble[] {
   return [
     ...notReady(page),
     ...forwarderTroubles(page),
+    ...ipvsTroubles(page),
     ...detached(page),
     ...refusedRows(page),
     ...apiServer(page),

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { ForwardingTable } from '../forwarding/table.ts';
+import { endpoint, service, slice, view } from '../forwarding/testing/objects.ts';
+import { contentsOf } from './contents.ts';
+
+function tableWith(annotations: readonly (string | undefined)[]): ForwardingTable {
+  const table = new ForwardingTable(view());
+  for (const [n, ipvsScheduler] of annotations.entries()) {
+    const name = `web-${n}`;
+    const clusterIPs = [`10.96.1.${n}`];
+    table.putService(
+      service({ name, clusterIPs, ...(ipvsScheduler === undefined ? {} : { ipvsScheduler }) }),
+    );
+  }
+  table.putSlice(slice([endpoint('10.0.0.1')], { service: 'web-0' }));
+  return table;
+}
+
+it('counts Services, frontends and endpoints', () => {
+  assert.deepEqual(contentsOf(tableWith(['lc', undefined])), {
+    services: 2,
+    frontends: 2,
+    endpoints: 1,
+  });
+});
+
+it('names the first Services with an unusable scheduler, and counts them all', () => {
+  const { ignoredSchedulers } = contentsOf(tableWith(['rr', ...Array(12).fill('fastest')]));
+  assert.equal(ignoredSchedulers?.count, 12);
+  assert.equal(ignoredSchedulers.first.length, 10);
+  assert.equal(ignoredSchedulers.first[0]?.service, 'ns/web-1');
+  assert.match(
+    ignoredSchedulers.first[0].fault,
+    /^fairlead\.dev\/ipvs-scheduler: "fastest" is not/,
+  );
+});
