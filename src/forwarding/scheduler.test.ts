@@ -15,7 +15,8 @@ function fault(value: string): string {
 describe('parseScheduler', () => {
   it('accepts every scheduler of the kernel by its name', () => {
     for (const name of SCHEDULER_NAMES.filter((each) => each !== 'ovf')) {
-      assert.deepEqual(parseScheduler(name), { scheduler: { name, flags: [] } });
+      const flags = name === 'sh' || name === 'mh' ? [`${name}-fallback`] : [];
+      assert.deepEqual(parseScheduler(name), { scheduler: { name, flags } });
     }
   });
 
@@ -24,8 +25,16 @@ describe('parseScheduler', () => {
       scheduler: { name: 'mh', flags: ['mh-fallback', 'mh-port'] },
     });
     assert.deepEqual(parseScheduler('sh,sh-port'), {
-      scheduler: { name: 'sh', flags: ['sh-port'] },
+      scheduler: { name: 'sh', flags: ['sh-fallback', 'sh-port'] },
     });
+  });
+
+  it('always sets the flag by which clients of a draining endpoint reach another one', () => {
+    for (const text of ['sh', 'sh,sh-port', 'mh', 'mh,mh-fallback']) {
+      const wish = parseScheduler(text);
+      assert.ok('scheduler' in wish);
+      assert.equal(wish.scheduler.flags[0], `${wish.scheduler.name}-fallback`);
+    }
   });
 
   it('reads a weight, which ovf must have', () => {
@@ -70,8 +79,14 @@ describe('parseScheduler', () => {
 });
 
 it('gives mh the flag that kube-proxy gives it', () => {
-  assert.deepEqual(defaultScheduler('mh'), { name: 'mh', flags: ['mh-port'] });
-  assert.deepEqual(defaultScheduler('sh'), { name: 'sh', flags: [] });
+  assert.deepEqual(defaultScheduler('mh'), { name: 'mh', flags: ['mh-fallback', 'mh-port'] });
+  assert.deepEqual(defaultScheduler('sh'), { name: 'sh', flags: ['sh-fallback'] });
+  assert.deepEqual(defaultScheduler('lc'), { name: 'lc', flags: [] });
+});
+
+it('drains with every scheduler but dh', () => {
+  const without = SCHEDULER_NAMES.filter((name) => !canDrain({ name, flags: [] }));
+  assert.deepEqual(without, ['dh']);
 });
 
 describe('a row', () => {
@@ -87,7 +102,7 @@ describe('a row', () => {
     assert.equal(tableWith().get(KEY)?.scheduler, undefined);
     assert.deepEqual(tableWith('sh,sh-port').get(KEY)?.scheduler, {
       name: 'sh',
-      flags: ['sh-port'],
+      flags: ['sh-fallback', 'sh-port'],
     });
   });
 

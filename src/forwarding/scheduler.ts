@@ -15,6 +15,10 @@ export const SCHEDULER_ANNOTATION = 'fairlead.dev/ipvs-scheduler';
 
 interface SchedulerTraits {
   readonly flags: readonly string[];
+  /** The flag without which clients of a draining endpoint (weight 0) are refused. Always set. */
+  readonly fallback?: string;
+  /** Refuses clients while the endpoint of their hash has weight 0, and has no such flag. */
+  readonly cannotDrain?: true;
   /** The weight limits the connections of an endpoint: 1 would leave most clients without any. */
   readonly weightIsLimit?: true;
 }
@@ -28,9 +32,9 @@ const SCHEDULERS: Readonly<Record<string, SchedulerTraits>> = {
   wlc: PLAIN,
   lblc: PLAIN,
   lblcr: PLAIN,
-  dh: PLAIN,
-  sh: { flags: ['sh-fallback', 'sh-port'] },
-  mh: { flags: ['mh-fallback', 'mh-port'] },
+  dh: { flags: [], cannotDrain: true },
+  sh: { flags: ['sh-fallback', 'sh-port'], fallback: 'sh-fallback' },
+  mh: { flags: ['mh-fallback', 'mh-port'], fallback: 'mh-fallback' },
   sed: PLAIN,
   nq: PLAIN,
   fo: PLAIN,
@@ -48,7 +52,17 @@ const MOST_WEIGHT = 65_535;
  * that a client with many connections reaches many endpoints.
  */
 export function defaultScheduler(name: string): Scheduler {
-  return { name, flags: name === 'mh' ? ['mh-port'] : [] };
+  return { name, flags: [...fallbackOf(name), ...(name === 'mh' ? ['mh-port'] : [])] };
+}
+
+/** Whether an endpoint that leaves may keep its connections with weight 0; else delete it at once. */
+export function canDrain({ name }: Scheduler): boolean {
+  return SCHEDULERS[name]?.cannotDrain !== true;
+}
+
+function fallbackOf(name: string): readonly string[] {
+  const fallback = SCHEDULERS[name]?.fallback;
+  return fallback === undefined ? [] : [fallback];
 }
 
 /** Reads `name[,flag…][,weight=N]`, such as `mh,mh-port` or `ovf,weight=100`. */
@@ -58,7 +72,7 @@ export function parseScheduler(value: string): SchedulerWish {
   if (traits === undefined) {
     return { fault: `${quote(name)} is not one of ${SCHEDULER_NAMES.join(', ')}` };
   }
-  const flags = new Set<string>();
+  const flags = new Set<string>(fallbackOf(name));
   let weight: number | undefined;
   for (const option of options) {
     if (traits.flags.includes(option)) flags.add(option);
