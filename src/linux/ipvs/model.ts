@@ -12,7 +12,10 @@ export interface VirtualServerKey {
 export interface VirtualServer extends VirtualServerKey {
   /** `rr`, `lc`, `mh` and so on, as the kernel names it. */
   readonly scheduler: string;
-  /** Flags of the scheduler (`-b`), sorted: `sh-port`, `sh-fallback`, `mh-port`, `mh-fallback`. */
+  /**
+   * Flags of the scheduler (`-b`), sorted: `sh-port`, `sh-fallback`, `mh-port`, `mh-fallback`. Of a
+   * server that another process changed also what is never written: `ops`, `netmask`, `pe`.
+   */
   readonly schedulerFlags: readonly string[];
   /** How long a client keeps its destination (`-p`), one client an address; 0: not at all. */
   readonly persistenceSeconds: number;
@@ -29,11 +32,14 @@ export interface Destination {
 export interface DestinationState extends Destination {
   readonly activeConnections: number;
   readonly inactiveConnections: number;
-  readonly persistentConnections: number;
+  /** How packets reach it; absent: masqueraded, as all that are written. */
+  readonly forwarding?: 'local' | 'tunnel' | 'route';
 }
 
 /** Totals of a destination since it was added. */
 export interface DestinationCount {
+  /** Clients that keep this destination now. */
+  readonly persistentConnections: number;
   readonly connections: number;
   readonly packetsIn: number;
   readonly packetsOut: number;
@@ -68,16 +74,35 @@ export interface IpvsTimeouts {
   readonly udpSeconds: number;
 }
 
-/** IPVS of the network namespace of the calling thread. Rejects with a NetlinkError. */
+/**
+ * The configuration as one number, without connections and in no order: where it is the same, no
+ * virtual server, scheduler, persistence, destination or weight has changed.
+ */
+export interface IpvsFingerprint {
+  readonly digest: string;
+  /**
+   * Fewer than `read()` gave: some are gone, or the kernel leaves some out because another network
+   * namespace has virtual servers too. Only `read()` tells which.
+   */
+  readonly virtualServers: number;
+  readonly destinations: number;
+}
+
+/**
+ * IPVS of the network namespace of the calling thread. Rejects with a NetlinkError, or with an
+ * IpvsError where the kernel has no IPVS.
+ */
 export interface Ipvs {
   /** In this order, many messages a send; there is no transaction: refusals stop nothing. */
   write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]>;
-  /** Everything, by `virtualServerId`. */
+  /** Everything but virtual servers for packet marks, by `virtualServerId`. */
   read(): Promise<ReadonlyMap<string, VirtualServerState>>;
   /** Destinations of some, with one question each; a server that is gone is left out. */
   destinationsOf(
     servers: readonly VirtualServerKey[],
   ): Promise<ReadonlyMap<string, readonly (DestinationState & DestinationCount)[]>>;
+  /** A small fraction of the cost of `read()`. Scheduler flags are not in it. */
+  fingerprint(): Promise<IpvsFingerprint>;
   timeouts(): Promise<IpvsTimeouts>;
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
 }

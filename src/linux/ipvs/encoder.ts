@@ -1,0 +1,152 @@
+import { NetlinkWriter } from '../netlink/writer.ts';
+import { ADDRESS_BYTES, fillAddress } from './address.ts';
+import type { Destination, IpvsWrite, VirtualServer, VirtualServerKey } from './model.ts';
+import * as ipvs from './protocol.ts';
+import { flagBits } from './service-flags.ts';
+
+const COMMAND: Readonly<Record<IpvsWrite['do'], number>> = {
+  'add-server': ipvs.CMD_NEW_SERVICE,
+  'set-server': ipvs.CMD_SET_SERVICE,
+  'delete-server': ipvs.CMD_DEL_SERVICE,
+  'add-destination': ipvs.CMD_NEW_DEST,
+  'set-destination': ipvs.CMD_SET_DEST,
+  'delete-destination': ipvs.CMD_DEL_DEST,
+};
+const ALL_BITS = 0xffffffff;
+/** One client is one address: a mask for IPv4, a prefix length for IPv6. */
+const WHOLE_ADDRESS = { [ipvs.AF_INET]: ALL_BITS, [ipvs.AF_INET6]: 128 } as const;
+
+/** Writes messages of the family IPVS into one buffer. */
+export class IpvsEncoder {
+  readonly #writer = new NetlinkWriter();
+  readonly #family: number;
+  readonly #address = new Uint8Array(ADDRESS_BYTES);
+  readonly #u16 = new Uint8Array(2);
+  readonly #flags = Buffer.alloc(8, 0xff);
+  readonly #header = Uint8Array.of(0, ipvs.FAMILY_VERSION, 0, 0);
+  #last = 0;
+  #keyOf: VirtualServerKey | undefined;
+  #keyFamily = 0;
+  #keyBytes: Buffer = Buffer.alloc(0);
+
+  constructor(family: number) {
+    this.#family = family;
+  }
+
+  get length(): number {
+    return this.#writer.length;
+  }
+
+  /** Valid until the next write. */
+  get bytes(): Buffer {
+    return this.#writer.bytes;
+  }
+
+  clear(): void {
+    this.#writer.clear();
+  }
+
+  /** Asks for an answer to the last message, also where it succeeds. */
+  acknowledgeLast(): void {
+    this.#writer.addFlags(this.#last, ipvs.NLM_F_ACK);
+  }
+
+  write(write: IpvsWrite, sequence: number): void {
+    this.#begin(COMMAND[write.do], { flags: 0, sequence });
+    if ('destination' in write) {
+      this.#onlyKey(write.server);
+      this.#destination(write.destination, write.do !== 'delete-destination');
+    } else if (write.do === 'delete-server') this.#onlyKey(write.server);
+    else this.#server(write.server);
+    this.#writer.endMessage(this.#last);
+  }
+
+  question(
+    command: number,
+    of: {
+      readonly flags: number;
+      readonly sequence: number;
+      readonly server?: VirtualServerKey;
+      readonly numbers?: readonly (readonly [attribute: number, value: number])[];
+    },
+  ): void {
+    this.#begin(command, of);
+    if (of.server) this.#onlyKey(of.server);
+    for (const [attribute, value] of of.numbers ?? []) this.#writer.u32le(attribute, value);
+    this.#writer.endMessage(this.#last);
+  }
+
+  #begin(command: number, of: { readonly flags: number; readonly sequence: number }): void {
+    const flags = ipvs.NLM_F_REQUEST | of.flags;
+    const { sequence } = of;
+    this.#last = this.#writer.beginMessage({ type: this.#family, flags, sequence });
+    this.#header[0] = command;
+    this.#writer.raw(this.#header);
+  }
+
+  #server(server: VirtualServer): void {
+    const { scheduler, persistenceSeconds } = server;
+    const nest = this.#writer.beginNested(ipvs.ATTR_SERVICE);
+    const family = this.#key(server);
+    this.#writer.text(ipvs.SVC_SCHED_NAME, scheduler);
+    // Flags, then a mask of all bits: what another process has set is cleared.
+    this.#flags.writeUInt32LE(flagBits(server), 0);
+    this.#writer.bytesOf(ipvs.SVC_FLAGS, this.#flags);
+    this.#writer.u32le(ipvs.SVC_TIMEOUT, persistenceSeconds);
+    this.#writer.u32le(
+      ipvs.SVC_NETMASK,
+      family === ipvs.AF_INET ? WHOLE_ADDRESS[ipvs.AF_INET] : WHOLE_ADDRESS[ipvs.AF_INET6],
+    );
+    this.#writer.endNested(nest);
+  }
+
+  #onlyKey(server: VirtualServerKey): void {
+    const nest = this.#writer.beginNested(ipvs.ATTR_SERVICE);
+    this.#key(server);
+    this.#writer.endNested(nest);
+  }
+
+  /** Destinations come server by server: the same key is encoded once. Gives its family. */
+  #key(server: VirtualServerKey): number {
+    const known = this.#keyOf;
+    const isKnown =
+      known !== undefined &&
+      known.port === server.port &&
+      known.address === server.address &&
+      known.protocol === server.protocol;
+    if (isKnown) this.#writer.raw(this.#keyBytes);
+    else {
+      const from = this.#writer.length;
+      const family = fillAddress(this.#address, server.address);
+      this.#u16le(ipvs.SVC_AF, family);
+      this.#u16le(ipvs.SVC_PROTOCOL, ipvs.PROTOCOL_NUMBERS[server.protocol]);
+      this.#writer.bytesOf(ipvs.SVC_ADDR, this.#address);
+      this.#writer.u16be(ipvs.SVC_PORT, server.port);
+      this.#keyBytes = Buffer.from(this.#writer.bytes.subarray(from));
+      this.#keyFamily = family;
+      this.#keyOf = server;
+    }
+    return this.#keyFamily;
+  }
+
+  #destination(destination: Destination, isWhole: boolean): void {
+    const nest = this.#writer.beginNested(ipvs.ATTR_DEST);
+    const family = fillAddress(this.#address, destination.address);
+    this.#writer.bytesOf(ipvs.DEST_ADDR, this.#address);
+    this.#writer.u16be(ipvs.DEST_PORT, destination.port);
+    this.#u16le(ipvs.DEST_ADDR_FAMILY, family);
+    if (isWhole) {
+      this.#writer.u32le(ipvs.DEST_FWD_METHOD, ipvs.FORWARD_MASQUERADE);
+      this.#writer.u32le(ipvs.DEST_WEIGHT, destination.weight);
+      this.#writer.u32le(ipvs.DEST_U_THRESH, 0);
+      this.#writer.u32le(ipvs.DEST_L_THRESH, 0);
+    }
+    this.#writer.endNested(nest);
+  }
+
+  #u16le(type: number, value: number): void {
+    this.#u16[0] = value & 0xff;
+    this.#u16[1] = value >>> 8;
+    this.#writer.bytesOf(type, this.#u16);
+  }
+}

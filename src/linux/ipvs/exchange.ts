@@ -1,0 +1,151 @@
+import { constants } from 'node:os';
+import { NetlinkRefusal } from '../netlink/errors.ts';
+import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
+import { findAttribute } from '../netlink/reader.ts';
+import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { NetlinkWriter } from '../netlink/writer.ts';
+import { IpvsEncoder } from './encoder.ts';
+import { IpvsError } from './errors.ts';
+import type { IpvsRefusal, IpvsWrite, VirtualServerKey } from './model.ts';
+import * as ipvs from './protocol.ts';
+
+const { ENOENT } = constants.errno;
+/** Small enough to be sent without a thread: the kernel takes about a millisecond for it. */
+const BATCH_BYTES = 30 * 1024;
+/** Holds a refusal of every message of a batch, each about a kilobyte of kernel memory. */
+const RECEIVE_BUFFER_BYTES = 2 * 1024 * 1024;
+
+/** A socket for messages of the family IPVS, for the time of one call. */
+export class IpvsExchange implements Disposable {
+  readonly #netlink: Netlink;
+  readonly #encoder: IpvsEncoder;
+  #sequence = 0;
+
+  constructor(netlink: Netlink, family: number) {
+    this.#netlink = netlink;
+    this.#encoder = new IpvsEncoder(family);
+  }
+
+  /** Every message is answered when it is refused; the last of a batch in any case. */
+  async write(writes: readonly IpvsWrite[]): Promise<IpvsRefusal[]> {
+    const refusals: IpvsRefusal[] = [];
+    for (let from = 0; from < writes.length; ) {
+      if (from > 0) await nextIteration();
+      const to = await this.#sendFrom(writes, from);
+      const first = this.#sequence - (to - from) + 1;
+      for (const { sequence, errno } of await this.#refusedUntil(this.#sequence)) {
+        const write = writes[from + sequence - first];
+        if (write !== undefined && sequence >= first) refusals.push({ write, errno });
+      }
+      from = to;
+    }
+    return refusals;
+  }
+
+  async list(
+    command: number,
+    of: { readonly what: string; readonly server?: VirtualServerKey },
+    onBody: (body: Buffer) => void,
+  ): Promise<void> {
+    const bytes = this.#question(command, { flags: ipvs.NLM_F_DUMP, ...of });
+    await dump(this.#netlink, { bytes, what: of.what }, ({ body }) => onBody(body));
+  }
+
+  async ask(
+    command: number,
+    of: {
+      readonly what: string;
+      readonly server?: VirtualServerKey;
+      readonly numbers?: readonly (readonly [attribute: number, value: number])[];
+    },
+    onBody?: (body: Buffer) => void,
+  ): Promise<void> {
+    const bytes = this.#question(command, { flags: ipvs.NLM_F_ACK, ...of });
+    await request(this.#netlink, { bytes, what: of.what }, ({ body }) => onBody?.(body));
+  }
+
+  [Symbol.dispose](): void {
+    this.#netlink[Symbol.dispose]();
+  }
+
+  /** Gives the index after the last that was sent. */
+  async #sendFrom(writes: readonly IpvsWrite[], from: number): Promise<number> {
+    this.#encoder.clear();
+    let to = from;
+    for (; to < writes.length && this.#encoder.length < BATCH_BYTES; to++) {
+      const write = writes[to];
+      if (write !== undefined) this.#encoder.write(write, ++this.#sequence);
+    }
+    this.#encoder.acknowledgeLast();
+    await this.#netlink.send(this.#encoder.bytes);
+    return to;
+  }
+
+  async #refusedUntil(last: number): Promise<{ sequence: number; errno: number }[]> {
+    const refused: { sequence: number; errno: number }[] = [];
+    for (;;) {
+      for (const message of await nextMessages(this.#netlink, 'write virtual servers')) {
+        const answer = readAcknowledgement(message);
+        if (answer === undefined) continue;
+        if (answer.errno !== 0) refused.push(answer);
+        if (answer.sequence === last) return refused;
+      }
+    }
+  }
+
+  #question(
+    command: number,
+    of: {
+      readonly flags: number;
+      readonly server?: VirtualServerKey;
+      readonly numbers?: readonly (readonly [attribute: number, value: number])[];
+    },
+  ): Buffer {
+    this.#encoder.clear();
+    this.#encoder.question(command, { ...of, sequence: ++this.#sequence });
+    return this.#encoder.bytes;
+  }
+}
+
+/**
+ * Asks for the number of the family each time: it changes when the module is loaded again. The
+ * question also loads the module where there is one.
+ */
+export async function openIpvsExchange(): Promise<IpvsExchange> {
+  const netlink = openNetlink({
+    protocol: ipvs.NETLINK_GENERIC,
+    receiveBufferBytes: RECEIVE_BUFFER_BYTES,
+  });
+  try {
+    return new IpvsExchange(netlink, await findFamily(netlink));
+  } catch (error) {
+    netlink[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function findFamily(netlink: Netlink): Promise<number> {
+  const writer = new NetlinkWriter();
+  const flags = ipvs.NLM_F_REQUEST | ipvs.NLM_F_ACK;
+  const message = writer.beginMessage({ type: ipvs.GENL_ID_CTRL, flags, sequence: 1 });
+  writer.raw(Uint8Array.of(ipvs.CTRL_CMD_GETFAMILY, 1, 0, 0));
+  writer.text(ipvs.CTRL_ATTR_FAMILY_NAME, ipvs.FAMILY_NAME);
+  writer.endMessage(message);
+  let family: number | undefined;
+  try {
+    const question = { bytes: writer.bytes, what: 'find the netlink family IPVS' };
+    await request(netlink, question, ({ body }) => {
+      const attributes = body.subarray(ipvs.GENL_HEADER_BYTES);
+      family = findAttribute(attributes, ipvs.CTRL_ATTR_FAMILY_ID)?.readUInt16LE(0);
+    });
+  } catch (error) {
+    if (!(error instanceof NetlinkRefusal) || error.errno !== ENOENT) throw error;
+    throw new IpvsError('IPVS_MISSING', { cause: error });
+  }
+  if (family === undefined) throw new IpvsError('IPVS_MISSING');
+  return family;
+}
+
+function nextIteration(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
