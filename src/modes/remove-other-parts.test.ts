@@ -49,6 +49,25 @@ test('retries a removal that failed, and logs each new reason once', async () =>
   assert.deepEqual(clock.sleptMs, [200, 400, 800, 1600, 3200]);
 });
 
+test('removes a part that carries connections after the last of them has ended', async () => {
+  const { options, calls, clock } = stage({});
+  const left = ['draining', 'draining', 'removed'] as const;
+  const infos: unknown[] = [];
+  let asked = 0;
+  const retire = async () => left[asked++] ?? 'removed';
+  const open = (part: Part) =>
+    part.name === 'forwarder' ? { ...options.open(part), retire } : options.open(part);
+  const log = { ...options.log, info: (...told: unknown[]) => void infos.push(told[1]) };
+  await removeOtherParts({ ...options, open, log }, new AbortController().signal);
+  assert.equal(asked, 3);
+  assert.ok(!calls.includes('forwarder'));
+  assert.deepEqual(clock.sleptMs, [200, 400]);
+  assert.deepEqual(infos, [
+    'connections of another mode go on; it is removed after the last',
+    'removed what another mode had left',
+  ]);
+});
+
 test('retries at least once a minute until the signal is aborted', async () => {
   const { options, clock, calls } = stage({ iptables: Array(20).fill('locked') });
   const lifetime = new AbortController();

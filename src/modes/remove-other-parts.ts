@@ -3,7 +3,7 @@ import type { Clock } from '../time/clock.ts';
 import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { Mode } from './mode.ts';
 import type { Part } from './part.ts';
-import { type RemovablePlane, removePart } from './remove-part.ts';
+import { type RemovablePlane, retirePart } from './remove-part.ts';
 
 const LONGEST_WAIT_MS = 60_000;
 
@@ -23,7 +23,7 @@ interface OtherPartsOptions {
 /**
  * Removes what another mode has left, including kube-proxy; call it when this mode is complete.
  * Established connections are translated by connection tracking, or have their endpoint in the
- * socket, so they are not affected. A removal that fails, because of a lock for instance, is
+ * socket, so they are not affected; a part that carries some itself is removed after the last. A removal that fails, because of a lock for instance, is
  * retried: no process updates those rules, and packets may reach them first.
  */
 export async function removeOtherParts(
@@ -34,13 +34,13 @@ export async function removeOtherParts(
   const own = new Set(mode.parts.map(({ name }) => name));
   const left = parts
     .filter(({ name }) => !own.has(name))
-    .map((part): Leftover => ({ part, plane: options.open(part), reason: undefined }));
+    .map((part): Leftover => ({ part, plane: options.open(part), reason: undefined, frontends: 0 }));
   for (let attempts = 1; ; attempts++) {
     for (const leftover of [...left]) {
       if (signal.aborted) return;
-      leftover.reason = await tryToRemove(leftover, options.log);
-      if (leftover.reason !== undefined) options.onFailed?.();
-      else left.splice(left.indexOf(leftover), 1);
+      const result = await tryToRemove(leftover, options.log);
+      if (result === 'removed') left.splice(left.indexOf(leftover), 1);
+      else if (result === 'failed') options.onFailed?.();
     }
     if (left.length === 0) return;
     await clock.sleep(retryDelayMs(attempts, { mostMs: LONGEST_WAIT_MS, random }), signal);
@@ -52,24 +52,33 @@ interface Leftover {
   readonly plane: RemovablePlane;
   /** Why it is still there, as it was logged last. */
   reason: string | undefined;
+  /** Addresses that it translated when they were read first. */
+  frontends: number;
 }
 
-/** Gives the reason of a failure; undefined: it is gone. */
 async function tryToRemove(
-  { part: { name: part }, plane, reason: loggedReason }: Leftover,
+  leftover: Leftover,
   log: OtherPartsOptions['log'],
-): Promise<string | undefined> {
+): Promise<'removed' | 'draining' | 'failed'> {
+  const { part, reason: loggedReason } = leftover;
   try {
-    const frontends = (await removePart(plane))?.length ?? 0;
-    const isNews = frontends > 0 || loggedReason !== undefined;
-    if (isNews) log.info({ part, frontends }, 'removed what another mode had left');
-    return undefined;
+    const { frontends, left } = await retirePart(leftover.plane);
+    leftover.frontends = Math.max(leftover.frontends, frontends);
+    const isNews = leftover.frontends > 0 || loggedReason !== undefined;
+    leftover.reason = left === 'draining' ? 'draining' : undefined;
+    const about = { part: part.name, frontends: leftover.frontends };
+    if (left === 'removed' && isNews) log.info(about, 'removed what another mode had left');
+    if (left === 'draining' && loggedReason !== 'draining') {
+      log.info(about, 'connections of another mode go on; it is removed after the last');
+    }
+    return left;
   } catch (error) {
     // Leftovers do not keep this mode from working.
     const reason = String(error);
     if (reason !== loggedReason) {
-      log.warn(`cannot remove what another mode has left (${part}); retrying: ${reason}`);
+      log.warn(`cannot remove what another mode has left (${part.name}); retrying: ${reason}`);
     }
-    return reason;
+    leftover.reason = reason;
+    return 'failed';
   }
 }

@@ -1,4 +1,4 @@
-import { type DataPlane, type KernelFrontend, PlaneError } from '../dataplanes/contract.ts';
+import { type DataPlane, PlaneError } from '../dataplanes/contract.ts';
 
 /** Undefined: the programs that a part needs are not installed, as in an image for another mode. */
 export async function ifInstalled<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -12,20 +12,9 @@ export async function ifInstalled<T>(work: () => Promise<T>): Promise<T | undefi
 
 export type RemovablePlane = Pick<DataPlane, 'frontends' | 'remove' | 'retire'>;
 
-/** Removes all that a part has in the kernel; gives the addresses that it translated. */
-export async function removePart(
-  plane: RemovablePlane,
-): Promise<readonly KernelFrontend[] | undefined> {
-  return await ifInstalled(async () => {
-    const frontends = await plane.frontends();
-    await plane.remove();
-    return frontends;
-  });
-}
-
 /**
- * The same, but connections that the part itself carries go on; gives how many addresses it translated
- * until now. `draining`: call it again.
+ * Removes all that a part has in the kernel, when the connections that it carries itself have ended;
+ * gives how many addresses it translated until now. `draining`: call it again.
  */
 export async function retirePart(
   plane: RemovablePlane,

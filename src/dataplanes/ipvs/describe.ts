@@ -32,8 +32,8 @@ export function describeServer({ id, wanted, before }: Differing): Difference {
   };
 }
 
-export function describeForeign({ id, writes, pass }: ServerPlan): Difference {
-  const what = pass || writes.length > 0 ? 'virtual server' : 'mark of a virtual server';
+export function describeForeign({ id, stops, pass }: ServerPlan): Difference {
+  const what = pass || stops.length > 0 ? 'virtual server' : 'mark of a virtual server';
   return { kind: 'foreign', object: `ipvs ${what} ${id}` };
 }
 

@@ -52,7 +52,7 @@ export async function readEverything({
 
 function writesIn({ leftovers }: Compared): number {
   return leftovers.reduce(
-    (sum, { pass, unlist, writes }) => sum + writes.length + (pass ? 1 : 0) + (unlist ? 1 : 0),
+    (sum, { pass, unlist, stops }) => sum + stops.length + (pass ? 1 : 0) + (unlist ? 1 : 0),
     0,
   );
 }

@@ -31,6 +31,8 @@ export interface ServerPlan {
   readonly pass?: VirtualServerKey;
   readonly list?: VirtualServerKey;
   readonly writes: readonly IpvsWrite[];
+  /** After all of `writes` were accepted: no connection goes to these destinations any more. */
+  readonly stops: readonly IpvsWrite[];
   readonly take?: CapturedFrontend;
   readonly retake?: CapturedFrontend;
   readonly unlist?: VirtualServerKey;
@@ -54,7 +56,7 @@ export function isEmptyPlan(plan: ServerPlan): boolean {
   return !(
     plan.pass ||
     plan.list ||
-    plan.writes.length > 0 ||
+    plan.writes.length + plan.stops.length > 0 ||
     plan.take ||
     plan.retake ||
     plan.unlist
@@ -67,23 +69,27 @@ function planWanted({ id, row, before }: ServerChange, after: WantedServer): Ser
   if (before.server === undefined) writes.push({ do: 'add-server', server });
   else if (!equalServers(before.server, server)) writes.push({ do: 'set-server', server });
   const unwanted = writeDestinations(before, after, writes);
+  const isDrained = after.canDrain && unwanted.size > 0;
   return {
     id,
     row,
     ...(before.isListed ? {} : { list: server }),
     writes,
+    stops: after.canDrain ? stopsOf(server, unwanted) : deletionsOf(server, unwanted),
     ...(before.captured === undefined ? { take: captured } : {}),
     ...(before.captured && !equalCaptured(before.captured, captured) ? { retake: captured } : {}),
-    drain: unwanted.size === 0 ? undefined : { server, destinations: unwanted, isRetired: false },
+    drain: isDrained
+      ? { server, destinations: new Set(unwanted.keys()), isRetired: false }
+      : undefined,
   };
 }
 
-/** Gives the destinations that drain. New ones are written before old ones get no connections. */
+/** Gives the weights of destinations that are not wanted. */
 function writeDestinations(
   before: ServerState,
   { server, endpoints, weight }: WantedServer,
   writes: IpvsWrite[],
-): Set<string> {
+): ReadonlyMap<string, number> {
   const isSameWeight = before.weight === weight;
   const others = isSameWeight ? before.others : weightsOf(before);
   const { added, removed } = changedEndpoints(isSameWeight ? before.endpoints : [], endpoints);
@@ -99,36 +105,40 @@ function writeDestinations(
   }
   const unwanted = new Map(removed.map((endpoint) => [destinationId(endpoint), before.weight]));
   for (const [id, found] of others) if (!addedIds.has(id)) unwanted.set(id, found);
-  stopDestinations(server, unwanted, writes);
-  return new Set(unwanted.keys());
+  return unwanted;
 }
 
 function planRetired({ id, row, before }: ServerChange): ServerPlan {
   const { server, captured, isListed } = before;
   const key = server ?? captured;
-  const writes: IpvsWrite[] = [];
   const all = weightsOf(before);
-  if (server) stopDestinations(server, all, writes);
   return {
     id,
     row,
     ...(captured ? { pass: captured } : {}),
-    writes,
+    writes: [],
+    stops: server ? stopsOf(server, all) : [],
     ...(isListed && server === undefined ? { unlist: key ?? keyOfId(id) } : {}),
     drain: server && { server, destinations: new Set(all.keys()), isRetired: true },
   };
 }
 
 /** A destination of weight 0 keeps its connections and gets no new ones. */
-function stopDestinations(
-  server: VirtualServerKey,
-  weights: ReadonlyMap<string, number>,
-  writes: IpvsWrite[],
-): void {
-  for (const [id, weight] of weights) {
-    if (weight === 0) continue;
-    writes.push({ do: 'set-destination', server, destination: destinationOf(id, 0) });
-  }
+function stopsOf(server: VirtualServerKey, weights: ReadonlyMap<string, number>): IpvsWrite[] {
+  const serving = [...weights].filter(([, weight]) => weight !== 0);
+  return serving.map(([id]) => ({
+    do: 'set-destination',
+    server,
+    destination: destinationOf(id, 0),
+  }));
+}
+
+function deletionsOf(server: VirtualServerKey, weights: ReadonlyMap<string, number>): IpvsWrite[] {
+  return [...weights].map(([id, weight]) => ({
+    do: 'delete-destination',
+    server,
+    destination: destinationOf(id, weight),
+  }));
 }
 
 function weightsOf({ endpoints, weight, others }: ServerState): ReadonlyMap<string, number> {

@@ -8,7 +8,7 @@ import {
   type SourceClass,
   servicePortKey,
 } from '../../forwarding/model.ts';
-import type { Scheduler } from '../../forwarding/scheduler.ts';
+import { canDrain, type Scheduler } from '../../forwarding/scheduler.ts';
 import { type VirtualServer, virtualServerId } from '../../linux/ipvs/model.ts';
 import type { Capture, CapturedFrontend } from './capture/frontend.ts';
 import type { Claims } from './claims.ts';
@@ -24,6 +24,8 @@ export interface WantedServer {
   readonly endpoints: readonly Endpoint[];
   /** Of each of its destinations. */
   readonly weight: number;
+  /** False: its scheduler would choose destinations of weight 0 too, so they are deleted at once. */
+  readonly canDrain: boolean;
   readonly captured: CapturedFrontend;
 }
 
@@ -40,6 +42,7 @@ const NEVER = [] as const;
 export function wantedServers(row: Forwarding | undefined, by: Translation): WantedServer[] {
   if (row === undefined || row.onlyPackets) return [];
   const key = servicePortKey(row.id);
+  const scheduler = row.scheduler ?? by.scheduler;
   return row.frontends.flatMap((frontend) => {
     const list = capturedList(frontend);
     if (list === undefined) return NEVER;
@@ -47,14 +50,15 @@ export function wantedServers(row: Forwarding | undefined, by: Translation): Wan
     if (endpoints.length === 0) return NEVER;
     const capture = captureOf(frontend, list);
     return addressesOf(row, frontend, by).map((address): WantedServer => {
-      const server = serverAt(row, { address, port: frontend.port }, by.scheduler);
+      const server = serverAt(row, { address, port: frontend.port }, scheduler);
       const { family, protocol } = row.id;
       return {
         id: virtualServerId(server),
         row: key,
         server,
         endpoints,
-        weight: (row.scheduler ?? by.scheduler).weight ?? 1,
+        weight: scheduler.weight ?? 1,
+        canDrain: canDrain(scheduler),
         captured: { family, protocol, address, port: frontend.port, capture },
       };
     });
@@ -98,9 +102,8 @@ function addressesOf(
 function serverAt(
   row: Forwarding,
   { address, port }: { readonly address: string; readonly port: number },
-  scheduler: Scheduler,
+  { name, flags }: Scheduler,
 ): VirtualServer {
-  const { name, flags } = row.scheduler ?? scheduler;
   return {
     protocol: row.id.protocol,
     address,

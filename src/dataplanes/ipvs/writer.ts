@@ -84,28 +84,40 @@ export async function writeInParts(
   }
 }
 
-/** Gives what the kernel refused, with the plan that it was written for. */
-async function writeIpvs(
+type Refusals = ReadonlyMap<IpvsRefusal, ServerPlan>;
+
+/**
+ * Gives what the kernel refused, with the plan that it was written for. Old destinations serve until
+ * the new ones do.
+ */
+async function writeIpvs(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Refusals> {
+  const starts = await writeEach(kernel, plans, ({ writes }) => writes);
+  const refused = new Set(starts.values());
+  const others = plans.filter((plan) => !refused.has(plan));
+  const stops = await writeEach(kernel, others, (plan) => plan.stops);
+  return new Map([...starts, ...stops]);
+}
+
+async function writeEach(
   { ipvs, print }: Kernel,
   plans: readonly ServerPlan[],
-): Promise<ReadonlyMap<IpvsRefusal, ServerPlan>> {
-  const planOf = new Map(plans.flatMap((plan) => plan.writes.map((write) => [write, plan])));
+  writesOf: (plan: ServerPlan) => readonly IpvsWrite[],
+): Promise<Refusals> {
+  const planOf = new Map(
+    plans.flatMap((plan) => writesOf(plan).map((write) => [write, plan] as const)),
+  );
   const refusals = await print.during(ipvs, [...planOf.keys()]);
-  const fixes: IpvsWrite[] = [];
   const left = new Map<IpvsRefusal, ServerPlan>();
+  const fixes = new Map<IpvsWrite, ServerPlan>();
   for (const refusal of refusals) {
     const plan = planOf.get(refusal.write);
     if (plan === undefined || isDone(refusal)) continue;
     const fix = fixOf(refusal);
     if (fix === undefined) left.set(refusal, plan);
-    else {
-      fixes.push(fix);
-      planOf.set(fix, plan);
-    }
+    else fixes.set(fix, plan);
   }
-  if (fixes.length === 0) return left;
-  for (const refusal of await print.during(ipvs, fixes)) {
-    const plan = planOf.get(refusal.write);
+  for (const refusal of await print.during(ipvs, [...fixes.keys()])) {
+    const plan = fixes.get(refusal.write);
     if (plan) left.set(refusal, plan);
   }
   return left;
@@ -113,7 +125,8 @@ async function writeIpvs(
 
 /** It was to get no connections, and is gone. */
 function isDone({ write, errno }: IpvsRefusal): boolean {
-  return write.do === 'set-destination' && write.destination.weight === 0 && errno === ENOENT;
+  if (errno !== ENOENT || !('destination' in write)) return false;
+  return write.do === 'delete-destination' || write.destination.weight === 0;
 }
 
 /** Another process, or the deletion of UDP flows, was faster. */
