@@ -47,6 +47,7 @@ class Comparison {
   readonly #found: Found;
   readonly #differences: Differences;
   readonly #wanted = new Set<string>();
+  readonly #plans: ServerPlan[] = [];
 
   constructor(knowledge: Knowledge, found: Found, differences: Differences) {
     this.#knowledge = knowledge;
@@ -66,7 +67,7 @@ class Comparison {
       this.#wanted.add(wanted.id);
       this.#knowledge.owners.set(wanted.id, key);
       const before = this.#stateOf(wanted.id);
-      states.set(wanted.id, before);
+      states.set(wanted.id, this.#isDeaf(before) ? this.#passed(key, wanted.id, before) : before);
       const plan = planServer({ id: wanted.id, row: key, before, after: wanted });
       if (isEmptyPlan(plan)) this.#knowledge.draining.set(wanted.id, plan.drain);
       else {
@@ -78,10 +79,25 @@ class Comparison {
     return isRight;
   }
 
-  /** Virtual servers of ours that no row wants. Those that only drain go on. */
-  leftovers(): ServerPlan[] {
+  /** Its connections are rejected, until the row is written or nftables has them. */
+  #isDeaf({ captured, others }: ServerState): boolean {
+    return captured !== undefined && [...others.values()].every((weight) => weight === 0);
+  }
+
+  #passed(row: ServicePortKey, id: string, before: ServerState): ServerState {
+    const { captured } = before;
+    if (captured === undefined) return before;
+    this.#plans.push({ id, row, pass: captured, writes: [], stops: [], drain: undefined });
+    return { ...before, captured: undefined };
+  }
+
+  /**
+   * Virtual servers of ours that no row wants; those that only drain go on. And addresses that IPVS
+   * is given and cannot serve: the plane behind does, until their rows are written.
+   */
+  leftovers(): readonly ServerPlan[] {
     const { captured, servers } = this.#found.elements;
-    const plans: ServerPlan[] = [];
+    const plans = this.#plans;
     for (const id of new Set([...captured.keys(), ...servers.keys()])) {
       if (this.#wanted.has(id)) continue;
       const plan = planServer({ id, row: '', before: this.#stateOf(id), after: undefined });

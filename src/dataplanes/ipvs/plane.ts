@@ -90,10 +90,16 @@ export class IpvsPlane implements DataPlane {
     this.#onDrift = onDrift;
     const watched = {
       capture: this.#options.capture,
-      deleteDrained: () => this.#deleteDrained(),
+      deleteDrained: () => this.deleteDrained(),
       comparePrint: () => this.#comparePrint(),
     };
     await watchIpvs(watched, onDrift, signal);
+  }
+
+  /** One pass, as `watch` makes one every second: deletes what has no connection left. */
+  async deleteDrained(): Promise<void> {
+    if (this.#knowledge.draining.isEmpty) return;
+    await this.#turn(() => deleteDrained(this.#kernel, this.#knowledge));
   }
 
   async counters(): Promise<readonly EndpointCount[]> {
@@ -222,11 +228,6 @@ export class IpvsPlane implements DataPlane {
     doubtful.clear();
   }
 
-  async #deleteDrained(): Promise<boolean> {
-    if (this.#knowledge.draining.isEmpty) return true;
-    await this.#turn(() => deleteDrained(this.#kernel, this.#knowledge));
-    return true;
-  }
 
   async #comparePrint(): Promise<boolean> {
     if (!this.#knowledge.facts) return true;
@@ -235,7 +236,7 @@ export class IpvsPlane implements DataPlane {
     if (found === undefined) return false;
     if (!print.isForeign(found)) return true;
     // Flows of UDP may have deleted destinations that drain: these are followed first.
-    await this.#deleteDrained();
+    await this.deleteDrained();
     const again = await this.#fingerprint();
     if (again === undefined) return false;
     if (!print.isForeign(again)) return true;

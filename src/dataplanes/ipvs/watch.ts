@@ -10,8 +10,7 @@ const PRINT_PACE = { everyMs: 1000, atLeastEveryMs: 10_000 } as const;
 
 export interface Watched {
   readonly capture: CaptureTables;
-  /** Whether it could; what goes wrong is told once. */
-  readonly deleteDrained: () => Promise<boolean>;
+  readonly deleteDrained: () => Promise<void>;
   /** Whether it could compare, as no write came between. */
   readonly comparePrint: () => Promise<boolean>;
 }
@@ -22,11 +21,15 @@ export async function watchIpvs(
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  const drain = async (): Promise<boolean> => {
+    await deleteDrained();
+    return true;
+  };
   const one = new AbortController();
   const either = AbortSignal.any([signal, one.signal]);
   const parts = [
     capture.watch(onDrift, either),
-    pollSparingly(pollingBy(DRAIN_PACE, deleteDrained), either),
+    pollSparingly(pollingBy(DRAIN_PACE, drain), either),
     pollSparingly(pollingBy(PRINT_PACE, comparePrint), either),
   ].map((part) => part.finally(() => one.abort()));
   const ended = await Promise.allSettled(parts);
