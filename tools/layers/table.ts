@@ -76,6 +76,7 @@ export const LAYERS: readonly Layer[] = [
       'forwarding',
       'agent',
       'data-plane contract',
+      'data-plane shared',
       'data-plane mode',
       'flows',
       'linux',

@@ -2,9 +2,9 @@ import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { AffinityFill } from '../contract.ts';
+import { hostNumberOf } from '../shared/nft/element-text.ts';
 import { TABLE_FAMILIES } from './chains.ts';
 import { ownersOf } from './counters.ts';
-import { hostNumberOf } from './element-text.ts';
 import { rowOfGroup } from './groups.ts';
 import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST, TABLES } from './sets.ts';
 

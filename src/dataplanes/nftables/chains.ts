@@ -2,6 +2,7 @@ import { parseCidr } from '../../addresses/cidr.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { BaseHook } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { ChainOf } from '../shared/nft/structure.ts';
 import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
 import { handedOver, handOver, handOverChains, notHandedOver } from './hand-over.ts';
 import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
@@ -9,11 +10,7 @@ import { prefixLevels } from './source-ranges.ts';
 import type { Rule, Statement, Way } from './statements.ts';
 import type { TableFacts } from './table-facts.ts';
 
-export interface Chain {
-  readonly name: string;
-  readonly base?: BaseHook;
-  readonly rules: readonly Rule[];
-}
+export type Chain = ChainOf<Rule>;
 
 export const FAMILY_OF_TABLE: Readonly<Record<TableFamily, Family>> = { ip: 'IPv4', ip6: 'IPv6' };
 export const TABLE_OF_FAMILY: Readonly<Record<Family, TableFamily>> = { IPv4: 'ip', IPv6: 'ip6' };

@@ -3,8 +3,8 @@ import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { EndpointCount, Holding, KernelFrontend } from '../contract.ts';
+import { addressText, hostNumberOf, split } from '../shared/nft/element-text.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
-import { addressText, hostNumberOf, split } from './element-text.ts';
 import { rowOfGroup } from './groups.ts';
 import { setSpec, TABLES } from './sets.ts';
 

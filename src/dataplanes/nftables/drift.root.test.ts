@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Family, servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Drift } from '../contract.ts';
+import { markText } from '../shared/nft/element-text.ts';
 import { change } from '../shared/testing/change.ts';
 import { listNumber } from './groups.ts';
 import type { NftablesPlane } from './plane.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { applyWrong, assertIs, bring, listEverything, newPlane, nft } from './testing/kernel.ts';
 import { exampleRows, FACTS, row } from './testing/rows.ts';
-import { markText } from './text-printer.ts';
 
 // A new one for each test, so that none meets what another has made.
 beforeEach(enterOwnNetwork);

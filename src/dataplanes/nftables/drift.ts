@@ -1,6 +1,6 @@
 import type { NftEvent } from '../../linux/nftables/events.ts';
 import { objectText } from '../shared/rule-events.ts';
-import { elementName } from './element-text.ts';
+import { elementName } from './element-name.ts';
 import { MANAGED_SETS, type ManagedSet } from './elements.ts';
 import { isForwarderSet, TABLE_NAME } from './sets.ts';
 

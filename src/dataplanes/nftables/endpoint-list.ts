@@ -1,8 +1,8 @@
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
+import { endpointValue, hostNumber } from '../shared/nft/keys.ts';
 import type { RowElement } from './elements.ts';
-import { endpointValue, hostNumber } from './keys.ts';
 import {
   LONGEST_SORTED_LIST,
   type Member,

@@ -4,6 +4,15 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference } from '../contract.ts';
 import { Differences } from '../differences.ts';
+import { hostNumberOf } from '../shared/nft/element-text.ts';
+import { addressBytes, hostNumber } from '../shared/nft/keys.ts';
+import { removeForeign, repairStructure } from '../shared/nft/repair.ts';
+import {
+  compareStructure,
+  mustBeRebuilt,
+  type StoredStructure,
+  writeRules,
+} from '../shared/nft/structure.ts';
 import { type Chain, classChains, FAMILY_OF_TABLE, fixedChains, preparedChains } from './chains.ts';
 import {
   type Class,
@@ -13,9 +22,9 @@ import {
   classPlace,
   classSetOf,
 } from './classes.ts';
-import { elementName, hostNumberOf } from './element-text.ts';
-import { addressBytes, hostNumber } from './keys.ts';
+import { elementName } from './element-name.ts';
 import {
+  allSetSpecs,
   CLASS_SETS,
   type ClassSet,
   type SetName,
@@ -23,15 +32,7 @@ import {
   TABLE_COMMENT,
   TABLES,
 } from './sets.ts';
-import {
-  chainTexts,
-  compareStructure,
-  mustBeRebuilt,
-  type StoredStructure,
-  type StructureDifference,
-  writeChain,
-  writeRules,
-} from './structure.ts';
+import { SHAPES } from './shape.ts';
 import type { TableFacts } from './table-facts.ts';
 import { classElement } from './transaction.ts';
 
@@ -81,7 +82,10 @@ export function isBeyondRepair(
   facts: TableFacts,
   family: TableFamily,
 ): boolean {
-  return mustBeRebuilt(stored.structure, fixedChains(facts, family), family);
+  return mustBeRebuilt(stored.structure, {
+    chains: fixedChains(facts, family),
+    sets: allSetSpecs(family),
+  });
 }
 
 /** Classes that an earlier process, or an earlier Service, has left. */
@@ -175,11 +179,11 @@ export function addFixedParts(
   const { family, stored, wanted } = of;
   const chains = wantedChains(wanted, family).filter((chain) => !chain.base);
   const sets = setSpecs(family, wanted.facts);
-  const compared = compareStructure(stored.structure, { chains, sets }, family);
+  const compared = compareStructure(SHAPES[family], stored.structure, { chains, sets });
   const { missingSets, missingChains } = compared;
   for (const set of missingSets) batch.addSet(TABLES[family], set);
-  for (const chain of missingChains) writeChain(batch, family, chain);
-  for (const chain of missingChains) writeRules(batch, family, chain);
+  for (const chain of missingChains) batch.addChain(TABLES[family], chain);
+  for (const chain of missingChains) writeRules(batch, SHAPES[family], chain);
   repairClasses(batch, { ...of, differences: new Differences() });
 }
 
@@ -194,58 +198,20 @@ export function repairFixedParts(
   },
 ): void {
   const { family, stored, wanted, differences } = of;
-  const table = TABLES[family];
-  const chains = wantedChains(wanted, family);
-  const sets = setSpecs(family, wanted.facts);
-  const structure = compareStructure(stored.structure, { chains, sets }, family);
-  const isNew = structure.missingSets.length === sets.length;
-  if (isNew) batch.addTable(table, TABLE_COMMENT);
-  const differ = (kind: Difference['kind'], object: string) =>
-    differences.add(() => ({ kind, object: `${family} ${table.name} ${object}` }));
-  for (const set of structure.missingSets) {
-    differ('missing', `set ${set.name}`);
-    batch.addSet(table, set);
-  }
-  for (const chain of structure.missingChains) {
-    differ('missing', `chain ${chain.name}`);
-    writeChain(batch, family, chain);
-  }
-  const missing = new Set(structure.missingChains);
-  for (const chain of structure.wrongChains) {
-    if (!missing.has(chain)) {
-      const object = `${family} ${table.name} chain ${chain.name}`;
-      const rules = () => chainTexts(stored.structure, chain, family);
-      differences.add(() => ({ kind: 'different', object, ...rules() }));
-    }
-    batch.flushChain(table, chain.name);
-    writeRules(batch, family, chain);
-  }
+  const shape = SHAPES[family];
+  const parts = { chains: wantedChains(wanted, family), sets: setSpecs(family, wanted.facts) };
+  const structure = repairStructure(batch, shape, {
+    stored: stored.structure,
+    wanted: parts,
+    tableComment: TABLE_COMMENT,
+    differences,
+  });
   repairClasses(batch, of);
-  removeForeign(batch, { ...of, structure });
+  removeForeign(batch, shape, { structure, differences });
   repairNodePortAddresses(batch, of);
 }
 
 type Repair = Parameters<typeof repairFixedParts>[1];
-
-/** Rules may use sets and lead to chains, and elements of sets may lead to chains: in this order. */
-function removeForeign(
-  batch: NftBatch,
-  of: Repair & { readonly structure: StructureDifference },
-): void {
-  const { family, differences, structure } = of;
-  const table = TABLES[family];
-  const differ = (kind: 'set' | 'chain', name: string) =>
-    differences.add(() => ({ kind: 'foreign', object: `${family} ${table.name} ${kind} ${name}` }));
-  for (const name of structure.foreignChains) {
-    differ('chain', name);
-    batch.flushChain(table, name);
-  }
-  for (const name of structure.foreignSets) {
-    differ('set', name);
-    batch.deleteSet(table, name);
-  }
-  for (const name of structure.foreignChains) batch.deleteChain(table, name);
-}
 
 function repairClasses(batch: NftBatch, { family, stored, wanted, differences }: Repair): void {
   const table = TABLES[family];

@@ -4,8 +4,8 @@ import type { NftBatch } from '../../linux/nftables/batch.ts';
 import { type NftConnection, NftRefusal } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
+import { endpointValue, protocolByte } from '../shared/nft/keys.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
-import { endpointValue, protocolByte } from './keys.ts';
 import { asPlaneError } from './refusal.ts';
 import { TABLES, TARGET_SETS } from './sets.ts';
 

@@ -1,10 +1,11 @@
 import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { writeRules } from '../shared/nft/structure.ts';
 import type { Chain } from './chains.ts';
 import { nodePortAddressKeys, wantedChains } from './fixed-parts.ts';
 import { TABLES } from './sets.ts';
+import { SHAPES } from './shape.ts';
 import { knownClasses, type TableState } from './state.ts';
-import { writeRules } from './structure.ts';
 import type { TableFacts } from './table-facts.ts';
 import { ruleText } from './text-printer.ts';
 
@@ -28,7 +29,7 @@ export function reconfigure(
   for (const chain of wantedChains({ facts: after, classes }, family)) {
     if (old.get(chain.name) === textOf(chain)) continue;
     batch.flushChain(table, chain.name);
-    writeRules(batch, family, chain);
+    writeRules(batch, SHAPES[family], chain);
   }
   const oldAddresses = new Set(nodePortAddressKeys(before, family));
   const newAddresses = new Set(nodePortAddressKeys(after, family));

@@ -8,12 +8,12 @@ import {
 } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import { PlaneError } from '../contract.ts';
+import { addressBytes, frontendKey, hostNumber, nodePortKey } from '../shared/nft/keys.ts';
 import { type Class, classId, TREATMENT_NUMBER, type Treatment } from './classes.ts';
 import type { RowElement, SharedElement } from './elements.ts';
 import type { EndpointListParts } from './endpoint-list.ts';
 import type { AllowedRange } from './firewall.ts';
 import { groupNumber, type ListOf, listNumber } from './groups.ts';
-import { addressBytes, frontendKey, hostNumber, nodePortKey } from './keys.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { frontendMap } from './sets.ts';
 import { sizeFor } from './sizes.ts';

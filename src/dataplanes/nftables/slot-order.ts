@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { endpointValue } from './keys.ts';
+import { endpointValue } from '../shared/nft/keys.ts';
 import { memberId, memberIds } from './numbers.ts';
 
 /**

@@ -3,9 +3,10 @@ import { formatIp } from '../../addresses/ip.ts';
 import { destinationAddress, keyText, sourceAddress } from '../../linux/nftables/fields.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { PodDetection } from '../contract.ts';
+import { markText } from '../shared/nft/element-text.ts';
+import { prefixMask } from '../shared/nft/prefix.ts';
 import { groupChange } from './classes.ts';
 import { LIST_MASK } from './groups.ts';
-import { prefixMask } from './prefix.ts';
 import { clientLimit } from './quota.ts';
 import { frontendFields, frontendMap, NODE_PORT_FIELDS } from './sets.ts';
 import { levelBits, SOURCE_LIST_BITS } from './source-ranges.ts';
@@ -157,10 +158,6 @@ function rangeText(text: string): string {
   const address = formatIp(range.base);
   const isSingle = range.prefixLength === range.base.bytes.length * 8;
   return isSingle ? address : `${address}/${range.prefixLength}`;
-}
-
-export function markText(mark: number): string {
-  return `0x${(mark >>> 0).toString(16).padStart(8, '0')}`;
 }
 
 /** `3h`, `1m30s`, `2d4h`: without parts that are zero. */

@@ -2,13 +2,14 @@ import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { SetElement } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
+import { hostNumber } from '../shared/nft/keys.ts';
+import { writeRules } from '../shared/nft/structure.ts';
 import { classChains } from './chains.ts';
 import { type Class, classChain, classId, classPlace, classSetOf } from './classes.ts';
 import type { Place, RowElement, SharedElement } from './elements.ts';
-import { hostNumber } from './keys.ts';
 import { ROW_SETS, type RowSet, SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
+import { SHAPES } from './shape.ts';
 import { addClass, count, hasClass, type TableState, wantedAfter } from './state.ts';
-import { writeChain, writeRules } from './structure.ts';
 import type { TableFacts } from './table-facts.ts';
 
 /** Elements of one set with their owners; in parallel arrays, because a start has very many. */
@@ -128,8 +129,8 @@ export class Transaction {
       for (const chain of classChains(each, facts, family)) {
         if (chains.has(chain.name) || written.has(chain.name)) continue;
         written.add(chain.name);
-        writeChain(batch, family, chain);
-        writeRules(batch, family, chain);
+        batch.addChain(TABLES[family], chain);
+        writeRules(batch, SHAPES[family], chain);
       }
       batch.addElement(TABLES[family], classSetOf(each), classElement(each));
     }

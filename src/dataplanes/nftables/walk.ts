@@ -1,10 +1,10 @@
 import type { Forwarding, Frontend } from '../../forwarding/model.ts';
 import { type ChainVisit as ChainWalkVisit, walkChains } from '../shared/chain-walk.ts';
+import { hostNumberOf } from '../shared/nft/element-text.ts';
+import { hostNumber } from '../shared/nft/keys.ts';
 import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
 import { classChain, classOfId, groupChange } from './classes.ts';
-import { hostNumberOf } from './element-text.ts';
 import type { RowElement } from './elements.ts';
-import { hostNumber } from './keys.ts';
 import { partsOf, type RowParts } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { frontendMap, type SetName } from './sets.ts';

@@ -1,8 +1,6 @@
 import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
 import { classChain, classOfId, wayOfClassSet } from '../../dataplanes/nftables/classes.ts';
-import { hostNumberOf } from '../../dataplanes/nftables/element-text.ts';
 import type { RowElement, SharedElement } from '../../dataplanes/nftables/elements.ts';
-import { elementText, hookText } from '../../dataplanes/nftables/render.ts';
 import { partsOf } from '../../dataplanes/nftables/row.ts';
 import { newRowNumbers } from '../../dataplanes/nftables/row-numbers.ts';
 import { allElements } from '../../dataplanes/nftables/row-plan.ts';
@@ -14,6 +12,8 @@ import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import type { DesiredTables } from '../../dataplanes/nftables/table-facts.ts';
 import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
 import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/nftables/walk.ts';
+import { hostNumberOf } from '../../dataplanes/shared/nft/element-text.ts';
+import { elementText, hookText } from '../../dataplanes/shared/nft/table-text.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
 import type { SetSpec } from '../../linux/nftables/objects.ts';

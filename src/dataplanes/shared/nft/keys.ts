@@ -1,7 +1,7 @@
-import { parseIp } from '../../addresses/ip.ts';
-import { ipv4Number } from '../../addresses/ipv4-number.ts';
-import type { Protocol } from '../../forwarding/model.ts';
-import type { Binary } from '../../linux/nftables/userdata.ts';
+import { parseIp } from '../../../addresses/ip.ts';
+import { ipv4Number } from '../../../addresses/ipv4-number.ts';
+import type { Protocol } from '../../../forwarding/model.ts';
+import type { Binary } from '../../../linux/nftables/userdata.ts';
 
 /**
  * Keys and values of elements, as the kernel compares them: fields in sequence, each aligned to

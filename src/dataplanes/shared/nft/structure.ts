@@ -1,21 +1,33 @@
 import { hash } from 'node:crypto';
-import type { NftBatch } from '../../linux/nftables/batch.ts';
-import type { StoredChain, StoredRule, StoredSet } from '../../linux/nftables/decode.ts';
-import { dataTypeOf, keyLength } from '../../linux/nftables/fields.ts';
-import type { SetSpec } from '../../linux/nftables/objects.ts';
-import { HOOK_NUMBER, SET_FLAG, type TableFamily } from '../../linux/nftables/protocol.ts';
-import { setFlags, setUserdata } from '../../linux/nftables/set-definition.ts';
-import type { Binary } from '../../linux/nftables/userdata.ts';
-import type { Chain } from './chains.ts';
-import { expressionsOf } from './netlink-printer.ts';
-import { allSetSpecs, TABLES } from './sets.ts';
-import type { Rule } from './statements.ts';
-import { ruleText } from './text-printer.ts';
+import type { NftBatch } from '../../../linux/nftables/batch.ts';
+import type { StoredChain, StoredRule, StoredSet } from '../../../linux/nftables/decode.ts';
+import type { Expression } from '../../../linux/nftables/expressions.ts';
+import { dataTypeOf, keyLength } from '../../../linux/nftables/fields.ts';
+import type { BaseHook, SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
+import { HOOK_NUMBER, SET_FLAG } from '../../../linux/nftables/protocol.ts';
+import { setFlags, setUserdata } from '../../../linux/nftables/set-definition.ts';
+import type { Binary } from '../../../linux/nftables/userdata.ts';
 
-/** Part of the fingerprint of every rule: raise it when the bytes of a rule change and its text does not. */
-const LAYOUT_VERSION = 1;
 const FINGERPRINT_BYTES = 8;
 const VERDICT_DATA_TYPE = 0xffff_ff00;
+
+/** A chain of rules in the model of a mode. */
+export interface ChainOf<Rule> {
+  readonly name: string;
+  readonly base?: BaseHook;
+  readonly rules: readonly Rule[];
+}
+
+/** A table, and how its rules are printed. */
+export interface TableShape<Rule extends { readonly comment?: string }> {
+  readonly table: TableRef;
+  /** Part of the fingerprint of every rule: raise it when the bytes of a rule change and its text does not. */
+  readonly layoutVersion: number;
+  text(rule: Rule): string;
+  expressions(rule: Rule): readonly Expression[];
+}
+
+type Commented = { readonly comment?: string };
 
 export interface StoredStructure {
   readonly chains: readonly StoredChain[];
@@ -24,21 +36,21 @@ export interface StoredStructure {
 }
 
 /** The fingerprint of a rule, for comparing it when it is read back. */
-function fingerprint(rule: Rule, family: TableFamily): Binary {
-  const text = `${LAYOUT_VERSION} ${ruleText(rule, family)}`;
+function fingerprint<R extends Commented>(shape: TableShape<R>, rule: R): Binary {
+  const text = `${shape.layoutVersion} ${shape.text(rule)}`;
   return hash('sha256', text, 'buffer').toString('latin1', 0, FINGERPRINT_BYTES);
 }
 
-export function writeChain(batch: NftBatch, family: TableFamily, chain: Chain): void {
-  batch.addChain(TABLES[family], chain);
-}
-
-export function writeRules(batch: NftBatch, family: TableFamily, chain: Chain): void {
+export function writeRules<R extends Commented>(
+  batch: NftBatch,
+  shape: TableShape<R>,
+  chain: ChainOf<R>,
+): void {
   for (const rule of chain.rules) {
-    batch.addRule(TABLES[family], {
+    batch.addRule(shape.table, {
       chain: chain.name,
-      expressions: expressionsOf(rule, family),
-      fingerprint: fingerprint(rule, family),
+      expressions: shape.expressions(rule),
+      fingerprint: fingerprint(shape, rule),
       ...(rule.comment === undefined ? {} : { comment: rule.comment }),
     });
   }
@@ -50,10 +62,10 @@ export function writeRules(batch: NftBatch, family: TableFamily, chain: Chain): 
  */
 export function mustBeRebuilt(
   stored: StoredStructure,
-  chains: readonly Chain[],
-  family: TableFamily,
+  wanted: { readonly chains: readonly ChainOf<unknown>[]; readonly sets: readonly SetSpec[] },
 ): boolean {
-  const specs = new Map(allSetSpecs(family).map((spec) => [spec.name, spec]));
+  const { chains, sets } = wanted;
+  const specs = new Map(sets.map((spec) => [spec.name, spec]));
   const isOtherSet = stored.sets.some((set) => {
     const spec = specs.get(set.name);
     return spec !== undefined && !isSameSet(set, spec);
@@ -65,20 +77,20 @@ export function mustBeRebuilt(
   );
 }
 
-export interface StructureDifference {
+export interface StructureDifference<R> {
   readonly missingSets: readonly SetSpec[];
   readonly foreignSets: readonly string[];
-  readonly missingChains: readonly Chain[];
+  readonly missingChains: readonly ChainOf<R>[];
   readonly foreignChains: readonly string[];
   /** There, and not with the rules that they should have; missing ones among them. */
-  readonly wrongChains: readonly Chain[];
+  readonly wrongChains: readonly ChainOf<R>[];
 }
 
-export function compareStructure(
+export function compareStructure<R extends Commented>(
+  shape: TableShape<R>,
   stored: StoredStructure,
-  wanted: { readonly chains: readonly Chain[]; readonly sets: readonly SetSpec[] },
-  family: TableFamily,
-): StructureDifference {
+  wanted: { readonly chains: readonly ChainOf<R>[]; readonly sets: readonly SetSpec[] },
+): StructureDifference<R> {
   const { chains, sets } = wanted;
   const storedSets = new Set(stored.sets.map((set) => set.name));
   const storedChains = new Set(stored.chains.map((chain) => chain.name));
@@ -90,8 +102,8 @@ export function compareStructure(
     const print = rule.fingerprint === '' ? '?' : rule.fingerprint;
     rules.set(rule.chain, (rules.get(rule.chain) ?? '') + print);
   }
-  const rulesOf = (chain: Chain) => chain.rules.map((rule) => fingerprint(rule, family)).join('');
-  const isWrong = (chain: Chain): boolean => {
+  const rulesOf = (chain: ChainOf<R>) => chain.rules.map((r) => fingerprint(shape, r)).join('');
+  const isWrong = (chain: ChainOf<R>): boolean => {
     const found = rules.get(chain.name);
     return found === undefined ? chain.rules.length > 0 : found !== rulesOf(chain);
   };
@@ -108,19 +120,19 @@ export function compareStructure(
  * The desired and actual rules of a chain that differs. The kernel's rules are known by their
  * fingerprints: for one that matches no desired rule, only its owner can be reported.
  */
-export function chainTexts(
+export function chainTexts<R extends Commented>(
+  shape: TableShape<R>,
   stored: StoredStructure,
-  chain: Chain,
-  family: TableFamily,
+  chain: ChainOf<R>,
 ): { readonly wanted: readonly string[]; readonly found: readonly string[] } {
-  const texts = new Map(chain.rules.map((r) => [fingerprint(r, family), ruleText(r, family)]));
+  const texts = new Map(chain.rules.map((r) => [fingerprint(shape, r), shape.text(r)]));
   const found = stored.rules
     .filter((rule) => rule.chain === chain.name)
     .map(({ fingerprint: print }) => {
       if (print === '') return '(a rule of another process)';
       return texts.get(print) ?? '(a rule of Fairlead for another configuration or version)';
     });
-  return { wanted: chain.rules.map((rule) => ruleText(rule, family)), found };
+  return { wanted: chain.rules.map((rule) => shape.text(rule)), found };
 }
 
 /** A set without a name of its own belongs to the rule that uses it, and goes with the rule. */
@@ -128,7 +140,7 @@ function isForeign({ name, flags }: StoredSet, ours: ReadonlySet<string>): boole
   return (flags & SET_FLAG.anonymous) === 0 && !ours.has(name);
 }
 
-function baseText(chain: Chain): string | undefined {
+function baseText(chain: ChainOf<unknown>): string | undefined {
   const { base } = chain;
   return base && `${base.type} ${HOOK_NUMBER[base.hook]} ${base.priority}`;
 }

@@ -1,18 +1,14 @@
-import { formatIp } from '../../addresses/ip.ts';
-import { type Field, keyLength, paddedLength } from '../../linux/nftables/fields.ts';
-import type { SetSpec } from '../../linux/nftables/objects.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { Binary } from '../../linux/nftables/userdata.ts';
-import { type SetName, setSpec, TABLES } from './sets.ts';
-import { markText } from './text-printer.ts';
+import { formatIp } from '../../../addresses/ip.ts';
+import { type Field, keyLength, paddedLength } from '../../../linux/nftables/fields.ts';
+import type { SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
+import type { Binary } from '../../../linux/nftables/userdata.ts';
 
 const PROTOCOL_NAMES: Readonly<Record<number, string>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
 
 /** `ip fairlead map services { 10.96.0.10 . tcp . 80 }`. */
-export function elementName(family: TableFamily, set: SetName, key: Binary): string {
-  const spec = setSpec(family, set);
+export function elementName(table: TableRef, spec: SetSpec, key: Binary): string {
   const kind = spec.value ? 'map' : 'set';
-  return `${family} ${TABLES[family].name} ${kind} ${set} { ${keyTextOf(spec, key)} }`;
+  return `${table.family} ${table.name} ${kind} ${spec.name} { ${keyTextOf(spec, key)} }`;
 }
 
 /** A key as `nft` prints it. */
@@ -62,4 +58,8 @@ export function split(fields: readonly Field[], bytes: Binary): Binary[] {
     at += paddedLength(field);
     return part;
   });
+}
+
+export function markText(mark: number): string {
+  return `0x${(mark >>> 0).toString(16).padStart(8, '0')}`;
 }

@@ -1,4 +1,4 @@
-import type { Binary } from '../../linux/nftables/userdata.ts';
+import type { Binary } from '../../../linux/nftables/userdata.ts';
 
 export function prefixMask(prefixLength: number, byteLength: number): Binary {
   return binary(
