@@ -20,7 +20,7 @@ const FIRST_REGISTER = 8;
 const VERDICT_REGISTER = 0;
 
 const META = { mark: 3, iifName: 6, l4Protocol: 16 } as const;
-const CT = { state: 0, status: 2 } as const;
+const CT = { state: 0, direction: 1, status: 2, mark: 3 } as const;
 const PAYLOAD_BASE = { network: 1, transport: 2 } as const;
 const NAT_DESTINATION = 1;
 const NAT_PORT_SPECIFIED = 2;
@@ -42,6 +42,9 @@ export const loadInterfaceName = (to: number) => meta(to, META.iifName);
 export const loadL4Protocol = (to: number) => meta(to, META.l4Protocol);
 export const loadCtState = (to: number) => ct(to, CT.state);
 export const loadCtStatus = (to: number) => ct(to, CT.status);
+/** One byte: 0 for packets of the one that opened the connection, 1 for answers. */
+export const loadCtDirection = (to: number) => ct(to, CT.direction);
+export const loadCtMark = (to: number) => ct(to, CT.mark);
 export const loadDestinationPort = (to: number) =>
   payload(to, { base: PAYLOAD_BASE.transport, offset: 2, length: 2 });
 
@@ -76,6 +79,13 @@ export function setMark(from: number): Expression {
   return expression('meta', (w) => {
     w.u32be(2, META.mark);
     w.u32be(3, register(from));
+  });
+}
+
+export function setCtMark(from: number): Expression {
+  return expression('ct', (w) => {
+    w.u32be(2, CT.mark);
+    w.u32be(4, register(from));
   });
 }
 
@@ -185,6 +195,15 @@ export function destinationNat(
     w.u32be(3, register(from.address));
     w.u32be(5, register(from.port));
     w.u32be(7, NAT_PORT_SPECIFIED);
+  });
+}
+
+/** To an address; the port stays. */
+export function destinationAddressNat(family: TableFamily, address: number): Expression {
+  return expression('nat', (w) => {
+    w.u32be(1, NAT_DESTINATION);
+    w.u32be(2, FAMILY_NUMBER[family]);
+    w.u32be(3, register(address));
   });
 }
 

@@ -9,7 +9,8 @@ export interface TableRef {
 }
 
 export interface BaseHook {
-  readonly type: 'filter' | 'nat';
+  /** `route`: a packet whose mark it changes is routed anew. */
+  readonly type: 'filter' | 'nat' | 'route';
   readonly hook: keyof typeof HOOK_NUMBER;
   readonly priority: number;
 }

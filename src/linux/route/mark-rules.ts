@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
 import { dump } from '../netlink/exchange.ts';
-import { readAttributes } from '../netlink/reader.ts';
+import { type NetlinkMessage, numberOf, readAttributes } from '../netlink/reader.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import {
@@ -52,21 +52,41 @@ export async function deleteMarkRule(rule: MarkRule): Promise<boolean> {
 
 /** How many rules have this protocol number, in both families. */
 export async function countRules(protocol: number): Promise<number> {
+  return (await listMarkRules(protocol)).length;
+}
+
+/** The rules with this protocol number, in both families; one with another shape has a mark of 0. */
+export async function listMarkRules(protocol: number): Promise<readonly MarkRule[]> {
   using netlink = openNetlink({ protocol: NETLINK_ROUTE });
-  let count = 0;
+  const rules: MarkRule[] = [];
   for (const [index, family] of FAMILIES.entries()) {
     try {
-      await dump(netlink, rulesQuestion(family, index + 1), ({ type, body }) => {
-        if (type !== RTM_NEWRULE || body.length < RULE_FIXED_BYTES) return;
-        const attributes = readAttributes(body.subarray(RULE_FIXED_BYTES));
-        if (attributes.get(FRA_PROTOCOL)?.[0] === protocol) count++;
+      await dump(netlink, rulesQuestion(family, index + 1), (message) => {
+        const rule = readMarkRule(message);
+        if (rule?.family === family && rule.protocol === protocol) rules.push(rule);
       });
     } catch (error) {
       // A kernel without policy routing has no rules.
       if (!(error instanceof NetlinkRefusal) || error.errno !== EOPNOTSUPP) throw error;
     }
   }
-  return count;
+  return rules;
+}
+
+/** Undefined: about something else than a routing rule. */
+export function readMarkRule({ type, body }: NetlinkMessage): MarkRule | undefined {
+  const isRule = type === RTM_NEWRULE || type === RTM_DELRULE;
+  if (!isRule || body.length < RULE_FIXED_BYTES) return undefined;
+  const attributes = readAttributes(body.subarray(RULE_FIXED_BYTES));
+  const number = (of: number) => numberOf(attributes.get(of)) ?? 0;
+  const mark = number(FRA_FWMARK);
+  return {
+    family: body[0] === AF_INET ? 'IPv4' : 'IPv6',
+    mark: number(FRA_FWMASK) === mark ? mark : 0,
+    priority: number(FRA_PRIORITY),
+    table: number(FRA_TABLE) || (body[4] ?? 0),
+    protocol: attributes.get(FRA_PROTOCOL)?.[0] ?? 0,
+  };
 }
 
 function ruleRequest(verb: 'add' | 'delete', rule: MarkRule): DumpQuestion {
