@@ -1,9 +1,8 @@
-import { parseCidr } from '../../addresses/cidr.ts';
 import * as x from '../../linux/nftables/expressions.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { PodDetection } from '../contract.ts';
 import { hostNumber } from '../shared/nft/keys.ts';
-import { binary, prefixMask } from '../shared/nft/prefix.ts';
+import { compareRange, matchInterface, matchPod } from '../shared/nft/matches.ts';
+import { prefixMask } from '../shared/nft/prefix.ts';
 import { groupChange } from './classes.ts';
 import { LIST_MASK } from './groups.ts';
 import { clientLimit } from './quota.ts';
@@ -22,7 +21,6 @@ const CT_NEW = 8;
 const CT_DESTINATION_TRANSLATED = 32;
 const ROUTE_LOCAL = 2;
 const TCP = '\x06';
-const NAME_BYTES = 16;
 /**
  * Kept free for the packet's own mark. `nft` 1.0.6 aborts on a rule in which the result of one
  * lookup is the key of another; passing it through the mark, and putting the packet's own back at
@@ -48,8 +46,8 @@ const PRINTERS: { readonly [K in Do]: Printer<K> } = {
     x.bitwise(0, { mask: hostNumber(CT_DESTINATION_TRANSLATED), xor: hostNumber(0) }),
     x.compare(0, 'equal', hostNumber(0)),
   ],
-  'match-pod': ({ by, is }, family) => matchPod(by, is ? 'equal' : 'different', family),
-  'match-interface': ({ name }) => [x.loadInterfaceName(0), x.compare(0, 'equal', nameBytes(name))],
+  'match-pod': ({ by, is }, family) => matchPod(by, is, family),
+  'match-interface': ({ name }) => matchInterface(name),
   'match-local': ({ of }) => [
     x.loadAddressType(of, 0),
     x.compare(0, 'equal', hostNumber(ROUTE_LOCAL)),
@@ -218,32 +216,6 @@ function changeMark(of: { mask: number; xor: number }): Expressions {
     x.bitwise(0, { mask: hostNumber(mask), xor: hostNumber(xor) }),
     x.setMark(0),
   ];
-}
-
-function matchPod(by: PodDetection, is: 'equal' | 'different', family: TableFamily): Expressions {
-  if (by.by === 'cidr') return [x.loadSourceAddress(family, 0), ...compareRange(by.cidr, is)];
-  const name = by.by === 'interface' ? wholeName(by.name) : by.prefix;
-  return [x.loadInterfaceName(0), x.compare(0, is, name)];
-}
-
-/** The whole of a name, or how it begins. */
-function nameBytes(name: string): string {
-  return name.endsWith('*') ? name.slice(0, -1) : wholeName(name);
-}
-
-function wholeName(name: string): string {
-  return name.padEnd(NAME_BYTES, '\0');
-}
-
-/** Compares the address in register 0. */
-function compareRange(text: string, is: 'equal' | 'different'): Expressions {
-  const range = parseCidr(text);
-  if (!range) throw new RangeError(`'${text}' is no range of addresses`);
-  const { bytes } = range.base;
-  const base = binary(bytes);
-  if (range.prefixLength === bytes.length * 8) return [x.compare(0, is, base)];
-  const mask = prefixMask(range.prefixLength, bytes.length);
-  return [x.bitwise(0, { mask, xor: '\0'.repeat(bytes.length) }), x.compare(0, is, base)];
 }
 
 function maskAddress(at: number, prefixLength: number, family: TableFamily): Expressions {

@@ -1,9 +1,8 @@
-import { parseCidr } from '../../addresses/cidr.ts';
 import { formatIp } from '../../addresses/ip.ts';
 import { destinationAddress, keyText, sourceAddress } from '../../linux/nftables/fields.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { PodDetection } from '../contract.ts';
 import { markText } from '../shared/nft/element-text.ts';
+import { podText, rangeText } from '../shared/nft/matches.ts';
 import { prefixMask } from '../shared/nft/prefix.ts';
 import { groupChange } from './classes.ts';
 import { LIST_MASK } from './groups.ts';
@@ -136,28 +135,12 @@ function slotText(slotCount: number): string {
   return `numgen random mod ${slotCount}`;
 }
 
-function podText(...[by, is, family]: [PodDetection, boolean, TableFamily]): string {
-  const not = is ? '' : '!= ';
-  if (by.by === 'cidr') return `${sourceAddress(family).text} ${not}${rangeText(by.cidr)}`;
-  const name = by.by === 'interface' ? by.name : `${by.prefix}*`;
-  return `iifname ${not}"${name}"`;
-}
-
 function maskedText(prefixLength: number, family: TableFamily): string {
   const { text, byteLength } = sourceAddress(family);
   if (prefixLength === byteLength * 8) return text;
   const mask = prefixMask(prefixLength, byteLength);
   const bytes = Uint8Array.from(mask, (letter) => letter.charCodeAt(0));
   return `${text} & ${formatIp({ version: byteLength === 4 ? 4 : 6, bytes })}`;
-}
-
-/** A range as `nft` lists it: a single address without its length. */
-function rangeText(text: string): string {
-  const range = parseCidr(text);
-  if (!range) return text;
-  const address = formatIp(range.base);
-  const isSingle = range.prefixLength === range.base.bytes.length * 8;
-  return isSingle ? address : `${address}/${range.prefixLength}`;
 }
 
 /** `3h`, `1m30s`, `2d4h`: without parts that are zero. */
