@@ -28,7 +28,10 @@ export function renderCommand(): Command {
   const command = new Command('render')
     .description('print the kernel objects of a node for each Service, and what each does')
     .argument('[service]', 'namespace/name, or namespace/name:port; default: all')
-    .option('--raw', 'print what `nft list table` would print, or input for iptables-restore')
+    .option(
+      '--raw',
+      'print what `nft list table` would print, input for iptables-restore, or ipvsadm commands',
+    )
     .addOption(
       new Option(
         '--mode <mode>',
@@ -56,7 +59,8 @@ async function render(
   service: string | undefined,
   options: RenderOptions,
 ): Promise<void> {
-  const mode = modeNamed(basis.config.settings.mode);
+  const { settings } = basis.config;
+  const mode = modeNamed(settings.mode);
   // All rows: some of the numbers in a table depend on the others.
   const answer = await answerOf(basis);
   const { facts } = answer;
@@ -74,10 +78,10 @@ async function render(
   printNote(aboutText(basis.about));
   if (options.raw) {
     const desired = { facts, rows: rows.filter(isShown) };
-    const tables = families.map((family) => mode.raw(desired, family));
+    const tables = families.map((family) => mode.raw(desired, family, settings));
     printData(tables.join('').trimEnd());
   } else {
-    const pages = mode.pages({ facts, rows }, isShown);
+    const pages = mode.pages({ facts, rows }, isShown, settings);
     if (options.output === 'json') printJson(renderData(pages, { from: basis.about, facts }));
     else printPage(renderText(pages));
   }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defaultScheduler, parseScheduler, SCHEDULER_NAMES, schedulerText } from './scheduler.ts';
+import {
+  canDrain,
+  defaultScheduler,
+  parseScheduler,
+  SCHEDULER_NAMES,
+  schedulerText,
+} from './scheduler.ts';
 import { ForwardingTable } from './table.ts';
 import { endpoint, service, slice, view } from './testing/objects.ts';
 

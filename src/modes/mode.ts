@@ -45,9 +45,13 @@ export interface Mode {
   /** Where the kernel keeps the endpoint that a flow was sent to. */
   flows(around: Surroundings, onProblem: (error: unknown) => void): Conntrack;
   /** For `render`: a page for each row that is wanted. All rows are given: numbers depend on all. */
-  pages(desired: Desired, isWanted: (row: Forwarding) => boolean): readonly Page[];
+  pages(
+    desired: Desired,
+    isWanted: (row: Forwarding) => boolean,
+    settings: Settings,
+  ): readonly Page[];
   /** For `render --raw`: one family as the kernel's own tools print or read it. */
-  raw(desired: Desired, family: Family): string;
+  raw(desired: Desired, family: Family, settings: Settings): string;
   /** For `size`: kernel memory for a cluster. Undefined: it has no maps to size beforehand. */
   size?(cluster: ClusterSize): readonly MapSize[];
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */

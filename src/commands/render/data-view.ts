@@ -9,7 +9,7 @@ export function renderData(
   pages: readonly Page[],
   { from, facts }: { readonly from: About; readonly facts: NodeFacts },
 ): object[] {
-  return pages.map(({ key, table, forwarding, frontends, words, chains }) => ({
+  return pages.map(({ key, table, forwarding, frontends, words, commands, chains }) => ({
     key,
     from,
     ...forwarding.id,
@@ -31,6 +31,7 @@ export function renderData(
       elements,
     })),
     ...(words ? { words } : {}),
+    ...(commands ? { commands: commands.lines } : {}),
     chains,
   }));
 }

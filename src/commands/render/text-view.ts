@@ -28,6 +28,9 @@ function pageText(page: Page): string {
     indented(outcomes(page)),
     indented(endpoints(forwarding)),
     ...(page.words ? [`${head('A NEW CONNECTION')}\n${indented(wordsText(page.words))}`] : []),
+    ...(page.commands
+      ? [`${head(page.commands.title)}\n${indented(page.commands.lines.join('\n'))}`]
+      : []),
     `${head('PATH OF A PACKET')}\n${indented(paths(page))}`,
     hasElements(page) ? `${head('ELEMENTS')}\n${indented(elements(page))}` : '',
     ...(page.chains.length === 0

@@ -1,4 +1,5 @@
 import type { MachineLink } from '../../linux/route/link-codec.ts';
+import { pollingBy } from '../shared/poll-pace.ts';
 import { pollSparingly } from '../shared/polling.ts';
 import { changesAtPlaces, changesInMaps } from './drift.ts';
 import type { Kernel } from './kernel.ts';
@@ -7,7 +8,6 @@ import { type NodeAbout, nodeEntries, noteInterfaces } from './maps/fixed-entrie
 import type { Knowledge } from './maps/knowledge.ts';
 import type { StickyPorts } from './maps/sticky-ports.ts';
 import type { NodeLinks } from './node-links.ts';
-import { pollingBy } from '../shared/poll-pace.ts';
 import type { Reported } from './reported.ts';
 import type { Writes } from './writes.ts';
 

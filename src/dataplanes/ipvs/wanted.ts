@@ -3,8 +3,8 @@ import {
   type EndpointList,
   type Forwarding,
   type Frontend,
-  SOURCE_CLASSES,
   type ServicePortKey,
+  SOURCE_CLASSES,
   type SourceClass,
   servicePortKey,
 } from '../../forwarding/model.ts';

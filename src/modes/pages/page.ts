@@ -8,6 +8,8 @@ export interface Page {
   readonly frontends: readonly PageFrontend[];
   /** What happens to a new connection, where the rules do not show it. */
   readonly words?: readonly PageWords[];
+  /** What a person would type to get the part that is not rules. */
+  readonly commands?: { readonly title: string; readonly lines: readonly string[] };
   /** Each chain once, in the order of the hooks. */
   readonly chains: readonly PageChain[];
 }
