@@ -16,6 +16,7 @@ import { toConfigurationYaml } from '../config/write.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
 import { ALL_PARTS, modeNamed } from '../modes/registry.ts';
+import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import { removeOtherParts } from '../modes/remove-other-parts.ts';
 import { systemClock } from '../time/clock.ts';
 import { manifestsOption } from './basis/options.ts';
@@ -32,6 +33,7 @@ import {
   assertNetAdmin,
   localhostServer,
   prepareMachine,
+  setNeededSysctl,
 } from './run/machine.ts';
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance, type OnlyInstance } from './run/one-instance.ts';
@@ -151,8 +153,9 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     clock: systemClock,
   });
   const { runFolder } = options;
-  const { ebpf, userspace } = settings;
-  const around = { ebpf, userspace, runFolder };
+  const { ebpf, userspace, ipvs } = settings;
+  const setSysctl = (needed: NeededSysctl) => setNeededSysctl(needed, machine);
+  const around = { ebpf, userspace, ipvs, runFolder, setSysctl };
   const plane = mode.open({
     ...around,
     onWarning: (message) => log.warn(message),

@@ -47,7 +47,7 @@ const TRAITS = {
   },
   ipvs: {
     isOfKubeProxy: true,
-    isBuilt: false,
+    isBuilt: true,
     gate: 'KubeProxyIPVS',
     masqueradeBlock: 'iptables',
     syncBlock: 'ipvs',

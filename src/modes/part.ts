@@ -1,12 +1,15 @@
-import type { EbpfSettings, UserspaceSettings } from '../config/settings.ts';
+import type { EbpfSettings, IpvsSettings, UserspaceSettings } from '../config/settings.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
 import type { HooksOptions } from '../dataplanes/ebpf/options.ts';
+import type { Ipvs } from '../linux/ipvs/model.ts';
+import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Netlink } from '../linux/netlink/socket.ts';
 
 /** What a part may need from the program it runs in. */
 export interface Surroundings {
   readonly ebpf?: EbpfSettings;
   readonly userspace?: UserspaceSettings;
+  readonly ipvs?: IpvsSettings;
   /** Where the sockets of a running Fairlead are; undefined: the usual folder. */
   readonly runFolder?: string;
   /** A removal lasts until a process of the mode has ended, which has only seconds to do so. */
@@ -14,8 +17,11 @@ export interface Surroundings {
   readonly onWarning?: (message: string) => void;
   /** Called before node ports are served on loopback. */
   readonly serveLocalhost?: () => Promise<void>;
+  /** Sets a sysctl that exists only after the mode's kernel module was used; `cleanup` restores it. */
+  readonly setSysctl?: (needed: NeededSysctl) => Promise<void>;
   /** In place of the kernel's own, where faults are planted in what it answers. */
   readonly openNetlink?: (kind: 'requests' | 'events') => Netlink;
+  readonly openIpvs?: () => Ipvs;
   readonly openTables?: HooksOptions['openTables'];
   /** In place of the shipped program. */
   readonly forwarderProgram?: string;

@@ -2,6 +2,8 @@ import type { ModeNeeds } from '../agent/mode-needs.ts';
 import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, type ModeName } from '../config/modes.ts';
 import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
 import { IPTABLES, IPTABLES_PART } from './iptables.ts';
+import { IPVS_PART } from './ipvs/ipvs-part.ts';
+import { IPVS } from './ipvs.ts';
 import type { CopiedConnections, Mode } from './mode.ts';
 import { ModeError } from './mode-error.ts';
 import { NFTABLES, NFTABLES_PART } from './nftables.ts';
@@ -14,6 +16,7 @@ import { USERSPACE } from './userspace.ts';
 const MODES: Readonly<Record<BuiltModeName, Mode>> = {
   nftables: NFTABLES,
   iptables: IPTABLES,
+  ipvs: IPVS,
   'socket-ebpf': SOCKET_EBPF,
   'tc-ebpf': TC_EBPF,
   userspace: USERSPACE,
@@ -23,6 +26,7 @@ const MODES: Readonly<Record<BuiltModeName, Mode>> = {
 export const ALL_PARTS: readonly Part[] = [
   SOCKET_HOOKS_PART,
   FORWARDER_PART,
+  IPVS_PART,
   NFTABLES_PART,
   IPTABLES_PART,
 ];

@@ -1,0 +1,77 @@
+import { addressText } from '../../linux/conntrack/address-bytes.ts';
+import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Flow } from '../../linux/conntrack/flow.ts';
+import { PROTOCOL_UDP } from '../../linux/conntrack/protocol.ts';
+import type { FlowQuestion } from '../../linux/conntrack/question.ts';
+import { IpvsError } from '../../linux/ipvs/errors.ts';
+import {
+  type Ipvs,
+  type IpvsWrite,
+  type VirtualServerKey,
+  virtualServerId,
+} from '../../linux/ipvs/model.ts';
+import { destinationId } from './server-state.ts';
+
+/**
+ * Conntrack, where IPVS has UDP flows of its own: they would go on to an endpoint that is gone after
+ * their conntrack entry was deleted. IPVS deletes no single flow, but forgets those of a destination
+ * that is deleted.
+ */
+export class IpvsFlows implements Conntrack {
+  readonly #conntrack: Conntrack;
+  readonly #ipvs: Ipvs;
+
+  constructor(conntrack: Conntrack, ipvs: Ipvs) {
+    this.#conntrack = conntrack;
+    this.#ipvs = ipvs;
+  }
+
+  filtersCheaply(): boolean {
+    return this.#conntrack.filtersCheaply();
+  }
+
+  flows(question: FlowQuestion, signal: AbortSignal): AsyncIterable<readonly Flow[]> {
+    return this.#conntrack.flows(question, signal);
+  }
+
+  /** The destination first: a packet in between would make the conntrack entry anew, for IPVS's flow. */
+  async remove(flows: readonly Flow[]): Promise<readonly Flow[]> {
+    await this.#deleteDestinations(flows.filter(({ protocol }) => protocol === PROTOCOL_UDP));
+    return await this.#conntrack.remove(flows);
+  }
+
+  async #deleteDestinations(flows: readonly Flow[]): Promise<void> {
+    if (flows.length === 0) return;
+    const wanted = new Map<string, { server: VirtualServerKey; destinations: Set<string> }>();
+    for (const { original, reply } of flows) {
+      const address = addressText(original.destination);
+      const server = { protocol: 'UDP', address, port: original.destinationPort } as const;
+      const known = wanted.get(virtualServerId(server)) ?? { server, destinations: new Set() };
+      const to = { address: addressText(reply.source), port: reply.sourcePort };
+      known.destinations.add(destinationId(to));
+      wanted.set(virtualServerId(server), known);
+    }
+    const found = await this.#destinationsOf([...wanted.values()].map(({ server }) => server));
+    const writes: IpvsWrite[] = [];
+    for (const [id, destinations] of found) {
+      const stale = wanted.get(id);
+      if (stale === undefined) continue;
+      for (const { address, port, weight } of destinations) {
+        const isStale = weight === 0 && stale.destinations.has(destinationId({ address, port }));
+        const destination = { address, port, weight };
+        if (isStale) writes.push({ do: 'delete-destination', server: stale.server, destination });
+      }
+    }
+    // One that is refused is gone already, or drains on; its conntrack entry goes in any case.
+    if (writes.length > 0) await this.#ipvs.write(writes);
+  }
+
+  async #destinationsOf(servers: readonly VirtualServerKey[]): ReturnType<Ipvs['destinationsOf']> {
+    try {
+      return await this.#ipvs.destinationsOf(servers);
+    } catch (error) {
+      if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return new Map();
+      throw error;
+    }
+  }
+}

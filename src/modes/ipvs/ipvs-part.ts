@@ -1,0 +1,56 @@
+import type { IpvsSettings } from '../../config/settings.ts';
+import { Captures } from '../../dataplanes/ipvs/capture/captures.ts';
+import { IpvsPlane } from '../../dataplanes/ipvs/plane.ts';
+import { defaultScheduler } from '../../forwarding/scheduler.ts';
+import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
+import type { IpvsTimeouts } from '../../linux/ipvs/model.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
+import { openNetfilter } from '../netfilter.ts';
+import type { Part, Surroundings } from '../part.ts';
+import { conntrackTimeouts, IPVS_SYSCTLS } from './sysctls.ts';
+
+export const IPVS_PART: Part = {
+  name: 'ipvs',
+  attachments: [
+    {
+      place: 'routing',
+      title: 'routing rules of ipvs',
+      noun: 'routing rule',
+      isHook: false,
+      named: (name) => `routing rule ${name}`,
+    },
+  ],
+  open: openIpvs,
+};
+
+function openIpvs(around: Surroundings): IpvsPlane {
+  const { ipvs: settings, openNetlink = openNetfilter, setSysctl = setForever } = around;
+  return new IpvsPlane({
+    ipvs: around.openIpvs?.() ?? new KernelIpvs(),
+    capture: new Captures({ openNetlink }),
+    scheduler: defaultScheduler(settings?.scheduler ?? 'rr'),
+    timeouts: () => timeoutsOf(settings),
+    prepare: async () => {
+      for (const each of IPVS_SYSCTLS) await setSysctl(each);
+    },
+  });
+}
+
+/** What is configured, and conntrack's for the rest. */
+function timeoutsOf(settings: IpvsSettings | undefined): IpvsTimeouts {
+  const { tcpSeconds, tcpFinSeconds, udpSeconds } = conntrackTimeouts();
+  return {
+    tcpSeconds: secondsOf(settings?.tcpTimeoutMs) || tcpSeconds,
+    tcpFinSeconds: secondsOf(settings?.tcpFinTimeoutMs) || tcpFinSeconds,
+    udpSeconds: secondsOf(settings?.udpTimeoutMs) || udpSeconds,
+  };
+}
+
+function secondsOf(ms = 0): number {
+  return Math.ceil(ms / 1000);
+}
+
+/** Without a program that keeps earlier values for a cleanup. */
+async function setForever({ name, value }: (typeof IPVS_SYSCTLS)[number]): Promise<void> {
+  kernelSysctls().write(name, value);
+}
