@@ -99,12 +99,25 @@ describe('pages of the ipvs mode', () => {
   });
 });
 
-it('raw output has the virtual servers of one family', () => {
+it('elements say whose connections IPVS takes', () => {
+  const [first, second] = pageOf(row({ shape: 'local' })).frontends;
+  const [element] = first?.elements ?? [];
+  assert.equal(element?.text, '10.96.0.2 . tcp . 80 : 0x00000133');
+  assert.equal(
+    element.does,
+    'table fairlead-ipvs: taken from pod, host (masqueraded), outside (masqueraded)',
+  );
+  assert.equal(second?.elements?.[0]?.does, 'table fairlead-ipvs: taken from outside');
+});
+
+it('raw output has the table and the virtual servers of one family', () => {
   const rows = [row({ endpointCount: 1 }), row({ number: 2, family: 'IPv6', endpointCount: 1 })];
   const text = rawIpvs({ facts, rows }, 'IPv6', RR);
-  assert.match(text, /^ipvsadm -A -t \[fd00:96::3\]:80 -s rr\n/);
+  assert.match(text, /^table ip6 fairlead-ipvs \{\n/);
+  assert.match(text, /fd00:96::3 \. tcp \. 80 : 0x00000133/);
+  assert.match(text, /\n\}\nipvsadm -A -t \[fd00:96::3\]:80 -s rr\n/);
   assert.doesNotMatch(text, /10\.96/);
-  assert.equal(rawIpvs({ facts, rows: [] }, 'IPv4', RR), '');
+  assert.doesNotMatch(rawIpvs({ facts, rows: [] }, 'IPv4', RR), /ipvsadm/);
 });
 
 it('every scheduler that the configuration accepts can be named by an annotation, and has words', () => {

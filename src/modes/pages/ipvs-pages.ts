@@ -1,4 +1,7 @@
 import type { Desired } from '../../dataplanes/contract.ts';
+import { capturedElement } from '../../dataplanes/ipvs/capture/elements.ts';
+import { renderCapture } from '../../dataplanes/ipvs/capture/render.ts';
+import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from '../../dataplanes/ipvs/capture/sets.ts';
 import { Claims } from '../../dataplanes/ipvs/claims.ts';
 import { nodePortAddresses } from '../../dataplanes/ipvs/node-port-addresses.ts';
 import {
@@ -6,12 +9,13 @@ import {
   type WantedServer,
   wantedServers,
 } from '../../dataplanes/ipvs/wanted.ts';
+import { elementText } from '../../dataplanes/shared/nft/table-text.ts';
 import { type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import type { Scheduler } from '../../forwarding/scheduler.ts';
-import { ipvsWords, isAt } from './ipvs-words.ts';
+import { captureWords, ipvsWords, isAt } from './ipvs-words.ts';
 import { ipvsadmLines } from './ipvsadm.ts';
 import { nftablesPages } from './nftables-pages.ts';
-import type { Page } from './page.ts';
+import type { Page, PageElement, PageFrontend } from './page.ts';
 
 /** The rules behind, in words what IPVS does in front of them, and the same as commands. */
 export function ipvsPages(
@@ -23,32 +27,52 @@ export function ipvsPages(
   return nftablesPages(desired, isWanted).map((page) => {
     const row = page.forwarding;
     const servers = wantedServers(row, by);
+    const words = ipvsWords(row, { servers, scheduler: row.scheduler ?? scheduler });
+    if (servers.length === 0) return { ...page, table: `${page.table}, without IPVS`, words };
     return {
       ...page,
-      table: `${page.table}, ${servers.length > 0 ? 'behind' : 'without'} IPVS`,
-      frontends: page.frontends.map((each) =>
-        servers.some((server) => isAt(each.frontend, server))
-          ? { ...each, path: ['IPVS', ...each.path] }
-          : each,
-      ),
-      words: ipvsWords(row, { servers, scheduler: row.scheduler ?? scheduler }),
-      ...(servers.length > 0
-        ? { commands: { title: 'BY HAND', lines: servers.flatMap(linesOf) } }
-        : {}),
+      table: `${page.table}, behind IPVS`,
+      frontends: page.frontends.map((each) => withCapture(each, servers)),
+      words,
+      commands: { title: 'BY HAND', lines: servers.flatMap((server) => ipvsadmLines(server)) },
     };
   });
 }
 
-/** The virtual servers of one family, as commands. */
+/** The table that gives connections to IPVS, and the virtual servers as commands. */
 export function rawIpvs(desired: Desired, family: Family, scheduler: Scheduler): string {
   const by = translationOf(desired, scheduler);
   const rows = desired.rows.filter(({ id }) => id.family === family);
-  const lines = rows.flatMap((row) => wantedServers(row, by).flatMap(linesOf));
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+  const servers = rows.flatMap((row) => wantedServers(row, by));
+  const local = servers.flatMap(({ endpoints }) => endpoints.filter((each) => each.local));
+  const elements = {
+    captured: new Map(servers.map(({ id, captured }) => [id, captured])),
+    servers: new Map(servers.map(({ id, server }) => [id, server])),
+    hairpin: new Set(local.map(({ address }) => address)),
+  };
+  const table = renderCapture({ facts: desired.facts, elements }, TABLE_OF_FAMILY[family]);
+  const lines = servers.flatMap((server) => ipvsadmLines(server));
+  return `${table}${lines.map((line) => `${line}\n`).join('')}`;
 }
 
-function linesOf(server: WantedServer): string[] {
-  return ipvsadmLines(server);
+function withCapture(page: PageFrontend, servers: readonly WantedServer[]): PageFrontend {
+  const own = servers.filter((server) => isAt(page.frontend, server));
+  if (own.length === 0) return page;
+  const captures = own.map(({ captured }): PageElement => {
+    const spec = setSpec(TABLE_OF_FAMILY[captured.family], 'captured');
+    const does = `table ${TABLE_NAME}: ${captureWords(captured.capture)}`;
+    return {
+      kind: 'map',
+      set: spec.name,
+      text: elementText(spec, capturedElement(captured)),
+      does,
+    };
+  });
+  return {
+    ...page,
+    elements: [...captures, ...(page.elements ?? [])],
+    path: ['IPVS', ...page.path],
+  };
 }
 
 function translationOf({ facts, rows }: Desired, scheduler: Scheduler): Translation {

@@ -1,3 +1,4 @@
+import type { CapturedFrontend } from '../../dataplanes/ipvs/capture/frontend.ts';
 import type { WantedServer } from '../../dataplanes/ipvs/wanted.ts';
 import type { Forwarding, Frontend, Outcome, SourceClass } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
@@ -50,6 +51,14 @@ function isTaken(
   return of.servers.some(
     (server) => isAt(frontend, server) && server.captured.capture[source] !== 'pass',
   );
+}
+
+/** `taken from pod, host (masqueraded)`: the source classes of an element, for people. */
+export function captureWords(capture: CapturedFrontend['capture']): string {
+  const taken = SOURCE_CLASSES.filter((source) => capture[source] !== 'pass').map((source) =>
+    capture[source] === 'take' ? source : `${source} (masqueraded)`,
+  );
+  return `taken from ${taken.join(', ')}`;
 }
 
 /** Whether the virtual server is one of the frontend: a node port has one for each address. */
