@@ -25,6 +25,7 @@ export interface Contestant {
   readonly isLegacy: boolean;
   /** It has programs and maps in the kernel, which no bare program writes again. */
   readonly isEbpf: boolean;
+  readonly needsIpvs: boolean;
   readonly variant: (program: readonly string[]) => ProxyVariant;
 }
 
@@ -61,8 +62,10 @@ const CONTESTANTS: readonly Contestant[] = FAIRLEAD_PROXIES.filter(
 
 export const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
 
-/** The legacy backend shows nothing that the nft backend does not show. */
-export const PUBLISHED_PROXIES = CONTESTANTS.filter(({ isLegacy }) => !isLegacy)
+/** The legacy backend shows nothing that the nft backend does not show; IPVS needs another kernel. */
+export const PUBLISHED_PROXIES = CONTESTANTS.filter(
+  ({ isLegacy, needsIpvs }) => !isLegacy && !needsIpvs,
+)
   .map(({ name }) => name)
   .join(',');
 
@@ -123,6 +126,6 @@ function iptablesLimit({ isLegacy }: FairleadProxy) {
   return isLegacy ? IPTABLES_LEGACY : IPTABLES_NFT;
 }
 
-function common(name: string, { rules, isLegacy, hasPrograms }: FairleadProxy) {
-  return { name, startBoundMs: START_BOUND_MS, rules, isLegacy, isEbpf: hasPrograms };
+function common(name: string, { rules, isLegacy, hasPrograms, needsIpvs }: FairleadProxy) {
+  return { name, startBoundMs: START_BOUND_MS, rules, isLegacy, isEbpf: hasPrograms, needsIpvs };
 }

@@ -1,5 +1,6 @@
 import type { Service } from '../api/objects.ts';
 import { abortable } from '../host/interruption.ts';
+import { assertKernelHas } from '../host/kernel-parts.ts';
 import type { Daemon } from '../host/processes.ts';
 import type { Progress } from '../host/progress.ts';
 import { formatTable } from '../host/table.ts';
@@ -34,13 +35,15 @@ export interface UpContext {
 /** Starts a lab and leaves it running; removes it again if anything goes wrong on the way. */
 export async function up(options: UpOptions, context: UpContext): Promise<string> {
   const startedAt = performance.now();
+  const variant = options.proxy === 'none' ? undefined : findProxy(options.proxy);
+  if (variant) assertKernelHas(variant.kernelParts ?? [], variant.name);
   const lab = await startLab({
     name: options.name,
     nodeCount: options.nodes ?? 2,
     podNetwork: options.podNetwork,
     apiVersion: options.api,
     network: options.network,
-    iptables: options.proxy === 'none' ? undefined : findProxy(options.proxy).iptables,
+    iptables: variant?.iptables,
     load:
       options.services > 0
         ? { services: options.services, endpointsPerService: options.endpoints }

@@ -35,7 +35,15 @@ const SOCK_CLOEXEC = 0o2000000;
 const IPPROTO_ICMP = 1;
 const IPPROTO_ICMPV6 = 58;
 const IPPROTO_IPV6 = 41;
+const IPPROTO_SCTP = 132;
 const IPV6_V6ONLY = 26;
+const SOL_IP = 0;
+const IP_RECVERR = 11;
+const IPV6_RECVERR = 25;
+const SCTP_RTOINFO = 0;
+const SCTP_NODELAY = 3;
+/** Until the first message of an association is sent again: 3 s where nothing is said. */
+const SCTP_FIRST_TIMEOUT_MS = 400;
 const SOL_SOCKET = 1;
 const SO_REUSEADDR = 2;
 const SO_SNDTIMEO = 21;
@@ -50,7 +58,7 @@ const SCAN_TIMEOUT_MICROSECONDS = 200_000n;
 export const LISTEN_BACKLOG = 4096;
 
 /** `icmp` sends echo requests and receives their replies, without being a raw socket. */
-export type SocketKind = 'tcp' | 'udp' | 'icmp';
+export type SocketKind = 'tcp' | 'udp' | 'icmp' | 'sctp';
 /** Dozens of datagrams of 20 kB may wait at one pod, which this process serves among many. */
 const UDP_SERVER_BUFFER_BYTES = 8 * 1024 * 1024;
 
@@ -75,7 +83,7 @@ export interface SocketRequest {
  */
 export function openSocket(request: SocketRequest): number {
   return inNamespace(request.namespace, () => {
-    const type = request.kind === 'tcp' ? SOCK_STREAM : SOCK_DGRAM;
+    const type = isStream(request.kind) ? SOCK_STREAM : SOCK_DGRAM;
     const family = request.version === 4 ? AF_INET : AF_INET6;
     const protocol = protocolOf(request);
     const make = (): number => socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
@@ -83,12 +91,46 @@ export function openSocket(request: SocketRequest): number {
     const made = request.group === undefined ? make() : inGroup(request.group, make);
     const fd = check(made, 'socket');
     const { bindTo } = request;
-    if (bindTo === undefined) return fd;
-    return closeOnError(fd, () => bindSocket(fd, socketAddress(bindTo)));
+    return closeOnError(fd, () => {
+      if (request.kind === 'sctp') prepareSctp(fd, request.version);
+      if (bindTo) bindSocket(fd, socketAddress(bindTo));
+    });
   });
 }
 
+function isStream(kind: SocketKind): boolean {
+  return kind === 'tcp' || kind === 'sctp';
+}
+
+/** Whether this kernel makes them; where the module is not loaded, asking loads it. */
+export function hasSctpSockets(): boolean {
+  const fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SCTP);
+  if (fd < 0) return false;
+  closeSync(fd);
+  return true;
+}
+
+/**
+ * A rejection by ICMP is reported to the socket, as TCP does without being asked. It is lost while
+ * connect(2) holds the socket, which it always does in a lab of one kernel, and comes again with the
+ * second attempt. Small messages do not wait for each other's acknowledgement.
+ */
+function prepareSctp(fd: number, version: IpVersion): void {
+  const errors =
+    version === 4
+      ? { level: SOL_IP, name: IP_RECVERR }
+      : { level: IPPROTO_IPV6, name: IPV6_RECVERR };
+  setOption(fd, { ...errors, value: 1 });
+  if (version === 6) setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 1 });
+  setOption(fd, { level: IPPROTO_SCTP, name: SCTP_NODELAY, value: 1 });
+  // struct sctp_rtoinfo: association, first, most and least time-out; 0 leaves one as it is.
+  const timeouts = Buffer.alloc(16);
+  timeouts.writeUInt32LE(SCTP_FIRST_TIMEOUT_MS, 4);
+  check(setsockopt(fd, IPPROTO_SCTP, SCTP_RTOINFO, timeouts, timeouts.length), 'setsockopt');
+}
+
 function protocolOf({ kind, version }: Pick<SocketRequest, 'kind' | 'version'>): number {
+  if (kind === 'sctp') return IPPROTO_SCTP;
   if (kind !== 'icmp') return 0;
   return version === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
 }
@@ -118,13 +160,15 @@ export function openBoundSocket(
   const version = address.includes(':') ? 6 : 4;
   const fd = openSocket({ ...request, version });
   return closeOnError(fd, () => {
-    if (version === 6) setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
-    if (request.kind === 'tcp') setOption(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
+    if (version === 6 && request.kind !== 'sctp') {
+      setOption(fd, { level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 0 });
+    }
+    if (isStream(request.kind)) setOption(fd, { level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 });
     if (request.kind === 'udp') {
       setOption(fd, { level: SOL_SOCKET, name: SO_RCVBUFFORCE, value: UDP_SERVER_BUFFER_BYTES });
     }
     bindSocket(fd, socketAddress({ address, port }));
-    if (request.kind === 'tcp') check(listen(fd, LISTEN_BACKLOG), 'listen');
+    if (isStream(request.kind)) check(listen(fd, LISTEN_BACKLOG), 'listen');
   });
 }
 

@@ -19,10 +19,26 @@ export interface Destination {
 
 /** A TCP socket that is connecting from another namespace. Listen for `connect` and `error`. */
 export function dialTcp(origin: Origin, to: Destination): net.Socket {
+  return dialStream(origin, to, 'tcp');
+}
+
+/**
+ * The same for SCTP: in its one-to-one style a socket connects, reads and writes as one of TCP does,
+ * and Node does not know the difference. It needs a source address: an association from all
+ * addresses of a host has them in its messages, which no NAT translates.
+ */
+export function dialSctp(
+  origin: Origin & { readonly sourceAddress: string },
+  to: Destination,
+): net.Socket {
+  return dialStream(origin, to, 'sctp');
+}
+
+function dialStream(origin: Origin, to: Destination, kind: 'tcp' | 'sctp'): net.Socket {
   const fd = openSocket({
     namespace: origin.namespace,
     group: origin.group,
-    kind: 'tcp',
+    kind,
     version: versionOf(to.address),
   });
   const socket = new net.Socket({ fd, readable: true, writable: true });
@@ -84,7 +100,23 @@ export async function listenTcp(
   place: ListenPlace,
   onConnection: (socket: net.Socket) => void,
 ): Promise<net.Server> {
-  const listener = openBoundSocket({ ...place, kind: 'tcp' });
+  return await listenStream(place, onConnection, 'tcp');
+}
+
+/** The same for SCTP, on one address: see `dialSctp`. */
+export async function listenSctp(
+  place: ListenPlace & { readonly address: string },
+  onConnection: (socket: net.Socket) => void,
+): Promise<net.Server> {
+  return await listenStream(place, onConnection, 'sctp');
+}
+
+async function listenStream(
+  place: ListenPlace,
+  onConnection: (socket: net.Socket) => void,
+  kind: 'tcp' | 'sctp',
+): Promise<net.Server> {
+  const listener = openBoundSocket({ ...place, kind });
   const server = net.createServer((first) => {
     onConnection(first);
     while (server.listening) {

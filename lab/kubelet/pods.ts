@@ -217,6 +217,7 @@ export class PodRunner implements AsyncDisposable {
         namespacePath: path,
         hostname: hostnameOf(spec, place),
         ports: typeof fault === 'string' ? [] : spec.ports,
+        ownAddresses: Object.values(place.address),
         ...this.#pacing(spec),
       };
       const server = await startNetexec(serve);
@@ -280,7 +281,7 @@ async function dropEverything(namespacePath: string): Promise<void> {
   const ruleset = `table inet lab-fault {
     chain every-packet {
       type filter hook prerouting priority raw;
-      meta l4proto { tcp, udp } drop
+      meta l4proto { tcp, udp, sctp } drop
     }
   }`;
   await run(enterNamespace(namespacePath, ['nft', '-f', '-']), { input: ruleset });

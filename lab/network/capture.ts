@@ -9,6 +9,7 @@ const ICMP_WORD: Readonly<Record<Family, string>> = { ipv4: 'icmp', ipv6: 'icmpv
 const PROTOCOLS: Readonly<Record<string, Escape['protocol']>> = {
   tcp: 'TCP',
   udp: 'UDP',
+  sctp: 'SCTP',
   icmp: 'ICMP',
   'ipv6-icmp': 'ICMP',
 };
@@ -30,7 +31,7 @@ export function captureRuleset(): string {
     }
     chain record-${name} {
       type filter hook prerouting priority raw; policy accept;
-      ${word} daddr { ${SERVICE_CIDR[name]}, ${EXTERNAL_CIDR[name]} } meta l4proto { tcp, udp } add @escaped-${name} { ${word} daddr . meta l4proto . th dport }
+      ${word} daddr { ${SERVICE_CIDR[name]}, ${EXTERNAL_CIDR[name]} } meta l4proto { tcp, udp, sctp } add @escaped-${name} { ${word} daddr . meta l4proto . th dport }
       ${word} daddr { ${SERVICE_CIDR[name]}, ${EXTERNAL_CIDR[name]} } ${ICMP_WORD[name]} type echo-request add @escaped-${name} { ${word} daddr . meta l4proto . 0 }
     }`;
   };
@@ -40,7 +41,7 @@ export function captureRuleset(): string {
 /** A destination that packets for a Service's address left for, and how many. */
 export interface Escape {
   readonly address: string;
-  readonly protocol: 'TCP' | 'UDP' | 'ICMP';
+  readonly protocol: 'TCP' | 'UDP' | 'SCTP' | 'ICMP';
   /** 0 for an echo request. */
   readonly port: number;
   readonly packets: number;

@@ -1,5 +1,6 @@
 import type { Credentials } from '../control-plane/credentials.ts';
 import type { IptablesProgram } from '../host/iptables-program.ts';
+import type { KernelPart } from '../host/kernel-parts.ts';
 import type { ApiVersion } from '../parts/api-version.ts';
 import type { Parts } from '../parts/build.ts';
 
@@ -47,6 +48,8 @@ export interface ProxyVariant {
   readonly description: string;
   /** The backend of iptables that it uses, and so every program of its node; nft when not given. */
   readonly iptables?: IptablesProgram;
+  /** Parts of the kernel without which it cannot run; none when not given. */
+  readonly kernelParts?: readonly KernelPart[];
   /** Writes what the proxy reads at its start, and says how to start it. */
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
   /**

@@ -1,4 +1,5 @@
 import type { IptablesProgram } from '../host/iptables-program.ts';
+import type { KernelPart } from '../host/kernel-parts.ts';
 
 /** What the test beds must know of a mode of Fairlead. Every list of modes is made from this table. */
 interface ModeRow {
@@ -13,6 +14,8 @@ interface ModeRow {
   readonly servesLoopback: boolean;
   /** Whether a process of its own takes TCP connections, in front of the rules. */
   readonly hasForwarder: boolean;
+  /** Whether IPVS is in front of the rules: only a kernel that has it can run the proxy. */
+  readonly needsIpvs: boolean;
   /** What an operator would apply for it. */
   readonly manifests: 'deploy/manifests' | 'deploy/ebpf' | 'deploy/userspace';
 }
@@ -25,6 +28,7 @@ const MODES = {
     hooks: 'none',
     servesLoopback: false,
     hasForwarder: false,
+    needsIpvs: false,
     manifests: 'deploy/manifests',
   },
   'socket-ebpf': {
@@ -34,6 +38,7 @@ const MODES = {
     hooks: 'sockets',
     servesLoopback: false,
     hasForwarder: false,
+    needsIpvs: false,
     manifests: 'deploy/ebpf',
   },
   'tc-ebpf': {
@@ -43,6 +48,7 @@ const MODES = {
     hooks: 'packets',
     servesLoopback: false,
     hasForwarder: false,
+    needsIpvs: false,
     manifests: 'deploy/ebpf',
   },
   userspace: {
@@ -52,6 +58,7 @@ const MODES = {
     hooks: 'none',
     servesLoopback: false,
     hasForwarder: true,
+    needsIpvs: false,
     manifests: 'deploy/userspace',
   },
   iptables: {
@@ -61,6 +68,17 @@ const MODES = {
     hooks: 'none',
     servesLoopback: true,
     hasForwarder: false,
+    needsIpvs: false,
+    manifests: 'deploy/manifests',
+  },
+  ipvs: {
+    about: ': virtual servers in front of nftables',
+    isOfKubeProxy: true,
+    rules: 'nftables',
+    hooks: 'none',
+    servesLoopback: false,
+    hasForwarder: false,
+    needsIpvs: true,
     manifests: 'deploy/manifests',
   },
 } as const satisfies Record<string, ModeRow>;
@@ -107,6 +125,11 @@ export function fairleadProxy(mode: FairleadMode): FairleadProxy {
   throw new TypeError(`no proxy in mode ${mode}`);
 }
 
+/** Parts of the kernel without which a mode cannot run, whoever's it is. */
+export function kernelPartsOf(mode: FairleadMode): readonly KernelPart[] {
+  return MODES[mode].needsIpvs ? ['ipvs'] : [];
+}
+
 export function isSharedMode(mode: FairleadMode): mode is SharedMode {
   return MODES[mode].isOfKubeProxy;
 }
@@ -132,6 +155,6 @@ function proxy(mode: FairleadMode, of: Variation = {}): FairleadProxy {
     isLegacy,
     forwarder,
     ...(backend ? { iptables: `xtables-${backend}-multi` } : {}),
-    counterpart: `upstream-${row.rules}${suffix}`,
+    counterpart: `upstream-${row.isOfKubeProxy ? mode : row.rules}${suffix}`,
   };
 }

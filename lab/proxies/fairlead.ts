@@ -9,6 +9,7 @@ import {
   type FairleadProxy,
   fairleadProxy,
   isSharedMode,
+  kernelPartsOf,
 } from './fairlead-modes.ts';
 import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
@@ -49,6 +50,7 @@ export function fairlead(of: FairleadOptions): ProxyVariant {
     name: of.name,
     description: of.description,
     ...(of.iptables === undefined ? {} : { iptables: of.iptables }),
+    kernelParts: kernelPartsOf(of.mode),
     ...(fairleadProxy(of.mode).hasPrograms ? { servesSockets: true } : {}),
     async prepare(place) {
       const configFile = join(place.folder, 'fairlead.json');

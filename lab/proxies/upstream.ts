@@ -6,7 +6,7 @@ import { EARLIER_VERSION } from '../parts/api-version.ts';
 import { KUBERNETES_VERSION } from '../parts/build.ts';
 import { provideEarlier } from '../parts/earlier.ts';
 import type { Allowance, ProxyVariant } from './contract.ts';
-import type { SharedMode } from './fairlead-modes.ts';
+import { kernelPartsOf, type SharedMode } from './fairlead-modes.ts';
 import { linkIptables } from './iptables-tools.ts';
 import { hasSyncedFamilies, METRICS_PORT, proxyConfiguration } from './kube-proxy-configuration.ts';
 
@@ -17,7 +17,7 @@ interface UpstreamOptions {
   readonly isEarlier?: boolean;
 }
 
-/** The same in each mode: the three share the sync loop. */
+/** The same in each mode: they share the sync loop. */
 const LATENESS: Allowance = {
   withinMs: 10_000,
   reason:
@@ -28,6 +28,7 @@ export const UPSTREAM_VARIANTS: readonly ProxyVariant[] = [
   upstream({ mode: 'nftables', iptables: 'xtables-nft-multi' }),
   upstream({ mode: 'iptables', iptables: 'xtables-nft-multi' }),
   upstream({ mode: 'iptables', iptables: 'xtables-legacy-multi' }),
+  upstream({ mode: 'ipvs', iptables: 'xtables-nft-multi' }),
   upstream({ mode: 'nftables', iptables: 'xtables-nft-multi', isEarlier: true }),
   upstream({ mode: 'iptables', iptables: 'xtables-nft-multi', isEarlier: true }),
 ];
@@ -37,6 +38,7 @@ function upstream(options: UpstreamOptions): ProxyVariant {
     ...title(options),
     lateness: LATENESS,
     iptables: options.iptables,
+    kernelParts: kernelPartsOf(options.mode),
     // kube-proxy (v1.37.1, v1.36.4) starts its Node informer before it registers the handler for zones.
     // An event in between is lost, and it ignores topology hints until the label changes: about one
     // start in twenty on a busy machine.

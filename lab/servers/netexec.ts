@@ -1,11 +1,11 @@
 import type dgram from 'node:dgram';
 import type net from 'node:net';
 import { canonicalIp } from '../../src/addresses/ip.ts';
-import { bindUdp, type ListenPlace, listenTcp } from '../host/sockets.ts';
+import { bindUdp, type ListenPlace, listenSctp, listenTcp } from '../host/sockets.ts';
 
 export interface ServedPort {
   readonly port: number;
-  readonly protocol: 'TCP' | 'UDP';
+  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
 }
 
 export interface NetexecOptions {
@@ -15,6 +15,8 @@ export interface NetexecOptions {
   /** What it calls itself; by the address that it was asked at where it has many, over TCP. */
   readonly hostname: string | ((localAddress: string) => string);
   readonly ports: readonly ServedPort[];
+  /** Where SCTP is served: associations of each address are that address's alone. */
+  readonly ownAddresses?: readonly string[];
   /** What requests of a connection wait for, once; answered at once when not given. */
   readonly beforeAnswers?: (() => Promise<void>) | undefined;
   /** A connection gets its first answer. */
@@ -26,15 +28,19 @@ type Hostname = NetexecOptions['hostname'];
 /**
  * The part of upstream's `agnhost netexec` that tests of a proxy need, for labs with hundreds of
  * pods: the name of the pod (`/hostname`) and the source address of the request (`/clientip`), over
- * HTTP with kept connections and as bare words over UDP, and an echo of any size. All pods share this
+ * HTTP with kept connections, over TCP or SCTP, and as bare words over UDP, and an echo of any size. All pods share this
  * one process.
  */
 export async function startNetexec(options: NetexecOptions): Promise<AsyncDisposable> {
   const servers = await Promise.all(
-    options.ports.map(({ port, protocol }) => {
-      const { namespacePath: namespace, address } = options;
+    options.ports.flatMap(({ port, protocol }) => {
+      const { namespacePath: namespace, address, ownAddresses = [] } = options;
       const place = { namespace, port, ...(address === undefined ? {} : { address }) };
-      return protocol === 'TCP' ? serveTcp(place, options) : serveUdp(place, options.hostname);
+      if (protocol === 'UDP') return [serveUdp(place, options.hostname)];
+      if (protocol === 'TCP') return [serveStreams((take) => listenTcp(place, take), options)];
+      return ownAddresses.map((own) =>
+        serveStreams((take) => listenSctp({ ...place, address: own }, take), options),
+      );
     }),
   );
   return {
@@ -44,12 +50,12 @@ export async function startNetexec(options: NetexecOptions): Promise<AsyncDispos
   };
 }
 
-async function serveTcp(
-  place: ListenPlace,
+async function serveStreams(
+  listen: (onConnection: (socket: net.Socket) => void) => Promise<net.Server>,
   { hostname, beforeAnswers, onConnection }: NetexecOptions,
 ): Promise<AsyncDisposable> {
   const open = new Set<net.Socket>();
-  const server = await listenTcp(place, (socket) => {
+  const server = await listen((socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     // The peer's resets are the peer's: a proxy under test may cut any connection.

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { interruption } from '../../../lab/host/interruption.ts';
+import { kernelHas } from '../../../lab/host/kernel-parts.ts';
 import { terminalProgress } from '../../../lab/host/progress.ts';
 import { formatTable } from '../../../lab/host/table.ts';
 import { NEWEST_API_VERSION } from '../../../lab/parts/api-version.ts';
-import { FAIRLEAD_PROXIES } from '../../../lab/proxies/fairlead-modes.ts';
+import { FAIRLEAD_PROXIES, kernelPartsOf } from '../../../lab/proxies/fairlead-modes.ts';
 import { compareFamilies } from './compare.ts';
 import { PANELS, type Panel, type PanelAnswer } from './dashboard.ts';
 import { type MetricFamily, readFamilies } from './families.ts';
@@ -13,9 +14,10 @@ import { Scene } from './scene.ts';
 
 /** Each mode of Fairlead beside the kube-proxy that has its rules. */
 const PAIRS: Readonly<Record<string, string>> = Object.fromEntries(
-  FAIRLEAD_PROXIES.filter(({ isLegacy, forwarder }) => !isLegacy && forwarder !== 'dead').map(
-    (each) => [each.name, each.counterpart],
-  ),
+  FAIRLEAD_PROXIES.filter(
+    ({ isLegacy, forwarder, mode }) =>
+      !isLegacy && forwarder !== 'dead' && kernelPartsOf(mode).every(kernelHas),
+  ).map((each) => [each.name, each.counterpart]),
 );
 const MEASURED_UPSTREAM = 'upstream-nftables';
 

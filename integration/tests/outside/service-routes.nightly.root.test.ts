@@ -1,5 +1,6 @@
-import { FAIRLEAD_NAMES } from '../../../lab/proxies/fairlead.ts';
+import { FAIRLEAD_VARIANTS } from '../../../lab/proxies/fairlead.ts';
+import { canRunHere } from '../../../lab/proxies/registry.ts';
 import { testServiceRoutes } from './service-routes.ts';
 
 // The scenario outside/no-default-route asks the first mode on each landing.
-for (const variant of FAIRLEAD_NAMES) testServiceRoutes(variant);
+for (const { name } of FAIRLEAD_VARIANTS.filter(canRunHere)) testServiceRoutes(name);

@@ -3,7 +3,12 @@ import { join, relative } from 'node:path';
 import { version2Path } from '../../host/cgroups.ts';
 import { LabError } from '../../host/errors.ts';
 import { run } from '../../host/run.ts';
-import { FAIRLEAD_MODES, type FairleadMode, fairleadProxy } from '../../proxies/fairlead-modes.ts';
+import {
+  FAIRLEAD_MODES,
+  type FairleadMode,
+  fairleadProxy,
+  kernelPartsOf,
+} from '../../proxies/fairlead-modes.ts';
 import { NODE_GROUP } from '../nodes/files.ts';
 import { configurationFiles } from './configuration.ts';
 import type { ProxyContext, RealProxy } from './contract.ts';
@@ -13,7 +18,9 @@ const CHECKOUT = join(import.meta.dirname, '../../..');
 const IMAGE = { name: 'fairlead.test/fairlead', tag: 'lab' };
 const IMAGE_DEADLINE_MS = 120_000;
 
-export const FAIRLEAD_PROXIES: readonly RealProxy[] = FAIRLEAD_MODES.map(fairlead);
+export const FAIRLEAD_PROXIES: readonly RealProxy[] = FAIRLEAD_MODES.filter(
+  (mode) => kernelPartsOf(mode).length === 0,
+).map(fairlead);
 
 function fairlead(mode: FairleadMode): RealProxy {
   return {

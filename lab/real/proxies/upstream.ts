@@ -1,7 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KUBERNETES_VERSION } from '../../parts/build.ts';
-import { FAIRLEAD_MODES, isSharedMode, type SharedMode } from '../../proxies/fairlead-modes.ts';
+import {
+  FAIRLEAD_MODES,
+  isSharedMode,
+  kernelPartsOf,
+  type SharedMode,
+} from '../../proxies/fairlead-modes.ts';
 import { provideImage } from '../images/archive.ts';
 import { kubeProxyImage } from '../images/catalogue.ts';
 import type { RealProxy } from './contract.ts';
@@ -11,8 +16,10 @@ const IMAGE = `fairlead.test/kube-proxy:${KUBERNETES_VERSION}`;
 /** By which the manifests of an operator call it. */
 const RELEASED_IMAGE = `registry.k8s.io/kube-proxy:${KUBERNETES_VERSION}`;
 
-export const UPSTREAM_PROXIES: readonly RealProxy[] =
-  FAIRLEAD_MODES.filter(isSharedMode).map(upstream);
+/** Without a mode that needs more of the kernel than real nodes do: its image has no ipset. */
+export const UPSTREAM_PROXIES: readonly RealProxy[] = FAIRLEAD_MODES.filter(isSharedMode)
+  .filter((mode) => kernelPartsOf(mode).length === 0)
+  .map(upstream);
 
 function upstream(mode: SharedMode): RealProxy {
   return {

@@ -1,8 +1,17 @@
-import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../../../lab/proxies/fairlead-modes.ts';
+import { kernelHas } from '../../../../lab/host/kernel-parts.ts';
+import {
+  FAIRLEAD_PROXIES,
+  type FairleadProxy,
+  kernelPartsOf,
+} from '../../../../lab/proxies/fairlead-modes.ts';
 
-/** Modes whose rules are the table of nftables, alone or behind programs, in the order of switching. */
+/**
+ * Modes whose rules are the table of nftables, alone or behind programs, in the order of switching;
+ * those that the kernel can run.
+ */
 const PROXIES = FAIRLEAD_PROXIES.filter(
-  ({ rules, forwarder }) => rules === 'nftables' && forwarder !== 'dead',
+  ({ rules, forwarder, mode }) =>
+    rules === 'nftables' && forwarder !== 'dead' && kernelPartsOf(mode).every(kernelHas),
 );
 
 export const PLANE_PROXIES: readonly string[] = PROXIES.map(({ name }) => name);
