@@ -29,6 +29,7 @@ import { outsideClusterIpScenarios } from './scenarios/outside/cluster-ips.ts';
 import { outsideNameScenarios } from './scenarios/outside/names.ts';
 import { packetSizeScenarios } from './scenarios/packet-sizes.ts';
 import { pingScenarios } from './scenarios/ping.ts';
+import { sctpScenarios } from './scenarios/sctp.ts';
 import { serviceChangeScenarios } from './scenarios/service-changes.ts';
 import { serviceLifecycleScenarios } from './scenarios/service-lifecycle.ts';
 import { sliceScenarios } from './scenarios/slices.ts';
@@ -73,6 +74,7 @@ export const CORPUS: readonly Scenario[] = [
   ...icmpErrorScenarios,
   ...packetSizeScenarios,
   ...largeServiceScenarios,
+  ...sctpScenarios,
   ...outsideClusterIpScenarios,
   ...outsideChangeScenarios,
   ...outsideNameScenarios,

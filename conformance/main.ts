@@ -5,6 +5,7 @@ import { updateDocument } from '../lab/host/document.ts';
 import { LabError } from '../lab/host/errors.ts';
 import { exitOnLabError } from '../lab/host/exit-on-lab-error.ts';
 import { interruption } from '../lab/host/interruption.ts';
+import { assertKernelHas } from '../lab/host/kernel-parts.ts';
 import { terminalProgress } from '../lab/host/progress.ts';
 import { enterAskedKernel, kernelOption } from '../lab/kernel/enter.ts';
 import {
@@ -20,11 +21,12 @@ import {
 } from '../lab/parts/api-version.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { FAIRLEAD_NAMES } from '../lab/proxies/fairlead.ts';
-import { findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
+import { canRunHere, findProxy, PROXY_VARIANTS } from '../lab/proxies/registry.ts';
 import { allowancesMarkdown } from './allowances.ts';
 import { acceptedBy, CORPUS } from './corpus.ts';
 import { choiceLine, choiceList, choicesMarkdown, differingFor } from './differing/differing.ts';
 import { labelOf } from './known-difference.ts';
+import { whyNotAsked } from './not-asked.ts';
 import type { Promptness } from './promptness/promptness.ts';
 import { promptnessMarkdown, promptnessTable } from './report/promptness-table.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
@@ -55,7 +57,7 @@ const program = new Command('conformance')
   .description('Runs the conformance scenarios with real packets through any proxy')
   .option(
     '--proxy <names>',
-    `one or several of ${proxyNames()}, or 'upstream' for all of them`,
+    `one or several of ${proxyNames()}, or 'upstream' for all of them that the kernel can run`,
     proxies,
     [findProxy('upstream-nftables')],
   )
@@ -100,6 +102,7 @@ async function main(options: Options): Promise<void> {
   for (const { name } of asked.filter((scenario) => !scenarios.includes(scenario))) {
     process.stderr.write(`  left out: ${name}: API server ${options.api} does not accept it\n`);
   }
+  for (const { name, kernelParts = [] } of options.proxy) assertKernelHas(kernelParts, name);
   if (options.sabotage) await judgeTheJudge(options);
   else await judgeProxies(options, scenarios);
 }
@@ -164,7 +167,13 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     const startedAt = performance.now();
     const progress = terminalProgress();
     const { atOnce, api: apiVersion } = options;
-    const scenarios = askedOn(network, scenariosFor(variant, options, all));
+    const own = askedOn(network, scenariosFor(variant, options, all));
+    const notAsked = own.flatMap((scenario) => notAskedResult(scenario, { variant, network }));
+    results.push(...notAsked);
+    for (const { scenario, reason } of notAsked) {
+      process.stderr.write(`  not asked: ${scenario}: ${reason}\n`);
+    }
+    const scenarios = own.filter((scenario) => whyNotAsked(scenario, variant) === undefined);
     if (scenarios.length === 0) continue;
     const common = { atOnce, apiVersion, progress, signal, onResult };
     const judged = await runCorpus({ variant, network, scenarios, ...common });
@@ -174,7 +183,13 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     const proxy = labelOf({ proxy: variant.name, network });
     times.push({ proxy, scenarios: scenarios.length, milliseconds });
   }
-  if (results.length === 0) {
+  if (times.length === 0) {
+    const reason = results[0]?.reason;
+    if (reason !== undefined) {
+      throw new LabError('LAB_USAGE', `none of these scenarios is asked: ${reason}`, {
+        next: 'choose a proxy that has it, or a kernel: --kernel uml',
+      });
+    }
     const setup = all[0]?.setup ?? {};
     const isOurs = options.proxy.some(({ name }) => FAIRLEAD_NAMES.includes(name));
     const theirs =
@@ -198,6 +213,17 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
   for (const { proxy, reason } of late) console.error(`LATE  ${proxy}: ${reason}`);
   const isWrong = results.some((result) => result.result === 'fail');
   process.exitCode = isWrong || late.length > 0 ? 1 : 0;
+}
+
+/** None, or one that says why. */
+function notAskedResult(
+  scenario: Scenario,
+  { variant, network }: { variant: ProxyVariant; network: string },
+): ScenarioResult[] {
+  const reason = whyNotAsked(scenario, variant);
+  if (reason === undefined) return [];
+  const proxy = labelOf({ proxy: variant.name, network });
+  return [{ scenario: scenario.name, proxy, result: 'not-asked', reason, milliseconds: 0 }];
 }
 
 /** Scenarios outside of a cluster have a table of their own: kube-proxy cannot be asked. */
@@ -231,7 +257,8 @@ async function judgeTheJudge(options: Options): Promise<void> {
     };
     const progress = terminalProgress();
     const { atOnce } = options;
-    const common = { variant, sabotages, corpus: CORPUS, atOnce, progress, signal };
+    const corpus = CORPUS.filter((scenario) => whyNotAsked(scenario, variant) === undefined);
+    const common = { variant, sabotages, corpus, atOnce, progress, signal };
     const plan = { ...common, onResult: onSabotage };
     results.push(...(await runSabotages(plan)));
   }
@@ -249,6 +276,7 @@ const MARKS = {
   pass: styleText('green', '✓', { stream: process.stderr }),
   fail: styleText('red', '✗', { stream: process.stderr }),
   'known-difference': styleText('yellow', '≠', { stream: process.stderr }),
+  'not-asked': styleText('gray', '–', { stream: process.stderr }),
 };
 
 function onResult(result: ScenarioResult): void {
@@ -262,7 +290,9 @@ function proxyNames(): string {
 }
 
 function proxies(text: string): ProxyVariant[] {
-  if (text === 'upstream') return PROXY_VARIANTS.filter((v) => v.name.startsWith('upstream-'));
+  if (text === 'upstream') {
+    return PROXY_VARIANTS.filter((v) => v.name.startsWith('upstream-') && canRunHere(v));
+  }
   return text.split(',').map(findProxy);
 }
 

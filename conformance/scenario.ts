@@ -1,3 +1,4 @@
+import type { KernelPart } from '../lab/host/kernel-parts.ts';
 import type { PodFault, PodPort } from '../lab/kubelet/pods.ts';
 import type { Family } from '../lab/network/plan.ts';
 import type { PodNetwork } from '../lab/network/topology.ts';
@@ -39,6 +40,16 @@ export interface Setup {
   readonly since?: ApiVersion;
   /** The first kube-proxy that accepts the settings; an earlier one is not asked. */
   readonly proxySince?: ApiVersion;
+  /** What the kernel must have beyond what every proxy needs; in one without it, it is not asked. */
+  readonly kernel?: readonly KernelPart[];
+  /** It is about what only these proxies have; others are not asked. */
+  readonly only?: OnlyFor;
+}
+
+export interface OnlyFor {
+  readonly proxies: readonly string[];
+  /** What the others do not have. */
+  readonly reason: string;
 }
 
 export interface OutsideSetup {
@@ -73,6 +84,7 @@ export interface ServiceDeclaration {
   /** Pods with this label `app`; the Service's own name when not given; null: slices by hand. */
   readonly app?: string | null;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Port 80 TCP to the pods' port named `tcp` when not given. */
   readonly ports?: readonly ServicePortDeclaration[];
   /** Names of addresses to use as external IPs; the same name is the same address. */
@@ -101,7 +113,7 @@ export interface ServicePortDeclaration {
   readonly numberOf?: string;
 }
 
-export type Protocol = 'TCP' | 'UDP';
+export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 
 /** An EndpointSlice written by hand; one is made for each family. */
 export interface SliceDeclaration {
@@ -181,13 +193,14 @@ export type Change =
 export interface ServicePatch {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly labels?: Readonly<Record<string, string | null>>;
+  readonly annotations?: Readonly<Record<string, string | null>>;
   readonly ports?: readonly ServicePortDeclaration[];
   readonly externalIPs?: readonly string[];
   readonly loadBalancer?: readonly LoadBalancerAddress[];
 }
 
 /**
- * Who asks: `pod:NAME`, `nodeN` (the node itself), `client@nodeN` or `machine@nodeN` (from outside,
+ * Who asks: `pod:NAME`, `pod:NAME#K` (from the K-th of its `moreAddresses`), `nodeN` (the node itself), `client@nodeN` or `machine@nodeN` (from outside,
  * through that node); plain `client` where the destination is a node's own address.
  *
  * Outside of the cluster: `machine`, on which Fairlead runs, or `machine@nodeN` with another source
@@ -202,6 +215,17 @@ export interface Question {
   readonly connections?: number;
   /** The source port of every connection; any free one when not given. */
   readonly sourcePort?: number;
+  /** The same from these too, after the first: their answers count together. */
+  readonly alsoFrom?: readonly Asker[];
+  /** The same to these too, after the first: their answers count together. */
+  readonly alsoTo?: readonly Target[];
+  /**
+   * Connections one after the other, each when the one before has been answered: `closed` before the
+   * next begins, or `open` until the last has been answered.
+   */
+  readonly inTurn?: 'closed' | 'open';
+  /** Notes who answered whom by this name, for `keptAs`. */
+  readonly noteAs?: string;
   /** Connections one after the other, with this long a pause before each, instead of at once. */
   readonly apartMs?: number;
   /** A payload of this size is sent on every connection, or as one datagram, and must come back. */
@@ -270,6 +294,17 @@ export type Answer =
   | { readonly answeredOrRefused: readonly string[] }
   /** Every one of these pods answered and no other did; one of them as often as `share` says. */
   | { readonly sharedBy: readonly string[]; readonly of: string; readonly share: Share }
+  /** These pods answered as often as said, and no other did. */
+  | { readonly answeredTimes: Readonly<Record<string, number>> }
+  /** These pods answered, no other did, and so often: the counts fit, whichever has which. */
+  | { readonly answeredCounts: readonly number[]; readonly by: readonly string[] }
+  /** Each source address always met the same one of these pods; together they met all of them. */
+  | { readonly stickyBySource: readonly string[] }
+  /**
+   * Each source address meets whom it met in the note, but for those that met `lost`, all of which
+   * meet another now, and at most the part `moved` of the others.
+   */
+  | { readonly keptAs: string; readonly lost: string; readonly moved: number }
   /** One of these pods answered every time. */
   | { readonly stickyTo: readonly string[]; readonly source?: SeenSource }
   /** Over connections with pauses between them, more than one of these answered, and no other. */

@@ -4,6 +4,7 @@ import type {
   Answer,
   Asker,
   KnownDifference,
+  OnlyFor,
   PodDeclaration,
   Protocol,
   Question,
@@ -99,6 +100,22 @@ export const UDP_PORT: ServicePortDeclaration = {
   protocol: 'UDP',
 };
 
+/** An SCTP port 132 to the pods' port named `sctp`. */
+export const SCTP_PORT: ServicePortDeclaration = {
+  name: 'signal',
+  port: 132,
+  targetPort: 'sctp',
+  protocol: 'SCTP',
+};
+
+/** A pod that serves SCTP alone. */
+export function onSctp(
+  node: number,
+  more: Omit<PodDeclaration, 'node' | 'ports'> = {},
+): PodDeclaration {
+  return { node, ports: [{ name: 'sctp', port: 8080, protocol: 'SCTP' }], ...more };
+}
+
 const names = (proxies: readonly { readonly name: string }[]): readonly string[] =>
   proxies.map(({ name }) => name);
 const upstream = (has: (name: string) => boolean): readonly string[] =>
@@ -117,6 +134,15 @@ export const IPTABLES = [
 export const POD_SOCKET_HOOKS = ours(({ hooks }) => hooks === 'sockets');
 /** The same for hooks on the sockets of the node itself. */
 export const NODE_SOCKET_HOOKS = ours(({ hasPrograms }) => hasPrograms);
+
+/** Proxies of Fairlead with virtual servers of IPVS in front of the rules. */
+const OUR_IPVS = ours(({ needsIpvs }) => needsIpvs);
+
+/** Schedulers by annotation, which kube-proxy has only for all Services at once. */
+export const WITH_SCHEDULERS: OnlyFor = {
+  proxies: OUR_IPVS,
+  reason: 'a Service cannot choose how its connections are distributed',
+};
 
 /** Proxies whose kernel translates: an endpoint is chosen once, and nothing is known of it. */
 export const KERNEL = [...UPSTREAM, ...ours(({ forwarder }) => forwarder !== 'alive')];

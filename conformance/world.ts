@@ -1,7 +1,12 @@
 import type { Service, ServicePort } from '../lab/api/objects.ts';
 import type { Pod } from '../lab/kubelet/pods.ts';
 import type { Lab } from '../lab/lab.ts';
-import { type AddressPair, externalAddress, nodeAddress } from '../lab/network/plan.ts';
+import {
+  type AddressPair,
+  externalAddress,
+  type Family,
+  nodeAddress,
+} from '../lab/network/plan.ts';
 import type { ServiceDeclaration } from './scenario.ts';
 
 /** Addresses for the scenarios of one lab, each given out once. */
@@ -56,6 +61,8 @@ export class World implements AsyncDisposable {
   readonly #pool: AddressPool;
   readonly #addresses = new Map<string, AddressPair>();
   readonly #nodePorts = new Map<string, number>();
+  /** Which pod each source address met, by the name of the note. */
+  readonly #sources = new Map<string, ReadonlyMap<string, string>>();
 
   constructor(
     place: { lab: Lab; addresses: AddressPool; outside?: OutsideAgent | undefined },
@@ -87,6 +94,14 @@ export class World implements AsyncDisposable {
     const drawn = this.#nodePorts.get(name) ?? this.#pool.nodePort();
     this.#nodePorts.set(name, drawn);
     return drawn;
+  }
+
+  noteSources(name: string, family: Family, met: ReadonlyMap<string, string>): void {
+    this.#sources.set(`${name}/${family}`, met);
+  }
+
+  noted(name: string, family: Family): ReadonlyMap<string, string> {
+    return known(this.#sources.get(`${name}/${family}`), `note '${name}'`);
   }
 
   pod(name: string): Pod {

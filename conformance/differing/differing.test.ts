@@ -140,6 +140,6 @@ describe('the scenarios of --differing', () => {
   }
 
   it('throws for a proxy without an own path', () => {
-    assert.throws(() => differingFor('fairlead-ipvs', CORPUS, 1), { code: 'LAB_USAGE' });
+    assert.throws(() => differingFor('fairlead-none', CORPUS, 1), { code: 'LAB_USAGE' });
   });
 });

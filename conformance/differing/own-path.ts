@@ -55,7 +55,7 @@ const FROM_OTHER_HOSTS = ['client', 'machine', 'outside neighbour'];
 /** The first that fits counts, so a name that begins with another one comes before it. */
 export const OWN_PATHS: readonly OwnPath[] = [
   ...FAIRLEAD_PROXIES.map(ownPath).sort((a, b) => b.proxy.length - a.proxy.length),
-  // Upstream shares nothing with Fairlead, and its three variants share the policy.
+  // Upstream shares nothing with Fairlead, and its variants share the policy.
   {
     proxy: 'upstream-nftables',
     counterpart: 'fairlead-nftables',
@@ -72,6 +72,14 @@ export const OWN_PATHS: readonly OwnPath[] = [
     sharedProtocols: [],
     sharedQualities: [],
   },
+  {
+    proxy: 'upstream-ipvs',
+    counterpart: 'fairlead-ipvs',
+    sharedAskers: [],
+    sharedTargets: [],
+    sharedProtocols: [],
+    sharedQualities: [],
+  },
 ];
 
 function ownPath({ name, counterpart, ...of }: FairleadProxy): OwnPath {
@@ -81,8 +89,9 @@ function ownPath({ name, counterpart, ...of }: FairleadProxy): OwnPath {
     // Hooks at sockets: packets from outside meet the rules of nftables only.
     sharedAskers: of.hooks === 'sockets' ? FROM_OTHER_HOSTS : [],
     sharedTargets: NOT_FORWARDED,
-    // A forwarder takes TCP connections; the rules behind it translate everything else.
-    sharedProtocols: of.hasForwarder ? ['UDP'] : [],
+    // A forwarder takes TCP connections, programs take TCP and UDP; the rules behind them translate
+    // everything else.
+    sharedProtocols: of.hasForwarder ? ['UDP', 'SCTP'] : of.hasPrograms ? ['SCTP'] : [],
     sharedQualities: [
       ...POLICY,
       ...(of.isLegacy ? SETTINGS : []),

@@ -102,7 +102,13 @@ function declaredBy(scenario: Scenario): Declared {
     if ('createService' in change) declare(change.createService, change.service);
     if ('patchService' in change) declare(change.patchService, change.to);
   }
-  return { pods, services, setup: setupQualities(scenario.setup ?? {}) };
+  return { pods, services, setup: setupQualities(withoutNeeds(scenario)) };
+}
+
+/** What a question needs to be asked at all does not change how it is answered. */
+function withoutNeeds({ setup = {} }: Scenario): object {
+  const { kernel: _kernel, only: _only, ...rest } = setup;
+  return rest;
 }
 
 /** `podNetwork=bridge`, `masqueradeAll=true`, and whatever else a setup may come to say. */
@@ -193,11 +199,12 @@ function answerers(expect: Answer): readonly string[] {
 function serviceQualities(to: Target, { services }: Declared): string[] {
   const name = serviceOf(to);
   const versions = name === undefined ? [] : (services.get(name) ?? []);
-  return versions.flatMap(({ spec = {}, labels = {}, loadBalancer = [] }) => [
+  return versions.flatMap(({ spec = {}, labels = {}, annotations = {}, loadBalancer = [] }) => [
     ...Object.entries(spec)
       .filter(([, value]) => value !== null && value !== undefined)
       .map(([key, value]) => (typeof value === 'string' ? `${key}=${value}` : key)),
     ...Object.keys(labels).map((label) => `label ${label}`),
+    ...Object.keys(annotations).map((name) => `annotation ${name}`),
     ...loadBalancer.flatMap(({ ipMode }) => (ipMode ? [`ipMode=${ipMode}`] : [])),
   ]);
 }

@@ -6,6 +6,8 @@ import { expectationOf } from '../known-difference.ts';
 import { mapConcurrently } from '../runner/concurrently.ts';
 import type { Answer, Question } from '../scenario.ts';
 import type { World } from '../world.ts';
+import { sourcesOf } from './counts.ts';
+import { type Flow, openFlow } from './flow.ts';
 import { type Circumstances, judge } from './judge.ts';
 import { askName } from './name.ts';
 import { type Outcome, outcomeOfError } from './outcome.ts';
@@ -18,8 +20,6 @@ import {
   resolveTarget,
 } from './resolve.ts';
 import { startStopwatch } from './stopwatch.ts';
-import { TcpFlow } from './tcp.ts';
-import { UdpFlow } from './udp.ts';
 import { untilRight } from './until-right.ts';
 
 const AT_ONCE = 20;
@@ -47,15 +47,15 @@ async function askOnce(
   const circumstances = {
     ...circumstancesOf({ from, to, family }),
     resolvesTo: resolutionOf(world, wanted.expect, family),
+    noted: 'keptAs' in wanted.expect ? world.noted(wanted.expect.keptAs, family) : undefined,
   };
   const volley = { from, to, count, sourcePort: question.sourcePort, bytes: question.bytes };
-  const outcomes =
-    question.apartMs === undefined
-      ? await connectMany(volley)
-      : await connectApart(volley, question.apartMs, (soFar) => {
-          const { expect } = wanted;
-          return 'movesAmong' in expect && judge(expect, soFar, circumstances) === undefined;
-        });
+  const isEnough = (soFar: readonly Outcome[]): boolean => {
+    const { expect } = wanted;
+    return 'movesAmong' in expect && judge(expect, soFar, circumstances) === undefined;
+  };
+  const outcomes = await connectAll(volley, { world, question, family, isEnough });
+  if (question.noteAs) world.noteSources(question.noteAs, family, sourcesOf(outcomes));
   const fault = judge(wanted.expect, outcomes, circumstances);
   const where = `${question.from} → ${to.address} port ${to.port}/${to.protocol}`;
   if (fault !== undefined) return `${where}: ${fault}`;
@@ -80,6 +80,53 @@ interface Volley {
   readonly count: number;
   readonly sourcePort?: number | undefined;
   readonly bytes?: number | undefined;
+}
+
+interface Connecting {
+  readonly world: World;
+  readonly question: Question;
+  readonly family: Family;
+  readonly isEnough: (soFar: readonly Outcome[]) => boolean;
+}
+
+/** What became of all connections of a question, whoever they are from and wherever they go. */
+async function connectAll(first: Volley, of: Connecting): Promise<Outcome[]> {
+  const { world, question, family } = of;
+  if (question.apartMs !== undefined) {
+    return await connectApart(first, question.apartMs, of.isEnough);
+  }
+  const more = (question.alsoFrom ?? []).map((from) => resolveAsker(world, from, family));
+  const others = (question.alsoTo ?? []).map((to) => resolveTarget(world, to, family));
+  const volleys = [first.from, ...more].flatMap((from) =>
+    [first.to, ...others].map((to) => ({ ...first, from, to })),
+  );
+  if (question.inTurn !== undefined) return await connectInTurn(volleys, question.inTurn);
+  const outcomes: Outcome[] = [];
+  for (const volley of volleys) outcomes.push(...(await connectMany(volley)));
+  return outcomes;
+}
+
+/** One connection from each to each, and again, so that each is chosen for after the one before. */
+async function connectInTurn(
+  volleys: readonly Volley[],
+  then: 'closed' | 'open',
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const open: Flow[] = [];
+  const rounds = Math.max(...volleys.map(({ count }) => count));
+  try {
+    for (let round = 0; round < rounds; round++) {
+      for (const { from, to, sourcePort, bytes } of volleys) {
+        const flow = await openFlow(from, to, sourcePort);
+        open.push(flow);
+        outcomes.push(await flow.ask(bytes));
+        if (then === 'closed') open.pop()?.close();
+      }
+    }
+    return outcomes;
+  } finally {
+    for (const flow of open) flow.close();
+  }
 }
 
 async function connectMany(volley: Volley): Promise<Outcome[]> {
@@ -108,9 +155,10 @@ async function connectApart(
 async function connectOnce({ from, to, sourcePort, bytes }: Volley): Promise<Outcome> {
   if (to.protocol === 'ICMP') return await askPing(from.origin, to);
   if (to.protocol === 'HTTP') return await requestStatus(from, to);
-  const origin = { ...from.origin, sourcePort };
-  if (to.name !== undefined) return await askName(origin, { ...to, name: to.name });
-  const flow = to.protocol === 'TCP' ? new TcpFlow(origin, to) : await UdpFlow.open(origin, to);
+  if (to.name !== undefined) {
+    return await askName({ ...from.origin, sourcePort }, { ...to, name: to.name });
+  }
+  const flow = await openFlow(from, to, sourcePort);
   try {
     return await flow.ask(bytes);
   } finally {

@@ -1,5 +1,6 @@
 import type { Family } from '../../lab/network/plan.ts';
 import type { Answer, SeenSource, Share } from '../scenario.ts';
+import { notKept, notStickyBySource, wrongCounts, wrongTimes } from './counts.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
 import { unevenSpread } from './spread.ts';
 
@@ -9,6 +10,8 @@ export interface Circumstances {
   readonly family: Family;
   /** The address of the Service that a name should lead to. */
   readonly resolvesTo?: string | undefined;
+  /** Which pod each source address met before. */
+  readonly noted?: ReadonlyMap<string, string> | undefined;
 }
 
 /**
@@ -58,6 +61,10 @@ function findFault(
   if ('sharedBy' in expected) {
     return wrongAnswerers(expected.sharedBy, outcomes) ?? wrongShare(expected, outcomes);
   }
+  if ('answeredTimes' in expected) return wrongTimes(expected.answeredTimes, outcomes);
+  if ('answeredCounts' in expected) return wrongCounts(expected, outcomes);
+  if ('stickyBySource' in expected) return notStickyBySource(expected.stickyBySource, outcomes);
+  if ('keptAs' in expected) return notKept(expected, circumstances.noted ?? new Map(), outcomes);
   if ('stickyTo' in expected) {
     return notSticky(expected.stickyTo, outcomes) ?? wrongSource(expected, outcomes, circumstances);
   }
@@ -187,6 +194,19 @@ function describeAnswer(answer: Answer): string {
     const [[words, share] = ['', 0]] = Object.entries(answer.share);
     const bound = `${words === 'atMost' ? 'at most' : 'more than'} ${(share * 100).toFixed(1)} %`;
     return `an answer by each of ${answer.sharedBy.join(', ')}, ${bound} of them by ${answer.of}`;
+  }
+  if ('answeredTimes' in answer) {
+    const times = Object.entries(answer.answeredTimes).map(([pod, count]) => `${count} by ${pod}`);
+    return `answers ${times.join(', ')}`;
+  }
+  if ('answeredCounts' in answer) {
+    return `${answer.answeredCounts.join(', ')} answers by ${answer.by.join(', ')} in some order`;
+  }
+  if ('stickyBySource' in answer) {
+    return `for each source one of ${answer.stickyBySource.join(', ')}, and for all each of them`;
+  }
+  if ('keptAs' in answer) {
+    return `the pods of '${answer.keptAs}', but for sources of ${answer.lost} and ${answer.moved * 100} % of the others`;
   }
   if ('stickyTo' in answer) return `every answer by one of ${answer.stickyTo.join(', ')}`;
   if ('movesAmong' in answer) return `answers by several of ${answer.movesAmong.join(', ')}`;

@@ -4,7 +4,7 @@ import { blockAddress, blockCidr, FAMILIES, type Family } from '../../lab/networ
 import { BARE_PORT, BareNetwork } from '../../lab/network/testing/bare-network.ts';
 import type { Outcome } from './outcome.ts';
 import { askPing } from './ping.ts';
-import { TcpFlow } from './tcp.ts';
+import { StreamFlow } from './tcp.ts';
 import { UdpFlow } from './udp.ts';
 
 const VIP = { ipv4: '10.96.0.7', ipv6: 'fd00:96::7' } as const;
@@ -35,7 +35,8 @@ async function ask(
 ): Promise<Outcome> {
   const origin = { namespace: bare.path('pod1') };
   const to = { address: VIP[how.family], port: PORT };
-  const flow = how.protocol === 'TCP' ? new TcpFlow(origin, to) : await UdpFlow.open(origin, to);
+  const flow =
+    how.protocol === 'TCP' ? StreamFlow.overTcp(origin, to) : await UdpFlow.open(origin, to);
   try {
     return await flow.ask(how.bytes);
   } finally {
@@ -85,7 +86,10 @@ describe('questions about packets', { timeout: 120_000 }, () => {
       await using bare = await BareNetwork.build({ network: 'plain', block });
       for (const number of [1, 4_000, 8_190]) {
         const address = blockAddress(2, 1, number)[family];
-        const flow = new TcpFlow({ namespace: bare.path('pod1') }, { address, port: BARE_PORT });
+        const flow = StreamFlow.overTcp(
+          { namespace: bare.path('pod1') },
+          { address, port: BARE_PORT },
+        );
         const outcome = await flow.ask();
         flow.close();
         assert.equal(outcome.kind === 'answered' ? outcome.by : outcome.kind, address);

@@ -42,13 +42,7 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
   const [name = '', via] = asker.split('@');
   const viaNode = via === undefined ? undefined : indexOf(via);
   if (name.startsWith('pod:')) {
-    const pod = world.pod(name.slice('pod:'.length));
-    const own = [pod.address[family]];
-    return {
-      origin: { namespace: pod.namespacePath, group: world.lab.socketGroup(pod.spec.nodeIndex) },
-      ownAddresses: own,
-      node: pod.spec.nodeIndex,
-    };
+    return podAsker(world, name.slice('pod:'.length), family);
   }
   if (name === 'container') return container(world, family);
   if (name === 'machine' && world.outside) return ownSockets(world, viaNode, family);
@@ -62,6 +56,22 @@ export function resolveAsker(world: World, asker: Asker, family: Family): Resolv
   const namespace = world.lab.namespacePath(nodeName(index));
   const origin = { namespace, group: world.lab.socketGroup(index) };
   return { origin, ownAddresses: addressesOfNode(index, family), node: index };
+}
+
+function podAsker(world: World, asker: string, family: Family): ResolvedAsker {
+  const [name = '', number] = asker.split('#');
+  const pod = world.pod(name);
+  const numbered = number === undefined ? undefined : pod.numbered(Number(number));
+  if (number !== undefined && numbered === undefined) {
+    throw new TypeError(`the pod '${name}' has no address ${number}`);
+  }
+  const group = world.lab.socketGroup(pod.spec.nodeIndex);
+  const bound = numbered && { sourceAddress: numbered[family] };
+  return {
+    origin: { namespace: pod.namespacePath, group, ...bound },
+    ownAddresses: [(numbered ?? pod.address)[family]],
+    node: pod.spec.nodeIndex,
+  };
 }
 
 /** The machine as itself, with the source address that the kernel chooses unless one is asked for. */
@@ -169,8 +179,8 @@ function clusterIpTarget(
   return { address, port: port.port, protocol: protocolOf(port.protocol) };
 }
 
-function protocolOf(protocol: string | undefined): Protocol {
-  return protocol === 'UDP' ? 'UDP' : 'TCP';
+function protocolOf(protocol: Protocol | undefined): Protocol {
+  return protocol ?? 'TCP';
 }
 
 function indexOf(node: string): number {

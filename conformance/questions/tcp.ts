@@ -1,5 +1,5 @@
 import type net from 'node:net';
-import { type Destination, dialTcp, type Origin } from '../../lab/host/sockets.ts';
+import { type Destination, dialSctp, dialTcp, type Origin } from '../../lab/host/sockets.ts';
 import { ANSWER_MS, type Outcome, outcomeOfError, SILENCE_MS } from './outcome.ts';
 import { payloadOf } from './payload.ts';
 import { afterSilence } from './silence.ts';
@@ -10,15 +10,26 @@ const REQUEST = '/hostname /clientip'
   .map((path) => `GET ${path} HTTP/1.1\r\nHost: conformance\r\n\r\n`)
   .join('');
 
-/** A TCP connection that can be asked once or, while it is held, again and again. */
-export class TcpFlow {
+/** A connection of TCP or SCTP that can be asked once or, while it is held, again and again. */
+export class StreamFlow {
   readonly #socket: net.Socket;
 
-  constructor(origin: Origin, to: Destination) {
-    this.#socket = dialTcp(origin, to);
+  private constructor(socket: net.Socket) {
+    this.#socket = socket;
     // Each exchange listens for itself; this one keeps an error in between from ending the process.
     this.#socket.on('error', () => undefined);
     this.#socket.setNoDelay(true).setEncoding('latin1');
+  }
+
+  static overTcp(origin: Origin, to: Destination): StreamFlow {
+    return new StreamFlow(dialTcp(origin, to));
+  }
+
+  static overSctp(
+    origin: Origin & { readonly sourceAddress: string },
+    to: Destination,
+  ): StreamFlow {
+    return new StreamFlow(dialSctp(origin, to));
   }
 
   get isConnecting(): boolean {

@@ -2,8 +2,18 @@ import { styleText } from 'node:util';
 import { formatTable } from '../../lab/host/table.ts';
 import type { ScenarioResult } from '../runner/run-scenario.ts';
 
-const MARKS = { pass: 'pass', fail: 'FAIL', 'known-difference': 'known' } as const;
-const COLOURS = { pass: 'green', fail: 'red', 'known-difference': 'yellow' } as const;
+const MARKS = {
+  pass: 'pass',
+  fail: 'FAIL',
+  'known-difference': 'known',
+  'not-asked': 'not asked',
+} as const;
+const COLOURS = {
+  pass: 'green',
+  fail: 'red',
+  'known-difference': 'yellow',
+  'not-asked': 'gray',
+} as const;
 
 /** Scenario by proxy, with the time each took; then every reason in full. */
 export function resultsTable(results: readonly ScenarioResult[]): string {
@@ -14,6 +24,7 @@ export function resultsTable(results: readonly ScenarioResult[]): string {
       const result = cell(scenario, proxy);
       if (!result) return '';
       const mark = styleText(COLOURS[result.result], MARKS[result.result]);
+      if (result.result === 'not-asked') return mark;
       return `${mark} ${(result.milliseconds / 1000).toFixed(1)} s`;
     }),
   ]);
@@ -27,14 +38,17 @@ export function resultsMarkdown(
   titles: ReadonlyMap<string, string>,
 ): string {
   const { scenarios, proxies, cell } = pivot(results);
-  const differences: string[] = [];
+  const reasons: string[] = [];
   const rows = scenarios.map((scenario) => {
     const cells = proxies.map((proxy) => {
       const result = cell(scenario, proxy);
-      if (result?.result !== 'known-difference') return result?.result ?? '';
-      let index = differences.indexOf(result.reason);
-      if (index < 0) index = differences.push(result.reason) - 1;
-      return `differs (${index + 1})`;
+      if (result === undefined || result.reason === '' || result.result === 'fail') {
+        return result?.result ?? '';
+      }
+      let index = reasons.indexOf(result.reason);
+      if (index < 0) index = reasons.push(result.reason) - 1;
+      const mark = result.result === 'known-difference' ? 'differs' : MARKS[result.result];
+      return `${mark} (${index + 1})`;
     });
     return `| \`${scenario}\`: ${titles.get(scenario) ?? ''} | ${cells.join(' | ')} |`;
   });
@@ -43,7 +57,7 @@ export function resultsMarkdown(
     `|---|${proxies.map(() => '---|').join('')}`,
     ...rows,
     '',
-    ...differences.map((reason, index) => `${index + 1}. ${reason}`),
+    ...reasons.map((reason, index) => `${index + 1}. ${reason}`),
     '',
     ...totals(results).map((line) => `- ${line}`),
   ].join('\n');
@@ -53,7 +67,9 @@ function totals(results: readonly ScenarioResult[]): string[] {
   return [...Map.groupBy(results, (result) => result.proxy)].map(([proxy, own]) => {
     const count = (kind: ScenarioResult['result']): number =>
       own.filter((result) => result.result === kind).length;
-    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail`;
+    const notAsked = count('not-asked');
+    const rest = notAsked === 0 ? '' : `, ${notAsked} not asked`;
+    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail${rest}`;
   });
 }
 

@@ -78,7 +78,7 @@ async function patchService(
   const { patchService: name, to } = change;
   const externalIPs = to.externalIPs && expandAddresses(world, to.externalIPs);
   await world.lab.api.patch(paths.service(world.namespace, name), {
-    metadata: { labels: to.labels ?? {} },
+    metadata: { labels: to.labels ?? {}, annotations: to.annotations ?? {} },
     spec: {
       ...to.spec,
       ...(to.ports ? { ports: expandPorts(world, to.ports) } : {}),

@@ -46,7 +46,11 @@ export async function createService(
   const { api } = world.lab;
   const selector = declaration.app === null ? {} : { selector: { app: declaration.app ?? name } };
   const created = await api.create<Service>(paths.services(world.namespace), {
-    metadata: { name, labels: declaration.labels ?? {} },
+    metadata: {
+      name,
+      labels: declaration.labels ?? {},
+      annotations: declaration.annotations ?? {},
+    },
     spec: {
       ...selector,
       ...familiesOf(declaration),

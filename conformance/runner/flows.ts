@@ -1,15 +1,15 @@
 import type { Family } from '../../lab/network/plan.ts';
 import { circumstancesOf } from '../questions/ask.ts';
+import { type Flow, openFlow } from '../questions/flow.ts';
 import { type Circumstances, judge } from '../questions/judge.ts';
 import { resolveAsker, resolveTarget } from '../questions/resolve.ts';
-import { TcpFlow } from '../questions/tcp.ts';
 import { UdpFlow } from '../questions/udp.ts';
 import { untilRight } from '../questions/until-right.ts';
 import type { Answer, HeldFlow } from '../scenario.ts';
 import type { World } from '../world.ts';
 
 interface OpenFlow {
-  readonly flow: TcpFlow | UdpFlow;
+  readonly flow: Flow;
   readonly circumstances: Circumstances;
 }
 
@@ -20,8 +20,7 @@ export class HeldFlows implements Disposable {
   async hold(world: World, held: HeldFlow, family: Family): Promise<string | undefined> {
     const from = resolveAsker(world, held.from, family);
     const to = resolveTarget(world, held.to, family);
-    const flow =
-      to.protocol === 'UDP' ? await UdpFlow.open(from.origin, to) : new TcpFlow(from.origin, to);
+    const flow = await openFlow(from, to);
     this.#open.set(keyOf(held.name, family), {
       flow,
       circumstances: circumstancesOf({ from, to, family }),

@@ -18,7 +18,7 @@ import { slicesReflect } from './slices-reflect.ts';
 export interface ScenarioResult {
   readonly scenario: string;
   readonly proxy: string;
-  readonly result: 'pass' | 'fail' | 'known-difference';
+  readonly result: 'pass' | 'fail' | 'known-difference' | 'not-asked';
   /** Empty for a pass. */
   readonly reason: string;
   /** If it failed: whether an answer was wrong, or the lab failed. */

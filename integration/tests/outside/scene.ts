@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Outcome } from '../../../conformance/questions/outcome.ts';
-import { TcpFlow } from '../../../conformance/questions/tcp.ts';
+import { StreamFlow } from '../../../conformance/questions/tcp.ts';
 import { type EndpointSlice, paths, type Service } from '../../../lab/api/objects.ts';
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { until } from '../../../lab/host/until.ts';
@@ -67,7 +67,7 @@ export class OutsideScene implements AsyncDisposable {
 
   /** What one connection comes to: `answered by web`, `refused`, `silent`. */
   async ask(from: Asker, to: { address: string; port: number }): Promise<string> {
-    const flow = new TcpFlow(this.#origin(from), to);
+    const flow = StreamFlow.overTcp(this.#origin(from), to);
     try {
       return inWords(await flow.ask());
     } finally {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { TcpFlow } from '../../../conformance/questions/tcp.ts';
+import { StreamFlow } from '../../../conformance/questions/tcp.ts';
 import { type EndpointSlice, paths, type Service } from '../../../lab/api/objects.ts';
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { until } from '../../../lab/host/until.ts';
@@ -105,7 +105,7 @@ describe('fairlead run with a scope and Roles only', { timeout: LONG_MS }, () =>
 
   const ask = async (name: string): Promise<string> => {
     const origin = { namespace: stage.lab.namespacePath('machine') };
-    const flow = new TcpFlow(origin, { address: addresses.get(name) ?? '', port: 80 });
+    const flow = StreamFlow.overTcp(origin, { address: addresses.get(name) ?? '', port: 80 });
     try {
       const outcome = await flow.ask();
       return outcome.kind === 'answered' ? `answered by ${outcome.by}` : outcome.kind;
