@@ -29,6 +29,7 @@ import { outsideClusterIpScenarios } from './scenarios/outside/cluster-ips.ts';
 import { outsideNameScenarios } from './scenarios/outside/names.ts';
 import { packetSizeScenarios } from './scenarios/packet-sizes.ts';
 import { pingScenarios } from './scenarios/ping.ts';
+import { schedulerScenarios } from './scenarios/schedulers.ts';
 import { sctpScenarios } from './scenarios/sctp.ts';
 import { serviceChangeScenarios } from './scenarios/service-changes.ts';
 import { serviceLifecycleScenarios } from './scenarios/service-lifecycle.ts';
@@ -75,6 +76,7 @@ export const CORPUS: readonly Scenario[] = [
   ...packetSizeScenarios,
   ...largeServiceScenarios,
   ...sctpScenarios,
+  ...schedulerScenarios,
   ...outsideClusterIpScenarios,
   ...outsideChangeScenarios,
   ...outsideNameScenarios,

@@ -144,6 +144,12 @@ export const WITH_SCHEDULERS: OnlyFor = {
   reason: 'a Service cannot choose how its connections are distributed',
 };
 
+/** A scheduler in the configuration of the proxy. */
+export const IPVS: OnlyFor = {
+  proxies: ['upstream-ipvs', ...OUR_IPVS],
+  reason: 'it has no scheduler',
+};
+
 /** Proxies whose kernel translates: an endpoint is chosen once, and nothing is known of it. */
 export const KERNEL = [...UPSTREAM, ...ours(({ forwarder }) => forwarder !== 'alive')];
 /** Proxies whose forwarder takes TCP connections and makes others to the endpoints. */

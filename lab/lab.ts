@@ -14,7 +14,6 @@ import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
 import { labFolder } from './host/folders.ts';
 import type { IptablesProgram } from './host/iptables-program.ts';
-import { assertKernelHas } from './host/kernel-parts.ts';
 import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
 import { mountPins, pinFolder, unmountPins } from './host/pins.ts';
 import type { Daemon } from './host/processes.ts';
@@ -193,7 +192,6 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     makeSocketPlaces,
     socketPlace,
     startProxies: async (variant, settings = {}) => {
-      assertKernelHas(variant.kernelParts ?? [], variant.name);
       if (variant.servesSockets) {
         await makeSocketPlaces();
         await letProxyReadNamespaces(api);

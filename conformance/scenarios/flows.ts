@@ -1,5 +1,5 @@
 import type { Allowance } from '../../lab/proxies/contract.ts';
-import type { HeldFlow, KnownDifference, Scenario, Step } from '../scenario.ts';
+import type { HeldFlow, KnownDifference, Scenario, SliceDeclaration, Step } from '../scenario.ts';
 import {
   answeredBy,
   asker,
@@ -78,6 +78,13 @@ const LOST_TRY: KnownDifference = {
     'conntrack entries of TCP are never checked, so every SYN of a client that connected too early goes to the same place as its first one, until connect times out',
 };
 const TO_EXTERNAL = { address: 'external', port: 80, protocol: 'TCP' } as const;
+
+const NUMBERED = [{ name: 'web', port: 80, targetPort: 8080 }];
+
+function sliceOf(...pods: string[]): SliceDeclaration {
+  const ports = [{ name: 'web', port: 8080 }];
+  return { service: 'web', ports, endpoints: pods.map((pod) => ({ pod })) };
+}
 
 export const flowScenarios: readonly Scenario[] = [
   {
@@ -344,6 +351,44 @@ export const flowScenarios: readonly Scenario[] = [
       { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: answeredBy('b') }] },
       still('pod', 'a'),
       still('port', 'a'),
+    ],
+  },
+  {
+    name: 'flows/tcp-outlives-its-endpoint',
+    title:
+      'A TCP connection outlives the removal of its endpoint from the slice while the pod still serves',
+    pods: { a: on(2), b: on(1), ...ASKERS },
+    services: {
+      web: { app: null, ports: NUMBERED, spec: { type: 'NodePort' }, externalIPs: ['external'] },
+    },
+    slices: { web: sliceOf('a') },
+    steps: [
+      hold({ name: 'pod', from: 'pod:near', to: clusterIP('web'), expect: answeredBy('a') }),
+      hold({ name: 'node', from: 'node1', to: clusterIP('web'), expect: answeredBy('a') }),
+      hold({ name: 'port', from: 'client', to: nodePort('web', 1), expect: answeredBy('a') }),
+      hold({
+        name: 'external',
+        from: 'client@node2',
+        to: vip('external', 'web'),
+        expect: answeredBy('a'),
+      }),
+      { change: [{ writeSlice: 'web', slice: sliceOf('b') }] },
+      // Long enough that a proxy that looks at its connections every second has done so.
+      {
+        ask: [
+          {
+            from: 'pod:near',
+            to: clusterIP('web'),
+            connections: 4,
+            apartMs: 1_000,
+            expect: answeredBy('b'),
+          },
+        ],
+      },
+      ...['pod', 'node', 'port', 'external'].map((held) => still(held, 'a')),
+      { change: [{ writeSlice: 'web', slice: sliceOf() }] },
+      { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: refused }] },
+      ...['pod', 'node', 'port', 'external'].map((held) => still(held, 'a')),
     ],
   },
 ];

@@ -20,6 +20,11 @@ const ASKERS = { near: asker(1), far: asker(2) };
 const BOTH_NODES = { a: onSctp(1), b: onSctp(2), ...ASKERS };
 const EVERYBODY = ['pod:near', 'pod:far', 'node1', 'client@node1', 'machine@node2'];
 const ANY = stickyTo('a', 'b', 'c');
+/**
+ * One association: a rejection is noticed with the second attempt, and the kernel sends a client six
+ * ICMP errors at once and then one a second.
+ */
+const REFUSED = { expect: refused, connections: 1 };
 /** A source port that no client chooses by itself. */
 const SOURCE_PORT = 20_132;
 
@@ -145,14 +150,14 @@ export const sctpScenarios: readonly Scenario[] = [
     steps: [
       {
         ask: [
-          ...fromEach(EVERYBODY, { to: clusterIP('web'), expect: refused, escapes: false }),
+          ...fromEach(EVERYBODY, { to: clusterIP('web'), ...REFUSED, escapes: false }),
           ...fromEach(['client', 'pod:near', 'node1'], {
             to: nodePort('web', 1),
-            expect: refused,
+            ...REFUSED,
           }),
           ...fromEach(['pod:far', 'client@node1'], {
             to: vip('external', 'web'),
-            expect: refused,
+            ...REFUSED,
             escapes: false,
           }),
         ],
@@ -179,7 +184,7 @@ export const sctpScenarios: readonly Scenario[] = [
         ],
       },
       { change: [{ removePod: 'new' }] },
-      { ask: [{ from: 'pod:near', to: clusterIP('web'), expect: refused, escapes: false }] },
+      { ask: [{ from: 'pod:near', to: clusterIP('web'), ...REFUSED, escapes: false }] },
     ],
   },
   {

@@ -10,6 +10,8 @@ export interface ProxySettings {
   readonly masqueradeAll?: boolean;
   readonly nodePortAddresses?: readonly string[];
   readonly localhostNodePorts?: boolean;
+  /** `ipvs.scheduler` of the file. */
+  readonly ipvsScheduler?: string;
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /** Of Fairlead only; strict when not given. */
   readonly addressRules?: 'strict' | 'kube-proxy';

@@ -33,6 +33,7 @@ export function proxyConfiguration(mode: SharedMode, place: ProxyPlace): object 
     iptables: { ...modeSettings, localhostNodePorts: settings.localhostNodePorts ?? true },
     nftables: modeSettings,
     // Mode ipvs masquerades as the block of iptables says.
+    ...(settings.ipvsScheduler ? { ipvs: { scheduler: settings.ipvsScheduler } } : {}),
     // The size of the conntrack table belongs to the whole machine: it stays as it is.
     conntrack: { maxPerCore: 0, min: 0 },
   };

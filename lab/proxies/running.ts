@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { assertKernelHas } from '../host/kernel-parts.ts';
 import { namespacePath } from '../host/namespaces.ts';
 import { assertRunning, type Daemon, startDaemon } from '../host/processes.ts';
 import { until } from '../host/until.ts';
@@ -17,6 +18,7 @@ export interface ProxyStart extends Omit<ProxyPlace, 'folder'> {
 
 /** Starts a proxy on one node; resolves when it has written every family to the kernel. */
 export async function startProxy(start: ProxyStart): Promise<Daemon> {
+  assertKernelHas(start.variant.kernelParts ?? [], start.variant.name);
   const folder = join(start.labFolder, 'proxies', start.nodeName);
   await mkdir(folder, { recursive: true });
   const command = await start.variant.prepare({ ...start, folder });
