@@ -1,5 +1,5 @@
-import { readListing } from './listing.ts';
-import type { IpvsFingerprint } from './model.ts';
+import { type OnLine, readListing } from './listing.ts';
+import type { FingerprintExtent, IpvsFingerprint } from './model.ts';
 
 const SPACE = 0x20;
 const ARROW = 0x2d;
@@ -14,9 +14,10 @@ const SECOND_HASH = 0x9e3779b9;
  * Sums a hash of every line, so that the order in the kernel's table does not matter. The hash of a
  * destination begins with that of its virtual server.
  */
-export async function readFingerprint(): Promise<IpvsFingerprint> {
+export async function readFingerprint(of: FingerprintExtent): Promise<IpvsFingerprint> {
   const sum = new LineSum();
-  await readListing((bytes, from, to) => sum.add(bytes, from, to));
+  const onLine: OnLine = (bytes, from, to) => sum.add(bytes, from, to);
+  await readListing(onLine, of === 'begin' ? { mostReads: 1 } : {});
   return sum.result();
 }
 

@@ -104,8 +104,8 @@ describe('IPVS of the kernel', { skip: WITHOUT_IPVS }, () => {
       assert.deepEqual(read.get(virtualServerId(four)), {
         server: four,
         destinations: [
-          { ...destination('10.244.0.1'), ...IDLE },
           { ...destination('10.244.0.2', 7), ...IDLE },
+          { ...destination('10.244.0.1'), ...IDLE },
         ],
       });
       assert.deepEqual(read.get(virtualServerId(six)), {

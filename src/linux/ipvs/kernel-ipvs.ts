@@ -7,6 +7,7 @@ import { listedDestinations } from './listed-destinations.ts';
 import {
   type DestinationCount,
   type DestinationState,
+  type FingerprintExtent,
   type Ipvs,
   type IpvsFingerprint,
   type IpvsRefusal,
@@ -55,8 +56,8 @@ export class KernelIpvs implements Ipvs {
     return found;
   }
 
-  fingerprint(): Promise<IpvsFingerprint> {
-    return readFingerprint();
+  fingerprint(of: FingerprintExtent = 'whole'): Promise<IpvsFingerprint> {
+    return readFingerprint(of);
   }
 
   async timeouts(): Promise<IpvsTimeouts> {

@@ -17,11 +17,15 @@ const READS_AT_ONCE = 32;
 export type OnLine = (bytes: Buffer, from: number, to: number) => void;
 
 /** Calls back with every line. Opened in the thread that calls, whose network namespace it shows. */
-export async function readListing(onLine: OnLine): Promise<void> {
+export async function readListing(
+  onLine: OnLine,
+  { mostReads = Number.POSITIVE_INFINITY }: { readonly mostReads?: number } = {},
+): Promise<void> {
   const fd = openListing();
   try {
     const lines = new Lines(onLine);
-    for (let reads = 1; lines.take((into) => readSync(fd, into)) > 0; reads++) {
+    for (let reads = 1; reads <= mostReads; reads++) {
+      if (lines.take((into) => readSync(fd, into)) === 0) return;
       if (reads % READS_AT_ONCE === 0) await nextIteration();
     }
   } finally {

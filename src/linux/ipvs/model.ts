@@ -49,6 +49,7 @@ export interface DestinationCount {
 
 export interface VirtualServerState {
   readonly server: VirtualServer;
+  /** In the order of the kernel, which has the newest first. */
   readonly destinations: readonly DestinationState[];
 }
 
@@ -74,9 +75,13 @@ export interface IpvsTimeouts {
   readonly udpSeconds: number;
 }
 
+/** `begin`: some virtual servers, always the same while nothing changes. */
+export type FingerprintExtent = 'whole' | 'begin';
+
 /**
  * The configuration as one number, without connections and in no order: where it is the same, no
- * virtual server, scheduler, persistence, destination or weight has changed.
+ * virtual server, scheduler, persistence, destination or weight has changed. Scheduler flags are not
+ * in it.
  */
 export interface IpvsFingerprint {
   readonly digest: string;
@@ -101,8 +106,8 @@ export interface Ipvs {
   destinationsOf(
     servers: readonly VirtualServerKey[],
   ): Promise<ReadonlyMap<string, readonly (DestinationState & DestinationCount)[]>>;
-  /** A small fraction of the cost of `read()`. Scheduler flags are not in it. */
-  fingerprint(): Promise<IpvsFingerprint>;
+  /** At most half the cost of `read()`; only the begin costs next to nothing. */
+  fingerprint(of?: FingerprintExtent): Promise<IpvsFingerprint>;
   timeouts(): Promise<IpvsTimeouts>;
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
 }
