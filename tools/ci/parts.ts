@@ -34,6 +34,9 @@ const QUICK_FAULTS =
 /** Scenarios with Fairlead outside of the cluster need a lab and starts of their own: by night. */
 const INSIDE = '^(?!outside/)';
 
+const IPVS_TESTS = ['src/linux/ipvs', 'src/dataplanes/ipvs', 'src/modes/ipvs'];
+const SOME_IN_GUEST = '^(cluster-ip/tcp|node-port/|sctp/cluster-ip|scheduler/(rr|lc|sh)|flows/tcp-outlives)';
+
 const OF_FIRST_PROXY = ['--proxy', FIRST_PROXY];
 const SOME_SABOTAGES =
   '^(one-service-300ms-late|everything-300ms-late|lose-one-in-twenty|reject-turned-silent)$';
@@ -55,6 +58,7 @@ export const PARTS: readonly Part[] = [
   }),
   ...policy(),
   ...conformanceOnLanding(),
+  ...inGuestOnLanding(),
   ...conformanceByNight(),
   ...versionSkew(),
   ...sabotages(),
@@ -68,7 +72,7 @@ export const PARTS: readonly Part[] = [
 /** The first two are done by the script before there is a Node to run this. */
 function preparation(): Part[] {
   const labParts = {
-    about: 'build etcd, Kubernetes, the other Go programs, and by night a kernel',
+    about: 'build etcd, Kubernetes, the other Go programs, and a kernel with IPVS',
     budget: { cached: 5, cold: 1_700 },
   };
   const build = (...also: string[]): [string, ...string[]] =>
@@ -89,7 +93,7 @@ function preparation(): Part[] {
     {
       name: 'lab-parts',
       ...labParts,
-      command: build('oracle', 'bench', 'earlier-control-plane', 'dns', 'systemd'),
+      command: build('oracle', 'bench', 'dns', 'systemd', 'kernel'),
       plans: RUN,
     },
     {
@@ -174,6 +178,27 @@ function conformanceOnLanding(): Part[] {
   return [...first.map((proxy) => conformance(proxy, BOTH)), ...differing];
 }
 
+/** The kernel of a machine that CI runs on may have no IPVS: these run in the one that the lab builds. */
+function inGuestOnLanding(): Part[] {
+  return [
+    part('guest-tests', {
+      about: 'tests of IPVS, in the kernel that the lab builds',
+      command: ['npm', 'test', '--', '--kernel', 'uml', ...IPVS_TESTS],
+      plans: BOTH,
+      seconds: 120,
+    }),
+    part('guest-conformance', {
+      about: 'some scenarios of each kind with fairlead-ipvs, in the kernel that the lab builds',
+      command: npm(
+        'conformance',
+        ...['--proxy', 'fairlead-ipvs', '--kernel', 'uml', '--only', SOME_IN_GUEST],
+      ),
+      plans: RUN,
+      seconds: 120,
+    }),
+  ];
+}
+
 function cover(proxy: string): string[] {
   return PROXIES.some(({ name, onlyKnown }) => name === proxy && onlyKnown) ? ['--cover', '0'] : [];
 }
@@ -211,13 +236,18 @@ function versionSkew(): Part[] {
 }
 
 function conformance(proxy: ProxyBudget, plans: readonly Plan[]): Part {
-  const { name, conformance: seconds } = proxy;
+  const { name, conformance: seconds, inGuest } = proxy;
+  const place = inGuest ? ', in a kernel with IPVS' : '';
   return part(`conformance-${short(name)}`, {
-    about: `every scenario, with ${name}`,
-    command: npm('conformance', '--proxy', name),
+    about: `every scenario, with ${name}${place}`,
+    command: npm('conformance', '--proxy', name, ...guest(proxy)),
     plans,
     seconds,
   });
+}
+
+function guest({ inGuest }: Pick<ProxyBudget, 'inGuest'>): string[] {
+  return inGuest ? ['--kernel', 'uml'] : [];
 }
 
 function sabotages(): Part[] {
@@ -241,12 +271,12 @@ function sabotages(): Part[] {
 }
 
 function faults(): Part[] {
-  const all = withBudget('faults').map(({ name, seconds }) =>
-    part(`faults-${short(name)}`, {
-      about: `every fault, with ${name}`,
-      command: npm('break', 'faults', '--proxy', name),
+  const all = withBudget('faults').map((proxy) =>
+    part(`faults-${short(proxy.name)}`, {
+      about: `every fault, with ${proxy.name}`,
+      command: npm('break', 'faults', '--proxy', proxy.name, ...guest(proxy)),
       plans: NIGHTLY,
-      seconds,
+      seconds: proxy.seconds,
     }),
   );
   return [

@@ -5,6 +5,8 @@ export interface ProxyBudget {
   readonly differing?: number;
   /** Of these only the ones with a known difference: all others by night. */
   readonly onlyKnown?: true;
+  /** Run in the User-mode Linux of the lab: the kernel of the machine may lack what it needs. */
+  readonly inGuest?: true;
   /** Every scenario; on landing too for the first proxy. */
   readonly conformance: number;
   readonly sabotage?: number;
@@ -49,6 +51,8 @@ export const PROXIES: readonly ProxyBudget[] = [
   },
   // By night alone: it must do what nftables does, which is run on landing.
   { name: `${PROXY_WITH_FORWARDER}-dead`, conformance: 240 },
+  { name: 'fairlead-ipvs', inGuest: true, conformance: 1_200, faults: 1_500 },
+  { name: 'upstream-ipvs', inGuest: true, conformance: 1_200 },
   { name: 'upstream-nftables', conformance: 240, sabotage: 300 },
   { name: 'upstream-iptables', conformance: 240 },
   { name: 'upstream-iptables-legacy', conformance: 240 },
@@ -59,8 +63,8 @@ export const PROXIES: readonly ProxyBudget[] = [
 /** Those that have a budget for it, with it. */
 export function withBudget(
   of: 'differing' | 'sabotage' | 'faults' | 'e2e',
-): readonly { readonly name: string; readonly seconds: number }[] {
-  return PROXIES.flatMap(({ name, [of]: seconds }) =>
-    seconds === undefined ? [] : [{ name, seconds }],
+): readonly { readonly name: string; readonly seconds: number; readonly inGuest?: true }[] {
+  return PROXIES.flatMap(({ name, [of]: seconds, inGuest }) =>
+    seconds === undefined ? [] : [{ name, seconds, ...(inGuest ? { inGuest } : {}) }],
   );
 }
