@@ -47,11 +47,15 @@ function ipvsadm(...argv: readonly string[]): void {
 describe('the fingerprint of the configuration', { skip: WITHOUT_IPVS }, () => {
   beforeEach(() => {
     ipvsadm('-C');
-    for (const address of ['10.96.0.1:80', '10.96.0.2:80', '[fd00:96::1]:80']) {
-      const endpoint = address.startsWith('[') ? '[fd00::1]:80' : '10.244.0.1:80';
-      ipvsadm('-A', '-t', address, '-s', 'rr');
-      ipvsadm('-a', '-t', address, '-r', endpoint, '-m');
-    }
+    const lines = [
+      '-A -t 10.96.0.1:80 -s rr',
+      '-a -t 10.96.0.1:80 -r 10.244.0.1:80 -m',
+      '-A -t 10.96.0.2:80 -s rr',
+      '-a -t 10.96.0.2:80 -r 10.244.0.1:80 -m',
+      '-A -t [fd00:96::1]:80 -s rr',
+      '-a -t [fd00:96::1]:80 -r [fd00::1]:80 -m',
+    ];
+    run(['ipvsadm', '-R'], `${lines.join('\n')}\n`);
   });
 
   const CHANGES: readonly (readonly [what: string, ...argv: string[]])[] = [

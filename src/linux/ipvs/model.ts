@@ -36,7 +36,7 @@ export interface DestinationState extends Destination {
   readonly forwarding?: 'local' | 'tunnel' | 'route';
 }
 
-/** Totals of a destination since it was added. */
+/** Totals of a destination since it was added; before Linux 6.2 up to 2 s old. */
 export interface DestinationCount {
   /** Clients that keep this destination now. */
   readonly persistentConnections: number;
