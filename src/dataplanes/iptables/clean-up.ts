@@ -1,6 +1,7 @@
 import type { IptablesTable } from '../../linux/iptables/programs.ts';
 import { PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
+import { IPVS_CHAINS, ipvsJumps } from './kube-proxy-ipvs-chains.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE, POSTROUTING } from './names.ts';
 import { ownJumps, tableChanges } from './repair.ts';
 import { TableChange } from './table-change.ts';
@@ -28,7 +29,8 @@ export function cleanUp(view: KernelView): CleanUp {
   const first = tableChanges();
   // As often as it is there: one that is left keeps the chain it leads to.
   for (const { table, chain, rule } of ownJumps(view)) first[table].deleteRule(chain, rule);
-  for (const { table, name } of FIRST_CHAINS) {
+  for (const { table, chain, rule } of ipvsJumps(view)) first[table].deleteRule(chain, rule);
+  for (const { table, name } of [...FIRST_CHAINS, ...IPVS_CHAINS]) {
     if (view[table].has(name)) first[table].removeChain(name);
   }
   const last = new TableChange('nat');
@@ -39,7 +41,7 @@ export function cleanUp(view: KernelView): CleanUp {
 
 /** All that `cleanUp` removes: our chains with their rules, and the rules that jump into them. */
 export function countOurs(view: KernelView): { readonly chains: number; readonly rules: number } {
-  const fixed = [...FIRST_CHAINS, { table: 'nat', name: MARK_MASQUERADE } as const];
+  const fixed = [...FIRST_CHAINS, ...IPVS_CHAINS, { table: 'nat', name: MARK_MASQUERADE } as const];
   const rows = [...view.nat.keys()]
     .filter(isRowChain)
     .map((name) => ({ table: 'nat', name }) as const);
@@ -48,7 +50,8 @@ export function countOurs(view: KernelView): { readonly chains: number; readonly
     return rules === undefined ? [] : [rules.length];
   });
   const inside = contents.reduce((total, count) => total + count, 0);
-  return { chains: contents.length, rules: inside + ownJumps(view).length };
+  const jumps = ownJumps(view).length + ipvsJumps(view).length;
+  return { chains: contents.length, rules: inside + jumps };
 }
 
 export function hasOurs(view: KernelView): boolean {
