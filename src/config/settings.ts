@@ -106,7 +106,7 @@ export interface ConntrackSettings {
   readonly udpStreamTimeoutMs?: number;
 }
 
-/** Undefined: leave what the kernel has. */
+/** Undefined: as conntrack has it. */
 export interface IpvsSettings {
   readonly scheduler: string;
   readonly excludeCidrs: readonly string[];

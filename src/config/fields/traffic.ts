@@ -184,7 +184,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.tcpTimeout': {
     kind: 'duration',
-    about: 'timeout of idle TCP connections; 0 keeps the value of the kernel',
+    about: 'timeout of idle TCP connections in IPVS; 0: that of conntrack',
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
@@ -192,7 +192,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.tcpFinTimeout': {
     kind: 'duration',
-    about: 'timeout of TCP connections after a FIN; 0 keeps the value of the kernel',
+    about: 'timeout of TCP connections after a FIN in IPVS; 0: that of conntrack',
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,
@@ -200,7 +200,7 @@ export const TRAFFIC_FIELDS = {
   },
   'ipvs.udpTimeout': {
     kind: 'duration',
-    about: 'timeout of idle UDP flows; 0 keeps the value of the kernel',
+    about: 'timeout of idle UDP flows in IPVS; 0: that of conntrack',
     kubeProxyDefault: 0,
     min: 0,
     modes: IPVS,

@@ -57,7 +57,7 @@ describe('pages of the ipvs mode', () => {
       'from the node: by IPVS; the endpoint sees an address of this node',
       'from outside: by IPVS; the endpoint sees an address of this node',
       'choice: rr: each endpoint in turn',
-      'an endpoint leaves: an endpoint that leaves gets weight 0: no new connections, and it is deleted after its last one',
+      'an endpoint leaves: it gets weight 0: no new connections, and it is deleted after its last one',
     ]);
   });
 

@@ -98,8 +98,8 @@ function choice({ affinitySeconds }: Forwarding, scheduler: Scheduler): PageWord
 
 function leaving(scheduler: Scheduler): PageWords {
   const text = canDrain(scheduler)
-    ? 'an endpoint that leaves gets weight 0: no new connections, and it is deleted after its last one'
-    : 'an endpoint that leaves is deleted at once, with its connections';
+    ? 'it gets weight 0: no new connections, and it is deleted after its last one'
+    : 'it is deleted at once, with its connections';
   return words('an endpoint leaves', text);
 }
 
