@@ -11,6 +11,8 @@ export class ExpectedPrint {
   #generation = 0;
   #counts: Counts | undefined;
   #digest: string | undefined;
+  /** Of the begin of the kernel's listing. */
+  #begin: string | undefined;
 
   /** Discard a fingerprint if it changed meanwhile. */
   get generation(): number {
@@ -22,6 +24,7 @@ export class ExpectedPrint {
     if (writes.length === 0) return [];
     this.#generation += 1;
     this.#digest = undefined;
+    this.#begin = undefined;
     try {
       const refusals = await ipvs.write(writes);
       for (const write of writes) this.#follow(write, 1);
@@ -39,11 +42,21 @@ export class ExpectedPrint {
   isForeign(print: IpvsFingerprint): boolean {
     if (this.#digest !== undefined && this.#digest !== print.digest) return true;
     if (this.#counts && !isSame(this.#counts, print)) return true;
-    this.believe(print);
+    this.#believe(print);
     return false;
   }
 
-  believe({ digest, virtualServers, destinations }: IpvsFingerprint): void {
+  /** The same for the begin of the listing, of which only the digest is followed. */
+  isForeignBegin({ digest }: IpvsFingerprint): boolean {
+    if (this.#begin !== undefined && this.#begin !== digest) {
+      this.#begin = undefined;
+      return true;
+    }
+    this.#begin = digest;
+    return false;
+  }
+
+  #believe({ digest, virtualServers, destinations }: IpvsFingerprint): void {
     this.#digest = digest;
     this.#counts = { virtualServers, destinations };
   }
@@ -61,6 +74,7 @@ export class ExpectedPrint {
   forget(): void {
     this.#generation += 1;
     this.#digest = undefined;
+    this.#begin = undefined;
     this.#counts = undefined;
   }
 

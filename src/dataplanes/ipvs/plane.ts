@@ -1,5 +1,5 @@
 import { servicePortKey } from '../../forwarding/model.ts';
-import type { IpvsFingerprint } from '../../linux/ipvs/model.ts';
+import type { FingerprintExtent, IpvsFingerprint } from '../../linux/ipvs/model.ts';
 import type {
   Attachment,
   DataPlane,
@@ -91,7 +91,8 @@ export class IpvsPlane implements DataPlane {
     const watched = {
       capture: this.#options.capture,
       deleteDrained: () => this.deleteDrained(),
-      comparePrint: () => this.#comparePrint(),
+      compareBegin: () => this.#compareBegin(),
+      compareWhole: () => this.#compareWhole(),
     };
     await watchIpvs(watched, onDrift, signal);
   }
@@ -229,15 +230,22 @@ export class IpvsPlane implements DataPlane {
   }
 
 
-  async #comparePrint(): Promise<boolean> {
-    if (!this.#knowledge.facts) return true;
+  /** Whether it could compare: not while rows are written. */
+  async #compareBegin(): Promise<boolean> {
+    const begin = await this.#fingerprint('begin');
+    if (begin === undefined) return false;
+    if (!this.#kernel.print.isForeignBegin(begin)) return true;
+    return await this.#compareWhole();
+  }
+
+  async #compareWhole(): Promise<boolean> {
     const { print } = this.#kernel;
-    const found = await this.#fingerprint();
+    const found = await this.#fingerprint('whole');
     if (found === undefined) return false;
     if (!print.isForeign(found)) return true;
     // Flows of UDP may have deleted destinations that drain: these are followed first.
     await this.deleteDrained();
-    const again = await this.#fingerprint();
+    const again = await this.#fingerprint('whole');
     if (again === undefined) return false;
     if (!print.isForeign(again)) return true;
     print.forget();
@@ -245,12 +253,13 @@ export class IpvsPlane implements DataPlane {
     return true;
   }
 
-  /** Undefined: a write of ours came between. */
-  async #fingerprint(): Promise<IpvsFingerprint | undefined> {
+  /** Undefined: nothing was inspected yet, or a write of ours came between. */
+  async #fingerprint(of: FingerprintExtent): Promise<IpvsFingerprint | undefined> {
     const { print, ipvs } = this.#kernel;
     const { generation } = print;
+    if (!this.#knowledge.facts) return undefined;
     try {
-      const found = await ipvs.fingerprint();
+      const found = await ipvs.fingerprint(of);
       return generation === print.generation ? found : undefined;
     } catch (error) {
       throw asPlaneError(error);

@@ -5,19 +5,22 @@ import type { CaptureTables } from './capture/model.ts';
 
 /** Between two polls of destinations that drain. */
 const DRAIN_PACE = { everyMs: 1000, atLeastEveryMs: 10_000 } as const;
-/** IPVS has no events: deletion by another process is found within this time. */
-const PRINT_PACE = { everyMs: 1000, atLeastEveryMs: 10_000 } as const;
+/** IPVS has no events. The begin of its listing costs one read, and shows that all was deleted. */
+const BEGIN_PACE = { everyMs: 1000, atLeastEveryMs: 2000 } as const;
+/** Every change by another process is found within this time. */
+const WHOLE_PACE = { everyMs: 2000, atLeastEveryMs: 30_000 } as const;
 
 export interface Watched {
   readonly capture: CaptureTables;
   readonly deleteDrained: () => Promise<void>;
-  /** Whether it could compare, as no write came between. */
-  readonly comparePrint: () => Promise<boolean>;
+  /** Both compare fingerprints, and give whether they could, as no write came between. */
+  readonly compareBegin: () => Promise<boolean>;
+  readonly compareWhole: () => Promise<boolean>;
 }
 
 /** A part that ends aborts the others, so that the caller learns of it and starts all again. */
 export async function watchIpvs(
-  { capture, deleteDrained, comparePrint }: Watched,
+  { capture, deleteDrained, compareBegin, compareWhole }: Watched,
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -30,7 +33,8 @@ export async function watchIpvs(
   const parts = [
     capture.watch(onDrift, either),
     pollSparingly(pollingBy(DRAIN_PACE, drain), either),
-    pollSparingly(pollingBy(PRINT_PACE, comparePrint), either),
+    pollSparingly(pollingBy(BEGIN_PACE, compareBegin), either),
+    pollSparingly(pollingBy(WHOLE_PACE, compareWhole), either),
   ].map((part) => part.finally(() => one.abort()));
   const ended = await Promise.allSettled(parts);
   const failed = ended.find((each) => each.status === 'rejected');
