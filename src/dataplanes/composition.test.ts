@@ -255,6 +255,29 @@ test('removes a front that cannot be inspected and falls back to the plane behin
   assert.deepEqual(calls.slice(4), [`behind apply ${key}:a>b`, `front apply ${key}:?>b`]);
 });
 
+test('retires a front that cannot be inspected where it carries connections', async () => {
+  const calls: string[] = [];
+  const front = told('front', calls, {
+    inspect: () => Promise.reject(new Error('no IPVS')),
+    retire: async () => {
+      calls.push('front retire');
+      return 'draining';
+    },
+  });
+  const plane = new ComposedPlane({ mode: 'both', front, behind: told('behind', calls) });
+  await plane.inspect({ facts: FACTS, rows: [] }, 'everything');
+  assert.deepEqual(calls, ['behind inspect', 'front retire']);
+});
+
+test('reports IPVS where the front has it', async () => {
+  const report = {
+    ...{ virtualServers: 1, destinations: 2, drainingDestinations: 0 },
+    ...{ activeConnections: 3, inactiveConnections: 4, schedulers: [] },
+  };
+  assert.equal(composed().plane.ipvs, undefined);
+  assert.deepEqual(await composed({ ipvs: async () => report }).plane.ipvs?.(), report);
+});
+
 test('finds a row right only if both planes do', async () => {
   const reads: number[] = [];
   const inspect =

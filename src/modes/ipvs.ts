@@ -15,8 +15,7 @@ export const IPVS: Mode = {
   needs: { ownAddresses: true, namespaces: false },
   service: NETLINK_NEEDS,
   parts: [IPVS_PART, NFTABLES_PART],
-  open: (around) =>
-    openTwoParts({ mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART }, around),
+  open: (around) => openTwoParts({ mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART }, around),
   flows: (around) => new IpvsFlows(new KernelConntrack(), around.openIpvs?.() ?? new KernelIpvs()),
   pages: (desired, isWanted, { ipvs }) =>
     ipvsPages(desired, isWanted, defaultScheduler(ipvs.scheduler)),

@@ -34,7 +34,9 @@ export async function removeOtherParts(
   const own = new Set(mode.parts.map(({ name }) => name));
   const left = parts
     .filter(({ name }) => !own.has(name))
-    .map((part): Leftover => ({ part, plane: options.open(part), reason: undefined, frontends: 0 }));
+    .map(
+      (part): Leftover => ({ part, plane: options.open(part), reason: undefined, frontends: 0 }),
+    );
   for (let attempts = 1; ; attempts++) {
     for (const leftover of [...left]) {
       if (signal.aborted) return;

@@ -187,8 +187,10 @@ export class IpvsPlane implements DataPlane {
       await perform(this.#kernel, plans);
     } catch (error) {
       this.#doubt(plans, error);
-      if (isNotAsBelieved(error)) this.#report('IPVS or its tables were changed by another process');
-      else if (rows.length > changes.length) this.#report('a row with node ports is in doubt', true);
+      if (isNotAsBelieved(error))
+        this.#report('IPVS or its tables were changed by another process');
+      else if (rows.length > changes.length)
+        this.#report('a row with node ports is in doubt', true);
       throw error;
     }
     for (const { id, drain } of plans) {
@@ -228,7 +230,6 @@ export class IpvsPlane implements DataPlane {
     }
     doubtful.clear();
   }
-
 
   /** Whether it could compare: not while rows are written. */
   async #compareBegin(): Promise<boolean> {

@@ -33,7 +33,8 @@ class Bench {
   async applyAll(chance?: Chance): Promise<void> {
     const all = this.#outstanding();
     const size = chance ? 1 + chance.below(4) : all.length;
-    for (let from = 0; from < all.length; from += size) await this.#apply(all.slice(from, from + size));
+    for (let from = 0; from < all.length; from += size)
+      await this.#apply(all.slice(from, from + size));
   }
 
   async #apply(changes: readonly RowChange[]): Promise<void> {
@@ -84,8 +85,13 @@ class Bench {
   assertServed(why: string): void {
     for (const id of this.capture.captured.keys()) {
       const held = this.ipvs.held.get(id);
-      const weights = [...(held?.destinations.values() ?? [])].map((each) => each.destination.weight);
-      assert.ok(weights.some((weight) => weight > 0), `${id} is captured without destination ${why}`);
+      const weights = [...(held?.destinations.values() ?? [])].map(
+        (each) => each.destination.weight,
+      );
+      assert.ok(
+        weights.some((weight) => weight > 0),
+        `${id} is captured without destination ${why}`,
+      );
       assert.ok(this.capture.servers.has(id), `${id} is captured and not marked as ours ${why}`);
     }
   }

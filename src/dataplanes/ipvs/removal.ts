@@ -57,12 +57,14 @@ export async function retireEverything(parts: Parts): Promise<'draining' | 'remo
 async function drain(ipvs: Ipvs, servers: readonly VirtualServerKey[]): Promise<Set<string>> {
   const left = new Set<string>();
   const writes: IpvsWrite[] = [];
-  const found = servers.length === 0 ? new Map() : await ifThere(() => ipvs.destinationsOf(servers));
+  const found =
+    servers.length === 0 ? new Map() : await ifThere(() => ipvs.destinationsOf(servers));
   for (const server of servers) {
     const destinations = found?.get(virtualServerId(server));
     if (destinations === undefined) continue;
     for (const { address, port, weight, ...counts } of destinations) {
-      if (counts.activeConnections + counts.inactiveConnections > 0) left.add(virtualServerId(server));
+      if (counts.activeConnections + counts.inactiveConnections > 0)
+        left.add(virtualServerId(server));
       if (weight === 0) continue;
       writes.push({ do: 'set-destination', server, destination: { address, port, weight: 0 } });
     }

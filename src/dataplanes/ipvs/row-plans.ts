@@ -64,7 +64,10 @@ interface RowState {
 }
 
 /** What was found counts more than what a row says. */
-function statesBefore(knowledge: Knowledge, changes: readonly PlaneChange[]): Map<string, RowState> {
+function statesBefore(
+  knowledge: Knowledge,
+  changes: readonly PlaneChange[],
+): Map<string, RowState> {
   const { present, draining } = knowledge;
   const states = new Map<string, RowState>();
   for (const { key, before } of changes) {

@@ -58,9 +58,15 @@ test('captures pods and the node where the outside is dropped', () => {
 });
 
 for (const [what, given] of [
-  ['that rejects', row({ frontends: [clusterIp(1, { outcomes: everybody({ action: 'reject' }) })] })],
+  [
+    'that rejects',
+    row({ frontends: [clusterIp(1, { outcomes: everybody({ action: 'reject' }) })] }),
+  ],
   ['with source ranges', row({ frontends: [clusterIp(1, { allowedSources: ['10.0.0.0/8'] })] })],
-  ['that is not served', row({ frontends: [clusterIp(1, { notServed: { reason: 'api-server' } })] })],
+  [
+    'that is not served',
+    row({ frontends: [clusterIp(1, { notServed: { reason: 'api-server' } })] }),
+  ],
   ['without endpoints', row({ endpoints: [] })],
   ['of a row that opted out', { ...row(), onlyPackets: true as const }],
 ] as const) {

@@ -31,7 +31,10 @@ export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Pro
     const [first] = refusals.keys();
     const refused = new Set(refusals.values());
     // What was refused in part gets no connections: the plane behind has the row.
-    await enter(kernel, written.filter((plan) => !refused.has(plan)));
+    await enter(
+      kernel,
+      written.filter((plan) => !refused.has(plan)),
+    );
     if (first === undefined) return;
     const culprit = refusals.get(first)?.row ?? '';
     throw refusalError([first, ...[...refusals.keys()].slice(1)], {
@@ -62,7 +65,9 @@ async function enter({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]
   await writeInParts(capture, [
     ...plans.flatMap(({ take }): CaptureChange[] => (take ? [{ take: [take] }] : [])),
     ...plans.flatMap(({ retake }): CaptureChange[] => (retake ? [{ retake: [retake] }] : [])),
-    ...plans.flatMap(({ unlist }): CaptureChange[] => (unlist ? [{ serversDelete: [unlist] }] : [])),
+    ...plans.flatMap(({ unlist }): CaptureChange[] =>
+      unlist ? [{ serversDelete: [unlist] }] : [],
+    ),
     ...needless.map((address): CaptureChange => ({ hairpinDelete: [address] })),
   ]);
   for (const address of needless) hairpins.noteDeleted(address);
@@ -77,7 +82,7 @@ export async function writeInParts(
     const joined: Record<string, unknown[]> = {};
     for (const change of changes.slice(from, from + ELEMENTS_AT_ONCE)) {
       for (const [name, elements] of Object.entries(change)) {
-        (joined[name] ??= []).push(...(elements as unknown[]));
+        joined[name] = [...(joined[name] ?? []), ...(elements as unknown[])];
       }
     }
     await capture.write(joined as CaptureChange);
@@ -132,8 +137,10 @@ function isDone({ write, errno }: IpvsRefusal): boolean {
 /** Another process, or the deletion of UDP flows, was faster. */
 function fixOf({ write, errno }: IpvsRefusal): IpvsWrite | undefined {
   if (errno === EEXIST && write.do === 'add-server') return { ...write, do: 'set-server' };
-  if (errno === EEXIST && write.do === 'add-destination') return { ...write, do: 'set-destination' };
-  if (errno === ENOENT && write.do === 'set-destination') return { ...write, do: 'add-destination' };
+  if (errno === EEXIST && write.do === 'add-destination')
+    return { ...write, do: 'set-destination' };
+  if (errno === ENOENT && write.do === 'set-destination')
+    return { ...write, do: 'add-destination' };
   if (errno === ESRCH && write.do === 'set-server') return { ...write, do: 'add-server' };
   return undefined;
 }

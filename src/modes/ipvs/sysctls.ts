@@ -1,7 +1,7 @@
+import type { IpvsTimeouts } from '../../linux/ipvs/model.ts';
 import type { NeededSysctl } from '../../linux/needed-sysctl.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';
-import type { IpvsTimeouts } from '../../linux/ipvs/model.ts';
 
 /** They exist only after IPVS was used, so the plane sets them and not the start of the program. */
 export const IPVS_SYSCTLS: readonly NeededSysctl[] = [

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import type { DataPlane, Drift, Inspection, InspectionDepth, NodeFacts } from '../../dataplanes/contract.ts';
+import type {
+  DataPlane,
+  Drift,
+  Inspection,
+  InspectionDepth,
+  NodeFacts,
+} from '../../dataplanes/contract.ts';
 import { isApplied } from '../../dataplanes/row-change.ts';
 import {
   type Endpoint,

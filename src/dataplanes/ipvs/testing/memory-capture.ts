@@ -28,7 +28,9 @@ export class MemoryCapture implements CaptureTables {
     return [];
   }
 
-  async configure(): Promise<void> {}
+  async configure(): Promise<void> {
+    // Nothing in memory depends on facts.
+  }
 
   async write(change: CaptureChange): Promise<void> {
     this.writeCount += 1;
