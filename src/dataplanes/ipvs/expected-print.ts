@@ -64,7 +64,9 @@ export class ExpectedPrint {
   /** Destinations that drain were deleted beside us, for their UDP flows. */
   noteDeleted(count: number): void {
     if (count === 0) return;
+    this.#generation += 1;
     this.#digest = undefined;
+    this.#begin = undefined;
     if (this.#counts) {
       const { virtualServers, destinations } = this.#counts;
       this.#counts = { virtualServers, destinations: destinations - count };

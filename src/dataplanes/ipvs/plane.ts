@@ -235,23 +235,31 @@ export class IpvsPlane implements DataPlane {
   async #compareBegin(): Promise<boolean> {
     const begin = await this.#fingerprint('begin');
     if (begin === undefined) return false;
-    if (!this.#kernel.print.isForeignBegin(begin)) return true;
-    return await this.#compareWhole();
+    if (this.#kernel.print.isForeignBegin(begin) && !(await this.#isOfDrained())) this.#lost();
+    return true;
   }
 
   async #compareWhole(): Promise<boolean> {
-    const { print } = this.#kernel;
     const found = await this.#fingerprint('whole');
     if (found === undefined) return false;
-    if (!print.isForeign(found)) return true;
-    // Flows of UDP may have deleted destinations that drain: these are followed first.
-    await this.deleteDrained();
-    const again = await this.#fingerprint('whole');
-    if (again === undefined) return false;
-    if (!print.isForeign(again)) return true;
-    print.forget();
-    this.#report('virtual servers of IPVS were changed by another process');
+    const { print } = this.#kernel;
+    if (print.isForeign(found) && !(await this.#isOfDrained())) this.#lost();
     return true;
+  }
+
+  /** Whether destinations that drain were deleted meanwhile: for UDP flows, or by this very pass. */
+  async #isOfDrained(): Promise<boolean> {
+    const { print } = this.#kernel;
+    const { generation } = print;
+    await this.deleteDrained();
+    if (generation === print.generation) return false;
+    const again = await this.#fingerprint('whole');
+    return again === undefined || !print.isForeign(again);
+  }
+
+  #lost(): void {
+    this.#kernel.print.forget();
+    this.#report('virtual servers of IPVS were changed by another process');
   }
 
   /** Undefined: nothing was inspected yet, or a write of ours came between. */

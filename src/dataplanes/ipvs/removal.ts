@@ -9,7 +9,6 @@ import {
 } from '../../linux/ipvs/model.ts';
 import { NetlinkRefusal } from '../../linux/netlink/errors.ts';
 import type { IpvsPlaneOptions } from './options.ts';
-import { writeInParts } from './writer.ts';
 
 const { ENOENT, ESRCH } = constants.errno;
 
@@ -40,17 +39,10 @@ export async function retireEverything(parts: Parts): Promise<'draining' | 'remo
   if (state === 'active') await capture.retire();
   const { servers } = await capture.read();
   const left = await drain(ipvs, [...servers.values()]);
-  const gone = [...servers].filter(([id]) => !left.has(id)).map(([, server]) => server);
-  if (left.size === 0) {
-    await restoreTimeouts(parts);
-    await capture.remove();
-    return 'removed';
-  }
-  await writeInParts(
-    capture,
-    gone.map((server) => ({ serversDelete: [server] })),
-  );
-  return 'draining';
+  if (left.size > 0) return 'draining';
+  await restoreTimeouts(parts);
+  await capture.remove();
+  return 'removed';
 }
 
 /** Gives the virtual servers that have connections left. */

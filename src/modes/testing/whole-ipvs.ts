@@ -16,7 +16,7 @@ import {
   type Protocol,
   servicePortKey,
 } from '../../forwarding/model.ts';
-import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import { enterOwnNetwork, ip } from '../../linux/netlink/testing/own-namespace.ts';
 import { SERVED_PORT, startHost } from '../../linux/testing/hosts/host.ts';
 import type { Answer } from '../../linux/testing/hosts/messages.ts';
 import { joinOutside, joinPod, type PlacedHost } from '../../linux/testing/hosts/placed-host.ts';
@@ -51,6 +51,8 @@ export async function ipvsSite(): Promise<IpvsSite> {
   const outside = joinOutside(await startHost('outside'));
   const client = await pod('client', 1);
   const endpoints = [await pod('e1', 2), await pod('e2', 3), await pod('e3', 4)] as const;
+  // Without a route nothing is forwarded, and so nothing is rejected by a rule there.
+  ip(`route add default via ${endpoints[2].ipv4}`);
   const leave = (): void => {
     for (const host of [outside, client, ...endpoints]) host.close();
   };
