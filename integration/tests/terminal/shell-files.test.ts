@@ -46,7 +46,7 @@ describe('the files for shells', () => {
       '--write',
       '--help',
     ]);
-    const modes = ['nftables', 'iptables', 'socket-ebpf', 'tc-ebpf', 'userspace'];
+    const modes = ['nftables', 'iptables', 'ipvs', 'socket-ebpf', 'tc-ebpf', 'userspace'];
     assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', ''), modes);
     assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', '=', 'ip'), ['iptables']);
     assert.deepEqual(await offered('fairlead', 'help', 'stat'), ['status']);

@@ -51,7 +51,7 @@ describe('the options of init', () => {
     '--server=http://api.example',
     '--name=A B',
     '--token-lifetime=5m',
-    '--mode=ipvs',
+    '--mode=nonsense',
   ]) {
     it(`reject ${bad}`, () => {
       assert.throws(() => parse(bad), { exitCode: 1 });
