@@ -92,6 +92,15 @@ describe('pages of the ipvs mode', () => {
     assert.ok(page?.words?.some(({ about }) => about === 'node port'));
   });
 
+  it('say that a list is too long for IPVS', () => {
+    const page = pageOf(row({ endpointCount: 2001 }));
+    assert.equal(page.table, 'ip fairlead, without IPVS');
+    assert.deepEqual(page.words?.at(-1), {
+      about: 'without IPVS',
+      text: '2,001 endpoints are more than the 2,000 that IPVS can take quickly: served by the rules below',
+    });
+  });
+
   it('start the path of a frontend that IPVS takes with IPVS, and of no other', () => {
     const ranged = pageOf(row({ allowedSources: ['10.0.0.0/8'] }));
     const first = ranged.frontends.map(({ path }) => path[0] === 'IPVS');

@@ -1,5 +1,5 @@
 import type { CapturedFrontend } from '../../dataplanes/ipvs/capture/frontend.ts';
-import type { WantedServer } from '../../dataplanes/ipvs/wanted.ts';
+import { MOST_DESTINATIONS, type WantedServer } from '../../dataplanes/ipvs/wanted.ts';
 import type { Forwarding, Frontend, Outcome, SourceClass } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { canDrain, type Scheduler } from '../../forwarding/scheduler.ts';
@@ -25,9 +25,16 @@ export function ipvsWords(row: Forwarding, of: InIpvs): PageWords[] {
   const fates = SOURCE_CLASSES.flatMap((source) => fatesOf(served, { source, of }));
   const fault =
     row.schedulerFault === undefined ? [] : [words('ignored', `annotation ${row.schedulerFault}`)];
-  const unknown = hasUnknownAddresses(served, of) ? [UNKNOWN_ADDRESSES] : [];
-  if (of.servers.length === 0) return [...fates, ...fault, ...unknown];
-  return [...fates, ...choice(row, of.scheduler), ...fault, leaving(of.scheduler), ...unknown];
+  const notTaken = [...tooMany(row), ...(hasUnknownAddresses(row, of) ? [UNKNOWN_ADDRESSES] : [])];
+  if (of.servers.length === 0) return [...fates, ...fault, ...notTaken];
+  return [...fates, ...choice(row, of.scheduler), ...fault, leaving(of.scheduler), ...notTaken];
+}
+
+function tooMany({ clusterEndpoints, localEndpoints }: Forwarding): PageWords[] {
+  const most = Math.max(clusterEndpoints.length, localEndpoints.length);
+  if (most <= MOST_DESTINATIONS) return [];
+  const counts = `${most.toLocaleString('en-US')} endpoints are more than the ${MOST_DESTINATIONS.toLocaleString('en-US')}`;
+  return [words('without IPVS', `${counts} that IPVS can take quickly: served by the rules below`)];
 }
 
 /** A line for each outcome that the frontends have for this source. */
@@ -108,10 +115,12 @@ const UNKNOWN_ADDRESSES = words(
   'IPVS has a virtual server for each address of the node; which ones is known on the node only',
 );
 
-function hasUnknownAddresses(served: readonly Frontend[], { servers }: InIpvs): boolean {
-  return served.some(
-    ({ kind, port, outcomes }) =>
+function hasUnknownAddresses(row: Forwarding, { servers }: InIpvs): boolean {
+  if (row.onlyPackets || tooMany(row).length > 0) return false;
+  return row.frontends.some(
+    ({ kind, notServed, port, outcomes }) =>
       kind === 'node-port' &&
+      notServed === undefined &&
       Object.values(outcomes).some(({ action }) => action === 'forward') &&
       !servers.some(({ captured }) => captured.port === port),
   );
