@@ -23,6 +23,8 @@ export class Knowledge implements Translation {
   readonly present = new Map<ServicePortKey, ServerStates>();
   /** Rows whose last write failed, with their virtual servers: to be read before the next write. */
   readonly doubtful = new Map<ServicePortKey, ReadonlySet<string>>();
+  /** Since the last inspection. */
+  readonly missingSchedulers = new Set<string>();
   #facts: NodeFacts | undefined;
   addresses: NodePortAddresses = { IPv4: [], IPv6: [] };
 
@@ -53,5 +55,6 @@ export class Knowledge implements Translation {
     this.owners.clear();
     this.present.clear();
     this.doubtful.clear();
+    this.missingSchedulers.clear();
   }
 }

@@ -10,6 +10,7 @@ export interface IpvsPlaneOptions {
   readonly scheduler: Scheduler;
   /** 0: as it is. Called at each full inspection, because conntrack's may change. */
   readonly timeouts: () => IpvsTimeouts;
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

@@ -16,6 +16,7 @@ const ID = '10.96.0.1 TCP 80';
 /** Everything that is written, in its order. */
 class Stage {
   readonly written: string[] = [];
+  readonly warnings: string[] = [];
   readonly ipvs = new MemoryIpvs();
   readonly capture = new MemoryCapture();
   readonly plane: IpvsPlane;
@@ -35,6 +36,7 @@ class Stage {
       scheduler: { name: 'rr', flags: [] },
       timeouts: () => ({ tcpSeconds: 0, tcpFinSeconds: 0, udpSeconds: 0 }),
       prepare: async () => undefined,
+      onWarning: (message) => this.warnings.push(message),
     });
   }
 
@@ -125,6 +127,22 @@ test('leaves a row to the plane behind while its list is too long for IPVS', asy
   await stage.plane.apply([change(long, row())]);
   assert.deepEqual(stage.weights(), { '10.244.1.2 8080': 1, '10.244.1.1 8080': 1 });
   assert.equal(stage.capture.captured.size, 1);
+});
+
+test('leaves rows with a scheduler that the kernel has not to the plane behind', async () => {
+  const stage = await new Stage().start([row()]);
+  stage.ipvs.missing = new Set(['lblc']);
+  const after = row({ scheduler: { name: 'lblc', flags: [] } });
+  const other = row({ name: 'other', frontends: [nodePort(30080)] });
+  await stage.plane.apply([change(row(), after), change('absent', other)]);
+  assert.deepEqual([...stage.capture.captured.keys()], ['192.168.50.1 TCP 30080']);
+  assert.deepEqual(
+    stage.warnings.map((text) => text.match(/scheduler \w+/)?.[0]),
+    ['scheduler lblc'],
+  );
+  stage.ipvs.missing = new Set();
+  await stage.start([after, other]);
+  assert.equal(stage.capture.captured.size, 2);
 });
 
 test('names the row of a refused write, keeps its address from IPVS, and writes the rest later', async () => {

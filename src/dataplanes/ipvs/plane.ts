@@ -50,7 +50,9 @@ export class IpvsPlane implements DataPlane {
     this.#knowledge = new Knowledge(options.scheduler);
     const { ipvs, capture } = options;
     const { hairpins } = this.#knowledge;
-    this.#kernel = { ipvs, capture, hairpins, print: new ExpectedPrint() };
+    const print = new ExpectedPrint();
+    const onMissingScheduler = (name: string): void => this.#noteMissing(name);
+    this.#kernel = { ipvs, capture, hairpins, print, onMissingScheduler };
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
@@ -73,8 +75,7 @@ export class IpvsPlane implements DataPlane {
   async apply(changes: readonly RowChange[]): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
     await this.#turn(async () => {
-      await this.#readDoubtful();
-      await this.#write(planRows(this.#knowledge, changes), changes);
+      await this.#applyOrPass(changes);
     });
   }
 
@@ -178,6 +179,30 @@ export class IpvsPlane implements DataPlane {
       await this.#write(planRows(this.#knowledge, changes, addresses), changes);
     }
     this.#knowledge.setFacts(facts);
+  }
+
+  /** Rows whose scheduler the kernel does not have are planned again: they are left to the plane behind. */
+  async #applyOrPass(changes: readonly RowChange[]): Promise<void> {
+    const { missingSchedulers } = this.#knowledge;
+    for (;;) {
+      const known = missingSchedulers.size;
+      await this.#readDoubtful();
+      try {
+        await this.#write(planRows(this.#knowledge, changes), changes);
+        return;
+      } catch (error) {
+        if (missingSchedulers.size === known) throw error;
+      }
+    }
+  }
+
+  #noteMissing(name: string): void {
+    if (this.#knowledge.missingSchedulers.has(name)) return;
+    this.#knowledge.missingSchedulers.add(name);
+    this.#options.onWarning?.(
+      `the kernel has no IPVS scheduler ${name}; its Services are served by the rules behind IPVS. ` +
+        `Next: load the module ip_vs_${name}, or choose another scheduler`,
+    );
   }
 
   async #write(of: RowPlans, changes: readonly PlaneChange[]): Promise<void> {

@@ -28,10 +28,10 @@ export function planRows(
   const all = [...changes, ...affectedNodePorts(knowledge, changes)];
   const before = statesBefore(knowledge, all);
   for (const { key, after } of all) knowledge.claims.set(key, after);
-  const { claims, scheduler } = knowledge;
+  const { claims, scheduler, missingSchedulers } = knowledge;
   const wanted = new Map<string, WantedServer>();
   for (const { key, after } of all) {
-    const servers = wantedServers(after, { claims, scheduler, addresses });
+    const servers = wantedServers(after, { claims, scheduler, addresses, missingSchedulers });
     knowledge.hairpins.set(key, servers);
     for (const each of servers) if (!wanted.has(each.id)) wanted.set(each.id, each);
   }

@@ -17,6 +17,8 @@ export interface Kernel {
   readonly capture: CaptureTables;
   readonly hairpins: Hairpins;
   readonly print: ExpectedPrint;
+  /** Called with the name of a scheduler that the kernel does not have. */
+  readonly onMissingScheduler: (name: string) => void;
 }
 
 /**
@@ -28,6 +30,7 @@ export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Pro
   try {
     await leave(kernel, written);
     const refusals = await writeIpvs(kernel, written);
+    for (const refusal of refusals.keys()) noteScheduler(kernel, refusal);
     const [first] = refusals.keys();
     const refused = new Set(refusals.values());
     // What was refused in part gets no connections: the plane behind has the row.
@@ -87,6 +90,11 @@ export async function writeInParts(
     }
     await capture.write(joined as CaptureChange);
   }
+}
+
+function noteScheduler({ onMissingScheduler }: Kernel, { write, errno }: IpvsRefusal): void {
+  const isNamed = write.do === 'add-server' || write.do === 'set-server';
+  if (isNamed && errno === ENOENT) onMissingScheduler(write.server.scheduler);
 }
 
 type Refusals = ReadonlyMap<IpvsRefusal, ServerPlan>;

@@ -29,6 +29,7 @@ function openIpvs(around: Surroundings): IpvsPlane {
     ipvs: around.openIpvs?.() ?? new KernelIpvs(),
     capture: new Captures({ openNetlink }),
     scheduler: defaultScheduler(settings?.scheduler ?? 'rr'),
+    onWarning: around.onWarning,
     timeouts: () => timeoutsOf(settings),
     prepare: async () => {
       for (const each of IPVS_SYSCTLS) await setSysctl(each);

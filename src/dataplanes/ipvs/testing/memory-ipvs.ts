@@ -35,6 +35,8 @@ export class MemoryIpvs implements Ipvs {
   writeCount = 0;
   /** Whether the kernel has no memory for this write. */
   isRefused: (write: IpvsWrite) => boolean = () => false;
+  /** Schedulers that it does not have. */
+  missing: ReadonlySet<string> = new Set();
   #timeouts: IpvsTimeouts = { tcpSeconds: 900, tcpFinSeconds: 120, udpSeconds: 300 };
 
   async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
@@ -101,6 +103,8 @@ export class MemoryIpvs implements Ipvs {
   #do(write: IpvsWrite): number {
     const id = virtualServerId(write.server);
     const held = this.held.get(id);
+    const isNamed = write.do === 'add-server' || write.do === 'set-server';
+    if (isNamed && this.missing.has(write.server.scheduler)) return ENOENT;
     if (write.do === 'add-server') {
       if (held) return EEXIST;
       this.held.set(id, { server: write.server, destinations: new Map() });
