@@ -19,6 +19,7 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/config/validate.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/commands/outside/check/ports.ts': "kube-proxy's chains are Fairlead's own in one mode",
   'src/dataplanes/iptables/': 'its own name',
+  'src/dataplanes/ipvs/': 'its own name, and the kernel subsystem that its capture writes to',
   'src/dataplanes/nftables/': 'its own name',
   'src/linux/iptables/': 'the program of that name',
   'lab/proxies/fairlead-modes.ts': 'the one list of the test beds',

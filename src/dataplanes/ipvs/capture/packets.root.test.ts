@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { SOURCE_CLASSES, type SourceClass } from '../../../forwarding/model.ts';
+import { WITHOUT_IPVS } from '../../../linux/ipvs/testing/kernel-ipvs.ts';
 import { ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import type { Host } from '../../../linux/testing/hosts/host.ts';
 import type { Answer, Peer } from '../../../linux/testing/hosts/messages.ts';
@@ -11,7 +12,6 @@ import {
   enterNode,
   enterSite,
   frontendsOf,
-  hasIpvs,
   leaveSite,
   NODE,
   SITE_FACTS,
@@ -39,13 +39,13 @@ const hostOf = (from: SourceClass): Host =>
 
 before(async () => {
   enterNode();
-  if (!hasIpvs()) return;
+  if (WITHOUT_IPVS) return;
   setIpvsSysctls();
   entered = await enterSite();
 });
 beforeEach(async (context) => {
   if (entered === undefined) {
-    (context as TestContext).skip('the kernel has no IPVS');
+    (context as TestContext).skip(WITHOUT_IPVS || undefined);
     return;
   }
   run(['ipvsadm', '-C']);

@@ -93,7 +93,7 @@ export function routingText(family: Family, what: 'rule' | 'route', mark: number
     : `${ip} route local default dev lo table ${CAPTURE_TABLE}`;
 }
 
-export function isCaptureRoute(route: MachineRoute, family: Family): boolean {
+function isCaptureRoute(route: MachineRoute, family: Family): boolean {
   return (
     route.family === family &&
     route.table === CAPTURE_TABLE &&

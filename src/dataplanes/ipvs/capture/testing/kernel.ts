@@ -43,7 +43,7 @@ export const FACTS: NodeFacts = {
   masqueradeMark: 0x4000,
 };
 
-export const TO_ALL = {
+const TO_ALL = {
   pod: 'take',
   host: 'take-and-masquerade',
   outside: 'take-and-masquerade',

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { Protocol } from '../../../../forwarding/model.ts';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
@@ -45,10 +44,6 @@ export interface Site {
 /** The Service of a test: an address in each family, new for each number. */
 export function virtualAddress(number: number): Readonly<Record<Version, string>> {
   return { ipv4: `10.96.0.${number}`, ipv6: `fd96::${number}` };
-}
-
-export function hasIpvs(): boolean {
-  return spawnSync('ipvsadm', ['-Ln']).status === 0;
 }
 
 export async function enterSite(): Promise<Site> {
@@ -122,7 +117,7 @@ export function serve(number: number, to: Readonly<Record<Version, string>>): vo
   }
 }
 
-export function bracketed(address: string): string {
+function bracketed(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
 
