@@ -25,6 +25,7 @@ import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { giveBackMemory } from './run/give-back-memory.ts';
+import { removeKubeProxyIpvs } from './run/kube-proxy-ipvs.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
 import { type Log, openLog } from './run/logger.ts';
@@ -167,8 +168,13 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       const open = (part: Part) => part.open(around);
       const others = { mode, parts: ALL_PARTS, open, log, clock: systemClock, random: Math.random };
       const onFailed = () => proxy.metrics.onCleanupFailed();
+      // Its sets can only be destroyed when no rule uses them.
+      const removeLeftovers = async () => {
+        await removeOtherParts({ ...others, onFailed }, lifetime.signal);
+        if (options.takeOver) await removeKubeProxyIpvs({ plane, log }, lifetime.signal);
+      };
       afterwards = Promise.all([
-        removeOtherParts({ ...others, onFailed }, lifetime.signal),
+        removeLeftovers(),
         ...(options.takeOver
           ? [removeKubeProxyTables({ openNetlink: () => openNetfilter('requests'), log })]
           : []),

@@ -46,6 +46,7 @@ export class ComposedPlane implements DataPlane {
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   readonly forwarder?: () => Promise<ForwarderReport>;
   readonly ipvs?: () => Promise<IpvsReport>;
+  readonly adopt?: (servers: readonly KernelFrontend[]) => Promise<void>;
   readonly release?: () => Promise<void>;
   readonly drained?: () => Promise<void>;
   readonly #front: DataPlane;
@@ -80,6 +81,8 @@ export class ComposedPlane implements DataPlane {
     if (forwarder !== undefined) this.forwarder = forwarder;
     const ipvs = front.ipvs?.bind(front);
     if (ipvs !== undefined) this.ipvs = ipvs;
+    const adopt = front.adopt?.bind(front);
+    if (adopt !== undefined) this.adopt = adopt;
     if (front.release || behind.release) this.release = () => this.#release();
     const drained = front.drained?.bind(front);
     if (drained !== undefined) this.drained = drained;

@@ -258,6 +258,11 @@ export interface DataPlane {
   forwarder?(): Promise<ForwarderReport>;
   /** For planes with IPVS. */
   ipvs?(): Promise<IpvsReport>;
+  /**
+   * For planes with IPVS, after the first sync: virtual servers of another proxy are its own from now
+   * on. Their connections go on; those that no row wants drain.
+   */
+  adopt?(servers: readonly KernelFrontend[]): Promise<void>;
   /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
   /** How many objects `remove` would delete, by kind; empty if there are none. */

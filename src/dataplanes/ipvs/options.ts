@@ -1,5 +1,5 @@
 import type { Scheduler } from '../../forwarding/scheduler.ts';
-import type { Ipvs, IpvsTimeouts } from '../../linux/ipvs/model.ts';
+import type { Ipvs, IpvsTimeouts, VirtualServerKey } from '../../linux/ipvs/model.ts';
 import type { CaptureTables } from './capture/model.ts';
 
 export interface IpvsPlaneOptions {
@@ -10,7 +10,8 @@ export interface IpvsPlaneOptions {
   readonly scheduler: Scheduler;
   /** 0: as it is. Called at each full inspection, because conntrack's may change. */
   readonly timeouts: () => IpvsTimeouts;
-  readonly onWarning?: ((message: string) => void) | undefined;
+  /** The connections of these go on as captured ones: sets these bits of their connection marks. */
+  readonly markConnections?: (servers: readonly VirtualServerKey[], bits: number) => Promise<void>;
   /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { servicePortKey } from '../../forwarding/model.ts';
-import type { FingerprintExtent, IpvsFingerprint } from '../../linux/ipvs/model.ts';
+import type { IpvsFingerprint, VirtualServerKey } from '../../linux/ipvs/model.ts';
 import type {
   Attachment,
   DataPlane,
@@ -16,6 +16,7 @@ import type {
   RowChange,
 } from '../contract.ts';
 import { PlaneError } from '../contract.ts';
+import { captureMark } from './capture/marks.ts';
 import { deleteDrained } from './drainer.ts';
 import { ExpectedPrint } from './expected-print.ts';
 import { diffEverything, inspectEverything, readEverything } from './inspect.ts';
@@ -29,7 +30,7 @@ import { type PlaneChange, planRows, type RowPlans } from './row-plans.ts';
 import { stateFound } from './server-state.ts';
 import { Turns } from './turns.ts';
 import { watchIpvs } from './watch.ts';
-import { type Kernel, perform } from './writer.ts';
+import { type Kernel, perform, writeInParts } from './writer.ts';
 
 /**
  * The data plane of IPVS: a virtual server for each address, and tables that give IPVS the connections
@@ -108,6 +109,21 @@ export class IpvsPlane implements DataPlane {
     // A copy: rows may be written meanwhile.
     const owners = new Map(this.#knowledge.owners);
     return owners.size === 0 ? [] : await readCounters(this.#options.ipvs, owners);
+  }
+
+  async adopt(servers: readonly VirtualServerKey[]): Promise<void> {
+    const { facts } = this.#knowledge;
+    if (!facts) throw notInspected();
+    if (servers.length === 0) return;
+    const { capture, markConnections } = this.#options;
+    await this.#turn(async () => {
+      await writeInParts(
+        capture,
+        servers.map((server) => ({ serversAdd: [server] })),
+      );
+      await markConnections?.(servers, captureMark(facts.masqueradeMark));
+    });
+    this.#report('virtual servers of kube-proxy were adopted', true);
   }
 
   async attachments(): Promise<readonly Attachment[]> {
@@ -256,11 +272,19 @@ export class IpvsPlane implements DataPlane {
     doubtful.clear();
   }
 
-  /** Whether it could compare: not while rows are written. */
-  async #compareBegin(): Promise<boolean> {
-    const begin = await this.#fingerprint('begin');
-    if (begin === undefined) return false;
-    if (this.#kernel.print.isForeignBegin(begin) && !(await this.#isOfDrained())) this.#lost();
+  async #comparePrint(): Promise<boolean> {
+    if (!this.#knowledge.facts) return true;
+    const { print } = this.#kernel;
+    const found = await this.#fingerprint();
+    if (found === undefined) return false;
+    if (!print.isForeign(found)) return true;
+    // Flows of UDP may have deleted destinations that drain: these are followed first.
+    await this.deleteDrained();
+    const again = await this.#fingerprint();
+    if (again === undefined) return false;
+    if (!print.isForeign(again)) return true;
+    print.forget();
+    this.#report('virtual servers of IPVS were changed by another process');
     return true;
   }
 

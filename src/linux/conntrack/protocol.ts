@@ -28,6 +28,7 @@ export const CTA_ID = 12;
 export const CTA_ZONE = 18;
 /** Only where net.netfilter.nf_conntrack_timestamp was 1 when the flow began. */
 export const CTA_TIMESTAMP = 20;
+export const CTA_MARK_MASK = 21;
 /** Since Linux 5.8; older kernels ignore it and list every flow of the family. */
 export const CTA_FILTER = 25;
 

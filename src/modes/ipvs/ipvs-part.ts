@@ -1,13 +1,18 @@
 import type { IpvsSettings } from '../../config/settings.ts';
 import { Captures } from '../../dataplanes/ipvs/capture/captures.ts';
+import { flowsThrough } from '../../dataplanes/ipvs/kube-proxy/ipvs-flows.ts';
 import { IpvsPlane } from '../../dataplanes/ipvs/plane.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
+import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { markFlows } from '../../linux/conntrack/mark-flows.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
 import type { IpvsTimeouts } from '../../linux/ipvs/model.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { openNetfilter } from '../netfilter.ts';
 import type { Part, Surroundings } from '../part.ts';
 import { conntrackTimeouts, IPVS_SYSCTLS } from './sysctls.ts';
+
+const FLOWS_DEADLINE_MS = 60_000;
 
 export const IPVS_PART: Part = {
   name: 'ipvs',
@@ -31,6 +36,10 @@ function openIpvs(around: Surroundings): IpvsPlane {
     scheduler: defaultScheduler(settings?.scheduler ?? 'rr'),
     onWarning: around.onWarning,
     timeouts: () => timeoutsOf(settings),
+    markConnections: async (servers, bits) => {
+      const signal = AbortSignal.timeout(FLOWS_DEADLINE_MS);
+      await markFlows(await flowsThrough(servers, new KernelConntrack(), signal), bits);
+    },
     prepare: async () => {
       for (const each of IPVS_SYSCTLS) await setSysctl(each);
     },
