@@ -5,8 +5,15 @@ import { type Failure, failureOf } from './failure.ts';
 import type { RangeRoute, ServiceRoutes } from './service-routes.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
+/** Absent in modes without IPVS; one of the two. */
+interface IpvsPart {
+  readonly ipvs?: IpvsReport;
+  /** Why it could not be read. */
+  readonly ipvsFailure?: Failure;
+}
+
 /** The data of `fairlead status`: the snapshot, and what is read only on request. */
-export interface StatusPage extends AgentSnapshot {
+export interface StatusPage extends AgentSnapshot, IpvsPart {
   /** Absent in the answer of an older version. */
   readonly contents?: Contents;
   /** Absent where the mode does not report it, or the kernel did not. */
@@ -15,9 +22,6 @@ export interface StatusPage extends AgentSnapshot {
   readonly attachmentsFailure?: Failure;
   /** Absent in modes without a process of their own. */
   readonly forwarder?: ForwarderReport;
-  /** Absent in modes without IPVS, and when it could not be read. */
-  readonly ipvs?: IpvsReport;
-  readonly ipvsFailure?: Failure;
   /** Absent where Fairlead keeps no routes. */
   readonly serviceRoutes?: readonly RangeRoute[];
 }
@@ -43,10 +47,7 @@ export async function statusPage(of: {
   }
 }
 
-async function ipvsOf(
-  plane: DataPlane,
-  agent: Agent,
-): Promise<Pick<StatusPage, 'ipvs' | 'ipvsFailure'>> {
+async function ipvsOf(plane: DataPlane, agent: Agent): Promise<IpvsPart> {
   if (plane.ipvs === undefined) return {};
   try {
     return { ipvs: await plane.ipvs() };

@@ -16,6 +16,7 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/modes/': 'one value for each mode, and the registry',
   'src/config/modes.ts': 'the names and traits that the configuration knows',
   'src/config/fields/traffic.ts': "the blocks of kube-proxy's file are called as its modes",
+  'src/config/ipvs.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/config/validate.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/commands/outside/check/ports.ts': "kube-proxy's chains are Fairlead's own in one mode",
   'src/dataplanes/iptables/': 'its own name',

@@ -48,7 +48,10 @@ describe('the files for shells', () => {
     ]);
     const modes = ['nftables', 'iptables', 'ipvs', 'socket-ebpf', 'tc-ebpf', 'userspace'];
     assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', ''), modes);
-    assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', '=', 'ip'), ['iptables', 'ipvs']);
+    assert.deepEqual(await offered('fairlead', 'cleanup', '--mode', '=', 'ip'), [
+      'iptables',
+      'ipvs',
+    ]);
     assert.deepEqual(await offered('fairlead', 'help', 'stat'), ['status']);
     assert.deepEqual(await offered('fairlead', 'outside', 'o'), ['off']);
     assert.deepEqual(await offered('fairlead', 'outside', 'init', '--app'), ['--apply']);

@@ -1,4 +1,5 @@
 import type { StatusPage } from '../../agent/status-page.ts';
+import type { IpvsReport } from '../../dataplanes/contract.ts';
 import { wrapped } from '../terminal/fit.ts';
 import { formatWrappedTable } from '../text-table.ts';
 import { countText, heads } from './words.ts';
@@ -20,10 +21,8 @@ export function ipvsLine({ ipvs }: StatusPage, width: number): string[] {
   return wrapped(line, width);
 }
 
-type Schedulers = NonNullable<StatusPage['ipvs']>['schedulers'];
-
 /** The most frequent first. */
-function schedulersText(schedulers: Schedulers): string {
+function schedulersText(schedulers: IpvsReport['schedulers']): string {
   if (schedulers.length === 0) return '';
   const sorted = schedulers.toSorted((a, b) => b.virtualServers - a.virtualServers);
   const named = sorted
