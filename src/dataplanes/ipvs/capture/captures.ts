@@ -151,7 +151,11 @@ export class Captures implements CaptureTables {
       const tables: Attachment[] = [];
       for (const family of TABLE_FAMILIES) {
         const isAttached = isHooked(await readStructure(connection, family), facts, family);
-        tables.push({ place: 'nftables', name: `${family} ${TABLES[family].name}`, isAttached });
+        tables.push({
+          place: 'nftables',
+          name: `table ${family} ${TABLES[family].name}`,
+          isAttached,
+        });
       }
       const missing = missingRouting(await readRouting(), captureMark(facts.masqueradeMark));
       const routing = FAMILIES.map((family) => ({
