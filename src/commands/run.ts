@@ -114,13 +114,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   openNoDebugger(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
-  const lifetime = new AbortController();
-  const stop = (name: NodeJS.Signals) => {
-    log.info({ signal: name }, 'stopping; the rules stay in the kernel');
-    lifetime.abort();
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  const lifetime = untilSignalled(log);
   const machine = { log, runFolder: options.runFolder };
   let instance: OnlyInstance | undefined;
   if (!config.wishes.initOnly) {
@@ -130,11 +124,12 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   }
   await makeRunFolder(options.runFolder);
   const serveLocalhost = localhostServer(machine);
+  const setSysctl = (needed: NeededSysctl) => setNeededSysctl(needed, machine);
   await prepareMachine(settings, machine, mode.sysctls);
   if (config.wishes.initOnly) {
     // The proxy does it too, but in an unprivileged container it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
-    mode.prepare?.(settings);
+    await mode.prepare?.(settings, { setSysctl });
     return;
   }
   const restClient = new RestClientMetrics();
@@ -155,7 +150,6 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   });
   const { runFolder } = options;
   const { ebpf, userspace, ipvs } = settings;
-  const setSysctl = (needed: NeededSysctl) => setNeededSysctl(needed, machine);
   const around = { ebpf, userspace, ipvs, runFolder, setSysctl };
   const plane = mode.open({
     ...around,
@@ -209,6 +203,17 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       await plane.drained();
     }
   }
+}
+
+function untilSignalled(log: Log['log']): AbortController {
+  const lifetime = new AbortController();
+  const stop = (name: NodeJS.Signals) => {
+    log.info({ signal: name }, 'stopping; the rules stay in the kernel');
+    lifetime.abort();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  return lifetime;
 }
 
 function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {

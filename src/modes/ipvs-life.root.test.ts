@@ -7,7 +7,7 @@ import { run } from '../linux/netlink/testing/own-namespace.ts';
 import type { Host } from '../linux/testing/hosts/host.ts';
 import type { Answer } from '../linux/testing/hosts/messages.ts';
 import { until } from '../time/testing/until.ts';
-import { IPVS_PART } from './ipvs/ipvs-part.ts';
+import { IPVS_PART, prepareIpvs } from './ipvs/ipvs-part.ts';
 import { IPVS } from './ipvs.ts';
 import { NFTABLES } from './nftables.ts';
 import {
@@ -205,6 +205,15 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     assertAllServed(await site.client.ask({ ...TO_WEB, count: 6 }));
     assert.equal(connectionsIn(run(['ipvsadm', '-Ln', '--stats'])), connectionsIn(report));
     assert.equal(await IPVS_PART.open({}).retire?.(), 'draining');
+  });
+
+  test('prepares the settings of IPVS before the proxy runs', async () => {
+    const set: string[] = [];
+    const setSysctl = async ({ name, value }: { name: string; value: string }) =>
+      void set.push(`${name} ${run(['cat', `/proc/sys/${name}`]).trim()} ${value}`);
+    await prepareIpvs({ setSysctl });
+    assert.equal(set.length, 4);
+    assert.ok(set.includes('net/ipv4/vs/conntrack 1 1'), set.join());
   });
 
   test('leaves nothing after a removal', async () => {

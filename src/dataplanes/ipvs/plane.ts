@@ -127,7 +127,9 @@ export class IpvsPlane implements DataPlane {
   }
 
   async attachments(): Promise<readonly Attachment[]> {
-    return await this.#options.capture.attachments();
+    if (this.#knowledge.facts) return await this.#options.capture.attachments();
+    // It could not be set up, as on a kernel without IPVS.
+    return [{ place: 'ipvs', name: 'virtual servers', isAttached: false }];
   }
 
   async ipvs(): Promise<IpvsReport> {

@@ -5,6 +5,7 @@ import { IpvsPlane } from '../../dataplanes/ipvs/plane.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { markFlows } from '../../linux/conntrack/mark-flows.ts';
+import { IpvsError } from '../../linux/ipvs/errors.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
 import type { IpvsTimeouts } from '../../linux/ipvs/model.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
@@ -17,6 +18,12 @@ const FLOWS_DEADLINE_MS = 60_000;
 export const IPVS_PART: Part = {
   name: 'ipvs',
   attachments: [
+    {
+      place: 'ipvs',
+      title: 'ipvs',
+      isHook: false,
+      named: (name) => `ipvs ${name}`,
+    },
     {
       place: 'routing',
       title: 'routing rules of ipvs',
@@ -44,6 +51,20 @@ function openIpvs(around: Surroundings): IpvsPlane {
       for (const each of IPVS_SYSCTLS) await setSysctl(each);
     },
   });
+}
+
+/**
+ * Loads IPVS, so that its settings exist. A kernel without it is no failure of the preparation: the
+ * plane reports it, and falls back to the rules behind.
+ */
+export async function prepareIpvs({ setSysctl = setForever }: Surroundings): Promise<void> {
+  try {
+    await new KernelIpvs().timeouts();
+  } catch (error) {
+    if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return;
+    throw error;
+  }
+  for (const each of IPVS_SYSCTLS) await setSysctl(each);
 }
 
 /** What is configured, and conntrack's for the rest. */

@@ -24,7 +24,7 @@ import { IPVS } from '../ipvs.ts';
 
 export const NODE = '192.0.2.1';
 
-export const IPVS_FACTS: NodeFacts = {
+const IPVS_FACTS: NodeFacts = {
   podDetection: {
     IPv4: { by: 'cidr', cidr: '10.244.0.0/16' },
     IPv6: { by: 'cidr', cidr: 'fd44::/16' },
