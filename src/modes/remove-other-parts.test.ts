@@ -32,7 +32,7 @@ function stage(reasonsOf: Readonly<Record<string, string[]>>) {
 test('removes the parts of other modes once, and none of its own', async () => {
   const { options, clock, calls } = stage({});
   await removeOtherParts(options, new AbortController().signal);
-  assert.deepEqual(calls, ['ebpf hooks', 'forwarder', 'iptables']);
+  assert.deepEqual(calls, ['ebpf hooks', 'forwarder', 'ipvs', 'iptables']);
   assert.deepEqual(clock.sleptMs, []);
 });
 
@@ -41,7 +41,7 @@ test('retries a removal that failed, and logs each new reason once', async () =>
     iptables: ['locked', 'locked', 'refused', 'refused', 'locked'],
   });
   await removeOtherParts(options, new AbortController().signal);
-  assert.deepEqual(calls, ['ebpf hooks', 'forwarder', ...Array(6).fill('iptables')]);
+  assert.deepEqual(calls, ['ebpf hooks', 'forwarder', 'ipvs', ...Array(6).fill('iptables')]);
   assert.deepEqual(
     warnings.map((text) => text.match(/\w+$/)?.[0]),
     ['locked', 'refused', 'locked'],
