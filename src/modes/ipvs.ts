@@ -2,7 +2,8 @@ import { IpvsFlows } from '../dataplanes/ipvs/flows.ts';
 import { defaultScheduler } from '../forwarding/scheduler.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { KernelIpvs } from '../linux/ipvs/kernel-ipvs.ts';
-import { IPVS_PART, prepareIpvs } from './ipvs/ipvs-part.ts';
+import { IPVS_PART } from './ipvs/ipvs-part.ts';
+import { prepareIpvs } from './ipvs/prepare.ts';
 import type { Mode } from './mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
@@ -15,7 +16,7 @@ export const IPVS: Mode = {
   needs: { ownAddresses: true, namespaces: false },
   service: NETLINK_NEEDS,
   parts: [IPVS_PART, NFTABLES_PART],
-  prepare: async (_, around) => await prepareIpvs(around),
+  prepare: (_, setSysctl) => prepareIpvs(new KernelIpvs(), setSysctl),
   open: (around) => openTwoParts({ mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART }, around),
   flows: (around) => new IpvsFlows(new KernelConntrack(), around.openIpvs?.() ?? new KernelIpvs()),
   pages: (desired, isWanted, { ipvs }) =>
