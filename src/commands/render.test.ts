@@ -173,3 +173,16 @@ test('has the same chains as JSON in iptables mode', async (context) => {
   assert.ok(page.chains.some(({ name }) => name.startsWith('nat KUBE-SVL-')));
   assert.ok(page.frontends.every(({ path }) => path[0]?.startsWith('nat PREROUTING > ')));
 });
+
+test('shows mode ipvs in words and as commands, with the scheduler of the flags', async (context) => {
+  const flags = ['--mode', 'ipvs', '--ipvs-scheduler', 'mh'];
+  const { code, out } = await run(context, ...flags, 'shop/web:http');
+  assert.equal(code, 0);
+  assert.match(out, /^shop\/web:http {2}TCP, IPv4, in table ip fairlead, behind IPVS$/m);
+  assert.match(out, /^BY HAND\n {2}ipvsadm -A -t 10\.96\.0\.10:80 -s mh -b mh-fallback,mh-port$/m);
+  const json = await run(context, ...flags, '-o', 'json', 'shop/web:http');
+  const [page] = JSON.parse(json.out);
+  assert.equal(page.commands[1], 'ipvsadm -a -t 10.96.0.10:80 -r 10.1.0.1:8080 -m -w 1');
+  const raw = await run(context, ...flags, '--raw', '--family', 'ip', 'shop/web:http');
+  assert.match(raw.out, /^table ip fairlead \{[^]*^table ip fairlead-ipvs \{[^]*^ipvsadm -A /m);
+});
