@@ -4,17 +4,20 @@ import type { NftEvent } from '../../../linux/nftables/events.ts';
 import { readMarkRule } from '../../../linux/route/mark-rules.ts';
 import {
   NETLINK_ROUTE,
+  RTM_DELROUTE,
   RTM_DELRULE,
   RTNLGRP_IPV4_ROUTE,
   RTNLGRP_IPV4_RULE,
   RTNLGRP_IPV6_ROUTE,
   RTNLGRP_IPV6_RULE,
 } from '../../../linux/route/protocol.ts';
-import { readRouteEvent } from '../../../linux/route/route-codec.ts';
 import { elementName } from '../../shared/nft/element-text.ts';
 import { objectText } from '../../shared/rule-events.ts';
 import { CAPTURE_PROTOCOL, CAPTURE_TABLE } from './routing.ts';
 import { isSetName, setSpec, TABLE_NAME, TABLES } from './sets.ts';
+
+/** Of `rtm_table` in a message about a route. */
+const ROUTE_TABLE_OFFSET = 4;
 
 export function concernsUs({ table }: NftEvent): boolean {
   return table === TABLE_NAME;
@@ -49,6 +52,6 @@ export async function listenToRouting(onDeleted: () => void, signal: AbortSignal
 
 function isDeletionOfOurs(message: NetlinkMessage): boolean {
   if (message.type === RTM_DELRULE) return readMarkRule(message)?.protocol === CAPTURE_PROTOCOL;
-  const event = readRouteEvent(message);
-  return event?.removed === true && event.route.table === CAPTURE_TABLE;
+  // Not decoded: a node may have hundreds of thousands of routes.
+  return message.type === RTM_DELROUTE && message.body[ROUTE_TABLE_OFFSET] === CAPTURE_TABLE;
 }

@@ -53,7 +53,8 @@ export async function readElements(connection: NftConnection): Promise<CaptureEl
   const servers = new Map<string, VirtualServerKey>();
   const hairpin = new Set<string>();
   for (const family of TABLE_FAMILIES) {
-    await readSet(connection, family, 'captured', ({ key, value = '' }) => {
+    const read = await setReader(connection, family);
+    await read('captured', ({ key, value = '' }) => {
       const server = serverOf(family, key);
       if (!server) return;
       const capture = captureOfNumber(hostNumberOf(value));
@@ -63,11 +64,11 @@ export async function readElements(connection: NftConnection): Promise<CaptureEl
         capture,
       });
     });
-    await readSet(connection, family, 'servers', ({ key }) => {
+    await read('servers', ({ key }) => {
       const server = serverOf(family, key);
       if (server) servers.set(virtualServerId(server), server);
     });
-    await readSet(connection, family, 'hairpin', ({ key }) => {
+    await read('hairpin', ({ key }) => {
       hairpin.add(hairpinText(split(hairpinFields(family), key)));
     });
   }
@@ -92,22 +93,25 @@ function hairpinText([from = '', to = '']: readonly Binary[]): string {
   return from === to ? addressText(from) : `${addressText(from)} . ${addressText(to)}`;
 }
 
-/** Reads again while other processes change the set. */
-async function readSet(
-  ...[connection, family, set, onElement]: [
-    NftConnection,
-    TableFamily,
-    SetName,
-    (element: StoredElement) => void,
-  ]
-): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const found: StoredElement[] = [];
-    const { consistent } = await connection.elements(TABLES[family], set, (e) => found.push(e));
-    if (!consistent && attempt < MOST_ATTEMPTS) continue;
-    for (const element of found) onElement(element);
-    return;
-  }
+type SetReader = (set: SetName, onElement: (element: StoredElement) => void) => Promise<void>;
+
+/**
+ * Reads a set again while it changes. The kernel also leaves elements out while it grows the hash
+ * table after many writes, and only tells how many there are (since 6.16).
+ */
+async function setReader(connection: NftConnection, family: TableFamily): Promise<SetReader> {
+  const sets = await connection.sets(TABLES[family]);
+  const counts = new Map(sets.map(({ name, count = 0 }) => [name, count]));
+  return async (set, onElement) => {
+    for (let attempt = 1; ; attempt++) {
+      const found: StoredElement[] = [];
+      const { consistent } = await connection.elements(TABLES[family], set, (e) => found.push(e));
+      const isWhole = consistent && found.length >= (counts.get(set) ?? 0);
+      if (!isWhole && attempt < MOST_ATTEMPTS) continue;
+      for (const element of found) onElement(element);
+      return;
+    }
+  };
 }
 
 function serverOf(family: TableFamily, key: Binary): VirtualServerKey | undefined {

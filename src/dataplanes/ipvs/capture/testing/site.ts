@@ -73,6 +73,9 @@ export function enterNode(): void {
   enterOwnNetwork();
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
   writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1');
+  // Else the kernel sends some ICMP errors and not others.
+  writeFileSync('/proc/sys/net/ipv4/icmp_ratelimit', '0');
+  writeFileSync('/proc/sys/net/ipv6/icmp/ratelimit', '0');
 }
 
 /** They appear with the first use of IPVS in a network namespace. */
