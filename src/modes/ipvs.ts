@@ -2,9 +2,10 @@ import { IpvsFlows } from '../dataplanes/ipvs/flows.ts';
 import { defaultScheduler } from '../forwarding/scheduler.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { KernelIpvs } from '../linux/ipvs/kernel-ipvs.ts';
-import { IPVS_PART } from './ipvs/ipvs-part.ts';
-import { prepareIpvs } from './ipvs/prepare.ts';
+import { IPVS_PART, prepareIpvs } from './ipvs/ipvs-part.ts';
+import { openOwnSockets } from './ipvs/own-sockets.ts';
 import type { Mode } from './mode.ts';
+import { openNetfilter } from './netfilter.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
 import { ipvsPages, rawIpvs } from './pages/ipvs-pages.ts';
@@ -16,8 +17,12 @@ export const IPVS: Mode = {
   needs: { ownAddresses: true, namespaces: false },
   service: NETLINK_NEEDS,
   parts: [IPVS_PART, NFTABLES_PART],
-  prepare: (_, setSysctl) => prepareIpvs(new KernelIpvs(), setSysctl),
-  open: (around) => openTwoParts({ mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART }, around),
+  prepare: async (_, around) => await prepareIpvs(around),
+  open: (around) =>
+    openTwoParts(
+      { mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART },
+      { ...around, openNetlink: openOwnSockets(around.openNetlink ?? openNetfilter) },
+    ),
   flows: (around) => new IpvsFlows(new KernelConntrack(), around.openIpvs?.() ?? new KernelIpvs()),
   pages: (desired, isWanted, { ipvs }) =>
     ipvsPages(desired, isWanted, defaultScheduler(ipvs.scheduler)),
