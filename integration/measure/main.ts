@@ -25,6 +25,11 @@ const MEASURE: Group = {
       load: () => import('./socket-hooks/command.ts'),
     },
     {
+      name: 'ipvs',
+      about: 'a full load, single changes and reads of IPVS, compared with a C program',
+      load: () => import('./ipvs/command.ts'),
+    },
+    {
       name: 'iptables-writers',
       about: 'changes of the iptables mode, by netlink and by iptables-restore',
       load: () => import('./iptables-writers/command.ts'),

@@ -1,5 +1,6 @@
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { ADDRESS_BYTES, fillAddress } from './address.ts';
+import { DestinationTemplate } from './destination-template.ts';
 import type { Destination, IpvsWrite, VirtualServer, VirtualServerKey } from './model.ts';
 import * as ipvs from './protocol.ts';
 import { flagBits } from './service-flags.ts';
@@ -24,7 +25,9 @@ export class IpvsEncoder {
   readonly #u16 = new Uint8Array(2);
   readonly #flags = Buffer.alloc(8, 0xff);
   readonly #header = Uint8Array.of(0, ipvs.FAMILY_VERSION, 0, 0);
+  readonly #templates = new Map<IpvsWrite['do'], DestinationTemplate>();
   #last = 0;
+  readonly #keyWriter = new NetlinkWriter();
   #keyOf: VirtualServerKey | undefined;
   #keyFamily = 0;
   #keyBytes: Buffer = Buffer.alloc(0);
@@ -52,11 +55,21 @@ export class IpvsEncoder {
   }
 
   write(write: IpvsWrite, sequence: number): void {
+    if ('destination' in write && write.do !== 'delete-destination') {
+      const template = this.#templates.get(write.do);
+      if (template !== undefined) return this.#next(template, write, sequence);
+    }
     this.#begin(COMMAND[write.do], { flags: 0, sequence });
     if ('destination' in write) {
+      const isWhole = write.do !== 'delete-destination';
       this.#onlyKey(write.server);
-      this.#destination(write.destination, write.do !== 'delete-destination');
-    } else if (write.do === 'delete-server') this.#onlyKey(write.server);
+      this.#destination(write.destination, isWhole);
+      this.#writer.endMessage(this.#last);
+      const message = this.#writer.bytes.subarray(this.#last);
+      if (isWhole) this.#templates.set(write.do, new DestinationTemplate(message));
+      return;
+    }
+    if (write.do === 'delete-server') this.#onlyKey(write.server);
     else this.#server(write.server);
     this.#writer.endMessage(this.#last);
   }
@@ -74,6 +87,17 @@ export class IpvsEncoder {
     if (of.server) this.#onlyKey(of.server);
     for (const [attribute, value] of of.numbers ?? []) this.#writer.u32le(attribute, value);
     this.#writer.endMessage(this.#last);
+  }
+
+  #next(
+    template: DestinationTemplate,
+    { server, destination }: Extract<IpvsWrite, { readonly destination: Destination }>,
+    sequence: number,
+  ): void {
+    this.#encodeKey(server);
+    template.change({ sequence, server, key: this.#keyBytes, destination });
+    this.#last = this.#writer.length;
+    this.#writer.raw(template.bytes);
   }
 
   #begin(command: number, of: { readonly flags: number; readonly sequence: number }): void {
@@ -106,27 +130,26 @@ export class IpvsEncoder {
     this.#writer.endNested(nest);
   }
 
-  /** Destinations come server by server: the same key is encoded once. Gives its family. */
+  /** Gives its family. */
   #key(server: VirtualServerKey): number {
-    const known = this.#keyOf;
-    const isKnown =
-      known !== undefined &&
-      known.port === server.port &&
-      known.address === server.address &&
-      known.protocol === server.protocol;
-    if (isKnown) this.#writer.raw(this.#keyBytes);
-    else {
-      const from = this.#writer.length;
-      const family = fillAddress(this.#address, server.address);
-      this.#u16le(ipvs.SVC_AF, family);
-      this.#u16le(ipvs.SVC_PROTOCOL, ipvs.PROTOCOL_NUMBERS[server.protocol]);
-      this.#writer.bytesOf(ipvs.SVC_ADDR, this.#address);
-      this.#writer.u16be(ipvs.SVC_PORT, server.port);
-      this.#keyBytes = Buffer.from(this.#writer.bytes.subarray(from));
-      this.#keyFamily = family;
-      this.#keyOf = server;
-    }
+    this.#encodeKey(server);
+    this.#writer.raw(this.#keyBytes);
     return this.#keyFamily;
+  }
+
+  /** Destinations come server by server: the same key is encoded once. */
+  #encodeKey(server: VirtualServerKey): void {
+    if (this.#keyOf === server) return;
+    const writer = this.#keyWriter;
+    writer.clear();
+    const family = fillAddress(this.#address, server.address);
+    this.#u16le(ipvs.SVC_AF, family, writer);
+    this.#u16le(ipvs.SVC_PROTOCOL, ipvs.PROTOCOL_NUMBERS[server.protocol], writer);
+    writer.bytesOf(ipvs.SVC_ADDR, this.#address);
+    writer.u16be(ipvs.SVC_PORT, server.port);
+    this.#keyBytes = writer.bytes;
+    this.#keyFamily = family;
+    this.#keyOf = server;
   }
 
   #destination(destination: Destination, isWhole: boolean): void {
@@ -134,7 +157,7 @@ export class IpvsEncoder {
     const family = fillAddress(this.#address, destination.address);
     this.#writer.bytesOf(ipvs.DEST_ADDR, this.#address);
     this.#writer.u16be(ipvs.DEST_PORT, destination.port);
-    this.#u16le(ipvs.DEST_ADDR_FAMILY, family);
+    this.#u16le(ipvs.DEST_ADDR_FAMILY, family, this.#writer);
     if (isWhole) {
       this.#writer.u32le(ipvs.DEST_FWD_METHOD, ipvs.FORWARD_MASQUERADE);
       this.#writer.u32le(ipvs.DEST_WEIGHT, destination.weight);
@@ -144,9 +167,9 @@ export class IpvsEncoder {
     this.#writer.endNested(nest);
   }
 
-  #u16le(type: number, value: number): void {
+  #u16le(type: number, value: number, writer: NetlinkWriter): void {
     this.#u16[0] = value & 0xff;
     this.#u16[1] = value >>> 8;
-    this.#writer.bytesOf(type, this.#u16);
+    writer.bytesOf(type, this.#u16);
   }
 }
