@@ -5,6 +5,8 @@ import type { Destination, IpvsWrite, VirtualServer, VirtualServerKey } from './
 import * as ipvs from './protocol.ts';
 import { flagBits } from './service-flags.ts';
 
+type DestinationWrite = Extract<IpvsWrite, { readonly destination: Destination }>;
+
 const COMMAND: Readonly<Record<IpvsWrite['do'], number>> = {
   'add-server': ipvs.CMD_NEW_SERVICE,
   'set-server': ipvs.CMD_SET_SERVICE,
@@ -55,23 +57,13 @@ export class IpvsEncoder {
   }
 
   write(write: IpvsWrite, sequence: number): void {
-    if ('destination' in write && write.do !== 'delete-destination') {
-      const template = this.#templates.get(write.do);
-      if (template !== undefined) return this.#next(template, write, sequence);
-    }
-    this.#begin(COMMAND[write.do], { flags: 0, sequence });
-    if ('destination' in write) {
-      const isWhole = write.do !== 'delete-destination';
-      this.#onlyKey(write.server);
-      this.#destination(write.destination, isWhole);
+    if ('destination' in write) this.#writeDestination(write, sequence);
+    else {
+      this.#begin(COMMAND[write.do], { flags: 0, sequence });
+      if (write.do === 'delete-server') this.#onlyKey(write.server);
+      else this.#server(write.server);
       this.#writer.endMessage(this.#last);
-      const message = this.#writer.bytes.subarray(this.#last);
-      if (isWhole) this.#templates.set(write.do, new DestinationTemplate(message));
-      return;
     }
-    if (write.do === 'delete-server') this.#onlyKey(write.server);
-    else this.#server(write.server);
-    this.#writer.endMessage(this.#last);
   }
 
   question(
@@ -89,15 +81,23 @@ export class IpvsEncoder {
     this.#writer.endMessage(this.#last);
   }
 
-  #next(
-    template: DestinationTemplate,
-    { server, destination }: Extract<IpvsWrite, { readonly destination: Destination }>,
-    sequence: number,
-  ): void {
-    this.#encodeKey(server);
-    template.change({ sequence, server, key: this.#keyBytes, destination });
-    this.#last = this.#writer.length;
-    this.#writer.raw(template.bytes);
+  #writeDestination(write: DestinationWrite, sequence: number): void {
+    const { server, destination } = write;
+    const template = this.#templates.get(write.do);
+    if (template !== undefined) {
+      this.#encodeKey(server);
+      template.change({ sequence, server, key: this.#keyBytes, destination });
+      this.#last = this.#writer.length;
+      this.#writer.raw(template.bytes);
+      return;
+    }
+    const isWhole = write.do !== 'delete-destination';
+    this.#begin(COMMAND[write.do], { flags: 0, sequence });
+    this.#onlyKey(server);
+    this.#destination(destination, isWhole);
+    this.#writer.endMessage(this.#last);
+    const message = this.#writer.bytes.subarray(this.#last);
+    if (isWhole) this.#templates.set(write.do, new DestinationTemplate(message));
   }
 
   #begin(command: number, of: { readonly flags: number; readonly sequence: number }): void {
