@@ -15,14 +15,10 @@ const ANNOTATION = 'fairlead.dev/ipvs-scheduler';
 const SERVING = ['a', 'b', 'c'];
 const ONE = stickyTo(...SERVING);
 const EACH = answeredBy(...SERVING);
-/** All connections pass one node: each node distributes by itself. `crowd` has many addresses. */
-const PODS = {
-  a: on(1),
-  b: on(2),
-  c: on(1),
-  near: asker(1),
-  crowd: { ...asker(1), moreAddresses: 48 },
-};
+/** All connections pass one node: each node distributes by itself. */
+const PODS = { a: on(1), b: on(2), c: on(1), near: asker(1) };
+/** The lab has few pods with many addresses. */
+const CROWDED = { ...PODS, crowd: { ...asker(1), moreAddresses: 48 } };
 const SOURCES = Array.from({ length: 48 }, (_, index) => `pod:crowd#${index + 1}`);
 const ADDRESSES = Array.from({ length: 16 }, (_, index) => `external-${index + 1}`);
 const HELD = ['first', 'second', 'third', 'fourth'];
@@ -141,7 +137,7 @@ export const schedulerScenarios: readonly Scenario[] = [
   ]),
   {
     ...scenario('dh', 'dh chooses by the address that is asked, whoever asks', [
-      fromSources(12, ONE),
+      inTurn(4, ONE, { alsoFrom: ['node1', 'client@node1'] }),
       { ask: ADDRESSES.map((name) => ({ ...TO_WEB, to: vip(name, 'web'), expect: ONE })) },
       inTurn(1, EACH, {
         to: vip('external-1', 'web'),
@@ -150,24 +146,30 @@ export const schedulerScenarios: readonly Scenario[] = [
     ]),
     services: { web: { ...chosenBy('dh'), externalIPs: ADDRESSES } },
   },
-  scenario('sh', 'sh leads each client to one endpoint, and many clients to all of them', [
-    ...BY_SOURCE,
-    { ask: [{ ...TO_WEB, expect: ONE }] },
-  ]),
+  {
+    ...scenario('sh', 'sh leads each client to one endpoint, and many clients to all of them', [
+      ...BY_SOURCE,
+      inTurn(12, ONE),
+    ]),
+    pods: CROWDED,
+  },
   {
     ...scenario('sh-port', 'With sh-port, connections of one client go to different endpoints', [
       inTurn(40, EACH),
     ]),
     services: { web: chosenBy('sh,sh-port') },
   },
-  scenario('mh', 'mh moves the clients of a lost endpoint, and hardly any other', [
-    ...BY_SOURCE,
-    fromSources(48, { stickyBySource: SERVING }, { noteAs: 'before' }),
-    { change: [{ removePod: 'c' }] },
-    fromSources(48, { keptAs: 'before', lost: 'c', moved: 0.2 }),
-  ]),
+  {
+    ...scenario('mh', 'mh moves the clients of a lost endpoint, and hardly any other', [
+      ...BY_SOURCE,
+      fromSources(48, { stickyBySource: SERVING }, { noteAs: 'before' }),
+      { change: [{ removePod: 'c' }] },
+      fromSources(48, { keptAs: 'before', lost: 'c', moved: 0.2 }),
+    ]),
+    pods: CROWDED,
+  },
   scenario('fo', 'fo gives every connection to one endpoint, however many it has', [
-    fromSources(24, ONE),
+    inTurn(6, ONE, { alsoFrom: ['node1', 'client@node1'] }),
     keptOpen(12, ONE),
   ]),
   {
@@ -192,7 +194,7 @@ export const schedulerScenarios: readonly Scenario[] = [
       ...FOUR_ON_A,
       inTurn(12, counts(4, 4, 4)),
       { change: [{ patchService: 'web', to: { annotations: { [ANNOTATION]: 'sh' } } }] },
-      ...BY_SOURCE,
+      inTurn(12, ONE),
       ...STILL_ON_A,
       { change: [{ patchService: 'web', to: { annotations: { [ANNOTATION]: null } } }] },
       inTurn(12, counts(4, 4, 4)),
@@ -202,14 +204,14 @@ export const schedulerScenarios: readonly Scenario[] = [
   },
   ...(
     [
-      ['lc', leastConnections(counts(4, 4, 4))],
-      ['sh', BY_SOURCE],
+      ['lc', PODS, leastConnections(counts(4, 4, 4))],
+      ['sh', CROWDED, BY_SOURCE],
     ] as const
-  ).map(([name, steps]) => ({
+  ).map(([name, pods, steps]) => ({
     name: `scheduler/configured-${name}`,
     title: `The scheduler of the configuration, ${name}, holds for Services that name none`,
     setup: { only: IPVS, proxy: { ipvsScheduler: name } },
-    pods: PODS,
+    pods,
     services: { web: {} },
     steps,
   })),
