@@ -25,6 +25,11 @@ const BREAK: Group = {
       load: () => import('./traps/command.ts'),
     },
     {
+      name: 'netem',
+      about: 'packets that are late and lost during a rollout; needs --kernel uml on most machines',
+      load: () => import('./netem/command.ts'),
+    },
+    {
       name: 'drift',
       about: 'time until external changes of the iptables chains are repaired',
       load: () => import('./drift/command.ts'),

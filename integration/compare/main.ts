@@ -30,6 +30,11 @@ const COMPARE: Group = {
       load: () => import('./skew/command.ts'),
     },
     {
+      name: 'kernels',
+      about: 'answers of the conformance scenarios in two kernels',
+      load: () => import('./kernels/command.ts'),
+    },
+    {
       name: 'takeover',
       about: 'replacing each proxy with each other on one node, under load',
       load: () => import('./takeover/command.ts'),

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import type { ScenarioResult } from '../../../conformance/runner/run-scenario.ts';
+import { updateDocument } from '../../../lab/host/document.ts';
+import { compareKernels, comparisonMarkdown } from './differences.ts';
+
+interface AnswerFile {
+  readonly kernel: string;
+  readonly file: string;
+}
+
+export const command = new Command()
+  .argument('<one>', 'KERNEL=FILE, the file of `npm run conformance -- --json FILE`', answerFile)
+  .argument('<other>', 'the same of another kernel, as with --kernel uml', answerFile)
+  .option('--docs <file>', 'write the tables into a Markdown file, between its marks')
+  .action(async (one: AnswerFile, other: AnswerFile, options: { docs?: string }) => {
+    const text = comparisonMarkdown(compareKernels(await read(one), await read(other)));
+    console.log(text);
+    if (options.docs) await updateDocument(options.docs, 'kernels', text);
+  });
+
+async function read({ kernel, file }: AnswerFile) {
+  const results = JSON.parse(await readFile(file, 'utf8')) as readonly ScenarioResult[];
+  return { kernel, results };
+}
+
+function answerFile(text: string): AnswerFile {
+  const [kernel = '', file] = text.split('=', 2);
+  if (kernel !== '' && file) return { kernel, file };
+  throw new InvalidArgumentError('It must be KERNEL=FILE, such as 6.1=/tmp/answers.json.');
+}
