@@ -5,6 +5,8 @@ import type { Round } from '../runner/gate.ts';
 
 /** Enough rounds that a few disturbed ones do not move the median. */
 export const ROUNDS = 20;
+/** Of a proxy that may be late there is no verdict: some show how late it is. */
+const ROUNDS_WITHOUT_VERDICT = 5;
 /** How far the median of the barrier may be behind that of a client that only watches. */
 export const MOST_BEHIND_MS = 150;
 
@@ -26,7 +28,8 @@ export async function measurePromptness(of: {
   readonly signal: AbortSignal;
 }): Promise<Promptness> {
   const rounds: Round[] = [];
-  while (rounds.length < ROUNDS) rounds.push(await of.barrier.measure(of.signal));
+  const count = of.lateness === undefined ? ROUNDS : ROUNDS_WITHOUT_VERDICT;
+  while (rounds.length < count) rounds.push(await of.barrier.measure(of.signal));
   return judgePromptness({ ...of, rounds });
 }
 
