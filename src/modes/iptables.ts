@@ -49,6 +49,7 @@ export const IPTABLES: Mode = {
   flows: () => new KernelConntrack(),
   pages: iptablesPages,
   raw: restoreInput,
+  leavesAlone: { unknownPorts: true, ownPacketsToExternalIPs: true },
   failureMetrics: {
     writes: 'iptables_restore_failures_total',
     partialWrites: 'iptables_partial_restore_failures_total',

@@ -6,6 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Answers } from '../dataplanes/userspace/protocol.ts';
+import type { LeftAlone } from '../forwarding/answer/place.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
@@ -57,6 +58,8 @@ export interface Mode {
   raw(desired: Desired, family: Family, settings: Settings): string;
   /** For `size`: kernel memory for a cluster. Undefined: it has no maps to size beforehand. */
   size?(cluster: ClusterSize): readonly MapSize[];
+  /** For `explain`: packets that its rules neither reject nor drop. Undefined: none. */
+  readonly leavesAlone?: LeftAlone;
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
   readonly unseenConnections?: string;
   /** For `status --connections`: the connections that a process of the mode copies. Undefined: none. */

@@ -36,6 +36,7 @@ export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test
 
 const EVERY_SRC_LAYER = [
   'modes',
+  'explain',
   'config',
   'cluster',
   'forwarding',
@@ -84,6 +85,15 @@ export const LAYERS: readonly Layer[] = [
     ],
     packages: ['pino'],
     builtins: 'ordinary',
+  },
+  {
+    // Joins what is predicted, what the agent says and, later, what a packet proves.
+    name: 'explain',
+    paths: ['src/explain/'],
+    uses: ['forwarding', 'addresses'],
+    typesFrom: ['agent'],
+    packages: [],
+    builtins: [],
   },
   {
     name: 'config',

@@ -1,0 +1,47 @@
+import type { Family, NodeView } from '../model.ts';
+
+/** The facts of a node that decide what a packet meets; `NodeFacts` of the data planes has them. */
+export interface PlaceFacts {
+  readonly podDetection: Readonly<Record<Family, PodSign | undefined>>;
+  readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
+  readonly ownAddresses?: readonly string[];
+  readonly nodePortsOnLocalhost?: boolean;
+  readonly relayedLocalhost?: readonly Family[];
+  readonly clientInterfaces?: readonly string[];
+  readonly serviceRanges: readonly string[];
+  readonly knowsEveryService?: false;
+}
+
+/** How packets of pods of this node are recognised. */
+export type PodSign =
+  | { readonly by: 'cidr'; readonly cidr: string }
+  | { readonly by: 'interface'; readonly name: string }
+  | { readonly by: 'interface-prefix'; readonly prefix: string };
+
+/**
+ * Packets that the rules of a mode neither reject nor drop, although the policy says so: they go
+ * on untranslated.
+ */
+export interface LeftAlone {
+  /** To a port that no Service at the address has, and to unassigned addresses of Service ranges. */
+  readonly unknownPorts: boolean;
+  /** Of the node itself, to external and load-balancer IPs without endpoints. */
+  readonly ownPacketsToExternalIPs: boolean;
+}
+
+/** A node, as far as it decides what happens to a connection. */
+export interface Place {
+  readonly view: NodeView;
+  readonly facts: PlaceFacts;
+  /** Addresses of the machine, canonical, as far as they are known. */
+  readonly machineAddresses: readonly string[];
+  /** Undefined: the mode's rules do all that the policy says. */
+  readonly leavesAlone?: LeftAlone;
+}
+
+/** Whether the machine is known to have this address. */
+export function isOwnAddress(address: string, { view, facts, machineAddresses }: Place): boolean {
+  return [machineAddresses, view.nodeIPs, facts.ownAddresses ?? []].some((all) =>
+    all.includes(address),
+  );
+}

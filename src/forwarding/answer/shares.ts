@@ -1,0 +1,55 @@
+import type { Candidate, Verdict } from '../candidates.ts';
+import { endpointKey } from '../endpoints.ts';
+import type { EndpointList } from '../model.ts';
+import type { Prediction } from './prediction.ts';
+import type { Source } from './source.ts';
+
+/** An endpoint of the slices, and what it gets of new connections. */
+export interface EndpointShare {
+  /** `address:port`. */
+  readonly endpoint: string;
+  /** Empty: not known. */
+  readonly nodeName: string;
+  readonly local: boolean;
+  readonly state: Candidate['state'];
+  readonly selected: boolean;
+  /** It gets one of so many new connections; undefined: none. */
+  readonly oneOf?: number;
+  /** Why it gets none. */
+  readonly because?: Exclude<Verdict, 'selected'> | 'the connection is not forwarded';
+  /** The client is the endpoint itself: masqueraded, so that the answer comes back. */
+  readonly hairpin?: true;
+}
+
+/** Every endpoint of the row that was considered; the reasons are those of the selection. */
+export function sharesOf(
+  prediction: Prediction,
+  candidates: readonly Candidate[],
+  source: Source,
+): readonly EndpointShare[] {
+  const list = listOf(prediction, candidates);
+  const chosen = new Set(
+    prediction.action === 'forward' ? prediction.endpoints.map(endpointKey) : [],
+  );
+  return candidates.map((candidate) => {
+    const { nodeName, local, state, address } = candidate;
+    const endpoint = endpointKey(candidate);
+    const base = { endpoint, nodeName, local, state };
+    if (!chosen.has(endpoint)) {
+      const verdict = candidate.verdicts[list];
+      const because = verdict === 'selected' ? 'the connection is not forwarded' : verdict;
+      return { ...base, selected: false, because };
+    }
+    const isSelf = local && address === source.address;
+    const oneOf = chosen.size;
+    return { ...base, selected: true, oneOf, ...(isSelf ? { hairpin: true as const } : {}) };
+  });
+}
+
+/** The list that the connection is sent to, or would be. */
+function listOf(prediction: Prediction, candidates: readonly Candidate[]): EndpointList {
+  if (prediction.action === 'forward') return prediction.list;
+  if (prediction.code === 'DROPPED_NO_LOCAL_ENDPOINTS') return 'local';
+  const isUnused = candidates.every(({ verdicts }) => verdicts.cluster === 'list not used');
+  return isUnused ? 'local' : 'cluster';
+}
