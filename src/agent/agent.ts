@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Source, SourceEvent } from '../cluster/source.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
+import { type ServicePortId, servicePortKey } from '../forwarding/model.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Random } from '../time/retry-delay.ts';
@@ -30,6 +31,7 @@ import { Propagations } from './propagation.ts';
 import { RecentValues } from './quantiles.ts';
 import { Reconciler } from './reconciler.ts';
 import { releasePlane } from './release.ts';
+import { type RowState, rowStateOf } from './row-state.ts';
 import { type ScopeReport, scopeReport } from './scope-report.ts';
 import { type AgentSnapshot, failingRow } from './snapshot.ts';
 
@@ -157,6 +159,13 @@ export class Agent {
   /** The facts of the machine that the data plane needs besides the rows. */
   get facts(): NodeFacts {
     return this.#context.intake.facts;
+  }
+
+  /** Whether the kernel has a desired row. A change of this event loop iteration may be missing. */
+  rowState(id: ServicePortId): RowState {
+    const { outstanding, clock } = this.#context;
+    const entry = outstanding.get(servicePortKey(id), id.namespace);
+    return rowStateOf(entry, clock.monotonicMs());
   }
 
   /** Which lists were not received completely yet: until then rows are missing. */

@@ -1,11 +1,14 @@
 import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
-import type { Forwarding } from '../../forwarding/model.ts';
+import type { Forwarding, ServicePortId } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
+import type { RowState } from '../row-state.ts';
 
-/** A desired row, with its candidate endpoints on request. */
+/** A desired row, with its candidate endpoints and its state in the kernel on request. */
 export interface PagedRow {
   readonly forwarding: Forwarding;
   readonly candidates?: readonly Candidate[];
+  /** Absent in the answer of an older version. */
+  readonly kernel?: RowState;
 }
 
 export interface RowPage {
@@ -27,11 +30,13 @@ const PAGE_SIZE = 2_000;
 /** Pages of desired rows, so that reading fifty thousand delays no change. */
 export class RowPages {
   readonly #table: () => ForwardingTable;
+  readonly #stateOf: ((id: ServicePortId) => RowState) | undefined;
   /** Sorted once for all pages of a request: sorting for each page would cost more. */
   #names: readonly string[] | undefined;
 
-  constructor(table: () => ForwardingTable) {
+  constructor(table: () => ForwardingTable, stateOf?: (id: ServicePortId) => RowState) {
     this.#table = table;
+    this.#stateOf = stateOf;
   }
 
   page(request: RowRequest): RowPage {
@@ -66,7 +71,9 @@ export class RowPages {
       if (!withCandidates || service === undefined) return { forwarding };
       const { id } = forwarding;
       const slices = table.slicesOf(name);
-      return { forwarding, candidates: candidatesOf({ service, slices, id, view: table.view }) };
+      const candidates = candidatesOf({ service, slices, id, view: table.view });
+      const kernel = this.#stateOf?.(id);
+      return { forwarding, candidates, ...(kernel === undefined ? {} : { kernel }) };
     });
   }
 }

@@ -58,9 +58,14 @@ function machineOf(basis: SourceBasis, question: Question): ObservedMachine | un
 }
 
 function addressesNow(): MachineAddresses {
+  return { run: async (onChange) => onChange(interfaceAddresses()) };
+}
+
+/** The addresses of this network namespace, canonical and sorted. */
+export function interfaceAddresses(): readonly string[] {
   const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const addresses = interfaces.flatMap(({ address }) => canonicalIp(address) ?? []);
-  return { run: async (onChange) => onChange([...new Set(addresses)].sort()) };
+  return [...new Set(addresses)].sort();
 }
 
 export function answerOfObserved({ intake }: ObservedNode, { wish = {} }: Question): Answer {
@@ -80,7 +85,7 @@ async function askForRows(basis: AgentBasis, question: Question): Promise<Answer
     const wanted = rows.filter(
       ({ forwarding: { id } }) => wish.port === undefined || wish.port === id.port,
     );
-    const explained = wanted.map(({ forwarding, candidates = [] }) => ({ forwarding, candidates }));
+    const explained = wanted.map(({ candidates = [], ...row }) => ({ ...row, candidates }));
     return { view, facts, rows: explained };
   } catch (error) {
     throw agentError(error);

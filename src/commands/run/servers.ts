@@ -41,7 +41,10 @@ export function serverTasks(of: {
 }): Task[] {
   const { agent, plane, metrics, budget, log, startedAtMs } = of;
   const { settings } = of.currentConfig();
-  const rowPages = new RowPages(() => agent.table);
+  const rowPages = new RowPages(
+    () => agent.table,
+    (id) => agent.rowState(id),
+  );
   const { endsWhenServerFails, healthServer, metricsServer, features } = settings;
   const onProblem = (error: Error) => log.warn(error.message);
   const health = healthServer;

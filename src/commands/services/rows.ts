@@ -1,3 +1,4 @@
+import type { RowState } from '../../agent/row-state.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
@@ -21,6 +22,8 @@ export interface Wish {
 export interface Row {
   readonly forwarding: Forwarding;
   readonly candidates: readonly Candidate[];
+  /** As the agent says; undefined: no agent was asked, or not for candidates. */
+  readonly kernel?: RowState;
 }
 
 export function parseWish(text: string | undefined): Wish {
