@@ -29,7 +29,15 @@ function splitVerb(args: readonly string[]): { verb: readonly string[]; rest: re
   return { verb: args.slice(0, count), rest: args.slice(count) };
 }
 
-const ASKS_THE_AGENT = ['status', 'services', 'diff', 'render', 'cleanup', 'outside check'];
+const ASKS_THE_AGENT = [
+  'status',
+  'services',
+  'explain',
+  'diff',
+  'render',
+  'cleanup',
+  'outside check',
+];
 
 /** Where the lab has what a whole machine has in /run and /etc. */
 function flagsOf(verb: readonly string[], of: HostOfLab & { folder: string }): string[] {

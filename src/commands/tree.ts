@@ -3,6 +3,7 @@ import { cleanupCommand } from './cleanup.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { diffCommand } from './diff.ts';
+import { explainCommand } from './explain.ts';
 import { outsideCommand } from './outside.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
@@ -17,6 +18,7 @@ export function commandTree(): readonly Command[] {
     ...grouped('Inspect a node:', [
       statusCommand(),
       servicesCommand(),
+      explainCommand(),
       diffCommand(),
       renderCommand(),
     ]),

@@ -65,16 +65,22 @@ function notReady({ conditions }: StatusPage): Trouble[] {
   return troubles;
 }
 
-function detached({ attachments = [], attachmentsFailure }: StatusPage): Trouble[] {
+/** What leads packets to the rows and is not in the kernel. */
+export function detachedNames({ attachments = [] }: StatusPage): readonly string[] {
+  const missing = attachments.filter(({ isAttached, place }) => {
+    // What has no noun has problems of its own.
+    return !isAttached && attachmentWords(place).noun !== undefined;
+  });
+  return missing.map(({ place, name }) => attachmentWords(place).named(name));
+}
+
+function detached(page: StatusPage): Trouble[] {
+  const { attachmentsFailure } = page;
   if (attachmentsFailure) {
     const { message, next } = attachmentsFailure;
     return [{ what: `cannot read what is attached in the kernel: ${message}`, next }];
   }
-  const missing = attachments.filter(({ isAttached, place }) => {
-    // What has no noun has problems of its own above.
-    return !isAttached && attachmentWords(place).noun !== undefined;
-  });
-  const names = missing.map(({ place, name }) => attachmentWords(place).named(name));
+  const names = detachedNames(page);
   if (names.length === 0) return [];
   const what = `not in the kernel: ${listed(names)}`;
   const next = 'repaired automatically within seconds; if not, see the log';

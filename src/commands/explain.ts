@@ -1,0 +1,244 @@
+import { Command, Option } from 'commander';
+import { canonicalIp } from '../addresses/ip.ts';
+import { exitOf } from '../explain/codes.ts';
+import { type AskedCase, explanationOf, predictionFor } from '../explain/explain.ts';
+import type { Explanation, Remark } from '../explain/explanation.ts';
+import { goalOf, parseTarget, portsOf, type Target } from '../explain/target.ts';
+import { whatIf } from '../explain/what-if.ts';
+import type { AskedEndpoint } from '../explain/why-not.ts';
+import { familyOf } from '../forwarding/answer/source.ts';
+import { servicePortKey } from '../forwarding/model.ts';
+import { aboutText } from './basis/about.ts';
+import { observe } from './basis/answer.ts';
+import { type Basis, findBasis } from './basis/basis.ts';
+import { addBasisOptions, type BasisOptions } from './basis/options.ts';
+import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
+import { askAgentWord } from './explain/agent-word.ts';
+import { askedFrom, type From, familyOfFrom, readFrom } from './explain/from.ts';
+import { type Grounds, groundsOf, groundsOfObserved } from './explain/grounds.ts';
+import { type Pod, podOfCluster } from './explain/pod.ts';
+import { podOfManifests } from './explain/pod-of-manifests.ts';
+import { explanationText } from './explain/text-view.ts';
+import { type WhatIf, whatIfText } from './explain/what-if-view.ts';
+import { applyManifests } from './explain/with-change.ts';
+import { givenFlags } from './kube-proxy-flags.ts';
+import { colours } from './terminal/colour.ts';
+import { printJson, printNote, printPage } from './terminal/print.ts';
+
+interface ExplainOptions extends BasisOptions {
+  readonly from: string;
+  readonly whyNot?: string;
+  readonly with?: readonly string[];
+  readonly output: 'text' | 'json';
+}
+
+const USUAL_WIDTH = 80;
+
+/** `fairlead explain`: what happens to a new connection, and why. */
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .description(
+      'say what happens to a new connection, and why; exit code 0 if it reaches an endpoint, 3 if not, 1 if there is no such Service, port or address',
+    )
+    .argument('<target>', 'namespace/name[:port], or ADDRESS:PORT; with /udp or /sctp for these')
+    .addOption(
+      new Option(
+        '--from <client>',
+        'pod:NAMESPACE/NAME, host, or an IP address; pod or outside for any such client',
+      ).default('pod'),
+    )
+    .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
+    .addOption(
+      new Option(
+        '--with <path>',
+        'explain with these manifests applied, and list the rows that would change; writes nothing; repeatable',
+      ).argParser((path: string, earlier: readonly string[] | undefined) => [
+        ...(earlier ?? []),
+        path,
+      ]),
+    )
+    .addOption(
+      new Option('-o, --output <form>', 'text for people, json for programs')
+        .choices(['text', 'json'])
+        .default('text'),
+    );
+  return addBasisOptions(command).action(async (text: string, options: ExplainOptions) => {
+    const target = targetFrom(text);
+    const found = await findBasis({ flags: givenFlags(command), options });
+    // The agent has rows and no objects: a change is applied to those of its cluster.
+    const basis = options.with && found.by === 'agent' ? found.apart : found;
+    const inquiry = await inquire(basis, { text, target, options });
+    const { explanation, change } = options.with
+      ? await explainWith(inquiry, options.with)
+      : { explanation: await explainOnce(inquiry, await groundsFor(inquiry)), change: undefined };
+    print(explanation, { change, basis, output: options.output });
+    process.exitCode = exitOf(explanation.code);
+  });
+}
+
+/** A question whose pods were found. */
+interface Inquiry {
+  readonly basis: Basis;
+  readonly text: string;
+  readonly target: Target;
+  readonly from: From;
+  readonly whyNot?: AskedEndpoint;
+}
+
+function targetFrom(text: string): Target {
+  const target = parseTarget(text);
+  if (target !== undefined) return target;
+  throw new CommandError(`'${text}' is neither a Service nor an address with a port`, {
+    code: 'USAGE',
+    next: 'use namespace/name[:port], ADDRESS:PORT or [IPV6]:PORT; with /udp or /sctp for these',
+    exitCode: WRONG_USAGE_EXIT,
+  });
+}
+
+async function inquire(
+  basis: Basis,
+  of: { readonly text: string; readonly target: Target; readonly options: ExplainOptions },
+): Promise<Inquiry> {
+  const { text, target, options } = of;
+  const find = async (name: string): Promise<Pod> => {
+    const pod = await podNamed(name, basis, options);
+    if (pod !== undefined) return pod;
+    throw new CommandError(`pod ${name} does not exist, or the manifests do not have it`, {
+      code: 'POD_NOT_FOUND',
+      next: 'check the name with `kubectl get pods -A`, or give its address instead',
+    });
+  };
+  const from = await readFrom(options.from, find);
+  if (options.whyNot === undefined) return { basis, text, target, from };
+  return { basis, text, target, from, whyNot: await askedEndpoint(options.whyNot, target, find) };
+}
+
+/** Manifests have what they have; of a cluster pods are read with the person's own credentials. */
+async function podNamed(
+  name: string,
+  basis: Basis,
+  { context }: ExplainOptions,
+): Promise<Pod | undefined> {
+  const { from, config } = basis.by === 'agent' ? basis.apart : basis;
+  if (from.filename !== undefined) return await podOfManifests(name, from.filename);
+  const kubeconfig = basis.by === 'agent' ? undefined : config.settings.api.kubeconfigPath;
+  return await podOfCluster(name, { kubeconfig, context });
+}
+
+async function askedEndpoint(
+  text: string,
+  target: Target,
+  find: (name: string) => Promise<Pod>,
+): Promise<AskedEndpoint> {
+  const address = canonicalIp(text);
+  if (address !== undefined) return { name: address, addresses: [address] };
+  const [namespace] = target.by === 'service' ? target.service.split('/') : ['default'];
+  const { name, addresses, says } = await find(text.includes('/') ? text : `${namespace}/${text}`);
+  return { name, addresses, ...(says === undefined ? {} : { podSays: says }) };
+}
+
+async function groundsFor({ basis, target }: Inquiry): Promise<Grounds> {
+  return await groundsOf(basis, target.by === 'service' ? target.service : undefined);
+}
+
+async function explainOnce(inquiry: Inquiry, grounds: Grounds): Promise<Explanation> {
+  const { rows, place } = grounds;
+  const { basis, text, from, whyNot } = inquiry;
+  const { to, at, remarks } = goalFor(inquiry, grounds);
+  const asked: AskedCase = {
+    target: text,
+    to,
+    ...(at === undefined ? {} : { at }),
+    ...askedFrom(from, familyOf(to.address), place),
+    place,
+    mode: basis.config.settings.mode,
+  };
+  const prediction = predictionFor(asked, rows);
+  const row = 'row' in prediction ? prediction.row : undefined;
+  const all = row ? await grounds.details(`${row.id.namespace}/${row.id.service}`) : [];
+  const own = all.find(
+    ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
+  );
+  return explanationOf(asked, prediction, {
+    details: own ?? { candidates: [] },
+    agent: await askAgentWord(basis, own?.kernel),
+    ...(whyNot === undefined ? {} : { whyNot }),
+    remarks,
+  });
+}
+
+type Goal = Pick<AskedCase, 'to' | 'at'> & { readonly remarks: readonly Remark[] };
+
+function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
+  if (target.by === 'address') return { to: target.to, remarks: [] };
+  const own = rows.filter(({ id }) => `${id.namespace}/${id.service}` === target.service);
+  const outside = basis.config.settings.scope ? ', is outside of fairlead.scope' : '';
+  if (own.length === 0) {
+    throw new CommandError(
+      `Service ${target.service} does not exist${outside}, or proxies do not serve it`,
+      {
+        code: 'SERVICE_NOT_FOUND',
+        next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
+      },
+    );
+  }
+  const goal = goalOf(target, own, familyOfFrom(from));
+  if (goal.is === 'no such port') {
+    throw new CommandError(`Service ${target.service} has no port '${target.port}'`, {
+      code: 'PORT_NOT_DECLARED',
+      next: `its ports: ${goal.ports.join(', ')}`,
+    });
+  }
+  if (goal.is === 'undeclared') return { to: goal.to, remarks: [] };
+  const others = target.port === undefined ? own.filter((row) => row !== goal.at.row) : [];
+  const remarks = others.length === 0 ? [] : [{ topic: 'also', text: portsOf(others).join(', ') }];
+  return { to: goal.to, at: goal.at, remarks };
+}
+
+/** The same question before and after a change that is made in memory only. */
+async function explainWith(
+  inquiry: Inquiry,
+  files: readonly string[],
+): Promise<{ explanation: Explanation; change: WhatIf }> {
+  const { basis } = inquiry;
+  if (basis.by !== 'source') throw new TypeError('a change needs objects');
+  const observed = await observe(basis);
+  await observed.stop();
+  const now = await nowOf(inquiry, groundsOfObserved(observed, basis));
+  const changes = await applyManifests(observed, { paths: files, nodeName: basis.nodeName });
+  const explanation = await explainOnce(inquiry, groundsOfObserved(observed, basis));
+  return { explanation, change: { files, now, rows: whatIf(changes) } };
+}
+
+/** A change may add the Service that is asked for. */
+async function nowOf(inquiry: Inquiry, grounds: Grounds): Promise<WhatIf['now']> {
+  try {
+    const { code, sentence } = await explainOnce(inquiry, grounds);
+    return { code, sentence };
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== 'SERVICE_NOT_FOUND') throw error;
+    return { code: 'NO_SUCH_ADDRESS', sentence: error.message };
+  }
+}
+
+function print(
+  explanation: Explanation,
+  of: {
+    readonly change: WhatIf | undefined;
+    readonly basis: Basis;
+    readonly output: 'text' | 'json';
+  },
+): void {
+  const { change, basis, output } = of;
+  printNote(aboutText(basis.about));
+  if (output === 'json') {
+    printJson({ ...explanation, ...(change ? { with: change } : {}), from: basis.about });
+    return;
+  }
+  const form = {
+    width: process.stdout.columns ?? USUAL_WIDTH,
+    colours: colours(process.stdout, process.env),
+  };
+  printPage(explanationText(explanation, form));
+  if (change) printPage(`\n${whatIfText(change, form)}`);
+}

@@ -1,0 +1,80 @@
+import { canonicalIp } from '../../addresses/ip.ts';
+import type { Place } from '../../forwarding/answer/place.ts';
+import { familyOf, type Source, sourceAt, sourceOfClass } from '../../forwarding/answer/source.ts';
+import type { Family, SourceClass } from '../../forwarding/model.ts';
+import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
+import type { Pod } from './pod.ts';
+
+/** What `--from` says. */
+export type From =
+  | { readonly by: 'class'; readonly class: SourceClass }
+  | { readonly by: 'address'; readonly address: string }
+  | { readonly by: 'pod'; readonly pod: Pod };
+
+/** What the rest of a command needs of it. */
+export interface AskedFrom {
+  readonly source: Source;
+  readonly isNamed: boolean;
+  readonly pod?: { readonly name: string; readonly otherNode?: string };
+}
+
+const CLASSES: ReadonlyMap<string, SourceClass> = new Map([
+  ['pod', 'pod'],
+  ['host', 'host'],
+  ['outside', 'outside'],
+]);
+
+/** Reads `--from`; a pod is looked up by `findPod`. */
+export async function readFrom(
+  text: string,
+  findPod: (name: string) => Promise<Pod>,
+): Promise<From> {
+  const named = CLASSES.get(text);
+  if (named !== undefined) return { by: 'class', class: named };
+  const address = canonicalIp(text);
+  if (address !== undefined) return { by: 'address', address };
+  const [, pod] = /^pod:([^/:]+\/[^/:]+)$/.exec(text) ?? [];
+  if (pod !== undefined) return { by: 'pod', pod: await findPod(pod) };
+  throw new CommandError(`--from does not read '${text}'`, {
+    code: 'USAGE',
+    next: 'use pod:NAMESPACE/NAME, host, an IP address, or one of pod, outside for any client of that class',
+    exitCode: WRONG_USAGE_EXIT,
+  });
+}
+
+/** The family that it has addresses of; undefined: any. */
+export function familyOfFrom(from: From): Family | undefined {
+  if (from.by === 'address') return familyOf(from.address);
+  const [first] = from.by === 'pod' ? from.pod.addresses : [];
+  return first === undefined ? undefined : familyOf(first);
+}
+
+/** The source class of a client, in the family of the connection. */
+export function askedFrom(from: From, family: Family, place: Place): AskedFrom {
+  if (from.by === 'class') {
+    return { source: sourceOfClass(from.class, family, place), isNamed: false };
+  }
+  if (from.by === 'address') {
+    if (familyOf(from.address) !== family) throw otherFamily(from.address, family);
+    return { source: sourceAt(from.address, place), isNamed: true };
+  }
+  const { pod } = from;
+  const address = pod.addresses.find((each) => familyOf(each) === family);
+  if (address === undefined) throw otherFamily(`pod ${pod.name}`, family);
+  const { nodeName } = place.view;
+  const isHere = pod.nodeName === nodeName;
+  const otherNode = isHere || pod.nodeName === '' ? {} : { otherNode: pod.nodeName };
+  const source =
+    isHere && pod.isHostNetwork
+      ? ({ class: 'host', address, because: 'it uses the network of this node' } as const)
+      : sourceAt(address, place, isHere);
+  return { source, isNamed: true, pod: { name: pod.name, ...otherNode } };
+}
+
+function otherFamily(what: string, family: Family): CommandError {
+  return new CommandError(`${what} has no ${family} address, which the target has`, {
+    code: 'OTHER_FAMILY',
+    next: 'name an address of the other family as target or source',
+    exitCode: WRONG_USAGE_EXIT,
+  });
+}

@@ -1,0 +1,85 @@
+import { canonicalIp } from '../../addresses/ip.ts';
+import { Connection } from '../../cluster/connection.ts';
+import { ClusterError } from '../../cluster/errors.ts';
+import {
+  arrayAt,
+  booleanAt,
+  isRecord,
+  type JsonRecord,
+  recordAt,
+  textAt,
+} from '../../cluster/json.ts';
+import { RestClient } from '../../cluster/rest.ts';
+import { CommandError } from '../command-error.ts';
+import { accessOf, type SourceOptions } from '../source.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** The fields of a Pod that say where its connections come from. */
+export interface Pod {
+  /** `namespace/name`. */
+  readonly name: string;
+  /** Canonical. */
+  readonly addresses: readonly string[];
+  /** Empty: not scheduled, or not known. */
+  readonly nodeName: string;
+  readonly isHostNetwork: boolean;
+  /** Its condition Ready in words; undefined: it has none. */
+  readonly says?: string;
+}
+
+export function readPod(raw: JsonRecord): Pod {
+  const [metadata, spec, status] = ['metadata', 'spec', 'status'].map((each) =>
+    recordAt(raw, each),
+  ) as [JsonRecord, JsonRecord, JsonRecord];
+  const listed = arrayAt(status, 'podIPs')
+    .filter(isRecord)
+    .map((each) => textAt(each, 'ip'));
+  const addresses = [textAt(status, 'podIP'), ...listed].flatMap((ip) => canonicalIp(ip) ?? []);
+  const says = readiness(status);
+  return {
+    name: `${textAt(metadata, 'namespace') || 'default'}/${textAt(metadata, 'name')}`,
+    addresses: [...new Set(addresses)],
+    nodeName: textAt(spec, 'nodeName'),
+    isHostNetwork: booleanAt(spec, 'hostNetwork') === true,
+    ...(says === undefined ? {} : { says }),
+  };
+}
+
+/** `Ready=False, ContainersNotReady: containers with unready status: [web]`. */
+function readiness(status: JsonRecord): string | undefined {
+  const ready = arrayAt(status, 'conditions')
+    .filter(isRecord)
+    .find((condition) => textAt(condition, 'type') === 'Ready');
+  if (ready === undefined) return undefined;
+  const [is, reason, message] = ['status', 'reason', 'message'].map((each) => textAt(ready, each));
+  const why = [reason, message].filter(Boolean).join(': ');
+  return `Ready=${is}${why === '' ? '' : `, ${why}`}`;
+}
+
+/**
+ * Reads a Pod with the credentials of the person who asks: those of the agent cannot read pods.
+ * Undefined: it does not exist. Throws ClusterError.
+ */
+export async function podOfCluster(
+  name: string,
+  access: Pick<SourceOptions, 'kubeconfig' | 'context'>,
+): Promise<Pod | undefined> {
+  const [namespace = '', pod = ''] = name.split('/');
+  const connection = new Connection({ access: await accessOf(access), userAgent: 'fairlead' });
+  try {
+    const client = new RestClient(connection, AbortSignal.timeout(DEADLINE_MS));
+    const path = [namespace, 'pods', pod].map(encodeURIComponent).join('/');
+    const raw = await client.get(`/api/v1/namespaces/${path}`);
+    return raw === undefined ? undefined : readPod(raw);
+  } catch (cause) {
+    if (!(cause instanceof ClusterError)) throw cause;
+    throw new CommandError(`cannot read pod ${name} with your credentials: ${cause.message}`, {
+      code: cause.code,
+      next: `${cause.next}; or give its address instead`,
+      cause,
+    });
+  } finally {
+    connection.close();
+  }
+}

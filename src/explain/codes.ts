@@ -1,0 +1,71 @@
+import type { PredictedCode } from '../forwarding/answer/prediction.ts';
+
+/** Exit codes of `fairlead explain`; 2 is a wrong command line. */
+export const EXIT = { reaches: 0, noSuchThing: 1, doesNotReach: 3 } as const;
+
+export type ExitName = keyof typeof EXIT;
+
+/** Codes that do not follow from the rows alone. */
+export type JoinedCode =
+  /** The kernel rejected the row, or what leads packets to it is missing. */
+  | 'NOT_IN_KERNEL'
+  /** The row is still to be written. */
+  | 'BEHIND'
+  /** For `--why-not`: the endpoint gets no connection. */
+  | 'NOT_SELECTED';
+
+export type Code = PredictedCode | JoinedCode;
+
+interface CodeRow {
+  readonly exit: ExitName;
+  /** For the table in docs/explain.md. */
+  readonly means: string;
+}
+
+/** Every code that an explanation can have. */
+export const CODES: Readonly<Record<Code, CodeRow>> = {
+  REACHES: { exit: 'reaches', means: 'forwarded to an endpoint' },
+  REFUSED_NO_ENDPOINTS: {
+    exit: 'doesNotReach',
+    means: 'rejected: the Service has no endpoint that could serve',
+  },
+  REFUSED_NOT_A_NODE: {
+    exit: 'doesNotReach',
+    means: 'rejected: the traffic policy is Local, and this machine has no Node object',
+  },
+  DROPPED_NO_LOCAL_ENDPOINTS: {
+    exit: 'doesNotReach',
+    means: 'dropped: the traffic policy is Local, and no endpoint is on this node',
+  },
+  DROPPED_SOURCE_RANGE: {
+    exit: 'doesNotReach',
+    means: 'dropped: the client is in none of loadBalancerSourceRanges',
+  },
+  NOT_SERVED: {
+    exit: 'doesNotReach',
+    means: 'not translated: this node does not serve the address of the Service',
+  },
+  NOT_A_CLIENT: {
+    exit: 'doesNotReach',
+    means: "not translated: only this machine's own connections are served",
+  },
+  NODE_PORT_NOT_HERE: {
+    exit: 'doesNotReach',
+    means: 'not translated: node ports are not served at this address of the node',
+  },
+  NOT_SELECTED: { exit: 'doesNotReach', means: 'with --why-not: the endpoint gets no connection' },
+  NOT_IN_KERNEL: {
+    exit: 'doesNotReach',
+    means: 'the kernel rejected the row, or what leads packets to it is not attached',
+  },
+  BEHIND: { exit: 'doesNotReach', means: 'the agent has not written the row yet' },
+  PORT_NOT_DECLARED: {
+    exit: 'noSuchThing',
+    means: 'a Service has the address, and not the port',
+  },
+  NO_SUCH_ADDRESS: { exit: 'noSuchThing', means: 'no Service has the address' },
+};
+
+export function exitOf(code: Code): number {
+  return EXIT[CODES[code].exit];
+}

@@ -1,0 +1,149 @@
+import type { RowState } from '../agent/row-state.ts';
+import type { Destination, Found } from '../forwarding/answer/destination.ts';
+import type { Place } from '../forwarding/answer/place.ts';
+import { predict, predictAt } from '../forwarding/answer/predict.ts';
+import type { Prediction } from '../forwarding/answer/prediction.ts';
+import { sharesOf } from '../forwarding/answer/shares.ts';
+import type { Source } from '../forwarding/answer/source.ts';
+import type { Candidate } from '../forwarding/candidates.ts';
+import { endpointKey } from '../forwarding/endpoints.ts';
+import { type Forwarding, servicePortName } from '../forwarding/model.ts';
+import { objectionOf } from './agent-word.ts';
+import { CODES, type Code } from './codes.ts';
+import { elsewhereOf } from './elsewhere.ts';
+import type {
+  AgentWord,
+  AskedQuestion,
+  AskedSource,
+  Explanation,
+  PredictedData,
+  Remark,
+} from './explanation.ts';
+import { predictedSentence } from './predicted-sentence.ts';
+import { nextOf, type RemarkContext, remarksOf } from './remarks.ts';
+import { type AskedEndpoint, whyNot } from './why-not.ts';
+import { subjectOf } from './words.ts';
+
+/** A connection, and where it is asked about. */
+export interface AskedCase {
+  /** As it was given. */
+  readonly target: string;
+  readonly to: Destination;
+  /** The frontend, where a Service was named; undefined: found by the address. */
+  readonly at?: Found;
+  readonly source: Source;
+  /** The pod that the source is, and its node if that is another one. */
+  readonly pod?: { readonly name: string; readonly otherNode?: string };
+  /** Whether a client was named by its address or as a pod, and not only by its class. */
+  readonly isNamed: boolean;
+  readonly place: Place;
+  readonly mode: string;
+}
+
+/** What is known of the row that a prediction is about. */
+export interface RowDetails {
+  readonly candidates: readonly Candidate[];
+  readonly kernel?: RowState;
+}
+
+export function predictionFor(asked: AskedCase, rows: readonly Forwarding[]): Prediction {
+  const { at, place } = asked;
+  return at === undefined ? predict(asked, rows, place) : predictAt(asked, at, place);
+}
+
+/** Joins a prediction with the reasons for it and with what the agent says. */
+export function explanationOf(
+  asked: AskedCase,
+  prediction: Prediction,
+  more: {
+    readonly details: RowDetails;
+    readonly agent: AgentWord | null;
+    readonly whyNot?: AskedEndpoint;
+    readonly remarks?: readonly Remark[];
+  },
+): Explanation {
+  const { source, to, place } = asked;
+  const from = askedSource(asked);
+  const subject = subjectOf(from, asked.isNamed);
+  const shares = sharesOf(prediction, more.details.candidates, source);
+  const context: RemarkContext = { subject, to, place, source, from, shares };
+  const found = 'row' in prediction ? prediction : undefined;
+  const verdict = verdictOf(prediction, context, more);
+  return {
+    code: verdict.code,
+    reaches: CODES[verdict.code].exit === 'reaches',
+    sentence: verdict.sentence,
+    node: place.view.nodeName,
+    mode: asked.mode,
+    question: questionOf(asked, from, found),
+    predicted: predictedData(prediction),
+    proof: null,
+    candidates: shares,
+    elsewhere: found === undefined ? [] : elsewhereOf(found, { source, to, place }),
+    agent: more.agent,
+    remarks: [...verdict.remarks, ...remarksOf(prediction, context), ...(more.remarks ?? [])],
+    next: [...verdict.next, ...nextOf(prediction, context)],
+  };
+}
+
+interface Verdict {
+  readonly code: Code;
+  readonly sentence: string;
+  readonly remarks: readonly Remark[];
+  readonly next: readonly string[];
+}
+
+/** The agent's objection comes first: what is not in the kernel does nothing. */
+function verdictOf(
+  prediction: Prediction,
+  context: RemarkContext,
+  more: { readonly agent: AgentWord | null; readonly whyNot?: AskedEndpoint },
+): Verdict {
+  const predicted = predictedSentence(prediction, context);
+  const service = 'row' in prediction ? servicePortName(prediction.row.id) : 'it';
+  const objection = objectionOf(more.agent, service);
+  if (objection !== undefined) {
+    const remarks = [{ topic: 'as desired', text: `${prediction.code}: ${predicted}` }];
+    return { ...objection, remarks, next: ['fairlead status'] };
+  }
+  if (more.whyNot !== undefined) {
+    const { subject, shares } = context;
+    return { ...whyNot(more.whyNot, shares, { service, subject }), next: [] };
+  }
+  return { code: prediction.code, sentence: predicted, remarks: [], next: [] };
+}
+
+function askedSource({ source, pod }: AskedCase): AskedSource {
+  const { class: of, because, address } = source;
+  return {
+    class: of,
+    because,
+    ...(address === undefined ? {} : { address }),
+    ...(pod === undefined ? {} : { pod: pod.name }),
+    ...(pod?.otherNode === undefined ? {} : { otherNode: pod.otherNode }),
+  };
+}
+
+function questionOf(
+  { target, to }: AskedCase,
+  from: AskedSource,
+  found: Found | undefined,
+): AskedQuestion {
+  return {
+    target,
+    ...(found === undefined
+      ? {}
+      : { service: servicePortName(found.row.id), kind: found.frontend.kind }),
+    frontend: endpointKey(to),
+    protocol: to.protocol,
+    from,
+  };
+}
+
+function predictedData(prediction: Prediction): PredictedData {
+  const { code, action } = prediction;
+  if (code !== 'REACHES') return { code, action };
+  const { list, masquerade, affinitySeconds } = prediction;
+  const endpoints = prediction.endpoints.map(endpointKey);
+  return { code, action, list, masquerade, endpoints, affinitySeconds };
+}

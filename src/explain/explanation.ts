@@ -1,0 +1,83 @@
+import type { RowState } from '../agent/row-state.ts';
+import type { PredictedAction, PredictedCode } from '../forwarding/answer/prediction.ts';
+import type { EndpointShare } from '../forwarding/answer/shares.ts';
+import type { EndpointList, FrontendKind, Protocol, SourceClass } from '../forwarding/model.ts';
+import type { Code } from './codes.ts';
+
+/** What happens to a new connection, and why: the same for text, JSON and every mode. */
+export interface Explanation {
+  readonly code: Code;
+  readonly reaches: boolean;
+  /** One sentence for people. */
+  readonly sentence: string;
+  readonly node: string;
+  readonly mode: string;
+  readonly question: AskedQuestion;
+  readonly predicted: PredictedData;
+  /** The path of a packet; null: none was sent. This version sends none. */
+  readonly proof: null;
+  readonly candidates: readonly EndpointShare[];
+  /** The same from other sources, and at other addresses of the Service. */
+  readonly elsewhere: readonly Elsewhere[];
+  /** Null: no agent was asked. */
+  readonly agent: AgentWord | null;
+  readonly remarks: readonly Remark[];
+  /** What to do. */
+  readonly next: readonly string[];
+}
+
+export interface AskedQuestion {
+  /** As it was given. */
+  readonly target: string;
+  /** `namespace/name:port`; undefined: no Service has the address. */
+  readonly service?: string;
+  readonly kind?: FrontendKind;
+  /** `address:port`; empty: a node port, at no address in particular. */
+  readonly frontend: string;
+  readonly protocol: Protocol;
+  readonly from: AskedSource;
+}
+
+export interface AskedSource {
+  readonly class: SourceClass;
+  readonly because: string;
+  readonly address?: string;
+  /** `namespace/name`. */
+  readonly pod?: string;
+  /** The node of the pod, where it is another one. */
+  readonly otherNode?: string;
+}
+
+export interface PredictedData {
+  readonly code: PredictedCode;
+  readonly action: PredictedAction;
+  readonly list?: EndpointList;
+  readonly masquerade?: boolean;
+  readonly endpoints?: readonly string[];
+  readonly affinitySeconds?: number;
+}
+
+export interface Elsewhere {
+  /** `from this node`, `at 198.18.0.1:80`. */
+  readonly where: string;
+  readonly code: Code;
+  /** `one of 2 endpoints, masqueraded`; empty: the code says it all. */
+  readonly more: string;
+}
+
+/** What the running agent says. */
+export interface AgentWord {
+  readonly pid: number;
+  /** Of the row that was asked for; undefined: there is none, or an older agent does not say. */
+  readonly row?: RowState;
+  /** What leads packets to the rows and is missing, in words. */
+  readonly detached: readonly string[];
+  /** Whatever else is wrong, in the words of `fairlead status`. */
+  readonly troubles: readonly { readonly what: string; readonly next: string }[];
+}
+
+export interface Remark {
+  /** One word or two, the head of the line. */
+  readonly topic: string;
+  readonly text: string;
+}

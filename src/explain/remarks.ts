@@ -1,0 +1,138 @@
+import type { Prediction } from '../forwarding/answer/prediction.ts';
+import type { EndpointShare } from '../forwarding/answer/shares.ts';
+import type { Source } from '../forwarding/answer/source.ts';
+import { type Frontend, servicePortName } from '../forwarding/model.ts';
+import type { AskedSource, Remark } from './explanation.ts';
+import { nodePortAddresses, type SentenceContext } from './predicted-sentence.ts';
+import { portsOf } from './target.ts';
+
+export interface RemarkContext extends SentenceContext {
+  readonly source: Source;
+  readonly from: AskedSource;
+  readonly shares: readonly EndpointShare[];
+}
+
+/** What else matters about a prediction. */
+export function remarksOf(prediction: Prediction, context: RemarkContext): readonly Remark[] {
+  const { from, source, place } = context;
+  const { clientInterfaces = [] } = place.facts;
+  const isAway = from.otherNode !== undefined;
+  return [
+    ...remark(
+      isAway,
+      'but',
+      `its node is ${from.otherNode}, which translates its connections: ask there`,
+    ),
+    ...about(prediction, context),
+    ...remark(
+      clientInterfaces.length > 0 && source.class !== 'host',
+      'clients',
+      `only if the packet comes in by ${clientInterfaces.join(' or ')}`,
+    ),
+  ];
+}
+
+function about(prediction: Prediction, context: RemarkContext): readonly Remark[] {
+  switch (prediction.code) {
+    case 'REACHES':
+      return reaching(prediction, context);
+    case 'DROPPED_NO_LOCAL_ENDPOINTS':
+    case 'REFUSED_NOT_A_NODE': {
+      const { healthCheckPort } = prediction.row;
+      return [
+        ...remark(true, 'policy', `${policyField(prediction.frontend)}: Local`),
+        ...remark(
+          healthCheckPort !== undefined && prediction.frontend.kind !== 'cluster-ip',
+          'health check',
+          `node port ${healthCheckPort} answers 503 here, so that a load balancer that asks sends nothing to this node`,
+        ),
+      ];
+    }
+    case 'DROPPED_SOURCE_RANGE': {
+      const { allowedSources } = prediction;
+      const who = context.source.address ?? 'it';
+      const ranges = allowedSources.join(', ');
+      const text =
+        ranges === '' ? 'no address of this family is allowed' : `${who} is in none of ${ranges}`;
+      return remark(true, 'source ranges', text);
+    }
+    case 'PORT_NOT_DECLARED':
+      return remark(true, 'ports', portsOf(prediction.rows).join(', '));
+    case 'NO_SUCH_ADDRESS': {
+      const { nodePort } = prediction;
+      if (nodePort === undefined) return [];
+      const name = servicePortName(nodePort.row.id);
+      const text = `${nodePort.frontend.port} is a node port of ${name}, served here at ${nodePortAddresses(context.to, context.place)}`;
+      return remark(true, 'node port', text);
+    }
+    default:
+      return [];
+  }
+}
+
+function reaching(
+  { masquerade, affinitySeconds, relayed, frontend }: Extract<Prediction, { code: 'REACHES' }>,
+  { source, shares }: RemarkContext,
+): readonly Remark[] {
+  const { allowedSources } = frontend;
+  const own = source.address ?? "the client's address";
+  const seen = masquerade
+    ? 'masqueraded: the endpoint sees an address of this node'
+    : `the endpoint sees ${own}`;
+  const seconds = affinitySeconds.toLocaleString('en-US');
+  return [
+    ...remark(true, 'seen as', seen),
+    ...remark(
+      !masquerade && shares.some(({ hairpin }) => hairpin),
+      'itself',
+      'an endpoint that reaches itself is masqueraded',
+    ),
+    ...remark(
+      allowedSources !== undefined && source.address === undefined,
+      'only from',
+      allowedSources?.join(', ') ?? '',
+    ),
+    ...remark(
+      affinitySeconds > 0,
+      'affinity',
+      `a client that has connected within ${seconds} s gets the same endpoint again`,
+    ),
+    ...remark(relayed === true, 'relay', 'the agent accepts it on loopback, and copies the bytes'),
+  ];
+}
+
+function remark(isTrue: boolean, topic: string, text: string): readonly Remark[] {
+  return isTrue ? [{ topic, text }] : [];
+}
+
+function policyField({ kind }: Frontend): string {
+  return kind === 'cluster-ip' ? 'internalTrafficPolicy' : 'externalTrafficPolicy';
+}
+
+/** What to do about it. */
+export function nextOf(prediction: Prediction, { shares, to }: RemarkContext): readonly string[] {
+  switch (prediction.code) {
+    case 'REFUSED_NO_ENDPOINTS': {
+      const what = shares.length === 0 ? 'endpointslices' : 'pods -o wide';
+      return [`kubectl -n ${prediction.row.id.namespace} get ${what}`];
+    }
+    case 'DROPPED_NO_LOCAL_ENDPOINTS':
+      return [
+        `connect to a node that has an endpoint, run one here, or set ${policyField(prediction.frontend)}: Cluster`,
+      ];
+    case 'DROPPED_SOURCE_RANGE':
+      return ['add the client to loadBalancerSourceRanges, or connect to the cluster IP'];
+    case 'NOT_SERVED':
+      return ['give the Service another address: docs/decisions/0027-address-rules.md'];
+    case 'NOT_A_CLIENT':
+      return ['name the interface of the client in fairlead.clients: docs/outside.md'];
+    case 'NODE_PORT_NOT_HERE':
+      return [`connect to another address, or add ${to.address} to nodePortAddresses`];
+    case 'PORT_NOT_DECLARED':
+      return ['connect to one of its ports, or declare this one in the Service'];
+    case 'NO_SUCH_ADDRESS':
+      return ['`fairlead services` lists every address that this node serves'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,61 @@
+import type { EndpointShare } from '../forwarding/answer/shares.ts';
+import type { Code } from './codes.ts';
+import type { Remark } from './explanation.ts';
+
+/** An endpoint that was asked for. */
+export interface AskedEndpoint {
+  /** As it was given. */
+  readonly name: string;
+  /** Canonical; several for a pod with both families. */
+  readonly addresses: readonly string[];
+  /** What its Pod object says of its readiness; undefined: not read. */
+  readonly podSays?: string;
+}
+
+export interface WhyNot {
+  readonly code: Extract<Code, 'REACHES' | 'NOT_SELECTED'>;
+  readonly sentence: string;
+  readonly remarks: readonly Remark[];
+}
+
+/** Why an endpoint gets connections, or none. `service`: `namespace/name:port`. */
+export function whyNot(
+  asked: AskedEndpoint,
+  shares: readonly EndpointShare[],
+  { service, subject }: { readonly service: string; readonly subject: string },
+): WhyNot {
+  const own = shares.filter(({ endpoint }) => {
+    return asked.addresses.some((address) => isAt(endpoint, address));
+  });
+  const [first] = own;
+  const podSays = asked.podSays === undefined ? [] : [{ topic: 'the pod', text: asked.podSays }];
+  if (first === undefined) {
+    const sentence = `${nameOf(asked)} is not in an EndpointSlice of ${service}`;
+    const text =
+      'no EndpointSlice has it: its labels do not match the selector, or it has no such port';
+    return { code: 'NOT_SELECTED', sentence, remarks: [{ topic: 'because', text }, ...podSays] };
+  }
+  const chosen = own.find(({ selected }) => selected);
+  if (chosen !== undefined) {
+    const share = `1 of ${(chosen.oneOf ?? 1).toLocaleString('en-US')} new connections`;
+    const sentence = `${nameOf(asked)} gets ${share} of ${service} from ${subject}`;
+    return { code: 'REACHES', sentence, remarks: podSays };
+  }
+  const sentence = `${nameOf(asked)} gets no connection of ${service} from ${subject}`;
+  const text = first.because === first.state ? first.state : `${first.because} (${first.state})`;
+  const node = first.nodeName === '' ? [] : [{ topic: 'its node', text: first.nodeName }];
+  return {
+    code: 'NOT_SELECTED',
+    sentence,
+    remarks: [{ topic: 'because', text }, ...node, ...podSays],
+  };
+}
+
+function isAt(endpoint: string, address: string): boolean {
+  const prefix = address.includes(':') ? `[${address}]:` : `${address}:`;
+  return endpoint.startsWith(prefix);
+}
+
+function nameOf({ name, addresses }: AskedEndpoint): string {
+  return addresses.includes(name) ? name : `pod ${name} (${addresses.join(', ')})`;
+}
