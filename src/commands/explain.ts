@@ -24,6 +24,7 @@ import { applyManifests } from './explain/with-change.ts';
 import { givenFlags } from './kube-proxy-flags.ts';
 import { colours } from './terminal/colour.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
+import { visible } from './terminal/visible.ts';
 
 interface ExplainOptions extends BasisOptions {
   readonly from: string;
@@ -88,7 +89,7 @@ interface Inquiry {
 function targetFrom(text: string): Target {
   const target = parseTarget(text);
   if (target !== undefined) return target;
-  throw new CommandError(`'${text}' is neither a Service nor an address with a port`, {
+  throw new CommandError(`'${visible(text)}' is neither a Service nor an address with a port`, {
     code: 'USAGE',
     next: 'use namespace/name[:port], ADDRESS:PORT or [IPV6]:PORT; with /udp or /sctp for these',
     exitCode: WRONG_USAGE_EXIT,
@@ -103,7 +104,7 @@ async function inquire(
   const find = async (name: string): Promise<Pod> => {
     const pod = await podNamed(name, basis, options);
     if (pod !== undefined) return pod;
-    throw new CommandError(`pod ${name} does not exist, or the manifests do not have it`, {
+    throw new CommandError(`pod ${visible(name)} does not exist, or the manifests do not have it`, {
       code: 'POD_NOT_FOUND',
       next: 'check the name with `kubectl get pods -A`, or give its address instead',
     });
@@ -175,7 +176,7 @@ function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
   const outside = basis.config.settings.scope ? ', is outside of fairlead.scope' : '';
   if (own.length === 0) {
     throw new CommandError(
-      `Service ${target.service} does not exist${outside}, or proxies do not serve it`,
+      `Service ${visible(target.service)} does not exist${outside}, or proxies do not serve it`,
       {
         code: 'SERVICE_NOT_FOUND',
         next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
@@ -184,10 +185,13 @@ function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
   }
   const goal = goalOf(target, own, familyOfFrom(from));
   if (goal.is === 'no such port') {
-    throw new CommandError(`Service ${target.service} has no port '${target.port}'`, {
-      code: 'PORT_NOT_DECLARED',
-      next: `its ports: ${goal.ports.join(', ')}`,
-    });
+    throw new CommandError(
+      `Service ${target.service} has no port '${visible(target.port ?? '')}'`,
+      {
+        code: 'PORT_NOT_DECLARED',
+        next: `its ports: ${goal.ports.join(', ')}`,
+      },
+    );
   }
   if (goal.is === 'undeclared') return { to: goal.to, remarks: [] };
   const others = target.port === undefined ? own.filter((row) => row !== goal.at.row) : [];

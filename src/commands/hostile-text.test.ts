@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { openHttpServer } from '../agent/servers/http.ts';
 import { serving } from '../agent/servers/testing/serving.ts';
 import { configCommand } from './config.ts';
+import { explainCommand } from './explain.ts';
 import { runProgram } from './program.ts';
 import { renderCommand } from './render.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
@@ -77,6 +78,11 @@ describe('untrusted text in output for people', () => {
     assertHarmless(wide);
     assert.match(wide.out, /10\.1\.0\.1:80 +x\\x1b\[2J\\x1b\]0;t\\x07/);
     assertHarmless(await run(t, renderCommand(), ...given));
+    const explained = await run(t, explainCommand(), ...given, 'shop/web');
+    assertHarmless(explained);
+    assert.match(explained.out, /10\.1\.0\.1:80 +x\\x1b\[2J\\x1b\]0;t\\x07/);
+    assertHarmless(await run(t, explainCommand(), ...given, HOSTILE));
+    assertHarmless(await run(t, explainCommand(), ...given, 'shop/web', '--from', HOSTILE));
   });
 
   it('stays the same value in JSON', async (t) => {

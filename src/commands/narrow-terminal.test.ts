@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Command } from 'commander';
 import { configCommand } from './config.ts';
+import { explainCommand } from './explain.ts';
 import { runProgram } from './program.ts';
 import { servicesCommand } from './services.ts';
 import { sizeCommand } from './size.ts';
@@ -73,6 +74,10 @@ describe('on a terminal of 80 columns', () => {
   const cases: Record<string, readonly [make: () => Command, args: readonly string[]]> = {
     'services fits': [servicesCommand, ['--node', NODE]],
     'services -o wide fits, and is complete': [servicesCommand, ['--node', NODE, '-o', 'wide']],
+    'explain fits, and is complete': [
+      explainCommand,
+      ['--node', NODE, `shop-${'z'.repeat(58)}/${NAME}`, '--from', ENDPOINT],
+    ],
     'size fits': [sizeCommand, ['--services', '50000', '--endpoints', '5']],
   };
   for (const [name, [make, args]] of Object.entries(cases)) {

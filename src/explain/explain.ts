@@ -108,7 +108,7 @@ function verdictOf(
   }
   if (more.whyNot !== undefined) {
     const { subject, shares } = context;
-    return { ...whyNot(more.whyNot, shares, { service, subject }), next: [] };
+    return whyNot(more.whyNot, shares, { service, subject });
   }
   return { code: prediction.code, sentence: predicted, remarks: [], next: [] };
 }

@@ -73,9 +73,16 @@ function frontendDifferences(
   const all = [...new Set([...had.keys(), ...has.keys()])];
   return all.flatMap((at) => {
     const [old, now] = [had.get(at), has.get(at)];
-    if (JSON.stringify(old) === JSON.stringify(now)) return [];
+    if (old && now && isSameOutcome(old, now)) return [];
     return [{ at, ...(old ? { before: old } : {}), ...(now ? { after: now } : {}) }];
   });
+}
+
+/** Another number of endpoints is no difference of a frontend: it is that of the list. */
+function isSameOutcome(a: FrontendState, b: FrontendState): boolean {
+  const withoutCount = (state: FrontendState): string =>
+    JSON.stringify(state, (name, value: unknown) => (name === 'endpointCount' ? 0 : value));
+  return withoutCount(a) === withoutCount(b);
 }
 
 function statesOf(row: Forwarding | undefined): ReadonlyMap<string, FrontendState> {

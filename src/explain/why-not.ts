@@ -16,6 +16,7 @@ export interface WhyNot {
   readonly code: Extract<Code, 'REACHES' | 'NOT_SELECTED'>;
   readonly sentence: string;
   readonly remarks: readonly Remark[];
+  readonly next: readonly string[];
 }
 
 /** Why an endpoint gets connections, or none. `service`: `namespace/name:port`. */
@@ -29,17 +30,24 @@ export function whyNot(
   });
   const [first] = own;
   const podSays = asked.podSays === undefined ? [] : [{ topic: 'the pod', text: asked.podSays }];
+  const [namespace, pod] = asked.name.split('/');
+  const next = pod === undefined ? [] : [`kubectl -n ${namespace} describe pod ${pod}`];
   if (first === undefined) {
     const sentence = `${nameOf(asked)} is not in an EndpointSlice of ${service}`;
     const text =
       'no EndpointSlice has it: its labels do not match the selector, or it has no such port';
-    return { code: 'NOT_SELECTED', sentence, remarks: [{ topic: 'because', text }, ...podSays] };
+    return {
+      code: 'NOT_SELECTED',
+      sentence,
+      remarks: [{ topic: 'because', text }, ...podSays],
+      next,
+    };
   }
   const chosen = own.find(({ selected }) => selected);
   if (chosen !== undefined) {
     const share = `1 of ${(chosen.oneOf ?? 1).toLocaleString('en-US')} new connections`;
     const sentence = `${nameOf(asked)} gets ${share} of ${service} from ${subject}`;
-    return { code: 'REACHES', sentence, remarks: podSays };
+    return { code: 'REACHES', sentence, remarks: podSays, next: [] };
   }
   const sentence = `${nameOf(asked)} gets no connection of ${service} from ${subject}`;
   const text = first.because === first.state ? first.state : `${first.because} (${first.state})`;
@@ -48,6 +56,7 @@ export function whyNot(
     code: 'NOT_SELECTED',
     sentence,
     remarks: [{ topic: 'because', text }, ...node, ...podSays],
+    next: first.state === 'ready' ? [] : next,
   };
 }
 

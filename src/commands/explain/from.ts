@@ -3,6 +3,7 @@ import type { Place } from '../../forwarding/answer/place.ts';
 import { familyOf, type Source, sourceAt, sourceOfClass } from '../../forwarding/answer/source.ts';
 import type { Family, SourceClass } from '../../forwarding/model.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
+import { visible } from '../terminal/visible.ts';
 import type { Pod } from './pod.ts';
 
 /** What `--from` says. */
@@ -35,7 +36,7 @@ export async function readFrom(
   if (address !== undefined) return { by: 'address', address };
   const [, pod] = /^pod:([^/:]+\/[^/:]+)$/.exec(text) ?? [];
   if (pod !== undefined) return { by: 'pod', pod: await findPod(pod) };
-  throw new CommandError(`--from does not read '${text}'`, {
+  throw new CommandError(`--from does not read '${visible(text)}'`, {
     code: 'USAGE',
     next: 'use pod:NAMESPACE/NAME, host, an IP address, or one of pod, outside for any client of that class',
     exitCode: WRONG_USAGE_EXIT,

@@ -23,8 +23,8 @@ export function explanationText(explanation: Explanation, form: Form): string {
     headline(explanation, form),
     '',
     ...factLines('from', sourceText(explanation), form),
-    ...endpointLines(explanation, form),
     ...explanation.remarks.flatMap(({ topic, text }) => factLines(topic, text, form)),
+    ...endpointLines(explanation, form),
     ...elsewhereLines(explanation, form),
     ...factLines('kernel', kernelText(explanation), form),
     ...troubleLines(explanation, form),
@@ -63,10 +63,9 @@ function sourceText({ question: { from } }: Explanation): string {
 
 function endpointLines({ candidates }: Explanation, form: Form): string[] {
   const selected = candidates.filter(({ selected: is }) => is);
-  // Said of all of them by the code.
-  const others = candidates.filter((each) => {
-    return !each.selected && each.because !== 'the connection is not forwarded';
-  });
+  const others = candidates.filter(({ selected: is }) => !is);
+  // The code says why none gets anything.
+  if (others.some(({ because }) => because === 'the connection is not forwarded')) return [];
   const share = ({ oneOf = 1, hairpin }: EndpointShare): string => {
     const text = `1 of ${oneOf.toLocaleString('en-US')}`;
     return hairpin ? `${text}, itself` : text;
@@ -102,11 +101,12 @@ function elsewhereLines({ elsewhere }: Explanation, form: Form): string[] {
   });
 }
 
-function kernelText({ agent, node }: Explanation): string {
-  if (agent === null) return `not compared: no agent of ${node} was asked`;
+function kernelText({ agent }: Explanation): string {
+  if (agent === null) return 'not compared: these are not the rows of a running agent';
   const who = `the agent (pid ${agent.pid})`;
   const { row } = agent;
   if (row === undefined) return `${who} serves this node`;
+  if (agent.detached.length > 0) return `does not lead packets to the row, ${who} says`;
   if (row.is === 'applied') return `has the row as desired, ${who} says`;
   return `does not have the row as desired, ${who} says`;
 }

@@ -54,7 +54,7 @@ export function matchOf(to: Destination, rows: readonly Forwarding[], place: Pla
   if (nodePort !== undefined && (isOwnAddress(to.address, place) || isLoopbackIp(to.address))) {
     return { is: 'node port elsewhere', ...nodePort };
   }
-  return unknownPort(to, own, place) ?? (nodePort ? { is: 'nothing', nodePort } : NOTHING);
+  return unknownPort(to, rows, place) ?? (nodePort ? { is: 'nothing', nodePort } : NOTHING);
 }
 
 const NOTHING: Match = { is: 'nothing' };
@@ -63,20 +63,23 @@ function isServed({ frontend }: Found): boolean {
   return frontend.notServed === undefined;
 }
 
-function unknownPort(
-  { address }: Destination,
+/** What the checks for cluster IPs make of an address that no frontend is at; undefined: nothing. */
+export function unknownPort(
+  { address }: Pick<Destination, 'address'>,
   rows: readonly Forwarding[],
   { facts }: Place,
-): Match | undefined {
-  const having = rows.filter(({ frontends }) => frontends.some((each) => each.address === address));
+): Extract<Match, { is: 'undeclared port' | 'unassigned' }> | undefined {
+  const having = rows.filter(({ frontends }) =>
+    frontends.some((each) => each.address === address && each.notServed === undefined),
+  );
   if (having.length > 0) {
     const isClusterIp = having.some(({ frontends }) =>
       frontends.some((each) => each.kind === 'cluster-ip' && each.address === address),
     );
     return { is: 'undeclared port', rows: having, isClusterIp };
   }
-  const range =
-    facts.knowsEveryService === false ? undefined : rangeOf(address, facts.serviceRanges);
+  if (facts.knowsEveryService === false) return undefined;
+  const range = rangeOf(address, facts.serviceRanges);
   return range === undefined ? undefined : { is: 'unassigned', range };
 }
 

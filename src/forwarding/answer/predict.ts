@@ -1,10 +1,10 @@
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
-import type { Forwarding } from '../model.ts';
-import { type Destination, type Found, type Match, matchOf } from './destination.ts';
+import type { Forwarding, Frontend } from '../model.ts';
+import { type Destination, type Found, type Match, matchOf, unknownPort } from './destination.ts';
 import { relayedAt } from './loopback.ts';
 import type { Place } from './place.ts';
-import type { Prediction } from './prediction.ts';
+import type { LostAction, Prediction } from './prediction.ts';
 import type { Source } from './source.ts';
 
 /** A new connection. */
@@ -19,43 +19,45 @@ export function predict(
   rows: readonly Forwarding[],
   place: Place,
 ): Prediction {
-  return predictMatch(asked, matchOf(asked.to, rows, place), place);
+  const match = matchOf(asked.to, rows, place);
+  if (match.is === 'frontend') return predictAt(asked, { ...match, rows }, place);
+  if (match.is !== 'node port elsewhere') return predictUnknown(match, place);
+  const { row, frontend } = match;
+  const relayed = relayedAt(match, { ...asked, place });
+  return relayed ?? { code: 'NODE_PORT_NOT_HERE', action: 'pass', row, frontend };
 }
 
-function predictMatch(asked: AskedConnection, match: Match, place: Place): Prediction {
-  const unknown = place.leavesAlone?.unknownPorts ? 'pass' : undefined;
-  switch (match.is) {
-    case 'frontend':
-      return predictAt(asked, match, place);
-    case 'node port elsewhere': {
-      const { row, frontend } = match;
-      const relayed = relayedAt(match, { ...asked, place });
-      return relayed ?? { code: 'NODE_PORT_NOT_HERE', action: 'pass', row, frontend };
-    }
-    case 'undeclared port': {
-      const action = match.isClusterIp ? (unknown ?? 'reject') : 'pass';
-      return { code: 'PORT_NOT_DECLARED', action, rows: match.rows };
-    }
-    case 'unassigned':
-      return { code: 'NO_SUCH_ADDRESS', action: unknown ?? 'drop', range: match.range };
-    case 'nothing': {
-      const { nodePort } = match;
-      return { code: 'NO_SUCH_ADDRESS', action: 'pass', ...(nodePort ? { nodePort } : {}) };
-    }
+type Unknown = Exclude<Match, { is: 'frontend' | 'node port elsewhere' }>;
+
+function predictUnknown(match: Unknown, place: Place): Prediction {
+  const action = unknownAction(match, place);
+  if (match.is === 'undeclared port') {
+    return { code: 'PORT_NOT_DECLARED', action, rows: match.rows };
   }
+  if (match.is === 'unassigned') return { code: 'NO_SUCH_ADDRESS', action, range: match.range };
+  const { nodePort } = match;
+  return { code: 'NO_SUCH_ADDRESS', action, ...(nodePort ? { nodePort } : {}) };
 }
 
-/** At a frontend that is known, whether it is served or not. */
+function unknownAction(match: Unknown, { leavesAlone }: Place): LostAction {
+  if (leavesAlone?.unknownPorts || match.is === 'nothing') return 'pass';
+  if (match.is === 'unassigned') return 'drop';
+  return match.isClusterIp ? 'reject' : 'pass';
+}
+
+/** At a frontend that is known. `rows`: all that may have its address too, if it is not served. */
 export function predictAt(
   { source }: Pick<AskedConnection, 'source'>,
-  { row, frontend }: Found,
-  { facts, leavesAlone }: Place,
+  { row, frontend, rows = [] }: Found & { readonly rows?: readonly Forwarding[] },
+  place: Place,
 ): Prediction {
   const { notServed, allowedSources } = frontend;
   if (notServed !== undefined) {
-    return { code: 'NOT_SERVED', action: 'pass', row, frontend, notServed };
+    const isOthers = notServed.reason === 'other-service';
+    const action = isOthers ? 'other-service' : unservedAction(frontend, rows, place);
+    return { code: 'NOT_SERVED', action, row, frontend, notServed };
   }
-  if (source.class !== 'host' && facts.clientInterfaces?.length === 0) {
+  if (source.class !== 'host' && place.facts.clientInterfaces?.length === 0) {
     return { code: 'NOT_A_CLIENT', action: 'pass', row, frontend };
   }
   if (allowedSources !== undefined && !isAllowed(source, allowedSources)) {
@@ -66,25 +68,25 @@ export function predictAt(
     return { code: 'DROPPED_NO_LOCAL_ENDPOINTS', action: 'drop', row, frontend };
   }
   if (outcome.action === 'reject') {
-    const isExternal = frontend.kind === 'external-ip' || frontend.kind === 'load-balancer-ip';
-    const isPassed =
-      isExternal && source.class === 'host' && leavesAlone?.ownPacketsToExternalIPs === true;
     const code = outcome.reason === 'not-a-node' ? 'REFUSED_NOT_A_NODE' : 'REFUSED_NO_ENDPOINTS';
-    return { code, action: isPassed ? 'pass' : 'reject', row, frontend };
+    const action = isLeftAlone(source, frontend, place) ? 'pass' : 'reject';
+    return { code, action, row, frontend };
   }
   const { list, masquerade } = outcome;
   const endpoints = list === 'local' ? row.localEndpoints : row.clusterEndpoints;
   const { affinitySeconds } = row;
-  return {
-    code: 'REACHES',
-    action: 'forward',
-    row,
-    frontend,
-    list,
-    masquerade,
-    endpoints,
-    affinitySeconds,
-  };
+  const found = { row, frontend, list, masquerade, endpoints, affinitySeconds };
+  return { code: 'REACHES', action: 'forward', ...found };
+}
+
+function isLeftAlone(source: Source, { kind }: Frontend, { leavesAlone }: Place): boolean {
+  const isExternal = kind === 'external-ip' || kind === 'load-balancer-ip';
+  return isExternal && source.class === 'host' && leavesAlone?.ownPacketsToExternalIPs === true;
+}
+
+/** No rule of the frontend is there, but the checks for cluster IPs are. */
+function unservedAction(frontend: Frontend, rows: readonly Forwarding[], place: Place): LostAction {
+  return unknownAction(unknownPort(frontend, rows, place) ?? { is: 'nothing' }, place);
 }
 
 /** An unknown address is taken for an allowed one, unless none is. */

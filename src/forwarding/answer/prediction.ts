@@ -1,8 +1,11 @@
 import type { Endpoint, EndpointList, Forwarding, NotServed } from '../model.ts';
 import type { Found } from './destination.ts';
 
-/** What happens to the first packet. `pass`: it goes on as it is, wherever the routes lead. */
-export type PredictedAction = 'forward' | 'reject' | 'drop' | 'pass';
+/** What happens to a packet that no endpoint gets. `pass`: it goes on, wherever the routes lead. */
+export type LostAction = 'reject' | 'drop' | 'pass';
+
+/** `other-service`: the Service that has the address gets it. */
+export type PredictedAction = 'forward' | 'other-service' | LostAction;
 
 /** To one of these endpoints, each with the same chance. */
 export interface Forwarded extends Found {
@@ -36,7 +39,7 @@ export type Prediction =
   /** The Service claims the address, and this node does not serve it. */
   | ({
       readonly code: 'NOT_SERVED';
-      readonly action: 'pass';
+      readonly action: 'other-service' | LostAction;
       readonly notServed: NotServed;
     } & Found)
   /** Only the node's own connections are served here. */
@@ -45,12 +48,12 @@ export type Prediction =
   | ({ readonly code: 'NODE_PORT_NOT_HERE'; readonly action: 'pass' } & Found)
   | {
       readonly code: 'PORT_NOT_DECLARED';
-      readonly action: 'reject' | 'pass';
+      readonly action: LostAction;
       readonly rows: readonly Forwarding[];
     }
   | {
       readonly code: 'NO_SUCH_ADDRESS';
-      readonly action: 'drop' | 'pass';
+      readonly action: LostAction;
       /** The Service range that it is in. */
       readonly range?: string;
       readonly nodePort?: Found;

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
+import type { RowState } from '../../../agent/row-state.ts';
 import type { AgentNode } from '../../../agent/servers/agent-node.ts';
 import { RowPages } from '../../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../../agent/servers/status-socket.ts';
+import { snapshotWith } from '../../../agent/servers/testing/conditions.ts';
+import type { StatusPage } from '../../../agent/status-page.ts';
 import { loadConfig } from '../../../config/load.ts';
 import { observeNode } from '../../desired.ts';
 import { agentNode } from '../../run/agent-node.ts';
@@ -15,6 +18,9 @@ export interface ServedAgentOptions {
   readonly nodeName: string;
   /** Overrides of its answers. */
   readonly says?: Partial<AgentNode>;
+  readonly status?: Partial<StatusPage>;
+  /** What it says of each row; default: the kernel has it. */
+  readonly rowState?: RowState;
 }
 
 /** The socket of an agent that has read these files, without its hands on the kernel. */
@@ -29,13 +35,16 @@ export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposabl
   });
   const { table, facts } = intake;
   const agent = { table, facts, missing: () => [] };
-  const pages = new RowPages(() => table);
+  const pages = new RowPages(
+    () => table,
+    () => of.rowState ?? { is: 'applied' },
+  );
   const lifetime = new AbortController();
   const opened = Promise.withResolvers<void>();
   const serving = runStatusSocket(
     {
       path: join(runFolder, STATUS_SOCKET),
-      snapshot: () => ({}),
+      snapshot: () => snapshotWith(of.status),
       counters: async () => [],
       node: () => ({
         ...agentNode({ agent, nodeName, currentConfig: () => config, manifests }),
