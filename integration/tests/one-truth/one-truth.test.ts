@@ -4,24 +4,12 @@ import fc from 'fast-check';
 import { BUILT_MODES, type BuiltModeName } from '../../../src/config/modes.ts';
 import { SOURCE_CLASSES } from '../../../src/forwarding/model.ts';
 import { type Case, cases } from './cases.ts';
-import { toldByIptables } from './read-iptables.ts';
-import { toldByNftables } from './read-nftables.ts';
+import { READERS } from './readers.ts';
 import { askCommand, serveCase } from './run-commands.ts';
 import { type RowData, type Told, toldByServices } from './told.ts';
 
 const RUNS = 60;
 const SEED = 20_261;
-
-const READERS = {
-  nftables: toldByNftables,
-  iptables: toldByIptables,
-  'socket-ebpf': toldByNftables,
-  'tc-ebpf': toldByNftables,
-  // The rules behind: what IPVS takes gets the same treatment there.
-  ipvs: toldByNftables,
-  // The rules behind: what is handed over gets the same treatment from the forwarder.
-  userspace: toldByNftables,
-} as const;
 
 /** Each frontend, each source: what is said, and what the rules that are printed do. */
 function assertRulesSay(
