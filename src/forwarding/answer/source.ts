@@ -45,7 +45,7 @@ export function sourceAt(address: string, place: Place, isPodHere = false): Sour
     return { class: isPodHere ? 'pod' : 'outside', address, because };
   }
   if (sign.by === 'cidr') {
-    const because = `${address} is not in ${sign.cidr}, the range of this node's pods`;
+    const because = `${address} is not in ${sign.cidr}, the range of pods`;
     return { class: 'outside', address, because };
   }
   const because = `pods of this node come in by ${interfaceText(sign)}`;
@@ -69,7 +69,7 @@ function isInRange(address: string, sign: PodSign | undefined): sign is PodSign 
 }
 
 function inRangeText(address: string, { cidr }: { readonly cidr: string }): string {
-  return `${address} is in ${cidr}, the range of this node's pods`;
+  return `${address} is in ${cidr}, the range of pods`;
 }
 
 function interfaceText(sign: Exclude<PodSign, { by: 'cidr' }>): string {
