@@ -3,7 +3,7 @@ import { cleanupCommand } from './cleanup.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { diffCommand } from './diff.ts';
-import { explainCommand } from './explain.ts';
+import { doctorCommand } from './doctor.ts';
 import { outsideCommand } from './outside.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
@@ -20,6 +20,7 @@ export function commandTree(): readonly Command[] {
       servicesCommand(),
       explainCommand(),
       diffCommand(),
+      doctorCommand(),
       renderCommand(),
     ]),
     ...grouped('Outside the cluster:', [outsideCommand()]),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** linux/capability.h: those that some part of Fairlead asks for. */
-const NUMBERS = { NET_ADMIN: 12, SYS_ADMIN: 21, PERFMON: 38, BPF: 39 } as const;
+const NUMBERS = { NET_ADMIN: 12, NET_RAW: 13, SYS_ADMIN: 21, PERFMON: 38, BPF: 39 } as const;
 
 export type Capability = keyof typeof NUMBERS;
 

@@ -41,6 +41,8 @@ export const IPTABLES: Mode = {
   service: {
     ...NETLINK_NEEDS,
     capabilities: ['NET_ADMIN', 'NET_RAW'],
+    // The legacy backend does without nf_tables.
+    kernel: ['nf_conntrack'],
     sharedFile: '/run/xtables.lock',
     programs: BACKENDS.map(programName),
   },
@@ -55,6 +57,7 @@ export const IPTABLES: Mode = {
     partialWrites: 'iptables_partial_restore_failures_total',
   },
   packetCounters: readCounters,
+  usesKubeProxyChains: true,
   readsAttachmentsCheaply: false,
 };
 

@@ -68,6 +68,8 @@ export interface Mode {
   readonly failureMetrics: FailureNames;
   /** The named counters of its rules. Undefined: none. */
   packetCounters?(): Promise<readonly PacketCounter[]>;
+  /** Its chains have the names of kube-proxy's, so that each takes over from the other. */
+  readonly usesKubeProxyChains?: true;
   /** Whether each scrape may read what is attached: not where that starts programs. */
   readonly readsAttachmentsCheaply: boolean;
 }

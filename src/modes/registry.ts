@@ -62,6 +62,9 @@ function found(name: string): Mode | undefined {
   return Object.values(MODES).find((each) => each.name === name);
 }
 
+/** Every mode that this version can run, in the order of `BUILT_MODES`. */
+export const ALL_MODES: readonly Mode[] = BUILT_MODES.map((name) => MODES[name]);
+
 /** The modes that `fairlead size` supports. */
 export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== undefined);
 

@@ -36,7 +36,7 @@ export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test
 
 const EVERY_SRC_LAYER = [
   'modes',
-  'explain',
+  'doctor',
   'config',
   'cluster',
   'forwarding',
@@ -87,13 +87,13 @@ export const LAYERS: readonly Layer[] = [
     builtins: 'ordinary',
   },
   {
-    // Joins what is predicted, what the agent says and, later, what a packet proves.
-    name: 'explain',
-    paths: ['src/explain/'],
-    uses: ['forwarding', 'addresses'],
+    // What on this machine would break Services: reads, and changes nothing.
+    name: 'doctor',
+    paths: ['src/doctor/'],
+    uses: ['forwarding', 'data-plane contract', 'linux', 'addresses', 'time'],
     typesFrom: ['agent'],
     packages: [],
-    builtins: [],
+    builtins: 'ordinary',
   },
   {
     name: 'config',

@@ -10,6 +10,7 @@ export const READERS: Readonly<Record<string, string>> = {
   'src/agent/servers/health-server.ts': 'currentTime in the body of a probe',
   'src/commands/run/logger.ts': 'the time of a log line',
   'src/dataplanes/userspace/forwarder/log.ts': 'the time of a log line',
+  'src/commands/doctor/bundle.ts': 'the date of files in an archive',
   'src/commands/services.ts': 'the date above a list that is watched',
   'src/commands/outside/check/api-server.ts': 'the end of a token is a date',
   'src/commands/outside/install.ts': 'the life of a token has two dates',

@@ -10,7 +10,7 @@ const MOST_COMPLAINT = 500;
 export interface SaveCall {
   readonly program: string;
   readonly family: IptablesFamily;
-  readonly table: IptablesTable;
+  readonly table: IptablesTable | 'raw' | 'security';
   /** Rules begin with `[packets:bytes]` then. */
   readonly withCounters?: boolean;
 }

@@ -31,6 +31,10 @@ import {
 
 export const RT_TABLE_MAIN = 254;
 export const RT_TABLE_LOCAL = 255;
+const RTA_SRC = 2;
+const RTA_IIF = 3;
+/** `rtm_src_len` in struct rtmsg. */
+const SOURCE_LENGTH_AT = 2;
 const RT_TABLE_UNSPEC = 0;
 const RT_SCOPE_UNIVERSE = 0;
 const RT_SCOPE_LINK = 253;
@@ -85,6 +89,25 @@ export function lookupQuestion(
   writer.bytesOf(RTA_DST, address.bytes);
   writer.endMessage(message);
   return { bytes: writer.bytes, what: 'look up a route' };
+}
+
+/** As if a packet came in by a link: the kernel validates its source, and looks up its route. */
+export function arrivalQuestion(
+  of: { readonly from: IpAddress; readonly to: IpAddress; readonly linkIndex: number },
+  sequence: number,
+): DumpQuestion {
+  const writer = new NetlinkWriter();
+  const flags = NLM_F_REQUEST | NLM_F_ACK;
+  const message = writer.beginMessage({ type: RTM_GETROUTE, flags, sequence });
+  const bits = of.to.bytes.length * 8;
+  const bytes = fixed({ family: familyNumber(of.to), prefixLength: bits });
+  bytes[SOURCE_LENGTH_AT] = bits;
+  writer.raw(bytes);
+  writer.bytesOf(RTA_DST, of.to.bytes);
+  writer.bytesOf(RTA_SRC, of.from.bytes);
+  writer.u32le(RTA_IIF, of.linkIndex);
+  writer.endMessage(message);
+  return { bytes: writer.bytes, what: 'ask for the route of a packet that comes in' };
 }
 
 const CHANGE_FLAGS = {

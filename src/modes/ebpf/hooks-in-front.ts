@@ -28,6 +28,7 @@ export function hooksInFront({ name, part, hooks, placeOf, socketsOf }: HooksInF
     // docs/ebpf.md says what each capability is for.
     service: {
       capabilities: ['BPF', 'NET_ADMIN', 'PERFMON', 'SYS_ADMIN'],
+      kernel: ['nf_tables', 'nf_conntrack', 'bpf', 'cgroup2'],
       systemCalls: ['bpf'],
       entersNetworkNamespaces: true,
     },

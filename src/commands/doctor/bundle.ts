@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises';
+import { arch, release } from 'node:os';
+import { gzipSync } from 'node:zlib';
+import type { Report } from '../../doctor/report.ts';
+import { findProgram, toolName } from '../../linux/iptables/programs.ts';
+import { printedBy } from '../../linux/printed-by.ts';
+import { systemClock } from '../../time/clock.ts';
+import { CommandError } from '../command-error.ts';
+import { VERSION } from '../run/version.ts';
+import { readMetrics } from './metrics.ts';
+import { withoutSecrets } from './secrets.ts';
+import type { Patient } from './subject.ts';
+import { type TarFile, tarOf } from './tar.ts';
+
+const FOLDER = 'fairlead-doctor';
+const ONLY_OWNER = 0o600;
+
+export interface BundleContents {
+  readonly report: Report;
+  /** The same for people. */
+  readonly text: string;
+  readonly patient: Patient;
+}
+
+/** Writes one archive for whoever is asked for help: no credentials, only for its owner to read. */
+export async function writeBundle(path: string, contents: BundleContents): Promise<void> {
+  const files = await bundleFiles(contents);
+  try {
+    await writeFile(path, gzipSync(tarOf(files, systemClock.wallMs())), { mode: ONLY_OWNER });
+  } catch (cause) {
+    throw new CommandError(`cannot write the bundle to ${path}: ${String(cause)}`, {
+      code: 'BUNDLE_NOT_WRITTEN',
+      next: 'pass a path in a folder that exists and can be written to',
+      cause,
+    });
+  }
+}
+
+async function bundleFiles({ report, text, patient }: BundleContents): Promise<TarFile[]> {
+  const { agent, status, subject } = patient;
+  const files: readonly (readonly [string, () => string | Promise<string>])[] = [
+    ['doctor.json', () => json(report)],
+    ['doctor.txt', () => `${text}\n`],
+    ['versions.json', () => json(versionsOf(patient))],
+    ['config.yaml', () => agent?.configuration ?? '# no agent answers\n'],
+    ['status.json', () => json(status ?? 'no agent answers')],
+    [
+      'facts.json',
+      () => json(agent ? { facts: agent.facts, view: agent.view } : 'no agent answers'),
+    ],
+    ['diff.json', async () => json((await subject.node?.differences()) ?? 'no agent answers')],
+    ['metrics.txt', () => readMetrics(agent?.configuration)],
+    ['rules/nft.txt', () => printedBy('nft', ['list', 'ruleset'])],
+    ...RULES,
+    ['network/links.txt', () => printedBy('ip', ['-d', 'address'])],
+    ['network/routes.txt', () => printedBy('ip', ['route', 'show', 'table', 'all'])],
+    ['network/routes6.txt', () => printedBy('ip', ['-6', 'route', 'show', 'table', 'all'])],
+    ['network/rules.txt', () => printedBy('ip', ['rule'])],
+  ];
+  return await Promise.all(
+    files.map(async ([name, read]) => ({
+      path: `${FOLDER}/${name}`,
+      text: withoutSecrets(await orWhyNot(read)),
+    })),
+  );
+}
+
+/** Only tables that exist: the legacy program would create others. `iptables-save` asks for those alone. */
+const RULES = (['nft', 'legacy'] as const).flatMap((backend) =>
+  (['IPv4', 'IPv6'] as const).map((family) => {
+    const tool = toolName(family, 'save');
+    return [
+      `rules/${tool}-${backend}.txt`,
+      async () => {
+        const program = findProgram(backend);
+        if (program === undefined) return `# iptables-${backend} is not installed\n`;
+        return await printedBy(program, [tool]);
+      },
+    ] as const;
+  }),
+);
+
+function versionsOf({ agent }: Patient): unknown {
+  return {
+    command: VERSION,
+    agent: agent?.version ?? null,
+    mode: agent?.mode ?? null,
+    node: process.version,
+    kernel: release(),
+    architecture: arch(),
+  };
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** One part that fails must not cost the others. */
+async function orWhyNot(read: () => string | Promise<string>): Promise<string> {
+  try {
+    return await read();
+  } catch (error) {
+    return `# could not be read: ${error instanceof Error ? error.message : String(error)}\n`;
+  }
+}

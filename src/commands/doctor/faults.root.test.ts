@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { CHECKS } from '../../doctor/checks.ts';
+import type { Result } from '../../doctor/finding.ts';
+import { runChecks } from '../../doctor/run-checks.ts';
+import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
+import { readPatient } from './subject.ts';
+import { type Agent, layNetwork, POD, setSysctl, startAgent } from './testing/examined-node.ts';
+
+const HEALTHY_RUNS = 20;
+
+before(() => {
+  enterOwnNetwork();
+  layNetwork();
+});
+
+async function examine(runFolder: string): Promise<readonly Result[]> {
+  const { subject } = await readPatient(runFolder);
+  return await runChecks(CHECKS, subject);
+}
+
+async function complaints(runFolder: string): Promise<readonly Result[]> {
+  return (await examine(runFolder)).filter(({ level }) => level !== 'ok');
+}
+
+async function codes(runFolder: string): Promise<string[]> {
+  return [...new Set((await complaints(runFolder)).map(({ level, code }) => `${level} ${code}`))];
+}
+
+interface Fault {
+  readonly name: string;
+  readonly plant: () => unknown;
+  readonly heal: (planted: unknown) => unknown;
+  /** Level and code. */
+  readonly found: readonly string[];
+}
+
+const sysctl = (name: string, values: readonly [string, string], found: string): Fault => ({
+  name: `${name} = ${values[0]}`,
+  plant: () => setSysctl(name, values[0]),
+  heal: () => setSysctl(name, values[1]),
+  found: [found],
+});
+
+const links = (
+  name: string,
+  lines: { readonly plant: readonly string[]; readonly heal: readonly string[] },
+  ...found: string[]
+): Fault => ({
+  name,
+  plant: () => ip(...lines.plant),
+  heal: () => ip(...lines.heal),
+  found,
+});
+
+const rules = (
+  name: string,
+  lines: { readonly plant: string; readonly heal: string },
+  found: string,
+): Fault => ({
+  name,
+  plant: () => run(['sh', '-ec', lines.plant]),
+  heal: () => run(['sh', '-ec', lines.heal]),
+  found: [found],
+});
+
+const FAULTS: readonly Fault[] = [
+  sysctl('net/ipv4/ip_forward', ['0', '1'], 'problem IP_FORWARD_OFF'),
+  sysctl('net/ipv6/conf/all/forwarding', ['0', '1'], 'problem IP_FORWARD_OFF'),
+  sysctl('net/ipv4/conf/pod-1/forwarding', ['0', '1'], 'problem IP_FORWARD_OFF_LINK'),
+  sysctl('net/netfilter/nf_conntrack_tcp_loose', ['0', '1'], 'note TCP_LOOSE_OFF'),
+  sysctl(
+    'net/ipv4/ip_local_port_range',
+    ['30000 60999', '32768 60999'],
+    'note NODE_PORT_IN_LOCAL_RANGE',
+  ),
+  {
+    name: 'strict rp_filter at a second uplink',
+    plant: () => {
+      ip(
+        'link add eth1 type veth peer name outside-1',
+        'link set outside-1 up',
+        'addr add 198.51.100.1/24 dev eth1',
+        'link set eth1 up',
+      );
+      setSysctl('net/ipv4/conf/eth1/rp_filter', '1');
+    },
+    heal: () => ip('link delete eth1'),
+    found: ['problem RP_FILTER_DROPS'],
+  },
+  links(
+    'an unreachable endpoint',
+    {
+      plant: ['route add unreachable 10.244.2.20'],
+      heal: ['route delete unreachable 10.244.2.20'],
+    },
+    'problem ENDPOINT_NO_ROUTE',
+  ),
+  links(
+    'the route to a pod of this node deleted',
+    { plant: [`route delete ${POD}`], heal: [`route add ${POD}/32 dev pod-1`] },
+    'problem ENDPOINT_LOCAL_BY_DEFAULT_ROUTE',
+  ),
+  links(
+    'an MTU of pods that does not fit the uplink',
+    { plant: ['link set pod-1 mtu 9000'], heal: ['link set pod-1 mtu 1500'] },
+    'note MTU_OF_PODS_ABOVE_PATH',
+  ),
+  links(
+    'a tunnel with the MTU of its uplink',
+    {
+      plant: [
+        'link add vx0 type vxlan id 7 local 192.0.2.1 dstport 4789',
+        'link set vx0 mtu 1500 up',
+        'route add 10.244.2.0/24 dev vx0',
+      ],
+      heal: ['link delete vx0'],
+    },
+    'problem MTU_OF_TUNNEL_TOO_LARGE',
+  ),
+  links(
+    'the interface of kube-proxy in mode ipvs',
+    {
+      plant: ['link add kube-ipvs0 type veth peer name ipvs-peer'],
+      heal: ['link delete kube-ipvs0'],
+    },
+    'problem KUBE_PROXY_LEFTOVERS',
+  ),
+  {
+    name: 'pods on a bridge without netfilter',
+    plant: () => {
+      ip(
+        'link add br0 type bridge',
+        'link set br0 up',
+        'link set pod-1 master br0',
+        `route replace ${POD}/32 dev br0`,
+      );
+      run(['bridge', 'link', 'set', 'dev', 'pod-1', 'hairpin', 'on']);
+      setSysctl('net/bridge/bridge-nf-call-iptables', '0');
+    },
+    heal: () => {
+      setSysctl('net/bridge/bridge-nf-call-iptables', '1');
+      ip('link set pod-1 nomaster', `route replace ${POD}/32 dev pod-1`, 'link delete br0');
+    },
+    found: ['problem BRIDGE_NETFILTER_OFF'],
+  },
+  links(
+    'a bridge port without hairpin',
+    {
+      plant: [
+        'link add br0 type bridge',
+        'link set br0 up',
+        'link set pod-1 master br0',
+        `route replace ${POD}/32 dev br0`,
+      ],
+      heal: ['link set pod-1 nomaster', `route replace ${POD}/32 dev pod-1`, 'link delete br0'],
+    },
+    'note HAIRPIN_OFF',
+  ),
+  rules(
+    'a chain of nft that drops by its policy',
+    {
+      plant:
+        "nft 'add table inet hardening; add chain inet hardening fw { type filter hook forward priority 0; policy drop; }'",
+      heal: 'nft delete table inet hardening',
+    },
+    'problem FOREIGN_POLICY_DROP',
+  ),
+  rules(
+    'a chain of nft that accepts only what is for Docker',
+    {
+      plant:
+        'nft \'add table ip docker; add chain ip docker fw { type filter hook forward priority 0; policy drop; }; add rule ip docker fw iifname "docker0" accept\'',
+      heal: 'nft delete table ip docker',
+    },
+    'problem FOREIGN_POLICY_DROP',
+  ),
+  rules(
+    'a chain of nft that accepts what is for pods',
+    {
+      plant:
+        'nft \'add table ip cni; add chain ip cni fw { type filter hook forward priority 0; policy drop; }; add rule ip cni fw iifname "pod-*" accept\'',
+      heal: 'nft delete table ip cni',
+    },
+    'note FOREIGN_POLICY_DROP',
+  ),
+  rules(
+    'a rule of nft that drops, behind a jump',
+    {
+      plant:
+        "nft 'add table ip6 fw; add chain ip6 fw deny; add chain ip6 fw in { type filter hook prerouting priority -150; }; add rule ip6 fw in jump deny; add rule ip6 fw deny tcp dport 80 drop'",
+      heal: 'nft delete table ip6 fw',
+    },
+    'note FOREIGN_DROP_RULES',
+  ),
+  rules(
+    'a policy of iptables-nft',
+    { plant: 'iptables-nft -P FORWARD DROP', heal: 'nft delete table ip filter' },
+    'problem FOREIGN_POLICY_DROP',
+  ),
+  rules(
+    'a policy of iptables-legacy',
+    { plant: 'iptables-legacy -P FORWARD DROP', heal: 'iptables-legacy -P FORWARD ACCEPT' },
+    'problem FOREIGN_POLICY_DROP',
+  ),
+  rules(
+    'a rule of ip6tables-legacy',
+    {
+      plant: 'ip6tables-legacy -A FORWARD -p tcp --dport 80 -j REJECT',
+      heal: 'ip6tables-legacy -F FORWARD',
+    },
+    'note FOREIGN_DROP_RULES',
+  ),
+  rules(
+    "kube-proxy's chains in iptables-nft",
+    {
+      plant: 'iptables-nft -t nat -N KUBE-SERVICES; iptables-nft -t nat -N KUBE-SVC-ABC',
+      heal: 'nft delete table ip nat',
+    },
+    'problem KUBE_PROXY_LEFTOVERS',
+  ),
+  rules(
+    "kube-proxy's chains in iptables-legacy",
+    {
+      plant: 'iptables-legacy -t nat -N KUBE-SERVICES',
+      heal: 'iptables-legacy -t nat -X KUBE-SERVICES',
+    },
+    'problem KUBE_PROXY_LEFTOVERS',
+  ),
+  rules(
+    "kube-proxy's table in nftables",
+    {
+      plant: "nft 'add table ip kube-proxy; add chain ip kube-proxy services'",
+      heal: 'nft delete table ip kube-proxy',
+    },
+    'problem KUBE_PROXY_LEFTOVERS',
+  ),
+  {
+    name: 'src_valid_mark with rules that select by mark',
+    plant: () => {
+      ip('rule add fwmark 0x2000/0x2000 lookup 118 protocol 119');
+      setSysctl('net/ipv4/conf/all/src_valid_mark', '1');
+    },
+    heal: () => {
+      ip('rule delete fwmark 0x2000/0x2000 lookup 118');
+      setSysctl('net/ipv4/conf/all/src_valid_mark', '0');
+    },
+    found: ['problem SRC_VALID_MARK_ON'],
+  },
+  {
+    name: 'a process at a node port',
+    plant: async () => {
+      const server = createServer().listen(30080, '0.0.0.0');
+      await once(server, 'listening');
+      return server;
+    },
+    heal: (server) => (server as ReturnType<typeof createServer>).close(),
+    found: ['problem NODE_PORT_IN_USE'],
+  },
+  {
+    name: 'kube-proxy beside the agent',
+    plant: async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
+      const path = join(folder, 'kube-proxy');
+      symlinkSync(run(['sh', '-c', 'command -v sleep']).trim(), path);
+      const child = spawn(path, ['600'], { stdio: 'ignore' });
+      await once(child, 'spawn');
+      return { folder, child };
+    },
+    heal: async (planted) => {
+      const { folder, child } = planted as { folder: string; child: ReturnType<typeof spawn> };
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true });
+    },
+    found: ['problem OTHER_PROXY'],
+  },
+];
+
+describe('doctor on a node with an agent', () => {
+  let agent: Agent;
+  before(async () => {
+    agent = await startAgent('--proxy-mode', 'nftables');
+  });
+  after(() => agent[Symbol.asyncDispose]());
+
+  it(`has no complaint in ${HEALTHY_RUNS} runs`, async () => {
+    for (let count = 0; count < HEALTHY_RUNS; count++) {
+      assert.deepEqual(await complaints(agent.runFolder), []);
+    }
+  });
+
+  for (const { name, plant, heal, found } of FAULTS) {
+    it(`names ${name}`, async () => {
+      const planted = await plant();
+      try {
+        assert.deepEqual(await codes(agent.runFolder), found);
+      } finally {
+        await heal(planted);
+      }
+      assert.deepEqual(await codes(agent.runFolder), []);
+    });
+  }
+
+  it('names an agent that does not answer, then one that was killed', async () => {
+    agent.process.kill('SIGSTOP');
+    assert.deepEqual(await codes(agent.runFolder), ['problem AGENT_SILENT']);
+    agent.process.kill('SIGKILL');
+    await once(agent.process, 'exit');
+    assert.deepEqual(await codes(agent.runFolder), ['problem AGENT_DEAD']);
+    // An agent of another folder was here before.
+    assert.deepEqual(await codes('/nonexistent'), ['problem AGENT_DEAD']);
+  });
+});

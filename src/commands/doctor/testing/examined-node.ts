@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readStatus } from '../../../agent/servers/status-client.ts';
+import type { StatusPage } from '../../../agent/status-page.ts';
+import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
+import { kernelSysctls } from '../../../linux/sysctl.ts';
+import { STATUS_SOCKET } from '../../run/folder.ts';
+import { isWell } from '../../status/summary.ts';
+
+const MAIN = join(import.meta.dirname, '../../../main.ts');
+const SHOP = join(import.meta.dirname, 'shop.yaml');
+const DEADLINE_MS = 30_000;
+
+export const POD = '10.244.1.10';
+
+/** A healthy node in the network namespace of the test: an uplink, and a pod with its routes. */
+export function layNetwork(): void {
+  ip(
+    'link add eth0 type veth peer name outside-0',
+    'link set outside-0 up',
+    'addr add 192.0.2.1/24 dev eth0',
+    'addr add fd77::1/64 dev eth0 nodad',
+    'link set eth0 up',
+    'route add default via 192.0.2.254',
+    'link add pod-1 type veth peer name in-pod-1',
+    'link set pod-1 up',
+    'link set in-pod-1 up',
+    `route add ${POD}/32 dev pod-1`,
+    'route add fd44:1::10/128 dev pod-1',
+  );
+  setSysctl('net/ipv4/ip_forward', '1');
+  setSysctl('net/ipv6/conf/all/forwarding', '1');
+}
+
+export function setSysctl(name: string, value: string): void {
+  kernelSysctls().write(name, value);
+}
+
+export interface Agent extends AsyncDisposable {
+  readonly runFolder: string;
+  readonly process: ChildProcess;
+}
+
+/** A real agent, ready. */
+export async function startAgent(...flags: readonly string[]): Promise<Agent> {
+  const runFolder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
+  const args = [MAIN, 'run', '-f', SHOP, '--run-folder', runFolder];
+  const usual = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16,fd44::/16'];
+  const child = spawn(process.execPath, [...args, ...usual, ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  const ended = once(child, 'exit');
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  while (!(await isReady(runFolder))) {
+    if (deadline.aborted || child.exitCode !== null) throw new Error(`no agent: ${log}`);
+    await delay(50);
+  }
+  return {
+    runFolder,
+    process: child,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGCONT');
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(runFolder, { recursive: true });
+    },
+  };
+}
+
+async function isReady(runFolder: string): Promise<boolean> {
+  try {
+    const page = (await readStatus({ socketPath: join(runFolder, STATUS_SOCKET) })) as StatusPage;
+    return isWell(page) && page.conditions.synced.isTrue;
+  } catch {
+    // It has not opened its socket yet; the caller has a deadline.
+    return false;
+  }
+}

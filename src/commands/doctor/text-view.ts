@@ -1,0 +1,95 @@
+import type { Level, Result } from '../../doctor/finding.ts';
+import type { Report } from '../../doctor/report.ts';
+import { colour, countText } from '../status/words.ts';
+import { wrapped } from '../terminal/fit.ts';
+import { visible } from '../terminal/visible.ts';
+
+const INDENT = '  ';
+const LABELS = ['why', 'next'] as const;
+const LABEL_WIDTH = 6;
+const ORDER: readonly Level[] = ['problem', 'unasked', 'note', 'ok'];
+const COLOURS = { problem: 'red', unasked: 'yellow', note: 'yellow', ok: 'green' } as const;
+const HEADS: Readonly<Record<Level, string>> = {
+  problem: 'problem',
+  unasked: 'not checked',
+  note: 'note',
+  ok: 'ok',
+};
+
+export interface DoctorForm {
+  /** Passed checks too. */
+  readonly isVerbose: boolean;
+  readonly width: number;
+}
+
+/** The answer on the first line; then what is wrong, the worst first. */
+export function doctorView(report: Report, { isVerbose, width }: DoctorForm): string {
+  const sorted = ORDER.flatMap((wanted) =>
+    report.results.filter(({ level }) => level === wanted && (isVerbose || level !== 'ok')),
+  );
+  const told = sorted.filter(({ level }) => level !== 'ok');
+  const passed = sorted.filter(({ level }) => level === 'ok');
+  return [
+    headline(report),
+    ...told.map((result) => resultText(result, width)),
+    ...(passed.length === 0 ? [] : [passedText(passed, width)]),
+    modesText(report, width),
+  ].join('\n\n');
+}
+
+function headline({ problems, notes, passed, unasked }: Report): string {
+  const found = [
+    ...(problems === 0 ? [] : [colour('red', countText(problems, 'problem'))]),
+    ...(notes === 0 ? [] : [colour('yellow', countText(notes, 'note'))]),
+  ];
+  const first = found.length === 0 ? colour('green', 'no problems') : found.join(', ');
+  const missing = unasked === 0 ? '' : `, ${unasked} not made`;
+  return `${first}; ${countText(passed, 'check')} passed${missing}`;
+}
+
+function resultText(result: Result, width: number): string {
+  const { level, code } = result;
+  const head = `${colour(COLOURS[level], HEADS[level])}  ${colour('bold', code)}`;
+  const lines = LABELS.flatMap((label) => {
+    const text = result[label];
+    return text === undefined ? [] : labelled(label, text, width);
+  });
+  return [head, ...indented(result.what, width), ...lines].join('\n');
+}
+
+function indented(text: string, width: number): string[] {
+  return wrapped(visible(text), width - INDENT.length).map((line) => INDENT + line);
+}
+
+function labelled(label: string, text: string, width: number): string[] {
+  const room = width - INDENT.length - LABEL_WIDTH;
+  return wrapped(visible(text), room).map((line, index) => {
+    const head = index === 0 ? label : '';
+    return `${INDENT}${colour('dim', head.padEnd(LABEL_WIDTH))}${line}`;
+  });
+}
+
+/** One line for each. */
+function passedText(passed: readonly Result[], width: number): string {
+  const names = Math.max(...passed.map(({ check }) => check.length));
+  const before = `ok  ${' '.repeat(names)}  `;
+  return passed
+    .flatMap(({ check, what }) => {
+      const [first = '', ...rest] = wrapped(visible(what), width - before.length);
+      const head = `${colour('green', 'ok')}  ${check.padEnd(names)}  ${first}`;
+      return [head, ...rest.map((line) => ' '.repeat(before.length) + line)];
+    })
+    .join('\n');
+}
+
+/** Which modes could run here, and what the others lack. */
+function modesText({ modes, mode: used }: Report, width: number): string {
+  const able = modes.filter(({ missing }) => missing.length === 0).map(({ mode }) => mode);
+  const lines = [
+    `mode: ${used}; can run here: ${able.length === 0 ? 'none' : able.join(', ')}`,
+    ...modes.flatMap(({ mode, missing }) =>
+      missing.length === 0 ? [] : [`${mode} lacks ${missing.join(', ')}`],
+    ),
+  ];
+  return lines.flatMap((line) => wrapped(line, width)).join('\n');
+}

@@ -1,0 +1,122 @@
+import {
+  type FilterChain,
+  type FilterRule,
+  type FilterTable,
+  rulesReachedFrom,
+} from '../../linux/filter-table.ts';
+import { readLegacyTables } from '../../linux/iptables/legacy-tables.ts';
+import { openNetlink } from '../../linux/netlink/socket.ts';
+import { readFilterTables } from '../../linux/nftables/filter-tables.ts';
+import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
+import { check } from '../check.ts';
+import { type Finding, note, orOk, problem, unasked } from '../finding.ts';
+
+const OURS = /^fairlead/;
+/** Families whose packets pass our rules; packets between ports of a bridge pass that of bridges. */
+const FAMILIES = new Set(['ip', 'ip6', 'inet', 'bridge']);
+/** kube-proxy's tables in nftables mode have a check of their own. */
+const KUBE_PROXY = 'kube-proxy';
+const KUBE_PROXY_CHAIN = /^KUBE-/;
+
+interface Facts {
+  readonly tables: readonly FilterTable[];
+  /** Tables of iptables-legacy that exist and could not be read. */
+  readonly unread: readonly string[];
+  /** Interfaces that lead to pods, and to other nodes or the outside. */
+  readonly used: readonly string[];
+}
+
+export const FOREIGN_CHAINS = check<Facts>({
+  name: 'foreign-chains',
+  read: async (subject) => {
+    const { podLinks, uplinks } = await subject.places();
+    using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
+    const tables = await readFilterTables(netlink, ({ family, table, chains }) => {
+      const isForeign = !OURS.test(table) && table !== KUBE_PROXY && table !== 'nat';
+      return isForeign && FAMILIES.has(family) && chains.some(({ base }) => base !== undefined);
+    });
+    const legacy = await readLegacyTables();
+    const used = [...podLinks, ...uplinks].map(({ name }) => name);
+    return { tables: [...tables, ...legacy.tables], unread: legacy.unread, used };
+  },
+  judge: ({ tables, unread, used }) => {
+    const found = tables.flatMap((table) =>
+      table.chains.flatMap((chain) => judgeChain({ table, chain, used })),
+    );
+    const missing =
+      unread.length === 0
+        ? []
+        : [
+            unasked('LEGACY_TABLES_UNREAD', {
+              what: `iptables-legacy has the tables ${unread.join(', ')}`,
+              why: 'they may drop packets; reading them needs the program xtables-legacy-multi, which is missing here',
+              next: 'run the command on the machine, or install the package iptables',
+            }),
+          ];
+    return orOk([...found, ...missing], `${tables.length} tables of others, none drops`);
+  },
+});
+
+function judgeChain(of: {
+  readonly table: FilterTable;
+  readonly chain: FilterChain;
+  readonly used: readonly string[];
+}): readonly Finding[] {
+  const { table, chain, used } = of;
+  if (chain.base === undefined) return [];
+  const { hook, policy } = chain.base;
+  // Chains of kube-proxy have a check of their own, and in one mode they are ours.
+  const rules = rulesReachedFrom(table, chain.name).filter(
+    (rule) => !KUBE_PROXY_CHAIN.test(rule.chain),
+  );
+  const name = `${table.family} ${table.name} ${chain.name}`;
+  const by = table.by === 'nf_tables' ? `nft list chain ${name}` : legacyCommand(table, chain.name);
+  if (policy === 'drop') {
+    const accepts = rules.filter(({ verdict }) => verdict === 'accept');
+    const fitting = accepts.filter((rule) => mayMatch(rule, used));
+    const about = {
+      what: `${name} (${table.by}, ${hook}) has the policy drop; ${fitting.length} of its rules can accept packets of Services`,
+      why: `${SUBJECTS[hook] ?? 'packets'} that no rule of it accepts are dropped, also after Fairlead has translated them`,
+      next: `${by} shows it; set its policy to accept, or accept the packets of pods there`,
+    };
+    return [
+      fitting.length === 0
+        ? problem('FOREIGN_POLICY_DROP', about)
+        : note('FOREIGN_POLICY_DROP', about),
+    ];
+  }
+  const drops = rules.filter(({ verdict }) => verdict === 'drop' || verdict === 'reject');
+  const [first] = drops;
+  if (first === undefined) return [];
+  const where = `${first.chain} ${first.id}`;
+  return [
+    note('FOREIGN_DROP_RULES', {
+      what: `${name} (${table.by}, ${hook}) has ${drops.length} ${drops.length === 1 ? 'rule' : 'rules'} that drop or reject; first ${where}`,
+      why: `${SUBJECTS[hook] ?? 'packets'} that match are lost, and Fairlead cannot see it`,
+      next: `${by} shows it; check that no address of a Service, pod or node matches`,
+    }),
+  ];
+}
+
+const SUBJECTS: Readonly<Record<string, string>> = {
+  prerouting: 'packets that come in',
+  input: 'packets for processes of this node',
+  forward: 'packets from and to pods',
+  output: 'packets of processes of this node',
+  postrouting: 'packets that leave',
+};
+
+/** A rule for interfaces that lead to no pod, such as those of Docker, helps no Service. */
+function mayMatch({ interfaces }: FilterRule, used: readonly string[]): boolean {
+  if (used.length === 0) return true;
+  return interfaces.every((pattern) => used.some((name) => isNamed(name, pattern)));
+}
+
+function isNamed(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}
+
+function legacyCommand({ family, name }: FilterTable, chain: string): string {
+  const program = family === 'ip' ? 'iptables-legacy' : 'ip6tables-legacy';
+  return `${program} -t ${name} -S ${chain}`;
+}

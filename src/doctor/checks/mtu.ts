@@ -1,0 +1,64 @@
+import type { MachineLink } from '../../linux/route/link-codec.ts';
+import { check } from '../check.ts';
+import { type Finding, note, orOk, problem } from '../finding.ts';
+import { listedNames } from '../places.ts';
+
+/** Bytes that a tunnel adds to each packet, with an outer header of IPv4. */
+const OVERHEAD_BYTES: Readonly<Record<string, number>> = {
+  vxlan: 50,
+  geneve: 50,
+  ipip: 20,
+  sit: 20,
+  gre: 24,
+  gretap: 38,
+  wireguard: 60,
+};
+
+interface Facts {
+  readonly podLinks: readonly MachineLink[];
+  /** Links to the pods of other nodes. */
+  readonly toOthers: readonly MachineLink[];
+  /** Links that carry tunnels: the uplinks that are none. */
+  readonly carriers: readonly MachineLink[];
+}
+
+export const MTU = check<Facts>({
+  name: 'mtu',
+  read: async (subject) => {
+    const { podLinks, uplinks, endpoints } = await subject.places();
+    const remote = endpoints.filter(({ isLocal, isOwnAddress }) => !isLocal && !isOwnAddress);
+    const toOthers = [...new Set(remote.flatMap(({ link }) => link ?? []))];
+    const carriers = uplinks.filter(({ kind }) => OVERHEAD_BYTES[kind] === undefined);
+    return { podLinks, toOthers, carriers };
+  },
+  judge: ({ podLinks, toOthers, carriers }) => {
+    const tunnels = toOthers.flatMap((link) => judgeTunnel(link, carriers));
+    const others = toOthers.filter(({ loopback }) => !loopback);
+    const least = Math.min(...others.map(({ mtu }) => mtu).filter((mtu) => mtu > 0));
+    const larger = podLinks.filter(({ mtu }) => Number.isFinite(least) && mtu > least);
+    const pods =
+      larger.length === 0
+        ? []
+        : [
+            note('MTU_OF_PODS_ABOVE_PATH', {
+              what: `MTU ${larger[0]?.mtu} at ${listedNames(larger.map(({ name }) => name))}, ${least} on the way to pods of other nodes`,
+              why: 'pods send packets that do not fit; where ICMP "fragmentation needed" is filtered, large answers hang',
+              next: `set the MTU of the network plugin to ${least} or less`,
+            }),
+          ];
+    return orOk([...tunnels, ...pods], `MTU of ${podLinks.length} pod interfaces fits`);
+  },
+});
+
+function judgeTunnel(link: MachineLink, carriers: readonly MachineLink[]): readonly Finding[] {
+  const overhead = OVERHEAD_BYTES[link.kind];
+  const room = Math.min(...carriers.map(({ mtu }) => mtu).filter((mtu) => mtu > 0));
+  if (overhead === undefined || !Number.isFinite(room) || link.mtu + overhead <= room) return [];
+  return [
+    problem('MTU_OF_TUNNEL_TOO_LARGE', {
+      what: `MTU ${link.mtu} of ${link.name} (${link.kind}) and ${overhead} bytes of its headers exceed ${room} of the uplink`,
+      why: 'large packets to pods of other nodes are lost; small ones arrive, so connections open and then hang',
+      next: `ip link set dev ${link.name} mtu ${room - overhead}, and set it in the network plugin`,
+    }),
+  ];
+}

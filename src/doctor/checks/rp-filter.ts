@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { parseIp } from '../../addresses/ip.ts';
+import { isDroppedAtArrival } from '../../linux/route/arrival.ts';
+import { check } from '../check.ts';
+import { note, orOk, problem } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+
+/** A client that is a neighbour of no interface (TEST-NET-3). */
+const FAR_CLIENT = '203.0.113.254';
+const STRICT = '1';
+
+interface Facts {
+  readonly links: readonly {
+    readonly name: string;
+    readonly sysctl: string;
+    readonly isStrict: boolean;
+    /** The client or pod whose packets would be dropped. Undefined: none. */
+    readonly dropped?: string;
+  }[];
+  /** Packets that were dropped since the network namespace exists. */
+  readonly dropCount: number;
+  /** Whether Services have addresses for clients outside of the cluster. */
+  readonly servesOutside: boolean;
+}
+
+export const RP_FILTER = check<Facts>({
+  name: 'rp-filter',
+  read: async (subject) => {
+    const { links, endpoints, podLinks, uplinks } = await subject.places();
+    const addresses = networkInterfaces();
+    const own = (name: string): string | undefined =>
+      addresses[name]?.find(({ family }) => family === 'IPv4')?.address;
+    const outer = links.filter(
+      ({ up, loopback, name }) => up && !loopback && own(name) !== undefined,
+    );
+    const toAsk = [...new Set([...podLinks, ...uplinks, ...outer])];
+    const all = subject.sysctls.read('net/ipv4/conf/all/rp_filter');
+    const facts = await Promise.all(
+      toAsk.map(async (link) => {
+        const path = `net/ipv4/conf/${link.name}/rp_filter`;
+        const value = subject.sysctls.read(path);
+        // The kernel uses the larger one: 2 (loose) wins over 1 (strict).
+        const isStrict = String(Math.max(Number(all), Number(value))) === STRICT;
+        const about = { name: link.name, sysctl: path.replaceAll('/', '.'), isStrict };
+        if (!isStrict) return about;
+        const pod = endpoints.find((each) => each.link === link && each.family === 'IPv4');
+        const clients = podLinks.includes(link) ? [pod?.address] : [pod?.address, FAR_CLIENT];
+        const to = own(link.name) ?? outer.map(({ name }) => own(name))[0];
+        const dropped = await firstDropped(clients, { to, linkIndex: link.index });
+        return dropped === undefined ? about : { ...about, dropped };
+      }),
+    );
+    return { links: facts, dropCount: dropCount(), servesOutside: servesOutside(subject) };
+  },
+  judge: ({ links, dropCount, servesOutside: isServed }) => {
+    const found = links.flatMap(({ name, sysctl, dropped }) => {
+      if (dropped === undefined) return [];
+      const who = dropped === FAR_CLIENT ? 'a client behind a router' : `the pod ${dropped}`;
+      const count = dropCount === 0 ? '' : ` (${dropCount} packets dropped so far)`;
+      const about = {
+        what: `${sysctl} is strict, and the route to ${who} is not by ${name}${count}`,
+        why: `packets of ${who} that come in by ${name} are dropped before any rule`,
+        next: `sysctl -w ${sysctl}=2, or add a route to the clients by ${name}`,
+      };
+      const breaks = isServed || dropped !== FAR_CLIENT;
+      return [breaks ? problem('RP_FILTER_DROPS', about) : note('RP_FILTER_DROPS', about)];
+    });
+    const strict = links.filter(({ isStrict }) => isStrict).length;
+    return orOk(found, `rp_filter: ${strict} of ${links.length} interfaces strict, none drops`);
+  },
+});
+
+async function firstDropped(
+  clients: readonly (string | undefined)[],
+  at: { readonly to: string | undefined; readonly linkIndex: number },
+): Promise<string | undefined> {
+  const to = at.to === undefined ? undefined : parseIp(at.to);
+  if (to === undefined) return undefined;
+  for (const client of clients) {
+    const from = client === undefined ? undefined : parseIp(client);
+    if (from === undefined) continue;
+    if (await isDroppedAtArrival({ from, to, linkIndex: at.linkIndex })) return client;
+  }
+  return undefined;
+}
+
+function servesOutside({ node }: Subject): boolean {
+  return (node?.rows ?? []).some(({ frontends }) =>
+    frontends.some(({ kind }) => kind !== 'cluster-ip'),
+  );
+}
+
+/** TcpExt IPReversePathFilter: a line of names, then a line of values. */
+function dropCount(): number {
+  const lines = readFileSync('/proc/self/net/netstat', 'utf8').split('\n');
+  const [names = [], values = []] = lines.slice(0, 2).map((line) => line.split(' '));
+  return Number(values[names.indexOf('IPReversePathFilter')] ?? 0);
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { systemCode } from '../sysctl-error.ts';
+
+/** Packets and entries that were lost since the network namespace exists. */
+export interface ConntrackLosses {
+  /** An entry could not be inserted, so its packet was dropped. */
+  readonly insertFailed: number;
+  /** Dropped because there was no room or no memory for an entry. */
+  readonly drop: number;
+  /** Entries removed early to make room. */
+  readonly earlyDrop: number;
+}
+
+/** Sums over all CPUs. Undefined: the kernel has no such file (CONFIG_NF_CONNTRACK_PROCFS). */
+export function conntrackLosses(
+  path = '/proc/self/net/stat/nf_conntrack',
+): ConntrackLosses | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const [head = [], ...cpus] = text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  const sum = (name: string): number => {
+    const at = head.indexOf(name);
+    if (at === -1) return 0;
+    return cpus.reduce((total, cpu) => total + Number.parseInt(cpu[at] ?? '0', 16), 0);
+  };
+  return { insertFailed: sum('insert_failed'), drop: sum('drop'), earlyDrop: sum('early_drop') };
+}

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { NetlinkError } from './netlink/errors.ts';
+import { openNetlink } from './netlink/socket.ts';
+import { NftConnection } from './nftables/connection.ts';
+import { NETLINK_NETFILTER } from './nftables/protocol.ts';
+
+/** What a mode may need of the kernel. */
+export type KernelFeature = 'nf_tables' | 'nf_conntrack' | 'bpf' | 'cgroup2';
+
+/** For people. */
+export const FEATURE_TEXT: Readonly<Record<KernelFeature, string>> = {
+  nf_tables: 'nf_tables (CONFIG_NF_TABLES)',
+  nf_conntrack: 'connection tracking (CONFIG_NF_CONNTRACK)',
+  bpf: 'eBPF (CONFIG_BPF_SYSCALL)',
+  cgroup2: 'cgroup version 2 (CONFIG_CGROUPS)',
+};
+
+/** The features that this kernel lacks, or has not loaded. */
+export async function missingFeatures(): Promise<ReadonlySet<KernelFeature>> {
+  const fileSystems = readFileSync('/proc/filesystems', 'utf8').split(/\s+/);
+  const missing = new Set<KernelFeature>();
+  if (!(await hasNfTables())) missing.add('nf_tables');
+  if (!existsSync('/proc/sys/net/netfilter/nf_conntrack_max')) missing.add('nf_conntrack');
+  if (!fileSystems.includes('bpf')) missing.add('bpf');
+  if (!fileSystems.includes('cgroup2')) missing.add('cgroup2');
+  return missing;
+}
+
+/** A process that may not ask gets a refusal from the same code. */
+async function hasNfTables(): Promise<boolean> {
+  try {
+    using connection = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));
+    await connection.generation();
+    return true;
+  } catch (error) {
+    if (!(error instanceof NetlinkError)) throw error;
+    return error.code === 'EPERM';
+  }
+}
