@@ -43,7 +43,7 @@ function lateFinding({ name }: Check, deadlineMs: number): Finding {
   return unasked('CHECK_LATE', {
     what: `${name}: no answer within ${deadlineMs / 1000} s`,
     why: 'what it asks for is not known',
-    next: 'try again when the machine is less busy',
+    next: 'retry when the machine is less busy',
   });
 }
 

@@ -19,6 +19,8 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/config/ipvs.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/config/validate.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/commands/outside/check/ports.ts': "kube-proxy's chains are Fairlead's own in one mode",
+  'src/doctor/checks/foreign-chains.ts': 'the program of that name',
+  'src/linux/filter-table.ts': 'the program of that name',
   'src/doctor/checks/kube-proxy-leftovers.ts': "kube-proxy's own modes",
   'src/dataplanes/iptables/': 'its own name',
   'src/dataplanes/ipvs/': 'its own name, and the kernel subsystem that its capture writes to',

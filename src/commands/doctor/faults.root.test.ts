@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CHECKS } from '../../doctor/checks.ts';
-import type { Result } from '../../doctor/finding.ts';
-import { runChecks } from '../../doctor/run-checks.ts';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { readPatient } from './subject.ts';
-import { type Agent, layNetwork, POD, setSysctl, startAgent } from './testing/examined-node.ts';
+import { type ChildProgram, startChild } from '../../linux/testing/child-program.ts';
+import {
+  type Agent,
+  complaints,
+  layNetwork,
+  POD,
+  setSysctl,
+  startAgent,
+} from './testing/examined-node.ts';
 
 const HEALTHY_RUNS = 20;
 
@@ -19,19 +22,6 @@ before(() => {
   enterOwnNetwork();
   layNetwork();
 });
-
-async function examine(runFolder: string): Promise<readonly Result[]> {
-  const { subject } = await readPatient(runFolder);
-  return await runChecks(CHECKS, subject);
-}
-
-async function complaints(runFolder: string): Promise<readonly Result[]> {
-  return (await examine(runFolder)).filter(({ level }) => level !== 'ok');
-}
-
-async function codes(runFolder: string): Promise<string[]> {
-  return [...new Set((await complaints(runFolder)).map(({ level, code }) => `${level} ${code}`))];
-}
 
 interface Fault {
   readonly name: string;
@@ -269,14 +259,12 @@ const FAULTS: readonly Fault[] = [
       const folder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
       const path = join(folder, 'kube-proxy');
       symlinkSync(run(['sh', '-c', 'command -v sleep']).trim(), path);
-      const child = spawn(path, ['600'], { stdio: 'ignore' });
-      await once(child, 'spawn');
-      return { folder, child };
+      return { folder, program: await startChild([path, '600']) };
     },
     heal: async (planted) => {
-      const { folder, child } = planted as { folder: string; child: ReturnType<typeof spawn> };
-      child.kill('SIGKILL');
-      await once(child, 'exit');
+      const { folder, program } = planted as { folder: string; program: ChildProgram };
+      program.send('SIGKILL');
+      await program.ended;
       rmSync(folder, { recursive: true });
     },
     found: ['problem OTHER_PROXY'],
@@ -300,21 +288,21 @@ describe('doctor on a node with an agent', () => {
     it(`names ${name}`, async () => {
       const planted = await plant();
       try {
-        assert.deepEqual(await codes(agent.runFolder), found);
+        assert.deepEqual(await complaints(agent.runFolder), found);
       } finally {
         await heal(planted);
       }
-      assert.deepEqual(await codes(agent.runFolder), []);
+      assert.deepEqual(await complaints(agent.runFolder), []);
     });
   }
 
   it('names an agent that does not answer, then one that was killed', async () => {
-    agent.process.kill('SIGSTOP');
-    assert.deepEqual(await codes(agent.runFolder), ['problem AGENT_SILENT']);
-    agent.process.kill('SIGKILL');
-    await once(agent.process, 'exit');
-    assert.deepEqual(await codes(agent.runFolder), ['problem AGENT_DEAD']);
+    agent.program.send('SIGSTOP');
+    assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_SILENT']);
+    agent.program.send('SIGKILL');
+    await agent.program.ended;
+    assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_DEAD']);
     // An agent of another folder was here before.
-    assert.deepEqual(await codes('/nonexistent'), ['problem AGENT_DEAD']);
+    assert.deepEqual(await complaints('/nonexistent'), ['problem AGENT_DEAD']);
   });
 });

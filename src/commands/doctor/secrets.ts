@@ -13,7 +13,7 @@ const SECRET_FIELDS = [
   'client-secret',
 ];
 const SECRET_FIELD = new RegExp(
-  `((?:^|[\\s{,"'])(?:${SECRET_FIELDS.join('|')})["']?\\s*[:=]\\s*)("[^"]*"|'[^']*'|[^\\s,}]+)`,
+  `((?:^|[\\s{,"'])(?:${SECRET_FIELDS.join('|')})["']?\\s*[:=]\\s*)("[^"]*"|'[^']*'|[^\\s,}"';]+)`,
   'gim',
 );
 const PEM = /-----BEGIN [A-Z ]+-----[\s\S]*?-----END [A-Z ]+-----/g;

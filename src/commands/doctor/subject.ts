@@ -54,7 +54,7 @@ function subjectOf(of: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Subject {
   };
 }
 
-export function modeAbout({ name, service, sysctls = [], usesKubeProxyChains }: Mode): ModeAbout {
+function modeAbout({ name, service, sysctls = [], usesKubeProxyChains }: Mode): ModeAbout {
   return {
     name,
     capabilities: service.capabilities,

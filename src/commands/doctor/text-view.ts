@@ -31,7 +31,7 @@ export function doctorView(report: Report, { isVerbose, width }: DoctorForm): st
   const passed = sorted.filter(({ level }) => level === 'ok');
   return [
     headline(report),
-    ...told.map((result) => resultText(result, width)),
+    ...together(told).map((results) => resultText(results, width)),
     ...(passed.length === 0 ? [] : [passedText(passed, width)]),
     modesText(report, width),
   ].join('\n\n');
@@ -47,14 +47,29 @@ function headline({ problems, notes, passed, unasked }: Report): string {
   return `${first}; ${countText(passed, 'check')} passed${missing}`;
 }
 
-function resultText(result: Result, width: number): string {
+/** What could not be asked for one reason is told at once. */
+function together(results: readonly Result[]): readonly (readonly [Result, ...Result[]])[] {
+  const groups = new Map<string, [Result, ...Result[]]>();
+  results.forEach((result, index) => {
+    const { level, code, next } = result;
+    const key = level === 'unasked' ? `${code} ${next}` : String(index);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [result]);
+    else group.push(result);
+  });
+  return [...groups.values()];
+}
+
+function resultText(results: readonly [Result, ...Result[]], width: number): string {
+  const [result] = results;
   const { level, code } = result;
   const head = `${colour(COLOURS[level], HEADS[level])}  ${colour('bold', code)}`;
   const lines = LABELS.flatMap((label) => {
     const text = result[label];
     return text === undefined ? [] : labelled(label, text, width);
   });
-  return [head, ...indented(result.what, width), ...lines].join('\n');
+  const whats = results.flatMap(({ what }) => indented(what, width));
+  return [head, ...whats, ...lines].join('\n');
 }
 
 function indented(text: string, width: number): string[] {

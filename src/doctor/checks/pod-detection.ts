@@ -33,8 +33,8 @@ export const POD_DETECTION = check<Facts>({
       const names = listedNames(missed.map(({ address, service }) => `${address} (${service})`));
       return [
         problem('POD_DETECTION_WRONG', {
-          what: `pods are told by ${wayText(way)}, which leaves out ${names}`,
-          why: 'connections of these pods count as from outside: they are masqueraded, and traffic policies and source ranges treat them as strangers',
+          what: `pods of this node are recognised by ${wayText(way)}, which leaves out ${names}`,
+          why: 'connections of these pods count as from outside: they are masqueraded, and traffic policies and source ranges treat them so',
           next: 'correct clusterCIDR, or detectLocalMode, in the configuration of the proxy',
         }),
       ];

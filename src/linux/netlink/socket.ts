@@ -24,6 +24,8 @@ const { EMSGSIZE, ENOBUFS } = constants.errno;
 const MOST_RECEIVES_AT_ONCE = 256;
 /** The kernel fills at most this much at once into an answer. */
 const RECEIVE_BYTES = 256 * 1024;
+/** Fits into the smallest buffer there is; to enlarge one takes CAP_NET_ADMIN, which reading does not. */
+const ALWAYS_FITS_BYTES = 2048;
 /** A larger message holds up the event loop for milliseconds: a thread sends it. */
 const LARGE_BYTES = 32 * 1024;
 
@@ -164,6 +166,7 @@ class NetlinkSocket implements Netlink {
 
   /** A batch must fit into the socket's buffer as a whole. */
   #makeRoomFor(size: number): void {
+    if (size <= ALWAYS_FITS_BYTES) return;
     const needed = size * 2 + 64 * 1024;
     if (needed <= this.#sendBufferBytes) return;
     setOption(this.#fd, { level: SOL_SOCKET, name: SO_SNDBUFFORCE, value: needed });

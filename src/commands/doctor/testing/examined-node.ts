@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
+import { CHECKS } from '../../../doctor/checks.ts';
+import type { Result } from '../../../doctor/finding.ts';
+import { runChecks } from '../../../doctor/run-checks.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
+import { type ChildProgram, startChild } from '../../../linux/testing/child-program.ts';
 import { STATUS_SOCKET } from '../../run/folder.ts';
 import { isWell } from '../../status/summary.ts';
+import { readPatient } from '../subject.ts';
 
 const MAIN = join(import.meta.dirname, '../../../main.ts');
 const SHOP = join(import.meta.dirname, 'shop.yaml');
@@ -42,37 +45,45 @@ export function setSysctl(name: string, value: string): void {
 
 export interface Agent extends AsyncDisposable {
   readonly runFolder: string;
-  readonly process: ChildProcess;
+  readonly program: ChildProgram;
 }
+
+const USUAL_FLAGS = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16,fd44::/16'];
 
 /** A real agent, ready. */
 export async function startAgent(...flags: readonly string[]): Promise<Agent> {
   const runFolder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
-  const args = [MAIN, 'run', '-f', SHOP, '--run-folder', runFolder];
-  const usual = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16,fd44::/16'];
-  const child = spawn(process.execPath, [...args, ...usual, ...flags], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let log = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    log += chunk.toString();
-  });
-  const ended = once(child, 'exit');
+  const args = [MAIN, 'run', '-f', SHOP, '--run-folder', runFolder, ...USUAL_FLAGS, ...flags];
+  const program = await startChild([process.execPath, ...args]);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   while (!(await isReady(runFolder))) {
-    if (deadline.aborted || child.exitCode !== null) throw new Error(`no agent: ${log}`);
+    if (deadline.aborted || program.hasEnded()) throw new Error(`no agent: ${program.log()}`);
     await delay(50);
   }
   return {
     runFolder,
-    process: child,
+    program,
     [Symbol.asyncDispose]: async () => {
-      child.kill('SIGCONT');
-      child.kill('SIGTERM');
-      await ended;
+      program.send('SIGCONT');
+      program.send('SIGTERM');
+      await program.ended;
+      // Also ends a forwarder, which outlives its agent.
+      await (await startChild([process.execPath, MAIN, 'cleanup', '--run-folder', runFolder]))
+        .ended;
       rmSync(runFolder, { recursive: true });
     },
   };
+}
+
+async function examine(runFolder: string): Promise<readonly Result[]> {
+  const { subject } = await readPatient(runFolder);
+  return await runChecks(CHECKS, subject);
+}
+
+/** Level and code of everything that is not as it should be, each once. */
+export async function complaints(runFolder: string): Promise<string[]> {
+  const found = (await examine(runFolder)).filter(({ level }) => level !== 'ok');
+  return [...new Set(found.map(({ level, code }) => `${level} ${code}`))];
 }
 
 async function isReady(runFolder: string): Promise<boolean> {

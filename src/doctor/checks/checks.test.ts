@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Check } from '../check.ts';
+import type { Subject } from '../subject.ts';
+import { conditions, MODE, subject, sysctlsWith } from '../testing/subject.ts';
+import { AGENT_CAPABILITIES } from './agent-capabilities.ts';
+import { AGENT_CONDITIONS } from './agent-conditions.ts';
+import { CONNTRACK_ROOM } from './conntrack-room.ts';
+import { KERNEL_STATE } from './kernel-state.ts';
+import { MODES } from './modes.ts';
+
+async function found(check: Check, of: Subject): Promise<string[]> {
+  return (await check.run(of)).map(({ level, code }) => `${level} ${code}`);
+}
+
+const answering = (of: Parameters<typeof conditions>[0] = {}): Subject =>
+  subject({ agent: { state: 'answers', pid: process.pid, conditions: conditions(of) } });
+
+describe('agent-conditions', () => {
+  const FALSE = { isTrue: false, sinceMs: 0, why: 'planted' };
+  const TRUE = { ...FALSE, isTrue: true };
+  const cases: readonly (readonly [Parameters<typeof conditions>[0], string])[] = [
+    [{ apiFresh: FALSE }, 'problem API_STALE'],
+    [{ firstSync: FALSE }, 'problem NOT_SYNCED_YET'],
+    [{ timely: { IPv4: FALSE, IPv6: TRUE } }, 'problem AGENT_BEHIND'],
+    [{ errorFree: FALSE }, 'problem WRITE_FAILED'],
+    [{ undisturbed: FALSE }, 'note RULES_CHANGED_BY_OTHERS'],
+    [{ watching: FALSE }, 'note NOT_WATCHING'],
+    [{ addressesServed: FALSE }, 'note ADDRESS_NOT_SERVED'],
+    [{}, 'ok OK'],
+  ];
+  for (const [planted, code] of cases) {
+    it(`finds ${code} where ${JSON.stringify(Object.keys(planted ?? {}))} is false`, async () => {
+      assert.deepEqual(await found(AGENT_CONDITIONS, answering(planted)), [code]);
+    });
+  }
+});
+
+describe('conntrack-room', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['95', '100', 'problem CONNTRACK_FULL'],
+    ['94', '100', 'note CONNTRACK_FILLING'],
+    ['80', '100', 'note CONNTRACK_FILLING'],
+    ['79', '100', 'ok OK'],
+    ['79', '0', 'ok OK'],
+  ];
+  for (const [count, max, code] of cases) {
+    it(`finds ${code} with ${count} of ${max}`, async () => {
+      const sysctls = sysctlsWith({
+        'net/netfilter/nf_conntrack_count': count,
+        'net/netfilter/nf_conntrack_max': max,
+      });
+      assert.deepEqual(await found(CONNTRACK_ROOM, subject({ sysctls })), [code]);
+    });
+  }
+});
+
+describe('kernel-state', () => {
+  it('names the objects that differ', async () => {
+    const facts = {} as NonNullable<Subject['node']>['facts'];
+    const differences = async () => [
+      { kind: 'missing', object: 'ip fairlead map services' } as const,
+    ];
+    const [finding] = await KERNEL_STATE.run(subject({ node: { facts, rows: [], differences } }));
+    assert.equal(finding?.code, 'KERNEL_DIFFERS');
+    assert.match(finding?.what ?? '', /in 1 objects: missing ip fairlead map services$/);
+  });
+});
+
+describe('modes', () => {
+  it('finds a problem only in what the mode in use lacks', async () => {
+    const modes = [
+      { ...MODE, programs: ['no-such-program-1'] },
+      { ...MODE, name: 'other', programs: ['no-such-program-2'] },
+      { ...MODE, name: 'able', programs: ['no-such-program-3', 'sh'] },
+    ];
+    assert.deepEqual(await found(MODES, subject({ modes })), [
+      'problem MODE_NEEDS',
+      'ok OK',
+      'ok OK',
+    ]);
+  });
+});
+
+describe('agent-capabilities', () => {
+  it('names a capability that the mode needs and the agent lacks', async () => {
+    const of = { ...answering(), modes: [{ ...MODE, capabilities: ['NO_SUCH_CAPABILITY'] }] };
+    const [finding] = await AGENT_CAPABILITIES.run(of);
+    assert.equal(finding?.code, 'CAPABILITY_MISSING');
+    assert.equal(finding?.what, 'the agent lacks CAP_NO_SUCH_CAPABILITY');
+  });
+});
