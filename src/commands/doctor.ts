@@ -17,6 +17,7 @@ interface DoctorOptions {
 }
 
 const USUAL_WIDTH = 80;
+const LEAST_WIDTH = 40;
 const EXITS: Readonly<Record<Verdict, number>> = { healthy: 0, incomplete: 1, problems: 3 };
 
 /** `fairlead doctor`: everything on this machine that would break Services. */
@@ -38,7 +39,8 @@ export function doctorCommand(): Command {
 async function examine(options: DoctorOptions): Promise<void> {
   const patient = await readPatient(options.runFolder);
   const report = await reportOn(patient);
-  const width = process.stdout.columns ?? USUAL_WIDTH;
+  // Some terminals say that they have no columns.
+  const width = Math.max(LEAST_WIDTH, process.stdout.columns || USUAL_WIDTH);
   if (options.output === 'json') printJson(report);
   else printPage(doctorView(report, { isVerbose: options.verbose === true, width }));
   if (options.bundle !== undefined) {

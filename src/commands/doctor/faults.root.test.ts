@@ -181,6 +181,15 @@ const FAULTS: readonly Fault[] = [
     'note FOREIGN_POLICY_DROP',
   ),
   rules(
+    'a chain of nft that may accept by a verdict map',
+    {
+      plant:
+        "nft 'add table ip maps; add chain ip maps fw { type filter hook forward priority 0; policy drop; }; add rule ip maps fw ct state vmap { established : accept, new : accept }'",
+      heal: 'nft delete table ip maps',
+    },
+    'note FOREIGN_POLICY_DROP',
+  ),
+  rules(
     'a rule of nft that drops, behind a jump',
     {
       plant:

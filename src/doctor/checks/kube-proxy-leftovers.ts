@@ -74,7 +74,7 @@ function nftablesLeftover(chains: readonly { readonly family: string }[]): Lefto
 function iptablesLeftover(backend: 'nft' | 'legacy', count: number): Leftover {
   return {
     mode: 'iptables',
-    what: `${count} chains KUBE-* of iptables-${backend}`,
+    what: `${count} ${count === 1 ? 'chain' : 'chains'} KUBE-* of iptables-${backend}`,
     next: 'fairlead cleanup --mode iptables, or kube-proxy --cleanup',
   };
 }

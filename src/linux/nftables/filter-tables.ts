@@ -34,6 +34,8 @@ const IMMEDIATE = { data: 2 } as const;
 const META = { key: 2, inName: 6, outName: 7 } as const;
 const COMPARISON = { data: 3 } as const;
 const TARGET = { name: 1 } as const;
+const LOOKUP = { target: 3 } as const;
+const VERDICT_REGISTER = 0;
 
 /** A chain with the table that it is in. */
 export interface TableChain extends FilterChain {
@@ -112,6 +114,10 @@ function readExpressions(list: Buffer | undefined): Read {
       read = { ...read, interfaces: [...read.interfaces, comparedText(data.get(COMPARISON.data))] };
     }
     if (name === 'immediate') read = { ...read, ...verdictOf(data.get(IMMEDIATE.data)) };
+    if (name === 'lookup' && unsigned32(data.get(LOOKUP.target)) === VERDICT_REGISTER) {
+      // Its elements are not read: one of them may accept.
+      read = { ...read, verdict: 'accept' };
+    }
     if (name === 'reject') read = { ...read, verdict: 'reject' };
     if (name === 'target') read = { ...read, ...targetOf(textOf(data.get(TARGET.name))) };
     const key = unsigned32(data.get(META.key));
