@@ -35,7 +35,8 @@ const QUICK_FAULTS =
 const INSIDE = '^(?!outside/)';
 
 const IPVS_TESTS = ['src/linux/ipvs', 'src/dataplanes/ipvs', 'src/modes/ipvs'];
-const SOME_IN_GUEST = '^(cluster-ip/tcp|node-port/|sctp/cluster-ip|scheduler/(rr|lc|sh)|flows/tcp-outlives)';
+const SOME_IN_GUEST =
+  '^(cluster-ip/tcp|node-port/|sctp/cluster-ip|scheduler/(rr|lc|sh)|flows/tcp-outlives)';
 
 const OF_FIRST_PROXY = ['--proxy', FIRST_PROXY];
 const SOME_SABOTAGES =
