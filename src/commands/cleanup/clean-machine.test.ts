@@ -62,6 +62,7 @@ test('reports when there was nothing to remove', async (t) => {
   assert.deepEqual(said, [
     'ebpf hooks: nothing to remove',
     'forwarder: nothing to remove',
+    'ipvs: nothing to remove',
     'nftables: nothing to remove',
     'iptables: nothing to remove: its programs are not installed on this machine',
     'routes: nothing to remove',
@@ -129,6 +130,6 @@ test('continues after a failure, and reports it', async (t) => {
     assert.deepEqual(error.cause.errors, [locked, unreadable]);
     return true;
   });
-  assert.deepEqual(done, ['ebpf hooks', 'forwarder', 'iptables', 'routes', 'settings']);
+  assert.deepEqual(done, ['ebpf hooks', 'forwarder', 'ipvs', 'iptables', 'routes', 'settings']);
   assert.ok(said.includes('warning: nftables: the lock is held; wait'));
 });
