@@ -1,5 +1,9 @@
-import { servicePortKey } from '../../forwarding/model.ts';
-import type { IpvsFingerprint, VirtualServerKey } from '../../linux/ipvs/model.ts';
+import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import type {
+  FingerprintExtent,
+  IpvsFingerprint,
+  VirtualServerKey,
+} from '../../linux/ipvs/model.ts';
 import type {
   Attachment,
   DataPlane,
@@ -20,14 +24,14 @@ import { captureMark } from './capture/marks.ts';
 import { deleteDrained } from './drainer.ts';
 import { ExpectedPrint } from './expected-print.ts';
 import { diffEverything, inspectEverything, readEverything } from './inspect.ts';
-import { Knowledge } from './knowledge.ts';
+import { Knowledge, type ServerStates } from './knowledge.ts';
 import { nodePortAddresses } from './node-port-addresses.ts';
 import type { IpvsPlaneOptions } from './options.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 import { removeEverything, retireEverything, setTimeouts } from './removal.ts';
 import { readCounters, reportOf } from './report.ts';
 import { type PlaneChange, planRows, type RowPlans } from './row-plans.ts';
-import { stateFound } from './server-state.ts';
+import { type ServerState, stateFound, stateWritten } from './server-state.ts';
 import { Turns } from './turns.ts';
 import { watchIpvs } from './watch.ts';
 import { type Kernel, perform, writeInParts } from './writer.ts';
@@ -242,9 +246,11 @@ export class IpvsPlane implements DataPlane {
       if (row === undefined) owners.delete(id);
       else owners.set(id, row);
     }
+    const asked = new Set(changes.map(({ key }) => key));
     for (const key of rows) {
-      present.delete(key);
       doubtful.delete(key);
+      if (asked.has(key)) present.delete(key);
+      else if (present.has(key)) present.set(key, statesWritten(of, key));
     }
   }
 
@@ -345,6 +351,16 @@ const NOT_AS_BELIEVED = new Set(['IPVS_ESRCH', 'IPVS_EEXIST', 'NFT_ENOENT', 'NFT
 
 function isNotAsBelieved(error: unknown): boolean {
   return error instanceof PlaneError && NOT_AS_BELIEVED.has(error.code);
+}
+
+/** The caller did not ask for this row, and takes it for unknown still. */
+function statesWritten({ plans, wanted }: RowPlans, key: ServicePortKey): ServerStates {
+  const states = new Map<string, ServerState>();
+  for (const { id, drain } of plans) {
+    const server = wanted.get(id);
+    if (server?.row === key) states.set(id, stateWritten(server, drain?.destinations));
+  }
+  return states;
 }
 
 type Addresses = ReturnType<typeof nodePortAddresses>;
