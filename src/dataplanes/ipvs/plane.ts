@@ -198,7 +198,7 @@ export class IpvsPlane implements DataPlane {
         (row): PlaneChange => ({ key: servicePortKey(row.id), before: row, after: row }),
       );
       await this.#readDoubtful();
-      await this.#write(planRows(this.#knowledge, changes, addresses), changes);
+      await this.#write(planRows(this.#knowledge, changes, addresses), []);
     }
     this.#knowledge.setFacts(facts);
   }
