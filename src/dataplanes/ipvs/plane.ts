@@ -260,8 +260,11 @@ export class IpvsPlane implements DataPlane {
     const { doubtful, present } = this.#knowledge;
     for (const { id, row } of plans) {
       if (unknown?.has(row) === false) continue;
-      const known = doubtful.get(row) ?? new Set(present.get(row)?.keys());
-      doubtful.set(row, new Set([...known, id]));
+      doubtful.set(row, new Set([...(doubtful.get(row) ?? []), id]));
+    }
+    // Others may have notes about the same virtual servers: one read renews them all.
+    for (const [row, states] of present) {
+      doubtful.set(row, new Set([...(doubtful.get(row) ?? []), ...states.keys()]));
     }
     this.#kernel.print.forget();
   }
