@@ -184,8 +184,5 @@ test('shows mode ipvs in words and as commands, with the scheduler of the flags'
   const [page] = JSON.parse(json.out);
   assert.equal(page.commands[1], 'ipvsadm -a -t 10.96.0.10:80 -r 10.1.0.1:8080 -m -w 1');
   const raw = await run(context, ...flags, '--raw', '--family', 'ip', 'shop/web:http');
-  assert.match(
-    raw.out,
-    /^table ip fairlead \{[\s\S]*^table ip fairlead-ipvs \{[\s\S]*^ipvsadm -A /m,
-  );
+  assert.match(raw.out, /^table ip fairlead \{.*^table ip fairlead-ipvs \{.*^ipvsadm -A /ms);
 });
