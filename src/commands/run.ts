@@ -166,7 +166,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       // Its sets can only be destroyed when no rule uses them.
       const removeLeftovers = async () => {
         await removeOtherParts({ ...others, onFailed }, lifetime.signal);
-        if (options.takeOver) await removeKubeProxyIpvs({ plane, log }, lifetime.signal);
+        if (options.takeOver) await removeKubeProxyIpvs({ plane, log, ipvs }, lifetime.signal);
       };
       afterwards = Promise.all([
         removeLeftovers(),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { IpvsSettings } from '../../config/settings.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { takeOverIpvs } from '../../dataplanes/ipvs/kube-proxy/take-over.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
@@ -12,6 +13,7 @@ export async function removeKubeProxyIpvs(
   of: {
     readonly plane: Pick<DataPlane, 'adopt'>;
     readonly log: Pick<Logger, 'info' | 'warn'>;
+    readonly ipvs: Pick<IpvsSettings, 'excludeCidrs'>;
   },
   signal: AbortSignal,
 ): Promise<void> {
@@ -22,6 +24,7 @@ export async function removeKubeProxyIpvs(
       {
         ipvs: new KernelIpvs(),
         ...(adopt ? { adopt } : {}),
+        excludeCidrs: of.ipvs.excludeCidrs,
         clock: systemClock,
         onFound: ({ hasDevice, ipsets, servers }) =>
           log.info(

@@ -1,3 +1,5 @@
+import { contains, parseCidrs } from '../../../addresses/cidr.ts';
+import { parseIp } from '../../../addresses/ip.ts';
 import { ipsetPorts, listIpsets } from '../../../linux/ipset/ipset.ts';
 import { IpvsError } from '../../../linux/ipvs/errors.ts';
 import type { Ipvs, VirtualServerKey, VirtualServerState } from '../../../linux/ipvs/model.ts';
@@ -30,6 +32,19 @@ export async function findLeftovers(ipvs: Pick<Ipvs, 'read'>): Promise<KubeProxy
     onDevice.has(address) || (own.has(address) && nodePorts.has(`${protocol} ${port}`));
   const servers = (await readServers(ipvs)).filter(({ server }) => isTheirs(server));
   return { hasDevice, ipsets, servers };
+}
+
+/** Those whose address is in none of the CIDRs. */
+export function outsideOf(
+  cidrs: readonly string[],
+  servers: readonly VirtualServerState[],
+): readonly VirtualServerState[] {
+  const ranges = parseCidrs(cidrs);
+  if (ranges.length === 0) return servers;
+  return servers.filter(({ server }) => {
+    const ip = parseIp(server.address);
+    return ip === undefined || !ranges.some((range) => contains(range, ip));
+  });
 }
 
 async function readNodePorts(ipsets: readonly string[]): Promise<ReadonlySet<string>> {

@@ -7,7 +7,7 @@ import {
 } from '../../../linux/ipvs/model.ts';
 import { deleteLink } from '../../../linux/route/change-links.ts';
 import type { Clock } from '../../../time/clock.ts';
-import { findLeftovers, type KubeProxyLeftovers } from './leftovers.ts';
+import { findLeftovers, type KubeProxyLeftovers, outsideOf } from './leftovers.ts';
 import { KUBE_PROXY_DEVICE } from './names.ts';
 
 const FIRST_WAIT_MS = 1_000;
@@ -20,6 +20,8 @@ export interface TakeOverOptions {
    * go on without kube-proxy's device. Undefined: their connections need it until they end.
    */
   readonly adopt?: (servers: readonly VirtualServerKey[]) => Promise<void>;
+  /** Virtual servers in these CIDRs stay as they are: `excludeCIDRs` of kube-proxy's file. */
+  readonly excludeCidrs?: readonly string[];
   readonly clock: Clock;
   /** Called before the first deletion, if there is anything to delete. */
   readonly onFound?: (found: KubeProxyLeftovers) => void;
@@ -31,7 +33,8 @@ export interface TakeOverOptions {
  * when nothing is left, or the signal is aborted.
  */
 export async function takeOverIpvs(options: TakeOverOptions, signal: AbortSignal): Promise<void> {
-  const found = await findLeftovers(options.ipvs);
+  const all = await findLeftovers(options.ipvs);
+  const found = { ...all, servers: outsideOf(options.excludeCidrs ?? [], all.servers) };
   if (!found.hasDevice && found.ipsets.length === 0) return;
   options.onFound?.(found);
   if (options.adopt) await options.adopt(found.servers.map(({ server }) => server));
