@@ -236,8 +236,9 @@ for (const version of VERSIONS) {
   it(`leaves an unanswered UDP flow over ${version} behind when its frontend is captured`, async () => {
     const way = { version, transport: 'UDP' } as const;
     const family = version === 'ipv4' ? 'ip' : 'ip6';
+    // Before conntrack, for which one answer establishes a flow.
     nft(`table ${family} silence {
-      chain forward { type filter hook forward priority 0; udp sport 8080 drop; }
+      chain raw { type filter hook prerouting priority -300; udp sport 8080 drop; }
     }`);
     const held = await site().pod.hold(peer(1, way, { timeoutMs: 300 }));
     assert.equal((await held.speak()).by, 'TIMEOUT');
