@@ -38,6 +38,9 @@ const UNRATIONED_ERRORS = {
   'net/ipv4/icmp_msgs_burst': '10000',
 };
 
+/** A local route makes an IPv4 address one to send from, but not an IPv6 address. */
+const ANY_SOURCE = { 'net/ipv6/ip_nonlocal_bind': '1' };
+
 /** Gives a pod its namespace and plugs it into its node, as a network plugin would. */
 export async function plugPod(link: PodLink): Promise<void> {
   const pod = namespaceName({ lab: link.lab, role: link.role });
@@ -45,7 +48,10 @@ export async function plugPod(link: PodLink): Promise<void> {
   await ipBatch([`netns add ${pod}`]);
   await ipBatch(nodeSide(link, pod), node);
   await ipBatch(podSide(link), pod);
-  writeSysctls(namespacePath({ lab: link.lab, role: link.role }), UNRATIONED_ERRORS);
+  writeSysctls(namespacePath({ lab: link.lab, role: link.role }), {
+    ...UNRATIONED_ERRORS,
+    ...(link.block ? ANY_SOURCE : {}),
+  });
   await link.network.podPlugged?.(pluggedPod(link));
 }
 
