@@ -48,6 +48,7 @@ interface Options {
   readonly json?: string;
   readonly docs?: string;
   readonly list: boolean;
+  readonly explain: boolean;
   readonly sabotage: boolean;
   readonly atOnce: number;
   readonly api: ApiVersion;
@@ -78,6 +79,7 @@ const program = new Command('conformance')
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .option('--sabotage', 'plant faults and check that the scenarios detect them', false)
+  .option('--explain', 'ask `fairlead explain` too, which must agree with the packets', false)
   .option('--list', 'print the scenarios and run none', false)
   .option('--at-once <count>', 'scenarios to run concurrently', Number, 12)
   .addOption(
@@ -175,7 +177,8 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     }
     const scenarios = own.filter((scenario) => whyNotAsked(scenario, variant) === undefined);
     if (scenarios.length === 0) continue;
-    const common = { atOnce, apiVersion, progress, signal, onResult };
+    const explains = options.explain && FAIRLEAD_NAMES.includes(variant.name);
+    const common = { atOnce, explains, apiVersion, progress, signal, onResult };
     const judged = await runCorpus({ variant, network, scenarios, ...common });
     results.push(...judged.scenarios);
     promptness.push(judged.promptness);

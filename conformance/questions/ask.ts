@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
+import { explainDisagrees } from '../explain/ask-explain.ts';
+import type { Explainer } from '../explain/explainer.ts';
 import { expectationOf } from '../known-difference.ts';
 import { mapConcurrently } from '../runner/concurrently.ts';
 import type { Answer, Question } from '../scenario.ts';
@@ -26,18 +28,24 @@ const AT_ONCE = 20;
 /** A large datagram needs kernel memory for its fragments, in every namespace on its path. */
 const PAYLOADS_AT_ONCE = 4;
 
+interface AskedQuestion {
+  readonly question: Question;
+  readonly family: Family;
+  readonly proxy: string;
+  readonly network: string;
+  /** `fairlead explain` is asked too, and must agree with the packets. */
+  readonly explainer?: Explainer | undefined;
+}
+
 /** Undefined, or what was wrong when the time that is granted had passed; with none, at once. */
 export async function askUntilRight(
   world: World,
-  asked: { question: Question; family: Family; proxy: string; network: string; withinMs: number },
+  asked: AskedQuestion & { withinMs: number },
 ): Promise<string | undefined> {
   return await untilRight(() => askOnce(world, asked), asked);
 }
 
-async function askOnce(
-  world: World,
-  asked: { question: Question; family: Family; proxy: string; network: string },
-): Promise<string | undefined> {
+async function askOnce(world: World, asked: AskedQuestion): Promise<string | undefined> {
   const { question, family } = asked;
   const wanted = expectationOf(question, asked);
   const from = resolveAsker(world, question.from, family);
@@ -59,10 +67,17 @@ async function askOnce(
   const fault = judge(wanted.expect, outcomes, circumstances);
   const where = `${question.from} → ${to.address} port ${to.port}/${to.protocol}`;
   if (fault !== undefined) return `${where}: ${fault}`;
-  if (wanted.escapes === undefined) return undefined;
-  const escaped = (await escapedPackets(world, to)) - before;
-  if (escaped > 0 === wanted.escapes) return undefined;
-  return `${where}: ${escaped} packets reached the fabric`;
+  if (wanted.escapes !== undefined) {
+    const escaped = (await escapedPackets(world, to)) - before;
+    if (escaped > 0 !== wanted.escapes) return `${where}: ${escaped} packets reached the fabric`;
+  }
+  if (asked.explainer === undefined) return undefined;
+  const { expect } = wanted;
+  // A forwarder has an address of its own where it cannot have the client's.
+  const keepsSources = !asked.proxy.includes('userspace');
+  const packets = { asker: question.from, from, to, family, expect, outcomes, keepsSources };
+  const differs = await explainDisagrees(world, asked.explainer, packets);
+  return differs && `${where}: ${differs}`;
 }
 
 /** One question needs enough connections that a pod is missed, or sneaks in, less than once in 1e9. */

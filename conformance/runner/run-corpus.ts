@@ -7,6 +7,7 @@ import type { PodNetwork } from '../../lab/network/topology.ts';
 import { surroundMachine } from '../../lab/outside/hosts.ts';
 import type { ApiVersion } from '../../lab/parts/api-version.ts';
 import type { ProxyVariant } from '../../lab/proxies/contract.ts';
+import { Explainer } from '../explain/explainer.ts';
 import { measurePromptness, type Promptness } from '../promptness/promptness.ts';
 import type { Scenario, Setup } from '../scenario.ts';
 import { AddressPool, type OutsideAgent } from '../world.ts';
@@ -21,6 +22,8 @@ export interface CorpusRun {
   readonly network: string;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
+  /** Whether `fairlead explain` is asked too, and must agree with the packets. */
+  readonly explains?: boolean;
   /** What the control plane behaves as; the newest when not given. */
   readonly apiVersion?: ApiVersion | undefined;
   readonly progress?: Progress;
@@ -90,7 +93,9 @@ async function runEachConfiguration(
   const { network } = run;
   const place = { lab, proxy: run.variant.name, network, barrier, addresses: new AddressPool() };
   const { lateness } = run.variant;
-  const bench = { ...place, latenessMs: lateness?.withinMs ?? 0 };
+  using explainer = new Explainer(lab);
+  const asked = run.explains ? { explainer } : {};
+  const bench = { ...place, ...asked, latenessMs: lateness?.withinMs ?? 0 };
   for (const [settings, scenarios] of bySettings) {
     const title = settings === '{}' ? run.variant.name : `${run.variant.name} ${settings}`;
     const proxies = await progress.step(title, async () => {

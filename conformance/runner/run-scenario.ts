@@ -3,6 +3,7 @@ import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
 import type { Allowance } from '../../lab/proxies/contract.ts';
+import type { Explainer } from '../explain/explainer.ts';
 import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
@@ -40,6 +41,8 @@ export interface Bench {
   readonly outside?: OutsideAgent;
   /** How late the proxy may be with any answer; 0: the first must be right. */
   readonly latenessMs: number;
+  /** `fairlead explain` is asked after each question, and must agree with the packets. */
+  readonly explainer?: Explainer | undefined;
   /** Called when everything exists and before the first question: sabotage happens here. */
   readonly beforeSteps?: (world: World) => Promise<void>;
 }
@@ -181,6 +184,7 @@ async function askAll(
           proxy: bench.proxy,
           network: bench.network,
           withinMs: grantedMs(bench, question),
+          explainer: bench.explainer,
         }),
     );
     const fault = faults.find((text) => text !== undefined);

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { condition, conditionsWith } from '../agent/servers/testing/conditions.ts';
+import type { Explanation } from '../explain/explanation.ts';
 import { type CommandRun, runCommand } from './basis/testing/run-command.ts';
 import { type ServedAgentOptions, serveAgent } from './basis/testing/served-agent.ts';
+import { CommandError } from './command-error.ts';
+import { answerLines } from './explain/answer-lines.ts';
 import { explainCommand } from './explain.ts';
 
 const FOLDER = join(import.meta.dirname, 'explain/testdata');
@@ -130,6 +134,19 @@ describe('fairlead explain, sources', () => {
     assert.equal(itself.candidates[0].hairpin, true);
   });
 
+  it('takes the word of the person for a pod of this node, where interfaces show it', async (t) => {
+    const config = [
+      '--detect-local-mode',
+      'InterfaceNamePrefix',
+      '--pod-interface-name-prefix',
+      'veth',
+    ];
+    const asOutside = await explained(t, 'shop/web', ...config, '--from', '10.1.0.1');
+    assert.equal(asOutside.question.from.class, 'outside');
+    const asPod = await explained(t, 'shop/web', ...config, '--from', 'pod:10.1.0.1');
+    assert.equal(asPod.question.from.class, 'pod');
+  });
+
   it('says that another node translates the connections of its pods', async (t) => {
     const { out } = await explain(t, 'shop/web', '--from', 'pod:shop/web-q1wd');
     assert.match(out, /but +its node is node8, which translates its connections: ask there/);
@@ -141,6 +158,28 @@ describe('fairlead explain, sources', () => {
     assert.match(out, /because +not ready\n/);
     assert.match(out, /the pod +Ready=False, ContainersNotReady: containers with unready/);
     assert.match(out, /next +kubectl -n shop describe pod web-q1wd/);
+  });
+});
+
+describe('fairlead explain -', () => {
+  it('answers each line with a line of JSON, and a wrong one with its error', async (t) => {
+    const lines = ['shop/web host', '', '10.96.0.99:80', 'shop/none', 'shop/reviews pod'];
+    const printed: string[] = [];
+    const log = t.mock.method(console, 'log', (text: string) => printed.push(text));
+    await answerLines(Readable.from([`${lines.join('\n')}\n`]), async ({ target, from }) => {
+      if (target === 'shop/none') throw new CommandError('none', { code: 'NONE', next: '' });
+      return { code: from ?? 'default' } as unknown as Explanation;
+    });
+    log.mock.restore();
+    assert.deepEqual(
+      printed.map((line) => JSON.parse(line)),
+      [
+        { code: 'host' },
+        { code: 'default' },
+        { error: { code: 'NONE', message: 'none' } },
+        { code: 'pod' },
+      ],
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { canonicalIp } from '../addresses/ip.ts';
+import { STANDARD_INPUT } from '../cluster/manifests/files.ts';
 import { exitOf } from '../explain/codes.ts';
 import { type AskedCase, explanationOf, predictionFor } from '../explain/explain.ts';
 import type { Explanation, Remark } from '../explain/explanation.ts';
@@ -14,6 +15,7 @@ import { type Basis, findBasis } from './basis/basis.ts';
 import { addBasisOptions, type BasisOptions } from './basis/options.ts';
 import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
 import { askAgentWord } from './explain/agent-word.ts';
+import { answerLines } from './explain/answer-lines.ts';
 import { askedFrom, type From, familyOfFrom, readFrom } from './explain/from.ts';
 import { type Grounds, groundsOf, groundsOfObserved } from './explain/grounds.ts';
 import { type Pod, podOfCluster } from './explain/pod.ts';
@@ -41,11 +43,14 @@ export function explainCommand(): Command {
     .description(
       'say what happens to a new connection, and why; exit code 0 if it reaches an endpoint, 3 if not, 1 if there is no such Service, port or address',
     )
-    .argument('<target>', 'namespace/name[:port], or ADDRESS:PORT; with /udp or /sctp for these')
+    .argument(
+      '<target>',
+      'namespace/name[:port], or ADDRESS:PORT; with /udp or /sctp for these; - reads lines of TARGET [CLIENT] and answers each with a line of JSON',
+    )
     .addOption(
       new Option(
         '--from <client>',
-        'pod:NAMESPACE/NAME, host, or an IP address; pod or outside for any such client',
+        'pod:NAMESPACE/NAME, pod:ADDRESS, host, or an IP address; pod or outside for any such client',
       ).default('pod'),
     )
     .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
@@ -64,8 +69,10 @@ export function explainCommand(): Command {
         .default('text'),
     );
   return addBasisOptions(command).action(async (text: string, options: ExplainOptions) => {
+    const flags = givenFlags(command);
+    if (text === STANDARD_INPUT) return await explainLines({ flags, options });
     const target = targetFrom(text);
-    const found = await findBasis({ flags: givenFlags(command), options });
+    const found = await findBasis({ flags, options });
     // The agent has rows and no objects: a change is applied to those of its cluster.
     const basis = options.with && found.by === 'agent' ? found.apart : found;
     const inquiry = await inquire(basis, { text, target, options });
@@ -74,6 +81,20 @@ export function explainCommand(): Command {
       : { explanation: await explainOnce(inquiry, await groundsFor(inquiry)), change: undefined };
     print(explanation, { change, basis, output: options.output });
     process.exitCode = exitOf(explanation.code);
+  });
+}
+
+/** Each question is asked anew: the rows may have changed since the last one. */
+async function explainLines(request: {
+  readonly flags: ReturnType<typeof givenFlags>;
+  readonly options: ExplainOptions;
+}): Promise<void> {
+  await answerLines(process.stdin, async ({ target: text, from }) => {
+    const target = targetFrom(text);
+    const basis = await findBasis(request);
+    const options = from === undefined ? request.options : { ...request.options, from };
+    const inquiry = await inquire(basis, { text, target, options });
+    return await explainOnce(inquiry, await groundsFor(inquiry));
   });
 }
 

@@ -65,7 +65,7 @@ export function explanationOf(
   const { source, to, place } = asked;
   const from = askedSource(asked);
   const subject = subjectOf(from, asked.isNamed);
-  const shares = sharesOf(prediction, more.details.candidates, source);
+  const shares = sharesOf(prediction, more.details.candidates, { source, place });
   const context: RemarkContext = { subject, to, place, source, from, shares };
   const found = 'row' in prediction ? prediction : undefined;
   const verdict = verdictOf(prediction, context, more);

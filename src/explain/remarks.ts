@@ -88,6 +88,11 @@ function reaching(
       'an endpoint that reaches itself is masqueraded',
     ),
     ...remark(
+      shares.some(({ keepsSource }) => keepsSource),
+      'on this node',
+      `an endpoint with an address of this node sees ${own}: what is delivered here is not masqueraded`,
+    ),
+    ...remark(
       allowedSources !== undefined && source.address === undefined,
       'only from',
       allowedSources?.join(', ') ?? '',

@@ -9,7 +9,8 @@ import type { Pod } from './pod.ts';
 /** What `--from` says. */
 export type From =
   | { readonly by: 'class'; readonly class: SourceClass }
-  | { readonly by: 'address'; readonly address: string }
+  /** `isPodHere`: it is said to be a pod of this node, which its interface shows. */
+  | { readonly by: 'address'; readonly address: string; readonly isPodHere: boolean }
   | { readonly by: 'pod'; readonly pod: Pod };
 
 /** What the rest of a command needs of it. */
@@ -32,13 +33,14 @@ export async function readFrom(
 ): Promise<From> {
   const named = CLASSES.get(text);
   if (named !== undefined) return { by: 'class', class: named };
-  const address = canonicalIp(text);
-  if (address !== undefined) return { by: 'address', address };
+  const isPodHere = text.startsWith('pod:');
+  const address = canonicalIp(isPodHere ? text.slice('pod:'.length) : text);
+  if (address !== undefined) return { by: 'address', address, isPodHere };
   const [, pod] = /^pod:([^/:]+\/[^/:]+)$/.exec(text) ?? [];
   if (pod !== undefined) return { by: 'pod', pod: await findPod(pod) };
   throw new CommandError(`--from does not read '${visible(text)}'`, {
     code: 'USAGE',
-    next: 'use pod:NAMESPACE/NAME, host, an IP address, or one of pod, outside for any client of that class',
+    next: 'use pod:NAMESPACE/NAME, pod:ADDRESS, host, an IP address, or one of pod, outside for any client of that class',
     exitCode: WRONG_USAGE_EXIT,
   });
 }
@@ -57,7 +59,7 @@ export function askedFrom(from: From, family: Family, place: Place): AskedFrom {
   }
   if (from.by === 'address') {
     if (familyOf(from.address) !== family) throw otherFamily(from.address, family);
-    return { source: sourceAt(from.address, place), isNamed: true };
+    return { source: sourceAt(from.address, place, from.isPodHere), isNamed: true };
   }
   const { pod } = from;
   const address = pod.addresses.find((each) => familyOf(each) === family);

@@ -24,7 +24,7 @@ function shares(more: Parameters<typeof service>[0], endpoints: Parameters<typeo
   const source = { class: 'pod', address: '10.1.0.1', because: '' } as const;
   const prediction = predictAt({ source }, { row, frontend }, PLACE);
   const candidates = candidatesOf({ service: web, slices, id: row.id, view: view() });
-  return sharesOf(prediction, candidates, source);
+  return sharesOf(prediction, candidates, { source, place: PLACE });
 }
 
 function brief({ endpoint: at, oneOf, because, hairpin }: EndpointShare): string {

@@ -1,6 +1,7 @@
 import type { Candidate, Verdict } from '../candidates.ts';
 import { endpointKey } from '../endpoints.ts';
 import type { EndpointList } from '../model.ts';
+import { isOwnAddress, type Place } from './place.ts';
 import type { Prediction } from './prediction.ts';
 import type { Source } from './source.ts';
 
@@ -19,13 +20,18 @@ export interface EndpointShare {
   readonly because?: Exclude<Verdict, 'selected'> | 'the connection is not forwarded';
   /** The client is the endpoint itself: masqueraded, so that the answer comes back. */
   readonly hairpin?: true;
+  /**
+   * It has an address of this node: the packet is delivered and not routed, so that it is not
+   * masqueraded although others are.
+   */
+  readonly keepsSource?: true;
 }
 
 /** Every endpoint of the row that was considered; the reasons are those of the selection. */
 export function sharesOf(
   prediction: Prediction,
   candidates: readonly Candidate[],
-  source: Source,
+  { source, place }: { readonly source: Source; readonly place: Place },
 ): readonly EndpointShare[] {
   const list = listOf(prediction, candidates);
   const chosen = new Set(
@@ -41,8 +47,15 @@ export function sharesOf(
       return { ...base, selected: false, because };
     }
     const isSelf = local && address === source.address;
-    const oneOf = chosen.size;
-    return { ...base, selected: true, oneOf, ...(isSelf ? { hairpin: true as const } : {}) };
+    const isMasqueraded = prediction.action === 'forward' && prediction.masquerade;
+    const keepsSource = isMasqueraded && source.class !== 'host' && isOwnAddress(address, place);
+    return {
+      ...base,
+      selected: true,
+      oneOf: chosen.size,
+      ...(isSelf ? { hairpin: true as const } : {}),
+      ...(keepsSource ? { keepsSource: true as const } : {}),
+    };
   });
 }
 

@@ -1,0 +1,40 @@
+import { createInterface } from 'node:readline';
+import type { Explanation } from '../../explain/explanation.ts';
+import { printData } from '../terminal/print.ts';
+import { visibleJson } from '../terminal/visible.ts';
+
+/** One line of input: `TARGET [CLIENT]`. */
+export interface AskedLine {
+  readonly target: string;
+  /** As `--from` takes it; undefined: its default. */
+  readonly from?: string;
+}
+
+/**
+ * Answers each line of the input with one line of JSON, in order, until the input ends: the
+ * explanation, or `error` with code and message.
+ */
+export async function answerLines(
+  input: NodeJS.ReadableStream,
+  answer: (asked: AskedLine) => Promise<Explanation>,
+): Promise<void> {
+  for await (const line of createInterface({ input })) {
+    const [target = '', from] = line.trim().split(/\s+/);
+    if (target === '') continue;
+    const reply = await replyTo({ target, ...(from === undefined ? {} : { from }) }, answer);
+    printData(visibleJson(JSON.stringify(reply)));
+  }
+}
+
+async function replyTo(
+  asked: AskedLine,
+  answer: (asked: AskedLine) => Promise<Explanation>,
+): Promise<object> {
+  try {
+    return await answer(asked);
+  } catch (error) {
+    // Whatever has a code is an answer to this line; the next one may have another.
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
