@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
+import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../lab/proxies/fairlead-modes.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
 import { explainDisagrees } from '../explain/ask-explain.ts';
 import type { Explainer } from '../explain/explainer.ts';
@@ -74,10 +75,14 @@ async function askOnce(world: World, asked: AskedQuestion): Promise<string | und
   if (asked.explainer === undefined) return undefined;
   const { expect } = wanted;
   // A forwarder has an address of its own where it cannot have the client's.
-  const keepsSources = !asked.proxy.includes('userspace');
+  const keepsSources = proxyOf(asked.proxy)?.forwarder !== 'alive';
   const packets = { asker: question.from, from, to, family, expect, outcomes, keepsSources };
   const differs = await explainDisagrees(world, asked.explainer, packets);
   return differs && `${where}: ${differs}`;
+}
+
+function proxyOf(name: string): FairleadProxy | undefined {
+  return FAIRLEAD_PROXIES.find((each) => each.name === name);
 }
 
 /** One question needs enough connections that a pod is missed, or sneaks in, less than once in 1e9. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { candidatesOf } from '../candidates.ts';
 import { compile } from '../compile.ts';
+import type { NodeView } from '../model.ts';
 import { elsewhere, endpoint, service, slice, TERMINATING, view } from '../testing/objects.ts';
 import { predictAt } from './predict.ts';
 import { type EndpointShare, sharesOf } from './shares.ts';
@@ -16,9 +17,14 @@ const PLACE = {
   machineAddresses: [],
 } as const;
 
-function shares(more: Parameters<typeof service>[0], endpoints: Parameters<typeof slice>[0]) {
+function shares(
+  more: Parameters<typeof service>[0],
+  endpoints: Parameters<typeof slice>[0],
+  of: Partial<NodeView> = {},
+) {
+  const here = view(of);
   const [web, slices] = [service(more), [slice(endpoints)]];
-  const [row] = compile({ service: web, slices, family: 'IPv4', view: view() });
+  const [row] = compile({ service: web, slices, family: 'IPv4', view: here });
   const frontend = row?.frontends[0];
   assert.ok(row && frontend);
   const source = { class: 'pod', address: '10.1.0.1', because: '' } as const;
@@ -52,4 +58,16 @@ it('takes the reasons of the local list where the policy is Local', () => {
     endpoint('10.1.0.2', { ready: false, serving: false }),
   ]);
   assert.deepEqual(found.map(brief), ['10.1.0.2:8080 not ready', '10.1.9.1:8080 on another node']);
+});
+
+it('keeps the source at an endpoint with an address of this node, which is not routed to', () => {
+  const endpoints = [endpoint('10.1.0.7'), endpoint('172.30.1.1')];
+  const found = shares({}, endpoints, { masqueradeAll: true });
+  assert.deepEqual(
+    found.map(({ endpoint: at, keepsSource = false }) => [at, keepsSource]),
+    [
+      ['10.1.0.7:8080', false],
+      ['172.30.1.1:8080', true],
+    ],
+  );
 });
