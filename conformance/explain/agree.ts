@@ -50,7 +50,7 @@ function faultOf(
     case 'drop':
       return outcomes.every(({ kind }) => kind === 'silent') ? undefined : 'not all were silent';
     case 'pass':
-      // Where the routes lead is not predicted: only a pod of the Service must not answer.
+      // Where the routes lead is not predicted.
       return undefined;
   }
 }
