@@ -27,8 +27,8 @@ async function newFolder(t: TestContext): Promise<string> {
   return path;
 }
 
-async function runFolderOfAgent(t: TestContext, ...flags: string[]): Promise<string> {
-  const agent = await startAgent('--proxy-mode', 'nftables', ...flags);
+async function runFolderOfAgent(t: TestContext): Promise<string> {
+  const agent = await startAgent();
   t.after(() => agent[Symbol.asyncDispose]());
   return agent.runFolder;
 }
@@ -100,6 +100,7 @@ describe('fairlead doctor', () => {
       'fairlead-doctor/doctor.json',
       'fairlead-doctor/doctor.txt',
       'fairlead-doctor/facts.json',
+      'fairlead-doctor/log.txt',
       'fairlead-doctor/metrics.txt',
       'fairlead-doctor/network/links.txt',
       'fairlead-doctor/network/routes.txt',

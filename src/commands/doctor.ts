@@ -29,7 +29,7 @@ export function doctorCommand(): Command {
     .option('-v, --verbose', 'also show the checks that passed')
     .option(
       '--bundle <file>',
-      'also write a .tar.gz with configuration, status, differences, rules and metrics, without credentials',
+      'also write a .tar.gz with configuration, status, differences, rules, metrics and log, without credentials',
     )
     .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER)
     .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'))

@@ -14,6 +14,7 @@ import { type TarFile, tarOf } from './tar.ts';
 
 const FOLDER = 'fairlead-doctor';
 const ONLY_OWNER = 0o600;
+const JOURNAL = ['-u', 'fairlead', '-n', '5000', '--no-pager', '-o', 'short-iso-precise'];
 
 export interface BundleContents {
   readonly report: Report;
@@ -50,6 +51,7 @@ async function bundleFiles({ report, text, patient }: BundleContents): Promise<T
     ],
     ['diff.json', async () => json((await subject.node?.differences()) ?? 'no agent answers')],
     ['metrics.txt', () => readMetrics(agent?.configuration)],
+    ['log.txt', () => printedBy('journalctl', JOURNAL)],
     ['rules/nft.txt', () => printedBy('nft', ['list', 'ruleset'])],
     ...RULES,
     ['network/links.txt', () => printedBy('ip', ['-d', 'address'])],

@@ -283,7 +283,7 @@ const FAULTS: readonly Fault[] = [
 describe('doctor on a node with an agent', () => {
   let agent: Agent;
   before(async () => {
-    agent = await startAgent('--proxy-mode', 'nftables');
+    agent = await startAgent();
   });
   after(() => agent[Symbol.asyncDispose]());
 

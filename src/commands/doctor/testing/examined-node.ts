@@ -50,8 +50,11 @@ export interface Agent extends AsyncDisposable {
 
 const USUAL_FLAGS = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16,fd44::/16'];
 
-/** A real agent, ready. */
-export async function startAgent(...flags: readonly string[]): Promise<Agent> {
+/** A real agent, ready. At its end the rules of one mode are removed, and its forwarder. */
+export async function startAgent(
+  flags: readonly string[] = ['--proxy-mode', 'nftables'],
+  modeToRemove: 'nftables' | 'iptables' | 'userspace' = 'nftables',
+): Promise<Agent> {
   const runFolder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
   const args = [MAIN, 'run', '-f', SHOP, '--run-folder', runFolder, ...USUAL_FLAGS, ...flags];
   const program = await startChild([process.execPath, ...args]);
@@ -67,9 +70,9 @@ export async function startAgent(...flags: readonly string[]): Promise<Agent> {
       program.send('SIGCONT');
       program.send('SIGTERM');
       await program.ended;
-      // Also ends a forwarder, which outlives its agent.
-      await (await startChild([process.execPath, MAIN, 'cleanup', '--run-folder', runFolder]))
-        .ended;
+      // Not `cleanup` of all modes: eBPF programs may be of another process of this machine.
+      const cleanup = ['cleanup', '--mode', modeToRemove, '--run-folder', runFolder];
+      await (await startChild([process.execPath, MAIN, ...cleanup])).ended;
       rmSync(runFolder, { recursive: true });
     },
   };
