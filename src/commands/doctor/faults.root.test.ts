@@ -293,6 +293,29 @@ describe('doctor on a node with an agent', () => {
     }
   });
 
+  it('has no complaint about strict rp_filter where no client comes from', async () => {
+    ip(
+      'link add docker0 type bridge',
+      'addr add 172.17.0.1/16 dev docker0',
+      'link set docker0 up',
+      'link add vx0 type vxlan id 7 local 192.0.2.1 dstport 4789',
+      'addr add 10.244.0.0/32 dev vx0',
+      'link set vx0 mtu 1450 up',
+      'route add 10.244.2.0/24 dev vx0',
+      'link add pod-2 type veth peer name in-pod-2',
+      'addr add 10.244.1.1/24 dev pod-2',
+      'link set pod-2 up',
+      'link set pod-1 mtu 1450',
+    );
+    setSysctl('net/ipv4/conf/all/rp_filter', '1');
+    try {
+      assert.deepEqual(await complaints(agent.runFolder), []);
+    } finally {
+      setSysctl('net/ipv4/conf/all/rp_filter', '0');
+      ip('link set pod-1 mtu 1500', 'link delete pod-2', 'link delete vx0', 'link delete docker0');
+    }
+  });
+
   for (const { name, plant, heal, found } of FAULTS) {
     it(`names ${name}`, async () => {
       const planted = await plant();

@@ -4,11 +4,17 @@ import { parseIp } from '../../addresses/ip.ts';
 import { isDroppedAtArrival } from '../../linux/route/arrival.ts';
 import { check } from '../check.ts';
 import { note, orOk, problem } from '../finding.ts';
+import { isInRange } from '../places.ts';
 import type { Subject } from '../subject.ts';
 
 /** A client that is a neighbour of no interface (TEST-NET-3). */
 const FAR_CLIENT = '203.0.113.254';
 const STRICT = '1';
+/**
+ * Kinds of links by which clients of outside may come: hardware has none. Not bridges and tunnels,
+ * which are for containers and for other nodes.
+ */
+const OUTER_KINDS: ReadonlySet<string> = new Set(['', 'vlan', 'bond', 'team', 'macvlan', 'veth']);
 
 interface Facts {
   readonly links: readonly {
@@ -28,11 +34,9 @@ export const RP_FILTER = check<Facts>({
   name: 'rp-filter',
   read: async (subject) => {
     const { links, endpoints, podLinks, uplinks } = await subject.places();
-    const addresses = networkInterfaces();
-    const own = (name: string): string | undefined =>
-      addresses[name]?.find(({ family }) => family === 'IPv4')?.address;
+    const own = ownAddresses(subject);
     const outer = links.filter(
-      ({ up, loopback, name }) => up && !loopback && own(name) !== undefined,
+      ({ up, kind, name }) => up && OUTER_KINDS.has(kind) && own.has(name),
     );
     const toAsk = [...new Set([...podLinks, ...uplinks, ...outer])];
     const all = subject.sysctls.read('net/ipv4/conf/all/rp_filter');
@@ -45,8 +49,9 @@ export const RP_FILTER = check<Facts>({
         const about = { name: link.name, sysctl: path.replaceAll('/', '.'), isStrict };
         if (!isStrict) return about;
         const pod = endpoints.find((each) => each.link === link && each.family === 'IPv4');
-        const clients = podLinks.includes(link) ? [pod?.address] : [pod?.address, FAR_CLIENT];
-        const to = own(link.name) ?? outer.map(({ name }) => own(name))[0];
+        const isOuter = outer.includes(link) && !podLinks.includes(link);
+        const clients = isOuter ? [pod?.address, FAR_CLIENT] : [pod?.address];
+        const to = own.get(link.name) ?? [...own.values()][0];
         const dropped = await firstDropped(clients, { to, linkIndex: link.index });
         return dropped === undefined ? about : { ...about, dropped };
       }),
@@ -70,6 +75,22 @@ export const RP_FILTER = check<Facts>({
     return orOk(found, `rp_filter: ${strict} of ${links.length} interfaces strict, none drops`);
   },
 });
+
+/** Addresses of interfaces, without those of pods and those for one host, such as of a gateway of pods. */
+function ownAddresses({ node }: Subject): ReadonlyMap<string, string> {
+  const detection = node?.facts.podDetection.IPv4;
+  const podRange = detection?.by === 'cidr' ? detection.cidr : undefined;
+  const found = new Map<string, string>();
+  for (const [name, addresses = []] of Object.entries(networkInterfaces())) {
+    const address = addresses.find(
+      ({ family, internal, netmask }) =>
+        family === 'IPv4' && !internal && netmask !== '255.255.255.255',
+    )?.address;
+    if (address === undefined) continue;
+    if (podRange === undefined || !isInRange(podRange, address)) found.set(name, address);
+  }
+  return found;
+}
 
 async function firstDropped(
   clients: readonly (string | undefined)[],
