@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nameProcess } from '../../linux/process-name.ts';
 import type { Check } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { conditions, MODE, subject, sysctlsWith } from '../testing/subject.ts';
@@ -84,9 +85,12 @@ describe('modes', () => {
 
 describe('agent-capabilities', () => {
   it('names a capability that the mode needs and the agent lacks', async () => {
+    nameProcess('fairlead');
     const of = { ...answering(), modes: [{ ...MODE, capabilities: ['NO_SUCH_CAPABILITY'] }] };
     const [finding] = await AGENT_CAPABILITIES.run(of);
     assert.equal(finding?.code, 'CAPABILITY_MISSING');
     assert.equal(finding?.what, 'the agent lacks CAP_NO_SUCH_CAPABILITY');
+    nameProcess('another');
+    assert.deepEqual(await found(AGENT_CAPABILITIES, of), ['ok OK']);
   });
 });

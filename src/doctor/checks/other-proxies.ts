@@ -2,25 +2,16 @@ import { type NetworkProcess, networkProcesses } from '../../linux/network-proce
 import { check } from '../check.ts';
 import { note, orOk, problem } from '../finding.ts';
 
-interface Facts {
-  readonly processes: readonly NetworkProcess[];
-  /** Called as kube-proxy, Fairlead has that name too. */
-  readonly agentPid: number | undefined;
-}
-
+/** Fairlead names its own process, also where it was started as kube-proxy. */
 const PROXY = 'kube-proxy';
 /** Network plugins that can serve Services themselves, by their configuration. */
 const POSSIBLE: ReadonlySet<string> = new Set(['cilium-agent', 'kube-router', 'antrea-agent']);
 
-export const OTHER_PROXIES = check<Facts>({
+export const OTHER_PROXIES = check<readonly NetworkProcess[]>({
   name: 'other-proxies',
-  read: ({ agent }) => ({
-    processes: networkProcesses(),
-    agentPid: agent.state === 'answers' ? agent.pid : undefined,
-  }),
-  judge: ({ processes, agentPid }) => {
+  read: () => networkProcesses(),
+  judge: (processes) => {
     const found = processes.flatMap(({ pid, name }) => {
-      if (pid === agentPid) return [];
       const what = `${name} runs on this node (pid ${pid})`;
       if (name === PROXY) {
         const why = 'two proxies translate the same Services, each as it likes';
