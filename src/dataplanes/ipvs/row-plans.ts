@@ -36,9 +36,13 @@ export function planRows(
     for (const each of servers) if (!wanted.has(each.id)) wanted.set(each.id, each);
   }
   const plans: ServerPlan[] = [];
+  const keys = new Set(all.map(({ key }) => key));
   for (const id of new Set([...before.keys(), ...wanted.keys()])) {
     const was = before.get(id);
     const after = wanted.get(id);
+    const owner = knowledge.owners.get(id);
+    // A row that was not as applied lost it to another one meanwhile: its note is outdated.
+    if (!after && owner !== undefined && owner !== was?.row && !keys.has(owner)) continue;
     const row = after?.row ?? was?.row ?? '';
     const state = was?.state ?? knowledge.draining.stateOfRetired(id);
     plans.push(planServer({ id, row, before: state, after }));
