@@ -126,11 +126,10 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const serveLocalhost = localhostServer(machine);
   const setSysctl = (needed: NeededSysctl) => setNeededSysctl(needed, machine);
   await prepareMachine(settings, machine, mode.sysctls);
-  const setSysctl = (needed: NeededSysctl) => setNeededSysctl(needed, machine);
   if (config.wishes.initOnly) {
     // The proxy does it too, but in an unprivileged container it must find it done.
     if (asksForLocalhost(settings.nodePorts)) await serveLocalhost();
-    await mode.prepare?.(settings, setSysctl);
+    await mode.prepare?.(settings, { setSysctl });
     return;
   }
   const restClient = new RestClientMetrics();

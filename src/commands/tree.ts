@@ -4,6 +4,7 @@ import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
+import { explainCommand } from './explain.ts';
 import { outsideCommand } from './outside.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';

@@ -41,10 +41,7 @@ export interface Mode {
   /** Settings of the kernel; `cleanup` restores them. Undefined: none. */
   readonly sysctls?: readonly NeededSysctl[];
   /** Prepares the machine; run with privileges by `run --init-only`, and without by `run`. */
-  prepare?(
-    settings: Settings,
-    setSysctl: (needed: NeededSysctl) => Promise<void>,
-  ): void | Promise<void>;
+  prepare?(settings: Settings, around: Pick<Surroundings, 'setSysctl'>): void | Promise<void>;
   open(around: Surroundings): DataPlane;
   /** Where the kernel keeps the endpoint that a flow was sent to. */
   flows(around: Surroundings, onProblem: (error: unknown) => void): Conntrack;

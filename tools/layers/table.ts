@@ -37,6 +37,7 @@ export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test
 const EVERY_SRC_LAYER = [
   'modes',
   'doctor',
+  'explain',
   'config',
   'cluster',
   'forwarding',
@@ -94,6 +95,15 @@ export const LAYERS: readonly Layer[] = [
     typesFrom: ['agent'],
     packages: [],
     builtins: 'ordinary',
+  },
+  {
+    // Joins what is predicted, what the agent says and, later, what a packet proves.
+    name: 'explain',
+    paths: ['src/explain/'],
+    uses: ['forwarding', 'addresses'],
+    typesFrom: ['agent'],
+    packages: [],
+    builtins: [],
   },
   {
     name: 'config',

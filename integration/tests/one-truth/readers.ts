@@ -7,6 +7,8 @@ export const READERS = {
   iptables: toldByIptables,
   'socket-ebpf': toldByNftables,
   'tc-ebpf': toldByNftables,
+  // The rules behind: what IPVS takes gets the same treatment there.
+  ipvs: toldByNftables,
   // The rules behind: what is handed over gets the same treatment from the forwarder.
   userspace: toldByNftables,
 } as const;

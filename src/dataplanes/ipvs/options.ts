@@ -10,6 +10,7 @@ export interface IpvsPlaneOptions {
   readonly scheduler: Scheduler;
   /** 0: as it is. Called at each full inspection, because conntrack's may change. */
   readonly timeouts: () => IpvsTimeouts;
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** The connections of these go on as captured ones: sets these bits of their connection marks. */
   readonly markConnections?: (servers: readonly VirtualServerKey[], bits: number) => Promise<void>;
   /** Sets what exists only after the kernel module was loaded. */

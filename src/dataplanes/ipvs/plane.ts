@@ -283,19 +283,11 @@ export class IpvsPlane implements DataPlane {
     doubtful.clear();
   }
 
-  async #comparePrint(): Promise<boolean> {
-    if (!this.#knowledge.facts) return true;
-    const { print } = this.#kernel;
-    const found = await this.#fingerprint();
-    if (found === undefined) return false;
-    if (!print.isForeign(found)) return true;
-    // Flows of UDP may have deleted destinations that drain: these are followed first.
-    await this.deleteDrained();
-    const again = await this.#fingerprint();
-    if (again === undefined) return false;
-    if (!print.isForeign(again)) return true;
-    print.forget();
-    this.#report('virtual servers of IPVS were changed by another process');
+  /** Whether it could compare: not while rows are written. */
+  async #compareBegin(): Promise<boolean> {
+    const begin = await this.#fingerprint('begin');
+    if (begin === undefined) return false;
+    if (this.#kernel.print.isForeignBegin(begin) && !(await this.#isOfDrained())) this.#lost();
     return true;
   }
 
