@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { SOURCE_CLASSES, type SourceClass } from '../../../forwarding/model.ts';
 import { WITHOUT_IPVS } from '../../../linux/ipvs/testing/kernel-ipvs.ts';
 import { ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
@@ -38,16 +38,13 @@ const hostOf = (from: SourceClass): Host =>
   ({ pod: site().pod, host: site().node, outside: site().outside })[from];
 
 before(async () => {
-  enterNode();
   if (WITHOUT_IPVS) return;
+  enterNode();
   setIpvsSysctls();
   entered = await enterSite();
 });
-beforeEach(async (context) => {
-  if (entered === undefined) {
-    (context as TestContext).skip(WITHOUT_IPVS || undefined);
-    return;
-  }
+beforeEach(async () => {
+  if (entered === undefined) return;
   run(['ipvsadm', '-C']);
   await site().captures.remove();
   nft('flush ruleset');
@@ -92,7 +89,7 @@ function seen(from: SourceClass, capture: Capture, version: Version): string {
 
 for (const way of WAYS) {
   const { version, transport } = way;
-  describe(`${transport} over ${version}`, { concurrency: false }, () => {
+  describe(`${transport} over ${version}`, { skip: WITHOUT_IPVS, concurrency: false }, () => {
     it('goes to IPVS or behind as the capture of its source class says', async () => {
       for (const [index, capture] of MIXED.entries()) await take(index + 1, capture);
       for (const [index, capture] of MIXED.entries()) {
@@ -233,7 +230,9 @@ for (const way of WAYS) {
 }
 
 for (const version of VERSIONS) {
-  it(`leaves an unanswered UDP flow over ${version} behind when its frontend is captured`, async () => {
+  it(`leaves an unanswered UDP flow over ${version} behind when its frontend is captured`, {
+    skip: WITHOUT_IPVS,
+  }, async () => {
     const way = { version, transport: 'UDP' } as const;
     const family = version === 'ipv4' ? 'ip' : 'ip6';
     // Before conntrack, for which one answer establishes a flow.
