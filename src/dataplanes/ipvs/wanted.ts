@@ -74,14 +74,16 @@ export function wantedServers(row: Forwarding | undefined, by: Translation): Wan
   });
 }
 
-/** The one list whose classes IPVS takes; undefined: it takes none. */
+/**
+ * The list whose classes IPVS takes; undefined: it takes none. Where some class is rejected or
+ * dropped, the rules behind do so by the address of the frontend, in the input hook: what IPVS is to
+ * translate still has that address there, so such a frontend is left to them.
+ */
 function capturedList(frontend: Frontend): EndpointList | undefined {
   if (frontend.notServed !== undefined || frontend.allowedSources !== undefined) return undefined;
-  for (const source of ['outside', 'pod', 'host'] satisfies SourceClass[]) {
-    const outcome = frontend.outcomes[source];
-    if (outcome.action === 'forward') return outcome.list;
-  }
-  return undefined;
+  const { pod, host, outside } = frontend.outcomes;
+  if (pod.action !== 'forward' || host.action !== 'forward') return undefined;
+  return outside.action === 'forward' ? outside.list : undefined;
 }
 
 function captureOf({ outcomes }: Frontend, list: EndpointList): CapturedFrontend['capture'] {
