@@ -1,30 +1,12 @@
+import { guestParts } from './guest-parts.ts';
+import { BOTH, NIGHTLY, npm, part, RUN } from './make-part.ts';
 import type { Part, Plan } from './part.ts';
 import { FIRST_PROXY, PROXIES, type ProxyBudget, withBudget } from './proxies.ts';
-
-/** As a person would type it. */
-function npm(script: string, ...args: string[]): [string, ...string[]] {
-  return args.length === 0
-    ? ['npm', 'run', '-s', script]
-    : ['npm', 'run', '-s', script, '--', ...args];
-}
 
 /** Names of modes are long enough for a table without the name of the project. */
 function short(proxy: string): string {
   return proxy.replace(/^fairlead-/, '');
 }
-
-/** A part with one budget: nothing in it is built by Go. */
-function part(
-  name: string,
-  of: { about: string; command: [string, ...string[]]; plans: readonly Plan[]; seconds: number },
-): Part {
-  const { about, command, plans, seconds } = of;
-  return { name, about, command, plans, budget: { cached: seconds, cold: seconds } };
-}
-
-const BOTH = ['run', 'nightly'] as const;
-const RUN = ['run'] as const;
-const NIGHTLY = ['nightly'] as const;
 
 /** One quick row of each kind of fault. */
 const QUICK_FAULTS =
@@ -33,16 +15,6 @@ const QUICK_FAULTS =
 
 /** Scenarios with Fairlead outside of the cluster need a lab and starts of their own: by night. */
 const INSIDE = '^(?!outside/)';
-
-const IPVS_TESTS = ['src/linux/ipvs', 'src/linux/ipset', 'src/dataplanes/ipvs', 'src/modes/ipvs'];
-const SOME_IPVS_TESTS = [
-  'src/linux/ipvs/kernel-ipvs.root.test.ts',
-  'src/modes/ipvs-life.root.test.ts',
-];
-/** One of each kind of frontend, of protocol, and what only this mode has. */
-const SOME_IN_GUEST =
-  '^(cluster-ip/tcp-from-(pods|outside)|node-port/from-outside|sctp/cluster-ip|scheduler/(rr|lc)|' +
-  'external-policy/node-port-from-inside-no-local-endpoint|flows/tcp-outlives-its-endpoint)$';
 
 const OF_FIRST_PROXY = ['--proxy', FIRST_PROXY];
 const SOME_SABOTAGES =
@@ -65,7 +37,7 @@ export const PARTS: readonly Part[] = [
   }),
   ...policy(),
   ...conformanceOnLanding(),
-  ...inGuest(),
+  ...guestParts(),
   ...conformanceByNight(),
   ...versionSkew(),
   ...sabotages(),
@@ -183,34 +155,6 @@ function conformanceOnLanding(): Part[] {
   );
   const first = PROXIES.filter(({ name }) => name === FIRST_PROXY);
   return [...first.map((proxy) => conformance(proxy, BOTH)), ...differing];
-}
-
-/** The kernel of a machine that CI runs on may have no IPVS: these run in the one that the lab builds. */
-function inGuest(): Part[] {
-  return [
-    part('guest-tests', {
-      about: 'some tests of IPVS, in the kernel that the lab builds',
-      command: ['npm', 'test', '--', '--kernel', 'uml', ...SOME_IPVS_TESTS],
-      plans: RUN,
-      seconds: 55,
-    }),
-    part('guest-tests-all', {
-      about: 'every test of IPVS, in the kernel that the lab builds',
-      command: ['npm', 'test', '--', '--kernel', 'uml', ...IPVS_TESTS],
-      plans: NIGHTLY,
-      seconds: 900,
-    }),
-    part('guest-conformance', {
-      about: 'some scenarios with fairlead-ipvs, in the kernel that the lab builds',
-      command: npm(
-        'conformance',
-        ...['--proxy', 'fairlead-ipvs', '--kernel', 'uml', '--at-once', '4'],
-        ...['--only', SOME_IN_GUEST],
-      ),
-      plans: RUN,
-      seconds: 105,
-    }),
-  ];
 }
 
 function cover(proxy: string): string[] {
