@@ -191,7 +191,7 @@ describe('fairlead explain --with', () => {
       out,
       /^REACHES {2}a pod of this node reaches shop\/web:http \(10\.96\.0\.10:80\) at\n/,
     );
-    assert.match(out, /2 rows would\s+change; nothing\s+is\s+written/);
+    assert.match(out, /2 rows would\s+change;\s+nothing\s+is\s+written/);
     assert.match(out, /now +REACHES: .*\s+\(10\.96\.0\.10:80\) at one of 2 endpoints/);
     assert.match(out, /~ shop\/web:http\/TCP\/IPv4\n +endpoints +-10\.1\.0\.2:8080$/m);
   });

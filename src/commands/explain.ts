@@ -36,6 +36,7 @@ interface ExplainOptions extends BasisOptions {
 }
 
 const USUAL_WIDTH = 80;
+const LEAST_WIDTH = 40;
 
 /** `fairlead explain`: what happens to a new connection, and why. */
 export function explainCommand(): Command {
@@ -70,7 +71,10 @@ export function explainCommand(): Command {
     );
   return addBasisOptions(command).action(async (text: string, options: ExplainOptions) => {
     const flags = givenFlags(command);
-    if (text === STANDARD_INPUT) return await explainLines({ flags, options });
+    if (text === STANDARD_INPUT) {
+      assertNoChange(options);
+      return await explainLines({ flags, options });
+    }
     const target = targetFrom(text);
     const found = await findBasis({ flags, options });
     // The agent has rows and no objects: a change is applied to those of its cluster.
@@ -81,6 +85,15 @@ export function explainCommand(): Command {
       : { explanation: await explainOnce(inquiry, await groundsFor(inquiry)), change: undefined };
     print(explanation, { change, basis, output: options.output });
     process.exitCode = exitOf(explanation.code);
+  });
+}
+
+function assertNoChange(options: ExplainOptions): void {
+  if (options.with === undefined) return;
+  throw new CommandError('--with changes one question, and - asks several', {
+    code: 'USAGE',
+    next: 'give one target with --with, or leave --with out',
+    exitCode: WRONG_USAGE_EXIT,
   });
 }
 
@@ -261,7 +274,8 @@ function print(
     return;
   }
   const form = {
-    width: process.stdout.columns ?? USUAL_WIDTH,
+    // Some terminals say that they have no columns.
+    width: Math.max(LEAST_WIDTH, process.stdout.columns || USUAL_WIDTH),
     colours: colours(process.stdout, process.env),
   };
   printPage(explanationText(explanation, form));

@@ -106,7 +106,7 @@ function verdictOf(
     const remarks = [{ topic: 'as desired', text: `${prediction.code}: ${predicted}` }];
     return { ...objection, remarks, next: ['fairlead status'] };
   }
-  if (more.whyNot !== undefined) {
+  if (more.whyNot !== undefined && 'row' in prediction) {
     const { subject, shares } = context;
     return whyNot(more.whyNot, shares, { service, subject });
   }

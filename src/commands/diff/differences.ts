@@ -46,8 +46,8 @@ async function compare(
   basis: Basis,
   { isRepeated, runFolder }: { readonly isRepeated: boolean; readonly runFolder: string },
 ): Promise<readonly Difference[]> {
-  const { mode, ebpf } = basis.config.settings;
-  const plane = modeNamed(mode).open({ ebpf, runFolder });
+  const { mode, ebpf, ipvs } = basis.config.settings;
+  const plane = modeNamed(mode).open({ ebpf, ipvs, runFolder });
   try {
     const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
     return await plane.diff({ facts, rows: rows.map(({ forwarding }) => forwarding) });

@@ -27,11 +27,13 @@ export interface BundleContents {
 export async function writeBundle(path: string, contents: BundleContents): Promise<void> {
   const files = await bundleFiles(contents);
   try {
-    await writeFile(path, gzipSync(tarOf(files, systemClock.wallMs())), { mode: ONLY_OWNER });
+    // A file that exists may be readable for others, or a link to another one.
+    const isNew = { mode: ONLY_OWNER, flag: 'wx' };
+    await writeFile(path, gzipSync(tarOf(files, systemClock.wallMs())), isNew);
   } catch (cause) {
     throw new CommandError(`cannot write the bundle to ${path}: ${String(cause)}`, {
       code: 'BUNDLE_NOT_WRITTEN',
-      next: 'pass a path in a folder that exists and can be written to',
+      next: 'pass a path that does not exist yet, in a folder that can be written to',
       cause,
     });
   }

@@ -1,20 +1,25 @@
 const HIDDEN = '(redacted)';
 
-/** Names of fields in a kubeconfig, a configuration or a log whose values are secret. */
-const SECRET_FIELDS = [
+/** What the name of a field ends with, in a kubeconfig, an environment, a flag or a log, if its value is secret. */
+const SECRET_NAMES = [
   'token',
+  'secret',
   'password',
-  'client-key-data',
-  'client-certificate-data',
-  'certificate-authority-data',
-  'id-token',
-  'refresh-token',
-  'access-token',
-  'client-secret',
+  'passwd',
+  'api[_-]?key',
+  'access[_-]?key',
+  'key[_-]?data',
+  'certificate[_-]?data',
+  'authority[_-]?data',
 ];
+/** In JSON that is a text inside of JSON, quotes have backslashes before them. */
+const QUOTE = `\\\\*["']`;
+const QUOTED = `\\\\*"[^"]*"|\\\\*'[^']*'`;
+/** YAML: all following lines that are indented, or empty. */
+const BLOCK = '[|>][+-]?[^\\n]*\\n(?:[ \\t]+[^\\n]*(?:\\n|$))*';
 const SECRET_FIELD = new RegExp(
-  `((?:^|[\\s{,"'])(?:${SECRET_FIELDS.join('|')})["']?\\s*[:=]\\s*)("[^"]*"|'[^']*'|[^\\s,}"';]+)`,
-  'gim',
+  `([\\w-]*(?:${SECRET_NAMES.join('|')})(?:${QUOTE})?[ \\t]*[:=][ \\t]*)(${BLOCK}|${QUOTED}|[^\\s,}"';&]+)`,
+  'gi',
 );
 const PEM = /-----BEGIN [A-Z ]+-----[\s\S]*?-----END [A-Z ]+-----/g;
 /** A token of a ServiceAccount: three parts of base64, the first of which is JSON. */

@@ -18,7 +18,6 @@ const WHOLE: Readonly<Record<Family, string>> = {
   IPv4: 'net/ipv4/ip_forward',
   IPv6: 'net/ipv6/conf/all/forwarding',
 };
-const FOLDER: Readonly<Record<Family, string>> = { IPv4: 'net/ipv4/conf', IPv6: 'net/ipv6/conf' };
 
 export const IP_FORWARD = check<Facts>({
   name: 'ip-forward',
@@ -31,11 +30,12 @@ export const IP_FORWARD = check<Facts>({
         value: subject.sysctls.read(path),
         ...(link === undefined ? {} : { link }),
       });
-      const links = [...podLinks, ...uplinks].map(({ name }) => name);
+      // In IPv6 the setting of an interface only says whether the node is a router there.
+      const links = family === 'IPv4' ? [...podLinks, ...uplinks].map(({ name }) => name) : [];
       return [
         read(WHOLE[family]),
         // A dot in the name of an interface is a dot in the path too.
-        ...links.map((link) => read(`${FOLDER[family]}/${link}/forwarding`, link)),
+        ...links.map((link) => read(`net/ipv4/conf/${link}/forwarding`, link)),
       ];
     });
     return { forwarding };

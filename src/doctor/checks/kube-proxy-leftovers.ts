@@ -3,7 +3,7 @@ import { openNetlink } from '../../linux/netlink/socket.ts';
 import { listAllChains } from '../../linux/nftables/filter-tables.ts';
 import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
 import { check } from '../check.ts';
-import { orOk, problem } from '../finding.ts';
+import { type Finding, note, orOk, problem } from '../finding.ts';
 
 /** Chains of Services. The kubelet has others, such as KUBE-KUBELET-CANARY, which are no leftovers. */
 const SERVICE_CHAIN =
@@ -13,6 +13,8 @@ const TABLE = 'kube-proxy';
 const IPVS_LINK = 'kube-ipvs0';
 
 interface Leftover {
+  /** An agent that does not answer may have written them: to delete them would end the node's Services. */
+  readonly mayBeOurs?: true;
   /** As kube-proxy names it. */
   readonly mode: string;
   readonly what: string;
@@ -35,29 +37,35 @@ export const KUBE_PROXY_LEFTOVERS = check<readonly Leftover[]>({
     );
     // Where both backends have them, one is ours and the other is not.
     const foreign = isOurs ? smaller(byNft.length, legacy.length) : undefined;
+    const mayBeOurs = agent.state !== 'answers' && agent.state !== 'absent';
     return [
       ...(own.length === 0 ? [] : [nftablesLeftover(own)]),
       ...(byNft.length === 0 || (isOurs && foreign !== 'nft')
         ? []
-        : [iptablesLeftover('nft', byNft.length)]),
+        : [iptablesLeftover({ backend: 'nft', count: byNft.length, mayBeOurs })]),
       ...(legacy.length === 0 || (isOurs && foreign !== 'legacy')
         ? []
-        : [iptablesLeftover('legacy', legacy.length)]),
+        : [iptablesLeftover({ backend: 'legacy', count: legacy.length, mayBeOurs })]),
       ...(links.some(({ name }) => name === IPVS_LINK) ? [IPVS_LEFTOVER] : []),
     ];
   },
-  judge: (leftovers) =>
-    orOk(
-      leftovers.map(({ mode, what, next }) =>
-        problem('KUBE_PROXY_LEFTOVERS', {
-          what: `kube-proxy's mode ${mode} is still in the kernel: ${what}`,
-          why: 'its rules translate connections as they were when kube-proxy ended, before or after Fairlead does',
-          next,
-        }),
-      ),
-      'nothing of kube-proxy in the kernel',
-    ),
+  judge: (leftovers) => orOk(leftovers.map(findingOf), 'nothing of kube-proxy in the kernel'),
 });
+
+function findingOf({ mode, what, next, mayBeOurs }: Leftover): Finding {
+  if (mayBeOurs) {
+    return note('KUBE_PROXY_LEFTOVERS', {
+      what: `rules as kube-proxy's mode ${mode} writes them are in the kernel: ${what}`,
+      why: 'the agent does not answer, and they may be its own: then they still serve this node',
+      next: 'let the agent answer first (AGENT_… above), then run fairlead doctor again',
+    });
+  }
+  return problem('KUBE_PROXY_LEFTOVERS', {
+    what: `kube-proxy's mode ${mode} is still in the kernel: ${what}`,
+    why: 'its rules translate connections as they were when kube-proxy ended, before or after Fairlead does',
+    next,
+  });
+}
 
 /** The backend with fewer chains, where both have some. */
 function smaller(nft: number, legacy: number): 'nft' | 'legacy' | undefined {
@@ -71,8 +79,14 @@ function nftablesLeftover(chains: readonly { readonly family: string }[]): Lefto
   return { mode: 'nftables', what: `table ${tables.join(', ')}`, next };
 }
 
-function iptablesLeftover(backend: 'nft' | 'legacy', count: number): Leftover {
+function iptablesLeftover(of: {
+  readonly backend: 'nft' | 'legacy';
+  readonly count: number;
+  readonly mayBeOurs: boolean;
+}): Leftover {
+  const { backend, count, mayBeOurs } = of;
   return {
+    ...(mayBeOurs ? { mayBeOurs } : {}),
     mode: 'iptables',
     what: `${count} ${count === 1 ? 'chain' : 'chains'} KUBE-* of iptables-${backend}`,
     next: 'fairlead cleanup --mode iptables, or kube-proxy --cleanup',
@@ -82,5 +96,5 @@ function iptablesLeftover(backend: 'nft' | 'legacy', count: number): Leftover {
 const IPVS_LEFTOVER: Leftover = {
   mode: 'ipvs',
   what: `the interface ${IPVS_LINK}`,
-  next: 'kube-proxy --cleanup, or ipvsadm -C and ip link delete kube-ipvs0',
+  next: 'fairlead run --take-over removes it with its virtual servers, or kube-proxy --cleanup',
 };
