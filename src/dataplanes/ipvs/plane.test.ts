@@ -5,11 +5,12 @@ import type { IpvsWrite } from '../../linux/ipvs/model.ts';
 import { until } from '../../time/testing/until.ts';
 import { type Drift, PlaneError } from '../contract.ts';
 import { change } from '../shared/testing/change.ts';
+import { Claims } from './claims.ts';
 import { IpvsPlane } from './plane.ts';
 import { MemoryCapture } from './testing/memory-capture.ts';
 import { MemoryIpvs } from './testing/memory-ipvs.ts';
 import { endpoint, FACTS, nodePort, row } from './testing/rows.ts';
-import { MOST_DESTINATIONS } from './wanted.ts';
+import { MOST_DESTINATIONS, wantedServers } from './wanted.ts';
 
 const ID = '10.96.0.1 TCP 80';
 
@@ -237,4 +238,30 @@ test('sums up what IPVS has, draining destinations apart', async () => {
     ...{ activeConnections: 3, inactiveConnections: 0 },
     schedulers: [{ name: 'rr', virtualServers: 1 }],
   });
+});
+
+test('gives no connection to destinations that another process left at the address of a new row', async () => {
+  const stage = await new Stage().start();
+  const [wanted] = wantedServers(row(), {
+    addresses: { IPv4: [], IPv6: [] },
+    claims: new Claims(),
+    scheduler: { name: 'wlc', flags: [] },
+  });
+  assert.ok(wanted);
+  const { server } = wanted;
+  const foreign = { address: '10.9.9.9', port: 1, weight: 5 };
+  await stage.ipvs.write([
+    { do: 'add-server', server },
+    { do: 'add-destination', server, destination: foreign },
+  ]);
+  await stage.plane.apply([change('absent', row())]);
+  const { destinations } = (await stage.ipvs.read()).get(wanted.id) ?? { destinations: [] };
+  const serving = destinations.filter(({ weight }) => weight > 0).map(({ address }) => address);
+  assert.deepEqual(
+    serving.sort(),
+    row()
+      .clusterEndpoints.map(({ address }) => address)
+      .sort(),
+  );
+  assert.ok(stage.capture.captured.has(wanted.id));
 });

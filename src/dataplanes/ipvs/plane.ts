@@ -203,17 +203,21 @@ export class IpvsPlane implements DataPlane {
     this.#knowledge.setFacts(facts);
   }
 
-  /** Rows whose scheduler the kernel does not have are planned again: they are left to the plane behind. */
+  /**
+   * Rows whose scheduler the kernel does not have are planned again: they are left to the plane behind.
+   * So are rows, once, that meet what another process wrote, such as a virtual server at their address.
+   */
   async #applyOrPass(changes: readonly RowChange[]): Promise<void> {
     const { missingSchedulers } = this.#knowledge;
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const known = missingSchedulers.size;
       await this.#readDoubtful();
       try {
         await this.#write(planRows(this.#knowledge, changes), changes);
         return;
       } catch (error) {
-        if (missingSchedulers.size === known) throw error;
+        const isFirst = tries === 1 && isNotAsBelieved(error);
+        if (missingSchedulers.size === known && !isFirst) throw error;
       }
     }
   }

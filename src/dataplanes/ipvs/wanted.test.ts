@@ -14,7 +14,7 @@ import {
   row,
   to,
 } from './testing/rows.ts';
-import { MOST_DESTINATIONS, wantedServers } from './wanted.ts';
+import { MOST_DESTINATIONS, MOST_DESTINATIONS_OF_A_ROW, wantedServers } from './wanted.ts';
 
 function wanted(rows: readonly Forwarding[], facts = FACTS) {
   const claims = new Claims();
@@ -108,4 +108,24 @@ test('takes scheduler, flags, weight and affinity from the row', () => {
     ...{ protocol: 'TCP', address: '10.96.0.1', port: 80, persistenceSeconds: 90 },
     ...{ scheduler: 'mh', schedulerFlags: ['mh-port'] },
   });
+});
+
+test('leaves a row to the plane behind whose addresses times endpoints are too many for IPVS', () => {
+  const clusterEndpoints = Array.from({ length: 1000 }, (_, at) => ({
+    ...endpoint(2),
+    port: 1000 + at,
+  }));
+  const most = MOST_DESTINATIONS_OF_A_ROW / clusterEndpoints.length;
+  const withAddresses = (count: number) => ({
+    ...row({ frontends: Array.from({ length: count }, (_, at) => clusterIp(at + 1)) }),
+    clusterEndpoints,
+  });
+  assert.equal(wanted([withAddresses(most)]).length, most);
+  assert.deepEqual(wanted([withAddresses(most + 1)]), []);
+});
+
+test('leaves lists to the plane behind with an endpoint that IPVS refuses', () => {
+  for (const address of ['225.1.2.3', '255.255.255.255', 'ff02::1', 'fe80::1']) {
+    assert.deepEqual(wanted([{ ...row(), clusterEndpoints: [{ ...endpoint(2), address }] }]), []);
+  }
 });

@@ -45,10 +45,24 @@ const NEVER = [] as const;
  * take seconds, in which it does nothing else. Longer lists are left to the plane behind.
  */
 export const MOST_DESTINATIONS = 2000;
+/**
+ * Each address of a Service has all its destinations again: a thousand external IPs and as many endpoints
+ * are a million of them. `mh` also has a table of 32 KiB for each virtual server.
+ */
+export const MOST_DESTINATIONS_OF_A_ROW = 20_000;
+const MOST_SERVERS_WITH_TABLES = 100;
 
 /** The virtual servers of a row. Frontends that are not here are left to the plane behind. */
 export function wantedServers(row: Forwarding | undefined, by: Translation): WantedServer[] {
   if (row === undefined || row.onlyPackets) return [];
+  const servers = serversOf(row, by);
+  const destinations = servers.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
+  if (destinations > MOST_DESTINATIONS_OF_A_ROW) return [];
+  const hasTables = (row.scheduler ?? by.scheduler).name === 'mh';
+  return hasTables && servers.length > MOST_SERVERS_WITH_TABLES ? [] : servers;
+}
+
+function serversOf(row: Forwarding, by: Translation): WantedServer[] {
   const key = servicePortKey(row.id);
   const scheduler = row.scheduler ?? by.scheduler;
   if (by.missingSchedulers?.has(scheduler.name)) return [];
@@ -57,6 +71,7 @@ export function wantedServers(row: Forwarding | undefined, by: Translation): Wan
     if (list === undefined) return NEVER;
     const endpoints = list === 'cluster' ? row.clusterEndpoints : row.localEndpoints;
     if (endpoints.length === 0 || endpoints.length > MOST_DESTINATIONS) return NEVER;
+    if (endpoints.some(({ address }) => isRefused(address))) return NEVER;
     const capture = captureOf(frontend, list);
     return addressesOf(row, frontend, by).map((address): WantedServer => {
       const server = serverAt(row, { address, port: frontend.port }, scheduler);
@@ -72,6 +87,12 @@ export function wantedServers(row: Forwarding | undefined, by: Translation): Wan
       };
     });
   });
+}
+
+/** IPVS takes no destination that is not one host: multicast, broadcast, and link-local of IPv6. */
+function isRefused(address: string): boolean {
+  if (address.includes(':')) return /^(ff|fe[89ab])/.test(address);
+  return Number.parseInt(address, 10) >= 224;
 }
 
 /**

@@ -85,7 +85,8 @@ export async function writeInParts(
     const joined: Record<string, unknown[]> = {};
     for (const change of changes.slice(from, from + ELEMENTS_AT_ONCE)) {
       for (const [name, elements] of Object.entries(change)) {
-        joined[name] = [...(joined[name] ?? []), ...(elements as unknown[])];
+        joined[name] ??= [];
+        joined[name].push(...(elements as unknown[]));
       }
     }
     await capture.write(joined as CaptureChange);
@@ -144,7 +145,6 @@ function isDone({ write, errno }: IpvsRefusal): boolean {
 
 /** Another process, or the deletion of UDP flows, was faster. */
 function fixOf({ write, errno }: IpvsRefusal): IpvsWrite | undefined {
-  if (errno === EEXIST && write.do === 'add-server') return { ...write, do: 'set-server' };
   if (errno === EEXIST && write.do === 'add-destination')
     return { ...write, do: 'set-destination' };
   if (errno === ENOENT && write.do === 'set-destination')
