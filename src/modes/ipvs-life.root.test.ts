@@ -192,6 +192,17 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     assert.deepEqual(mode.drifts, []);
   });
 
+  test('leaves UDP flows that IPVS had to the next proxy when it is removed', async () => {
+    await using mode = new WholeIpvs();
+    await mode.start([names()]);
+    const held = await site.client.hold({ ...TO_NAMES, timeoutMs: 1000 });
+    assertAllServed([await held.speak()]);
+    await using next = new WholeIpvs(NFTABLES);
+    await next.start([names()]);
+    await IPVS_PART.open({}).remove();
+    assertAllServed([await held.speak()]);
+  });
+
   test('switches nftables, ipvs, nftables under connections without a failure', async () => {
     const asked: Answer[] = [];
     const held: { readonly connection: Awaited<ReturnType<Host['hold']>>; by: string }[] = [];

@@ -13,6 +13,11 @@ export interface IpvsPlaneOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
   /** The connections of these go on as captured ones: sets these bits of their connection marks. */
   readonly markConnections?: (servers: readonly VirtualServerKey[], bits: number) => Promise<void>;
+  /**
+   * Deletes their conntrack entries. Without IPVS nothing translates such a flow, and while packets of it
+   * come, the rules of another proxy never see it as a new one.
+   */
+  readonly forgetConnections?: (servers: readonly VirtualServerKey[]) => Promise<void>;
   /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

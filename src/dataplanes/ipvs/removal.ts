@@ -15,7 +15,7 @@ const { ENOENT, ESRCH } = constants.errno;
 /** As the kernel sets them when IPVS is loaded. */
 const KERNEL_TIMEOUTS: IpvsTimeouts = { tcpSeconds: 900, tcpFinSeconds: 120, udpSeconds: 300 };
 
-type Parts = Pick<IpvsPlaneOptions, 'ipvs' | 'capture' | 'timeouts'>;
+type Parts = Pick<IpvsPlaneOptions, 'ipvs' | 'capture' | 'timeouts' | 'forgetConnections'>;
 
 /** Connections end. Without our tables nothing is ours, and IPVS is not asked, which would load it. */
 export async function removeEverything(parts: Parts): Promise<void> {
@@ -24,6 +24,7 @@ export async function removeEverything(parts: Parts): Promise<void> {
   const { servers } = await capture.read();
   await capture.retire();
   await deleteServers(ipvs, [...servers.values()]);
+  await parts.forgetConnections?.([...servers.values()]);
   await restoreTimeouts(parts);
   await capture.remove();
 }

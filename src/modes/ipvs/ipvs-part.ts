@@ -4,10 +4,11 @@ import { flowsThrough } from '../../dataplanes/ipvs/kube-proxy/ipvs-flows.ts';
 import { IpvsPlane } from '../../dataplanes/ipvs/plane.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Flow } from '../../linux/conntrack/flow.ts';
 import { markFlows } from '../../linux/conntrack/mark-flows.ts';
 import { IpvsError } from '../../linux/ipvs/errors.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import type { IpvsTimeouts } from '../../linux/ipvs/model.ts';
+import type { IpvsTimeouts, VirtualServerKey } from '../../linux/ipvs/model.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { openNetfilter } from '../netfilter.ts';
 import type { Part, Surroundings } from '../part.ts';
@@ -44,13 +45,20 @@ function openIpvs(around: Surroundings): IpvsPlane {
     onWarning: around.onWarning,
     timeouts: () => timeoutsOf(settings),
     markConnections: async (servers, bits) => {
-      const signal = AbortSignal.timeout(FLOWS_DEADLINE_MS);
-      await markFlows(await flowsThrough(servers, new KernelConntrack(), signal), bits);
+      await markFlows(await flowsOf(servers), bits);
+    },
+    forgetConnections: async (servers) => {
+      await new KernelConntrack().remove(await flowsOf(servers));
     },
     prepare: async () => {
       for (const each of IPVS_SYSCTLS) await setSysctl(each);
     },
   });
+}
+
+async function flowsOf(servers: readonly VirtualServerKey[]): Promise<readonly Flow[]> {
+  const signal = AbortSignal.timeout(FLOWS_DEADLINE_MS);
+  return await flowsThrough(servers, new KernelConntrack(), signal);
 }
 
 /**
