@@ -47,6 +47,15 @@ export class BareNetwork implements AsyncDisposable {
     await run(enterNamespace(this.path(role), ['nft', '-f', '-']), { input: `${ruleset}\n` });
   }
 
+  /** What each host sent, received and dropped, to see in a failed test where a packet was lost. */
+  async counters(): Promise<string> {
+    const hosts = ['pod1', 'node1', 'node2', 'pod2'].map(async (role) => {
+      const shown = await run(enterNamespace(this.path(role), ['ip', '-s', 'link']));
+      return `${role}:\n${shown}`;
+    });
+    return (await Promise.all(hosts)).join('\n');
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
