@@ -69,6 +69,16 @@ describe('forwardingSection', () => {
     assert.ok(!row.join(' ').includes('NaN'), row.join(' '));
     assert.equal(row.at(-1), '0, and nothing in 1 slices');
   });
+
+  it('keeps the figures of one round when another ended early, and says so', () => {
+    const measured = run([10, 10], [10, 10]);
+    const [ours] = measured.visits as [(typeof measured.visits)[0]];
+    const warm = { connect: [], request: [], transfer: [] };
+    measured.visits.push({ ...ours, round: 2, warm, ended: 'ended: no connect in 0.1 s' });
+    const [row = []] = forwardingSection(measured).rows;
+    assert.match(row[2] ?? '', /^10/);
+    assert.equal(row.at(-1), '0, a round ended: no connect in 0.1 s');
+  });
 });
 
 describe('HAProxy beside Fairlead', () => {

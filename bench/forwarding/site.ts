@@ -75,9 +75,11 @@ export async function openForwardingSite(options: ForwardingSiteOptions): Promis
     const served = await runPod(lab, { name: 'server', nodeIndex: 2 });
     await createObjects(lab, served);
     const nodePath = lab.namespacePath(NODE);
-    // Ports of ended connections are used again after a second, on the client as on the node.
+    // Ports of ended connections are used again after a second, on the client as on the node. None of
+    // the forwarder's, 10240 to 32767: the node would drop answers to one that it has in TIME_WAIT.
     await setSysctls(client.namespacePath, [
       'net.ipv4.ip_local_port_range=2048 65000',
+      'net.ipv4.ip_local_reserved_ports=10240-32767',
       'net.ipv4.tcp_tw_reuse=1',
     ]);
     await setSysctls(nodePath, ['net.ipv4.tcp_tw_reuse=1']);

@@ -59,8 +59,8 @@ export function forwardingSection(run: ForwardingRun): Section {
 
 function costColumns({ visits }: Cell): string[] {
   const ended = visits.find((visit) => visit.ended !== undefined)?.ended;
-  if (ended !== undefined) return [ended];
   const slices = visits.flatMap(({ warm }) => LOAD_KINDS.flatMap((kind) => warm?.[kind] ?? []));
+  if (ended !== undefined && slices.length === 0) return [ended];
   const colds = visits.flatMap(({ cold }) => cold ?? []);
   const failed = [...slices, ...colds].reduce((sum, figures) => sum + figures.failed, 0);
   const stalled = slices.filter((figures) => !hasCost(figures)).length;
@@ -74,7 +74,11 @@ function costColumns({ visits }: Cell): string[] {
       ];
     }),
     microsecondsText(colds, ({ processUs }) => processUs),
-    stalled === 0 ? count(failed) : `${count(failed)}, and nothing in ${stalled} slices`,
+    [
+      count(failed),
+      ...(stalled === 0 ? [] : [`and nothing in ${stalled} slices`]),
+      ...(ended === undefined ? [] : [`a round ${ended}`]),
+    ].join(', '),
   ];
 }
 
