@@ -2,7 +2,7 @@ import { findAttribute, readAttributes, textOf } from '../netlink/reader.ts';
 import { RULE_FINGERPRINT } from './batch.ts';
 import type { TableRef } from './objects.ts';
 import { CHAIN, FAMILY_NUMBER, HOOK, RULE, SET } from './protocol.ts';
-import { signed32, unsigned32 } from './read-numbers.ts';
+import { signed32, unsigned32, unsigned64 } from './read-numbers.ts';
 import { type Binary, readUdata } from './userdata.ts';
 
 const HEADER_BYTES = 4;
@@ -15,6 +15,7 @@ export interface StoredChain {
 
 export interface StoredRule {
   readonly chain: string;
+  readonly handle: bigint;
   /** Empty: a rule that is not ours. */
   readonly fingerprint: Binary;
 }
@@ -55,6 +56,7 @@ export function decodeRule(message: Buffer, table: TableRef): StoredRule | undef
   const fingerprint = readUdata(body.get(RULE.userdata), RULE_FINGERPRINT);
   return {
     chain: textOf(body.get(RULE.chain)),
+    handle: unsigned64(body.get(RULE.handle)) ?? 0n,
     fingerprint: fingerprint?.toString('latin1') ?? '',
   };
 }

@@ -19,8 +19,17 @@ export type Expression = (writer: NetlinkWriter) => void;
 const FIRST_REGISTER = 8;
 const VERDICT_REGISTER = 0;
 
-const META = { mark: 3, iifName: 6, l4Protocol: 16 } as const;
+const META = { mark: 3, iifName: 6, oifName: 7, trace: 12, l4Protocol: 16 } as const;
 const CT = { state: 0, direction: 1, status: 2, mark: 3 } as const;
+/** Of the first packet of the connection, whichever direction this one has. */
+const CT_ORIGINAL = {
+  source: 8,
+  destination: 9,
+  protocol: 10,
+  sourcePort: 11,
+  destinationPort: 12,
+} as const;
+const CT_DIRECTION_ORIGINAL = 0;
 const PAYLOAD_BASE = { network: 1, transport: 2 } as const;
 const NAT_DESTINATION = 1;
 const NAT_PORT_SPECIFIED = 2;
@@ -39,12 +48,15 @@ const REJECT = { icmp: 0, tcpReset: 1 } as const;
 
 export const loadMark = (to: number) => meta(to, META.mark);
 export const loadInterfaceName = (to: number) => meta(to, META.iifName);
+export const loadOutInterfaceName = (to: number) => meta(to, META.oifName);
 export const loadL4Protocol = (to: number) => meta(to, META.l4Protocol);
 export const loadCtState = (to: number) => ct(to, CT.state);
 export const loadCtStatus = (to: number) => ct(to, CT.status);
 /** One byte: 0 for packets of the one that opened the connection, 1 for answers. */
 export const loadCtDirection = (to: number) => ct(to, CT.direction);
 export const loadCtMark = (to: number) => ct(to, CT.mark);
+export const loadSourcePort = (to: number) =>
+  payload(to, { base: PAYLOAD_BASE.transport, offset: 0, length: 2 });
 export const loadDestinationPort = (to: number) =>
   payload(to, { base: PAYLOAD_BASE.transport, offset: 2, length: 2 });
 
@@ -56,6 +68,30 @@ export function loadSourceAddress(family: TableFamily, to: number): Expression {
 export function loadDestinationAddress(family: TableFamily, to: number): Expression {
   const at = family === 'ip' ? { offset: 16, length: 4 } : { offset: 24, length: 16 };
   return payload(to, { base: PAYLOAD_BASE.network, ...at });
+}
+
+/** A field of the connection's first packet; without a conntrack entry the rule ends. */
+export function loadOriginal(of: keyof typeof CT_ORIGINAL, to: number): Expression {
+  return expression('ct', (w) => {
+    w.u32be(1, register(to));
+    w.u32be(2, CT_ORIGINAL[of]);
+    // The protocol is of both directions, and the kernel rejects one here.
+    if (of !== 'protocol') w.u8(3, CT_DIRECTION_ORIGINAL);
+  });
+}
+
+/** The kernel reports every chain and rule that the packet meets from here on. */
+export function traceFromHere(): readonly Expression[] {
+  return [
+    expression('immediate', (w) => {
+      w.u32be(1, register(0));
+      data(w, 2, '\x01');
+    }),
+    expression('meta', (w) => {
+      w.u32be(2, META.trace);
+      w.u32be(3, register(0));
+    }),
+  ];
 }
 
 /** The type of a packet's address on this machine: local, broadcast … */

@@ -3,6 +3,8 @@
 export const NETLINK_NETFILTER = 12;
 /** Multicast group of everything that changes in nf_tables. */
 export const NFNLGRP_NFTABLES = 7;
+/** Multicast group of what traced packets meet. */
+export const NFNLGRP_NFTRACE = 9;
 const SUBSYSTEM = 10;
 
 const type = (message: number) => (SUBSYSTEM << 8) | message;
@@ -26,6 +28,7 @@ export const MESSAGE = {
   deleteElements: type(14),
   newGeneration: type(15),
   getGeneration: type(16),
+  trace: type(17),
 } as const;
 
 export const FLAG = {

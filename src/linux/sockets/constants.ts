@@ -4,6 +4,8 @@ export const AF_INET = 2;
 export const AF_INET6 = 10;
 
 export const SOCK_STREAM = 1;
+export const SOCK_DGRAM = 2;
+export const SOCK_RAW = 3;
 export const SOCK_SEQPACKET = 5;
 export const SOCK_NONBLOCK = 0o4000;
 export const SOCK_CLOEXEC = 0o2000000;
@@ -31,7 +33,9 @@ export const TCP_WINDOW_CLAMP = 10;
 export const TCP_NOTSENT_LOWAT = 25;
 
 export const IP_FREEBIND = 15;
+export const IP_RECVERR = 11;
 export const IP_TRANSPARENT = 19;
+export const IPV6_RECVERR = 25;
 export const IPV6_V6ONLY = 26;
 export const IPV6_TRANSPARENT = 75;
 export const IPV6_FREEBIND = 78;

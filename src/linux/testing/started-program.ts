@@ -8,6 +8,7 @@ export interface StartedProgram {
   /** The first it wrote to its output. */
   readonly said: string;
   kill(): void;
+  readonly ended: Promise<unknown>;
 }
 
 /** Resolves when the program has written something. */
@@ -16,7 +17,8 @@ export async function startProgram(path: string, args: readonly string[]): Promi
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (child.stdout === null) throw new TypeError('the program has no output');
+  const ended = once(child, 'exit');
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const [said] = (await once(child.stdout, 'data', { signal })) as [Buffer];
-  return { said: said.toString(), kill: () => void child.kill('SIGKILL') };
+  return { said: said.toString(), kill: () => void child.kill('SIGKILL'), ended };
 }

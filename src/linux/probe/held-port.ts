@@ -1,0 +1,99 @@
+import { insideNetworkNamespace } from '../bpf/network-namespace.ts';
+import { AddressCalls } from '../sockets/address-calls.ts';
+import {
+  AF_INET,
+  AF_INET6,
+  SOCK_CLOEXEC,
+  SOCK_DGRAM,
+  SOCK_NONBLOCK,
+  SOCK_STREAM,
+} from '../sockets/constants.ts';
+import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
+import { SocketError } from '../sockets/errors.ts';
+import { fixedMemory } from '../sockets/fixed-memory.ts';
+import { bind, connect, socket } from '../sockets/libc.ts';
+import { SocketOptions } from '../sockets/options.ts';
+import {
+  decodeSocketAddress,
+  encodeSocketAddress,
+  MOST_SOCKET_ADDRESS_BYTES,
+  type SocketAddress,
+} from '../sockets/socket-address.ts';
+
+/** Where a probe goes. */
+export interface ProbeTarget extends SocketAddress {
+  readonly protocol: 'TCP' | 'UDP';
+}
+
+/** A socket that keeps a port of its network namespace for one probe. */
+export interface HeldPort extends Disposable {
+  readonly fd: number;
+  readonly source: string;
+  readonly sourcePort: number;
+  readonly target: ProbeTarget;
+  /** Undefined: the namespace of this thread. */
+  readonly namespacePath: string | undefined;
+}
+
+/**
+ * Binds a free port at the address that the routes of the namespace give as source to the target.
+ * Nothing is sent. Throws SocketError: ENETUNREACH where there is no route.
+ */
+export function holdPort(target: ProbeTarget, namespacePath?: string): HeldPort {
+  const { fd, source, sourcePort } = inside(namespacePath, () => bound(target));
+  const close = (): void => closeDescriptor(fd);
+  return { fd, source, sourcePort, target, namespacePath, [Symbol.dispose]: close };
+}
+
+export function inside<T>(namespacePath: string | undefined, run: () => T): T {
+  return namespacePath === undefined ? run() : insideNetworkNamespace(namespacePath, run);
+}
+
+export function isIPv6(address: string): boolean {
+  return address.includes(':');
+}
+
+function bound(target: ProbeTarget): { fd: number; source: string; sourcePort: number } {
+  const source = sourceTowards(target);
+  const kind = target.protocol === 'TCP' ? SOCK_STREAM : SOCK_DGRAM;
+  const fd = open(target.address, kind);
+  return closedOnError(fd, () => {
+    if (target.protocol === 'TCP') new SocketOptions().resetOnClose(fd);
+    const at = addressMemory({ address: source, port: 0 });
+    orThrow(bind(fd, at.address, at.length), `bind a probe to ${source}`);
+    return { fd, source, sourcePort: ownAddress(fd).port };
+  });
+}
+
+/** A datagram socket that is connected knows its source, and sends nothing. */
+function sourceTowards(target: ProbeTarget): string {
+  const fd = open(target.address, SOCK_DGRAM);
+  try {
+    connectTo(fd, target);
+    return ownAddress(fd).address;
+  } finally {
+    closeDescriptor(fd);
+  }
+}
+
+function open(address: string, kind: number): number {
+  const type = kind | SOCK_NONBLOCK | SOCK_CLOEXEC;
+  return orThrow(socket(isIPv6(address) ? AF_INET6 : AF_INET, type, 0), 'open a socket');
+}
+
+export function connectTo(fd: number, to: SocketAddress): void {
+  const at = addressMemory(to);
+  orThrow(connect(fd, at.address, at.length), `connect a probe to ${to.address}`);
+}
+
+export function addressMemory(of: SocketAddress) {
+  const memory = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
+  return { ...memory, length: encodeSocketAddress(memory.bytes, of) };
+}
+
+function ownAddress(fd: number): SocketAddress {
+  const calls = new AddressCalls();
+  const failed = -calls.ownAddress(fd);
+  if (failed !== 0) throw new SocketError('read the address of a probe', failed);
+  return decodeSocketAddress(calls.address);
+}

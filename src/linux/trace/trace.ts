@@ -1,0 +1,143 @@
+import { constants } from 'node:os';
+import { NetlinkError } from '../netlink/errors.ts';
+import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { NftConnection } from '../nftables/connection.ts';
+import { NETLINK_NETFILTER, NFNLGRP_NFTRACE } from '../nftables/protocol.ts';
+import { decodeTrace, type TraceEvent } from './decode-trace.ts';
+import { TraceError } from './errors.ts';
+import { PROBE_TABLE_NAME, type TracedFlow, writeProbeTable } from './probe-table.ts';
+
+const EVENT_BUFFER_BYTES = 1024 * 1024;
+const { EPERM, EOPNOTSUPP, EINVAL } = constants.errno;
+
+export interface TraceOptions {
+  /** Ends the trace, and removes its table; to be aborted also when opening it fails. */
+  readonly signal: AbortSignal;
+  /** The probe's packet is dropped after all rules, before it is sent or delivered. */
+  readonly stopsAtEnd: boolean;
+}
+
+/**
+ * What the packets of one probe meet in nf_tables, told by the kernel while the trace is open. The
+ * table that asks for it has the owner flag: the kernel removes it with our socket, also when this
+ * process is killed.
+ */
+export class PacketTrace {
+  readonly #own = new Set<number>();
+  readonly #events: TraceEvent[] = [];
+  readonly #waiting = new Set<() => void>();
+  #isComplete = true;
+
+  /** Events of our probe, in order. */
+  get events(): readonly TraceEvent[] {
+    return this.#events.filter(({ packetId }) => this.#own.has(packetId));
+  }
+
+  /** Events of packets that another process traces. */
+  get otherCount(): number {
+    return this.#events.length - this.events.length;
+  }
+
+  /** False: the kernel had no room for some events. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  take(event: TraceEvent): void {
+    // Only our own packets match a rule of our table; what they met before it belongs to them too.
+    const isOwn = event.table === PROBE_TABLE_NAME && event.handle !== undefined;
+    if (isOwn) this.#own.add(event.packetId);
+    this.#events.push(event);
+    for (const wake of this.#waiting) wake();
+  }
+
+  loseSome(): void {
+    this.#isComplete = false;
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Resolves when the events are as wanted, or with false after the timeout. */
+  async until(
+    isEnough: (events: readonly TraceEvent[]) => boolean,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    if (isEnough(this.events)) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const wake = (): void => {
+      if (isEnough(this.events)) resolve(true);
+    };
+    const onAbort = (): void => resolve(false);
+    const timer = setTimeout(() => resolve(false), timeoutMs);
+    this.#waiting.add(wake);
+    signal.addEventListener('abort', onAbort);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(wake);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** Opens a trace in the network namespace of this thread. Throws TraceError. */
+export async function openTrace(flow: TracedFlow, options: TraceOptions): Promise<PacketTrace> {
+  try {
+    return await openOrReject(flow, options);
+  } catch (error) {
+    throw error instanceof NetlinkError ? traceError(error) : error;
+  }
+}
+
+async function openOrReject(flow: TracedFlow, options: TraceOptions): Promise<PacketTrace> {
+  const { signal, stopsAtEnd } = options;
+  const trace = new PacketTrace();
+  const events = openNetlink({
+    protocol: NETLINK_NETFILTER,
+    groups: [NFNLGRP_NFTRACE],
+    receiveBufferBytes: EVENT_BUFFER_BYTES,
+  });
+  listen(events, trace, signal);
+  const table = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));
+  signal.addEventListener('abort', () => table[Symbol.dispose](), { once: true });
+  const batch = table.begin();
+  writeProbeTable(batch, flow, stopsAtEnd);
+  await table.commit(batch);
+  return trace;
+}
+
+function listen(events: Netlink, trace: PacketTrace, signal: AbortSignal): void {
+  const onMessage = (message: Parameters<typeof decodeTrace>[0]): void => {
+    const event = decodeTrace(message);
+    if (event !== undefined) trace.take(event);
+  };
+  void events.listen({ onMessage, onOverrun: () => trace.loseSome() }, signal).then(
+    () => events[Symbol.dispose](),
+    () => {
+      // A socket that cannot be read tells nothing more: what is missing must not look like silence.
+      trace.loseSome();
+      events[Symbol.dispose]();
+    },
+  );
+}
+
+function traceError(cause: NetlinkError): TraceError {
+  if (cause.errno === EPERM) {
+    return new TraceError('PROBE_NOT_PERMITTED', 'the kernel does not allow the probe table', {
+      next: 'run as root with CAP_NET_ADMIN, and one probe at a time',
+      cause,
+    });
+  }
+  if (cause.errno === EOPNOTSUPP || cause.errno === EINVAL) {
+    return new TraceError(
+      'PROBE_UNSUPPORTED',
+      'the kernel has no tables with an owner, or no trace',
+      {
+        next: 'use Linux 5.12 or later, or --probe none',
+        cause,
+      },
+    );
+  }
+  const message = `the kernel rejects the probe table: ${cause.message}`;
+  return new TraceError('PROBE_REJECTED', message, { next: 'use --probe none', cause });
+}
