@@ -50,7 +50,7 @@ export interface TracedFlow {
 /** Chains that report how the packet looks after all other rules. */
 export const LAST_CHAINS = { leaves: 'leaves', arrives: 'arrives' } as const;
 
-export function probeTable(family: TableFamily): TableRef {
+function probeTable(family: TableFamily): TableRef {
   return { family, name: PROBE_TABLE_NAME };
 }
 
