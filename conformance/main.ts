@@ -38,11 +38,13 @@ import { sabotagesFor } from './sabotage/catalogue.ts';
 import { runSabotages } from './sabotage/run-sabotages.ts';
 import type { SabotageResult } from './sabotage/stage.ts';
 import type { Scenario } from './scenario.ts';
+import { parseShare, type Share, shareOf } from './share.ts';
 
 interface Options {
   readonly proxy: readonly ProxyVariant[];
   readonly network: readonly string[];
   readonly only?: RegExp;
+  readonly share?: Share;
   readonly differing: boolean;
   readonly cover: number;
   readonly json?: string;
@@ -69,6 +71,7 @@ const program = new Command('conformance')
     [DEFAULT_NETWORK],
   )
   .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
+  .option('--share <K/N>', 'the Kth of N parts of them, to run parts side by side', parseShare)
   .option('--differing', 'for each proxy only the scenarios in which it could differ', false)
   .option(
     '--cover <count>',
@@ -91,7 +94,8 @@ const program = new Command('conformance')
   .action(main);
 
 async function main(options: Options): Promise<void> {
-  const asked = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  const matching = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
+  const asked = options.share ? shareOf(matching, options.share) : matching;
   const scenarios = acceptedBy(options.api, asked);
   if (scenarios.length === 0 && !options.sabotage) {
     throw new LabError('LAB_USAGE', 'no scenario matches --only and --api', { next: 'see --list' });
