@@ -16,8 +16,10 @@ export const Command = {
   mapById: 14,
   objectInfo: 15,
   programQuery: 16,
+  tracepointOpen: 17,
   btfLoad: 18,
   btfById: 19,
+  mapLookupAndDelete: 21,
   mapFreeze: 22,
   btfNextId: 23,
   mapLookupBatch: 24,
@@ -41,6 +43,7 @@ export const MapType = {
   lruHash: 9,
   lruPerCpuHash: 10,
   lpmTrie: 11,
+  queue: 22,
   socketStorage: 24,
 } as const;
 
@@ -58,6 +61,7 @@ export const AttachType = {
   cgroupSendmsg6: 15,
   cgroupRecvmsg4: 19,
   cgroupRecvmsg6: 20,
+  tracepoint: 23,
   iterator: 28,
   cgroupGetpeername4: 29,
   cgroupGetpeername6: 30,

@@ -9,9 +9,10 @@ import type { BpfMap } from './map.ts';
 import { createMap } from './map-create.ts';
 import type { BpfObject, ObjectData, ObjectMap } from './object.ts';
 import { type BpfProgram, programOf } from './program.ts';
-import { kindOfSection } from './program-kind.ts';
+import { kindOfSection, type ProgramKind } from './program-kind.ts';
 import { relocate, type Surroundings } from './relocate.ts';
 import { bpf, closeDescriptor } from './system-call.ts';
+import { tracepointType } from './tracepoint.ts';
 import { uploadTypes } from './upload-types.ts';
 
 export interface ProgramChoice {
@@ -102,7 +103,7 @@ function load(
     program,
     type: choice.type ?? kind.type,
     expectedAttachType: choice.expectedAttachType ?? kind.expectedAttachType,
-    attachTypeId: kind.attachFunction === undefined ? 0 : attachTypeId(kind.attachFunction, around),
+    attachTypeId: attachTypeId(kind, around),
     license: object.license,
     typesFd,
     moduleTypeFds: [...around.moduleTypes.values()],
@@ -111,10 +112,17 @@ function load(
   return programOf(fd);
 }
 
-function attachTypeId(name: string, { kernel }: Surroundings): number {
-  const found = kernel.kernelFunction(name);
+/** 0: it attaches to no function of the kernel. */
+function attachTypeId(
+  { attachFunction, tracepoint }: ProgramKind,
+  { kernel }: Surroundings,
+): number {
+  if (tracepoint !== undefined) return tracepointType(kernel, tracepoint).typeId;
+  if (attachFunction === undefined) return 0;
+  const found = kernel.kernelFunction(attachFunction);
   if (found && found.module === undefined) return found.typeId;
-  throw new BpfError('BPF_KERNEL_LACKS', `this kernel has no function ${name} to attach to`);
+  const message = `this kernel has no function ${attachFunction} to attach to`;
+  throw new BpfError('BPF_KERNEL_LACKS', message);
 }
 
 /** With another layout, programs and we would read each other's entries wrongly. */

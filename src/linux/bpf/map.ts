@@ -65,6 +65,16 @@ export class BpfMap {
     return Buffer.from(this.#value.subarray(0, this.entryBytes));
   }
 
+  /** The oldest value of a queue, which leaves it; undefined: the queue is empty. */
+  take(): Buffer | undefined {
+    // A queue has no keys, and the kernel rejects a pointer to one.
+    const attr = new Attr().u32(0, this.fd).pointer(16, this.#value);
+    const result = bpf(Command.mapLookupAndDelete, attr);
+    if (result === -Errno.ENOENT) return undefined;
+    succeeded(`read from the queue ${this.name}`, result);
+    return Buffer.from(this.#value.subarray(0, this.entryBytes));
+  }
+
   update(key: Uint8Array, value: Uint8Array, flags: number = UpdateFlag.any): void {
     this.#take(key);
     if (value.length !== this.entryBytes) this.#wrongSize('value', value.length, this.entryBytes);

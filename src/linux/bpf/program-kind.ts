@@ -6,6 +6,8 @@ export interface ProgramKind {
   readonly expectedAttachType: number;
   /** The function of the kernel that stands for the place it attaches to, for tracing programs. */
   readonly attachFunction?: string;
+  /** The tracepoint that it attaches to. */
+  readonly tracepoint?: string;
 }
 
 /** Hooks of a control group at its sockets, by the names that sections have them. */
@@ -38,6 +40,13 @@ export function kindOfSection(section: string): ProgramKind {
       type: ProgramType.tracing,
       expectedAttachType: AttachType.iterator,
       attachFunction: `bpf_iter_${name}`,
+    };
+  }
+  if (family === 'tp_btf' && name !== '') {
+    return {
+      type: ProgramType.tracing,
+      expectedAttachType: AttachType.tracepoint,
+      tracepoint: name,
     };
   }
   throw new BpfError('BPF_OBJECT_INVALID', `section ${section} is not a supported program type`);

@@ -1,0 +1,124 @@
+import { KernelTypes } from '../bpf/kernel-types.ts';
+import { type LoadedObject, loadObject } from '../bpf/load.ts';
+import type { BpfMap } from '../bpf/map.ts';
+import type { BpfObject } from '../bpf/object.ts';
+import { attachTracepoint } from '../bpf/tracepoint.ts';
+import { type Drop, decodeDrop, type End, encodeEnd, type RawDrop } from './drop.ts';
+import { dropReasons, hasReasons } from './drop-reasons.ts';
+import { functionsAt } from './kernel-functions.ts';
+
+const PROGRAM = 'fairlead_drops';
+const LEAST_ENTRIES = 16;
+
+export interface WatchedDrops {
+  /** bpf/drop.bpf.c, compiled. */
+  readonly object: BpfObject;
+  /**
+   * A drop is reported if the source or the destination of the packet, or of the first packet of its
+   * conntrack entry, is one of these.
+   */
+  readonly ends: readonly End[];
+  /** Inode numbers; undefined: all of the machine. */
+  readonly networkNamespaces?: readonly number[];
+}
+
+export interface DropWatch {
+  /** Whether drops have a reason. */
+  readonly hasReasons: boolean;
+  /** Drops since the last call, oldest first. */
+  read(): readonly Drop[];
+  /** How many had no room because `read` was not called in time. */
+  lost(): number;
+}
+
+/**
+ * Collects the packets of one connection that the kernel drops from now on until the signal is
+ * aborted. The program is held by descriptors alone, so it ends with this process at the latest.
+ */
+export function watchDrops(wanted: WatchedDrops, signal: AbortSignal): DropWatch {
+  signal.throwIfAborted();
+  const kernel = new KernelTypes();
+  const withReasons = hasReasons(kernel);
+  const loaded = load(wanted, { kernel, withReasons });
+  try {
+    fill(loaded, wanted);
+    const link = attachTracepoint(programOf(loaded));
+    signal.addEventListener('abort', () => {
+      link.close();
+      loaded.close();
+    });
+  } catch (error) {
+    loaded.close();
+    throw error;
+  }
+  const names = withReasons ? dropReasons(kernel) : new Map<number, string>();
+  return {
+    hasReasons: withReasons,
+    read: () => named(takeAll(mapOf(loaded, 'drops')), withReasons ? names : undefined),
+    lost: () => Number(mapOf(loaded, '.bss').lookup(Buffer.alloc(4))?.readBigUInt64LE(0) ?? 0n),
+  };
+}
+
+function load(
+  { object, ends, networkNamespaces }: WatchedDrops,
+  { kernel, withReasons }: { readonly kernel: KernelTypes; readonly withReasons: boolean },
+): LoadedObject {
+  return loadObject(object, {
+    kernel,
+    programs: [{ name: PROGRAM }],
+    maxEntries: new Map([
+      ['ends', Math.max(LEAST_ENTRIES, ends.length)],
+      ['namespaces', Math.max(LEAST_ENTRIES, networkNamespaces?.length ?? 0)],
+    ]),
+    variables: new Map([
+      ['has_reason', Buffer.from([withReasons ? 1 : 0])],
+      ['some_namespaces', Buffer.from([networkNamespaces === undefined ? 0 : 1])],
+    ]),
+  });
+}
+
+function fill(loaded: LoadedObject, { ends, networkNamespaces = [] }: WatchedDrops): void {
+  const present = Buffer.from([1]);
+  for (const end of ends) mapOf(loaded, 'ends').update(encodeEnd(end), present);
+  for (const number of networkNamespaces) {
+    const key = Buffer.alloc(4);
+    key.writeUInt32LE(number);
+    mapOf(loaded, 'namespaces').update(key, present);
+  }
+}
+
+function takeAll(queue: BpfMap): RawDrop[] {
+  const taken: RawDrop[] = [];
+  // No more than fit: under a flood of drops this ends too.
+  for (let count = 0; count < queue.maxEntries; count += 1) {
+    const bytes = queue.take();
+    if (bytes === undefined) break;
+    taken.push(decodeDrop(bytes));
+  }
+  return taken;
+}
+
+/** `reasons`: undefined if this kernel gives none. */
+function named(
+  drops: readonly RawDrop[],
+  reasons: ReadonlyMap<number, string> | undefined,
+): Drop[] {
+  const functions = functionsAt(new Set(drops.map(({ location }) => location)));
+  return drops.map(({ location, reasonNumber, ...drop }) => ({
+    ...drop,
+    reason: reasons && (reasons.get(reasonNumber) ?? String(reasonNumber)),
+    function: functions.get(location),
+  }));
+}
+
+function programOf({ programs }: LoadedObject): Parameters<typeof attachTracepoint>[0] {
+  const program = programs.get(PROGRAM);
+  if (program === undefined) throw new TypeError(`the object has no program ${PROGRAM}`);
+  return program;
+}
+
+function mapOf({ maps }: LoadedObject, name: string): BpfMap {
+  const map = maps.get(name);
+  if (map === undefined) throw new TypeError(`the object has no map ${name}`);
+  return map;
+}
