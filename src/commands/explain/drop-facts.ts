@@ -8,7 +8,7 @@ const OWN_NAMESPACE = '/proc/thread-self/ns/net';
 const IPV6_SEPARATOR = ':';
 
 /** The inode number of the network namespace that this thread is in. */
-export function ownNamespaceNumber(): number {
+function ownNamespaceNumber(): number {
   return statSync(OWN_NAMESPACE).ino;
 }
 

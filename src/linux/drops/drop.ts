@@ -39,7 +39,7 @@ export interface RawDrop extends Omit<Drop, 'reason' | 'function'> {
   readonly location: bigint;
 }
 
-export const END_BYTES = 20;
+const END_BYTES = 20;
 const PACKET_AT = 40;
 const ORIGINAL_AT = 80;
 const IPV4_MAPPED = Buffer.from('00000000000000000000ffff', 'hex');
