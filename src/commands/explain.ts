@@ -7,7 +7,6 @@ import type { Explanation, Remark } from '../explain/explanation.ts';
 import { goalOf, parseTarget, portsOf, type Target } from '../explain/target.ts';
 import { whatIf } from '../explain/what-if.ts';
 import type { AskedEndpoint } from '../explain/why-not.ts';
-import { familyOf } from '../forwarding/answer/source.ts';
 import { servicePortKey } from '../forwarding/model.ts';
 import { aboutText } from './basis/about.ts';
 import { observe } from './basis/answer.ts';
@@ -20,6 +19,8 @@ import { askedFrom, type From, familyOfFrom, readFrom } from './explain/from.ts'
 import { type Grounds, groundsOf, groundsOfObserved } from './explain/grounds.ts';
 import { type Pod, podOfCluster } from './explain/pod.ts';
 import { podOfManifests } from './explain/pod-of-manifests.ts';
+import { packetFor } from './explain/proof/packet.ts';
+import type { WantedProbe } from './explain/proof/probe-kind.ts';
 import { explanationText } from './explain/text-view.ts';
 import { type WhatIf, whatIfText } from './explain/what-if-view.ts';
 import { applyManifests } from './explain/with-change.ts';
@@ -32,6 +33,7 @@ interface ExplainOptions extends BasisOptions {
   readonly from: string;
   readonly whyNot?: string;
   readonly with?: readonly string[];
+  readonly probe?: Exclude<WantedProbe, undefined>;
   readonly output: 'text' | 'json';
 }
 
@@ -42,7 +44,7 @@ const LEAST_WIDTH = 40;
 export function explainCommand(): Command {
   const command = new Command('explain')
     .description(
-      'say what happens to a new connection, and why; exit code 0 if it reaches an endpoint, 3 if not, 1 if there is no such Service, port or address',
+      'say what happens to a new connection, and why, and prove it by a packet; exit code 0 if it reaches an endpoint, 3 if not, 4 if a packet does something else than predicted, 1 if there is no such Service, port or address',
     )
     .argument(
       '<target>',
@@ -51,8 +53,14 @@ export function explainCommand(): Command {
     .addOption(
       new Option(
         '--from <client>',
-        'pod:NAMESPACE/NAME, pod:ADDRESS, host, or an IP address; pod or outside for any such client',
+        'pod:NAMESPACE/NAME, pod:ADDRESS, netns:PATH, pid:NUMBER, host, or an IP address; pod or outside for any such client',
       ).default('pod'),
+    )
+    .addOption(
+      new Option(
+        '--probe <kind>',
+        'the packet that proves it: dry is dropped after all rules, syn is reset after its answer, connect is a whole connection; without one exit code 5; default: syn for TCP, dry for UDP, on a node and where the client is known',
+      ).choices(['dry', 'syn', 'connect', 'none']),
     )
     .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
     .addOption(
@@ -84,7 +92,8 @@ export function explainCommand(): Command {
       ? await explainWith(inquiry, options.with)
       : { explanation: await explainOnce(inquiry, await groundsFor(inquiry)), change: undefined };
     print(explanation, { change, basis, output: options.output });
-    process.exitCode = exitOf(explanation.code);
+    const { probe } = options;
+    process.exitCode = exitOf(explanation, probe !== undefined && probe !== 'none');
   });
 }
 
@@ -105,7 +114,9 @@ async function explainLines(request: {
   await answerLines(process.stdin, async ({ target: text, from }) => {
     const target = targetFrom(text);
     const basis = await findBasis(request);
-    const options = from === undefined ? request.options : { ...request.options, from };
+    // Many questions are not to send many packets unless they are wanted.
+    const given = { probe: 'none' as const, ...request.options };
+    const options = from === undefined ? given : { ...given, from };
     const inquiry = await inquire(basis, { text, target, options });
     return await explainOnce(inquiry, await groundsFor(inquiry));
   });
@@ -118,6 +129,7 @@ interface Inquiry {
   readonly target: Target;
   readonly from: From;
   readonly whyNot?: AskedEndpoint;
+  readonly probe: WantedProbe;
 }
 
 function targetFrom(text: string): Target {
@@ -144,8 +156,11 @@ async function inquire(
     });
   };
   const from = await readFrom(options.from, find);
-  if (options.whyNot === undefined) return { basis, text, target, from };
-  return { basis, text, target, from, whyNot: await askedEndpoint(options.whyNot, target, find) };
+  const probe = options.with === undefined ? options.probe : 'none';
+  if (options.whyNot === undefined) return { basis, text, target, from, probe };
+  const whyNot = await askedEndpoint(options.whyNot, target, find);
+  // A packet goes to any endpoint.
+  return { basis, text, target, from, whyNot, probe: 'none' };
 }
 
 /** Manifests have what they have; of a cluster pods are read with the person's own credentials. */
@@ -184,7 +199,7 @@ async function explainOnce(inquiry: Inquiry, grounds: Grounds): Promise<Explanat
     target: text,
     to,
     ...(at === undefined ? {} : { at }),
-    ...askedFrom(from, familyOf(to.address), place),
+    ...askedFrom(from, to, place),
     place,
     mode: basis.config.settings.mode,
   };
@@ -194,11 +209,13 @@ async function explainOnce(inquiry: Inquiry, grounds: Grounds): Promise<Explanat
   const own = all.find(
     ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
   );
+  const packet = await packetFor(asked, { ...inquiry, prediction, rows });
   return explanationOf(asked, prediction, {
     details: own ?? { candidates: [] },
     agent: await askAgentWord(basis, own?.kernel),
     ...(whyNot === undefined ? {} : { whyNot }),
     remarks,
+    ...(packet === undefined ? {} : { packet }),
   });
 }
 

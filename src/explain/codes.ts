@@ -1,7 +1,15 @@
 import type { PredictedCode } from '../forwarding/answer/prediction.ts';
 
 /** Exit codes of `fairlead explain`; 2 is a wrong command line. */
-export const EXIT = { reaches: 0, noSuchThing: 1, doesNotReach: 3 } as const;
+export const EXIT = {
+  reaches: 0,
+  noSuchThing: 1,
+  doesNotReach: 3,
+  /** A packet did something else than predicted. */
+  differs: 4,
+  /** `--probe` was given, and no packet proves the answer. */
+  notProven: 5,
+} as const;
 
 export type ExitName = keyof typeof EXIT;
 
@@ -14,7 +22,16 @@ export type JoinedCode =
   /** For `--why-not`: the endpoint gets no connection. */
   | 'NOT_SELECTED';
 
-export type Code = PredictedCode | JoinedCode;
+/** Codes that only a packet shows. */
+export type ProofCode =
+  | 'DROPPED_BY_RULE'
+  | 'REFUSED_BY_RULE'
+  | 'DROPPED_BY_KERNEL'
+  | 'ENDPOINT_REFUSES'
+  | 'ENDPOINT_SILENT'
+  | 'NOT_AS_PREDICTED';
+
+export type Code = PredictedCode | JoinedCode | ProofCode;
 
 interface CodeRow {
   readonly exit: ExitName;
@@ -58,6 +75,24 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
     exit: 'doesNotReach',
     means: 'the kernel rejected the row, or what leads packets to it is not attached',
   },
+  DROPPED_BY_RULE: {
+    exit: 'differs',
+    means: "a packet was dropped by a rule that is not Fairlead's",
+  },
+  REFUSED_BY_RULE: {
+    exit: 'differs',
+    means: "a packet was rejected by a rule that is not Fairlead's",
+  },
+  DROPPED_BY_KERNEL: {
+    exit: 'differs',
+    means: 'a packet was lost, and by no rule of nf_tables',
+  },
+  ENDPOINT_REFUSES: { exit: 'differs', means: 'a packet reached an endpoint that refused it' },
+  ENDPOINT_SILENT: { exit: 'differs', means: 'a packet left for an endpoint, and no answer came' },
+  NOT_AS_PREDICTED: {
+    exit: 'differs',
+    means: 'the rules in the kernel did something else with a packet than predicted',
+  },
   BEHIND: { exit: 'doesNotReach', means: 'the agent has not written the row yet' },
   PORT_NOT_DECLARED: {
     exit: 'noSuchThing',
@@ -66,6 +101,11 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   NO_SUCH_ADDRESS: { exit: 'noSuchThing', means: 'no Service has the address' },
 };
 
-export function exitOf(code: Code): number {
-  return EXIT[CODES[code].exit];
+/** `isProofAsked`: `--probe` was given. */
+export function exitOf(
+  { code, proof }: { readonly code: Code; readonly proof: object | null },
+  isProofAsked = false,
+): number {
+  const { exit } = CODES[code];
+  return exit !== 'noSuchThing' && isProofAsked && proof === null ? EXIT.notProven : EXIT[exit];
 }

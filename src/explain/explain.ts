@@ -20,9 +20,11 @@ import type {
   Remark,
 } from './explanation.ts';
 import { predictedSentence } from './predicted-sentence.ts';
+import { type JudgedCase, type Judgement, judge } from './proof/judge.ts';
+import type { ProvenPacket } from './proof/proof.ts';
 import { nextOf, type RemarkContext, remarksOf } from './remarks.ts';
 import { type AskedEndpoint, whyNot } from './why-not.ts';
-import { subjectOf } from './words.ts';
+import { destinationName, serviceAt, subjectOf } from './words.ts';
 
 /** A connection, and where it is asked about. */
 export interface AskedCase {
@@ -60,6 +62,8 @@ export function explanationOf(
     readonly agent: AgentWord | null;
     readonly whyNot?: AskedEndpoint;
     readonly remarks?: readonly Remark[];
+    /** A packet, or why there is none. */
+    readonly packet?: ProvenPacket | string;
   },
 ): Explanation {
   const { source, to, place } = asked;
@@ -68,7 +72,9 @@ export function explanationOf(
   const shares = sharesOf(prediction, more.details.candidates, { source, place });
   const context: RemarkContext = { subject, to, place, source, from, shares };
   const found = 'row' in prediction ? prediction : undefined;
-  const verdict = verdictOf(prediction, context, more);
+  const packet = typeof more.packet === 'object' ? more.packet : undefined;
+  const judgement = packet && judge(prediction, packet, judgedCase(asked, context, found));
+  const verdict = verdictOf(prediction, context, { ...more, judgement });
   return {
     code: verdict.code,
     reaches: CODES[verdict.code].exit === 'reaches',
@@ -77,7 +83,8 @@ export function explanationOf(
     mode: asked.mode,
     question: questionOf(asked, from, found),
     predicted: predictedData(prediction),
-    proof: null,
+    proof: packet && judgement ? { ...packet, agrees: judgement.agrees } : null,
+    ...(typeof more.packet === 'string' ? { notProven: more.packet } : {}),
     candidates: shares,
     elsewhere: found === undefined ? [] : elsewhereOf(found, { source, to, place }),
     agent: more.agent,
@@ -97,7 +104,11 @@ interface Verdict {
 function verdictOf(
   prediction: Prediction,
   context: RemarkContext,
-  more: { readonly agent: AgentWord | null; readonly whyNot?: AskedEndpoint },
+  more: {
+    readonly agent: AgentWord | null;
+    readonly whyNot?: AskedEndpoint;
+    readonly judgement: Judgement | undefined;
+  },
 ): Verdict {
   const predicted = predictedSentence(prediction, context);
   const service = 'row' in prediction ? servicePortName(prediction.row.id) : 'it';
@@ -106,11 +117,25 @@ function verdictOf(
     const remarks = [{ topic: 'as desired', text: `${prediction.code}: ${predicted}` }];
     return { ...objection, remarks, next: ['fairlead status'] };
   }
+  if (more.judgement?.agrees === false) {
+    const { code, sentence, next } = more.judgement;
+    const remarks = [{ topic: 'predicted', text: `${prediction.code}: ${predicted}` }];
+    return { code, sentence, remarks, next };
+  }
   if (more.whyNot !== undefined && 'row' in prediction) {
     const { subject, shares } = context;
     return whyNot(more.whyNot, shares, { service, subject });
   }
   return { code: prediction.code, sentence: predicted, remarks: [], next: [] };
+}
+
+function judgedCase(
+  { to, source }: AskedCase,
+  { subject, shares }: RemarkContext,
+  found: Found | undefined,
+): JudgedCase {
+  const goal = found === undefined ? destinationName(to) : serviceAt(found.row, found.frontend);
+  return { subject, source, goal, protocol: to.protocol, shares };
 }
 
 function askedSource({ source, pod }: AskedCase): AskedSource {

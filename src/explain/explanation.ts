@@ -3,6 +3,7 @@ import type { PredictedAction, PredictedCode } from '../forwarding/answer/predic
 import type { EndpointShare } from '../forwarding/answer/shares.ts';
 import type { EndpointList, FrontendKind, Protocol, SourceClass } from '../forwarding/model.ts';
 import type { Code } from './codes.ts';
+import type { Proof } from './proof/proof.ts';
 
 /** What happens to a new connection, and why: the same for text, JSON and every mode. */
 export interface Explanation {
@@ -14,8 +15,10 @@ export interface Explanation {
   readonly mode: string;
   readonly question: AskedQuestion;
   readonly predicted: PredictedData;
-  /** The path of a packet; null: none was sent. This version sends none. */
-  readonly proof: null;
+  /** The path of a packet; null: none was sent. */
+  readonly proof: Proof | null;
+  /** Why no packet was sent, or its path could not be read; undefined: `proof` is there. */
+  readonly notProven?: string;
   readonly candidates: readonly EndpointShare[];
   /** The same from other sources, and at other addresses of the Service. */
   readonly elsewhere: readonly Elsewhere[];

@@ -3,28 +3,41 @@ import { networkInterfaces } from 'node:os';
 import { canonicalIp } from '../addresses/ip.ts';
 import { BpfError } from './bpf/errors.ts';
 import { insideNetworkNamespace } from './bpf/network-namespace.ts';
+import { openNetlink } from './netlink/socket.ts';
 import { networkNamespaces } from './network-namespaces.ts';
+import { listLinks } from './route/list-links.ts';
+import { isLinkedNamespace } from './route/namespace-id.ts';
+import { NETLINK_ROUTE } from './route/protocol.ts';
+
+const OWN = '/proc/thread-self/ns/net';
 
 /**
- * The path of another network namespace of this machine that has the address; undefined: none that
- * can be seen and entered has it.
+ * The path of a network namespace that has the address and is linked with ours; undefined: none that
+ * can be seen and entered. Machines may have others with the same address, such as those of
+ * clusters that run in containers.
  */
-export function namespaceOfAddress(address: string): string | undefined {
-  const own = statSync('/proc/thread-self/ns/net').ino;
-  return networkNamespaces().find((path) => {
-    try {
-      return statSync(path).ino !== own && insideNetworkNamespace(path, addressesHere).has(address);
-    } catch (error) {
-      // Processes end, and namespaces of others cannot be entered.
-      if (error instanceof BpfError || isSystemError(error)) return false;
-      throw error;
-    }
-  });
+export async function namespaceOfAddress(address: string): Promise<string | undefined> {
+  await listLinks();
+  using netlink = openNetlink({ protocol: NETLINK_ROUTE });
+  for (const path of networkNamespaces()) {
+    if (hasAddress(path, address) && (await isLinkedNamespace(netlink, path))) return path;
+  }
+  return undefined;
+}
+
+function hasAddress(path: string, address: string): boolean {
+  try {
+    return !isOwnNamespace(path) && insideNetworkNamespace(path, addressesHere).has(address);
+  } catch (error) {
+    // Processes end, and namespaces of others cannot be entered.
+    if (error instanceof BpfError || isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 /** Whether a path names the network namespace of this thread. */
 export function isOwnNamespace(path: string): boolean {
-  return statSync(path).ino === statSync('/proc/thread-self/ns/net').ino;
+  return statSync(path).ino === statSync(OWN).ino;
 }
 
 function addressesHere(): ReadonlySet<string> {

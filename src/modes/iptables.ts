@@ -10,6 +10,7 @@ import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { iptablesPages } from './pages/iptables-pages.ts';
 import type { Part } from './part.ts';
+import { IPTABLES_PROOF } from './proof/iptables-proof.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
 
 export const IPTABLES_PART: Part = {
@@ -52,6 +53,7 @@ export const IPTABLES: Mode = {
   pages: iptablesPages,
   raw: restoreInput,
   leavesAlone: { unknownPorts: true, ownPacketsToExternalIPs: true },
+  proof: IPTABLES_PROOF,
   failureMetrics: {
     writes: 'iptables_restore_failures_total',
     partialWrites: 'iptables_partial_restore_failures_total',

@@ -9,6 +9,7 @@ import { openNetfilter } from './netfilter.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
 import { ipvsPages, rawIpvs } from './pages/ipvs-pages.ts';
+import { nftablesProof } from './proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
 
 export const IPVS: Mode = {
@@ -28,6 +29,7 @@ export const IPVS: Mode = {
     ipvsPages(desired, isWanted, defaultScheduler(ipvs.scheduler)),
   raw: (desired, family, { ipvs }) =>
     rawTable(desired, family) + rawIpvs(desired, family, defaultScheduler(ipvs.scheduler)),
+  proof: nftablesProof(({ facts }) => facts),
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };

@@ -12,6 +12,7 @@ import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
+import type { ModeProof } from './proof/mode-proof.ts';
 import type { ServiceNeeds } from './service-needs.ts';
 
 /** Connections of a forwarder. */
@@ -57,6 +58,8 @@ export interface Mode {
   size?(cluster: ClusterSize): readonly MapSize[];
   /** For `explain`: packets that its rules neither reject nor drop. Undefined: none. */
   readonly leavesAlone?: LeftAlone;
+  /** For `explain`: how a packet proves its path. Undefined: it cannot in this mode. */
+  readonly proof?: ModeProof;
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
   readonly unseenConnections?: string;
   /** For `status --connections`: the connections that a process of the mode copies. Undefined: none. */

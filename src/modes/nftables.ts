@@ -10,6 +10,7 @@ import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { nftablesPages } from './pages/nftables-pages.ts';
 import type { Part } from './part.ts';
+import { nftablesProof } from './proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
 
 export const NFTABLES_PART: Part = {
@@ -41,6 +42,7 @@ export const NFTABLES: Mode = {
   flows: () => new KernelConntrack(),
   pages: nftablesPages,
   raw: rawTable,
+  proof: nftablesProof(({ facts }) => facts),
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };

@@ -8,6 +8,7 @@ import type { Mode } from './mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
 import { userspacePages } from './pages/userspace-pages.ts';
+import { nftablesProof } from './proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
 import { FORWARDER_PART, openForwarder, openHandingOver } from './userspace/forwarder-part.ts';
 
@@ -31,6 +32,12 @@ export const USERSPACE: Mode = {
   raw: ({ facts, rows }, family) =>
     rawTable({ facts: { ...facts, handsOver: true }, rows }, family),
   copied: { addresses: LISTENER_ADDRESSES, read: readConnections },
+  proof: {
+    ...nftablesProof(({ facts }) => ({ ...facts, handsOver: true })),
+    // A SYN alone does not make the forwarder connect to an endpoint.
+    usualTcpProbe: 'connect',
+    processAddresses: LISTENER_ADDRESSES,
+  },
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };

@@ -97,11 +97,11 @@ export const LAYERS: readonly Layer[] = [
     builtins: 'ordinary',
   },
   {
-    // Joins what is predicted, what the agent says and, later, what a packet proves.
+    // Joins what is predicted, what the agent says and what a packet proves.
     name: 'explain',
     paths: ['src/explain/'],
     uses: ['forwarding', 'addresses'],
-    typesFrom: ['agent'],
+    typesFrom: ['agent', 'linux'],
     packages: [],
     builtins: [],
   },

@@ -1,7 +1,10 @@
 import { canonicalIp } from '../../addresses/ip.ts';
+import type { Destination } from '../../forwarding/answer/destination.ts';
 import type { Place } from '../../forwarding/answer/place.ts';
 import { familyOf, type Source, sourceAt, sourceOfClass } from '../../forwarding/answer/source.ts';
 import type { Family, SourceClass } from '../../forwarding/model.ts';
+import { isOwnNamespace } from '../../linux/namespace-of-address.ts';
+import { holdPort } from '../../linux/probe/held-port.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
 import { visible } from '../terminal/visible.ts';
 import type { Pod } from './pod.ts';
@@ -11,7 +14,9 @@ export type From =
   | { readonly by: 'class'; readonly class: SourceClass }
   /** `isPodHere`: it is said to be a pod of this node, which its interface shows. */
   | { readonly by: 'address'; readonly address: string; readonly isPodHere: boolean }
-  | { readonly by: 'pod'; readonly pod: Pod };
+  | { readonly by: 'pod'; readonly pod: Pod }
+  /** A network namespace by its path; `name`: as it was given. */
+  | { readonly by: 'namespace'; readonly path: string; readonly name: string };
 
 /** What the rest of a command needs of it. */
 export interface AskedFrom {
@@ -33,6 +38,8 @@ export async function readFrom(
 ): Promise<From> {
   const named = CLASSES.get(text);
   if (named !== undefined) return { by: 'class', class: named };
+  const path = namespacePath(text);
+  if (path !== undefined) return { by: 'namespace', path, name: text };
   const isPodHere = text.startsWith('pod:');
   const address = canonicalIp(isPodHere ? text.slice('pod:'.length) : text);
   if (address !== undefined) return { by: 'address', address, isPodHere };
@@ -40,9 +47,16 @@ export async function readFrom(
   if (pod !== undefined) return { by: 'pod', pod: await findPod(pod) };
   throw new CommandError(`--from does not read '${visible(text)}'`, {
     code: 'USAGE',
-    next: 'use pod:NAMESPACE/NAME, pod:ADDRESS, host, an IP address, or one of pod, outside for any client of that class',
+    next: 'use pod:NAMESPACE/NAME, pod:ADDRESS, netns:PATH, pid:NUMBER, host, an IP address, or one of pod, outside for any client of that class',
     exitCode: WRONG_USAGE_EXIT,
   });
+}
+
+/** `netns:/run/netns/a`, `pid:123`. */
+function namespacePath(text: string): string | undefined {
+  const [, path] = /^netns:(\/.+)$/.exec(text) ?? [];
+  const [, pid] = /^pid:([1-9]\d*)$/.exec(text) ?? [];
+  return path ?? (pid === undefined ? undefined : `/proc/${pid}/ns/net`);
 }
 
 /** The family that it has addresses of; undefined: any. */
@@ -53,7 +67,9 @@ export function familyOfFrom(from: From): Family | undefined {
 }
 
 /** The source class of a client, in the family of the connection. */
-export function askedFrom(from: From, family: Family, place: Place): AskedFrom {
+export function askedFrom(from: From, to: Destination, place: Place): AskedFrom {
+  const family = familyOf(to.address);
+  if (from.by === 'namespace') return askedFromNamespace(from, to, place);
   if (from.by === 'class') {
     return { source: sourceOfClass(from.class, family, place), isNamed: false };
   }
@@ -72,6 +88,26 @@ export function askedFrom(from: From, family: Family, place: Place): AskedFrom {
       ? ({ class: 'host', address, because: 'it uses the network of this node' } as const)
       : sourceAt(address, place, isHere);
   return { source, isNamed: true, pod: { name: pod.name, ...otherNode } };
+}
+
+/** With the address that its routes give as source to the target. */
+function askedFromNamespace(
+  { path, name }: Extract<From, { by: 'namespace' }>,
+  { address, port }: Destination,
+  place: Place,
+): AskedFrom {
+  try {
+    using held = holdPort({ address, port, protocol: 'UDP' }, path);
+    const isPodHere = !isOwnNamespace(path);
+    return { source: sourceAt(held.source, place, isPodHere), isNamed: true };
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    throw new CommandError(`--from ${visible(name)} cannot be used: ${cause.message}`, {
+      code: 'NAMESPACE_UNUSABLE',
+      next: 'check that it exists and has a route to the target, and run as root',
+      cause,
+    });
+  }
 }
 
 function otherFamily(what: string, family: Family): CommandError {

@@ -1,8 +1,10 @@
 import type { Explanation } from '../../explain/explanation.ts';
+import { proofText } from '../../explain/proof/proof-words.ts';
 import type { EndpointShare } from '../../forwarding/answer/shares.ts';
 import type { Colours } from '../terminal/colour.ts';
 import { wrapped } from '../terminal/fit.ts';
 import { visible } from '../terminal/visible.ts';
+import { stepLines } from './proof/step-lines.ts';
 
 export interface Form {
   readonly width: number;
@@ -22,15 +24,28 @@ export function explanationText(explanation: Explanation, form: Form): string {
   return [
     headline(explanation, form),
     '',
+    ...wayLines(explanation, form),
     ...factLines('from', sourceText(explanation), form),
     ...explanation.remarks.flatMap(({ topic, text }) => factLines(topic, text, form)),
     ...endpointLines(explanation, form),
     ...elsewhereLines(explanation, form),
     ...factLines('kernel', kernelText(explanation), form),
     ...troubleLines(explanation, form),
-    ...factLines('proof', 'predicted from the rows; not proven by a packet', form),
+    ...factLines('proof', provenText(explanation), form),
     ...explanation.next.flatMap((text) => factLines('next', text, form)),
   ].join('\n');
+}
+
+function wayLines({ proof, question }: Explanation, form: Form): string[] {
+  if (proof === null) return [];
+  const lines = stepLines(proof, question.frontend);
+  return lines.flatMap(({ topic, text }) => factLines(topic, text, form));
+}
+
+function provenText({ proof, notProven }: Explanation): string {
+  if (proof !== null) return proofText(proof);
+  const why = notProven === undefined ? '' : `: ${notProven}`;
+  return `predicted from the rows; not proven by a packet${why}`;
 }
 
 /** A line whose first word is a code: the sentence continues below itself. */

@@ -36,7 +36,8 @@ export async function probeAnswer(
   { timeoutMs, signal }: Wait,
 ): Promise<ProbeAnswer> {
   const beganMs = performance.now();
-  if (sent.failed !== undefined) return ofErrno(sent.failed, 0);
+  // A rule on its way out may have rejected it, and then an answer comes.
+  if (sent.failed !== undefined && sent.failed !== EPERM) return ofErrno(sent.failed, 0);
   const memory = fixedMemory(RECEIVE_BYTES);
   for (;;) {
     const leftMs = timeoutMs - (performance.now() - beganMs);
@@ -68,9 +69,7 @@ async function isReady(fd: number, isConnecting: boolean, wait: Wait): Promise<b
   }
 }
 
-/** EPERM: a rule dropped the packet on its way out, of which nothing comes back. */
 function ofErrno(number: number, afterMs: number): ProbeAnswer {
-  if (number === EPERM) return { is: 'silent' };
   if (number === ECONNREFUSED || number === ECONNRESET) return { is: 'refused', afterMs };
   return { is: 'unreachable', code: getSystemErrorName(-number), afterMs };
 }

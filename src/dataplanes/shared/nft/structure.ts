@@ -36,7 +36,7 @@ export interface StoredStructure {
 }
 
 /** The fingerprint of a rule, for comparing it when it is read back. */
-function fingerprint<R extends Commented>(shape: TableShape<R>, rule: R): Binary {
+export function fingerprint<R extends Commented>(shape: TableShape<R>, rule: R): Binary {
   const text = `${shape.layoutVersion} ${shape.text(rule)}`;
   return hash('sha256', text, 'buffer').toString('latin1', 0, FINGERPRINT_BYTES);
 }

@@ -1,0 +1,32 @@
+import type { AskedCase } from '../../../explain/explain.ts';
+import type { ProvenPacket } from '../../../explain/proof/proof.ts';
+import type { Prediction } from '../../../forwarding/answer/prediction.ts';
+import type { Forwarding } from '../../../forwarding/model.ts';
+import { modeNamed } from '../../../modes/registry.ts';
+import type { Basis } from '../../basis/basis.ts';
+import type { From } from '../from.ts';
+import { planProbe, type WantedProbe } from './probe-kind.ts';
+import { prove } from './prove.ts';
+
+/** Sends a packet where it can be sent; else why not, in words. Undefined: none was to be sent. */
+export async function packetFor(
+  asked: AskedCase,
+  of: {
+    readonly basis: Basis;
+    readonly from: From;
+    readonly probe: WantedProbe;
+    readonly prediction: Prediction;
+    readonly rows: readonly Forwarding[];
+  },
+): Promise<ProvenPacket | string | undefined> {
+  const { basis, from, probe, prediction, rows } = of;
+  if (probe === 'none' || (probe === undefined && basis.by !== 'agent')) return undefined;
+  const { proof } = modeNamed(basis.config.settings.mode);
+  const namespacePath = from.by === 'namespace' ? from.path : undefined;
+  const planned = await planProbe(probe, { basis, asked, prediction, mode: proof, namespacePath });
+  if (typeof planned === 'string') return planned;
+  if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
+  const affinitySeconds = prediction.code === 'REACHES' ? prediction.affinitySeconds : 0;
+  const desired = { facts: basis.agent.facts, rows };
+  return await prove(planned, { to: asked.to, desired, affinitySeconds });
+}

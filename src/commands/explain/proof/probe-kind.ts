@@ -1,0 +1,83 @@
+import type { AskedCase } from '../../../explain/explain.ts';
+import type { ProbeKind } from '../../../explain/proof/proof.ts';
+import type { Prediction } from '../../../forwarding/answer/prediction.ts';
+import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
+import type { ModeProof } from '../../../modes/proof/mode-proof.ts';
+import type { Basis } from '../../basis/basis.ts';
+import { CommandError, WRONG_USAGE_EXIT } from '../../command-error.ts';
+import { ownNetworkNamespace } from '../../run/agent-node.ts';
+
+/** `--probe`; undefined: the gentlest that answers. */
+export type WantedProbe = ProbeKind | 'none' | undefined;
+
+/** A probe that can be sent. */
+export interface PlannedProbe {
+  readonly kind: ProbeKind;
+  /** Undefined: from the network namespace of this process. */
+  readonly namespacePath: string | undefined;
+  readonly protocol: 'TCP' | 'UDP';
+  readonly mode: ModeProof;
+}
+
+/** The probe that is sent, or why none is, in words. Throws CommandError. */
+export async function planProbe(
+  wanted: Exclude<WantedProbe, 'none'>,
+  of: {
+    readonly basis: Basis;
+    readonly asked: AskedCase;
+    readonly prediction: Prediction;
+    readonly mode: ModeProof | undefined;
+    /** `--from netns:PATH` or `pid:N`. */
+    readonly namespacePath: string | undefined;
+  },
+): Promise<PlannedProbe | string> {
+  const { asked, mode } = of;
+  const { protocol } = asked.to;
+  if (protocol === 'SCTP') return 'there is no probe for SCTP';
+  if (wanted === 'syn' && protocol === 'UDP') throw noSyn();
+  const hindrance = hindranceOf(wanted, of);
+  if (hindrance !== undefined) return hindrance;
+  if (mode === undefined) return `no packet can prove it in mode ${asked.mode} yet`;
+  const kind = wanted ?? (protocol === 'TCP' ? mode.usualTcpProbe : 'dry');
+  if (asked.source.class === 'host' || of.namespacePath !== undefined) {
+    return { kind, namespacePath: of.namespacePath, protocol, mode };
+  }
+  const { address } = asked.source;
+  if (address === undefined) {
+    return 'no client was named to send a packet from: --from pod:NAMESPACE/NAME or host';
+  }
+  const namespacePath = await namespaceOfAddress(address);
+  if (namespacePath === undefined) {
+    return `no network namespace that can be entered here has ${address}, so no packet can be sent from it`;
+  }
+  return { kind, namespacePath, protocol, mode };
+}
+
+function hindranceOf(
+  wanted: WantedProbe,
+  {
+    basis,
+    asked,
+    prediction,
+  }: { readonly basis: Basis; readonly asked: AskedCase; readonly prediction: Prediction },
+): string | undefined {
+  if (basis.by !== 'agent') return 'these are not the rows of a running agent';
+  if (basis.agent.networkNamespace !== ownNetworkNamespace()) {
+    return 'the agent serves another network namespace than the one of this process';
+  }
+  if (asked.to.address === '') return 'a packet needs an address: ask for ADDRESS:PORT';
+  if (prediction.code !== 'REACHES') return undefined;
+  if (prediction.relayed) return 'the agent itself accepts connections there';
+  if (wanted === undefined && prediction.affinitySeconds > 0) {
+    return 'a packet would write an affinity entry: --probe syn or dry sends it all the same';
+  }
+  return undefined;
+}
+
+function noSyn(): CommandError {
+  return new CommandError('--probe syn is for TCP, and the target is UDP', {
+    code: 'USAGE',
+    next: 'use --probe dry, or --probe connect to send an empty datagram to an endpoint',
+    exitCode: WRONG_USAGE_EXIT,
+  });
+}

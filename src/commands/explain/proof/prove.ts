@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Desired } from '../../../dataplanes/contract.ts';
+import { observe } from '../../../explain/proof/observe.ts';
+import type { ProvenPacket } from '../../../explain/proof/proof.ts';
+import type { Destination } from '../../../forwarding/answer/destination.ts';
+import { familyOf } from '../../../forwarding/answer/source.ts';
+import { endpointKey } from '../../../forwarding/endpoints.ts';
+import { BpfError } from '../../../linux/bpf/errors.ts';
+import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts';
+import { NetlinkError } from '../../../linux/netlink/errors.ts';
+import { listAllChains } from '../../../linux/nftables/filter-tables.ts';
+import { type HeldPort, holdPort } from '../../../linux/probe/held-port.ts';
+import { type ProbeAnswer, probeAnswer } from '../../../linux/probe/probe-answer.ts';
+import { sendDatagram, sendSyn, startConnection } from '../../../linux/probe/send-probe.ts';
+import { SocketError } from '../../../linux/sockets/errors.ts';
+import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
+import { TraceError } from '../../../linux/trace/errors.ts';
+import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
+import { openTrace, type PacketTrace } from '../../../linux/trace/trace.ts';
+import { openNetfilter } from '../../../modes/netfilter.ts';
+import type { PlannedProbe } from './probe-kind.ts';
+
+/** A SYN is not sent again, and an endpoint of another continent answers within this. */
+const ANSWER_TIMEOUT_MS = 2000;
+/** A rejection is sent while the packet is dropped; its answer needs no longer than this. */
+const AFTER_END_MS = 50;
+/** Events are queued before the answer is. */
+const EVENTS_TIMEOUT_MS = 200;
+const LAST: readonly string[] = Object.values(LAST_CHAINS);
+
+/** Sends the probe, and gives what it met, or in words why that is not known. */
+export async function prove(
+  probe: PlannedProbe,
+  of: { readonly to: Destination; readonly desired: Desired; readonly affinitySeconds: number },
+): Promise<ProvenPacket | string> {
+  const ended = new AbortController();
+  try {
+    return await traced(probe, { ...of, signal: ended.signal });
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    return reason;
+  } finally {
+    ended.abort();
+  }
+}
+
+/** What a missing permission or feature of the kernel says; undefined: another error. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof TraceError || error instanceof BpfError) {
+    return `${error.message}; ${error.next}`;
+  }
+  const isKernel = error instanceof SocketError || error instanceof NetlinkError;
+  return isKernel ? error.message : undefined;
+}
+
+async function traced(
+  probe: PlannedProbe,
+  of: {
+    readonly to: Destination;
+    readonly desired: Desired;
+    readonly affinitySeconds: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<ProvenPacket | string> {
+  const { to, signal } = of;
+  const { kind, protocol, mode } = probe;
+  using port = holdPort({ address: to.address, port: to.port, protocol }, probe.namespacePath);
+  const flow = {
+    family: familyOf(to.address) === 'IPv4' ? 'ip' : 'ip6',
+    protocol: protocol === 'TCP' ? PROTOCOL_TCP : PROTOCOL_UDP,
+    source: port.source,
+    sourcePort: port.sourcePort,
+  } as const;
+  const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
+  const answer = await sendAndWait(probe, port, { trace, signal });
+  const { events, isComplete } = trace;
+  const met = events.filter(({ handle }) => handle !== undefined);
+  const wordsOf = await mode.account({ desired: of.desired, family: familyOf(to.address), met });
+  const { outcome, steps } = observe({
+    events,
+    answer,
+    asked: to,
+    probe: { table: PROBE_TABLE_NAME, lastChains: LAST },
+    hookOf: await hooks(),
+    isOurs: (rule) => mode.isOurs(rule),
+    wordsOf,
+    processAddresses: mode.processAddresses ?? [],
+  });
+  if (outcome.is === 'lost' && mode.mayBeBlind && !steps.some(({ ours }) => ours)) {
+    return 'the rules of this mode are not in nf_tables, so they do not tell what they did';
+  }
+  const isRemembered = of.affinitySeconds > 0 && outcome.is === 'forwarded';
+  const entry = `an affinity entry of ${port.source} for ${of.affinitySeconds} s`;
+  return {
+    kind,
+    source: endpointKey({ address: port.source, port: port.sourcePort }),
+    outcome,
+    answer,
+    steps,
+    isComplete,
+    leftBehind: isRemembered ? [entry] : [],
+  };
+}
+
+async function sendAndWait(
+  { kind, protocol }: PlannedProbe,
+  port: HeldPort,
+  { trace, signal }: { readonly trace: PacketTrace; readonly signal: AbortSignal },
+): Promise<ProbeAnswer> {
+  const send = protocol === 'UDP' ? sendDatagram : kind === 'connect' ? startConnection : sendSyn;
+  const isOver = (events: readonly TraceEvent[]): boolean =>
+    events.some(({ verdict }) => verdict === 'drop');
+  const settled = new AbortController();
+  const wait = { timeoutMs: ANSWER_TIMEOUT_MS, signal };
+  using sent = send(port);
+  void trace.until(isOver, wait).then(async (isDropped) => {
+    if (isDropped) await sleep(AFTER_END_MS);
+    settled.abort();
+  });
+  const answer = await probeAnswer(sent, port, { ...wait, signal: settled.signal });
+  await trace.until(hasEnd, { timeoutMs: EVENTS_TIMEOUT_MS, signal });
+  return answer;
+}
+
+/** The packet has met all rules, or one dropped it. */
+function hasEnd(events: readonly TraceEvent[]): boolean {
+  return events.some(
+    ({ table, chain, verdict }) =>
+      verdict === 'drop' || (table === PROBE_TABLE_NAME && LAST.includes(chain)),
+  );
+}
+
+/** The hooks of all base chains. */
+async function hooks(): Promise<Parameters<typeof observe>[0]['hookOf']> {
+  using netlink = openNetfilter('requests');
+  const chains = await listAllChains(netlink);
+  const byName = new Map(
+    chains.map(({ family, table, name, base }) => [`${family} ${table} ${name}`, base?.hook]),
+  );
+  return ({ family, table, chain }) => byName.get(`${family} ${table} ${chain}`);
+}

@@ -1,0 +1,51 @@
+import type { Proof, ProofStep } from '../../../explain/proof/proof.ts';
+import { answerText } from '../../../explain/proof/proof-words.ts';
+
+/** A line of the way: its head, and what is said. */
+export interface StepLine {
+  readonly topic: string;
+  readonly text: string;
+}
+
+/** Rules that are shown; JSON has all. */
+const MOST_STEPS = 16;
+
+/** The way of a packet, hook by hook, and what came back. `goal`: `address:port`. */
+export function stepLines(proof: Proof, goal: string): readonly StepLine[] {
+  const shown = proof.steps.filter(isTelling);
+  const lines: StepLine[] = [{ topic: 'sent', text: `${proof.source} > ${goal}` }];
+  let [hook, packet] = ['', `${proof.source} > ${goal}`];
+  for (const step of shown.slice(0, MOST_STEPS)) {
+    const changed = packetText(step);
+    const isChanged = changed !== '' && changed !== packet;
+    if (isChanged) packet = changed;
+    const now = isChanged ? ` (now ${changed})` : '';
+    lines.push({ topic: step.hook === hook ? '' : step.hook, text: `${stepText(step)}${now}` });
+    hook = step.hook;
+  }
+  const left = shown.length - MOST_STEPS;
+  if (left > 0) lines.push({ topic: '', text: `and ${left} more: -o json lists all` });
+  const { outcome } = proof;
+  if (outcome.is === 'forwarded') {
+    lines.push({ topic: 'leaves as', text: `${outcome.seenAs} > ${outcome.endpoint}` });
+  }
+  const answer = answerText(proof);
+  return answer === undefined ? lines : [...lines, { topic: 'answer', text: answer }];
+}
+
+/** A jump only leads on to rules that are shown themselves. */
+function isTelling({ verdict }: ProofStep): boolean {
+  return verdict !== 'jump';
+}
+
+function stepText({ table, chain, handle, does, verdict, target, ours }: ProofStep): string {
+  const where = `${table} ${chain}${handle === undefined ? ', its policy' : ` #${handle}`}`;
+  const goal = target === undefined ? '' : ` ${target}`;
+  const whose = ours ? '' : ", not Fairlead's";
+  return does === undefined ? `${where}${whose}: ${verdict}${goal}` : `${where}: ${does}`;
+}
+
+function packetText(step: ProofStep | undefined): string {
+  const packet = step?.packet;
+  return packet === undefined ? '' : `${packet.source} > ${packet.destination}`;
+}

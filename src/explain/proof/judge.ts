@@ -1,0 +1,165 @@
+import type { Prediction } from '../../forwarding/answer/prediction.ts';
+import type { EndpointShare } from '../../forwarding/answer/shares.ts';
+import type { Source } from '../../forwarding/answer/source.ts';
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { Protocol } from '../../forwarding/model.ts';
+import type { ProofCode } from '../codes.ts';
+import type { MetRule, Observed, ProvenPacket } from './proof.ts';
+import { ruleName } from './proof-words.ts';
+
+/** Whether a packet did what was predicted, and what it did instead. */
+export type Judgement = { readonly agrees: true } | Disagreement;
+
+export interface Disagreement {
+  readonly agrees: false;
+  readonly code: ProofCode;
+  readonly sentence: string;
+  readonly next: readonly string[];
+}
+
+/** What the comparison knows besides. */
+export interface JudgedCase {
+  /** Who asks. */
+  readonly subject: string;
+  readonly source: Source;
+  /** Where to, in words. */
+  readonly goal: string;
+  readonly protocol: Protocol;
+  readonly shares: readonly EndpointShare[];
+}
+
+const AGREES: Judgement = { agrees: true };
+
+export function judge(
+  prediction: Prediction,
+  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
+  of: JudgedCase,
+): Judgement {
+  const { outcome } = proof;
+  const foreign = foreignRule(outcome);
+  if (foreign !== undefined) return stoppedBy(foreign, outcome, of);
+  switch (prediction.action) {
+    case 'forward':
+      return judgeForwarded(prediction, proof, of);
+    case 'reject':
+      if (outcome.is === 'rejected') return AGREES;
+      // The kernel limits how many ICMP errors it sends.
+      if (outcome.is === 'dropped' && of.protocol === 'UDP') return AGREES;
+      return otherwise('should have been rejected', outcome, of);
+    case 'drop':
+      return outcome.is === 'dropped' ? AGREES : otherwise('should have been dropped', outcome, of);
+    case 'pass':
+      // Where the routes lead is not predicted.
+      if (outcome.is === 'passed' || outcome.is === 'lost') return AGREES;
+      return otherwise('should have passed untranslated', outcome, of);
+    case 'other-service':
+      return AGREES;
+  }
+}
+
+function foreignRule(outcome: Observed): MetRule | undefined {
+  return 'by' in outcome && !outcome.by.ours ? outcome.by : undefined;
+}
+
+function stoppedBy(rule: MetRule, { is }: Observed, { subject, goal }: JudgedCase): Disagreement {
+  const code = is === 'rejected' ? 'REFUSED_BY_RULE' : 'DROPPED_BY_RULE';
+  const sentence = `the packet of ${subject} to ${goal} was ${is} by ${ruleName(rule)}, which is not Fairlead's`;
+  const next = [`nft -a list chain ${rule.table} ${rule.chain}`];
+  return { agrees: false, code, sentence, next };
+}
+
+function judgeForwarded(
+  prediction: Extract<Prediction, { action: 'forward' }>,
+  { kind, outcome, answer }: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
+  of: JudgedCase,
+): Judgement {
+  const { subject, goal } = of;
+  if (outcome.is === 'lost') {
+    const sentence = `the packet of ${subject} to ${goal} was lost after ${outcome.after || 'it was sent'}, and by no rule of nf_tables`;
+    return differs('DROPPED_BY_KERNEL', sentence, ['fairlead doctor']);
+  }
+  if (outcome.is !== 'forwarded' && outcome.is !== 'handed over') {
+    return otherwise('should have been forwarded', outcome, of);
+  }
+  if (outcome.is === 'forwarded') {
+    const wrong = wrongEndpoint(prediction, outcome, of) ?? wrongSource(prediction, outcome, of);
+    if (wrong !== undefined) return wrong;
+  }
+  const endpoint = outcome.is === 'forwarded' ? outcome.endpoint : 'the forwarder';
+  if (kind === 'dry' || answer.is === 'accepted' || answer.is === 'answered') return AGREES;
+  switch (answer.is) {
+    case 'refused':
+      return differs(
+        'ENDPOINT_REFUSES',
+        `the packet of ${subject} to ${goal} reached ${endpoint}, which refused it`,
+        ['check that a program listens there, and what its own firewall does'],
+      );
+    case 'unreachable':
+      return differs(
+        'DROPPED_BY_KERNEL',
+        `the packet of ${subject} to ${goal} was translated to ${endpoint}, and then: ${answer.code}`,
+        ['fairlead doctor'],
+      );
+    case 'silent':
+      // A datagram need not be answered.
+      return of.protocol === 'UDP'
+        ? AGREES
+        : differs(
+            'ENDPOINT_SILENT',
+            `the packet of ${subject} to ${goal} left for ${endpoint}, and no answer came`,
+            [`check the route to ${endpoint}, and what its node does with packets to it`],
+          );
+  }
+}
+
+function wrongEndpoint(
+  { endpoints }: Extract<Prediction, { action: 'forward' }>,
+  { endpoint }: Extract<Observed, { is: 'forwarded' }>,
+  { subject, goal }: JudgedCase,
+): Disagreement | undefined {
+  if (endpoints.some((each) => endpointKey(each) === endpoint)) return undefined;
+  const sentence = `the packet of ${subject} to ${goal} went to ${endpoint}, which is none of its endpoints`;
+  return differs('NOT_AS_PREDICTED', sentence, ['fairlead diff']);
+}
+
+/** Of the node itself a masqueraded address may be the one that it had. */
+function wrongSource(
+  { masquerade }: Extract<Prediction, { action: 'forward' }>,
+  { endpoint, seenAs }: Extract<Observed, { is: 'forwarded' }>,
+  { subject, goal, source, shares }: JudgedCase,
+): Disagreement | undefined {
+  const { address } = source;
+  if (source.class === 'host' || address === undefined) return undefined;
+  const share = shares.find((each) => each.endpoint === endpoint);
+  const isMasqueraded = !seenAs.startsWith(endpointKey({ address, port: 0 }).slice(0, -1));
+  const isExpected = share?.keepsSource ? false : masquerade || share?.hairpin === true;
+  if (isMasqueraded === isExpected) return undefined;
+  const should = isExpected ? 'should have been masqueraded' : `should have come from ${address}`;
+  const sentence = `the packet of ${subject} to ${goal} came to ${endpoint} from ${seenAs}: it ${should}`;
+  return differs('NOT_AS_PREDICTED', sentence, ['fairlead diff']);
+}
+
+function otherwise(should: string, outcome: Observed, { subject, goal }: JudgedCase): Disagreement {
+  const what = `the packet of ${subject} to ${goal} ${should}, and was ${outcomeText(outcome)}`;
+  return differs('NOT_AS_PREDICTED', what, ['fairlead diff']);
+}
+
+function outcomeText(outcome: Observed): string {
+  switch (outcome.is) {
+    case 'forwarded':
+      return `sent to ${outcome.endpoint}`;
+    case 'handed over':
+      return 'handed over to the forwarder';
+    case 'passed':
+      return 'not translated by any rule';
+    case 'dropped':
+    case 'rejected':
+      return `${outcome.is} by ${ruleName(outcome.by)}`;
+    case 'lost':
+      return `lost after ${outcome.after || 'it was sent'}, and by no rule of nf_tables`;
+  }
+}
+
+function differs(code: ProofCode, sentence: string, next: readonly string[]): Disagreement {
+  return { agrees: false, code, sentence, next };
+}

@@ -1,0 +1,109 @@
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { ProbeAnswer } from '../../linux/probe/probe-answer.ts';
+import type { TraceEvent } from '../../linux/trace/decode-trace.ts';
+import type { PacketHeader } from '../../linux/trace/packet-header.ts';
+import type { MetRule, Observed, ProofStep } from './proof.ts';
+
+/** What is needed to read the events of a probe. */
+export interface Observation {
+  readonly events: readonly TraceEvent[];
+  readonly answer: ProbeAnswer;
+  readonly asked: { readonly address: string; readonly port: number };
+  /** The table that traces, and its chains at the end of the way. */
+  readonly probe: { readonly table: string; readonly lastChains: readonly string[] };
+  /** The hook of a base chain; undefined: it is none. */
+  hookOf(chain: Pick<TraceEvent, 'family' | 'table' | 'chain'>): string | undefined;
+  isOurs(rule: TraceEvent): boolean;
+  /** A rule of ours in words. */
+  wordsOf(rule: TraceEvent): string | undefined;
+  /** Where a process of the mode listens. */
+  readonly processAddresses: readonly string[];
+}
+
+/** What became of the probe's packet, and the rules that it met. */
+export function observe(of: Observation): { outcome: Observed; steps: readonly ProofStep[] } {
+  const events = onTheWayOut(of.events);
+  const steps: ProofStep[] = [];
+  let [hook, isAtEnd] = ['', false];
+  let packet: PacketHeader | undefined;
+  for (const event of events) {
+    const isProbe = event.table === of.probe.table;
+    hook = of.hookOf(event) ?? hook;
+    packet = event.packet ?? packet;
+    if (isProbe) isAtEnd = of.probe.lastChains.includes(event.chain);
+    const step = isProbe ? undefined : stepOf(event, hook, of);
+    if (step === undefined) continue;
+    steps.push(step);
+    if (step.verdict !== 'drop') continue;
+    const { table, chain, handle, ours } = step;
+    const by: MetRule = { table, chain, ours, ...(handle === undefined ? {} : { handle }) };
+    const isRejected = of.answer.is === 'refused' || of.answer.is === 'unreachable';
+    return { outcome: { is: isRejected ? 'rejected' : 'dropped', by }, steps };
+  }
+  if (!isAtEnd || packet === undefined) return { outcome: { is: 'lost', after: hook }, steps };
+  return { outcome: arrived(packet, of), steps };
+}
+
+function arrived(packet: PacketHeader, { asked, processAddresses }: Observation): Observed {
+  const { destination, destinationPort = 0, source, sourcePort = 0 } = packet;
+  if (processAddresses.includes(destination)) return { is: 'handed over' };
+  if (destination === asked.address && destinationPort === asked.port) return { is: 'passed' };
+  return {
+    is: 'forwarded',
+    endpoint: endpointKey({ address: destination, port: destinationPort }),
+    seenAs: endpointKey({ address: source, port: sourcePort }),
+  };
+}
+
+/**
+ * The events of the first packet, also after it went through loopback, where it gets another id.
+ * Answers, resets and a second attempt are left out.
+ */
+function onTheWayOut(events: readonly TraceEvent[]): readonly TraceEvent[] {
+  const own = new Set<number>();
+  let packet: PacketHeader | undefined;
+  return events.filter((event) => {
+    if (own.size === 0 || isSamePacket(event.packet, packet)) own.add(event.packetId);
+    if (!own.has(event.packetId)) return false;
+    packet = event.packet ?? packet;
+    return true;
+  });
+}
+
+function isSamePacket(a: PacketHeader | undefined, b: PacketHeader | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  return (
+    a.destination === b.destination &&
+    a.destinationPort === b.destinationPort &&
+    a.source === b.source &&
+    a.sourcePort === b.sourcePort &&
+    a.tcpFlags?.join() === b.tcpFlags?.join()
+  );
+}
+
+/** Only rules that matched, and policies that end the way. */
+function stepOf(event: TraceEvent, hook: string, of: Observation): ProofStep | undefined {
+  const { kind, handle, verdict = '', target, packet } = event;
+  const isMatch = kind === 'rule' && handle !== undefined;
+  if (!isMatch && !(kind === 'policy' && verdict === 'drop')) return undefined;
+  const ours = of.isOurs(event);
+  const does = ours ? of.wordsOf(event) : undefined;
+  return {
+    hook,
+    table: `${event.family} ${event.table}`,
+    chain: event.chain,
+    ...(handle === undefined ? {} : { handle: Number(handle) }),
+    ours,
+    ...(does === undefined ? {} : { does }),
+    verdict,
+    ...(target === undefined ? {} : { target }),
+    ...(packet === undefined ? {} : { packet: endsOf(packet) }),
+  };
+}
+
+function endsOf({ source, sourcePort = 0, destination, destinationPort = 0 }: PacketHeader) {
+  return {
+    source: endpointKey({ address: source, port: sourcePort }),
+    destination: endpointKey({ address: destination, port: destinationPort }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { MetRule, ProbeKind, Proof } from './proof.ts';
+
+/** `rule 12 of chain guard, table inet planted`. */
+export function ruleName({ table, chain, handle }: MetRule): string {
+  const what = handle === undefined ? 'the policy' : `rule ${handle}`;
+  return `${what} of chain ${chain}, table ${table}`;
+}
+
+const SENT: Readonly<Record<ProbeKind, string>> = {
+  dry: 'one packet that the probe itself drops after all rules',
+  syn: 'one SYN',
+  connect: 'one connection or datagram without a byte',
+};
+
+/** What was sent, what became of it, and what came back. */
+export function proofText(proof: Proof): string {
+  const { kind, outcome, isComplete, leftBehind } = proof;
+  const verb = kind === 'dry' ? 'it was on its way' : 'it went';
+  const goal = outcome.is === 'forwarded' ? `: ${verb} to ${outcome.endpoint}` : '';
+  const part = isComplete ? '' : '; the kernel had no room for some of its events';
+  const left = leftBehind.length === 0 ? '' : `; left behind: ${leftBehind.join(', ')}`;
+  const verdict = proof.agrees ? 'as predicted' : 'NOT as predicted';
+  return `${verdict}, by ${SENT[kind]}${goal}${part}${left}`;
+}
+
+/** What the client saw; undefined: nothing was to come back. */
+export function answerText({ kind, answer, outcome }: Proof): string | undefined {
+  switch (answer.is) {
+    case 'accepted':
+      return `accepted after ${milliseconds(answer.afterMs)}`;
+    case 'answered':
+      return `a datagram after ${milliseconds(answer.afterMs)}`;
+    case 'refused':
+      return `refused after ${milliseconds(answer.afterMs)}`;
+    case 'unreachable':
+      return `${answer.code} after ${milliseconds(answer.afterMs)}`;
+    case 'silent':
+      return kind === 'dry' && outcome.is !== 'dropped' ? undefined : 'none';
+  }
+}
+
+function milliseconds(ms: number): string {
+  return `${ms.toFixed(1)} ms`;
+}

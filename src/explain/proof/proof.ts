@@ -1,0 +1,64 @@
+import type { ProbeAnswer } from '../../linux/probe/probe-answer.ts';
+
+/**
+ * `dry`: a packet that is dropped after all rules. `syn`: one SYN, reset after its answer.
+ * `connect`: a whole connection, or for UDP an empty datagram.
+ */
+export type ProbeKind = 'dry' | 'syn' | 'connect';
+
+/** What one packet met, and what came back. */
+export interface ProvenPacket {
+  readonly kind: ProbeKind;
+  /** `address:port` of the probe. */
+  readonly source: string;
+  readonly outcome: Observed;
+  /** What the client saw. */
+  readonly answer: ProbeAnswer;
+  /** Rules that matched, in order; those of other programs too. */
+  readonly steps: readonly ProofStep[];
+  /** False: the kernel had no room for some events. */
+  readonly isComplete: boolean;
+  /** What stays after the probe, in words; empty: nothing. */
+  readonly leftBehind: readonly string[];
+}
+
+export interface Proof extends ProvenPacket {
+  /** Whether the packet did what was predicted. */
+  readonly agrees: boolean;
+}
+
+/** A rule, or the policy of a base chain. */
+export interface MetRule {
+  /** `ip fairlead`. */
+  readonly table: string;
+  readonly chain: string;
+  /** Undefined: the policy of the chain. */
+  readonly handle?: number;
+  /** Whether it is Fairlead's. */
+  readonly ours: boolean;
+}
+
+export interface ProofStep extends MetRule {
+  /** `prerouting`, `forward` …; empty: not known. */
+  readonly hook: string;
+  /** In words, for rules of Fairlead. */
+  readonly does?: string;
+  readonly verdict: string;
+  /** The chain that it goes on in. */
+  readonly target?: string;
+  /** The packet as it comes to the hook. */
+  readonly packet?: { readonly source: string; readonly destination: string };
+}
+
+/** What became of the packet. */
+export type Observed =
+  /** Its destination was translated. `endpoint`, `seenAs`: `address:port`. */
+  | { readonly is: 'forwarded'; readonly endpoint: string; readonly seenAs: string }
+  /** A process of the mode got it, which makes a connection of its own. */
+  | { readonly is: 'handed over' }
+  /** It left, or was delivered, with the destination that it had. */
+  | { readonly is: 'passed' }
+  | { readonly is: 'dropped'; readonly by: MetRule }
+  | { readonly is: 'rejected'; readonly by: MetRule }
+  /** No rule dropped it, and it did not come to the end. `after`: the last hook it met. */
+  | { readonly is: 'lost'; readonly after: string };
