@@ -1,4 +1,5 @@
 import type { PredictedCode } from '../forwarding/answer/prediction.ts';
+import type { DropCode } from './dropped-packet.ts';
 
 /** Exit codes of `fairlead explain`; 2 is a wrong command line. */
 export const EXIT = {
@@ -31,7 +32,7 @@ export type ProofCode =
   | 'ENDPOINT_SILENT'
   | 'NOT_AS_PREDICTED';
 
-export type Code = PredictedCode | JoinedCode | ProofCode;
+export type Code = PredictedCode | JoinedCode | ProofCode | DropCode;
 
 interface CodeRow {
   readonly exit: ExitName;
@@ -89,6 +90,35 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   },
   ENDPOINT_REFUSES: { exit: 'differs', means: 'a packet reached an endpoint that refused it' },
   ENDPOINT_SILENT: { exit: 'differs', means: 'a packet left for an endpoint, and no answer came' },
+  DROPPED_BY_PROGRAM: {
+    exit: 'differs',
+    means: 'a packet was dropped by an eBPF program, a policy of IPsec or a security module',
+  },
+  DROPPED_REVERSE_PATH: {
+    exit: 'differs',
+    means: 'a packet was dropped by rp_filter: the way back to its source is another one',
+  },
+  NOT_FORWARDED: {
+    exit: 'differs',
+    means: 'a packet was dropped because the machine does not forward packets',
+  },
+  NO_ROUTE: {
+    exit: 'differs',
+    means: 'a packet was dropped because no route leads to its endpoint',
+  },
+  NO_NEIGHBOUR: {
+    exit: 'differs',
+    means: 'a packet was dropped because no machine answers for the address of its next hop',
+  },
+  CONNTRACK_FULL: {
+    exit: 'differs',
+    means: 'a packet was dropped because conntrack has no room for its connection',
+  },
+  TOO_BIG: { exit: 'differs', means: 'a packet was dropped because it is larger than the MTU' },
+  ENDPOINT_OVERLOADED: {
+    exit: 'differs',
+    means: 'a packet was dropped by the socket of the endpoint, which has no room',
+  },
   NOT_AS_PREDICTED: {
     exit: 'differs',
     means: 'the rules in the kernel did something else with a packet than predicted',

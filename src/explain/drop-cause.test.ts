@@ -48,6 +48,8 @@ describe('the cause of a drop', () => {
   it('follows from the function where the kernel names no reason', () => {
     assert.equal(codeOf({ reason: undefined, function: 'tcp_v4_rcv' }), 'ENDPOINT_REFUSES');
     assert.equal(codeOf({ reason: 'NOT_SPECIFIED', function: 'ip_error' }), 'NO_ROUTE');
+    // Where the kernel has reasons, this is a reset for a connection that is being accepted.
+    assert.equal(codeOf({ function: 'tcp_v4_rcv' }), 'DROPPED_BY_KERNEL');
   });
 
   it('names a reason that has no code of its own', () => {

@@ -37,6 +37,10 @@ const BY_FUNCTION: Readonly<Record<string, DropCode>> = {
   arp_error_report: 'NO_NEIGHBOUR',
   ndisc_error_report: 'NO_NEIGHBOUR',
   ip_fragment: 'TOO_BIG',
+};
+
+/** Where the kernel has no reasons at all; where it has, NO_SOCKET is one, and others are not. */
+const BY_SOCKET_FUNCTION: Readonly<Record<string, DropCode>> = {
   tcp_v4_rcv: 'ENDPOINT_REFUSES',
   tcp_v6_rcv: 'ENDPOINT_REFUSES',
   __udp4_lib_rcv: 'ENDPOINT_REFUSES',
@@ -69,5 +73,6 @@ export function dropKind(drop: Pick<DroppedPacket, 'reason' | 'function'>): Drop
   const { reason, function: by = '' } = drop;
   if (reason !== undefined && HARMLESS.has(reason)) return undefined;
   if (reason !== undefined && reason !== UNSAID) return BY_REASON[reason] ?? 'DROPPED_BY_KERNEL';
-  return BY_FUNCTION[by] ?? 'DROPPED_BY_KERNEL';
+  const bySocket = reason === undefined ? BY_SOCKET_FUNCTION[by] : undefined;
+  return BY_FUNCTION[by] ?? bySocket ?? 'DROPPED_BY_KERNEL';
 }

@@ -51,6 +51,13 @@ export interface DropCause {
   readonly next: readonly string[];
 }
 
+/** A drop that tells what became of a connection. */
+export interface SeenDrop extends DroppedPacket {
+  /** Whether it happened in the network namespace of this process. */
+  readonly isHere: boolean;
+  readonly cause: DropCause;
+}
+
 /** Codes of what the kernel does to a packet, whatever the rows say. */
 export type DropCode =
   | 'DROPPED_BY_RULE'

@@ -30,6 +30,7 @@ export interface Scene {
   readonly near: PlacedHost;
   readonly far: PlacedHost;
   readonly outside: PlacedHost;
+  readonly runFolder: string;
   /** Runs `fairlead explain` on the node. */
   explain(t: TestContext, ...args: readonly string[]): Promise<Explained>;
   /** The same, for people. */
@@ -65,6 +66,7 @@ export async function startScene(mode: string): Promise<Scene> {
     near,
     far,
     outside,
+    runFolder,
     explainText: async (t, ...args) => {
       const all = [...args, '--run-folder', runFolder];
       return (await runCommand(t, explainCommand(), all)).out;

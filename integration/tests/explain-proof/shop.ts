@@ -17,6 +17,9 @@ const NUMBERS = {
   self: 13,
   sticky: 14,
   edge: 15,
+  deaf: 16,
+  nobody: 17,
+  nowhere: 18,
   dns: 53,
 } as const;
 export type ShopService = keyof typeof NUMBERS;
@@ -30,6 +33,11 @@ interface Addresses {
   readonly ipv4: string;
   readonly ipv6: string;
 }
+
+/** Of the network of `near`; no machine has it. */
+const NOBODY: Addresses = { ipv4: '10.244.2.99', ipv6: 'fd44:2::99' };
+/** The test makes it unreachable. */
+export const NOWHERE: Addresses = { ipv4: '10.244.9.9', ipv6: 'fd44:9::9' };
 
 /** `client` is a pod of this node too; `far` is said to be of another node. */
 export function shopObjects(of: {
@@ -63,8 +71,14 @@ export function shopObjects(of: {
       ...slices('sticky', both),
       service('edge', { internalTrafficPolicy: 'Local' }),
       ...slices('edge', onlyFar),
+      service('deaf'),
+      ...slices('deaf', both, { port: 9999 }),
+      service('nobody'),
+      ...slices('nobody', [{ at: NOBODY, node: 'node1' }]),
+      service('nowhere'),
+      ...slices('nowhere', [{ at: NOWHERE, node: 'node2' }]),
       service('dns', {}, { protocol: 'UDP' }),
-      ...slices('dns', both, 'UDP'),
+      ...slices('dns', both, { protocol: 'UDP' }),
     ],
   };
 }
@@ -93,7 +107,7 @@ function service(name: ShopService, spec: object = {}, port: object = {}): objec
 function slices(
   name: ShopService,
   endpoints: readonly { readonly at: Addresses; readonly node: string }[],
-  protocol = 'TCP',
+  port: object = {},
 ): object[] {
   return FAMILIES.map((family) => ({
     apiVersion: 'discovery.k8s.io/v1',
@@ -104,7 +118,7 @@ function slices(
       labels: { 'kubernetes.io/service-name': name },
     },
     addressType: family === 'ipv4' ? 'IPv4' : 'IPv6',
-    ports: [{ name: '', port: 8080, protocol }],
+    ports: [{ name: '', port: 8080, protocol: 'TCP', ...port }],
     endpoints: endpoints.map(({ at, node: nodeName }) => ({
       addresses: [at[family]],
       nodeName,

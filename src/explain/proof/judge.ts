@@ -4,6 +4,7 @@ import type { Source } from '../../forwarding/answer/source.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Protocol } from '../../forwarding/model.ts';
 import type { ProofCode } from '../codes.ts';
+import type { DropCause, DropCode } from '../dropped-packet.ts';
 import type { MetRule, Observed, ProvenPacket } from './proof.ts';
 import { ruleName } from './proof-words.ts';
 
@@ -12,7 +13,7 @@ export type Judgement = { readonly agrees: true } | Disagreement;
 
 export interface Disagreement {
   readonly agrees: false;
-  readonly code: ProofCode;
+  readonly code: ProofCode | DropCode;
   readonly sentence: string;
   readonly next: readonly string[];
 }
@@ -31,6 +32,27 @@ export interface JudgedCase {
 const AGREES: Judgement = { agrees: true };
 
 export function judge(
+  prediction: Prediction,
+  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'drop'>,
+  of: JudgedCase,
+): Judgement {
+  return refinedByDrop(judgeByRules(prediction, proof, of), proof.drop?.cause);
+}
+
+/** Of these only the kernel knows why; all others are explained by the rules that were met. */
+const UNEXPLAINED: ReadonlySet<ProofCode | DropCode> = new Set([
+  'DROPPED_BY_KERNEL',
+  'ENDPOINT_REFUSES',
+  'ENDPOINT_SILENT',
+] as const);
+
+/** With the kernel's own reason, where it has one for what the rules do not explain. */
+function refinedByDrop(judgement: Judgement, cause: DropCause | undefined): Judgement {
+  if (judgement.agrees || cause === undefined || !UNEXPLAINED.has(judgement.code)) return judgement;
+  return { agrees: false, ...cause };
+}
+
+function judgeByRules(
   prediction: Prediction,
   proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
   of: JudgedCase,

@@ -1,3 +1,5 @@
+import { endpointKey } from '../../forwarding/endpoints.ts';
+import type { SeenDrop } from '../dropped-packet.ts';
 import type { MetRule, ProbeKind, Proof } from './proof.ts';
 
 /** `rule 12 of chain guard, table inet planted`. */
@@ -37,6 +39,20 @@ export function answerText({ kind, answer, outcome }: Proof): string | undefined
     case 'silent':
       return kind === 'dry' && outcome.is !== 'dropped' ? undefined : 'none';
   }
+}
+
+/** `IP_RPFILTER in ip_rcv_finish_core, at eth1: 203.0.113.9:40001 > 10.1.0.2:8080`. */
+export function dropText({ reason, function: by, device, isHere, packet }: SeenDrop): string {
+  const why = reason ?? 'this kernel gives no reason';
+  const where = [
+    by === undefined ? '' : ` in ${by}`,
+    device === '' ? '' : `, at ${device}`,
+    isHere ? '' : ' of another network namespace',
+  ].join('');
+  const { source, sourcePort, destination, destinationPort } = packet;
+  const from = endpointKey({ address: source, port: sourcePort });
+  const to = endpointKey({ address: destination, port: destinationPort });
+  return `${why}${where}: ${from} > ${to}`;
 }
 
 function milliseconds(ms: number): string {

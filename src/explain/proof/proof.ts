@@ -1,4 +1,5 @@
 import type { ProbeAnswer } from '../../linux/probe/probe-answer.ts';
+import type { SeenDrop } from '../dropped-packet.ts';
 
 /**
  * `dry`: a packet that is dropped after all rules. `syn`: one SYN, reset after its answer.
@@ -16,6 +17,10 @@ export interface ProvenPacket {
   readonly answer: ProbeAnswer;
   /** Rules that matched, in order; those of other programs too. */
   readonly steps: readonly ProofStep[];
+  /** The packet of the connection that the kernel dropped; null: none was seen. */
+  readonly drop: SeenDrop | null;
+  /** Why dropped packets could not be seen; undefined: they could. */
+  readonly dropsUnread?: string;
   /** False: the kernel had no room for some events. */
   readonly isComplete: boolean;
   /** What stays after the probe, in words; empty: nothing. */

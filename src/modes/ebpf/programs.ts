@@ -7,6 +7,8 @@ import { ModeError } from '../mode-error.ts';
 /** The programs in the package. Those for sockets are in both modes, and declare all maps. */
 export const SOCKET_PROGRAMS = 'sock.bpf.o';
 export const PACKET_PROGRAMS = 'tc.bpf.o';
+/** For `explain`: packets that the kernel drops. */
+export const DROP_PROGRAMS = 'drop.bpf.o';
 
 /** Beside the program as it is shipped; from source, where `npm run bpf` writes them. */
 const FOLDERS = ['./bpf/', '../../../dist/bpf/'];

@@ -26,7 +26,8 @@ export async function packetFor(
   const planned = await planProbe(probe, { basis, asked, prediction, mode: proof, namespacePath });
   if (typeof planned === 'string') return planned;
   if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
-  const affinitySeconds = prediction.code === 'REACHES' ? prediction.affinitySeconds : 0;
+  const { affinitySeconds, endpoints } =
+    prediction.code === 'REACHES' ? prediction : { affinitySeconds: 0, endpoints: [] };
   const desired = { facts: basis.agent.facts, rows };
-  return await prove(planned, { to: asked.to, desired, affinitySeconds });
+  return await prove(planned, { to: asked.to, desired, affinitySeconds, endpoints });
 }

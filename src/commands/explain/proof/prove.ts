@@ -15,9 +15,11 @@ import { sendDatagram, sendSyn, startConnection } from '../../../linux/probe/sen
 import { SocketError } from '../../../linux/sockets/errors.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { TraceError } from '../../../linux/trace/errors.ts';
+import { leftAs } from '../../../linux/trace/left-as.ts';
 import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
 import { openTrace, type PacketTrace } from '../../../linux/trace/trace.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
+import { openDropReader } from './drop-reader.ts';
 import type { PlannedProbe } from './probe-kind.ts';
 
 /** A SYN is not sent again, and an endpoint of another continent answers within this. */
@@ -26,13 +28,23 @@ const ANSWER_TIMEOUT_MS = 2000;
 const AFTER_END_MS = 50;
 /** Events are queued before the answer is. */
 const EVENTS_TIMEOUT_MS = 200;
+/** Drops are read by polling. */
+const LATE_DROP_MS = 100;
+/** A neighbour is asked for three times, a second apart, before its packets are dropped. */
+const NEIGHBOUR_MS = 3500;
 const LAST: readonly string[] = Object.values(LAST_CHAINS);
 
+/** What a probe is sent for. */
+interface ProvenCase {
+  readonly to: Destination;
+  readonly desired: Desired;
+  readonly affinitySeconds: number;
+  /** Where it may be forwarded to. */
+  readonly endpoints: readonly { readonly address: string; readonly port: number }[];
+}
+
 /** Sends the probe, and gives what it met, or in words why that is not known. */
-export async function prove(
-  probe: PlannedProbe,
-  of: { readonly to: Destination; readonly desired: Desired; readonly affinitySeconds: number },
-): Promise<ProvenPacket | string> {
+export async function prove(probe: PlannedProbe, of: ProvenCase): Promise<ProvenPacket | string> {
   const ended = new AbortController();
   try {
     return await traced(probe, { ...of, signal: ended.signal });
@@ -56,12 +68,7 @@ function reasonOf(error: unknown): string | undefined {
 
 async function traced(
   probe: PlannedProbe,
-  of: {
-    readonly to: Destination;
-    readonly desired: Desired;
-    readonly affinitySeconds: number;
-    readonly signal: AbortSignal;
-  },
+  of: ProvenCase & { readonly signal: AbortSignal },
 ): Promise<ProvenPacket | string> {
   const { to, signal } = of;
   const { kind, protocol, mode } = probe;
@@ -72,6 +79,10 @@ async function traced(
     source: port.source,
     sourcePort: port.sourcePort,
   } as const;
+  // A masqueraded packet has another source address and port when it comes to its endpoint.
+  const parts = [{ port: port.sourcePort }, ...of.endpoints];
+  const ends = parts.map((end) => ({ ...end, protocol: flow.protocol }));
+  const drops = openDropReader(ends, signal);
   const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
   const answer = await sendAndWait(probe, port, { trace, signal });
   const { events, isComplete } = trace;
@@ -90,6 +101,12 @@ async function traced(
   if (outcome.is === 'lost' && mode.mayBeBlind && !steps.some(({ ours }) => ours)) {
     return 'the rules of this mode are not in nf_tables, so they do not tell what they did';
   }
+  const { address: destination, port: destinationPort } = to;
+  const first = { ...flow, destination, destinationPort };
+  const known = { first, translated: leftAs(events) };
+  const timeoutMs = dropTimeoutMs({ kind, outcome, answer });
+  const isRead = typeof drops === 'object' && timeoutMs !== undefined;
+  const drop = isRead ? await drops.find(known, { timeoutMs, signal }) : undefined;
   const isRemembered = of.affinitySeconds > 0 && outcome.is === 'forwarded';
   const entry = `an affinity entry of ${port.source} for ${of.affinitySeconds} s`;
   return {
@@ -98,9 +115,24 @@ async function traced(
     outcome,
     answer,
     steps,
+    drop: drop ?? null,
+    ...(typeof drops === 'string' ? { dropsUnread: drops } : {}),
     isComplete,
     leftBehind: isRemembered ? [entry] : [],
   };
+}
+
+/** How long a drop may come after the answer; undefined: all is told without one. */
+function dropTimeoutMs({
+  kind,
+  outcome,
+  answer,
+}: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>): number | undefined {
+  if (outcome.is === 'lost' || answer.is === 'refused' || answer.is === 'unreachable') {
+    return LATE_DROP_MS;
+  }
+  const isAwaited = kind !== 'dry' && outcome.is === 'forwarded' && answer.is === 'silent';
+  return isAwaited ? NEIGHBOUR_MS - ANSWER_TIMEOUT_MS : undefined;
 }
 
 async function sendAndWait(

@@ -1,5 +1,5 @@
 import type { Proof, ProofStep } from '../../../explain/proof/proof.ts';
-import { answerText } from '../../../explain/proof/proof-words.ts';
+import { answerText, dropText } from '../../../explain/proof/proof-words.ts';
 
 /** A line of the way: its head, and what is said. */
 export interface StepLine {
@@ -29,8 +29,16 @@ export function stepLines(proof: Proof, goal: string): readonly StepLine[] {
   if (outcome.is === 'forwarded') {
     lines.push({ topic: 'leaves as', text: `${outcome.seenAs} > ${outcome.endpoint}` });
   }
+  lines.push(...dropLines(proof));
   const answer = answerText(proof);
   return answer === undefined ? lines : [...lines, { topic: 'answer', text: answer }];
+}
+
+/** Where the answer is as predicted, it does not matter what could not be read. */
+function dropLines({ drop, dropsUnread, agrees }: Proof): StepLine[] {
+  if (drop !== null) return [{ topic: 'dropped', text: dropText(drop) }];
+  if (dropsUnread === undefined || agrees) return [];
+  return [{ topic: 'drops', text: `not read: ${dropsUnread}` }];
 }
 
 /** A jump only leads on to rules that are shown themselves. */

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
-import type { DropFacts, DroppedPacket } from '../../explain/dropped-packet.ts';
-import { type ConntrackLosses, conntrackLosses } from '../../linux/conntrack/table-use.ts';
-import type { Sysctls } from '../../linux/sysctl.ts';
-import { SysctlError } from '../../linux/sysctl-error.ts';
+import type { DropFacts, DroppedPacket } from '../../../explain/dropped-packet.ts';
+import { type ConntrackLosses, conntrackLosses } from '../../../linux/conntrack/table-use.ts';
+import type { Sysctls } from '../../../linux/sysctl.ts';
+import { SysctlError } from '../../../linux/sysctl-error.ts';
 
 const OWN_NAMESPACE = '/proc/thread-self/ns/net';
 const IPV6_SEPARATOR = ':';
 
 /** The inode number of the network namespace that this thread is in. */
-function ownNamespaceNumber(): number {
+export function ownNamespaceNumber(): number {
   return statSync(OWN_NAMESPACE).ino;
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it, type TestContext } from 'node:test';
-import { dropCause } from '../../explain/drop-cause.ts';
-import type { DropCause } from '../../explain/dropped-packet.ts';
-import { conntrackLosses } from '../../linux/conntrack/table-use.ts';
+import { dropCause } from '../../../explain/drop-cause.ts';
+import type { DropCause } from '../../../explain/dropped-packet.ts';
+import { conntrackLosses } from '../../../linux/conntrack/table-use.ts';
 import {
   DEAF,
   NOBODY,
@@ -12,13 +12,13 @@ import {
   SERVED,
   sysctl,
   VIRTUAL,
-} from '../../linux/drops/testing/node-between.ts';
-import { dropObject } from '../../linux/drops/testing/object.ts';
-import { readUntil } from '../../linux/drops/testing/read-until.ts';
-import { watchDrops } from '../../linux/drops/watch-drops.ts';
-import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { kernelSysctls } from '../../linux/sysctl.ts';
-import type { Question } from '../../linux/testing/hosts/messages.ts';
+} from '../../../linux/drops/testing/node-between.ts';
+import { dropObject } from '../../../linux/drops/testing/object.ts';
+import { readUntil } from '../../../linux/drops/testing/read-until.ts';
+import { watchDrops } from '../../../linux/drops/watch-drops.ts';
+import { enterOwnNetwork, ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
+import { kernelSysctls } from '../../../linux/sysctl.ts';
+import type { Question } from '../../../linux/testing/hosts/messages.ts';
 import { readDropFacts } from './drop-facts.ts';
 
 const PROTOCOLS = { TCP: 6, UDP: 17 } as const;

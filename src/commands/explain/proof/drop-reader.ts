@@ -1,0 +1,63 @@
+import { dropCause } from '../../../explain/drop-cause.ts';
+import type { SeenDrop } from '../../../explain/dropped-packet.ts';
+import { BpfError } from '../../../linux/bpf/errors.ts';
+import { assertMayLoad } from '../../../linux/bpf/permission.ts';
+import { conntrackLosses } from '../../../linux/conntrack/table-use.ts';
+import type { Drop, End } from '../../../linux/drops/drop.ts';
+import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-connection.ts';
+import { type DropWatch, watchDrops } from '../../../linux/drops/watch-drops.ts';
+import { kernelSysctls } from '../../../linux/sysctl.ts';
+import { DROP_PROGRAMS, readPrograms } from '../../../modes/ebpf/programs.ts';
+import { ModeError } from '../../../modes/mode-error.ts';
+import { sleep } from '../../../time/sleep.ts';
+import { ownNamespaceNumber, readDropFacts } from './drop-facts.ts';
+
+const PAUSE_MS = 10;
+
+/** The packets that the kernel drops, of connections with one of the given ends. */
+export interface DropReader {
+  /** The drop that tells what became of the connection; undefined: none before the timeout. */
+  find(
+    of: KnownConnection,
+    wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<SeenDrop | undefined>;
+}
+
+/** Reads drops until the signal is aborted, or says in words why it cannot. */
+export function openDropReader(ends: readonly End[], signal: AbortSignal): DropReader | string {
+  try {
+    assertMayLoad();
+    const object = readPrograms(DROP_PROGRAMS);
+    return readerOf(watchDrops({ object, ends }, signal));
+  } catch (error) {
+    // All else of the answer is right without them.
+    if (error instanceof BpfError || error instanceof ModeError) return error.message;
+    throw error;
+  }
+}
+
+function readerOf(watch: DropWatch): DropReader {
+  const machine = { sysctls: kernelSysctls(), lossesBefore: conntrackLosses() };
+  const seen = (drop: Drop, of: KnownConnection): SeenDrop | undefined => {
+    if (!isOfConnection(drop, of)) return undefined;
+    const cause = dropCause(drop, { facts: readDropFacts(drop, machine) });
+    // A reset, or the answer to a probe whose socket does not wait for it.
+    const isAtClient = cause?.code === 'ENDPOINT_REFUSES' && isTowardsClient(drop, of);
+    if (cause === undefined || isAtClient) return undefined;
+    return { ...drop, cause, isHere: drop.networkNamespace === ownNamespaceNumber() };
+  };
+  const find: DropReader['find'] = async (of, { timeoutMs, signal }) => {
+    const deadlineMs = performance.now() + timeoutMs;
+    for (;;) {
+      const [found] = watch.read().flatMap((drop) => seen(drop, of) ?? []);
+      const isOver = performance.now() >= deadlineMs || signal.aborted;
+      if (found !== undefined || isOver) return found;
+      await sleep(PAUSE_MS, signal);
+    }
+  };
+  return { find };
+}
+
+function isTowardsClient({ packet }: Drop, { first }: KnownConnection): boolean {
+  return packet.destination === first.source && packet.destinationPort === first.sourcePort;
+}
