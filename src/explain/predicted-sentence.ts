@@ -1,6 +1,6 @@
 import type { Destination } from '../forwarding/answer/destination.ts';
 import type { Place } from '../forwarding/answer/place.ts';
-import type { Forwarded, Prediction } from '../forwarding/answer/prediction.ts';
+import type { Forwarded, LostAction, Prediction } from '../forwarding/answer/prediction.ts';
 import { familyOf } from '../forwarding/answer/source.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, servicePortName } from '../forwarding/model.ts';
@@ -17,6 +17,11 @@ export interface SentenceContext {
 const PASSES = 'no rule is for it, and the packet goes where the routes lead';
 const REFUSED = 'the client is refused at once';
 const DROPPED = 'dropped, and the client waits';
+const LOST: Readonly<Record<LostAction, string>> = {
+  reject: REFUSED,
+  drop: DROPPED,
+  pass: PASSES,
+};
 
 /** What happens, to whom and where, in one sentence. */
 export function predictedSentence(prediction: Prediction, context: SentenceContext): string {
@@ -44,13 +49,13 @@ export function predictedSentence(prediction: Prediction, context: SentenceConte
       return `${destinationName(to)} is a node port of ${servicePortName(prediction.row.id)} and an address of this node, but node ports are served at ${nodePortAddresses(to, place)} only`;
     case 'PORT_NOT_DECLARED': {
       const what = `${namesOf(prediction.rows)} has ${to.address}, and not port ${to.port}/${to.protocol}`;
-      return `${what}: ${prediction.action === 'reject' ? REFUSED : PASSES}`;
+      return `${what}: ${LOST[prediction.action]}`;
     }
     case 'NO_SUCH_ADDRESS': {
       const { range } = prediction;
       const within = range === undefined ? '' : `, an address of the Service range ${range}`;
       const what = `no Service has ${destinationName(to)}${within}`;
-      return `${what}: ${prediction.action === 'drop' ? DROPPED : PASSES}`;
+      return `${what}: ${LOST[prediction.action]}`;
     }
   }
 }

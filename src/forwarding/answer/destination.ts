@@ -28,6 +28,8 @@ export type Match =
       readonly is: 'undeclared port';
       readonly rows: readonly Forwarding[];
       readonly isClusterIp: boolean;
+      /** The Service range that the address is in, as an external one may be. */
+      readonly range?: string;
     }
   /** An address of a Service range that no Service has. */
   | { readonly is: 'unassigned'; readonly range: string }
@@ -69,18 +71,17 @@ export function unknownPort(
   rows: readonly Forwarding[],
   { facts }: Place,
 ): Extract<Match, { is: 'undeclared port' | 'unassigned' }> | undefined {
+  const ranges = facts.knowsEveryService === false ? [] : facts.serviceRanges;
+  const range = rangeOf(address, ranges);
   const having = rows.filter(({ frontends }) =>
     frontends.some((each) => each.address === address && each.notServed === undefined),
   );
-  if (having.length > 0) {
-    const isClusterIp = having.some(({ frontends }) =>
-      frontends.some((each) => each.kind === 'cluster-ip' && each.address === address),
-    );
-    return { is: 'undeclared port', rows: having, isClusterIp };
-  }
-  if (facts.knowsEveryService === false) return undefined;
-  const range = rangeOf(address, facts.serviceRanges);
-  return range === undefined ? undefined : { is: 'unassigned', range };
+  if (having.length === 0) return range === undefined ? undefined : { is: 'unassigned', range };
+  const isClusterIp = having.some(({ frontends }) =>
+    frontends.some((each) => each.kind === 'cluster-ip' && each.address === address),
+  );
+  const inRange = range === undefined ? {} : { range };
+  return { is: 'undeclared port', rows: having, isClusterIp, ...inRange };
 }
 
 /** One that is served is preferred: of several that claim an address, one has it. */

@@ -111,6 +111,15 @@ describe('predict()', () => {
     assert.equal(brief(ask(rows, '10.96.7.7:80')), 'NO_SUCH_ADDRESS drop');
   });
 
+  it('drops a port that a load-balancer address inside a Service range does not have', () => {
+    const loadBalancerIPs = [{ ip: '10.96.9.9', ipMode: 'VIP' as const }];
+    const inside = rowsOf([service({ type: 'LoadBalancer', loadBalancerIPs })], [BOTH]);
+    assert.match(brief(ask(inside, '10.96.9.9:80')), /^REACHES /);
+    assert.equal(brief(ask(inside, '10.96.9.9:81')), 'PORT_NOT_DECLARED drop');
+    const scoped = placeWith({ knowsEveryService: false });
+    assert.equal(brief(ask(inside, '10.96.9.9:81', { place: scoped })), 'PORT_NOT_DECLARED pass');
+  });
+
   it('lets pass what no rule is for', () => {
     assert.equal(brief(ask(rows, '198.18.0.1:81')), 'PORT_NOT_DECLARED pass');
     assert.equal(brief(ask(rows, '192.0.2.7:80')), 'NO_SUCH_ADDRESS pass');
@@ -135,6 +144,11 @@ describe('predict()', () => {
     const place = placeWith({ clientInterfaces: [] });
     assert.equal(brief(ask(rows, '10.96.0.1:80', { place })), 'NOT_A_CLIENT pass');
     assert.match(brief(ask(rows, '10.96.0.1:80', { place, from: 'host' })), /^REACHES /);
+    assert.equal(brief(ask(rows, '10.96.0.1:81', { place })), 'PORT_NOT_DECLARED pass');
+    assert.equal(brief(ask(rows, '10.96.7.7:80', { place })), 'NO_SUCH_ADDRESS pass');
+    const ofHost = { place, from: 'host' };
+    assert.equal(brief(ask(rows, '10.96.0.1:81', ofHost)), 'PORT_NOT_DECLARED reject');
+    assert.equal(brief(ask(rows, '10.96.7.7:80', ofHost)), 'NO_SUCH_ADDRESS drop');
   });
 
   it('finds the Service that has an address which another one claims too', () => {

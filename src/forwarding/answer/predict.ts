@@ -21,7 +21,7 @@ export function predict(
 ): Prediction {
   const match = matchOf(asked.to, rows, place);
   if (match.is === 'frontend') return predictAt(asked, { ...match, rows }, place);
-  if (match.is !== 'node port elsewhere') return predictUnknown(match, place);
+  if (match.is !== 'node port elsewhere') return predictUnknown(match, asked.source, place);
   const { row, frontend } = match;
   const relayed = relayedAt(match, { ...asked, place });
   return relayed ?? { code: 'NODE_PORT_NOT_HERE', action: 'pass', row, frontend };
@@ -29,8 +29,8 @@ export function predict(
 
 type Unknown = Exclude<Match, { is: 'frontend' | 'node port elsewhere' }>;
 
-function predictUnknown(match: Unknown, place: Place): Prediction {
-  const action = unknownAction(match, place);
+function predictUnknown(match: Unknown, source: Source, place: Place): Prediction {
+  const action = unknownAction(match, source, place);
   if (match.is === 'undeclared port') {
     return { code: 'PORT_NOT_DECLARED', action, rows: match.rows };
   }
@@ -39,10 +39,16 @@ function predictUnknown(match: Unknown, place: Place): Prediction {
   return { code: 'NO_SUCH_ADDRESS', action, ...(nodePort ? { nodePort } : {}) };
 }
 
-function unknownAction(match: Unknown, { leavesAlone }: Place): LostAction {
-  if (leavesAlone?.unknownPorts || match.is === 'nothing') return 'pass';
-  if (match.is === 'unassigned') return 'drop';
-  return match.isClusterIp ? 'reject' : 'pass';
+function unknownAction(match: Unknown, source: Source, place: Place): LostAction {
+  if (place.leavesAlone?.unknownPorts || match.is === 'nothing') return 'pass';
+  if (!isClient(source, place)) return 'pass';
+  if (match.is === 'undeclared port' && match.isClusterIp) return 'reject';
+  return match.range === undefined ? 'pass' : 'drop';
+}
+
+/** Whether any rule meets the packets of this source. */
+function isClient(source: Source, { facts }: Place): boolean {
+  return source.class === 'host' || facts.clientInterfaces?.length !== 0;
 }
 
 /** At a frontend that is known. `rows`: all that may have its address too, if it is not served. */
@@ -54,10 +60,10 @@ export function predictAt(
   const { notServed, allowedSources } = frontend;
   if (notServed !== undefined) {
     const isOthers = notServed.reason === 'other-service';
-    const action = isOthers ? 'other-service' : unservedAction(frontend, rows, place);
+    const action = isOthers ? 'other-service' : unservedAction(frontend, { source, rows }, place);
     return { code: 'NOT_SERVED', action, row, frontend, notServed };
   }
-  if (source.class !== 'host' && place.facts.clientInterfaces?.length === 0) {
+  if (!isClient(source, place)) {
     return { code: 'NOT_A_CLIENT', action: 'pass', row, frontend };
   }
   if (allowedSources !== undefined && !isAllowed(source, allowedSources)) {
@@ -85,8 +91,12 @@ function isLeftAlone(source: Source, { kind }: Frontend, { leavesAlone }: Place)
 }
 
 /** No rule of the frontend is there, but the checks for cluster IPs are. */
-function unservedAction(frontend: Frontend, rows: readonly Forwarding[], place: Place): LostAction {
-  return unknownAction(unknownPort(frontend, rows, place) ?? { is: 'nothing' }, place);
+function unservedAction(
+  frontend: Frontend,
+  { source, rows }: { readonly source: Source; readonly rows: readonly Forwarding[] },
+  place: Place,
+): LostAction {
+  return unknownAction(unknownPort(frontend, rows, place) ?? { is: 'nothing' }, source, place);
 }
 
 /** An unknown address is taken for an allowed one, unless none is. */
