@@ -51,6 +51,24 @@ describe('fairlead explain, as text of 80 columns', () => {
     ]);
   });
 
+  it('promises no equal share where an IPVS scheduler gives none', async (t) => {
+    const shares = async (scheduler: string, target: string) => {
+      const flags = ['--proxy-mode', 'ipvs', '--ipvs-scheduler', scheduler];
+      const { candidates } = (await explained(t, target, ...flags)) as Explanation;
+      const used = candidates.filter(({ selected }) => selected);
+      return used.map(({ oneOf, chosenIf }) => chosenIf ?? `1 of ${oneOf}`);
+    };
+    const byClient = "if a hash of the client's address selects it (sh)";
+    assert.deepEqual(await shares('sh', 'shop/web'), [byClient, byClient]);
+    const byOne = 'if it is the one that all clients get (fo)';
+    assert.deepEqual(await shares('fo', 'shop/web'), [byOne, byOne]);
+    assert.deepEqual(await shares('rr', 'shop/web'), ['1 of 2', '1 of 2']);
+    // As the scheduler of all Services it has mh-port.
+    assert.deepEqual(await shares('mh', 'shop/web'), ['1 of 2', '1 of 2']);
+    // Source ranges are checked by the rules behind IPVS, which draw.
+    assert.deepEqual(await shares('sh', '198.18.0.1:80'), ['1 of 2', '1 of 2']);
+  });
+
   it('says what to do where it does not reach', async (t) => {
     const { code, out } = await explain(t, '198.18.0.7:443', '--from', '203.0.113.9');
     assert.equal(code, 3);

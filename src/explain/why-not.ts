@@ -45,8 +45,7 @@ export function whyNot(
   }
   const chosen = own.find(({ selected }) => selected);
   if (chosen !== undefined) {
-    const share = `1 of ${(chosen.oneOf ?? 1).toLocaleString('en-US')} new connections`;
-    const sentence = `${nameOf(asked)} gets ${share} of ${service} from ${subject}`;
+    const sentence = shareSentence(nameOf(asked), chosen, `${service} from ${subject}`);
     return { code: 'REACHES', sentence, remarks: podSays, next: [] };
   }
   const sentence = `${nameOf(asked)} gets no connection of ${service} from ${subject}`;
@@ -58,6 +57,11 @@ export function whyNot(
     remarks: [{ topic: 'because', text }, ...node, ...podSays],
     next: first.state === 'ready' ? [] : next,
   };
+}
+
+function shareSentence(name: string, { oneOf = 1, chosenIf }: EndpointShare, of: string): string {
+  if (chosenIf !== undefined) return `${name} gets new connections of ${of}, ${chosenIf}`;
+  return `${name} gets 1 of ${oneOf.toLocaleString('en-US')} new connections of ${of}`;
 }
 
 function isAt(endpoint: string, address: string): boolean {

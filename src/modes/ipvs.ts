@@ -4,6 +4,7 @@ import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { KernelIpvs } from '../linux/ipvs/kernel-ipvs.ts';
 import { IPVS_PART, prepareIpvs } from './ipvs/ipvs-part.ts';
 import { openOwnSockets } from './ipvs/own-sockets.ts';
+import { unevenChoiceOf } from './ipvs/uneven-choice.ts';
 import type { Mode } from './mode.ts';
 import { openNetfilter } from './netfilter.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
@@ -30,6 +31,7 @@ export const IPVS: Mode = {
   raw: (desired, family, { ipvs }) =>
     rawTable(desired, family) + rawIpvs(desired, family, defaultScheduler(ipvs.scheduler)),
   proof: nftablesProof(({ facts }) => facts),
+  unevenChoice: ({ ipvs }) => unevenChoiceOf(defaultScheduler(ipvs.scheduler)),
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };

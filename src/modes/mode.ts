@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Answers } from '../dataplanes/userspace/protocol.ts';
-import type { LeftAlone } from '../forwarding/answer/place.ts';
+import type { LeftAlone, UnevenChoice } from '../forwarding/answer/place.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
@@ -60,6 +60,8 @@ export interface Mode {
   readonly leavesAlone?: LeftAlone;
   /** For `explain`: how a packet proves its path. Undefined: it cannot in this mode. */
   readonly proof?: ModeProof;
+  /** For `explain`: how it chooses endpoints. Undefined: each gets the same share. */
+  unevenChoice?(settings: Settings): UnevenChoice;
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
   readonly unseenConnections?: string;
   /** For `status --connections`: the connections that a process of the mode copies. Undefined: none. */

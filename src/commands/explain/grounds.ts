@@ -47,7 +47,8 @@ function isOf({ forwarding: { id } }: Row, name: string): boolean {
 }
 
 function placeOf({ view, facts }: Answer, basis: Basis): Place {
-  const { leavesAlone } = modeNamed(basis.config.settings.mode);
+  const { settings } = basis.config;
+  const { leavesAlone, unevenChoice } = modeNamed(settings.mode);
   const isHere =
     basis.by === 'agent'
       ? basis.agent.networkNamespace === ownNetworkNamespace()
@@ -57,5 +58,6 @@ function placeOf({ view, facts }: Answer, basis: Basis): Place {
     facts,
     machineAddresses: isHere ? interfaceAddresses() : [],
     ...(leavesAlone === undefined ? {} : { leavesAlone }),
+    ...(unevenChoice === undefined ? {} : { unevenChoice: unevenChoice(settings) }),
   };
 }

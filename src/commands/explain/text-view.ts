@@ -81,8 +81,8 @@ function endpointLines({ candidates }: Explanation, form: Form): string[] {
   const others = candidates.filter(({ selected: is }) => !is);
   // The code says why none gets anything.
   if (others.some(({ because }) => because === 'the connection is not forwarded')) return [];
-  const share = ({ oneOf = 1, hairpin }: EndpointShare): string => {
-    const text = `1 of ${oneOf.toLocaleString('en-US')}`;
+  const share = ({ oneOf = 1, chosenIf, hairpin }: EndpointShare): string => {
+    const text = chosenIf ?? `1 of ${oneOf.toLocaleString('en-US')}`;
     return hairpin ? `${text}, itself` : text;
   };
   return [

@@ -69,9 +69,8 @@ function serversOf(row: Forwarding, by: Translation): WantedServer[] {
   return row.frontends.flatMap((frontend) => {
     const list = capturedList(frontend);
     if (list === undefined) return NEVER;
-    const endpoints = list === 'cluster' ? row.clusterEndpoints : row.localEndpoints;
-    if (endpoints.length === 0 || endpoints.length > MOST_DESTINATIONS) return NEVER;
-    if (endpoints.some(({ address }) => isRefused(address))) return NEVER;
+    const endpoints = endpointsOf(row, list);
+    if (!canHold(endpoints)) return NEVER;
     const capture = captureOf(frontend, list);
     return addressesOf(row, frontend, by).map((address): WantedServer => {
       const server = serverAt(row, { address, port: frontend.port }, scheduler);
@@ -87,6 +86,22 @@ function serversOf(row: Forwarding, by: Translation): WantedServer[] {
       };
     });
   });
+}
+
+/** Whether IPVS takes connections of a source class to a frontend, apart from limits of the whole row. */
+export function isTakenFrom(row: Forwarding, frontend: Frontend, source: SourceClass): boolean {
+  const list = row.onlyPackets ? undefined : capturedList(frontend);
+  if (list === undefined || !canHold(endpointsOf(row, list))) return false;
+  return captureOf(frontend, list)[source] !== 'pass';
+}
+
+function endpointsOf(row: Forwarding, list: EndpointList): readonly Endpoint[] {
+  return list === 'cluster' ? row.clusterEndpoints : row.localEndpoints;
+}
+
+function canHold(endpoints: readonly Endpoint[]): boolean {
+  if (endpoints.length === 0 || endpoints.length > MOST_DESTINATIONS) return false;
+  return !endpoints.some(({ address }) => isRefused(address));
 }
 
 /** IPVS takes no destination that is not one host: multicast, broadcast, and link-local of IPv6. */

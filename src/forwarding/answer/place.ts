@@ -1,4 +1,4 @@
-import type { Family, NodeView } from '../model.ts';
+import type { Family, Forwarding, Frontend, NodeView, SourceClass } from '../model.ts';
 
 /** The facts of a node that decide what a packet meets; `NodeFacts` of the data planes has them. */
 export interface PlaceFacts {
@@ -37,6 +37,11 @@ export interface Place {
   readonly machineAddresses: readonly string[];
   /** Undefined: the mode's rules do all that the policy says. */
   readonly leavesAlone?: LeftAlone;
+  /**
+   * Where the mode does not give each endpoint the same share: on what it depends, such as `if a
+   * hash of the client's address selects it (sh)`. Undefined, or no answer: the shares are equal.
+   */
+  readonly unevenChoice?: UnevenChoice;
 }
 
 /** Whether the machine is known to have this address. */
@@ -45,3 +50,8 @@ export function isOwnAddress(address: string, { view, facts, machineAddresses }:
     all.includes(address),
   );
 }
+
+export type UnevenChoice = (
+  to: { readonly row: Forwarding; readonly frontend: Frontend },
+  from: SourceClass,
+) => string | undefined;

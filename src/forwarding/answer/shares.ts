@@ -14,8 +14,10 @@ export interface EndpointShare {
   readonly local: boolean;
   readonly state: Candidate['state'];
   readonly selected: boolean;
-  /** It gets one of so many new connections; undefined: none. */
+  /** It gets one of so many new connections; undefined: none, or `chosenIf` says which. */
   readonly oneOf?: number;
+  /** Which connections it gets, where they are not shared evenly. */
+  readonly chosenIf?: string;
   /** Why it gets none. */
   readonly because?: Exclude<Verdict, 'selected'> | 'the connection is not forwarded';
   /** The client is the endpoint itself: masqueraded, so that the answer comes back. */
@@ -37,6 +39,7 @@ export function sharesOf(
   const chosen = new Set(
     prediction.action === 'forward' ? prediction.endpoints.map(endpointKey) : [],
   );
+  const share = shareOf(prediction, source, place);
   return candidates.map((candidate) => {
     const { nodeName, local, state, address } = candidate;
     const endpoint = endpointKey(candidate);
@@ -52,11 +55,23 @@ export function sharesOf(
     return {
       ...base,
       selected: true,
-      oneOf: chosen.size,
+      ...share,
       ...(isSelf ? { hairpin: true as const } : {}),
       ...(keepsSource ? { keepsSource: true as const } : {}),
     };
   });
+}
+
+/** What each endpoint that was chosen gets. One that is alone gets all, however it is chosen. */
+function shareOf(
+  prediction: Prediction,
+  source: Source,
+  { unevenChoice }: Place,
+): Pick<EndpointShare, 'oneOf' | 'chosenIf'> {
+  if (prediction.action !== 'forward') return {};
+  const oneOf = prediction.endpoints.length;
+  const chosenIf = oneOf > 1 ? unevenChoice?.(prediction, source.class) : undefined;
+  return chosenIf === undefined ? { oneOf } : { chosenIf };
 }
 
 /** The list that the connection is sent to, or would be. */
