@@ -1,9 +1,9 @@
 import type { Family } from '../../forwarding/model.ts';
 import { type Bridge, listBridges } from '../../linux/route/bridge-links.ts';
-import { SysctlError } from '../../linux/sysctl-error.ts';
 import { check } from '../check.ts';
 import { type Finding, ok, problem } from '../finding.ts';
 import { familiesOf, type Subject } from '../subject.ts';
+import { sysctlIfThere } from '../sysctl-if-there.ts';
 
 const SYSCTLS: Readonly<Record<Family, string>> = {
   IPv4: 'net/bridge/bridge-nf-call-iptables',
@@ -23,7 +23,10 @@ export const BRIDGE_NETFILTER = check<Facts>({
   read: async (subject) => ({
     families: familiesOf(subject),
     bridges: await podBridges(subject),
-    calls: { IPv4: callValue(subject, 'IPv4'), IPv6: callValue(subject, 'IPv6') },
+    calls: {
+      IPv4: sysctlIfThere(subject, SYSCTLS.IPv4),
+      IPv6: sysctlIfThere(subject, SYSCTLS.IPv6),
+    },
   }),
   judge: ({ families, bridges, calls }) => {
     if (bridges.length === 0) return [ok('no pods on bridges')];
@@ -47,13 +50,4 @@ export async function podBridges(subject: Subject): Promise<readonly Bridge[]> {
   const { podLinks } = await subject.places();
   const indexes = new Set(podLinks.map(({ index }) => index));
   return (await listBridges()).filter(({ index }) => indexes.has(index));
-}
-
-function callValue({ sysctls }: Subject, family: Family): string | undefined {
-  try {
-    return sysctls.read(SYSCTLS[family]);
-  } catch (error) {
-    if (error instanceof SysctlError && error.code === 'SYSCTL_MISSING') return undefined;
-    throw error;
-  }
 }

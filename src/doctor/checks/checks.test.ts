@@ -7,7 +7,9 @@ import { conditions, MODE, subject, sysctlsWith } from '../testing/subject.ts';
 import { AGENT_CAPABILITIES } from './agent-capabilities.ts';
 import { AGENT_CONDITIONS } from './agent-conditions.ts';
 import { CONNTRACK_ROOM } from './conntrack-room.ts';
+import { IP_FORWARD } from './ip-forward.ts';
 import { KERNEL_STATE } from './kernel-state.ts';
+import { MODE_SYSCTLS } from './mode-sysctls.ts';
 import { MODES } from './modes.ts';
 
 async function found(check: Check, of: Subject): Promise<string[]> {
@@ -80,6 +82,33 @@ describe('modes', () => {
       'ok OK',
       'ok OK',
     ]);
+  });
+});
+
+describe('ip-forward', () => {
+  it('goes on with other interfaces where one is gone since it was listed', async () => {
+    const link = { kind: 'veth', up: true, loopback: false, master: 0, mtu: 1500 };
+    const gone = { ...link, index: 7, name: 'gone' };
+    const here = { ...link, index: 8, name: 'here' };
+    const places = { links: [gone, here], endpoints: [], podLinks: [gone], uplinks: [here] };
+    const of = subject({
+      sysctls: sysctlsWith({
+        'net/ipv4/ip_forward': '1',
+        'net/ipv4/conf/gone/forwarding': undefined,
+        'net/ipv4/conf/here/forwarding': '0',
+      }),
+      places: async () => places,
+    });
+    assert.deepEqual(await found(IP_FORWARD, of), ['problem IP_FORWARD_OFF_LINK']);
+  });
+});
+
+describe('mode-sysctls', () => {
+  it('skips a setting that the kernel does not have', async () => {
+    const setting = (name: string) => ({ name, value: '1', otherwise: 'it breaks' });
+    const modes = [{ ...MODE, sysctls: [setting('net/absent'), setting('net/wrong')] }];
+    const sysctls = sysctlsWith({ 'net/absent': undefined, 'net/wrong': '0' });
+    assert.deepEqual(await found(MODE_SYSCTLS, subject({ modes, sysctls })), ['note MODE_SYSCTL']);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Family } from '../../forwarding/model.ts';
 import { check } from '../check.ts';
 import { type Finding, orOk, problem } from '../finding.ts';
 import { familiesOf } from '../subject.ts';
+import { sysctlIfThere } from '../sysctl-if-there.ts';
 
 interface Facts {
   readonly forwarding: readonly {
@@ -24,18 +25,18 @@ export const IP_FORWARD = check<Facts>({
   read: async (subject) => {
     const { podLinks, uplinks } = await subject.places();
     const forwarding = familiesOf(subject).flatMap((family) => {
-      const read = (path: string, link?: string) => ({
-        family,
-        name: path.replaceAll('/', '.'),
-        value: subject.sysctls.read(path),
-        ...(link === undefined ? {} : { link }),
-      });
+      const read = (path: string, link?: string) => {
+        const value = sysctlIfThere(subject, path);
+        if (value === undefined) return [];
+        const name = path.replaceAll('/', '.');
+        return [{ family, name, value, ...(link === undefined ? {} : { link }) }];
+      };
       // In IPv6 the setting of an interface only says whether the node is a router there.
       const links = family === 'IPv4' ? [...podLinks, ...uplinks].map(({ name }) => name) : [];
       return [
-        read(WHOLE[family]),
+        ...read(WHOLE[family]),
         // A dot in the name of an interface is a dot in the path too.
-        ...links.map((link) => read(`net/ipv4/conf/${link}/forwarding`, link)),
+        ...links.flatMap((link) => read(`net/ipv4/conf/${link}/forwarding`, link)),
       ];
     });
     return { forwarding };

@@ -1,5 +1,6 @@
 import { check } from '../check.ts';
 import { note, orOk } from '../finding.ts';
+import { sysctlIfThere } from '../sysctl-if-there.ts';
 
 interface Facts {
   readonly needed: readonly {
@@ -12,14 +13,16 @@ interface Facts {
 
 export const MODE_SYSCTLS = check<Facts>({
   name: 'mode-sysctls',
-  read: ({ modes, usedMode, sysctls }) => ({
-    needed: (modes.find(({ name }) => name === usedMode)?.sysctls ?? []).map((each) => ({
-      name: each.name.replaceAll('/', '.'),
-      wanted: each.value,
-      value: sysctls.read(each.name),
-      otherwise: each.otherwise,
-    })),
-  }),
+  read: (subject) => {
+    const used = subject.modes.find(({ name }) => name === subject.usedMode);
+    const needed = (used?.sysctls ?? []).flatMap(({ name, value: wanted, otherwise }) => {
+      const value = sysctlIfThere(subject, name);
+      return value === undefined
+        ? []
+        : [{ name: name.replaceAll('/', '.'), wanted, value, otherwise }];
+    });
+    return { needed };
+  },
   judge: ({ needed }) => {
     const wrong = needed.filter(({ wanted, value }) => wanted !== value);
     return orOk(

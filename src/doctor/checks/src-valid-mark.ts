@@ -1,6 +1,7 @@
 import { countRules } from '../../linux/route/mark-rules.ts';
 import { check } from '../check.ts';
 import { orOk, problem } from '../finding.ts';
+import { sysctlIfThere } from '../sysctl-if-there.ts';
 
 /**
  * Protocol numbers of the routing rules by which modes deliver marked packets to processes
@@ -22,9 +23,10 @@ export const SRC_VALID_MARK = check<Facts>({
     const names = ['all', ...[...podLinks, ...uplinks].map(({ name }) => name)];
     return {
       ruleCount: counts.reduce((sum, count) => sum + count, 0),
-      values: names.map((name) => {
+      values: names.flatMap((name) => {
         const path = `net/ipv4/conf/${name}/src_valid_mark`;
-        return { name: path.replaceAll('/', '.'), value: subject.sysctls.read(path) };
+        const value = sysctlIfThere(subject, path);
+        return value === undefined ? [] : [{ name: path.replaceAll('/', '.'), value }];
       }),
     };
   },

@@ -1,4 +1,5 @@
 import type { Condition, Conditions } from '../../agent/conditions.ts';
+import { SysctlError } from '../../linux/sysctl-error.ts';
 import type { Places } from '../places.ts';
 import type { ModeAbout, Subject } from '../subject.ts';
 
@@ -26,11 +27,15 @@ export function subject(of: Partial<Subject> & { sysctls?: Subject['sysctls'] } 
   };
 }
 
-export function sysctlsWith(values: Readonly<Record<string, string>>): Subject['sysctls'] {
+/** Undefined: a setting that the kernel does not have. */
+export function sysctlsWith(
+  values: Readonly<Record<string, string | undefined>>,
+): Subject['sysctls'] {
   return {
     read: (name) => {
+      if (!Object.hasOwn(values, name)) throw new RangeError(`the test has no value for ${name}`);
       const value = values[name];
-      if (value === undefined) throw new RangeError(`the test has no value for ${name}`);
+      if (value === undefined) throw new SysctlError('SYSCTL_MISSING', name, { next: '' });
       return value;
     },
   };
