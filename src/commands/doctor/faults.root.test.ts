@@ -78,6 +78,7 @@ const FAULTS: readonly Fault[] = [
         'link set outside-1 up',
         'addr add 198.51.100.1/24 dev eth1',
         'link set eth1 up',
+        'route add default via 198.51.100.254 metric 500',
       );
       setSysctl('net/ipv4/conf/eth1/rp_filter', '1');
     },
@@ -313,6 +314,42 @@ describe('doctor on a node with an agent', () => {
     } finally {
       setSysctl('net/ipv4/conf/all/rp_filter', '0');
       ip('link set pod-1 mtu 1500', 'link delete pod-2', 'link delete vx0', 'link delete docker0');
+    }
+  });
+
+  it('has no complaint about strict rp_filter at a second network without a router', async () => {
+    ip(
+      'link add eth1 type veth peer name outside-1',
+      'link set outside-1 up',
+      'addr add 198.51.100.1/24 dev eth1',
+      'link set eth1 up',
+    );
+    setSysctl('net/ipv4/conf/eth1/rp_filter', '1');
+    try {
+      assert.deepEqual(await complaints(agent.runFolder), []);
+    } finally {
+      ip('link delete eth1');
+    }
+  });
+
+  it('compares a tunnel with the uplink that carries it, and not with another', async () => {
+    ip(
+      'link add eth1 type veth peer name outside-1',
+      'link set outside-1 up',
+      'link set eth1 mtu 1280 up',
+      'addr add 198.51.100.1/24 dev eth1',
+      'route add default via 198.51.100.254 metric 500',
+      'link add vx0 type vxlan id 7 local 192.0.2.1 dstport 4789',
+      'link set vx0 mtu 1450 up',
+      'route add 10.244.2.0/24 dev vx0',
+      'link set pod-1 mtu 1450',
+    );
+    try {
+      assert.deepEqual(await complaints(agent.runFolder), []);
+      ip('link set vx0 mtu 1451');
+      assert.deepEqual(await complaints(agent.runFolder), ['problem MTU_OF_TUNNEL_TOO_LARGE']);
+    } finally {
+      ip('link set pod-1 mtu 1500', 'link delete vx0', 'link delete eth1');
     }
   });
 

@@ -1,4 +1,5 @@
 import type { MachineLink } from '../../linux/route/link-codec.ts';
+import { tunnelWays } from '../../linux/route/tunnel-ways.ts';
 import { check } from '../check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';
 import { listedNames } from '../places.ts';
@@ -18,21 +19,34 @@ interface Facts {
   readonly podLinks: readonly MachineLink[];
   /** Links to the pods of other nodes. */
   readonly toOthers: readonly MachineLink[];
-  /** Links that carry tunnels: the uplinks that are none. */
-  readonly carriers: readonly MachineLink[];
+  /** Those of them that are tunnels. */
+  readonly tunnels: readonly Tunnel[];
+}
+
+interface Tunnel {
+  readonly link: MachineLink;
+  /** The largest packet that its carrier takes; undefined: not known. */
+  readonly carrierMtu: number | undefined;
 }
 
 export const MTU = check<Facts>({
   name: 'mtu',
   read: async (subject) => {
-    const { podLinks, uplinks, endpoints } = await subject.places();
+    const { links, podLinks, uplinks, endpoints } = await subject.places();
     const remote = endpoints.filter(({ isLocal, isOwnAddress }) => !isLocal && !isOwnAddress);
     const toOthers = [...new Set(remote.flatMap(({ link }) => link ?? []))];
     const carriers = uplinks.filter(({ kind }) => OVERHEAD_BYTES[kind] === undefined);
-    return { podLinks, toOthers, carriers };
+    const ways = await tunnelWays();
+    const tunnels = toOthers
+      .filter(({ kind }) => OVERHEAD_BYTES[kind] !== undefined)
+      .map((link) => {
+        const carrier = links.find(({ index }) => index === ways.get(link.index));
+        return { link, carrierMtu: mtuOf(carrier === undefined ? carriers : [carrier]) };
+      });
+    return { podLinks, toOthers, tunnels };
   },
-  judge: ({ podLinks, toOthers, carriers }) => {
-    const tunnels = toOthers.flatMap((link) => judgeTunnel(link, carriers));
+  judge: ({ podLinks, toOthers, tunnels }) => {
+    const tooLarge = tunnels.flatMap(judgeTunnel);
     const others = toOthers.filter(({ loopback }) => !loopback);
     const least = Math.min(...others.map(({ mtu }) => mtu).filter((mtu) => mtu > 0));
     const larger = podLinks.filter(({ mtu }) => Number.isFinite(least) && mtu > least);
@@ -46,14 +60,19 @@ export const MTU = check<Facts>({
               next: `set the MTU of the network plugin to ${least} or less`,
             }),
           ];
-    return orOk([...tunnels, ...pods], `MTU of ${podLinks.length} pod interfaces fits`);
+    return orOk([...tooLarge, ...pods], `MTU of ${podLinks.length} pod interfaces fits`);
   },
 });
 
-function judgeTunnel(link: MachineLink, carriers: readonly MachineLink[]): readonly Finding[] {
-  const overhead = OVERHEAD_BYTES[link.kind];
-  const room = Math.min(...carriers.map(({ mtu }) => mtu).filter((mtu) => mtu > 0));
-  if (overhead === undefined || !Number.isFinite(room) || link.mtu + overhead <= room) return [];
+/** Of the largest, where it is not known by which one the packets leave: no problem is invented. */
+function mtuOf(carriers: readonly MachineLink[]): number | undefined {
+  const known = carriers.map(({ mtu }) => mtu).filter((mtu) => mtu > 0);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+function judgeTunnel({ link, carrierMtu: room }: Tunnel): readonly Finding[] {
+  const overhead = OVERHEAD_BYTES[link.kind] ?? 0;
+  if (room === undefined || link.mtu + overhead <= room) return [];
   return [
     problem('MTU_OF_TUNNEL_TOO_LARGE', {
       what: `MTU ${link.mtu} of ${link.name} (${link.kind}) and ${overhead} bytes of its headers exceed ${room} of the uplink`,

@@ -6,6 +6,7 @@ import { check } from '../check.ts';
 import { note, orOk, problem } from '../finding.ts';
 import { isInRange } from '../places.ts';
 import type { Subject } from '../subject.ts';
+import { sysctlIfThere } from '../sysctl-if-there.ts';
 
 /** A client that is a neighbour of no interface (TEST-NET-3). */
 const FAR_CLIENT = '203.0.113.254';
@@ -23,6 +24,8 @@ interface Facts {
     readonly isStrict: boolean;
     /** The client or pod whose packets would be dropped. Undefined: none. */
     readonly dropped?: string;
+    /** Whether a route leads from here to other networks, so that their clients may come by it. */
+    readonly isUplink: boolean;
   }[];
   /** Packets that were dropped since the network namespace exists. */
   readonly dropCount: number;
@@ -40,27 +43,33 @@ export const RP_FILTER = check<Facts>({
     );
     const toAsk = [...new Set([...podLinks, ...uplinks, ...outer])];
     const all = subject.sysctls.read('net/ipv4/conf/all/rp_filter');
-    const facts = await Promise.all(
+    const asked = await Promise.all(
       toAsk.map(async (link) => {
         const path = `net/ipv4/conf/${link.name}/rp_filter`;
-        const value = subject.sysctls.read(path);
+        const value = sysctlIfThere(subject, path);
+        if (value === undefined) return [];
         // The kernel uses the larger one: 2 (loose) wins over 1 (strict).
         const isStrict = String(Math.max(Number(all), Number(value))) === STRICT;
-        const about = { name: link.name, sysctl: path.replaceAll('/', '.'), isStrict };
-        if (!isStrict) return about;
+        const isUplink = uplinks.includes(link);
+        const about = { name: link.name, sysctl: path.replaceAll('/', '.'), isStrict, isUplink };
+        if (!isStrict) return [about];
         const pod = endpoints.find((each) => each.link === link && each.family === 'IPv4');
         const isOuter = outer.includes(link) && !podLinks.includes(link);
         const clients = isOuter ? [pod?.address, FAR_CLIENT] : [pod?.address];
         const to = own.get(link.name) ?? [...own.values()][0];
         const dropped = await firstDropped(clients, { to, linkIndex: link.index });
-        return dropped === undefined ? about : { ...about, dropped };
+        return [dropped === undefined ? about : { ...about, dropped }];
       }),
     );
+    const facts = asked.flat();
     return { links: facts, dropCount: dropCount(), servesOutside: servesOutside(subject) };
   },
   judge: ({ links, dropCount, servesOutside: isServed }) => {
-    const found = links.flatMap(({ name, sysctl, dropped }) => {
+    const found = links.flatMap(({ name, sysctl, dropped, isUplink }) => {
       if (dropped === undefined) return [];
+      // A network of its own, such as for storage, has no clients behind a router until one comes.
+      const isExpected = isUplink || dropped !== FAR_CLIENT;
+      if (!isExpected && dropCount === 0) return [];
       const who = dropped === FAR_CLIENT ? 'a client behind a router' : `the pod ${dropped}`;
       const count = dropCount === 0 ? '' : ` (${dropCount} packets dropped so far)`;
       const about = {
@@ -68,7 +77,7 @@ export const RP_FILTER = check<Facts>({
         why: `packets of ${who} that come in by ${name} are dropped before any rule`,
         next: `sysctl -w ${sysctl}=2, or add a route to the clients by ${name}`,
       };
-      const breaks = isServed || dropped !== FAR_CLIENT;
+      const breaks = isExpected && (isServed || dropped !== FAR_CLIENT);
       return [breaks ? problem('RP_FILTER_DROPS', about) : note('RP_FILTER_DROPS', about)];
     });
     const strict = links.filter(({ isStrict }) => isStrict).length;
