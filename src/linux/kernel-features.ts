@@ -1,26 +1,31 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { hasConntrack } from './conntrack/has-conntrack.ts';
+import { IpvsError } from './ipvs/errors.ts';
+import { openIpvsExchange } from './ipvs/exchange.ts';
 import { NetlinkError } from './netlink/errors.ts';
 import { openNetlink } from './netlink/socket.ts';
 import { NftConnection } from './nftables/connection.ts';
 import { NETLINK_NETFILTER } from './nftables/protocol.ts';
 
 /** What a mode may need of the kernel. */
-export type KernelFeature = 'nf_tables' | 'nf_conntrack' | 'bpf' | 'cgroup2';
+export type KernelFeature = 'nf_tables' | 'nf_conntrack' | 'ip_vs' | 'bpf' | 'cgroup2';
 
 /** For people. */
 export const FEATURE_TEXT: Readonly<Record<KernelFeature, string>> = {
   nf_tables: 'nf_tables (CONFIG_NF_TABLES)',
   nf_conntrack: 'connection tracking (CONFIG_NF_CONNTRACK)',
+  ip_vs: 'IPVS (CONFIG_IP_VS)',
   bpf: 'eBPF (CONFIG_BPF_SYSCALL)',
   cgroup2: 'cgroup version 2 (CONFIG_CGROUPS)',
 };
 
-/** The features that this kernel lacks, or has not loaded. */
+/** The features that this kernel lacks. To be asked makes it load a module that it has. */
 export async function missingFeatures(): Promise<ReadonlySet<KernelFeature>> {
   const fileSystems = readFileSync('/proc/filesystems', 'utf8').split(/\s+/);
   const missing = new Set<KernelFeature>();
   if (!(await hasNfTables())) missing.add('nf_tables');
-  if (!existsSync('/proc/sys/net/netfilter/nf_conntrack_max')) missing.add('nf_conntrack');
+  if (!(await hasConntrack())) missing.add('nf_conntrack');
+  if (!(await hasIpvs())) missing.add('ip_vs');
   if (!fileSystems.includes('bpf')) missing.add('bpf');
   if (!fileSystems.includes('cgroup2')) missing.add('cgroup2');
   return missing;
@@ -35,5 +40,15 @@ async function hasNfTables(): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof NetlinkError)) throw error;
     return error.code === 'EPERM';
+  }
+}
+
+async function hasIpvs(): Promise<boolean> {
+  try {
+    using _ = await openIpvsExchange();
+    return true;
+  } catch (error) {
+    if (!(error instanceof IpvsError)) throw error;
+    return false;
   }
 }

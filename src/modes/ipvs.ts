@@ -17,7 +17,7 @@ export const IPVS: Mode = {
   name: 'ipvs',
   // Each address of the machine has a virtual server for each node port.
   needs: { ownAddresses: true, namespaces: false },
-  service: NETLINK_NEEDS,
+  service: { ...NETLINK_NEEDS, kernel: [...NETLINK_NEEDS.kernel, 'ip_vs'] },
   parts: [IPVS_PART, NFTABLES_PART],
   prepare: async (_, around) => await prepareIpvs(around),
   open: (around) =>

@@ -6,6 +6,8 @@ const SUBSYSTEM_CONNTRACK = 1;
 export const MESSAGE_NEW = SUBSYSTEM_CONNTRACK << 8;
 export const MESSAGE_GET = (SUBSYSTEM_CONNTRACK << 8) | 1;
 export const MESSAGE_DELETE = (SUBSYSTEM_CONNTRACK << 8) | 2;
+/** Their number, with other counts of the network namespace. */
+export const MESSAGE_GET_COUNT = (SUBSYSTEM_CONNTRACK << 8) | 5;
 
 export const NLM_F_REQUEST = 1;
 export const NLM_F_ACK = 4;
