@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
-import { compiledProgram } from '../../dataplanes/ebpf/testing/packet-plane.ts';
-import { ownPlace } from '../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import { agentInMode, cannotRun } from './testing/agent-in-mode.ts';
 import {
   type Agent,
   complaints,
@@ -35,7 +31,7 @@ async function assertHealthy({ runFolder }: Agent): Promise<void> {
 
 describe('doctor in other modes', () => {
   it('takes the chains of mode iptables for its own, and names what its loopback needs', async (t) => {
-    const agent = await agentFor(t, ['--proxy-mode', 'iptables'], 'iptables');
+    const agent = await agentInMode(t, 'iptables');
     await assertHealthy(agent);
     setSysctl('net/ipv4/conf/all/route_localnet', '0');
     assert.deepEqual(await complaints(agent.runFolder), ['problem ROUTE_LOCALNET_OFF']);
@@ -48,37 +44,15 @@ describe('doctor in other modes', () => {
   });
 
   it('names a kernel setting that mode userspace has lost', async (t) => {
-    const agent = await agentFor(
-      t,
-      ['--config', await configFile(t, 'mode: userspace')],
-      'userspace',
-    );
+    const agent = await agentInMode(t, 'userspace');
     await assertHealthy(agent);
     setSysctl('net/ipv4/tcp_tw_reuse', '0');
     assert.deepEqual(await complaints(agent.runFolder), ['note MODE_SYSCTL']);
   });
 
-  for (const mode of ['socket-ebpf', 'tc-ebpf']) {
-    it(`has no complaint in mode ${mode}`, async (t) => {
-      for (const name of ['sock', 'tc'] as const) compiledProgram(name);
-      const { cgroup, pins, leave } = ownPlace(`doctor-${mode}`);
-      t.after(leave);
-      const own = `mode: ${mode}, cgroup: ${cgroup}, pinFolder: ${pins}/fairlead`;
-      await assertHealthy(await agentFor(t, ['--config', await configFile(t, own)]));
+  for (const mode of ['ipvs', 'socket-ebpf', 'tc-ebpf'] as const) {
+    it(`has no complaint in mode ${mode}`, { skip: cannotRun(mode) }, async (t) => {
+      await assertHealthy(await agentInMode(t, mode));
     });
   }
 });
-
-async function configFile(t: TestContext, own: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'fairlead-doctor-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'config.yaml');
-  const lines = [
-    'apiVersion: kubeproxy.config.k8s.io/v1alpha1',
-    'kind: KubeProxyConfiguration',
-    'clusterCIDR: 10.244.0.0/16,fd44::/16',
-    `fairlead: { ${own} }`,
-  ];
-  await writeFile(path, lines.join('\n'));
-  return path;
-}

@@ -53,7 +53,7 @@ const USUAL_FLAGS = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0
 /** A real agent, ready. At its end the rules of one mode are removed, and its forwarder. */
 export async function startAgent(
   flags: readonly string[] = ['--proxy-mode', 'nftables'],
-  modeToRemove: 'nftables' | 'iptables' | 'userspace' = 'nftables',
+  modeToRemove: 'nftables' | 'iptables' | 'ipvs' | 'userspace' = 'nftables',
 ): Promise<Agent> {
   const runFolder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
   const args = [MAIN, 'run', '-f', SHOP, '--run-folder', runFolder, ...USUAL_FLAGS, ...flags];
