@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { canonicalIp } from '../addresses/ip.ts';
+import type { AgentNode } from '../agent/servers/agent-node.ts';
 import { STANDARD_INPUT } from '../cluster/manifests/files.ts';
 import { exitOf } from '../explain/codes.ts';
 import { type AskedCase, explanationOf, predictionFor } from '../explain/explain.ts';
@@ -17,6 +18,7 @@ import { askAgentWord } from './explain/agent-word.ts';
 import { answerLines } from './explain/answer-lines.ts';
 import { askedFrom, type From, familyOfFrom, readFrom } from './explain/from.ts';
 import { type Grounds, groundsOf, groundsOfObserved } from './explain/grounds.ts';
+import { reportOpen } from './explain/open-connections.ts';
 import { type Pod, podOfCluster } from './explain/pod.ts';
 import { podOfManifests } from './explain/pod-of-manifests.ts';
 import { packetFor } from './explain/proof/packet.ts';
@@ -66,7 +68,7 @@ export function explainCommand(): Command {
     .addOption(
       new Option(
         '--with <path>',
-        'explain with these manifests applied, and list the rows that would change; writes nothing; repeatable',
+        'explain with these manifests applied, list the rows that would change, and count the open connections that would lose their endpoint; writes nothing; repeatable',
       ).argParser((path: string, earlier: readonly string[] | undefined) => [
         ...(earlier ?? []),
         path,
@@ -89,7 +91,10 @@ export function explainCommand(): Command {
     const basis = options.with && found.by === 'agent' ? found.apart : found;
     const inquiry = await inquire(basis, { text, target, options });
     const { explanation, change } = options.with
-      ? await explainWith(inquiry, options.with)
+      ? await explainWith(inquiry, options.with, {
+          agent: found.by === 'agent' ? found.agent : undefined,
+          runFolder: options.runFolder,
+        })
       : { explanation: await explainOnce(inquiry, await groundsFor(inquiry)), change: undefined };
     print(explanation, { change, basis, output: options.output });
     const { probe } = options;
@@ -254,6 +259,7 @@ function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
 async function explainWith(
   inquiry: Inquiry,
   files: readonly string[],
+  by: { readonly agent: AgentNode | undefined; readonly runFolder: string },
 ): Promise<{ explanation: Explanation; change: WhatIf }> {
   const { basis } = inquiry;
   if (basis.by !== 'source') throw new TypeError('a change needs objects');
@@ -262,7 +268,9 @@ async function explainWith(
   const now = await nowOf(inquiry, groundsOfObserved(observed, basis));
   const changes = await applyManifests(observed, { paths: files, nodeName: basis.nodeName });
   const explanation = await explainOnce(inquiry, groundsOfObserved(observed, basis));
-  return { explanation, change: { files, now, rows: whatIf(changes) } };
+  const { table } = observed.intake;
+  const open = await reportOpen(changes, { table, ...by });
+  return { explanation, change: { files, now, rows: whatIf(changes), open } };
 }
 
 /** A change may add the Service that is asked for. */

@@ -32,37 +32,47 @@ export interface TranslatedFlows {
   readonly count: number;
 }
 
-/** The flows translated at any of the frontends. Buffers at most twice as many as wanted. */
+/** Which flows are wanted. */
+export interface TranslatedAt {
+  readonly frontends: readonly OwnedFrontend[];
+  /** Flows to these addresses are left out: they only lead to a process that forwards them. */
+  readonly except?: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** The flows translated at any of the frontends, sorted. Buffers at most twice as many as wanted. */
 export async function readTranslated(
   conntrack: Conntrack,
-  of: {
-    readonly frontends: readonly OwnedFrontend[];
-    /** The number wanted. */
-    readonly most: number;
-    /** Flows to these addresses are left out: they only lead to a process that forwards them. */
-    readonly except?: readonly string[];
-    readonly signal: AbortSignal;
-  },
+  of: TranslatedAt & { readonly most: number },
 ): Promise<TranslatedFlows> {
-  const { frontends, most, except = [], signal } = of;
-  if (frontends.length === 0) return { first: [], count: 0 };
+  const { most } = of;
+  let held: TranslatedFlow[] = [];
+  let count = 0;
+  for await (const flows of translatedFlows(conntrack, of)) {
+    count += flows.length;
+    held.push(...flows);
+    if (held.length >= 2 * most) held = firstOf(held, most);
+  }
+  return { first: firstOf(held, most), count };
+}
+
+/** The flows translated at any of the frontends, in the order of the kernel. */
+export async function* translatedFlows(
+  conntrack: Conntrack,
+  { frontends, except = [], signal }: TranslatedAt,
+): AsyncGenerator<readonly TranslatedFlow[]> {
+  if (frontends.length === 0) return;
   const owners = ownersOf(frontends);
   const protocols = new Set(frontends.map(({ protocol }) => PROTOCOL_NUMBERS[protocol]));
   const destinationPorts = new Set(frontends.map(({ port }) => port));
   const leftOut = new Set(except.map(addressBytes));
-  let held: TranslatedFlow[] = [];
-  let count = 0;
   for await (const flows of conntrack.flows({ protocols, destinationPorts }, signal)) {
-    for (const flow of flows) {
+    yield flows.flatMap((flow) => {
       const isShown = isTranslated(flow) && !leftOut.has(flow.reply.source);
       const service = isShown ? ownerOf(flow, owners) : undefined;
-      if (service === undefined) continue;
-      count++;
-      held.push({ service, flow });
-    }
-    if (held.length >= 2 * most) held = firstOf(held, most);
+      return service === undefined ? [] : [{ service, flow }];
+    });
   }
-  return { first: firstOf(held, most), count };
 }
 
 function ownersOf(frontends: readonly OwnedFrontend[]): ReadonlyMap<FrontendKey, string> {

@@ -1,4 +1,5 @@
 import type { Explanation } from '../../explain/explanation.ts';
+import type { OpenCounts } from '../../explain/open-connections.ts';
 import type {
   FrontendDifference,
   FrontendState,
@@ -10,6 +11,7 @@ import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { wrapped } from '../terminal/fit.ts';
 import { visible } from '../terminal/visible.ts';
+import type { OpenReport } from './open-connections.ts';
 import { type Form, factLines } from './text-view.ts';
 
 /** What a change of objects would do. */
@@ -18,6 +20,7 @@ export interface WhatIf {
   /** As it is without them. */
   readonly now: Pick<Explanation, 'code' | 'sentence'>;
   readonly rows: readonly RowDifference[];
+  readonly open: OpenReport;
 }
 
 const MOST_ROWS = 20;
@@ -25,7 +28,7 @@ const MOST_ENDPOINTS = 10;
 const SIGNS = { added: '+', removed: '-', changed: '~' } as const;
 
 /** The rows that would change, and what happens now. */
-export function whatIfText({ files, now, rows }: WhatIf, form: Form): string {
+export function whatIfText({ files, now, rows, open }: WhatIf, form: Form): string {
   const count = rows.length === 1 ? '1 row' : `${rows.length.toLocaleString('en-US')} rows`;
   const left = rows.length - MOST_ROWS;
   return [
@@ -34,11 +37,45 @@ export function whatIfText({ files, now, rows }: WhatIf, form: Form): string {
       form.width,
     ),
     ...factLines('now', `${now.code}: ${now.sentence}`, form),
-    ...rows.slice(0, MOST_ROWS).flatMap((row) => rowLines(row, form)),
+    ...openLines(open, form),
+    ...rows
+      .slice(0, MOST_ROWS)
+      .flatMap((row) => [...rowLines(row, form), ...openOfRow(open, row, form)]),
     ...(left > 0
       ? factLines('', `and ${left.toLocaleString('en-US')} more: -o json lists all`, form)
       : []),
   ].join('\n');
+}
+
+function openLines(open: OpenReport, form: Form): string[] {
+  if ('notCounted' in open) {
+    return factLines('open', `connections not counted: ${open.notCounted}`, form);
+  }
+  const { total, unseen } = open;
+  const count = total.stay + total.drain + total.lose;
+  const all = count === 1 ? '1 open connection' : `${numberText(count)} open connections`;
+  return [
+    ...factLines('open', count === 0 ? `${all}` : `of ${all} ${fatesText(total)}`, form),
+    ...(unseen === undefined ? [] : factLines('', unseen, form)),
+  ];
+}
+
+function openOfRow(open: OpenReport, { row }: RowDifference, form: Form): string[] {
+  const counts = 'notCounted' in open ? undefined : open.rows[row];
+  return counts === undefined ? [] : factLines('open', fatesText(counts), form);
+}
+
+/** `103 stay, 309 lose their endpoint`. */
+function fatesText({ stay, drain, lose }: OpenCounts): string {
+  return [
+    `${numberText(stay)} stay`,
+    ...(drain === 0 ? [] : [`${numberText(drain)} stay until their endpoint ends`]),
+    `${numberText(lose)} lose their endpoint`,
+  ].join(', ');
+}
+
+function numberText(count: number): string {
+  return count.toLocaleString('en-US');
 }
 
 function rowLines(difference: RowDifference, form: Form): string[] {
