@@ -11,6 +11,7 @@ import { runCommand } from './run.ts';
 import { servicesCommand } from './services.ts';
 import { sizeCommand } from './size.ts';
 import { statusCommand } from './status.ts';
+import { topCommand } from './top.ts';
 
 /** Every command, under the heading that the help has it under. */
 export function commandTree(): readonly Command[] {
@@ -19,6 +20,7 @@ export function commandTree(): readonly Command[] {
     ...grouped('Inspect a node:', [
       statusCommand(),
       servicesCommand(),
+      topCommand(),
       explainCommand(),
       diffCommand(),
       doctorCommand(),

@@ -1,4 +1,4 @@
-import { servicePortKey } from '../forwarding/model.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../forwarding/model.ts';
 import { sleep } from '../time/sleep.ts';
 import { goingFirst, reversed } from './composed-changes.ts';
 import { ComposedParts } from './composed-parts.ts';
@@ -17,6 +17,7 @@ import {
   type KernelFrontend,
   type NodeFacts,
   PlaneError,
+  type RefusedCount,
   type RowChange,
 } from './contract.ts';
 import { type Half, Halves } from './halves.ts';
@@ -46,6 +47,8 @@ export class ComposedPlane implements DataPlane {
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
   readonly forwarder?: () => Promise<ForwarderReport>;
   readonly ipvs?: () => Promise<IpvsReport>;
+  readonly refused?: () => Promise<readonly RefusedCount[] | undefined>;
+  readonly totals?: () => Promise<ReadonlyMap<ServicePortKey, number>>;
   readonly adopt?: (servers: readonly KernelFrontend[]) => Promise<void>;
   readonly release?: () => Promise<void>;
   readonly drained?: () => Promise<void>;
@@ -81,6 +84,11 @@ export class ComposedPlane implements DataPlane {
     if (forwarder !== undefined) this.forwarder = forwarder;
     const ipvs = front.ipvs?.bind(front);
     if (ipvs !== undefined) this.ipvs = ipvs;
+    // The front lets pass what it does not forward, so only the plane behind rejects and drops.
+    const refused = behind.refused?.bind(behind);
+    if (refused !== undefined) this.refused = refused;
+    const totals = front.totals?.bind(front);
+    if (totals !== undefined) this.totals = totals;
     const adopt = front.adopt?.bind(front);
     if (adopt !== undefined) this.adopt = adopt;
     if (front.release || behind.release) this.release = () => this.#release();
@@ -148,10 +156,10 @@ export class ComposedPlane implements DataPlane {
   }
 
   /** A connection is counted by the plane that translated it, so the two add up. */
-  async counters(): Promise<readonly EndpointCount[]> {
+  async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
     const sums = new Map<string, EndpointCount>();
     for (const plane of [this.#behind, this.#front]) {
-      for (const count of await plane.counters()) {
+      for (const count of await plane.counters(rows)) {
         const id = `${count.service} ${count.endpoint}`;
         const known = sums.get(id);
         sums.set(id, {

@@ -133,6 +133,15 @@ export interface EndpointCount {
   readonly streams?: StreamCount;
 }
 
+/** New connections to a service port that got no endpoint, as the kernel counts them. */
+export interface RefusedCount {
+  readonly service: ServicePortKey;
+  /** Packets that were answered with a TCP reset or an ICMP error: one for each connection by a reset. */
+  readonly rejected: number;
+  /** Packets without an answer: a TCP client repeats its first one. */
+  readonly dropped: number;
+}
+
 /** What a process that copies between client and endpoint counts of an endpoint, exactly. */
 export interface StreamCount {
   /** Connections that the endpoint accepted from the process. */
@@ -247,7 +256,18 @@ export interface DataPlane {
   diff(desired: Desired): Promise<readonly Difference[]>;
   /** Reports changes of our kernel objects by other processes, until the signal is aborted. */
   watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void>;
-  counters(): Promise<readonly EndpointCount[]>;
+  /**
+   * Of all rows, or of these where that costs less; then only what differs from row to row is read,
+   * and a row that the kernel has otherwise at the moment may be missing.
+   */
+  counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]>;
+  /**
+   * Service ports without an endpoint for some client, those with no packet yet among them. Undefined:
+   * the rules in the kernel do not count.
+   */
+  refused?(): Promise<readonly RefusedCount[] | undefined>;
+  /** Connections of each service port, for planes where one read has all of them without conntrack. */
+  totals?(): Promise<ReadonlyMap<ServicePortKey, number>>;
   /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
   affinityFill?(): Promise<AffinityFill>;
   /** Every hook that must be attached, and whether it is, as the kernel has it now. */

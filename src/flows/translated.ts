@@ -1,24 +1,7 @@
-import type { Family, Protocol } from '../forwarding/model.ts';
 import { addressBytes } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
-import {
-  addressKey,
-  type FrontendKey,
-  IP_VERSIONS,
-  nodePortKey,
-  PROTOCOL_NUMBERS,
-} from './keys.ts';
-
-/** A served address and port, with its owner. */
-export interface OwnedFrontend {
-  readonly service: string;
-  readonly protocol: Protocol;
-  readonly family: Family;
-  /** Absent for a node port. */
-  readonly address?: string;
-  readonly port: number;
-}
+import { FrontendOwners, type OwnedFrontend } from './owners.ts';
 
 export interface TranslatedFlow {
   readonly service: string;
@@ -62,46 +45,14 @@ export async function* translatedFlows(
   { frontends, except = [], signal }: TranslatedAt,
 ): AsyncGenerator<readonly TranslatedFlow[]> {
   if (frontends.length === 0) return;
-  const owners = ownersOf(frontends);
-  const protocols = new Set(frontends.map(({ protocol }) => PROTOCOL_NUMBERS[protocol]));
-  const destinationPorts = new Set(frontends.map(({ port }) => port));
+  const owners = new FrontendOwners(frontends);
   const leftOut = new Set(except.map(addressBytes));
-  for await (const flows of conntrack.flows({ protocols, destinationPorts }, signal)) {
+  for await (const flows of conntrack.flows(owners, signal)) {
     yield flows.flatMap((flow) => {
-      const isShown = isTranslated(flow) && !leftOut.has(flow.reply.source);
-      const service = isShown ? ownerOf(flow, owners) : undefined;
+      const service = leftOut.has(flow.reply.source) ? undefined : owners.of(flow);
       return service === undefined ? [] : [{ service, flow }];
     });
   }
-}
-
-function ownersOf(frontends: readonly OwnedFrontend[]): ReadonlyMap<FrontendKey, string> {
-  const owners = new Map<FrontendKey, string>();
-  for (const { service, protocol, family, address, port } of frontends) {
-    const number = PROTOCOL_NUMBERS[protocol];
-    const bytes = address === undefined ? undefined : addressBytes(address);
-    if (bytes !== undefined) owners.set(addressKey(number, bytes, port), service);
-    else if (address === undefined) {
-      owners.set(nodePortKey(IP_VERSIONS[family], number, port), service);
-    }
-  }
-  return owners;
-}
-
-function ownerOf(
-  { version, protocol, original }: Flow,
-  owners: ReadonlyMap<FrontendKey, string>,
-): string | undefined {
-  const { destination, destinationPort } = original;
-  return (
-    owners.get(addressKey(protocol, destination, destinationPort)) ??
-    owners.get(nodePortKey(version, protocol, destinationPort))
-  );
-}
-
-/** Translated: the source of replies is not the destination of the request. */
-function isTranslated({ original, reply }: Flow): boolean {
-  return reply.source !== original.destination || reply.sourcePort !== original.destinationPort;
 }
 
 function firstOf(flows: readonly TranslatedFlow[], most: number): TranslatedFlow[] {

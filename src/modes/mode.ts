@@ -7,7 +7,7 @@ import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Answers } from '../dataplanes/userspace/protocol.ts';
 import type { LeftAlone, UnevenChoice } from '../forwarding/answer/place.ts';
-import type { Family, Forwarding } from '../forwarding/model.ts';
+import type { Family, Forwarding, SourceClass } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Page } from './pages/page.ts';
@@ -64,6 +64,8 @@ export interface Mode {
   unevenChoice?(settings: Settings): UnevenChoice;
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
   readonly unseenConnections?: string;
+  /** For `top`: the source classes of those. Undefined: none. */
+  readonly unseenSources?: readonly SourceClass[];
   /** For `status --connections`: the connections that a process of the mode copies. Undefined: none. */
   readonly copied?: CopiedConnections;
   /** Names that kube-proxy has for failures in this mode. */

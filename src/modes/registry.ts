@@ -1,5 +1,6 @@
 import type { ModeNeeds } from '../agent/mode-needs.ts';
 import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, type ModeName } from '../config/modes.ts';
+import type { SourceClass } from '../forwarding/model.ts';
 import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
 import { IPTABLES, IPTABLES_PART } from './iptables.ts';
 import { IPVS_PART } from './ipvs/ipvs-part.ts';
@@ -71,6 +72,11 @@ export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== und
 /** Undefined: all connections have a conntrack entry, or only a later version knows the mode. */
 export function unseenConnectionsIn(mode: string): string | undefined {
   return found(mode)?.unseenConnections;
+}
+
+/** Source classes whose connections have no conntrack entry; none in a mode of a later version. */
+export function unseenSourcesIn(mode: string): readonly SourceClass[] {
+  return found(mode)?.unseenSources ?? [];
 }
 
 /** Undefined: the kernel forwards alone, or only a later version knows the mode. */

@@ -6,6 +6,7 @@ export const SOCKET_EBPF = hooksInFront({
   part: SOCKET_HOOKS_PART,
   hooks: 'socket hooks',
   socketsOf: 'this node and its pods',
+  unseenSources: ['pod', 'host'],
   placeOf: ({ clientInterfaces, ownAddresses }) => ({
     podsMet: 'at sockets',
     // A hook does not see by which interface the connection of another socket would leave.

@@ -7,6 +7,7 @@ export const TC_EBPF = hooksInFront({
   part: PACKET_HOOKS_PART,
   hooks: 'packet hooks',
   socketsOf: 'this node',
+  unseenSources: ['host'],
   placeOf: ({ clientInterfaces, ownAddresses, podNetworks = [] }) => ({
     podsMet: 'as packets',
     podNetwork: new PodNetwork(podNetworks),

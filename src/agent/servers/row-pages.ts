@@ -84,7 +84,7 @@ function sizeOf({ forwarding, candidates = [] }: PagedRow): number {
 }
 
 /** Index of the first name after this one. */
-function firstAfter(names: readonly string[], name: string): number {
+export function firstAfter(names: readonly string[], name: string): number {
   let low = 0;
   let high = names.length;
   while (low < high) {

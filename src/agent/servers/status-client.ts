@@ -53,6 +53,11 @@ export async function readRows(request: RowsRequest = {}): Promise<PagedRow[]> {
   }
 }
 
+/** Reads one of `TRAFFIC_PATHS`. Throws ServerError. */
+export async function readTraffic<T>(path: string, request: StatusRequest = {}): Promise<T> {
+  return (await ask(path, request)) as T;
+}
+
 async function ask(path: string, request: StatusRequest): Promise<unknown> {
   const socketPath = request.socketPath ?? STATUS_SOCKET_PATH;
   const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;

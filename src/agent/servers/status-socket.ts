@@ -9,6 +9,8 @@ import type { OpenServer } from './open-server.ts';
 import { type Handler, jsonReply, type Reply, routes } from './reply.ts';
 import { parseRowPath, type RowPage, type RowRequest } from './row-pages.ts';
 import { type ServerProblemListener, systemCodeOf } from './server-error.ts';
+import type { TrafficPages } from './traffic-pages.ts';
+import { trafficAnswer } from './traffic-routes.ts';
 
 export const STATUS_SOCKET_PATH = '/run/fairlead/status.sock';
 
@@ -22,6 +24,8 @@ export interface StatusSocketOptions {
   readonly node: () => AgentNode;
   /** Pages of desired rows. */
   readonly rows: (request: RowRequest) => RowPage;
+  /** What `fairlead top` shows; without it these paths are not found. */
+  readonly traffic?: TrafficPages;
   readonly onProblem: ServerProblemListener;
   readonly onOpen?: (server: OpenServer) => void;
 }
@@ -49,9 +53,11 @@ export async function runStatusSocket(
       ['/node', () => dataReply(options.node())],
     ]),
   );
-  const handler: Handler = (path) => {
+  const handler: Handler = async (path) => {
+    const answer = options.traffic && trafficAnswer(path, options.traffic);
+    if (answer !== undefined) return dataReply(await answer());
     const request = parseRowPath(path);
-    return request === undefined ? byPath(path) : dataReply(options.rows(request));
+    return request === undefined ? await byPath(path) : dataReply(options.rows(request));
   };
   await keepServing(
     {

@@ -1,7 +1,8 @@
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { PlaneError } from '../../dataplanes/contract.ts';
 import { type OpenConnection, type OpenCounts, OpenTally } from '../../explain/open-connections.ts';
-import { type OwnedFrontend, translatedFlows } from '../../flows/translated.ts';
+import type { OwnedFrontend } from '../../flows/owners.ts';
+import { translatedFlows } from '../../flows/translated.ts';
 import type { Change } from '../../forwarding/changes.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';

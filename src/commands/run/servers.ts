@@ -9,6 +9,7 @@ import { runHealthServer } from '../../agent/servers/health-server.ts';
 import { runMetricsServer } from '../../agent/servers/metrics-server.ts';
 import { RowPages } from '../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
+import { TrafficPages } from '../../agent/servers/traffic-pages.ts';
 import type { ServiceRoutes } from '../../agent/service-routes.ts';
 import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
@@ -92,6 +93,11 @@ export function serverTasks(of: {
           counters: () => plane.counters(),
           node: () => agentNode(of),
           rows: (request) => rowPages.page(request),
+          traffic: new TrafficPages({
+            table: () => agent.table,
+            plane,
+            monotonicMs: () => systemClock.monotonicMs(),
+          }),
           onProblem,
         },
         signal,

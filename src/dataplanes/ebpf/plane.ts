@@ -1,4 +1,4 @@
-import { servicePortKey } from '../../forwarding/model.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { BpfMap } from '../../linux/bpf/map.ts';
 import type {
   AffinityFill,
@@ -15,7 +15,7 @@ import type {
   NodeFacts,
   RowChange,
 } from '../contract.ts';
-import { readCounters } from './counters.ts';
+import { readCounters, readTotals } from './counters.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';
 import { readAffinityFill } from './maps/affinities.ts';
@@ -142,11 +142,18 @@ export class HooksPlane implements DataPlane {
     await this.#watch.run(signal);
   }
 
-  async counters(): Promise<readonly EndpointCount[]> {
+  async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
     if (!this.#kernel) return [];
     // A copy: lists that are written meanwhile may lie in larger maps than these.
     const lists = new Map(this.#knowledge.lists);
-    return await this.#kernel.read((tables) => readCounters(tables, lists));
+    const wanted = rows?.map(({ id }) => servicePortKey(id));
+    return await this.#kernel.read((tables) => readCounters(tables, lists, wanted));
+  }
+
+  async totals(): Promise<ReadonlyMap<ServicePortKey, number>> {
+    if (!this.#kernel) return new Map();
+    const lists = new Map(this.#knowledge.lists);
+    return await this.#kernel.read(async (tables) => readTotals(tables, lists));
   }
 
   async affinityFill(): Promise<AffinityFill> {

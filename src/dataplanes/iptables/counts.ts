@@ -1,6 +1,6 @@
 import type { Family, Protocol } from '../../forwarding/model.ts';
 import type { SavedTable } from '../../linux/iptables/saved-table.ts';
-import type { EndpointCount, KernelFrontend } from '../contract.ts';
+import type { EndpointCount, KernelFrontend, RefusedCount } from '../contract.ts';
 import { NODE_PORTS, SERVICES } from './names.ts';
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { tcp: 'TCP', udp: 'UDP', sctp: 'SCTP' };
@@ -31,6 +31,25 @@ export function endpointCounts(nat: SavedTable, family: Family): EndpointCount[]
     }
   }
   return counts;
+}
+
+const REFUSED =
+  /^\[(\d+):\d+\] .*-p (\w+) .*--comment "(\S+) has no (?:local )?endpoints" .*-j (REJECT|DROP)\b/;
+
+/** The counters of the rules of Services without endpoints. `filter` was read with counters. */
+export function refusedCounts(filter: SavedTable, family: Family): RefusedCount[] {
+  const counts = new Map<string, RefusedCount>();
+  for (const rules of filter.values()) {
+    for (const rule of rules) {
+      const [, packets, protocol = '', name = '', jump] = REFUSED.exec(rule) ?? [];
+      if (jump === undefined) continue;
+      const service = `${name}/${PROTOCOLS[protocol]}/${family}`;
+      const known = counts.get(service) ?? { service, rejected: 0, dropped: 0 };
+      const verdict = jump === 'REJECT' ? 'rejected' : 'dropped';
+      counts.set(service, { ...known, [verdict]: known[verdict] + Number(packets) });
+    }
+  }
+  return [...counts.values()];
 }
 
 /** Every address that is translated. */

@@ -18,6 +18,7 @@ import type {
   InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  RefusedCount,
   RowChange,
   RuleCount,
 } from '../contract.ts';
@@ -26,7 +27,7 @@ import { EVERY_LOSS_COUNTS, objectText, watchRuleEvents } from '../shared/rule-e
 import { findAbilities, readAbilities } from './abilities.ts';
 import { readAttachments } from './attachments.ts';
 import { countOurs, hasOurs } from './clean-up.ts';
-import { endpointCounts, kernelFrontends } from './counts.ts';
+import { endpointCounts, kernelFrontends, refusedCounts } from './counts.ts';
 import { concernsUs } from './drift.ts';
 import type { FamilyTables } from './family-tables.ts';
 import { jumpsFor } from './fixed-parts.ts';
@@ -202,8 +203,13 @@ export class IptablesPlane implements DataPlane {
   }
 
   async counters(): Promise<readonly EndpointCount[]> {
-    const nat = await this.#readNat(true);
+    const nat = await this.#readTable('nat', true);
     return FAMILIES.flatMap((family) => endpointCounts(nat[family], family));
+  }
+
+  async refused(): Promise<readonly RefusedCount[]> {
+    const filter = await this.#readTable('filter', true);
+    return FAMILIES.flatMap((family) => refusedCounts(filter[family], family));
   }
 
   /** Before the first inspection it is not known what should be there. */
@@ -229,7 +235,7 @@ export class IptablesPlane implements DataPlane {
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {
-    const nat = await this.#readNat(false);
+    const nat = await this.#readTable('nat', false);
     return FAMILIES.flatMap((family) => kernelFrontends(nat[family]));
   }
 
@@ -280,13 +286,13 @@ export class IptablesPlane implements DataPlane {
     return { facts, abilities };
   }
 
-  async #readNat(withCounters: boolean) {
+  async #readTable(table: 'nat' | 'filter', withCounters: boolean) {
     try {
       const { program } = (await this.#open()).found;
       const { openNetlink } = this.#options;
       const read = async (family: Family) =>
         await orNothing<SavedTable>({ family, openNetlink, nothing: new Map() }, () =>
-          saveTable({ program, family, table: 'nat', withCounters }),
+          saveTable({ program, family, table, withCounters }),
         );
       const [IPv4, IPv6] = await Promise.all([read('IPv4'), read('IPv6')]);
       return { IPv4, IPv6 };

@@ -1,4 +1,4 @@
-import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type {
   FingerprintExtent,
   IpvsFingerprint,
@@ -109,9 +109,11 @@ export class IpvsPlane implements DataPlane {
     await this.#turn(() => deleteDrained(this.#kernel, this.#knowledge));
   }
 
-  async counters(): Promise<readonly EndpointCount[]> {
+  async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
+    const wanted = rows && new Set(rows.map(({ id }) => servicePortKey(id)));
+    const all = [...this.#knowledge.owners];
     // A copy: rows may be written meanwhile.
-    const owners = new Map(this.#knowledge.owners);
+    const owners = new Map(wanted ? all.filter(([, key]) => wanted.has(key)) : all);
     return owners.size === 0 ? [] : await readCounters(this.#options.ipvs, owners);
   }
 

@@ -91,7 +91,7 @@ export async function readInventory(connection: NftConnection): Promise<readonly
 
 const PROTOCOLS: Readonly<Record<number, Protocol>> = { 6: 'TCP', 17: 'UDP', 132: 'SCTP' };
 
-function protocolOf(
+export function protocolOf(
   family: TableFamily,
   set: (typeof FRONTEND_SETS)[number],
   key: Binary,
@@ -100,7 +100,7 @@ function protocolOf(
   return PROTOCOLS[protocol.charCodeAt(0)];
 }
 
-function endpointText(family: TableFamily, value: Binary): string {
+export function endpointText(family: TableFamily, value: Binary): string {
   const addressBytes = family === 'ip' ? 4 : 16;
   return `${hostText(family, value.slice(0, addressBytes))}:${portOf(value.slice(addressBytes))}`;
 }

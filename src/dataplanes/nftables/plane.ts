@@ -1,3 +1,4 @@
+import type { Forwarding } from '../../forwarding/model.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { type CommitCount, NftConnection } from '../../linux/nftables/connection.ts';
 import { GenerationWatch } from '../../linux/nftables/generation-watch.ts';
@@ -14,6 +15,7 @@ import type {
   InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  RefusedCount,
   RowChange,
 } from '../contract.ts';
 import { watchRuleEvents } from '../shared/rule-events.ts';
@@ -29,6 +31,8 @@ import { LargeRows } from './large-rows.ts';
 import { abandonRow, type PlannedRow, planRow, settleRow } from './planned-row.ts';
 import { reconfigure } from './reconfigure.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
+import { readRefused } from './refused.ts';
+import { readRowCounters } from './row-counters.ts';
 import { perform } from './row-plan.ts';
 import { TABLES } from './sets.ts';
 import { byName } from './state.ts';
@@ -201,9 +205,15 @@ export class NftablesPlane implements DataPlane {
     return await readNotHandedOver(connection);
   }
 
-  async counters(): Promise<readonly EndpointCount[]> {
+  async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
     using connection = this.#anotherConnection();
-    return await readCounters(connection);
+    if (rows === undefined) return await readCounters(connection);
+    return await readRowCounters(connection, this.#knowledge, rows);
+  }
+
+  async refused(): Promise<readonly RefusedCount[] | undefined> {
+    using connection = this.#anotherConnection();
+    return await readRefused(connection);
   }
 
   async affinityFill(): Promise<AffinityFill> {

@@ -1,3 +1,4 @@
+import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import type {
   AffinityFill,
   Attachment,
@@ -110,9 +111,11 @@ export class ForwarderPlane implements DataPlane {
     await new ForwarderWatch(watched, onDrift).run(signal);
   }
 
-  async counters(): Promise<readonly EndpointCount[]> {
+  async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
     const counts = await askOnce(this.#control, { do: 'counts' }, EVERY_ENDPOINT_MS);
-    return counts?.endpoints.map(endpointCount) ?? [];
+    const wanted = rows && new Set(rows.map(({ id }) => servicePortKey(id)));
+    const found = counts?.endpoints.filter(({ row }) => wanted?.has(row) ?? true) ?? [];
+    return found.map(endpointCount);
   }
 
   async affinityFill(): Promise<AffinityFill> {

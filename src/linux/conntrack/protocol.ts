@@ -2,6 +2,9 @@
 
 export const NETLINK_NETFILTER = 12;
 
+/** Multicast group of new flows. */
+export const NFNLGRP_CONNTRACK_NEW = 1;
+
 const SUBSYSTEM_CONNTRACK = 1;
 export const MESSAGE_NEW = SUBSYSTEM_CONNTRACK << 8;
 export const MESSAGE_GET = (SUBSYSTEM_CONNTRACK << 8) | 1;
@@ -66,4 +69,6 @@ export const STATUS_DST_NAT = 1 << 5;
 
 /** States of TCP as conntrack counts them. */
 export const TCP_SYN_SENT = 1;
+export const TCP_SYN_RECV = 2;
 export const TCP_ESTABLISHED = 3;
+export const TCP_CLOSE_WAIT = 5;

@@ -28,19 +28,25 @@ import type { TableRef } from './objects.ts';
 import {
   type AnyFamily,
   CHAIN,
+  DATA,
+  ELEMENT,
   ELEMENTS,
   FAMILY_NUMBER,
   FLAG,
   GENERATION,
+  LIST_ITEM,
   MESSAGE,
   RULE,
   SET,
 } from './protocol.ts';
 import { unsigned32 } from './read-numbers.ts';
+import type { Binary } from './userdata.ts';
 
 const HEADER_BYTES = 4;
 const { ENOENT, EINTR, EBUSY, ENOBUFS } = constants.errno;
 const MOST_DUMP_ATTEMPTS = 20;
+/** The kernel answers each key by a message of its own, and all of them must fit the socket. */
+const KEYS_AT_ONCE = 100;
 
 /** The kernel rejected a batch because of one operation. */
 export class NftRefusal extends NetlinkError {
@@ -181,6 +187,25 @@ export class NftConnection implements Disposable {
     }
   }
 
+  /**
+   * The elements of a set with these keys; throws a `NetlinkRefusal` with ENOENT if one is missing.
+   * Its cost is that of the keys, not of the set.
+   */
+  async elementsWithKeys(
+    table: TableRef,
+    { set, keys }: { readonly set: string; readonly keys: readonly Binary[] },
+    onElement: (element: StoredElement) => void,
+  ): Promise<void> {
+    const what = `read elements of ${table.family} ${table.name} ${set}`;
+    for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
+      const bytes = this.#keyQuestion(table, { set, keys: keys.slice(from, from + KEYS_AT_ONCE) });
+      await request(this.#netlink, { bytes, what }, ({ body }) =>
+        decodeElements(body.subarray(HEADER_BYTES), onElement),
+      );
+      await nextTurn();
+    }
+  }
+
   /** Increases with every transaction of any process. */
   async generation(): Promise<number> {
     const writer = new NetlinkWriter();
@@ -262,6 +287,30 @@ export class NftConnection implements Disposable {
     return writer.bytes;
   }
 
+  #keyQuestion(
+    table: TableRef,
+    of: { readonly set: string; readonly keys: readonly Binary[] },
+  ): Buffer {
+    const writer = new NetlinkWriter();
+    const flags = FLAG.request | FLAG.acknowledge;
+    const sequence = this.#sequence++;
+    const begun = writer.beginMessage({ type: MESSAGE.getElements, flags, sequence });
+    writer.raw(Buffer.from([FAMILY_NUMBER[table.family], 0, 0, 0]));
+    writer.text(ELEMENTS.table, table.name);
+    writer.text(ELEMENTS.set, of.set);
+    const list = writer.beginNested(ELEMENTS.list);
+    for (const key of of.keys) {
+      const item = writer.beginNested(LIST_ITEM);
+      const data = writer.beginNested(ELEMENT.key);
+      writer.binary(DATA.value, key);
+      writer.endNested(data);
+      writer.endNested(item);
+    }
+    writer.endNested(list);
+    writer.endMessage(begun);
+    return writer.bytes;
+  }
+
   /**
    * The kernel responds during send(2): one error per rejected operation, then the acknowledgement
    * of the last one; a batch that failed as a whole is answered with the sequence number of its
@@ -278,6 +327,10 @@ export class NftConnection implements Disposable {
       }
     }
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** An answer was lost, or the one before it has not been read to its end. */

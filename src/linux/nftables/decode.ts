@@ -34,6 +34,8 @@ export interface StoredSet {
   readonly dataType: number;
   readonly dataLength: number;
   readonly userdata: Binary;
+  /** Whether each element that is added gets a counter. */
+  readonly hasCounters: boolean;
   /** Number of elements; undefined: not reported by the kernel. */
   readonly count?: number;
 }
@@ -91,6 +93,7 @@ export function decodeSet(message: Buffer, table: TableRef): StoredSet | undefin
     dataType: number(SET.dataType),
     dataLength: number(SET.dataLength),
     userdata: body.get(SET.userdata)?.toString('latin1') ?? '',
+    hasCounters: body.has(SET.expression),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { RenderedPlace } from '../../dataplanes/ebpf/render.ts';
+import type { SourceClass } from '../../forwarding/model.ts';
 import type { Mode } from '../mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../nftables.ts';
 import { openTwoParts } from '../open-parts.ts';
@@ -16,11 +17,13 @@ export interface HooksInFront {
   /** As `render` calls them in the path of a packet. */
   readonly hooks: string;
   readonly placeOf: (facts: NodeFacts) => RenderedPlace;
-  /** Whose connections are translated without conntrack. */
+  /** Whose connections are translated without conntrack: in words, and as source classes. */
   readonly socketsOf: string;
+  readonly unseenSources: readonly SourceClass[];
 }
 
-export function hooksInFront({ name, part, hooks, placeOf, socketsOf }: HooksInFront): Mode {
+export function hooksInFront(of: HooksInFront): Mode {
+  const { name, part, hooks, placeOf, socketsOf, unseenSources } = of;
   return {
     name,
     // Hooks act before there is a packet, so they need the addresses that are not for them.
@@ -43,6 +46,7 @@ export function hooksInFront({ name, part, hooks, placeOf, socketsOf }: HooksInF
       return rawEntries(placeOf(desired.facts), rows) + rawTable(desired, family);
     },
     size: sizeOfMaps,
+    unseenSources,
     unseenConnections:
       `Sockets of ${socketsOf} that connected since the hooks were attached have their endpoint as ` +
       'peer and no translated conntrack entry; `ss -tun` in their network namespace shows them.',

@@ -1,0 +1,120 @@
+import type { DataPlane, EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import type { ForwardingTable } from '../../forwarding/table.ts';
+import { firstAfter } from './row-pages.ts';
+
+/** Figures with the time that reading them took, by which a reader paces itself. */
+export interface Timed<T> {
+  readonly tookMs: number;
+  readonly value: T;
+}
+
+/** A service port with the addresses at which it is served; an empty address is a node port. */
+export type ServedPort = readonly [
+  key: ServicePortKey,
+  frontends: readonly (readonly [address: string, port: number])[],
+];
+
+export interface ServedPage {
+  readonly ports: readonly ServedPort[];
+  /** The last Service of this page; undefined: no page follows. */
+  readonly lastService?: string;
+}
+
+export interface SomeCounts {
+  readonly counts: readonly EndpointCount[];
+  /** Service ports without any endpoint. */
+  readonly empty: readonly ServicePortKey[];
+  /** Service ports that were not read, because together they have too many endpoints. */
+  readonly leftOut: readonly ServicePortKey[];
+}
+
+/** Service ports per page: about 300 kB of JSON, rendered in one event loop iteration. */
+const PORTS_PER_PAGE = 4_000;
+/** Endpoints of one question: a few milliseconds where each has to be looked up in the kernel. */
+const MOST_ENDPOINTS = 2_000;
+
+export interface TrafficPagesOptions {
+  readonly table: () => ForwardingTable;
+  readonly plane: Pick<DataPlane, 'counters' | 'refused' | 'totals'>;
+  readonly monotonicMs: () => number;
+}
+
+/** What `fairlead top` asks. An answer costs what it is about, and while nobody asks nothing is kept. */
+export class TrafficPages {
+  readonly #options: TrafficPagesOptions;
+  /** Sorted once for all pages. */
+  #names: readonly string[] | undefined;
+
+  constructor(options: TrafficPagesOptions) {
+    this.#options = options;
+  }
+
+  served(afterService?: string): ServedPage {
+    const table = this.#options.table();
+    if (afterService === undefined) this.#names = undefined;
+    this.#names ??= table.serviceNames();
+    const names = this.#names;
+    const ports: ServedPort[] = [];
+    let index = afterService === undefined ? 0 : firstAfter(names, afterService);
+    for (; index < names.length && ports.length < PORTS_PER_PAGE; index += 1) {
+      for (const row of table.ofService(names[index] ?? '')) ports.push(servedPort(row));
+    }
+    const lastService = index < names.length ? names[index - 1] : undefined;
+    if (lastService === undefined) this.#names = undefined;
+    return lastService === undefined ? { ports } : { ports, lastService };
+  }
+
+  async counts(keys: readonly ServicePortKey[]): Promise<Timed<SomeCounts>> {
+    const rows: Forwarding[] = [];
+    const leftOut: ServicePortKey[] = [];
+    const empty: ServicePortKey[] = [];
+    let endpointCount = 0;
+    for (const key of keys) {
+      const row = this.#row(key);
+      if (row === undefined) continue;
+      const size = row.clusterEndpoints.length + row.localEndpoints.length;
+      endpointCount += size;
+      if (size === 0) empty.push(key);
+      else if (endpointCount <= MOST_ENDPOINTS) rows.push(row);
+      else leftOut.push(key);
+    }
+    const wanted = new Set(rows.map(({ id }) => servicePortKey(id)));
+    return await this.#timed(async () => {
+      const counts = await this.#options.plane.counters(rows);
+      return { counts: counts.filter(({ service }) => wanted.has(service)), empty, leftOut };
+    });
+  }
+
+  /** Undefined: the mode does not count them. */
+  async refused(): Promise<Timed<readonly RefusedCount[] | undefined>> {
+    return await this.#timed(async () => await this.#options.plane.refused?.());
+  }
+
+  /** Undefined: conntrack events tell which Services are busy. */
+  async totals(): Promise<Timed<readonly (readonly [ServicePortKey, number])[] | undefined>> {
+    return await this.#timed(async () => {
+      const totals = await this.#options.plane.totals?.();
+      return totals && [...totals];
+    });
+  }
+
+  #row(key: ServicePortKey): Forwarding | undefined {
+    const [namespace = '', name = ''] = key.split('/');
+    const [service = ''] = name.split(':');
+    const rows = this.#options.table().ofService(`${namespace}/${service}`);
+    return rows.find(({ id }) => servicePortKey(id) === key);
+  }
+
+  async #timed<T>(read: () => Promise<T>): Promise<Timed<T>> {
+    const { monotonicMs } = this.#options;
+    const startedAtMs = monotonicMs();
+    const value = await read();
+    return { tookMs: monotonicMs() - startedAtMs, value };
+  }
+}
+
+function servedPort({ id, frontends }: Forwarding): ServedPort {
+  const served = frontends.filter(({ notServed }) => notServed === undefined);
+  return [servicePortKey(id), served.map(({ address, port }) => [address, port] as const)];
+}

@@ -1,0 +1,141 @@
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { AgentNode } from '../agent/servers/agent-node.ts';
+import { readNode } from '../agent/servers/status-client.ts';
+import { RUN_FOLDER } from '../config/run-folder.ts';
+import { addressBytes } from '../linux/conntrack/address-bytes.ts';
+import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import { listenToNewFlows } from '../linux/conntrack/new-flows.ts';
+import { copiedConnectionsIn, unseenSourcesIn } from '../modes/registry.ts';
+import { systemClock } from '../time/clock.ts';
+import { CommandError } from './command-error.ts';
+import { ownNetworkNamespace } from './run/agent-node.ts';
+import { STATUS_SOCKET } from './run/folder.ts';
+import { classByAddress } from './top/client-class.ts';
+import { GROUPINGS, type GroupedBy } from './top/figures.ts';
+import { follow, type Output } from './top/follow.ts';
+import { jsonLines, plainPages, redrawnPages } from './top/outputs.ts';
+import { agentSource } from './top/sources.ts';
+import { TrafficWatch } from './top/watch.ts';
+
+interface TopOptions {
+  readonly by: GroupedBy;
+  readonly once?: true;
+  readonly interval: number;
+  readonly rows?: number;
+  readonly runFolder: string;
+  readonly output: 'text' | 'json';
+}
+
+const USUAL_INTERVAL_MS = 2_000;
+const LEAST_INTERVAL_MS = 500;
+const MOST_INTERVAL_MS = 600_000;
+const ROWS_IN_A_PIPE = 20;
+/** New flows that are read in a second: a few percent of one CPU. */
+const EVENTS_PER_SECOND = 4_000;
+
+/** `fairlead top`: what the Services of this node do now. */
+export function topCommand(): Command {
+  return new Command('top')
+    .description(
+      'show the busiest Services, endpoints or clients of this node: new connections a second, open ones, rejected and dropped ones',
+    )
+    .addOption(
+      new Option('--by <what>', 'what a row is').choices(GROUPINGS).default('service' as GroupedBy),
+    )
+    .option('--once', 'print one tick and exit')
+    .option(
+      '--interval <time>',
+      'time of a tick, such as 2s or 500ms',
+      readInterval,
+      USUAL_INTERVAL_MS,
+    )
+    .option('-n, --rows <count>', 'rows to show; default: what fits the terminal', readRows)
+    .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER)
+    .addOption(
+      new Option('-o, --output <form>', 'json: one object for each tick, one on each line')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .action(show);
+}
+
+async function show(options: TopOptions): Promise<void> {
+  const socketPath = join(options.runFolder, STATUS_SOCKET);
+  const node = await readNode({ socketPath });
+  if (node.networkNamespace !== ownNetworkNamespace()) throw otherNetwork(node);
+  const stop = new AbortController();
+  const end = (): void => stop.abort();
+  process.once('SIGINT', end);
+  process.once('SIGTERM', end);
+  try {
+    using output = outputFor(options);
+    await follow({
+      watch: watchOf(node, { socketPath, intervalMs: options.interval, signal: stop.signal }),
+      output,
+      by: options.by,
+      intervalMs: options.interval,
+      isOnce: options.once === true,
+      clock: systemClock,
+      signal: stop.signal,
+    });
+  } finally {
+    stop.abort();
+    process.off('SIGINT', end);
+    process.off('SIGTERM', end);
+  }
+}
+
+function watchOf(
+  { mode, facts }: AgentNode,
+  of: { readonly socketPath: string; readonly intervalMs: number; readonly signal: AbortSignal },
+): TrafficWatch {
+  const handedOverTo = (copiedConnectionsIn(mode)?.addresses ?? []).map(addressBytes);
+  return new TrafficWatch({
+    agent: agentSource(of.socketPath),
+    conntrack: new KernelConntrack(),
+    listen: listenToNewFlows,
+    mode,
+    unseenSources: unseenSourcesIn(mode),
+    handedOverTo: new Set(handedOverTo.filter((bytes) => bytes !== undefined)),
+    classOf: classByAddress(facts, ownAddresses()),
+    monotonicMs: () => systemClock.monotonicMs(),
+    mostEvents: Math.ceil((EVENTS_PER_SECOND * of.intervalMs) / 1000),
+    signal: of.signal,
+  });
+}
+
+function outputFor({ output, once, rows }: TopOptions): Output {
+  if (output === 'json') return jsonLines(rows ?? ROWS_IN_A_PIPE);
+  if (once || !process.stdout.isTTY) return plainPages(rows ?? ROWS_IN_A_PIPE);
+  return redrawnPages(process.stdout, rows);
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return new Set(all.map(({ address }) => address));
+}
+
+function readInterval(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? [];
+  const ms = Number(digits) * ({ ms: 1, s: 1000, m: 60_000 }[unit ?? 's'] ?? Number.NaN);
+  if (ms >= LEAST_INTERVAL_MS && ms <= MOST_INTERVAL_MS) return ms;
+  throw new InvalidArgumentError('pass a time from 500ms to 10m, such as 2s');
+}
+
+function readRows(text: string): number {
+  const rows = Number(text);
+  if (Number.isInteger(rows) && rows >= 1 && rows <= 1000) return rows;
+  throw new InvalidArgumentError('pass a number from 1 to 1000');
+}
+
+function otherNetwork({ pid }: AgentNode): CommandError {
+  return new CommandError(
+    `the agent (pid ${pid}) is in another network namespace, whose conntrack cannot be read from here`,
+    {
+      code: 'OTHER_NETWORK',
+      next: `run it there: nsenter -t ${pid} -n fairlead top`,
+    },
+  );
+}

@@ -1,0 +1,73 @@
+import { readTraffic, type StatusRequest } from '../../agent/servers/status-client.ts';
+import type {
+  ServedPage,
+  ServedPort,
+  SomeCounts,
+  Timed,
+} from '../../agent/servers/traffic-pages.ts';
+import { TRAFFIC_PATHS } from '../../agent/servers/traffic-routes.ts';
+import type { EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
+import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { CountReading } from './endpoint-rates.ts';
+
+/** What the agent answers. */
+export interface AgentSource {
+  served(): Promise<readonly ServedPort[]>;
+  counts(keys: readonly ServicePortKey[]): Promise<Timed<CountReading>>;
+  refused(): Promise<Timed<readonly RefusedCount[] | undefined>>;
+  totals(): Promise<Timed<ReadonlyMap<ServicePortKey, number> | undefined>>;
+}
+
+/** The longest head of a request is 8 kB; names may be long, and are escaped. */
+const MOST_PATH_LENGTH = 6_000;
+/** A mode that has to read all its rules for this may have very many. */
+const DEADLINE_MS = 60_000;
+
+export function agentSource(socketPath: string): AgentSource {
+  const request: StatusRequest = { socketPath, timeoutMs: DEADLINE_MS };
+  const read = async <T>(path: string): Promise<T> => await readTraffic<T>(path, request);
+  return {
+    served: async () => {
+      const ports: ServedPort[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await read<ServedPage>(TRAFFIC_PATHS.served(after));
+        for (const port of page.ports) ports.push(port);
+        if (page.lastService === undefined) return ports;
+        after = page.lastService;
+      }
+    },
+    counts: async (keys) => {
+      const counts: EndpointCount[] = [];
+      const empty: ServicePortKey[] = [];
+      let tookMs = 0;
+      for (const path of countPaths(keys)) {
+        const answer = await read<Timed<SomeCounts>>(path);
+        for (const count of answer.value.counts) counts.push(count);
+        empty.push(...answer.value.empty);
+        tookMs += answer.tookMs;
+      }
+      return { tookMs, value: { counts, empty } };
+    },
+    refused: async () => await read(TRAFFIC_PATHS.refused),
+    totals: async () => {
+      const { tookMs, value } = await read<Timed<[ServicePortKey, number][] | undefined>>(
+        TRAFFIC_PATHS.totals,
+      );
+      return { tookMs, value: value && new Map(value) };
+    },
+  };
+}
+
+/** As few questions as there is room for. */
+function countPaths(keys: readonly ServicePortKey[]): string[] {
+  const paths: string[] = [];
+  let some: ServicePortKey[] = [];
+  for (const key of keys) {
+    if (some.length > 0 && TRAFFIC_PATHS.counts([...some, key]).length > MOST_PATH_LENGTH) {
+      paths.push(TRAFFIC_PATHS.counts(some));
+      some = [];
+    }
+    some.push(key);
+  }
+  return some.length === 0 ? paths : [...paths, TRAFFIC_PATHS.counts(some)];
+}

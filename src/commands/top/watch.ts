@@ -1,0 +1,248 @@
+import type { FrontendOwners } from '../../flows/owners.ts';
+import type { ServicePortKey, SourceClass } from '../../forwarding/model.ts';
+import type { AddressBytes } from '../../linux/conntrack/address-bytes.ts';
+import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import { candidatesOf } from './candidates.ts';
+import type { ClassOf } from './client-class.ts';
+import { EndpointRates, SHARE_WINDOW_MS } from './endpoint-rates.ts';
+import { EventTap, type Heard, type Listen } from './event-tap.ts';
+import type { GroupedBy, SourceStates, Tick } from './figures.ts';
+import { notesOf } from './notes.ts';
+import { RefusedRates } from './refused-rates.ts';
+import { Rest } from './rest.ts';
+import { clientRows, endpointRows, serviceRows, totalsOf } from './rows.ts';
+import { ownersOf } from './served-owners.ts';
+import type { AgentSource } from './sources.ts';
+import { sweep } from './sweep.ts';
+import { Tally } from './tally.ts';
+
+export interface WatchOptions {
+  readonly agent: AgentSource;
+  readonly conntrack: Pick<Conntrack, 'flows'>;
+  readonly listen: Listen;
+  readonly mode: string;
+  /** Source classes whose connections have no conntrack entry in this mode. */
+  readonly unseenSources: readonly SourceClass[];
+  /** Where conntrack entries lead that only hand a connection over to a process. */
+  readonly handedOverTo: ReadonlySet<AddressBytes>;
+  readonly classOf: ClassOf;
+  readonly monotonicMs: () => number;
+  /** New flows that may be read in one tick. */
+  readonly mostEvents: number;
+  readonly signal: AbortSignal;
+}
+
+/** Which Services there are is asked again so often, like a sweep of a large table. */
+const SELDOM_MS = 30_000;
+/** A sweep of more entries than these is made at most that often, whatever it costs. */
+const LARGE_SWEEP = 20_000;
+
+/** The state of one `fairlead top`: each tick reads what is due, and gives all figures. */
+export class TrafficWatch {
+  readonly #options: WatchOptions;
+  readonly #tap: EventTap;
+  readonly #rests = {
+    served: new Rest(),
+    sweep: new Rest(),
+    counts: new Rest(),
+    refused: new Rest(),
+    totals: new Rest(),
+  };
+  readonly #rates = new EndpointRates();
+  readonly #refused = new RefusedRates();
+  #keys: readonly ServicePortKey[] = [];
+  #owners: FrontendOwners = ownersOf([]);
+  #heard: Tally;
+  #live: Tally | undefined;
+  #totals: ReadonlyMap<ServicePortKey, number> | undefined;
+  #newInTotals: ReadonlyMap<ServicePortKey, number> = new Map();
+  #isRefusedKnown = true;
+  #eventProblem: unknown;
+  #tickCount = 0;
+  #lastTickMs: number | undefined;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#heard = this.#newTally();
+    this.#tap = new EventTap({
+      listen: options.listen,
+      onFlow: (flow) => this.#heard.add(flow),
+      most: options.mostEvents,
+      onProblem: (error) => {
+        this.#eventProblem = error;
+      },
+    });
+  }
+
+  /** Reads everything once, so that the first tick has something to compare with. */
+  async begin(): Promise<void> {
+    await this.#readServed();
+    this.#heard = this.#newTally();
+    this.#tap.open(this.#options.signal);
+    await this.#readAll(this.#heard);
+    this.#lastTickMs = this.#options.monotonicMs();
+  }
+
+  /** The figures of the time since the last tick. */
+  async tick(by: GroupedBy, most: number): Promise<Tick> {
+    const { monotonicMs, signal } = this.#options;
+    const seconds = (monotonicMs() - (this.#lastTickMs ?? monotonicMs())) / 1000;
+    const heard = this.#tap.take(signal);
+    const tally = this.#heard;
+    this.#heard = this.#newTally();
+    this.#lastTickMs = monotonicMs();
+    this.#tickCount += 1;
+    if (this.#rests.served.isOver(monotonicMs())) await this.#readServed();
+    await this.#readAll(tally);
+    return this.#tickOf({ by, most, seconds, heard, tally });
+  }
+
+  async #readAll(tally: Tally): Promise<void> {
+    await this.#sweep();
+    await this.#readRefused();
+    await this.#readTotals();
+    await this.#readCounts(this.#candidates(tally));
+  }
+
+  async #readServed(): Promise<void> {
+    const startedAtMs = this.#options.monotonicMs();
+    const ports = await this.#options.agent.served();
+    this.#keys = ports.map(([key]) => key);
+    this.#owners = ownersOf(ports);
+    const nowMs = this.#options.monotonicMs();
+    this.#rests.served.begin(nowMs, { costMs: nowMs - startedAtMs, leastMs: SELDOM_MS });
+  }
+
+  async #sweep(): Promise<void> {
+    const { conntrack, monotonicMs, signal } = this.#options;
+    const startedAtMs = monotonicMs();
+    if (!this.#isLiveKnown || !this.#rests.sweep.isOver(startedAtMs)) return;
+    const tally = this.#newTally();
+    await sweep(conntrack, { owners: this.#owners, tally }, signal);
+    this.#live = tally;
+    const nowMs = monotonicMs();
+    const leastMs = tally.count > LARGE_SWEEP ? SELDOM_MS : 0;
+    this.#rests.sweep.begin(nowMs, { costMs: nowMs - startedAtMs, leastMs });
+  }
+
+  async #readRefused(): Promise<void> {
+    const { agent, monotonicMs } = this.#options;
+    if (!this.#isRefusedKnown || !this.#rests.refused.isOver(monotonicMs())) return;
+    const { tookMs, value } = await agent.refused();
+    this.#rests.refused.begin(monotonicMs(), { costMs: tookMs });
+    this.#isRefusedKnown = value !== undefined;
+    if (value) this.#refused.take(value, monotonicMs());
+  }
+
+  async #readTotals(): Promise<void> {
+    const { agent, monotonicMs, unseenSources } = this.#options;
+    if (unseenSources.length === 0 || !this.#rests.totals.isOver(monotonicMs())) return;
+    const { tookMs, value } = await agent.totals();
+    this.#rests.totals.begin(monotonicMs(), { costMs: tookMs });
+    const before = this.#totals;
+    this.#totals = value;
+    if (!before || !value) return;
+    const added = [...value].map(([key, count]) => [key, count - (before.get(key) ?? 0)] as const);
+    this.#newInTotals = new Map(added.filter(([, count]) => count > 0));
+  }
+
+  async #readCounts(keys: readonly ServicePortKey[]): Promise<void> {
+    const { agent, monotonicMs } = this.#options;
+    if (keys.length === 0 || !this.#rests.counts.isOver(monotonicMs())) return;
+    const { tookMs, value } = await agent.counts(keys);
+    this.#rests.counts.begin(monotonicMs(), { costMs: tookMs });
+    this.#rates.take(value, monotonicMs());
+  }
+
+  #candidates(tally: Tally): readonly ServicePortKey[] {
+    return candidatesOf({
+      keys: this.#keys,
+      heard: tally.services(),
+      newInTotals: this.#newInTotals,
+      refused: this.#refused.all() ?? new Map(),
+      live: this.#live?.services() ?? new Map(),
+    });
+  }
+
+  #tickOf(of: TickEnd): Tick {
+    const { by, most, seconds, heard, tally } = of;
+    const keys = this.#candidates(tally);
+    const refused = this.#isRefusedKnown ? this.#refused.all() : undefined;
+    const gathered = {
+      keys,
+      seconds,
+      isComplete: heard.isComplete,
+      seesAll: this.#options.unseenSources.length === 0,
+      heard: tally,
+      live: this.#live,
+      refused,
+      rates: this.#rates,
+      classOf: this.#options.classOf,
+    };
+    const services = serviceRows(gathered);
+    const rows = by === 'service' ? services : ROWS[by](gathered);
+    const known = this.#keys.length;
+    return {
+      tick: this.#tickCount,
+      mode: this.#options.mode,
+      by,
+      seconds,
+      totals: totalsOf(services, { measured: keys.length, known, live: this.#live }),
+      rows: rows.slice(0, most) as Tick['rows'],
+      more: Math.max(0, rows.length - most),
+      sources: this.#sources(heard, refused !== undefined),
+      notes: notesOf({
+        by,
+        events: stateOf(heard),
+        problem: this.#eventProblem,
+        unseenSources: this.#options.unseenSources,
+        isRefusedKnown: this.#isRefusedKnown,
+        hasMoreClients: tally.hasMoreClients || this.#live?.hasMoreClients === true,
+      }),
+    };
+  }
+
+  #sources(heard: Heard, isRefusedRead: boolean): SourceStates {
+    const nowMs = this.#options.monotonicMs();
+    const { counts, sweep: swept, refused } = this.#rests;
+    const age = (rest: Rest) => round(rest.ageSeconds(nowMs) ?? 0);
+    return {
+      ...(counts.ageSeconds(nowMs) === undefined ? {} : { countersAgeSeconds: age(counts) }),
+      ...(this.#rates.seconds === undefined ? {} : { countersSeconds: this.#rates.seconds }),
+      ...(this.#live ? { liveAgeSeconds: age(swept), liveFlows: this.#live.count } : {}),
+      ...(isRefusedRead ? { refusedAgeSeconds: age(refused) } : {}),
+      shareSeconds: SHARE_WINDOW_MS / 1000,
+      events: stateOf(heard),
+      eventCount: heard.count,
+    };
+  }
+
+  /** Where sockets of pods have no entry, conntrack knows next to nothing of what is open. */
+  get #isLiveKnown(): boolean {
+    return !this.#options.unseenSources.includes('pod');
+  }
+
+  #newTally(): Tally {
+    return new Tally(this.#owners, this.#options.handedOverTo);
+  }
+}
+
+interface TickEnd {
+  readonly by: GroupedBy;
+  readonly most: number;
+  readonly seconds: number;
+  readonly heard: Heard;
+  readonly tally: Tally;
+}
+
+const ROWS = { endpoint: endpointRows, client: clientRows } as const;
+
+function stateOf({ isComplete, count }: Heard): SourceStates['events'] {
+  if (isComplete) return 'complete';
+  return count > 0 ? 'sampled' : 'none';
+}
+
+/** To a tenth. */
+function round(seconds: number): number {
+  return Math.round(seconds * 10) / 10;
+}
