@@ -1,10 +1,12 @@
 import type { ObjectKey } from './kinds.ts';
 import type { Narrowed } from './narrow/meta.ts';
+import type { Stamp } from './stamp.ts';
 import { RelistedObjects, type Told } from './told.ts';
 
 export interface Teller<T> {
   put(item: Narrowed<T>): void;
-  delete(key: ObjectKey): void;
+  /** `stamp`: of the event that deleted it, if there was one. */
+  delete(key: ObjectKey, stamp?: Stamp): void;
 }
 
 /** A list that is being received: begun, filled, and finished when complete. */

@@ -4,7 +4,9 @@ import { beginListing, type Listing, type Teller } from './listing.ts';
 import type { Interner } from './narrow/interner.ts';
 import type { Narrowed } from './narrow/meta.ts';
 import { narrow, readKey, readResourceVersion } from './narrow/narrow.ts';
+import { readStamp } from './narrow/stamp.ts';
 import type { SourceEvent } from './source.ts';
+import type { Stamp } from './stamp.ts';
 import { Told } from './told.ts';
 
 export interface MirrorOptions<K extends Kind> {
@@ -32,7 +34,7 @@ export class Mirror<K extends Kind> {
     this.#options = options;
     this.#teller = {
       put: (item) => this.#tellPut(item),
-      delete: (key) => this.#tellDelete(key),
+      delete: (key, stamp) => this.#tellDelete(key, stamp),
     };
   }
 
@@ -58,14 +60,14 @@ export class Mirror<K extends Kind> {
     const { kind, interner } = this.#options;
     const item = narrow(kind, raw, interner);
     if (item === undefined) this.#skipObject(raw);
-    else (this.#listing ?? this.#teller).put(item);
+    else (this.#listing ?? this.#teller).put(this.#stamped(item, raw));
     this.#advance(item?.resourceVersion ?? readResourceVersion(raw));
   }
 
   delete(raw: unknown): void {
     const key = readKey(raw, this.#options.interner);
     if (key === undefined) this.skip('a delete event has no object name');
-    else (this.#listing ?? this.#teller).delete(key);
+    else (this.#listing ?? this.#teller).delete(key, readStamp(raw));
     this.#advance(readResourceVersion(raw));
   }
 
@@ -114,6 +116,11 @@ export class Mirror<K extends Kind> {
     );
   }
 
+  /** A hundred thousand objects of an initial list are no news: who wrote them is not read. */
+  #stamped(item: Narrowed<ObjectOfKind[K]>, raw: unknown): Narrowed<ObjectOfKind[K]> {
+    return this.#isSynced ? { ...item, stamp: readStamp(raw) } : item;
+  }
+
   #skipObject(raw: unknown): void {
     const key = readKey(raw, this.#options.interner);
     // The version reported before is outdated.
@@ -128,7 +135,7 @@ export class Mirror<K extends Kind> {
     this.#newestSeen = Math.max(this.#newestSeen, Number(resourceVersion) || 0);
   }
 
-  #tellPut({ key, resourceVersion, object }: Narrowed<ObjectOfKind[K]>): void {
+  #tellPut({ key, resourceVersion, object, stamp }: Narrowed<ObjectOfKind[K]>): void {
     this.#told.put(key, resourceVersion);
     // The compiler cannot see that kind and object belong together.
     this.#options.onEvent({
@@ -136,12 +143,13 @@ export class Mirror<K extends Kind> {
       type: 'put',
       key,
       object,
+      ...(stamp === undefined ? {} : { stamp }),
     } as unknown as SourceEvent);
   }
 
-  #tellDelete(key: ObjectKey): void {
-    if (this.#told.delete(key)) {
-      this.#options.onEvent({ kind: this.#options.kind, type: 'delete', key });
-    }
+  #tellDelete(key: ObjectKey, stamp: Stamp | undefined): void {
+    if (!this.#told.delete(key)) return;
+    const { kind, onEvent } = this.#options;
+    onEvent({ kind, type: 'delete', key, ...(stamp === undefined ? {} : { stamp }) });
   }
 }

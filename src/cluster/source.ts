@@ -1,6 +1,7 @@
 import type { ClusterError } from './errors.ts';
 import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
 import type { GapReason, ServerReport } from './server-report.ts';
+import type { Stamp } from './stamp.ts';
 
 /** Events of a source, in order. */
 export type SourceEvent = {
@@ -10,8 +11,16 @@ export type SourceEvent = {
         readonly type: 'put';
         readonly key: ObjectKey;
         readonly object: ObjectOfKind[K];
+        /** Undefined for an object of the initial list, or of a manifest. */
+        readonly stamp?: Stamp;
       }
-    | { readonly kind: K; readonly type: 'delete'; readonly key: ObjectKey }
+    | {
+        readonly kind: K;
+        readonly type: 'delete';
+        readonly key: ObjectKey;
+        /** Undefined: a new list does not have it any more, or it was in a manifest. */
+        readonly stamp?: Stamp;
+      }
     /** The initial list of this kind is complete; sent once. */
     | { readonly kind: K; readonly type: 'synced' };
 }[Kind];

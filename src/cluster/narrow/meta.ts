@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
 import type { ObjectKey } from '../kinds.ts';
+import type { Stamp } from '../stamp.ts';
 import type { Interner } from './interner.ts';
 
 /** An object that has at least a name, with the parts that every kind reads. */
@@ -18,6 +19,8 @@ export interface Narrowed<T> {
   /** Empty if there is none, as in manifests. */
   readonly resourceVersion: string;
   readonly object: T;
+  /** Undefined: of the initial list. */
+  readonly stamp?: Stamp;
 }
 
 /** Names of the API are DNS names; none is longer. */

@@ -18,6 +18,14 @@ import {
  * compared on a real API server by integration/tests/encodings.root.test.ts.
  */
 
+/** Without the fields, which take most of an entry. */
+const MANAGED_FIELDS = shapeOf({
+  1: text('manager'),
+  2: text('operation'),
+  4: time('time'),
+  8: text('subresource'),
+});
+
 const OBJECT_META = shapeOf({
   1: text('name'),
   3: text('namespace'),
@@ -36,6 +44,7 @@ const OBJECT_META = shapeOf({
     'endpoints.kubernetes.io/last-change-trigger-time',
     'k8s.io/initial-events-end',
   ]),
+  17: listOf(message('managedFields', MANAGED_FIELDS)),
 });
 
 const SERVICE_PORT = shapeOf({
