@@ -97,7 +97,9 @@ export class Agent {
       log,
     };
     this.#reconciler = new Reconciler(this.#context, options.readBackMs ?? READ_BACK_MS);
-    this.#book = new ConditionBook(log);
+    this.#book = new ConditionBook(log, (name, isTrue) =>
+      this.#context.observers.tell((observer) => observer.onCondition?.(name, isTrue)),
+    );
     this.#affinity = new AffinityWatch(this.#context);
     this.#addressWatch = new AddressWatch(this.#context, options.hostSockets);
     this.#watch = new PlaneWatch({
@@ -292,7 +294,7 @@ export class Agent {
   #takeEvent(event: SourceEvent): void {
     const { intake, propagations, observers, clock } = this.#context;
     const atMs = clock.monotonicMs();
-    const { service, slice, triggeredAtMs } = intake.take(event);
+    const { service, formerService, slice, triggeredAtMs, change } = intake.take(event);
     if (event.type !== 'synced') {
       const { kind, type } = event;
       observers.tell((observer) => observer.onReceived?.({ kind, type, service, atMs }));
@@ -301,6 +303,12 @@ export class Agent {
     if (slice !== undefined) this.#reconciler.healthChecks.sliceChanged(slice);
     if (this.#reconciler.isOpen && (service ?? slice) !== undefined) {
       propagations.received({ service, atMs, triggeredAtMs });
+      if (formerService !== undefined) {
+        propagations.received({ service: formerService, atMs, triggeredAtMs: undefined });
+      }
+    }
+    if (this.#reconciler.isOpen && change !== undefined) {
+      observers.tell((observer) => observer.onObjectChanged?.(change, atMs));
     }
     this.#changed();
   }

@@ -10,11 +10,13 @@ interface Said {
 /** Records since when each condition is true or false, and logs when one changes. */
 export class ConditionBook {
   readonly #log: Logger;
+  readonly #onNews: ((name: string, isTrue: boolean) => void) | undefined;
   readonly #said = new Map<string, Said>();
   readonly #wereTrue = new Set<string>();
 
-  constructor(log: Logger) {
+  constructor(log: Logger, onNews?: (name: string, isTrue: boolean) => void) {
     this.#log = log;
+    this.#onNews = onNews;
   }
 
   conditions(about: Assessed): Conditions {
@@ -32,6 +34,7 @@ export class ConditionBook {
     if (before !== undefined) {
       const message = isTrue ? 'condition is true again' : 'condition is false';
       this.#log[isNews ? 'info' : 'debug']({ condition: name }, message);
+      if (isNews) this.#onNews?.(name, isTrue);
     }
     return now.sinceMs;
   }

@@ -1,21 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '../cluster/kinds.ts';
-import type { NodeObject } from '../cluster/objects.ts';
+import type { NodeObject, SliceObject } from '../cluster/objects.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
+import type { ObjectChange } from './history/object-change.ts';
 import type { HeldPort } from './host-sockets.ts';
 import type { ModeNeeds } from './mode-needs.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
-/** The object of an event, for measurements. */
+/** The object of an event, for measurements and the history. */
 export interface Touched {
   /** `namespace/name`; undefined when the event does not have it. */
   readonly service?: string;
+  /** `namespace/name` of another Service that the slice belonged to before. */
+  readonly formerService?: string;
   /** `namespace/name`. */
   readonly slice?: string;
   readonly triggeredAtMs?: number;
+  /** Undefined: the history does not tell of it. */
+  readonly change?: ObjectChange;
 }
 
 /** The Node object of this machine. A deleted one is kept: its values still apply to the kernel. */
@@ -109,8 +114,7 @@ export class Intake {
       case 'slice':
         return this.#takeSlice(event);
       case 'node':
-        this.#takeNode(event);
-        return {};
+        return this.#takeNode(event);
       case 'namespace':
         if (event.type === 'put') this.table.putNamespace(event.object);
         else this.table.deleteNamespace(event.key);
@@ -144,29 +148,41 @@ export class Intake {
   }
 
   #takeService(event: Extract<SourceEvent, { kind: 'service'; type: 'put' | 'delete' }>): Touched {
-    if (event.type === 'put') this.table.putService(event.object);
-    else this.table.deleteService(event.key);
-    return { service: event.key };
+    const { key, stamp } = event;
+    const after = event.type === 'put' ? event.object : undefined;
+    const before = after ? this.table.putService(after) : this.table.deleteService(key);
+    return { service: key, change: { kind: 'service', key, before, after, stamp } };
   }
 
   #takeSlice(event: Extract<SourceEvent, { kind: 'slice'; type: 'put' | 'delete' }>): Touched {
-    if (event.type === 'delete') {
-      const service = this.table.deleteSlice(event.key);
-      return service === undefined ? { slice: event.key } : { service, slice: event.key };
-    }
-    const { namespace, service, triggeredAtMs } = event.object;
-    this.table.putSlice(event.object);
-    const touched = { service: `${namespace}/${service}`, slice: event.key };
-    return triggeredAtMs === undefined ? touched : { ...touched, triggeredAtMs };
+    const { key, stamp } = event;
+    const after = event.type === 'put' ? event.object : undefined;
+    const before = after ? this.table.putSlice(after) : this.table.deleteSlice(key);
+    const owner = after ?? before;
+    if (owner === undefined) return { slice: key };
+    const change = { kind: 'slice', key, before, after, stamp } as const;
+    const service = serviceOfSlice(owner);
+    const formerService = before === undefined ? service : serviceOfSlice(before);
+    return {
+      service,
+      slice: key,
+      change,
+      ...(formerService === service ? {} : { formerService }),
+      ...(after?.triggeredAtMs === undefined ? {} : { triggeredAtMs: after.triggeredAtMs }),
+    };
   }
 
-  #takeNode(event: Extract<SourceEvent, { kind: 'node'; type: 'put' | 'delete' }>): void {
-    if (event.key !== this.#nodeName || this.#settings.nodeObject === 'none') return;
+  #takeNode(event: Extract<SourceEvent, { kind: 'node'; type: 'put' | 'delete' }>): Touched {
+    const { key, stamp } = event;
+    if (key !== this.#nodeName || this.#settings.nodeObject === 'none') return {};
+    const before = this.#node.state === 'present' ? this.#node.object : undefined;
     if (event.type === 'put') this.#node = { state: 'present', object: event.object };
     else if (this.#node.state !== 'unknown') {
       this.#node = { state: 'deleted', object: this.#node.object };
     }
     this.#nodeChanged();
+    const after = event.type === 'put' ? event.object : undefined;
+    return { change: { kind: 'node', key, before, after, stamp } };
   }
 
   #hostChanged(): void {
@@ -192,6 +208,11 @@ export class Intake {
       serviceRanges: [...this.#serviceRanges.values()].flat(),
     };
   }
+}
+
+/** `namespace/name`. */
+function serviceOfSlice({ namespace, service }: SliceObject): string {
+  return `${namespace}/${service}`;
 }
 
 const ALWAYS: readonly Kind[] = ['service', 'serviceCidr', 'slice'];

@@ -5,6 +5,7 @@ import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import type { Change } from '../forwarding/table.ts';
 import type { Failure } from './failure.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
+import type { ObjectChange } from './history/object-change.ts';
 import type { NodePortConflict } from './node-port-conflicts.ts';
 
 /** An object came, changed or went. */
@@ -36,9 +37,16 @@ export interface Propagation {
   readonly resolveMs: number;
   /** From our receipt to the acknowledgement of the kernel. */
   readonly totalMs: number;
+  /** Receipt of the first change that it covers, on the monotonic clock. */
+  readonly receivedAtMs: number;
+  /** Receipt of the last one. */
+  readonly lastReceivedAtMs: number;
   /** From each time at which a controller was triggered to the acknowledgement. */
   readonly sinceTriggeredMs: readonly number[];
 }
+
+/** Received changes of one Service that need no write: no row changes, or not any more. */
+export type Unneeded = Pick<Propagation, 'service' | 'receivedAtMs' | 'lastReceivedAtMs'>;
 
 /**
  * A batch of rows was attempted: one transaction, or several to separate bad rows from good ones.
@@ -70,6 +78,8 @@ export interface PartReport {
 export interface StepFailure extends Failure {
   readonly families: readonly Family[];
   readonly rowCount: number;
+  /** Of the first rows, `namespace/name`, each once. */
+  readonly services: readonly string[];
   /** `row`: one row, or rows that can only change together. `plane`: every attempt failed. */
   readonly scope: 'row' | 'plane';
 }
@@ -95,6 +105,9 @@ export type InspectionReason = 'start' | 'drift' | 'routine' | 'watch was interr
  */
 export interface AgentObserver {
   onReceived?(received: Received): void;
+  /** An object changed after the first lists were complete; `atMs` as in `onReceived`. */
+  onObjectChanged?(change: ObjectChange, atMs: number): void;
+  onUnneeded?(unneeded: readonly Unneeded[]): void;
   onAcknowledged?(acknowledged: Acknowledged): void;
   onStep?(report: StepReport): void;
   onPart?(part: PartReport): void;
@@ -111,4 +124,6 @@ export interface AgentObserver {
   onNodePortConflict?(conflict: NodePortConflict): void;
   /** The health check of a Service changed; undefined: it has none now. */
   onHealthCheck?(service: string, check: ServiceHealthCheck | undefined): void;
+  /** A condition became false, or true again. */
+  onCondition?(name: string, isTrue: boolean): void;
 }

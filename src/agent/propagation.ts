@@ -2,13 +2,16 @@ import { FAMILIES, type Family, type ServicePortKey } from '../forwarding/model.
 import type { Change } from '../forwarding/table.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Entry, serviceOf } from './entry.ts';
-import type { Propagation } from './observer.ts';
+import type { Propagation, Unneeded } from './observer.ts';
 
 /** Triggers of one Service that wait for the kernel; beyond that the oldest count. */
 const MOST_TRIGGERS = 32;
 
 interface Arrival {
+  /** Of the first change. */
   readonly receivedAtMs: number;
+  /** Of the last change. */
+  lastReceivedAtMs: number;
   /**
    * By their dates, when they were on our clock. The same trigger may be noted in several slices,
    * and our wall clock may have been set between two of them.
@@ -53,7 +56,8 @@ export class Propagations {
       this.#unnamedAtMs ??= atMs;
       return;
     }
-    const arrival = this.#arrived.get(service) ?? { receivedAtMs: atMs, triggers: new Map() };
+    const arrival = this.#arrived.get(service) ?? arrivalAt(atMs);
+    arrival.lastReceivedAtMs = atMs;
     if (triggeredAtMs !== undefined) {
       const triggerMs = atMs - (this.#clock.wallMs() - triggeredAtMs);
       if (triggerMs >= this.#startedAtMs) noteTriggers(arrival, [[triggeredAtMs, triggerMs]]);
@@ -61,11 +65,14 @@ export class Propagations {
     this.#arrived.set(service, arrival);
   }
 
-  /** Received changes were compiled to rows, or to none; `isAll`: for every Service received. */
+  /**
+   * Received changes were compiled to rows, or to none; `isAll`: for every Service received. Gives
+   * those that need no write, because no row follows from them.
+   */
   resolved(
     changes: readonly Change[],
     { nowMs, isAll }: { readonly nowMs: number; readonly isAll: boolean },
-  ): void {
+  ): readonly Unneeded[] {
     const resolved = new Set<string>();
     for (const { key, before, after } of changes) {
       const id = (after ?? before)?.id;
@@ -77,7 +84,12 @@ export class Propagations {
       resolved.add(service);
     }
     for (const service of resolved) this.#arrived.delete(service);
-    if (isAll) this.forgetArrivals();
+    if (!isAll) return [];
+    const unneeded = Array.from(this.#arrived, ([service, arrival]) =>
+      unneededOf(service, arrival),
+    );
+    this.forgetArrivals();
+    return unneeded;
   }
 
   /** The first lists are not changes. */
@@ -99,22 +111,31 @@ export class Propagations {
         families: FAMILIES.filter((family) => journey.families.has(family)),
         resolveMs: journey.resolvedAtMs - journey.receivedAtMs,
         totalMs: nowMs - journey.receivedAtMs,
+        receivedAtMs: journey.receivedAtMs,
+        lastReceivedAtMs: journey.lastReceivedAtMs,
         sinceTriggeredMs: [...journey.triggers.values()].map((at) => Math.max(0, nowMs - at)),
       });
     }
     return ended;
   }
 
-  /** Rows that need no write: the change was undone. */
-  withdrawn(changes: readonly Change[], isOutstanding: (key: ServicePortKey) => boolean): void {
+  /** Rows that need no write: the change was undone. Gives the changes that end with them. */
+  withdrawn(
+    changes: readonly Change[],
+    isOutstanding: (key: ServicePortKey) => boolean,
+  ): readonly Unneeded[] {
+    const ended: Unneeded[] = [];
     for (const { key, before, after } of changes) {
       const id = (after ?? before)?.id;
       if (id === undefined || isOutstanding(key)) continue;
-      const journey = this.#underWay.get(serviceOf(id));
+      const service = serviceOf(id);
+      const journey = this.#underWay.get(service);
       if (journey?.keys.delete(key) && journey.keys.size === 0) {
-        this.#underWay.delete(serviceOf(id));
+        this.#underWay.delete(service);
+        ended.push(unneededOf(service, journey));
       }
     }
+    return ended;
   }
 
   #journeyOf(service: string, nowMs: number): Journey | undefined {
@@ -123,10 +144,12 @@ export class Propagations {
     if (arrival === undefined) return undefined;
     if (known !== undefined) {
       noteTriggers(known, arrival.triggers);
+      known.lastReceivedAtMs = Math.max(known.lastReceivedAtMs, arrival.lastReceivedAtMs);
       return known;
     }
     const journey = {
       receivedAtMs: arrival.receivedAtMs,
+      lastReceivedAtMs: arrival.lastReceivedAtMs,
       triggers: new Map(arrival.triggers),
       resolvedAtMs: nowMs,
       keys: new Set<ServicePortKey>(),
@@ -138,8 +161,16 @@ export class Propagations {
 
   #unnamedArrival(): Arrival | undefined {
     if (this.#unnamedAtMs === undefined) return undefined;
-    return { receivedAtMs: this.#unnamedAtMs, triggers: new Map() };
+    return arrivalAt(this.#unnamedAtMs);
   }
+}
+
+function arrivalAt(atMs: number): Arrival {
+  return { receivedAtMs: atMs, lastReceivedAtMs: atMs, triggers: new Map() };
+}
+
+function unneededOf(service: string, { receivedAtMs, lastReceivedAtMs }: Arrival): Unneeded {
+  return { service, receivedAtMs, lastReceivedAtMs };
 }
 
 function noteTriggers({ triggers }: Arrival, more: Iterable<readonly [number, number]>): void {

@@ -154,7 +154,7 @@ export class Reconciler {
    * to compile would otherwise keep all others from being written.
    */
   #takeChanges(most: number): void {
-    const { intake, outstanding, propagations, clock } = this.#context;
+    const { intake, outstanding, propagations, observers, clock } = this.#context;
     const changes = intake.table.takeChanges(most);
     const sinceMs = this.#untakenSinceMs ?? clock.monotonicMs();
     // The rest counts from now: the next steps compile it, alternating between namespaces, and only
@@ -170,8 +170,15 @@ export class Reconciler {
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
     if (!this.#hasUntaken) this.healthChecks.allTaken();
-    propagations.resolved(changes, { nowMs: clock.monotonicMs(), isAll: !this.#hasUntaken });
-    propagations.withdrawn(changes, (key) => outstanding.has(key));
+    const of = { nowMs: clock.monotonicMs(), isAll: !this.#hasUntaken };
+    const unneeded = [
+      ...propagations.resolved(changes, of),
+      ...propagations.withdrawn(changes, (key) => outstanding.has(key)),
+    ];
+    // Before the first inspection it is not known what the kernel needs.
+    if (unneeded.length > 0 && this.#state === 'open') {
+      observers.tell((observer) => observer.onUnneeded?.(unneeded));
+    }
   }
 
   /** One batch of each sort, so that none keeps another waiting. */

@@ -2,9 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { PlaneError } from '../dataplanes/contract.ts';
 import { retryDelayMs } from '../time/retry-delay.ts';
 import type { Context } from './context.ts';
-import { acknowledgedChange, changeOf, type Entry, familiesOf } from './entry.ts';
+import { acknowledgedChange, changeOf, type Entry, familiesOf, serviceOf } from './entry.ts';
 import { type Failure, failureOf, isUnknownAfter } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
+import type { StepFailure } from './observer.ts';
 import { PartWriter } from './part-writer.ts';
 import { splitUntilDone } from './split.ts';
 import { holdersFor, type Unit } from './units.ts';
@@ -41,6 +42,9 @@ interface Tally {
 /** Bisect less while every write fails. */
 const MAX_FAILURES = 16;
 const MAX_FAILURES_WHILE_ALL_FAIL = 4;
+
+/** Rows of a failed step whose Services are told. */
+const ROWS_NAMED = 16;
 
 /** After this many rejections of a row the kernel may differ from what is assumed: inspect it. */
 const ATTEMPTS_BEFORE_INSPECTION = 3;
@@ -182,7 +186,7 @@ export class Writer {
         `cannot write a row to the kernel: ${failure.message}`,
       );
     }
-    const about = { families: familiesOf(unit), rowCount: unit.length, scope: 'row' } as const;
+    const about = { ...rowsOf(unit), scope: 'row' } as const;
     observers.tell((observer) => observer.onStepFailed?.({ ...failure, ...about }));
   }
 
@@ -199,9 +203,10 @@ export class Writer {
       const ownMs = clock.monotonicMs() + this.#delayMs((entry.failure?.attempts ?? 0) + 1);
       outstanding.refuse(entry, { scope, retryAtMs: failedAlone ? ownMs : untilMs, last: failure });
     }
-    const about = { families: familiesOf(entries), rowCount: entries.length, scope } as const;
+    const about = { ...rowsOf(entries), scope } as const;
+    const { services: _, ...counts } = about;
     log.error(
-      { ...about, attempts, code: failure.code },
+      { ...counts, attempts, code: failure.code },
       `every write to the kernel fails: ${failure.message}`,
     );
     observers.tell((observer) => observer.onStepFailed?.({ ...failure, ...about }));
@@ -211,6 +216,13 @@ export class Writer {
     const { intake, random } = this.#context;
     return retryDelayMs(attempts, { mostMs: intake.settings.syncPeriodMs, random });
   }
+}
+
+function rowsOf(
+  entries: readonly Entry[],
+): Pick<StepFailure, 'families' | 'rowCount' | 'services'> {
+  const services = new Set(entries.slice(0, ROWS_NAMED).map(({ id }) => serviceOf(id)));
+  return { families: familiesOf(entries), rowCount: entries.length, services: [...services] };
 }
 
 function culpritOf({ error }: Refusal, units: readonly Unit[]): Unit | undefined {

@@ -24,6 +24,8 @@ export interface ServiceObject {
   readonly healthCheckNodePort: number;
   /** Value of the annotation `fairlead.dev/ipvs-scheduler`, as written; undefined: none. */
   readonly ipvsScheduler?: string;
+  /** Tells whether the selector changed; undefined: it has none. Its pods are not ours to find. */
+  readonly selectorHash?: number;
 }
 
 export interface ServiceLabels {

@@ -254,10 +254,14 @@ async function followConfig(
       onChange: ({ config }) => {
         const plan = planChange(running, config);
         running = plan.config;
-        for (const change of plan.live)
-          log.info({ field: change.path }, 'configuration field changed, in force now');
-        for (const change of plan.restart) {
-          log.warn({ field: change.path }, 'configuration field changed, in force after a restart');
+        for (const { path: field, before, after } of plan.live) {
+          log.info({ field }, 'configuration field changed, in force now');
+          proxy.history.configurationChanged({ field, before, after, inForce: 'now' });
+        }
+        for (const { path: field, before, after } of plan.restart) {
+          log.warn({ field }, 'configuration field changed, in force after a restart');
+          const inForce = 'after a restart';
+          proxy.history.configurationChanged({ field, before, after, inForce });
         }
         proxy.reconfigure(plan.config);
       },

@@ -5,6 +5,7 @@ import { configCommand } from './config.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
+import { historyCommand } from './history.ts';
 import { outsideCommand } from './outside.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
@@ -23,6 +24,7 @@ export function commandTree(): readonly Command[] {
       topCommand(),
       explainCommand(),
       diffCommand(),
+      historyCommand(),
       doctorCommand(),
       renderCommand(),
     ]),

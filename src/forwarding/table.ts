@@ -50,30 +50,38 @@ export class ForwardingTable {
     this.#externalIps.setView(view);
   }
 
-  putService(service: ServiceObject): void {
+  /** Gives the object that it had before. */
+  putService(service: ServiceObject): ServiceObject | undefined {
     const entry = this.#register.entry(nameOf(service.namespace, service.name));
     const old = entry.service;
     entry.service = service;
     if (old === undefined || !isSameService(old, service)) this.#serviceChanged(entry, old);
+    return old;
   }
 
-  deleteService(name: string): void {
+  /** Gives the object that it had; undefined: none. */
+  deleteService(name: string): ServiceObject | undefined {
     const entry = this.#register.get(name);
-    if (entry?.service === undefined) return;
+    if (entry?.service === undefined) return undefined;
     const old = entry.service;
     entry.service = undefined;
     this.#serviceChanged(entry, old);
+    return old;
   }
 
-  putSlice(slice: SliceObject): void {
-    for (const move of this.#register.putSlice(slice)) this.#sliceMoved(move);
+  /** Gives the object that it had before, if it was served. */
+  putSlice(slice: SliceObject): SliceObject | undefined {
+    const moves = this.#register.putSlice(slice);
+    for (const move of moves) this.#sliceMoved(move);
+    const [first] = moves;
+    return first?.slice === slice ? undefined : first?.slice;
   }
 
-  /** Gives the Service that it was of, as `namespace/name`; undefined if it was not known. */
-  deleteSlice(key: string): string | undefined {
+  /** Gives the object that it had, if it was served. */
+  deleteSlice(key: string): SliceObject | undefined {
     const move = this.#register.deleteSlice(key);
     if (move) this.#sliceMoved(move);
-    return move?.entry.name;
+    return move?.slice;
   }
 
   putNamespace(namespace: NamespaceObject): void {

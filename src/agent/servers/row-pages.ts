@@ -2,6 +2,7 @@ import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
 import type { Forwarding, ServicePortId } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
 import type { RowState } from '../row-state.ts';
+import { decodedPart } from './path-part.ts';
 
 /** A desired row, with its candidate endpoints and its state in the kernel on request. */
 export interface PagedRow {
@@ -113,17 +114,8 @@ export function parseRowPath(path: string): RowRequest | undefined {
   const [, base, which, encoded] = found;
   const withCandidates = base === WITH_CANDIDATES;
   if (which === undefined || encoded === undefined) return { withCandidates };
-  const name = decoded(encoded);
+  const name = decodedPart(encoded);
   if (name === undefined) return undefined;
   if (which === 'of') return { ofService: name, withCandidates };
   return { afterService: name, withCandidates };
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
 }

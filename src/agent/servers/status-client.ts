@@ -1,4 +1,6 @@
 import http from 'node:http';
+import type { HistoryPage, HistoryRequest } from '../history/page.ts';
+import { historyPath } from '../history/path.ts';
 import type { AgentNode } from './agent-node.ts';
 import { type PagedRow, type RowPage, rowPath } from './row-pages.ts';
 import { ServerError, systemCodeOf } from './server-error.ts';
@@ -56,6 +58,14 @@ export async function readRows(request: RowsRequest = {}): Promise<PagedRow[]> {
 /** Reads one of `TRAFFIC_PATHS`. Throws ServerError. */
 export async function readTraffic<T>(path: string, request: StatusRequest = {}): Promise<T> {
   return (await ask(path, request)) as T;
+}
+
+/** Reads one page of the history. Throws ServerError. */
+export async function readHistory(
+  wanted: HistoryRequest,
+  request: StatusRequest = {},
+): Promise<HistoryPage> {
+  return (await ask(historyPath(wanted), request)) as HistoryPage;
 }
 
 async function ask(path: string, request: StatusRequest): Promise<unknown> {

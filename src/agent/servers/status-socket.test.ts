@@ -20,11 +20,14 @@ async function folder(t: TestContext): Promise<string> {
   return path;
 }
 
-const NO_ROWS: Pick<StatusSocketOptions, 'node' | 'rows'> = {
+const NO_ROWS: Pick<StatusSocketOptions, 'node' | 'rows' | 'history'> = {
   node: () => {
     throw new TypeError('not asked here');
   },
   rows: () => ({ rows: [] }),
+  history: () => {
+    throw new TypeError('not asked here');
+  },
 };
 
 async function started(

@@ -1,6 +1,8 @@
 import { mkdir, stat, unlink } from 'node:fs/promises';
 import net from 'node:net';
 import { dirname } from 'node:path';
+import type { HistoryPage, HistoryRequest } from '../history/page.ts';
+import { parseHistoryPath } from '../history/path.ts';
 import type { AgentNode } from './agent-node.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { openHttpServer } from './http.ts';
@@ -26,6 +28,8 @@ export interface StatusSocketOptions {
   readonly rows: (request: RowRequest) => RowPage;
   /** What `fairlead top` shows; without it these paths are not found. */
   readonly traffic?: TrafficPages;
+  /** Pages of the history. */
+  readonly history: (request: HistoryRequest) => HistoryPage;
   readonly onProblem: ServerProblemListener;
   readonly onOpen?: (server: OpenServer) => void;
 }
@@ -56,8 +60,10 @@ export async function runStatusSocket(
   const handler: Handler = async (path) => {
     const answer = options.traffic && trafficAnswer(path, options.traffic);
     if (answer !== undefined) return dataReply(await answer());
-    const request = parseRowPath(path);
-    return request === undefined ? await byPath(path) : dataReply(options.rows(request));
+    const rows = parseRowPath(path);
+    if (rows !== undefined) return dataReply(options.rows(rows));
+    const history = parseHistoryPath(path);
+    return history === undefined ? await byPath(path) : dataReply(options.history(history));
   };
   await keepServing(
     {

@@ -48,6 +48,7 @@ export function narrowService(named: Named, interner: Interner): ServiceObject |
     affinitySeconds: affinity ? affinitySeconds(spec) : 0,
     healthCheckNodePort: integerAt(spec, 'healthCheckNodePort', PORT_BOUNDS),
     ...readScheduler(metadata, interner),
+    ...readSelector(spec),
   };
 }
 
@@ -61,6 +62,31 @@ function readLabels(labels: JsonRecord, interner: Interner): ServiceLabels {
     ...(ebpf === undefined ? {} : { ebpf }),
   };
 }
+
+/** Fifty thousand selectors would take megabytes, and only whether one changed is of interest. */
+function readSelector(spec: JsonRecord): Pick<ServiceObject, 'selectorHash'> {
+  const selector = recordAt(spec, 'selector');
+  const keys = Object.keys(selector);
+  if (keys.length === 0) return {};
+  let hash = FNV_OFFSET;
+  for (const key of keys.sort()) {
+    hash = hashed(hash, key);
+    hash = hashed(hash, `=${textAt(selector, key)},`);
+  }
+  return { selectorHash: hash };
+}
+
+/** FNV-1a by characters, as a 31-bit number, which V8 stores in place. */
+function hashed(begin: number, text: string): number {
+  let hash = begin;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  }
+  return hash & 0x3fff_ffff;
+}
+
+const FNV_OFFSET = 0x811c_9dc5;
+const FNV_PRIME = 0x0100_0193;
 
 function readScheduler(
   metadata: JsonRecord,

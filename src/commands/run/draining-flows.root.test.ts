@@ -71,6 +71,7 @@ async function whileRunning(source: ToldSource, work: () => Promise<void>): Prom
     agent: agentOf,
     addresses,
     metrics,
+    history: { flowsEnded: () => undefined },
     log,
     conntrack: flowsOf(NFTABLES, settings, log),
   });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
+import type { History } from '../../agent/history/history.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { AgentObserver } from '../../agent/observer.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
@@ -22,10 +23,11 @@ export function followFlows(of: {
   readonly agent: () => Agent;
   readonly addresses: KnownAddresses;
   readonly metrics: AgentMetrics;
+  readonly history: Pick<History, 'flowsEnded'>;
   readonly log: Logger;
   readonly conntrack: Conntrack;
 }): FollowedFlows {
-  const { agent, addresses, metrics, log, conntrack } = of;
+  const { agent, addresses, metrics, history, log, conntrack } = of;
   const reconciler = new FlowReconciler({
     conntrack,
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),
@@ -34,11 +36,14 @@ export function followFlows(of: {
       agent().facts.clientInterfaces === undefined ? undefined : addresses.current,
     options: { isServing: (id, endpoint) => agent().table.isServing(id, endpoint) },
     observer: {
-      onDeleted: ({ service, reason, endpoint, count }) =>
+      onDeleted: ({ service, reason, endpoint, count }) => {
+        const name = `${service.namespace}/${service.service}`;
+        history.flowsEnded({ service: name, reason, endpoint, count });
         log.debug(
           { service: servicePortName(service), reason, endpoint, count },
           'deleted conntrack entries',
-        ),
+        );
+      },
       onRun: ({ families, durationMs, deleted, error }) => {
         // One scan covers both families: count what it deleted once.
         families.forEach((family, index) => {

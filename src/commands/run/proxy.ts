@@ -4,6 +4,7 @@ import { addressEvents } from '../../agent/address-events.ts';
 import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
+import { History } from '../../agent/history/history.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { PlaneReadings } from '../../agent/metrics/plane-metrics.ts';
 import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
@@ -54,6 +55,7 @@ export interface AssembledProxy {
   /** Applies fields that can change while it runs, and reports them from then on. */
   reconfigure(config: LoadedConfig): void;
   readonly metrics: AgentMetrics;
+  readonly history: History;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -72,10 +74,17 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
   const metrics = agentMetrics(parts, { agentOf, budget, relay, startedAtMs });
   const serviceHealth = serviceHealthServers(parts, { agentOf, budget });
+  const history = new History({
+    mode: mode.name,
+    version: VERSION,
+    clock: systemClock,
+    facts: () => agentOf().facts,
+  });
   const flows = followFlows({
     agent: agentOf,
     addresses,
     metrics,
+    history,
     log,
     conntrack: flowsOf(mode, { ...settings, runFolder: parts.runFolder }, log),
   });
@@ -92,6 +101,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     log,
     observers: [
       ...metrics.observers,
+      history.observer,
       serviceHealth,
       ...(relay ? [relay] : []),
       flows.observer,
@@ -112,6 +122,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       agent.reconfigure(changed.settings);
     },
     metrics,
+    history,
     run: async (signal) => {
       signal.addEventListener('abort', () => manager.stopping(), { once: true });
       signal.addEventListener('abort', () => serviceHealth.close(), { once: true });
@@ -128,6 +139,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
             agent,
             ...(routes ? { routes } : {}),
             metrics,
+            history,
             budget,
             startedAtMs,
           }),

@@ -3,6 +3,9 @@ import type { Logger } from 'pino';
 import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { Events } from '../../agent/events.ts';
+import type { History } from '../../agent/history/history.ts';
+import { historyPage } from '../../agent/history/page.ts';
+import { serviceNow } from '../../agent/history/service-now.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { ConnectionBudget } from '../../agent/servers/connection-budget.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
@@ -29,6 +32,7 @@ export function serverTasks(of: {
   readonly plane: DataPlane;
   readonly routes?: ServiceRoutes;
   readonly metrics: AgentMetrics;
+  readonly history: History;
   readonly budget: ConnectionBudget;
   /** The configuration in force: some fields change while the process runs. */
   readonly currentConfig: () => LoadedConfig;
@@ -46,6 +50,11 @@ export function serverTasks(of: {
     () => agent.table,
     (id) => agent.rowState(id),
   );
+  const historyPages = {
+    history: of.history,
+    clock: systemClock,
+    serviceNow: (service: string) => serviceNow(agent.table, service),
+  };
   const { endsWhenServerFails, healthServer, metricsServer, features } = settings;
   const onProblem = (error: Error) => log.warn(error.message);
   const health = healthServer;
@@ -98,6 +107,7 @@ export function serverTasks(of: {
             plane,
             monotonicMs: () => systemClock.monotonicMs(),
           }),
+          history: (request) => historyPage(request, historyPages),
           onProblem,
         },
         signal,

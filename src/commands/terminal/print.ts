@@ -13,6 +13,11 @@ export function printJson(value: unknown): void {
   console.log(visibleJson(JSON.stringify(value, null, 2)));
 }
 
+/** One value in one line, for a stream of them. */
+export function printJsonLine(value: unknown): void {
+  console.log(visibleJson(JSON.stringify(value)));
+}
+
 /** Exact output for programs: YAML, or input for nft and iptables-restore. */
 export function printData(text: string): void {
   console.log(text);

@@ -105,8 +105,9 @@ function readEntry(cursor: Cursor, message: Message, field: Field): void {
     const tag = cursor.varint();
     const isText = (tag & 7) === WIRE.counted;
     if (isText && tag >>> 3 === ENTRY_KEY) key = cursor.text();
-    else if (isText && tag >>> 3 === ENTRY_VALUE && keys.has(key)) record[key] = cursor.text();
-    else cursor.skip(tag & 7);
+    else if (isText && tag >>> 3 === ENTRY_VALUE && (keys === 'all' || keys.has(key))) {
+      record[key] = cursor.text();
+    } else cursor.skip(tag & 7);
   }
   leave(cursor, outerEnd);
 }

@@ -17,7 +17,7 @@ export type FieldType =
   | { readonly is: 'text' | 'integer' | 'boolean' | 'time' | 'bytes' }
   | { readonly is: 'message'; readonly shape: Shape }
   /** A map of strings; only these keys are kept. */
-  | { readonly is: 'texts'; readonly keys: ReadonlySet<string> };
+  | { readonly is: 'texts'; readonly keys: ReadonlySet<string> | 'all' };
 
 type Fields = Readonly<Record<number, Field>>;
 
@@ -43,8 +43,9 @@ export function message(name: string, shape: Shape): Field {
   return { name, type: { is: 'message', shape }, isList: false };
 }
 
-export function texts(name: string, keys: readonly string[]): Field {
-  return { name, type: { is: 'texts', keys: new Set(keys) }, isList: false };
+export function texts(name: string, keys: readonly string[] | 'all'): Field {
+  const kept = keys === 'all' ? keys : new Set(keys);
+  return { name, type: { is: 'texts', keys: kept }, isList: false };
 }
 
 export function listOf(item: Field): Field {

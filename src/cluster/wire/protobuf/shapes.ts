@@ -68,6 +68,7 @@ const SERVICE = shapeOf({
     'spec',
     shapeOf({
       1: listOf(message('ports', SERVICE_PORT)),
+      2: texts('selector', 'all'),
       3: text('clusterIP'),
       4: text('type'),
       5: listOf(text('externalIPs')),

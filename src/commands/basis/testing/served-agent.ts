@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { History } from '../../../agent/history/history.ts';
+import { historyPage } from '../../../agent/history/page.ts';
 import type { RowState } from '../../../agent/row-state.ts';
 import type { AgentNode } from '../../../agent/servers/agent-node.ts';
 import { RowPages } from '../../../agent/servers/row-pages.ts';
@@ -6,9 +8,12 @@ import { runStatusSocket } from '../../../agent/servers/status-socket.ts';
 import { snapshotWith } from '../../../agent/servers/testing/conditions.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
 import { loadConfig } from '../../../config/load.ts';
+import { systemClock } from '../../../time/clock.ts';
 import { observeNode } from '../../desired.ts';
 import { agentNode } from '../../run/agent-node.ts';
 import { STATUS_SOCKET } from '../../run/folder.ts';
+
+const ABSENT = { exists: false, endpoints: 0, ready: 0 };
 
 export interface ServedAgentOptions {
   /** Where its socket is to be. */
@@ -39,6 +44,8 @@ export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposabl
     () => table,
     () => of.rowState ?? { is: 'applied' },
   );
+  const clock = systemClock;
+  const history = new History({ mode: config.settings.mode, version: '', clock });
   const lifetime = new AbortController();
   const opened = Promise.withResolvers<void>();
   const serving = runStatusSocket(
@@ -51,6 +58,7 @@ export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposabl
         ...of.says,
       }),
       rows: (request) => pages.page(request),
+      history: (request) => historyPage(request, { history, clock, serviceNow: () => ABSENT }),
       onProblem: opened.reject,
       onOpen: () => opened.resolve(),
     },
