@@ -9,7 +9,7 @@ const MOST_WRITERS = 3;
 const MOST_READ = 64;
 const NO_WRITERS: readonly Writer[] = Object.freeze([]);
 
-export const UNKNOWN_STAMP: Stamp = Object.freeze({ resourceVersion: '', writers: NO_WRITERS });
+const UNKNOWN_STAMP: Stamp = Object.freeze({ resourceVersion: '', writers: NO_WRITERS });
 
 /** Reads `metadata.managedFields` without the fields themselves. Never throws. */
 export function readStamp(raw: unknown): Stamp {
