@@ -4,14 +4,13 @@ import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exc
 import { findAttribute } from '../netlink/reader.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
+import { BatchPace } from './batch-pace.ts';
 import { IpvsEncoder } from './encoder.ts';
 import { IpvsError } from './errors.ts';
 import type { IpvsRefusal, IpvsWrite, VirtualServerKey } from './model.ts';
 import * as ipvs from './protocol.ts';
 
 const { ENOENT } = constants.errno;
-/** Small enough to be sent without a thread: the kernel takes about a millisecond for it. */
-const BATCH_BYTES = 30 * 1024;
 /** Holds a refusal of every message of a batch, each about a kilobyte of kernel memory. */
 const RECEIVE_BUFFER_BYTES = 2 * 1024 * 1024;
 
@@ -19,6 +18,7 @@ const RECEIVE_BUFFER_BYTES = 2 * 1024 * 1024;
 export class IpvsExchange implements Disposable {
   readonly #netlink: Netlink;
   readonly #encoder: IpvsEncoder;
+  readonly #pace = new BatchPace();
   #sequence = 0;
 
   constructor(netlink: Netlink, family: number) {
@@ -72,12 +72,15 @@ export class IpvsExchange implements Disposable {
   async #sendFrom(writes: readonly IpvsWrite[], from: number): Promise<number> {
     this.#encoder.clear();
     let to = from;
-    for (; to < writes.length && this.#encoder.length < BATCH_BYTES; to++) {
+    for (; to < writes.length && this.#encoder.length < this.#pace.bytes; to++) {
       const write = writes[to];
       if (write !== undefined) this.#encoder.write(write, ++this.#sequence);
     }
     this.#encoder.acknowledgeLast();
+    const { length } = this.#encoder;
+    const startedAtMs = performance.now();
     await this.#netlink.send(this.#encoder.bytes);
+    this.#pace.sent(length, performance.now() - startedAtMs);
     return to;
   }
 
@@ -146,6 +149,6 @@ async function findFamily(netlink: Netlink): Promise<number> {
   return family;
 }
 
-function nextIteration(): Promise<void> {
+export function nextIteration(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
