@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { BUILT_MODES } from '../config/modes.ts';
+import { MODE_NAMES } from '../config/modes.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
 import { DEFAULT_EBPF } from '../modes/ebpf/hooks-part.ts';
 import { cleanMachine, type WhatToClean } from './cleanup/clean-machine.ts';
@@ -32,7 +32,7 @@ export function cleanupCommand(): Command {
         '--mode <mode>',
         'remove only what this mode has written, for a proxy that takes over (kube-proxy uses the same ' +
           'iptables chains); implies --keep-flows',
-      ).choices(BUILT_MODES),
+      ).choices(MODE_NAMES),
     )
     .action(cleanUp);
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { BUILT_MODES, type BuiltModeName } from '../config/modes.ts';
+import { MODE_NAMES, type ModeName } from '../config/modes.ts';
 import { FAMILIES, type Family, type Forwarding } from '../forwarding/model.ts';
 import { modeNamed } from '../modes/registry.ts';
 import { aboutText } from './basis/about.ts';
@@ -17,7 +17,7 @@ import { printData, printJson, printNote, printPage } from './terminal/print.ts'
 const FAMILY_NAMED: Readonly<Record<'ip' | 'ip6', Family>> = { ip: 'IPv4', ip6: 'IPv6' };
 
 interface RenderOptions extends BasisOptions {
-  readonly mode?: BuiltModeName;
+  readonly mode?: ModeName;
   readonly family?: keyof typeof FAMILY_NAMED;
   readonly raw?: true;
   readonly output: 'text' | 'json';
@@ -36,7 +36,7 @@ export function renderCommand(): Command {
       new Option(
         '--mode <mode>',
         'use this mode instead of that of the agent or configuration',
-      ).choices(BUILT_MODES),
+      ).choices(MODE_NAMES),
     )
     .addOption(new Option('--family <family>', 'only one of the two tables').choices(['ip', 'ip6']))
     .addOption(

@@ -5,8 +5,6 @@
 interface ModeTraits {
   /** Whether kube-proxy's own field `mode` may name it. */
   readonly isOfKubeProxy: boolean;
-  /** False: the name is accepted, and `fairlead run` reports that this version has no such mode. */
-  readonly isBuilt: boolean;
   /** The feature gate of kube-proxy without which its field `mode` may not name it. */
   readonly gate?: 'KubeProxyIPVS';
   /** Whether `fairlead.interfaces` chooses the interfaces that it serves. */
@@ -34,12 +32,11 @@ const KUBE_PROXY_NFTABLES = {
 /** Modes that kube-proxy does not have read the block of the one that is most like them. */
 const OWN = { ...KUBE_PROXY_NFTABLES, isOfKubeProxy: false } as const;
 
-/** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each built one. */
+/** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each. */
 const TRAITS = {
-  nftables: { ...KUBE_PROXY_NFTABLES, isBuilt: true },
+  nftables: { ...KUBE_PROXY_NFTABLES },
   iptables: {
     isOfKubeProxy: true,
-    isBuilt: true,
     masqueradeBlock: 'iptables',
     syncBlock: 'iptables',
     servesAllAddresses: true,
@@ -47,32 +44,24 @@ const TRAITS = {
   },
   ipvs: {
     isOfKubeProxy: true,
-    isBuilt: true,
     gate: 'KubeProxyIPVS',
     masqueradeBlock: 'iptables',
     syncBlock: 'ipvs',
     servesAllAddresses: true,
     loopback: 'not served',
   },
-  'socket-ebpf': { ...OWN, isBuilt: true },
-  'tc-ebpf': { ...OWN, isBuilt: true, choosesInterfaces: true },
-  userspace: { ...OWN, isBuilt: true, hasForwarder: true },
+  'socket-ebpf': { ...OWN },
+  'tc-ebpf': { ...OWN, choosesInterfaces: true },
+  userspace: { ...OWN, hasForwarder: true },
 } as const satisfies Record<string, ModeTraits>;
 
 export type ModeName = keyof typeof TRAITS;
 
-/** The modes that this version can run. */
-export type BuiltModeName = {
-  [Name in ModeName]: (typeof TRAITS)[Name]['isBuilt'] extends true ? Name : never;
-}[ModeName];
-
-export const DEFAULT_MODE: BuiltModeName = 'nftables';
+export const DEFAULT_MODE: ModeName = 'nftables';
 
 export const MODE_NAMES = Object.keys(TRAITS) as readonly ModeName[];
 
 export const KUBE_PROXY_MODES = modesWith(({ isOfKubeProxy }) => isOfKubeProxy);
-
-export const BUILT_MODES = modesWith(({ isBuilt }) => isBuilt) as readonly BuiltModeName[];
 
 export const LOCAL_TRAFFIC_MODES = [
   'ClusterCIDR',

@@ -6,7 +6,7 @@ import { gateValue } from './feature-gates.ts';
 import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
-import { BUILT_MODES, KUBE_PROXY_MODES, type ModeName, traitsOf } from './modes.ts';
+import { KUBE_PROXY_MODES, MODE_NAMES, type ModeName, traitsOf } from './modes.ts';
 import { parseListenAddress } from './network-text.ts';
 import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
@@ -131,7 +131,7 @@ function modeFaults(fields: ResolvedFields): readonly Fault[] {
   if (mode.value === '') return [];
   const known = KUBE_PROXY_MODES.find((each) => each === mode.value);
   if (known === undefined) {
-    return [`must be one of ${BUILT_MODES.join(', ')}, and is ${JSON.stringify(mode.value)}`];
+    return [`must be one of ${MODE_NAMES.join(', ')}, and is ${JSON.stringify(mode.value)}`];
   }
   // kube-proxy 1.37 accepts ipvs only while its gate is on.
   const { gate } = traitsOf(known);

@@ -1,7 +1,7 @@
 import type { FailureNames } from '../agent/metrics/failure-names.ts';
 import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import type { ModeNeeds } from '../agent/mode-needs.ts';
-import type { BuiltModeName } from '../config/modes.ts';
+import type { ModeName } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
@@ -32,7 +32,7 @@ export interface CopiedConnections {
  * between modes. To add a mode, write such a value and name it in the registry.
  */
 export interface Mode {
-  readonly name: BuiltModeName;
+  readonly name: ModeName;
   /** The inputs that it needs from the agent. */
   readonly needs: ModeNeeds;
   /** What the service that runs it must be allowed. */

@@ -1,10 +1,10 @@
-import type { BuiltModeName } from '../config/modes.ts';
+import type { ModeName } from '../config/modes.ts';
 import { ComposedPlane } from '../dataplanes/composition.ts';
 import { type DataPlane, PlaneError } from '../dataplanes/contract.ts';
 import type { Part, Surroundings } from './part.ts';
 
 export interface TwoParts {
-  readonly mode: BuiltModeName;
+  readonly mode: ModeName;
   readonly front: Part;
   readonly behind: Part;
 }

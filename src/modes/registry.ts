@@ -1,12 +1,11 @@
 import type { ModeNeeds } from '../agent/mode-needs.ts';
-import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE, type ModeName } from '../config/modes.ts';
+import { MODE_NAMES, type ModeName } from '../config/modes.ts';
 import type { SourceClass } from '../forwarding/model.ts';
 import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
 import { IPTABLES, IPTABLES_PART } from './iptables.ts';
 import { IPVS_PART } from './ipvs/ipvs-part.ts';
 import { IPVS } from './ipvs.ts';
 import type { CopiedConnections, Mode } from './mode.ts';
-import { ModeError } from './mode-error.ts';
 import { NFTABLES, NFTABLES_PART } from './nftables.ts';
 import type { AttachmentWords, Part } from './part.ts';
 import { SOCKET_EBPF } from './socket-ebpf.ts';
@@ -14,7 +13,7 @@ import { TC_EBPF } from './tc-ebpf.ts';
 import { FORWARDER_PART } from './userspace/forwarder-part.ts';
 import { USERSPACE } from './userspace.ts';
 
-const MODES: Readonly<Record<BuiltModeName, Mode>> = {
+const MODES: Readonly<Record<ModeName, Mode>> = {
   nftables: NFTABLES,
   iptables: IPTABLES,
   ipvs: IPVS,
@@ -44,30 +43,25 @@ export function attachmentWords(place: string): AttachmentWords {
   );
 }
 
-/** Throws a `ModeError` for a name that only later versions have. */
 export function modeNamed(name: ModeName): Mode {
-  const mode = found(name);
-  if (mode) return mode;
-  throw new ModeError(`mode ${name} is not supported by this version`, {
-    code: 'MODE_MISSING',
-    next: `use one of ${BUILT_MODES.join(', ')}: "mode: ${DEFAULT_MODE}" in the file, or --proxy-mode ${DEFAULT_MODE}`,
-  });
+  return MODES[name];
 }
 
-/** The inputs of commands that only read; none for a mode that this version cannot run. */
+/** The inputs of commands that only read. */
 export function needsOf(name: ModeName): ModeNeeds {
-  return found(name)?.needs ?? { ownAddresses: false, namespaces: false };
+  return modeNamed(name).needs;
 }
 
+/** Of an agent, which may be of a later version. */
 function found(name: string): Mode | undefined {
   return Object.values(MODES).find((each) => each.name === name);
 }
 
-/** Every mode that this version can run, in the order of `BUILT_MODES`. */
-export const ALL_MODES: readonly Mode[] = BUILT_MODES.map((name) => MODES[name]);
+/** In the order of `MODE_NAMES`. */
+export const ALL_MODES: readonly Mode[] = MODE_NAMES.map((name) => MODES[name]);
 
 /** The modes that `fairlead size` supports. */
-export const SIZED_MODES = BUILT_MODES.filter((name) => MODES[name].size !== undefined);
+export const SIZED_MODES = MODE_NAMES.filter((name) => MODES[name].size !== undefined);
 
 /** Undefined: all connections have a conntrack entry, or only a later version knows the mode. */
 export function unseenConnectionsIn(mode: string): string | undefined {

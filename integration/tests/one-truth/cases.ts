@@ -1,10 +1,5 @@
 import fc from 'fast-check';
-import {
-  BUILT_MODES,
-  type BuiltModeName,
-  DEFAULT_MODE,
-  traitsOf,
-} from '../../../src/config/modes.ts';
+import { DEFAULT_MODE, MODE_NAMES, type ModeName, traitsOf } from '../../../src/config/modes.ts';
 import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';
 import { type ClusterState, clusterStates } from '../../compare/oracle/states.ts';
 import { isForwarding, rowsOf } from '../render-equality/rows.ts';
@@ -13,7 +8,7 @@ import { isValid } from '../render-equality/valid-state.ts';
 /** A cluster, and the configuration of a node in it, both as they stand in files. */
 export interface Case {
   readonly nodeName: string;
-  readonly mode: BuiltModeName;
+  readonly mode: ModeName;
   readonly manifests: string;
   readonly configuration: string;
 }
@@ -27,7 +22,7 @@ export function cases(): fc.Arbitrary<Case> {
   return fc
     .record({
       state: fc.oneof({ weight: 3, arbitrary: states.filter(forwards) }, states),
-      mode: fc.constantFrom(...BUILT_MODES),
+      mode: fc.constantFrom(...MODE_NAMES),
       detection: fc.constantFrom<object>(
         { detectLocalMode: 'ClusterCIDR', clusterCIDR: POD_RANGES.join(',') },
         { detectLocalMode: 'NodeCIDR' },
@@ -86,7 +81,7 @@ function objectsOf({ nodeName, zone, services, slices }: Objects): object[] {
 
 function configurationOf(of: {
   readonly state: { readonly masqueradeAll: boolean };
-  readonly mode: BuiltModeName;
+  readonly mode: ModeName;
   readonly detection: object;
   readonly nodePortAddresses: readonly string[] | undefined;
   readonly addressRules: string;

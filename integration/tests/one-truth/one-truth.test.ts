@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { BUILT_MODES, type BuiltModeName } from '../../../src/config/modes.ts';
+import { MODE_NAMES, type ModeName } from '../../../src/config/modes.ts';
 import { SOURCE_CLASSES } from '../../../src/forwarding/model.ts';
 import { type Case, cases } from './cases.ts';
 import { READERS } from './readers.ts';
@@ -12,11 +12,7 @@ const RUNS = 60;
 const SEED = 20_261;
 
 /** Each frontend, each source: what is said, and what the rules that are printed do. */
-function assertRulesSay(
-  services: readonly RowData[],
-  pages: readonly RowData[],
-  mode: BuiltModeName,
-) {
+function assertRulesSay(services: readonly RowData[], pages: readonly RowData[], mode: ModeName) {
   assert.deepEqual(
     pages.map(({ key }) => key),
     services.map(({ key }) => key),
@@ -37,7 +33,7 @@ function assertRulesSay(
   }
 }
 
-async function assertOneTruth(t: TestContext, one: Case, otherMode: BuiltModeName): Promise<void> {
+async function assertOneTruth(t: TestContext, one: Case, otherMode: ModeName): Promise<void> {
   await using node = await serveCase(one);
   const services = await askCommand(t, 'services', node.byFiles);
   const pages = await askCommand(t, 'render', node.byFiles);
@@ -64,7 +60,7 @@ function decided({ key, frontends, clusterEndpoints, localEndpoints }: RowData):
 describe('services, render and the agent', () => {
   it(`say the same of each frontend, in ${RUNS} generated nodes`, async (t) => {
     await fc.assert(
-      fc.asyncProperty(cases(), fc.constantFrom(...BUILT_MODES), (one, otherMode) =>
+      fc.asyncProperty(cases(), fc.constantFrom(...MODE_NAMES), (one, otherMode) =>
         assertOneTruth(t, one, otherMode),
       ),
       { numRuns: RUNS, seed: SEED },

@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
-import { type BuiltModeName, DEFAULT_MODE, traitsOf } from '../../config/modes.ts';
+import { DEFAULT_MODE, type ModeName, traitsOf } from '../../config/modes.ts';
 import type { ScopeSettings } from '../../config/settings.ts';
 import { KUBECONFIG_FILE } from './paths.ts';
 
 export interface ConfigOptions {
-  readonly mode: BuiltModeName;
+  readonly mode: ModeName;
   /** At most one range of each family; none: not known. */
   readonly podRanges: readonly string[];
   readonly zone: string | undefined;

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseCidr } from '../../addresses/cidr.ts';
-import { BUILT_MODES, type BuiltModeName, DEFAULT_MODE } from '../../config/modes.ts';
+import { DEFAULT_MODE, MODE_NAMES, type ModeName } from '../../config/modes.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../labels/names.ts';
 import { parseSelector } from '../../labels/selector.ts';
 import { lifetimeSeconds } from './lifetime.ts';
@@ -18,7 +18,7 @@ export interface InitOptions {
   readonly services: readonly string[];
   readonly selector?: string;
   readonly zone?: string;
-  readonly mode: BuiltModeName;
+  readonly mode: ModeName;
   readonly podCidr: readonly string[];
   readonly clusterDomain: string;
   /** Seconds. */
@@ -74,7 +74,7 @@ export function addInitOptions(command: Command): Command {
     .addOption(checked('--zone <zone>', 'zone of the machine, for topology-aware routing', zone))
     .addOption(
       new Option('--mode <mode>', 'how packets are forwarded')
-        .choices(BUILT_MODES)
+        .choices(MODE_NAMES)
         .default(DEFAULT_MODE),
     )
     .addOption(

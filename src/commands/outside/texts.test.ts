@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { buildConfig } from '../../config/load.ts';
-import { BUILT_MODES } from '../../config/modes.ts';
+import { MODE_NAMES } from '../../config/modes.ts';
 import { modeNamed } from '../../modes/registry.ts';
 import { type ConfigOptions, configText } from './config-text.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
@@ -58,14 +58,14 @@ describe('the configuration', () => {
     assert.equal(settings.clusterDomain, 'k8s.example');
   });
 
-  for (const mode of BUILT_MODES) {
+  for (const mode of MODE_NAMES) {
     it(`masquerades everything in mode ${mode} when no pod range is known`, () => {
       assert.equal(settingsOf({ ...USUAL, mode, podRanges: [] }).masquerade.all, true);
       assert.equal(settingsOf({ ...USUAL, mode }).masquerade.all, false);
     });
   }
 
-  for (const mode of BUILT_MODES) {
+  for (const mode of MODE_NAMES) {
     it(`chooses mode ${mode}`, () => {
       assert.equal(settingsOf({ ...USUAL, mode }).mode, mode);
     });
@@ -74,7 +74,7 @@ describe('the configuration', () => {
 
 describe('the unit', () => {
   const program = ['/usr/local/bin/fairlead'];
-  const unitOf = (mode: (typeof BUILT_MODES)[number]): string =>
+  const unitOf = (mode: (typeof MODE_NAMES)[number]): string =>
     unitText({ program, needs: modeNamed(mode).service });
 
   it('is deploy/systemd/fairlead.service for nftables', () => {
