@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Forwarding } from '../forwarding/model.ts';
 import { ipvsadmLines, WITHOUT_IPVS } from '../linux/ipvs/testing/kernel-ipvs.ts';
-import { run } from '../linux/netlink/testing/own-namespace.ts';
+import { ip, run } from '../linux/netlink/testing/own-namespace.ts';
 import type { Host } from '../linux/testing/hosts/host.ts';
 import type { Answer } from '../linux/testing/hosts/messages.ts';
 import { until } from '../time/testing/until.ts';
@@ -114,6 +114,51 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     assert.equal(found.right.size, 2);
     assert.deepEqual([...ipvsadmLines(), run(['nft', 'list', 'ruleset'])], before);
     assert.equal((await held.speak()).by, by);
+  });
+
+  test('leaves a row to nftables whose endpoint IPVS refuses, and others as they are', async () => {
+    await using mode = new WholeIpvs();
+    await mode.start([web(), names()]);
+    // The kernel takes no destination that is the broadcast address of an interface.
+    ip('addr add 192.0.3.1/24 dev lo');
+    const odd = web();
+    const broadcast = { address: '192.0.3.255', port: 8080, local: false };
+    const clusterEndpoints = [...odd.clusterEndpoints, broadcast];
+    await mode.change([{ ...odd, clusterEndpoints }, names()]);
+    assert.equal(mode.warnings.length, 1, mode.warnings.join());
+    assert.match(mode.warnings[0] ?? '', /192\.0\.3\.255.*EINVAL/);
+    const answers = await site.client.ask({ ...TO_WEB, count: 12, timeoutMs: 2000 });
+    assert.ok(
+      answers.some(({ by }) => /^e\d$/.test(by)),
+      'nobody serves the row',
+    );
+    assert.match(run(['nft', 'list', 'set', 'ip', 'fairlead-ipvs', 'refused']), /10\.96\.0\.10/);
+    assertAllServed(await site.client.ask({ ...TO_NAMES, count: 3 }));
+    await mode.change([web(), names()]);
+    assertAllServed(await site.client.ask({ ...TO_WEB, count: 6 }));
+    assert.doesNotMatch(run(['nft', 'list', 'set', 'ip', 'fairlead-ipvs', 'refused']), /10\./);
+    ip('addr del 192.0.3.1/24 dev lo');
+  });
+
+  test("leaves a row to nftables at the address of another process's virtual server", async () => {
+    run(['ipvsadm', '-A', '-t', `${VIRTUAL}:80`, '-s', 'wlc']);
+    run(['ipvsadm', '-a', '-t', `${VIRTUAL}:80`, '-r', '10.244.9.9:1', '-m', '-w', '5']);
+    try {
+      const before = ipvsadmLines();
+      await using mode = new WholeIpvs();
+      await mode.start([service('web', [clusterIp(VIRTUAL)], { hosts: site.endpoints })]);
+      assert.deepEqual(ipvsadmLines(), before);
+      assert.match(
+        mode.warnings.join(),
+        /virtual server 10\.96\.0\.10 TCP 80 is of another process/,
+      );
+      assertAllServed(await site.client.ask({ ...TO_WEB, count: 6 }));
+      await mode.change([]);
+      await IPVS_PART.open({}).remove();
+      assert.deepEqual(ipvsadmLines(), before);
+    } finally {
+      run(['ipvsadm', '-C']);
+    }
   });
 
   test('drains on after a restart', async () => {

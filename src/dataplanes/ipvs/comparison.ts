@@ -1,21 +1,22 @@
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
-import type { VirtualServerState } from '../../linux/ipvs/model.ts';
 import type { Differences } from '../differences.ts';
-import type { CaptureElements } from './capture/model.ts';
 import { describeForeign, describeHairpin, describeServer } from './describe.ts';
 import type { Knowledge } from './knowledge.ts';
 import { isEmptyPlan, planServer, type ServerPlan } from './plan.ts';
-import { type ServerState, stateFound } from './server-state.ts';
-import { wantedServers } from './wanted.ts';
+import { type Found, type ServerState, stateFound } from './server-state.ts';
+import { type WantedServer, wantedServers } from './wanted.ts';
 
-/** Everything that the kernel has. */
-export interface Found {
-  readonly servers: ReadonlyMap<string, VirtualServerState>;
-  readonly elements: CaptureElements;
+export interface ToCompare {
+  readonly found: Found;
+  /** Ours before, whatever the kernel says now. */
+  readonly ours: ReadonlySet<string>;
+  readonly differences: Differences;
 }
 
 export interface Compared {
   readonly right: ReadonlySet<ServicePortKey>;
+  /** Of other processes, at addresses that rows want: with the row of each. */
+  readonly foreign: ReadonlyMap<string, ServicePortKey>;
   /** Writes by which what belongs to no row goes. */
   readonly leftovers: readonly ServerPlan[];
 }
@@ -24,12 +25,14 @@ export interface Compared {
 export function compareRows(
   knowledge: Knowledge,
   rows: readonly Forwarding[],
-  { found, differences }: { readonly found: Found; readonly differences: Differences },
+  of: ToCompare,
 ): Compared {
+  const { found, differences } = of;
   knowledge.hairpins.reset(found.elements.hairpin);
+  for (const id of found.elements.refused.keys()) knowledge.refused.add(id);
   // Whether a node port is served at an address depends on all rows.
   for (const row of rows) knowledge.claims.set(servicePortKey(row.id), row);
-  const comparison = new Comparison(knowledge, found, differences);
+  const comparison = new Comparison(knowledge, of);
   const right = new Set<ServicePortKey>();
   for (const row of rows) if (comparison.isRight(row)) right.add(servicePortKey(row.id));
   const leftovers = comparison.leftovers();
@@ -39,19 +42,22 @@ export function compareRows(
   for (const address of knowledge.hairpins.needless()) {
     differences.add(() => describeHairpin('foreign', address));
   }
-  return { right, leftovers };
+  return { right, leftovers, foreign: comparison.foreign };
 }
 
 class Comparison {
   readonly #knowledge: Knowledge;
   readonly #found: Found;
+  readonly #ours: ReadonlySet<string>;
   readonly #differences: Differences;
+  readonly foreign = new Map<string, ServicePortKey>();
   readonly #wanted = new Set<string>();
   readonly #plans: ServerPlan[] = [];
 
-  constructor(knowledge: Knowledge, found: Found, differences: Differences) {
+  constructor(knowledge: Knowledge, { found, ours, differences }: ToCompare) {
     this.#knowledge = knowledge;
     this.#found = found;
+    this.#ours = ours;
     this.#differences = differences;
   }
 
@@ -65,18 +71,34 @@ class Comparison {
     for (const wanted of servers) {
       if (this.#wanted.has(wanted.id)) continue;
       this.#wanted.add(wanted.id);
-      this.#knowledge.owners.set(wanted.id, key);
       const before = this.#stateOf(wanted.id);
       states.set(wanted.id, this.#isDeaf(before) ? this.#passed(key, wanted.id, before) : before);
-      const plan = planServer({ id: wanted.id, row: key, before, after: wanted });
-      if (isEmptyPlan(plan)) this.#knowledge.draining.set(wanted.id, plan.drain);
-      else {
-        isRight = false;
-        this.#differences.add(() => describeServer({ id: row.id, wanted, before }));
-      }
+      if (this.#isServerRight(row, wanted, before)) continue;
+      isRight = false;
     }
     if (!isRight) this.#knowledge.present.set(key, states);
     return isRight;
+  }
+
+  /**
+   * What IPVS refused is tried again with every full inspection, and no difference until then: the plane
+   * behind has it, as our table says.
+   */
+  #isServerRight(row: Forwarding, wanted: WantedServer, before: ServerState): boolean {
+    const { owners, draining, refused } = this.#knowledge;
+    const { id } = wanted;
+    const isRefused = refused.has(id);
+    if (before.isForeign) this.foreign.set(id, wanted.row);
+    else if (!isRefused || before.captured) owners.set(id, wanted.row);
+    const plan = planServer({ id, row: wanted.row, before, after: wanted, isRefused });
+    if (isEmptyPlan(plan)) {
+      draining.set(id, plan.drain);
+      return true;
+    }
+    if (!isRefused || before.captured) {
+      this.#differences.add(() => describeServer({ id: row.id, wanted, before }));
+    }
+    return false;
   }
 
   /** Its connections are rejected, until the row is written or nftables has them. */
@@ -87,7 +109,9 @@ class Comparison {
   #passed(row: ServicePortKey, id: string, before: ServerState): ServerState {
     const { captured } = before;
     if (captured === undefined) return before;
-    this.#plans.push({ id, row, pass: captured, writes: [], stops: [], drain: undefined });
+    const isRefused = this.#knowledge.refused.has(id);
+    const change = { id, row, before, after: undefined, isRefused };
+    this.#plans.push({ id, row, change, pass: captured, writes: [], stops: [], drain: undefined });
     return { ...before, captured: undefined };
   }
 
@@ -96,11 +120,15 @@ class Comparison {
    * is given and cannot serve: the plane behind does, until their rows are written.
    */
   leftovers(): readonly ServerPlan[] {
-    const { captured, servers } = this.#found.elements;
+    const { captured, servers, refused } = this.#found.elements;
     const plans = this.#plans;
-    for (const id of new Set([...captured.keys(), ...servers.keys()])) {
+    const lost = [...this.#ours].filter((id) => this.#found.servers.has(id));
+    const all = [...captured.keys(), ...servers.keys(), ...refused.keys(), ...lost];
+    for (const id of new Set(all)) {
       if (this.#wanted.has(id)) continue;
-      const plan = planServer({ id, row: '', before: this.#stateOf(id), after: undefined });
+      const before = this.#stateOf(id);
+      const isRefused = refused.has(id);
+      const plan = planServer({ id, row: '', before, after: undefined, isRefused });
       this.#knowledge.draining.set(id, plan.drain);
       if (isEmptyPlan(plan)) continue;
       plans.push(plan);
@@ -110,6 +138,6 @@ class Comparison {
   }
 
   #stateOf(id: string): ServerState {
-    return stateFound(id, this.#found.servers, this.#found.elements);
+    return stateFound(id, this.#found, (each) => this.#ours.has(each));
   }
 }

@@ -1,8 +1,8 @@
-import type { VirtualServer, VirtualServerKey } from '../../linux/ipvs/model.ts';
+import type { VirtualServer } from '../../linux/ipvs/model.ts';
 import type { Drain } from './plan.ts';
 import { NO_SERVER, type ServerState } from './server-state.ts';
 
-interface Draining {
+export interface Draining {
   readonly server: VirtualServer;
   readonly destinations: Set<string>;
   readonly isRetired: boolean;
@@ -12,12 +12,12 @@ interface Draining {
 export class DrainingServers {
   readonly #servers = new Map<string, Draining>();
 
-  get isEmpty(): boolean {
-    return this.#servers.size === 0;
+  entries(): readonly (readonly [id: string, Draining])[] {
+    return [...this.#servers];
   }
 
-  servers(): readonly VirtualServerKey[] {
-    return [...this.#servers.values()].map(({ server }) => server);
+  ids(): Iterable<string> {
+    return this.#servers.keys();
   }
 
   at(id: string): Draining | undefined {

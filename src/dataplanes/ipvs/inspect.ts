@@ -1,27 +1,36 @@
 import type { Desired, Inspection } from '../contract.ts';
 import { Differences } from '../differences.ts';
-import { type Compared, compareRows, type Found } from './comparison.ts';
+import { type Compared, compareRows } from './comparison.ts';
 import { Knowledge } from './knowledge.ts';
 import type { IpvsPlaneOptions } from './options.ts';
+import type { Found } from './server-state.ts';
 import { type Kernel, perform } from './writer.ts';
 
-/** Reads everything, assumes nothing, and retires what belongs to no row. */
+export interface Inspected extends Inspection {
+  readonly foreign: Compared['foreign'];
+}
+
+/**
+ * Reads everything, assumes nothing but what was ours before, and retires what belongs to no row. What
+ * IPVS refuses of that is tried again by the drainer.
+ */
 export async function inspectEverything(
   kernel: Kernel,
-  knowledge: Knowledge,
+  { knowledge, ours }: { readonly knowledge: Knowledge; readonly ours: ReadonlySet<string> },
   { facts, rows }: Desired,
-): Promise<Inspection> {
+): Promise<Inspected> {
   knowledge.forget();
   kernel.print.forget();
   const ensured = await kernel.capture.ensure(facts);
   const found = await readEverything(kernel);
   knowledge.setFacts(facts);
   const differences = new Differences();
-  const compared = compareRows(knowledge, rows, { found, differences });
+  const compared = compareRows(knowledge, rows, { found, ours, differences });
   const writeCount = writesIn(compared) + hairpinWrites(knowledge);
   await perform(kernel, compared.leftovers);
   return {
     right: compared.right,
+    foreign: compared.foreign,
     differences: [...ensured.differences, ...differences.described],
     differenceCount: ensured.differenceCount + differences.count,
     writeCount: ensured.writeCount + writeCount,
@@ -38,7 +47,7 @@ export async function diffEverything(
   const knowledge = new Knowledge(scheduler);
   knowledge.setFacts(facts);
   const found = await readEverything({ ipvs, capture });
-  compareRows(knowledge, rows, { found, differences });
+  compareRows(knowledge, rows, { found, ours: new Set(), differences });
   return differences;
 }
 
@@ -52,7 +61,8 @@ export async function readEverything({
 
 function writesIn({ leftovers }: Compared): number {
   return leftovers.reduce(
-    (sum, { pass, unlist, stops }) => sum + stops.length + (pass ? 1 : 0) + (unlist ? 1 : 0),
+    (sum, { pass, unlist, accept, stops }) =>
+      sum + stops.length + [pass, unlist, accept].filter(Boolean).length,
     0,
   );
 }

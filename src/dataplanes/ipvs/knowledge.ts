@@ -22,9 +22,9 @@ export class Knowledge implements Translation {
   /** What the kernel has of rows that are `unknown`. */
   readonly present = new Map<ServicePortKey, ServerStates>();
   /** Rows whose last write failed, with their virtual servers: to be read before the next write. */
-  readonly doubtful = new Map<ServicePortKey, ReadonlySet<string>>();
-  /** Since the last inspection. */
-  readonly missingSchedulers = new Set<string>();
+  readonly doubtful = new Map<ServicePortKey, Set<string>>();
+  /** Virtual servers that rows want and the plane behind has, as our table says it. */
+  readonly refused = new Set<string>();
   #facts: NodeFacts | undefined;
   addresses: NodePortAddresses = { IPv4: [], IPv6: [] };
 
@@ -47,6 +47,15 @@ export class Knowledge implements Translation {
     return this.#facts !== undefined && this.present.size === 0 && this.doubtful.size === 0;
   }
 
+  /** Whether a virtual server is ours, drains or was, as far as it is known without a read. */
+  isOurs(id: string): boolean {
+    return this.owners.has(id) || this.draining.at(id) !== undefined;
+  }
+
+  ours(): ReadonlySet<string> {
+    return new Set([...this.owners.keys(), ...this.draining.ids()]);
+  }
+
   forget(): void {
     this.#facts = undefined;
     this.claims.clear();
@@ -55,6 +64,6 @@ export class Knowledge implements Translation {
     this.owners.clear();
     this.present.clear();
     this.doubtful.clear();
-    this.missingSchedulers.clear();
+    this.refused.clear();
   }
 }

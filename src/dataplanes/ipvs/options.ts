@@ -18,6 +18,8 @@ export interface IpvsPlaneOptions {
    * come, the rules of another proxy never see it as a new one.
    */
   readonly forgetConnections?: (servers: readonly VirtualServerKey[]) => Promise<void>;
+  /** Rows whose node ports move to other addresses at once; undefined: 100. */
+  readonly rowsAtOnce?: number;
   /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

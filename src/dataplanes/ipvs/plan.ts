@@ -19,6 +19,8 @@ export interface ServerChange {
   readonly row: ServicePortKey;
   readonly before: ServerState;
   readonly after: WantedServer | undefined;
+  /** Whether our table says that it is left to the plane behind. */
+  readonly isRefused: boolean;
 }
 
 /**
@@ -28,6 +30,7 @@ export interface ServerChange {
 export interface ServerPlan {
   readonly id: string;
   readonly row: ServicePortKey;
+  readonly change: ServerChange;
   readonly pass?: VirtualServerKey;
   readonly list?: VirtualServerKey;
   readonly writes: readonly IpvsWrite[];
@@ -36,6 +39,9 @@ export interface ServerPlan {
   readonly take?: CapturedFrontend;
   readonly retake?: CapturedFrontend;
   readonly unlist?: VirtualServerKey;
+  /** From now on it is left to the plane behind, or no longer. */
+  readonly refuse?: VirtualServerKey;
+  readonly accept?: VirtualServerKey;
   readonly drain: Drain | undefined;
 }
 
@@ -49,7 +55,36 @@ export interface Drain {
 }
 
 export function planServer(change: ServerChange): ServerPlan {
-  return change.after ? planWanted(change, change.after) : planRetired(change);
+  const { id, before, after, isRefused } = change;
+  if (before.isForeign) return planForeign(change);
+  const plan = after ? planWanted(change, after) : planRetired(change);
+  return isRefused ? { ...plan, accept: keyOfId(id) } : plan;
+}
+
+/** IPVS has refused a part of `of`: the plane behind has the address from now on. */
+export function planRefused(of: ServerPlan, refused: ReadonlySet<IpvsWrite>): ServerPlan {
+  const change = { ...of.change, before: stateAfter(of, refused), after: undefined };
+  const plan = planRetired(change);
+  return change.isRefused ? plan : { ...plan, refuse: keyOfId(of.id) };
+}
+
+/** There are no transactions: all writes but the refused ones were done, and no address was captured. */
+function stateAfter({ change, ...plan }: ServerPlan, refused: ReadonlySet<IpvsWrite>): ServerState {
+  const { before } = change;
+  const all = new Map(weightsOf(before));
+  let { server } = before;
+  for (const write of [...plan.writes, ...plan.stops]) {
+    if (refused.has(write)) continue;
+    if (write.do === 'add-server' || write.do === 'set-server') server = write.server;
+    else if ('destination' in write) {
+      const id = destinationId(write.destination);
+      if (write.do === 'delete-destination') all.delete(id);
+      else all.set(id, write.destination.weight);
+    }
+  }
+  const isListed = before.isListed || plan.list !== undefined;
+  const captured = plan.pass ? undefined : before.captured;
+  return { ...before, server, endpoints: [], others: all, captured, isListed };
 }
 
 export function isEmptyPlan(plan: ServerPlan): boolean {
@@ -59,11 +94,31 @@ export function isEmptyPlan(plan: ServerPlan): boolean {
     plan.writes.length + plan.stops.length > 0 ||
     plan.take ||
     plan.retake ||
-    plan.unlist
+    plan.unlist ||
+    plan.refuse ||
+    plan.accept
   );
 }
 
-function planWanted({ id, row, before }: ServerChange, after: WantedServer): ServerPlan {
+/** A virtual server of another process is never changed: the plane behind has the address. */
+function planForeign(change: ServerChange): ServerPlan {
+  const { id, row, before, after, isRefused } = change;
+  const key = keyOfId(id);
+  return {
+    id,
+    row,
+    change,
+    ...(before.captured ? { pass: before.captured } : {}),
+    writes: [],
+    stops: [],
+    ...(after && !isRefused ? { refuse: key } : {}),
+    ...(!after && isRefused ? { accept: key } : {}),
+    drain: undefined,
+  };
+}
+
+function planWanted(change: ServerChange, after: WantedServer): ServerPlan {
+  const { id, row, before } = change;
   const { server, captured } = after;
   const writes: IpvsWrite[] = [];
   if (before.server === undefined) writes.push({ do: 'add-server', server });
@@ -73,6 +128,7 @@ function planWanted({ id, row, before }: ServerChange, after: WantedServer): Ser
   return {
     id,
     row,
+    change,
     ...(before.isListed ? {} : { list: server }),
     writes,
     stops: after.canDrain ? stopsOf(server, unwanted) : deletionsOf(server, unwanted),
@@ -108,14 +164,17 @@ function writeDestinations(
   return unwanted;
 }
 
-function planRetired({ id, row, before }: ServerChange): ServerPlan {
+function planRetired(change: ServerChange): ServerPlan {
+  const { id, row, before } = change;
   const { server, captured, isListed } = before;
   const key = server ?? captured;
   const all = weightsOf(before);
   return {
     id,
     row,
+    change,
     ...(captured ? { pass: captured } : {}),
+    ...(server && !isListed ? { list: server } : {}),
     writes: [],
     stops: server ? stopsOf(server, all) : [],
     ...(isListed && server === undefined ? { unlist: key ?? keyOfId(id) } : {}),

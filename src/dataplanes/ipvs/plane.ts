@@ -1,9 +1,5 @@
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
-import type {
-  FingerprintExtent,
-  IpvsFingerprint,
-  VirtualServerKey,
-} from '../../linux/ipvs/model.ts';
+import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import type { VirtualServerKey } from '../../linux/ipvs/model.ts';
 import type {
   Attachment,
   DataPlane,
@@ -19,22 +15,24 @@ import type {
   NodeFacts,
   RowChange,
 } from '../contract.ts';
-import { PlaneError } from '../contract.ts';
 import { captureMark } from './capture/marks.ts';
 import { deleteDrained } from './drainer.ts';
 import { ExpectedPrint } from './expected-print.ts';
 import { diffEverything, inspectEverything, readEverything } from './inspect.ts';
-import { Knowledge, type ServerStates } from './knowledge.ts';
-import { nodePortAddresses } from './node-port-addresses.ts';
+import { Knowledge } from './knowledge.ts';
+import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
 import type { IpvsPlaneOptions } from './options.ts';
+import { PrintWatch } from './print-watch.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
+import { RefusalWarnings } from './refused-servers.ts';
 import { removeEverything, retireEverything, setTimeouts } from './removal.ts';
 import { readCounters, reportOf } from './report.ts';
-import { type PlaneChange, planRows, type RowPlans } from './row-plans.ts';
-import { type ServerState, stateFound, stateWritten } from './server-state.ts';
+import { RowWriter } from './row-writer.ts';
 import { Turns } from './turns.ts';
 import { watchIpvs } from './watch.ts';
-import { type Kernel, perform, writeInParts } from './writer.ts';
+import { type Kernel, writeInParts } from './writer.ts';
+
+const ROWS_AT_ONCE = 100;
 
 /**
  * The data plane of IPVS: a virtual server for each address, and tables that give IPVS the connections
@@ -45,7 +43,12 @@ export class IpvsPlane implements DataPlane {
   readonly #options: IpvsPlaneOptions;
   readonly #knowledge: Knowledge;
   readonly #kernel: Kernel;
+  readonly #warnings: RefusalWarnings;
+  readonly #writer: RowWriter;
+  readonly #prints: PrintWatch;
   readonly #turns = new Turns();
+  /** Virtual servers that were ours before an inspection that has not ended. */
+  #ours: ReadonlySet<string> = new Set();
   /** Something has changed that only a full inspection can tell. */
   #isReported = false;
   #onDrift: ((drift: Drift) => void) | undefined;
@@ -54,10 +57,18 @@ export class IpvsPlane implements DataPlane {
     this.#options = options;
     this.#knowledge = new Knowledge(options.scheduler);
     const { ipvs, capture } = options;
-    const { hairpins } = this.#knowledge;
-    const print = new ExpectedPrint();
-    const onMissingScheduler = (name: string): void => this.#noteMissing(name);
-    this.#kernel = { ipvs, capture, hairpins, print, onMissingScheduler };
+    const { hairpins, refused } = this.#knowledge;
+    this.#kernel = { ipvs, capture, hairpins, refused, print: new ExpectedPrint() };
+    this.#warnings = new RefusalWarnings((message) => options.onWarning?.(message));
+    const report = (what: string, isOwn?: true): void => this.#report(what, isOwn);
+    const common = { kernel: this.#kernel, knowledge: this.#knowledge, report };
+    this.#writer = new RowWriter({ ...common, warnings: this.#warnings });
+    this.#prints = new PrintWatch({
+      kernel: this.#kernel,
+      report,
+      isInspected: () => this.#knowledge.facts !== undefined,
+      deleteDrained: () => this.deleteDrained(),
+    });
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
@@ -80,7 +91,7 @@ export class IpvsPlane implements DataPlane {
   async apply(changes: readonly RowChange[]): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
     await this.#turn(async () => {
-      await this.#applyOrPass(changes);
+      await this.#writer.apply(changes);
     });
   }
 
@@ -97,16 +108,15 @@ export class IpvsPlane implements DataPlane {
     const watched = {
       capture: this.#options.capture,
       deleteDrained: () => this.deleteDrained(),
-      compareBegin: () => this.#compareBegin(),
-      compareWhole: () => this.#compareWhole(),
+      prints: this.#prints,
     };
     await watchIpvs(watched, onDrift, signal);
   }
 
   /** One pass, as `watch` makes one every second: deletes what has no connection left. */
   async deleteDrained(): Promise<void> {
-    if (this.#knowledge.draining.isEmpty) return;
-    await this.#turn(() => deleteDrained(this.#kernel, this.#knowledge));
+    const turn = (work: () => Promise<void>) => this.#turn(work);
+    await deleteDrained({ kernel: this.#kernel, knowledge: this.#knowledge, turn });
   }
 
   async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
@@ -173,6 +183,7 @@ export class IpvsPlane implements DataPlane {
   }
 
   #forget(): void {
+    this.#ours = new Set();
     this.#knowledge.forget();
     this.#kernel.print.forget();
   }
@@ -181,7 +192,12 @@ export class IpvsPlane implements DataPlane {
     // Loads the kernel module, without which there are no settings of it.
     await setTimeouts(this.#options);
     await this.#options.prepare();
-    return await inspectEverything(this.#kernel, this.#knowledge, desired);
+    // An inspection that fails has forgotten them.
+    if (this.#knowledge.facts) this.#ours = this.#knowledge.ours();
+    const of = { knowledge: this.#knowledge, ours: this.#ours };
+    const { foreign, ...inspection } = await inspectEverything(this.#kernel, of, desired);
+    this.#warnings.foreign(foreign);
+    return inspection;
   }
 
   async #assume({ facts, rows }: Desired): Promise<Inspection> {
@@ -191,145 +207,30 @@ export class IpvsPlane implements DataPlane {
   }
 
   async #configure(facts: NodeFacts): Promise<void> {
-    const { claims, facts: before } = this.#knowledge;
-    if (!before) throw notInspected();
+    if (!this.#knowledge.facts) throw notInspected();
     await this.#options.capture.configure(facts);
     const addresses = nodePortAddresses(facts);
     if (!isSame(addresses, this.#knowledge.addresses)) {
-      const changes = [...claims.rowsWithNodePorts()].map(
-        (row): PlaneChange => ({ key: servicePortKey(row.id), before: row, after: row }),
-      );
-      await this.#readDoubtful();
-      await this.#write(planRows(this.#knowledge, changes, addresses), []);
+      await this.#moveNodePorts(addresses);
     }
     this.#knowledge.setFacts(facts);
   }
 
-  /**
-   * Rows whose scheduler the kernel does not have are planned again: they are left to the plane behind.
-   * So are rows, once, that meet what another process wrote, such as a virtual server at their address.
-   */
-  async #applyOrPass(changes: readonly RowChange[]): Promise<void> {
-    const { missingSchedulers } = this.#knowledge;
-    for (let tries = 1; ; tries++) {
-      const known = missingSchedulers.size;
-      await this.#readDoubtful();
+  /** A few rows at a time: all of them would hold up the event loop. */
+  async #moveNodePorts(addresses: NodePortAddresses): Promise<void> {
+    const { rowsAtOnce = ROWS_AT_ONCE } = this.#options;
+    const rows = [...this.#knowledge.claims.rowsWithNodePorts()];
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      const changes = rows
+        .slice(from, from + rowsAtOnce)
+        .map((row) => ({ key: servicePortKey(row.id), before: row, after: row }));
       try {
-        await this.#write(planRows(this.#knowledge, changes), changes);
-        return;
+        await this.#writer.move(changes, addresses);
       } catch (error) {
-        const isFirst = tries === 1 && isNotAsBelieved(error);
-        if (missingSchedulers.size === known && !isFirst) throw error;
+        this.#writer.doubtMoved(rows.slice(0, from + rowsAtOnce), addresses);
+        throw error;
       }
-    }
-  }
-
-  #noteMissing(name: string): void {
-    if (this.#knowledge.missingSchedulers.has(name)) return;
-    this.#knowledge.missingSchedulers.add(name);
-    this.#options.onWarning?.(
-      `the kernel has no IPVS scheduler ${name}; its Services are served by the rules behind IPVS. ` +
-        `Next: load the module ip_vs_${name}, or choose another scheduler`,
-    );
-  }
-
-  async #write(of: RowPlans, changes: readonly PlaneChange[]): Promise<void> {
-    const { plans, rows, wanted } = of;
-    const { draining, owners, present, doubtful } = this.#knowledge;
-    try {
-      await perform(this.#kernel, plans);
-    } catch (error) {
-      this.#doubt(plans, error);
-      if (isNotAsBelieved(error))
-        this.#report('IPVS or its tables were changed by another process');
-      else if (rows.length > changes.length)
-        this.#report('a row with node ports is in doubt', true);
-      throw error;
-    }
-    for (const { id, drain } of plans) {
-      draining.set(id, drain);
-      const row = wanted.get(id)?.row;
-      if (row === undefined) owners.delete(id);
-      else owners.set(id, row);
-    }
-    const asked = new Set(changes.map(({ key }) => key));
-    for (const key of rows) {
-      doubtful.delete(key);
-      if (asked.has(key)) present.delete(key);
-      else if (present.has(key)) present.set(key, statesWritten(of, key));
-    }
-  }
-
-  /** There is no transaction: what the kernel has of these rows is read before their next write. */
-  #doubt(plans: RowPlans['plans'], error: unknown): void {
-    const unknown = error instanceof PlaneError ? error.unknown : undefined;
-    const { doubtful, present } = this.#knowledge;
-    for (const { id, row } of plans) {
-      if (unknown?.has(row) === false) continue;
-      doubtful.set(row, new Set([...(doubtful.get(row) ?? []), id]));
-    }
-    // Others may have notes about the same virtual servers: one read renews them all.
-    for (const [row, states] of present) {
-      doubtful.set(row, new Set([...(doubtful.get(row) ?? []), ...states.keys()]));
-    }
-    this.#kernel.print.forget();
-  }
-
-  async #readDoubtful(): Promise<void> {
-    const { doubtful, present, hairpins } = this.#knowledge;
-    if (doubtful.size === 0) return;
-    const found = await readEverything(this.#options);
-    hairpins.noteFound(found.elements.hairpin);
-    for (const [key, ids] of doubtful) {
-      const states = [...ids].map(
-        (id) => [id, stateFound(id, found.servers, found.elements)] as const,
-      );
-      present.set(key, new Map(states));
-    }
-    doubtful.clear();
-  }
-
-  /** Whether it could compare: not while rows are written. */
-  async #compareBegin(): Promise<boolean> {
-    const begin = await this.#fingerprint('begin');
-    if (begin === undefined) return false;
-    if (this.#kernel.print.isForeignBegin(begin) && !(await this.#isOfDrained())) this.#lost();
-    return true;
-  }
-
-  async #compareWhole(): Promise<boolean> {
-    const found = await this.#fingerprint('whole');
-    if (found === undefined) return false;
-    const { print } = this.#kernel;
-    if (print.isForeign(found) && !(await this.#isOfDrained())) this.#lost();
-    return true;
-  }
-
-  /** Whether destinations that drain were deleted meanwhile: for UDP flows, or by this very pass. */
-  async #isOfDrained(): Promise<boolean> {
-    const { print } = this.#kernel;
-    const { generation } = print;
-    await this.deleteDrained();
-    if (generation === print.generation) return false;
-    const again = await this.#fingerprint('whole');
-    return again === undefined || !print.isForeign(again);
-  }
-
-  #lost(): void {
-    this.#kernel.print.forget();
-    this.#report('virtual servers of IPVS were changed by another process');
-  }
-
-  /** Undefined: nothing was inspected yet, or a write of ours came between. */
-  async #fingerprint(of: FingerprintExtent): Promise<IpvsFingerprint | undefined> {
-    const { print, ipvs } = this.#kernel;
-    const { generation } = print;
-    if (!this.#knowledge.facts) return undefined;
-    try {
-      const found = await ipvs.fingerprint(of);
-      return generation === print.generation ? found : undefined;
-    } catch (error) {
-      throw asPlaneError(error);
+      await nextIteration();
     }
   }
 
@@ -347,25 +248,10 @@ export class IpvsPlane implements DataPlane {
   }
 }
 
-/** Codes of rejections that say that something is not there, or is there already. */
-const NOT_AS_BELIEVED = new Set(['IPVS_ESRCH', 'IPVS_EEXIST', 'NFT_ENOENT', 'NFT_EEXIST']);
-
-function isNotAsBelieved(error: unknown): boolean {
-  return error instanceof PlaneError && NOT_AS_BELIEVED.has(error.code);
+function nextIteration(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The caller did not ask for this row, and takes it for unknown still. */
-function statesWritten({ plans, wanted }: RowPlans, key: ServicePortKey): ServerStates {
-  const states = new Map<string, ServerState>();
-  for (const { id, drain } of plans) {
-    const server = wanted.get(id);
-    if (server?.row === key) states.set(id, stateWritten(server, drain?.destinations));
-  }
-  return states;
-}
-
-type Addresses = ReturnType<typeof nodePortAddresses>;
-
-function isSame(a: Addresses, b: Addresses): boolean {
+function isSame(a: NodePortAddresses, b: NodePortAddresses): boolean {
   return a.IPv4.join() === b.IPv4.join() && a.IPv6.join() === b.IPv6.join();
 }

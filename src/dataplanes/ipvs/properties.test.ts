@@ -4,6 +4,7 @@ import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forw
 import { type Applied, type NodeFacts, PlaneError, type RowChange } from '../contract.ts';
 import { isApplied } from '../row-change.ts';
 import { IpvsPlane } from './plane.ts';
+import { keyOfId } from './server-state.ts';
 import { MemoryCapture } from './testing/memory-capture.ts';
 import { MemoryIpvs } from './testing/memory-ipvs.ts';
 import { Chance, randomRow } from './testing/random-rows.ts';
@@ -13,6 +14,12 @@ const SEEDS = Number(process.env.IPVS_SEEDS ?? 150);
 const FIRST_SEED = Number(process.env.IPVS_FIRST_SEED ?? 1);
 const STEPS = 25;
 const ROW_COUNT = 12;
+/** Addresses of rows at which another process may have a virtual server. */
+const ALSO_OF_OTHERS = [
+  ...['10.96.0.5 TCP 80', '10.96.0.6 UDP 80'],
+  ...['203.0.113.9 TCP 30004', '192.168.50.2 TCP 30004'],
+];
+const FOREIGN = { scheduler: 'foreign', schedulerFlags: [], persistenceSeconds: 0 } as const;
 
 /** The agent in its simplest form: remembers what is applied, and retries what is not. */
 class Bench {
@@ -20,6 +27,8 @@ class Bench {
   readonly capture = new MemoryCapture();
   readonly desired = new Map<ServicePortKey, Forwarding>();
   readonly applied = new Map<ServicePortKey, Applied>();
+  /** Virtual servers of another process. */
+  readonly foreign = new Set<string>();
   facts: NodeFacts = FACTS;
   plane = planeOn(this.ipvs, this.capture);
 
@@ -73,8 +82,33 @@ class Bench {
     return {
       servers: sorted(servers.filter(([id]) => captured.includes(id as string))),
       captured: sorted([...this.capture.captured.values()]),
+      refused: sorted([...this.capture.refused.keys()]),
       hairpin: sorted([...this.capture.hairpin]),
     };
+  }
+
+  /** A virtual server of another process, if there is none. */
+  addForeign(id: string): void {
+    if (this.ipvs.held.has(id) || this.capture.servers.has(id)) return;
+    const server = { ...keyOfId(id), ...FOREIGN };
+    this.ipvs.held.set(id, { server, destinations: new Map() });
+    this.foreign.add(id);
+  }
+
+  /** As `ipvsadm -C`. */
+  clearIpvs(): void {
+    this.ipvs.held.clear();
+    this.foreign.clear();
+  }
+
+  assertForeignLeft(): void {
+    for (const id of this.foreign) {
+      const { server, destinations } = this.ipvs.held.get(id) ?? {};
+      assert.deepEqual(server, { ...keyOfId(id), ...FOREIGN });
+      assert.equal(destinations?.size, 0, `${id} of another process was changed`);
+      assert.ok(!this.capture.captured.has(id), `${id} of another process is captured`);
+      assert.ok(!this.capture.servers.has(id), `${id} of another process is marked as ours`);
+    }
   }
 
   everything(): unknown {
@@ -83,6 +117,7 @@ class Bench {
 
   /** A captured address without a destination is a rejected connection. */
   assertServed(why: string): void {
+    this.assertForeignLeft();
     for (const id of this.capture.captured.keys()) {
       const held = this.ipvs.held.get(id);
       const weights = [...(held?.destinations.values() ?? [])].map(
@@ -102,6 +137,7 @@ function planeOn(ipvs: MemoryIpvs, capture: MemoryCapture): IpvsPlane {
     ipvs,
     capture,
     scheduler: { name: 'rr', flags: [] },
+    rowsAtOnce: 2,
     timeouts: () => ({ tcpSeconds: 0, tcpFinSeconds: 0, udpSeconds: 0 }),
     prepare: async () => undefined,
   });
@@ -127,6 +163,7 @@ function sorted(values: readonly unknown[]): unknown[] {
 async function fresh(bench: Bench): Promise<Bench> {
   const other = new Bench();
   other.facts = bench.facts;
+  for (const id of bench.foreign) other.addForeign(id);
   for (const [key, row] of bench.desired) other.desired.set(key, row);
   await other.inspect('everything');
   await other.applyAll();
@@ -153,10 +190,16 @@ function otherAddresses(chance: Chance): NodeFacts {
 
 async function step(bench: Bench, chance: Chance): Promise<void> {
   changeDesired(bench, chance);
+  if (chance.is(4)) bench.addForeign(chance.of(ALSO_OF_OTHERS));
   const isMissing = chance.is(5);
   bench.ipvs.missing = new Set(isMissing ? ['lc', 'dh'] : []);
   const oneIn = chance.of([3, 20, 1_000_000]);
-  bench.ipvs.isRefused = () => chance.is(oneIn);
+  let isRefused = false;
+  bench.ipvs.isRefused = () => {
+    const isNow = chance.is(oneIn);
+    isRefused ||= isNow;
+    return isNow;
+  };
   bench.capture.isRefused = () => chance.is(oneIn);
   if (chance.is(3)) await reconfigure(bench, otherAddresses(chance));
   await bench.applyAll(chance);
@@ -167,11 +210,11 @@ async function step(bench: Bench, chance: Chance): Promise<void> {
   bench.ipvs.missing = new Set();
   bench.capture.isRefused = () => false;
   bench.assertServed('after refusals');
-  // Only a full inspection tries a scheduler again that the kernel had not.
-  if (isMissing) await bench.inspect('everything');
+  // Only a full inspection tries again what the kernel refused, or did not have.
+  if (isMissing || isRefused) await bench.inspect('everything');
   if (chance.is(2)) await bench.plane.deleteDrained();
   if (chance.is(4)) bench.plane = planeOn(bench.ipvs, bench.capture);
-  else if (chance.is(3)) bench.ipvs.held.clear();
+  else if (chance.is(3)) bench.clearIpvs();
   else return;
   await bench.inspect('everything');
 }

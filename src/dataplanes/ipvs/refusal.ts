@@ -58,6 +58,11 @@ const NEXT_OF_CODE: Readonly<Record<string, string>> = {
   ENOENT: 'load the module of the scheduler, such as ip_vs_rr; other causes are retried',
 };
 
+/** `add-server of virtual server 10.96.0.1 TCP 80 (scheduler rr): EINVAL`. */
+export function refusalText(refusal: IpvsRefusal): string {
+  return new NetlinkRefusal(describe(refusal), refusal).message;
+}
+
 function describe({ write }: IpvsRefusal): string {
   const server = `virtual server ${virtualServerId(write.server)}`;
   if ('destination' in write) return `${write.do} ${destinationId(write.destination)} of ${server}`;

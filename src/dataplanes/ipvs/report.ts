@@ -2,8 +2,7 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { Ipvs } from '../../linux/ipvs/model.ts';
 import type { EndpointCount, IpvsReport } from '../contract.ts';
-import type { Found } from './comparison.ts';
-import { keyOfId } from './server-state.ts';
+import { type Found, keyOfId } from './server-state.ts';
 
 /** Sums over all virtual servers of ours. */
 export function reportOf({ servers, elements }: Found): IpvsReport {

@@ -1,9 +1,10 @@
 import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
+import type { VirtualServerKey } from '../../linux/ipvs/model.ts';
 import type { RowChange } from '../contract.ts';
 import { knownRow } from '../row-change.ts';
 import type { Knowledge } from './knowledge.ts';
 import { planServer, type ServerPlan } from './plan.ts';
-import { type ServerState, stateWritten } from './server-state.ts';
+import { FOREIGN_SERVER, type ServerState, stateWritten } from './server-state.ts';
 import { type Translation, type WantedServer, wantedServers } from './wanted.ts';
 
 /** A change of one row as this plane sees it. */
@@ -14,29 +15,36 @@ export interface RowPlans {
   /** Every row that is written, also those whose node ports another row's change affects. */
   readonly rows: readonly ServicePortKey[];
   readonly wanted: ReadonlyMap<string, WantedServer>;
+  /** To be added where nothing was read before: another process may have them. */
+  readonly unseen: ReadonlyMap<string, VirtualServerKey>;
+}
+
+/** Changes of rows with everything that they affect. */
+export function planRows(knowledge: Knowledge, changes: readonly PlaneChange[]): RowPlans {
+  const all = [...changes, ...affectedNodePorts(knowledge, changes)];
+  return planExactly(knowledge, all, knowledge.addresses);
 }
 
 /**
  * An address may move from one row to another, so the writes are found for each virtual server and
  * not for each row. From here on the claims are those of the rows afterwards.
  */
-export function planRows(
+export function planExactly(
   knowledge: Knowledge,
   changes: readonly PlaneChange[],
-  addresses: Translation['addresses'] = knowledge.addresses,
+  addresses: Translation['addresses'],
 ): RowPlans {
-  const all = [...changes, ...affectedNodePorts(knowledge, changes)];
-  const before = statesBefore(knowledge, all);
-  for (const { key, after } of all) knowledge.claims.set(key, after);
-  const { claims, scheduler, missingSchedulers } = knowledge;
+  const before = statesBefore(knowledge, changes);
+  for (const { key, after } of changes) knowledge.claims.set(key, after);
   const wanted = new Map<string, WantedServer>();
-  for (const { key, after } of all) {
-    const servers = wantedServers(after, { claims, scheduler, addresses, missingSchedulers });
+  for (const { key, after } of changes) {
+    const servers = wantedServers(after, { ...translationOf(knowledge), addresses });
     knowledge.hairpins.set(key, servers);
     for (const each of servers) if (!wanted.has(each.id)) wanted.set(each.id, each);
   }
   const plans: ServerPlan[] = [];
-  const keys = new Set(all.map(({ key }) => key));
+  const unseen = new Map<string, VirtualServerKey>();
+  const keys = new Set(changes.map(({ key }) => key));
   for (const id of new Set([...before.keys(), ...wanted.keys()])) {
     const was = before.get(id);
     const after = wanted.get(id);
@@ -45,9 +53,25 @@ export function planRows(
     if (!after && owner !== undefined && owner !== was?.row && !keys.has(owner)) continue;
     const row = after?.row ?? was?.row ?? '';
     const state = was?.state ?? knowledge.draining.stateOfRetired(id);
-    plans.push(planServer({ id, row, before: state, after }));
+    const isRefused = knowledge.refused.has(id);
+    plans.push(planServer({ id, row, before: state, after, isRefused }));
+    const isAdded = after !== undefined && state.server === undefined;
+    if (isAdded && !was?.isRead && !knowledge.isOurs(id)) unseen.set(id, after.server);
   }
-  return { plans, rows: all.map(({ key }) => key), wanted };
+  return { plans, rows: [...keys], wanted, unseen };
+}
+
+/** The same plans, where another process has these virtual servers. */
+export function withForeign(of: RowPlans, foreign: ReadonlySet<string>): RowPlans {
+  if (foreign.size === 0) return of;
+  const plans = of.plans.map((plan) =>
+    foreign.has(plan.id) ? planServer({ ...plan.change, before: FOREIGN_SERVER }) : plan,
+  );
+  return { ...of, plans };
+}
+
+function translationOf({ claims, scheduler, addresses }: Knowledge): Translation {
+  return { claims, scheduler, addresses };
 }
 
 /** Rows with node ports at addresses that a frontend now names, or names no longer. */
@@ -65,6 +89,8 @@ function affectedNodePorts({ claims }: Knowledge, changes: readonly PlaneChange[
 interface RowState {
   readonly row: ServicePortKey;
   readonly state: ServerState;
+  /** Whether the kernel said so, and not the row. */
+  readonly isRead: boolean;
 }
 
 /** What was found counts more than what a row says. */
@@ -72,17 +98,23 @@ function statesBefore(
   knowledge: Knowledge,
   changes: readonly PlaneChange[],
 ): Map<string, RowState> {
-  const { present, draining } = knowledge;
   const states = new Map<string, RowState>();
   for (const { key, before } of changes) {
-    if (present.has(key)) continue;
+    if (knowledge.present.has(key)) continue;
     for (const each of wantedServers(knownRow(before), knowledge)) {
-      const state = stateWritten(each, draining.at(each.id)?.destinations);
-      states.set(each.id, { row: key, state });
+      states.set(each.id, { row: key, state: stateBefore(knowledge, each), isRead: false });
     }
   }
   for (const { key } of changes) {
-    for (const [id, state] of present.get(key) ?? []) states.set(id, { row: key, state });
+    for (const [id, state] of knowledge.present.get(key) ?? []) {
+      states.set(id, { row: key, state, isRead: true });
+    }
   }
   return states;
+}
+
+/** Of a row that was applied: all of it, but for what IPVS refused. */
+function stateBefore({ draining, refused }: Knowledge, wanted: WantedServer): ServerState {
+  if (refused.has(wanted.id)) return draining.stateOfRetired(wanted.id);
+  return stateWritten(wanted, draining.at(wanted.id)?.destinations);
 }

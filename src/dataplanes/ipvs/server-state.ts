@@ -21,6 +21,8 @@ export interface ServerState {
   readonly captured: CapturedFrontend | undefined;
   /** Whether our table says that the virtual server is ours. */
   readonly isListed: boolean;
+  /** Another process has a virtual server there, of which nothing is said here. */
+  readonly isForeign: boolean;
 }
 
 export const NO_SERVER: ServerState = {
@@ -30,7 +32,10 @@ export const NO_SERVER: ServerState = {
   others: new Map(),
   captured: undefined,
   isListed: false,
+  isForeign: false,
 };
+
+export const FOREIGN_SERVER: ServerState = { ...NO_SERVER, isForeign: true };
 
 /** `10.244.1.2 8080`: unique in a virtual server. */
 export function destinationId({ address, port }: Pick<Destination, 'address' | 'port'>): string {
@@ -54,22 +59,34 @@ export function stateWritten(
   draining: Iterable<string> = [],
 ): ServerState {
   const others = new Map([...draining].map((id) => [id, 0]));
-  return { server, endpoints, weight, others, captured, isListed: true };
+  return { server, endpoints, weight, others, captured, isListed: true, isForeign: false };
 }
 
-/** As it was read. */
+/** Everything that the kernel has. */
+export interface Found {
+  readonly servers: ReadonlyMap<string, VirtualServerState>;
+  readonly elements: CaptureElements;
+}
+
+/**
+ * As it was read. `isKnown`: virtual servers that were ours before, and are still where another process
+ * has deleted the table that says so.
+ */
 export function stateFound(
   id: string,
-  servers: ReadonlyMap<string, VirtualServerState>,
-  capture: CaptureElements,
+  { servers, elements }: Found,
+  isKnown: (id: string) => boolean,
 ): ServerState {
   const found = servers.get(id);
+  const isListed = elements.servers.has(id);
+  const captured = elements.captured.get(id);
+  if (found !== undefined && !isListed && !isKnown(id)) return { ...FOREIGN_SERVER, captured };
   return {
     ...NO_SERVER,
     server: found?.server,
     others: new Map(found?.destinations.map((each) => [destinationId(each), each.weight])),
-    captured: capture.captured.get(id),
-    isListed: capture.servers.has(id),
+    captured,
+    isListed,
   };
 }
 

@@ -34,8 +34,6 @@ export interface Translation {
   readonly addresses: NodePortAddresses;
   readonly claims: Claims;
   readonly scheduler: Scheduler;
-  /** Names of schedulers that the kernel does not have: their rows are left to the plane behind. */
-  readonly missingSchedulers?: ReadonlySet<string>;
 }
 
 const NEVER = [] as const;
@@ -65,7 +63,6 @@ export function wantedServers(row: Forwarding | undefined, by: Translation): Wan
 function serversOf(row: Forwarding, by: Translation): WantedServer[] {
   const key = servicePortKey(row.id);
   const scheduler = row.scheduler ?? by.scheduler;
-  if (by.missingSchedulers?.has(scheduler.name)) return [];
   return row.frontends.flatMap((frontend) => {
     const list = capturedList(frontend);
     if (list === undefined) return NEVER;

@@ -2,6 +2,7 @@ import type { Drift } from '../contract.ts';
 import { pollingBy } from '../shared/poll-pace.ts';
 import { pollSparingly } from '../shared/polling.ts';
 import type { CaptureTables } from './capture/model.ts';
+import type { PrintWatch } from './print-watch.ts';
 
 /** Between two polls of destinations that drain. */
 const DRAIN_PACE = { everyMs: 1000, atLeastEveryMs: 10_000 } as const;
@@ -13,14 +14,12 @@ const WHOLE_PACE = { everyMs: 2000, atLeastEveryMs: 30_000 } as const;
 export interface Watched {
   readonly capture: CaptureTables;
   readonly deleteDrained: () => Promise<void>;
-  /** Both compare fingerprints, and give whether they could, as no write came between. */
-  readonly compareBegin: () => Promise<boolean>;
-  readonly compareWhole: () => Promise<boolean>;
+  readonly prints: PrintWatch;
 }
 
 /** A part that ends aborts the others, so that the caller learns of it and starts all again. */
 export async function watchIpvs(
-  { capture, deleteDrained, compareBegin, compareWhole }: Watched,
+  { capture, deleteDrained, prints }: Watched,
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -33,8 +32,14 @@ export async function watchIpvs(
   const parts = [
     capture.watch(onDrift, either),
     pollSparingly(pollingBy(DRAIN_PACE, drain), either),
-    pollSparingly(pollingBy(BEGIN_PACE, compareBegin), either),
-    pollSparingly(pollingBy(WHOLE_PACE, compareWhole), either),
+    pollSparingly(
+      pollingBy(BEGIN_PACE, () => prints.compareBegin()),
+      either,
+    ),
+    pollSparingly(
+      pollingBy(WHOLE_PACE, () => prints.compareWhole()),
+      either,
+    ),
   ].map((part) => part.finally(() => one.abort()));
   const ended = await Promise.allSettled(parts);
   const failed = ended.find((each) => each.status === 'rejected');

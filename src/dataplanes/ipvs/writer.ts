@@ -5,9 +5,9 @@ import type { CaptureChange, CaptureTables } from './capture/model.ts';
 import type { ExpectedPrint } from './expected-print.ts';
 import type { Hairpins } from './hairpins.ts';
 import { isEmptyPlan, type ServerPlan } from './plan.ts';
-import { asPlaneError, refusalError } from './refusal.ts';
+import { asPlaneError } from './refusal.ts';
 
-const { EEXIST, ENOENT, ESRCH } = constants.errno;
+const { EEXIST, ENOENT } = constants.errno;
 
 /** The kernel holds memory for each element of a transaction until the commit. */
 const ELEMENTS_AT_ONCE = 2000;
@@ -16,40 +16,35 @@ export interface Kernel {
   readonly ipvs: Ipvs;
   readonly capture: CaptureTables;
   readonly hairpins: Hairpins;
+  /** As the tables have it: follows what is written. */
+  readonly refused: Set<string>;
   readonly print: ExpectedPrint;
-  /** Called with the name of a scheduler that the kernel does not have. */
-  readonly onMissingScheduler: (name: string) => void;
 }
+
+/** Plans of which IPVS refused something. The rest of each was done, but for what came after. */
+export type Refusals = ReadonlyMap<ServerPlan, readonly IpvsRefusal[]>;
 
 /**
  * Addresses that IPVS no longer serves, then IPVS, then addresses that it serves now. There is no
  * transaction: rejects with a PlaneError that names every row with a write as unknown.
  */
-export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Promise<void> {
+export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Refusals> {
   const written = plans.filter((plan) => !isEmptyPlan(plan));
   try {
     await leave(kernel, written);
     const refusals = await writeIpvs(kernel, written);
-    for (const refusal of refusals.keys()) noteScheduler(kernel, refusal);
-    const [first] = refusals.keys();
-    const refused = new Set(refusals.values());
     // What was refused in part gets no connections: the plane behind has the row.
     await enter(
       kernel,
-      written.filter((plan) => !refused.has(plan)),
+      written.filter((plan) => !refusals.has(plan)),
     );
-    if (first === undefined) return;
-    const culprit = refusals.get(first)?.row ?? '';
-    throw refusalError([first, ...[...refusals.keys()].slice(1)], {
-      culprit,
-      unknown: rowsOf(written),
-    });
+    return refusals;
   } catch (error) {
     throw asPlaneError(error, rowsOf(written));
   }
 }
 
-function rowsOf(plans: readonly ServerPlan[]): ReadonlySet<ServicePortKey> {
+export function rowsOf(plans: readonly ServerPlan[]): ReadonlySet<ServicePortKey> {
   return new Set(plans.map(({ row }) => row));
 }
 
@@ -63,7 +58,8 @@ async function leave({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]
   for (const address of missing) hairpins.noteWritten(address);
 }
 
-async function enter({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]): Promise<void> {
+async function enter(kernel: Kernel, plans: readonly ServerPlan[]): Promise<void> {
+  const { capture, hairpins, refused } = kernel;
   const needless = hairpins.needless();
   await writeInParts(capture, [
     ...plans.flatMap(({ take }): CaptureChange[] => (take ? [{ take: [take] }] : [])),
@@ -71,8 +67,16 @@ async function enter({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]
     ...plans.flatMap(({ unlist }): CaptureChange[] =>
       unlist ? [{ serversDelete: [unlist] }] : [],
     ),
+    ...plans.flatMap(({ refuse }): CaptureChange[] => (refuse ? [{ refusedAdd: [refuse] }] : [])),
+    ...plans.flatMap(({ accept }): CaptureChange[] =>
+      accept ? [{ refusedDelete: [accept] }] : [],
+    ),
     ...needless.map((address): CaptureChange => ({ hairpinDelete: [address] })),
   ]);
+  for (const { id, refuse, accept } of plans) {
+    if (refuse) refused.add(id);
+    if (accept) refused.delete(id);
+  }
   for (const address of needless) hairpins.noteDeleted(address);
 }
 
@@ -93,23 +97,24 @@ export async function writeInParts(
   }
 }
 
-function noteScheduler({ onMissingScheduler }: Kernel, { write, errno }: IpvsRefusal): void {
-  const isNamed = write.do === 'add-server' || write.do === 'set-server';
-  if (isNamed && errno === ENOENT) onMissingScheduler(write.server.scheduler);
-}
-
-type Refusals = ReadonlyMap<IpvsRefusal, ServerPlan>;
-
 /**
- * Gives what the kernel refused, with the plan that it was written for. Old destinations serve until
- * the new ones do.
+ * Virtual servers first: one that is refused because another process has it must get no destination.
+ * Old destinations serve until the new ones do.
  */
 async function writeIpvs(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Refusals> {
-  const starts = await writeEach(kernel, plans, ({ writes }) => writes);
-  const refused = new Set(starts.values());
-  const others = plans.filter((plan) => !refused.has(plan));
-  const stops = await writeEach(kernel, others, (plan) => plan.stops);
-  return new Map([...starts, ...stops]);
+  const steps: readonly ((plan: ServerPlan) => readonly IpvsWrite[])[] = [
+    ({ writes }) => writes.filter((write) => !('destination' in write)),
+    ({ writes }) => writes.filter((write) => 'destination' in write),
+    ({ stops }) => stops,
+  ];
+  const all = new Map<ServerPlan, readonly IpvsRefusal[]>();
+  for (const writesOf of steps) {
+    const going = plans.filter((plan) => !all.has(plan));
+    for (const [plan, refusals] of await writeEach(kernel, going, writesOf)) {
+      all.set(plan, refusals);
+    }
+  }
+  return all;
 }
 
 async function writeEach(
@@ -121,18 +126,23 @@ async function writeEach(
     plans.flatMap((plan) => writesOf(plan).map((write) => [write, plan] as const)),
   );
   const refusals = await print.during(ipvs, [...planOf.keys()]);
-  const left = new Map<IpvsRefusal, ServerPlan>();
+  const left = new Map<ServerPlan, IpvsRefusal[]>();
+  const note = (plan: ServerPlan, refusal: IpvsRefusal): void => {
+    const known = left.get(plan);
+    if (known) known.push(refusal);
+    else left.set(plan, [refusal]);
+  };
   const fixes = new Map<IpvsWrite, ServerPlan>();
   for (const refusal of refusals) {
     const plan = planOf.get(refusal.write);
     if (plan === undefined || isDone(refusal)) continue;
     const fix = fixOf(refusal);
-    if (fix === undefined) left.set(refusal, plan);
+    if (fix === undefined) note(plan, refusal);
     else fixes.set(fix, plan);
   }
   for (const refusal of await print.during(ipvs, [...fixes.keys()])) {
     const plan = fixes.get(refusal.write);
-    if (plan) left.set(refusal, plan);
+    if (plan) note(plan, refusal);
   }
   return left;
 }
@@ -149,6 +159,5 @@ function fixOf({ write, errno }: IpvsRefusal): IpvsWrite | undefined {
     return { ...write, do: 'set-destination' };
   if (errno === ENOENT && write.do === 'set-destination')
     return { ...write, do: 'add-destination' };
-  if (errno === ESRCH && write.do === 'set-server') return { ...write, do: 'add-server' };
   return undefined;
 }

@@ -235,6 +235,14 @@ describe('IPVS of the kernel', { skip: WITHOUT_IPVS }, () => {
     );
   });
 
+  it('tells which virtual servers exist', async () => {
+    const [full, empty, gone] = [1, 2, 3].map((port) => server({ port }));
+    assert.ok(full && empty && gone);
+    await succeed(...add(full, destination('10.244.0.1')), ...add(empty));
+    const there = await ipvs.existing([gone, full, empty]);
+    assert.deepEqual([...there], [full, empty].map(virtualServerId));
+  });
+
   it('keeps a timeout that is set to 0', async () => {
     await ipvs.setTimeouts({ tcpSeconds: 86_400, tcpFinSeconds: 100, udpSeconds: 200 });
     await ipvs.setTimeouts({ tcpSeconds: 0, tcpFinSeconds: 0, udpSeconds: 30 });

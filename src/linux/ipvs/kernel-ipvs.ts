@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
 import { decodeDestination, decodeServer, decodeTimeouts } from './decode.ts';
-import { type IpvsExchange, openIpvsExchange } from './exchange.ts';
+import { type IpvsExchange, nextIteration, openIpvsExchange } from './exchange.ts';
 import { readFingerprint } from './fingerprint.ts';
 import { listedDestinations } from './listed-destinations.ts';
 import {
@@ -21,6 +21,7 @@ import {
 import * as ipvs from './protocol.ts';
 
 const { ESRCH } = constants.errno;
+const QUESTIONS_AT_ONCE = 32;
 
 /** IPVS of the network namespace of the calling thread. Keeps nothing open between calls. */
 export class KernelIpvs implements Ipvs {
@@ -39,6 +40,18 @@ export class KernelIpvs implements Ipvs {
       // The listing may leave servers out; a question for one is complete.
       const destinations = listed.get(id) ?? (await destinationsIfThere(exchange, server));
       if (destinations !== undefined) found.set(id, { server, destinations });
+    }
+    return found;
+  }
+
+  async existing(servers: readonly VirtualServerKey[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    if (servers.length === 0) return found;
+    using exchange = await openIpvsExchange();
+    for (const [index, server] of servers.entries()) {
+      // An answer is there at once, so nothing else would run between two questions.
+      if (index % QUESTIONS_AT_ONCE === QUESTIONS_AT_ONCE - 1) await nextIteration();
+      if (await isThere(exchange, server)) found.add(virtualServerId(server));
     }
     return found;
   }

@@ -100,6 +100,8 @@ export interface IpvsFingerprint {
 export interface Ipvs {
   /** In this order, many messages a send; there is no transaction: refusals stop nothing. */
   write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]>;
+  /** Which of these virtual servers there are, of whatever process: one question each. */
+  existing(servers: readonly VirtualServerKey[]): Promise<ReadonlySet<string>>;
   /** Everything but virtual servers for packet marks, by `virtualServerId`. */
   read(): Promise<ReadonlyMap<string, VirtualServerState>>;
   /** Destinations of some, with one question each; a server that is gone is left out. */

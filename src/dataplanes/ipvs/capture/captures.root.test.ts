@@ -26,12 +26,14 @@ const FRONTENDS: readonly CapturedFrontend[] = [
   frontend({ address: 'fd00:96::1' }),
 ];
 const LOCAL = ['10.244.0.5', 'fd44::5'];
+const REFUSED = { address: '203.0.113.8', protocol: 'TCP', port: 80 } as const;
 
 function elementsOf(frontends: readonly CapturedFrontend[]): CaptureElements {
   const servers = frontends.map(({ address, protocol, port }) => ({ address, protocol, port }));
   return {
     captured: new Map(frontends.map((each) => [virtualServerId(each), each])),
     servers: new Map(servers.map((each) => [virtualServerId(each), each])),
+    refused: new Map([[virtualServerId(REFUSED), REFUSED]]),
     hairpin: new Set(LOCAL),
   };
 }
@@ -42,6 +44,7 @@ async function fill(captures: Captures): Promise<void> {
   await captures.write({
     take: [...captured.values()],
     serversAdd: [...servers.values()],
+    refusedAdd: [REFUSED],
     hairpinAdd: LOCAL,
   });
 }
@@ -68,7 +71,7 @@ describe('the tables of the capture', () => {
       await captures.ensure(facts);
       const { captured, servers } = elementsOf(FRONTENDS);
       const change = { take: [...captured.values()], serversAdd: [...servers.values()] };
-      await captures.write({ ...change, hairpinAdd: LOCAL });
+      await captures.write({ ...change, refusedAdd: [REFUSED], hairpinAdd: LOCAL });
       assertListed(facts, elementsOf(FRONTENDS));
       run(['nft', '-j', 'list', 'ruleset']);
     });
@@ -99,9 +102,10 @@ describe('the tables of the capture', () => {
       retake: [other],
       pass: [second],
       serversDelete: [second],
+      refusedDelete: [REFUSED],
       hairpinDelete: LOCAL.slice(0, 1),
     });
-    const elements = elementsOf([other, ...rest]);
+    const elements = { ...elementsOf([other, ...rest]), refused: new Map() };
     assert.deepEqual(await captures.read(), { ...elements, hairpin: new Set(LOCAL.slice(1)) });
   });
 
@@ -123,6 +127,20 @@ describe('the tables of the capture', () => {
     assertListed(facts, elementsOf(FRONTENDS));
     assert.match(run(['ip', 'rule']), /fwmark 0x800\/0x800 lookup 120/);
     assert.doesNotMatch(run(['ip', 'rule']), /0x1000/);
+  });
+
+  it('keep what says which virtual servers are ours when they are built anew', async () => {
+    const captures = newCaptures();
+    await fill(captures);
+    nft(`delete chain ip fairlead-ipvs input-late
+        add chain ip fairlead-ipvs input-late { type filter hook input priority 7; }`);
+    await newCaptures().ensure(FACTS);
+    const { captured, servers } = await captures.read();
+    assert.deepEqual(servers, elementsOf(FRONTENDS).servers);
+    assert.ok(
+      [...captured.keys()].every((id) => id.includes(':')),
+      'it was not built anew',
+    );
   });
 
   it('keep chains and routing for captured connections when they are retired', async () => {
@@ -151,7 +169,7 @@ describe('the tables of the capture', () => {
       ['tables', 'sets', 'addresses', 'routes', 'routing rules'].map((what) =>
         held.get(what as 'tables'),
       ),
-      [2, 6, 4, 2, 2],
+      [2, 8, 4, 2, 2],
     );
     // Of an agent that has not seen them.
     await newCaptures().remove();

@@ -1,16 +1,19 @@
 import { FAMILIES } from '../../../forwarding/model.ts';
+import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
 import type { Netlink } from '../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
 import { GenerationWatch } from '../../../linux/nftables/generation-watch.ts';
+import type { TableFamily } from '../../../linux/nftables/protocol.ts';
 import type { Attachment, Difference, Drift, Holding, NodeFacts } from '../../contract.ts';
 import { Differences } from '../../differences.ts';
 import { notInspected } from '../../shared/rejections.ts';
 import { watchRuleEvents } from '../../shared/rule-events.ts';
 import { concernsUs, listenToRouting, objectsOf } from './drift.ts';
-import { readElements, writeElements } from './elements.ts';
+import { familyOfAddress, readElements, writeElements } from './elements.ts';
 import {
   isActive,
   isHooked,
+  losesServers,
   readStructure,
   reconfigureTable,
   repairTable,
@@ -27,11 +30,12 @@ import type {
 } from './model.ts';
 import { asPlaneError } from './rejection.ts';
 import {
+  addRouting,
+  deleteForeignRules,
   deleteRouting,
   foreignRules,
   missingRouting,
   readRouting,
-  repairRouting,
   routingText,
 } from './routing.ts';
 import { TABLE_FAMILIES, TABLES } from './sets.ts';
@@ -57,13 +61,21 @@ export class Captures implements CaptureTables {
     const differences = new Differences();
     return await this.#rejecting(async () => {
       const before = this.#kernel.writtenCount;
+      const mark = captureMark(facts.masqueradeMark);
+      const found = await readRouting();
+      noteRouting(found, mark, differences);
+      // Packets with a mark that no rule has would leave the node: first in, last out.
+      const added = await addRouting(found, mark);
       for (const family of TABLE_FAMILIES) {
         const stored = await readStructure(this.#kernel, family);
+        // Without them nobody would know which virtual servers are ours.
+        const servers = losesServers(stored, facts, family) ? await this.#serversOf(family) : [];
         const batch = this.#kernel.begin();
         repairTable(batch, family, { stored, facts, differences });
+        writeElements(batch, { serversAdd: servers });
         await this.#kernel.commit(batch);
       }
-      const routed = await this.#ensureRouting(facts, differences);
+      const routed = added + (await deleteForeignRules(found, mark));
       this.#facts = facts;
       return {
         differences: differences.described,
@@ -91,15 +103,15 @@ export class Captures implements CaptureTables {
     const before = this.#known();
     await this.#rejecting(async () => {
       const mark = captureMark(facts.masqueradeMark);
-      // The new rule first: packets with a mark that no rule has would leave the node.
-      if (mark !== captureMark(before.masqueradeMark)) {
-        await repairRouting(await readRouting(), mark);
-      }
+      const isOther = mark !== captureMark(before.masqueradeMark);
+      const found = isOther ? await readRouting() : { rules: [], routes: [] };
+      if (isOther) await addRouting(found, mark);
       const batch = this.#kernel.begin();
       for (const family of TABLE_FAMILIES) {
         reconfigureTable(batch, family, { before, after: facts });
       }
       await this.#kernel.commit(batch);
+      await deleteForeignRules(found, mark);
       this.#facts = facts;
     });
   }
@@ -213,11 +225,9 @@ export class Captures implements CaptureTables {
     });
   }
 
-  async #ensureRouting(facts: NodeFacts, differences: Differences): Promise<number> {
-    const mark = captureMark(facts.masqueradeMark);
-    const found = await readRouting();
-    noteRouting(found, mark, differences);
-    return await repairRouting(found, mark);
+  async #serversOf(family: TableFamily): Promise<readonly VirtualServerKey[]> {
+    const { servers } = await this.read();
+    return [...servers.values()].filter(({ address }) => familyOfAddress(address) === family);
   }
 
   async #watchTables(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void> {

@@ -40,6 +40,12 @@ export function writeElements(batch: NftBatch, change: CaptureChange): void {
   each(change.serversDelete ?? [], (server) => {
     batch.deleteElement(tableOf(server.address), 'servers', { key: serverKey(server) });
   });
+  each(change.refusedDelete ?? [], (server) => {
+    batch.deleteElement(tableOf(server.address), 'refused', { key: serverKey(server) });
+  });
+  each(change.refusedAdd ?? [], (server) => {
+    batch.addElement(tableOf(server.address), 'refused', { key: serverKey(server) });
+  });
   for (const address of change.hairpinDelete ?? []) {
     batch.deleteElement(tableOf(address), 'hairpin', { key: hairpinKey(address) });
   }
@@ -51,6 +57,7 @@ export function writeElements(batch: NftBatch, change: CaptureChange): void {
 export async function readElements(connection: NftConnection): Promise<CaptureElements> {
   const captured = new Map<string, CapturedFrontend>();
   const servers = new Map<string, VirtualServerKey>();
+  const refused = new Map<string, VirtualServerKey>();
   const hairpin = new Set<string>();
   for (const family of TABLE_FAMILIES) {
     const read = await setReader(connection, family);
@@ -68,11 +75,15 @@ export async function readElements(connection: NftConnection): Promise<CaptureEl
       const server = serverOf(family, key);
       if (server) servers.set(virtualServerId(server), server);
     });
+    await read('refused', ({ key }) => {
+      const server = serverOf(family, key);
+      if (server) refused.set(virtualServerId(server), server);
+    });
     await read('hairpin', ({ key }) => {
       hairpin.add(hairpinText(split(hairpinFields(family), key)));
     });
   }
-  return { captured, servers, hairpin };
+  return { captured, servers, refused, hairpin };
 }
 
 export function capturedElement(frontend: CapturedFrontend): { key: Binary; value: Binary } {

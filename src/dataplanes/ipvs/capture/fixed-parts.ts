@@ -22,6 +22,18 @@ export async function readStructure(
   };
 }
 
+/** Whether a repair deletes the table with its elements, and the virtual servers in it can be read. */
+export function losesServers(
+  stored: StoredStructure,
+  facts: NodeFacts,
+  family: TableFamily,
+): boolean {
+  const sets = setSpecs(family);
+  const servers = sets.filter(({ name }) => name === 'servers');
+  const isReadable = !mustBeRebuilt(stored, { chains: [], sets: servers });
+  return isReadable && mustBeRebuilt(stored, { chains: captureChains(facts, family), sets });
+}
+
 /**
  * Writes what it takes to make sets and chains as they should be. A table of another shape is
  * deleted with its elements.

@@ -4,8 +4,8 @@ import type { CapturedFrontend } from './frontend.ts';
 
 /**
  * One transaction on the elements of both tables. The caller knows what the kernel has: the kernel
- * rejects the whole of it when an element of `retake`, `pass`, `serversDelete` or `hairpinDelete`
- * is not there, or one of `take` is there with another capture.
+ * rejects the whole of it when an element of `retake`, `pass`, `serversDelete`, `refusedDelete` or
+ * `hairpinDelete` is not there, or one of `take` is there with another capture.
  */
 export interface CaptureChange {
   /** New in the map. */
@@ -17,6 +17,9 @@ export interface CaptureChange {
   /** Virtual servers that are ours. Adding one twice is no error. */
   readonly serversAdd?: readonly VirtualServerKey[];
   readonly serversDelete?: readonly VirtualServerKey[];
+  /** Virtual servers that IPVS refused, or that another process has. Adding one twice is no error. */
+  readonly refusedAdd?: readonly VirtualServerKey[];
+  readonly refusedDelete?: readonly VirtualServerKey[];
   /** Addresses of endpoints on this node. Adding one twice is no error. */
   readonly hairpinAdd?: readonly string[];
   readonly hairpinDelete?: readonly string[];
@@ -26,6 +29,8 @@ export interface CaptureChange {
 export interface CaptureElements {
   readonly captured: ReadonlyMap<string, CapturedFrontend>;
   readonly servers: ReadonlyMap<string, VirtualServerKey>;
+  /** Wanted by rows, and left to the rules behind. */
+  readonly refused: ReadonlyMap<string, VirtualServerKey>;
   /** Addresses. */
   readonly hairpin: ReadonlySet<string>;
 }

@@ -1,3 +1,4 @@
+import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
 import type { SetElement } from '../../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../../contract.ts';
@@ -26,16 +27,16 @@ export function renderCapture({ facts, elements }: CaptureContent, family: Table
 }
 
 function setElements(
-  { captured, servers, hairpin }: CaptureElements,
+  { captured, servers, refused, hairpin }: CaptureElements,
   family: TableFamily,
 ): ReadonlyMap<string, readonly SetElement[]> {
   const isOf = (address: string) => familyOfAddress(address) === family;
+  const keysOf = (all: ReadonlyMap<string, VirtualServerKey>) =>
+    [...all.values()].filter((s) => isOf(s.address)).map((s) => ({ key: serverKey(s) }));
   return new Map<string, readonly SetElement[]>([
     ['captured', [...captured.values()].filter((f) => isOf(f.address)).map(capturedElement)],
-    [
-      'servers',
-      [...servers.values()].filter((s) => isOf(s.address)).map((s) => ({ key: serverKey(s) })),
-    ],
+    ['servers', keysOf(servers)],
+    ['refused', keysOf(refused)],
     ['hairpin', [...hairpin].filter(isOf).map((address) => ({ key: hairpinKey(address) }))],
   ]);
 }

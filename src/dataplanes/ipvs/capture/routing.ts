@@ -67,12 +67,18 @@ export function foreignRules({ rules }: FoundRouting, mark: number): readonly Ma
   return rules.filter((rule) => !isSameRule(rule, captureRule(rule.family, mark)));
 }
 
-/** Adds what is missing, then deletes what is ours and not wanted. Returns the number of writes. */
-export async function repairRouting(found: FoundRouting, mark: number): Promise<number> {
+/** Adds what is missing. Returns the number of writes. */
+export async function addRouting(found: FoundRouting, mark: number): Promise<number> {
   let writeCount = 0;
   for (const { family, what } of missingRouting(found, mark)) {
     if (await add(family, what, mark)) writeCount += 1;
   }
+  return writeCount;
+}
+
+/** Deletes what is ours and not wanted. Returns the number of writes. */
+export async function deleteForeignRules(found: FoundRouting, mark: number): Promise<number> {
+  let writeCount = 0;
   for (const rule of foreignRules(found, mark)) {
     if (await deleteMarkRule(rule)) writeCount += 1;
   }

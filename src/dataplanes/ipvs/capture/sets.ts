@@ -23,7 +23,7 @@ export const FAMILY_OF_TABLE: Readonly<Record<TableFamily, Family>> = { ip: 'IPv
 export const TABLE_FAMILIES: readonly TableFamily[] = FAMILIES.map((f) => TABLE_OF_FAMILY[f]);
 
 /** In the order in which they are made. */
-const SET_NAMES = ['captured', 'servers', 'hairpin'] as const;
+const SET_NAMES = ['captured', 'servers', 'refused', 'hairpin'] as const;
 export type SetName = (typeof SET_NAMES)[number];
 
 export function frontendFields(family: TableFamily): readonly Field[] {
@@ -53,6 +53,12 @@ export function setSpec(family: TableFamily, name: SetName): SetSpec {
       };
     case 'servers':
       return { name, comment: 'virtual servers of fairlead', key: frontendFields(family) };
+    case 'refused':
+      return {
+        name,
+        comment: 'not by IPVS: refused, or another process has it',
+        key: frontendFields(family),
+      };
     case 'hairpin':
       return { name, comment: 'endpoints of this node', key: hairpinFields(family) };
   }

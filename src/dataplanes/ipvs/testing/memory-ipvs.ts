@@ -33,8 +33,11 @@ const NO_COUNTS: DestinationCount = {
 export class MemoryIpvs implements Ipvs {
   readonly held = new Map<string, Held>();
   writeCount = 0;
-  /** Whether the kernel has no memory for this write. */
+  /** Whether the kernel refuses this write. */
   isRefused: (write: IpvsWrite) => boolean = () => false;
+  refusesWith = ENOMEM;
+  /** Reads of everything. */
+  readCount = 0;
   /** Schedulers that it does not have. */
   missing: ReadonlySet<string> = new Set();
   #timeouts: IpvsTimeouts = { tcpSeconds: 900, tcpFinSeconds: 120, udpSeconds: 300 };
@@ -42,7 +45,7 @@ export class MemoryIpvs implements Ipvs {
   async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
     const refusals: IpvsRefusal[] = [];
     for (const write of writes) {
-      const errno = this.isRefused(write) ? ENOMEM : this.#do(write);
+      const errno = this.isRefused(write) ? this.refusesWith : this.#do(write);
       this.writeCount += 1;
       if (errno !== 0) refusals.push({ write, errno });
     }
@@ -50,9 +53,14 @@ export class MemoryIpvs implements Ipvs {
   }
 
   async read(): Promise<ReadonlyMap<string, VirtualServerState>> {
+    this.readCount += 1;
     return new Map(
       [...this.held].map(([id, { server }]) => [id, { server, destinations: this.#states(id) }]),
     );
+  }
+
+  async existing(servers: readonly VirtualServerKey[]): Promise<ReadonlySet<string>> {
+    return new Set(servers.map(virtualServerId).filter((id) => this.held.has(id)));
   }
 
   async destinationsOf(
