@@ -116,6 +116,32 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     assert.equal((await held.speak()).by, by);
   });
 
+  for (const [from, to] of [
+    [0x4000, 0x1000],
+    [0x1000, 0x4000],
+  ] as const) {
+    const bits = `from ${from.toString(16)} to ${to.toString(16)}`;
+    test(`keeps connections when a restart changes the masquerade mark ${bits}`, async () => {
+      const held: { readonly connection: Awaited<ReturnType<Host['hold']>>; by: string }[] = [];
+      {
+        await using mode = new WholeIpvs(IPVS, { masqueradeMark: from });
+        await mode.start([web()]);
+        for (const [host, at] of [
+          [site.client, TO_WEB],
+          [site.outside, TO_NODE_PORT],
+        ] as const) {
+          const connection = await host.hold(at);
+          held.push({ connection, by: (await connection.speak()).by });
+        }
+      }
+      await using again = new WholeIpvs(IPVS, { masqueradeMark: to });
+      await again.start([web()]);
+      for (const { connection, by } of held) assert.equal((await connection.speak()).by, by);
+      assertAllServed(await site.client.ask({ ...TO_WEB, count: 3 }));
+      assert.deepEqual(again.warnings, []);
+    });
+  }
+
   test('leaves a row to nftables whose endpoint IPVS refuses, and others as they are', async () => {
     await using mode = new WholeIpvs();
     await mode.start([web(), names()]);

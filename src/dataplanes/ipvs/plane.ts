@@ -22,6 +22,7 @@ import { diffEverything, inspectEverything, readEverything } from './inspect.ts'
 import { Knowledge } from './knowledge.ts';
 import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
 import type { IpvsPlaneOptions } from './options.ts';
+import { withMarks } from './other-mark.ts';
 import { PrintWatch } from './print-watch.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 import { RefusalWarnings } from './refused-servers.ts';
@@ -195,7 +196,9 @@ export class IpvsPlane implements DataPlane {
     // An inspection that fails has forgotten them.
     if (this.#knowledge.facts) this.#ours = this.#knowledge.ours();
     const of = { knowledge: this.#knowledge, ours: this.#ours };
-    const { foreign, ...inspection } = await inspectEverything(this.#kernel, of, desired);
+    const { foreign, ...inspection } = await withMarks(this.#options, desired.facts, () =>
+      inspectEverything(this.#kernel, of, desired),
+    );
     this.#warnings.foreign(foreign);
     return inspection;
   }
@@ -208,7 +211,7 @@ export class IpvsPlane implements DataPlane {
 
   async #configure(facts: NodeFacts): Promise<void> {
     if (!this.#knowledge.facts) throw notInspected();
-    await this.#options.capture.configure(facts);
+    await withMarks(this.#options, facts, () => this.#options.capture.configure(facts));
     const addresses = nodePortAddresses(facts);
     if (!isSame(addresses, this.#knowledge.addresses)) {
       await this.#moveNodePorts(addresses);

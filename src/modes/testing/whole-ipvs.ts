@@ -100,7 +100,10 @@ export class WholeIpvs implements AsyncDisposable {
   #busy: Promise<unknown> = Promise.resolve();
   #watch: Promise<void> = Promise.resolve();
 
-  constructor(mode = IPVS) {
+  readonly #facts: NodeFacts;
+
+  constructor(mode = IPVS, facts: Partial<NodeFacts> = {}) {
+    this.#facts = { ...IPVS_FACTS, ...facts };
     this.plane = mode.open({ onWarning: (message) => this.warnings.push(message) });
   }
 
@@ -131,7 +134,7 @@ export class WholeIpvs implements AsyncDisposable {
   async inspect(depth: InspectionDepth = 'everything'): Promise<Inspection> {
     return await this.#turn(async () => {
       const rows = this.#rows;
-      const inspection = await this.plane.inspect({ facts: IPVS_FACTS, rows }, depth);
+      const inspection = await this.plane.inspect({ facts: this.#facts, rows }, depth);
       const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
       await this.plane.apply(
         wrong.map((row) => ({

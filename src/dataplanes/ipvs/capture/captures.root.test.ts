@@ -143,6 +143,18 @@ describe('the tables of the capture', () => {
     );
   });
 
+  it('tell whether connections were captured with another mark', async () => {
+    const captures = newCaptures();
+    const other = { ...FACTS, masqueradeMark: 0x1000 };
+    assert.equal(await captures.hasOtherMark(other), false);
+    await captures.ensure(FACTS);
+    assert.equal(await newCaptures().hasOtherMark(FACTS), false);
+    assert.equal(await newCaptures().hasOtherMark(other), true);
+    await newCaptures().ensure(other);
+    assert.equal(await newCaptures().hasOtherMark(other), false);
+    assert.doesNotMatch(run(['ip', 'rule']), /0x1000/);
+  });
+
   it('keep chains and routing for captured connections when they are retired', async () => {
     const captures = newCaptures();
     await fill(captures);

@@ -34,6 +34,7 @@ import {
   deleteForeignRules,
   deleteRouting,
   foreignRules,
+  marksInUse,
   missingRouting,
   readRouting,
   routingText,
@@ -55,6 +56,12 @@ export class Captures implements CaptureTables {
 
   constructor(options: CapturesOptions) {
     this.#options = options;
+  }
+
+  async hasOtherMark({ masqueradeMark }: NodeFacts): Promise<boolean> {
+    const mark = captureMark(masqueradeMark);
+    if (this.#facts) return captureMark(this.#facts.masqueradeMark) !== mark;
+    return await this.#rejecting(async () => (await marksInUse()).some((each) => each !== mark));
   }
 
   async ensure(facts: NodeFacts): Promise<Ensured> {

@@ -50,6 +50,11 @@ export type CaptureState = 'absent' | 'active' | 'retired';
  * beside them. Rejects with a PlaneError.
  */
 export interface CaptureTables {
+  /**
+   * Whether connections were captured with another mark than these facts have: after `ensure` or
+   * `configure` only those go on that have the new one as well.
+   */
+  hasOtherMark(facts: NodeFacts): Promise<boolean>;
   /** Adds or repairs all but the elements; makes retired tables active again. */
   ensure(facts: NodeFacts): Promise<Ensured>;
   /** What `ensure` would repair, without a write. */

@@ -47,6 +47,11 @@ export async function readRouting(): Promise<FoundRouting> {
   };
 }
 
+/** Of rules of ours. */
+export async function marksInUse(): Promise<readonly number[]> {
+  return (await listMarkRules(CAPTURE_PROTOCOL)).map(({ mark }) => mark);
+}
+
 /** Parts that are missing in a family. */
 export function missingRouting(
   found: FoundRouting,

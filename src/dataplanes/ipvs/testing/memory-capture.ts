@@ -22,6 +22,10 @@ export class MemoryCapture implements CaptureTables {
   writeCount = 0;
   isRefused: (change: CaptureChange) => boolean = () => false;
 
+  async hasOtherMark({ masqueradeMark }: NodeFacts): Promise<boolean> {
+    return this.mark !== undefined && this.mark !== captureMark(masqueradeMark);
+  }
+
   async ensure({ masqueradeMark }: NodeFacts): Promise<Ensured> {
     this.mark = captureMark(masqueradeMark);
     const isThere = this.tables === 'active';
