@@ -44,7 +44,7 @@ export class RefusalWarnings {
     const [{ row }, first] = about;
     this.#warn(
       `IPVS rejected ${refusalText(first)}${others(untold.length)}: the rules behind IPVS serve this address of ${row}. ` +
-        'Tried again with its next change and with each full inspection',
+        'It is retried with its next change and at each full inspection',
     );
   }
 
