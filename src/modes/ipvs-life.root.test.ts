@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Forwarding } from '../forwarding/model.ts';
@@ -97,6 +98,28 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     assert.equal((await held.speak()).by, by);
     await mode.change([web()]);
     assertAllServed(await site.client.ask({ ...TO_WEB, count: 3 }));
+  });
+
+  test('rejects connections of every source while those of the last endpoint go on', async (t) => {
+    await using mode = new WholeIpvs();
+    await mode.start([web()]);
+    const held = [await site.client.hold(TO_WEB), await site.outside.hold(TO_NODE_PORT)];
+    const by = [];
+    for (const each of held) by.push((await each.speak()).by);
+    await mode.change([rejecting(web([]))]);
+    const asked = [
+      ...(await site.client.ask(TO_WEB)),
+      ...(await site.outside.ask(TO_WEB)),
+      ...(await site.outside.ask(TO_NODE_PORT)),
+    ];
+    const codes = asked.map((each) => each.by);
+    // In the output hook IPVS is before the rules that reject, and does so itself: it has no destination.
+    for (const { address, port } of [TO_WEB, TO_NODE_PORT])
+      codes.push(await refusal(address, port));
+    assert.deepEqual(codes, Array(5).fill('ECONNREFUSED'));
+    for (const [index, each] of held.entries()) assert.equal((await each.speak()).by, by[index]);
+    const logged = run(['dmesg']).match(/IPVS: .*no destination available/g) ?? [];
+    t.diagnostic(`the kernel has logged: ${[...new Set(logged)].join('; ') || 'nothing'}`);
   });
 
   test('adopts everything after a restart without a write', async () => {
@@ -327,6 +350,20 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
 async function connections(mode: WholeIpvs): Promise<number> {
   const counts = await mode.plane.counters();
   return counts.reduce((sum, each) => sum + each.connections, 0);
+}
+
+/** Why this node cannot connect. */
+async function refusal(host: string, port: number): Promise<string> {
+  const socket = connect({ host, port, timeout: 10_000 });
+  try {
+    return await new Promise((resolve) => {
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'));
+      socket.once('timeout', () => resolve('TIMEOUT'));
+      socket.once('connect', () => resolve('connected'));
+    });
+  } finally {
+    socket.destroy();
+  }
 }
 
 function rejecting(row: Forwarding): Forwarding {
