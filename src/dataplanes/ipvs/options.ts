@@ -20,6 +20,8 @@ export interface IpvsPlaneOptions {
   readonly forgetConnections?: (servers: readonly VirtualServerKey[]) => Promise<void>;
   /** Rows whose node ports move to other addresses at once; undefined: 100. */
   readonly rowsAtOnce?: number;
+  /** `virtualServerId` of those that kube-proxy, started meanwhile, has at addresses of its own. */
+  readonly servedByKubeProxy?: () => Promise<ReadonlySet<string>>;
   /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

@@ -23,6 +23,8 @@ class Stage {
   readonly ipvs: MemoryIpvs;
   readonly capture: MemoryCapture;
   readonly plane: IpvsPlane;
+  /** Virtual servers that kube-proxy has taken. */
+  readonly taken = new Set<string>();
 
   /** `of`: another process in the same kernel. */
   constructor(
@@ -44,6 +46,7 @@ class Stage {
       scheduler: { name: 'rr', flags: [] },
       timeouts: () => ({ tcpSeconds: 0, tcpFinSeconds: 0, udpSeconds: 0 }),
       prepare: async () => undefined,
+      servedByKubeProxy: async () => this.taken,
       onWarning: (message) => this.warnings.push(message),
       ...(of.rowsAtOnce === undefined ? {} : { rowsAtOnce: of.rowsAtOnce }),
     });
@@ -320,6 +323,16 @@ test('retires: keeps connections, deletes the rest, and is removed after the las
   assert.equal(await stage.plane.retire(), 'removed');
   assert.equal(stage.capture.tables, 'absent');
   assert.equal(stage.ipvs.held.size, 0);
+});
+
+test('leaves virtual servers that kube-proxy has taken when it is removed', async () => {
+  const other = row({ frontends: [nodePort(30080)] });
+  const stage = await new Stage().start([row(), { ...other, id: { ...other.id, service: 'b' } }]);
+  stage.taken.add(ID);
+  await stage.plane.remove();
+  assert.deepEqual([...stage.ipvs.held.keys()], [ID]);
+  assert.deepEqual(stage.weights(), { '10.244.1.1 8080': 1, '10.244.1.2 8080': 1 });
+  assert.equal(stage.capture.tables, 'absent');
 });
 
 test('asks nothing of IPVS where it never was', async () => {

@@ -15,16 +15,25 @@ const { ENOENT, ESRCH } = constants.errno;
 /** As the kernel sets them when IPVS is loaded. */
 const KERNEL_TIMEOUTS: IpvsTimeouts = { tcpSeconds: 900, tcpFinSeconds: 120, udpSeconds: 300 };
 
-type Parts = Pick<IpvsPlaneOptions, 'ipvs' | 'capture' | 'timeouts' | 'forgetConnections'>;
+type Parts = Pick<
+  IpvsPlaneOptions,
+  'ipvs' | 'capture' | 'timeouts' | 'forgetConnections' | 'servedByKubeProxy'
+>;
 
-/** Connections end. Without our tables nothing is ours, and IPVS is not asked, which would load it. */
+/**
+ * Connections end, but not those of virtual servers that kube-proxy has meanwhile: there is one for
+ * an address, whichever process wrote it. Without our tables nothing is ours, and IPVS is not asked,
+ * which would load it.
+ */
 export async function removeEverything(parts: Parts): Promise<void> {
   const { ipvs, capture } = parts;
   if ((await capture.state()) === 'absent') return;
   const { servers } = await capture.read();
   await capture.retire();
-  await deleteServers(ipvs, [...servers.values()]);
-  await parts.forgetConnections?.([...servers.values()]);
+  const others = (await parts.servedByKubeProxy?.()) ?? new Set();
+  const ours = [...servers.values()].filter((server) => !others.has(virtualServerId(server)));
+  await deleteServers(ipvs, ours);
+  await parts.forgetConnections?.(ours);
   await restoreTimeouts(parts);
   await capture.remove();
 }

@@ -1,6 +1,7 @@
 import type { IpvsSettings } from '../../config/settings.ts';
 import { Captures } from '../../dataplanes/ipvs/capture/captures.ts';
 import { flowsThrough } from '../../dataplanes/ipvs/kube-proxy/ipvs-flows.ts';
+import { findLeftovers } from '../../dataplanes/ipvs/kube-proxy/leftovers.ts';
 import { IpvsPlane } from '../../dataplanes/ipvs/plane.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
@@ -8,7 +9,11 @@ import type { Flow } from '../../linux/conntrack/flow.ts';
 import { markFlows } from '../../linux/conntrack/mark-flows.ts';
 import { IpvsError } from '../../linux/ipvs/errors.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import type { IpvsTimeouts, VirtualServerKey } from '../../linux/ipvs/model.ts';
+import {
+  type IpvsTimeouts,
+  type VirtualServerKey,
+  virtualServerId,
+} from '../../linux/ipvs/model.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { openNetfilter } from '../netfilter.ts';
 import type { Part, Surroundings } from '../part.ts';
@@ -49,6 +54,10 @@ function openIpvs(around: Surroundings): IpvsPlane {
     },
     forgetConnections: async (servers) => {
       await new KernelConntrack().remove(await flowsOf(servers));
+    },
+    servedByKubeProxy: async () => {
+      const { servers } = await findLeftovers(new KernelIpvs());
+      return new Set(servers.map(({ server }) => virtualServerId(server)));
     },
     prepare: async () => {
       for (const each of IPVS_SYSCTLS) await setSysctl(each);
