@@ -51,7 +51,13 @@ test('finds that everything was deleted although it wrote since', async () => {
 test('finds a changed begin once', async () => {
   const { ipvs, print } = await believed();
   assert.equal(print.isForeignBegin(await ipvs.fingerprint()), false);
-  ipvs.held.clear();
+  await ipvs.write([{ do: 'set-destination', server, destination: { ...destination, weight: 5 } }]);
   assert.equal(print.isForeignBegin(await ipvs.fingerprint()), true);
   assert.equal(print.isForeignBegin(await ipvs.fingerprint()), false);
+});
+
+test('finds that the begin is empty although it wrote since', async () => {
+  const { ipvs, print } = await believed();
+  ipvs.held.clear();
+  assert.equal(print.isForeignBegin(await ipvs.fingerprint()), true);
 });

@@ -42,13 +42,14 @@ export class ExpectedPrint {
   isForeign(print: IpvsFingerprint): boolean {
     if (this.#digest !== undefined && this.#digest !== print.digest) return true;
     if (this.#counts && !isSame(this.#counts, print)) return true;
-    this.#believe(print);
+    this.believe(print);
     return false;
   }
 
-  /** The same for the begin of the listing, of which only the digest is followed. */
-  isForeignBegin({ digest }: IpvsFingerprint): boolean {
-    if (this.#begin !== undefined && this.#begin !== digest) {
+  /** The same for the begin of the listing, of which only the digest and emptiness are followed. */
+  isForeignBegin({ digest, virtualServers }: IpvsFingerprint): boolean {
+    const isEmptied = virtualServers === 0 && (this.#counts?.virtualServers ?? 0) > 0;
+    if (isEmptied || (this.#begin !== undefined && this.#begin !== digest)) {
       this.#begin = undefined;
       return true;
     }
@@ -56,7 +57,7 @@ export class ExpectedPrint {
     return false;
   }
 
-  #believe({ digest, virtualServers, destinations }: IpvsFingerprint): void {
+  believe({ digest, virtualServers, destinations }: IpvsFingerprint): void {
     this.#digest = digest;
     this.#counts = { virtualServers, destinations };
   }

@@ -22,6 +22,8 @@ export async function inspectEverything(
   knowledge.forget();
   kernel.print.forget();
   const ensured = await kernel.capture.ensure(facts);
+  // Before everything is read: a change after it is found by the next poll, one before it now.
+  kernel.print.believe(await kernel.ipvs.fingerprint('whole'));
   const found = await readEverything(kernel);
   knowledge.setFacts(facts);
   const differences = new Differences();

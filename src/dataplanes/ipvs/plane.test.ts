@@ -303,6 +303,22 @@ test('reports the deletion of everything by another process as drift, and repair
   await watching;
 });
 
+test('reports a change that another process makes before the first poll', async () => {
+  const other = row({ frontends: [nodePort(30080)] });
+  const stage = await new Stage().start([row(), { ...other, id: { ...other.id, service: 'b' } }]);
+  stage.ipvs.held.delete(ID);
+  const drifts: Drift[] = [];
+  const stop = new AbortController();
+  const watching = stage.plane.watch((drift) => drifts.push(drift), stop.signal);
+  try {
+    await until('drift is reported', () => drifts.length > 0);
+  } finally {
+    stop.abort();
+    await watching;
+  }
+  assert.equal(drifts[0]?.isOwn, undefined);
+});
+
 function countPolls(ipvs: MemoryIpvs): { count: number } {
   const polls = { count: 0 };
   const fingerprint = ipvs.fingerprint.bind(ipvs);
