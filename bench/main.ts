@@ -16,7 +16,7 @@ import { MEASURES, type Measure } from './measures.ts';
 import type { PlanOptions } from './plan.ts';
 import type { Run } from './record.ts';
 import { boundsTable, isKept } from './report/bounds.ts';
-import { writeDocument } from './report/document.ts';
+import { writeDocument, writeTables } from './report/document.ts';
 import { goalsOf } from './report/goals.ts';
 import { terminalReport } from './report/terminal.ts';
 import { emptyRun, keepRun, readRun } from './run-file.ts';
@@ -32,6 +32,7 @@ interface Options {
   readonly json?: string;
   readonly resume?: true;
   readonly docs?: string;
+  readonly tables?: string;
   readonly from?: string;
   readonly ci?: true;
   readonly planted?: Fault;
@@ -59,6 +60,7 @@ const program = new Command('bench')
   .option('--resume', 'continue the run saved in the file of --json')
   .option('--from <file>', 'report the results in the file without measuring')
   .option('--docs <file>', 'write the tables into a document, and plots and figures beside it')
+  .option('--tables <file>', 'write only the tables of starts and changes into a document')
   .option('--ci', 'a small size in three minutes; fails if a ratio exceeds its bound')
   .addOption(
     new Option('--planted <fault>', 'plant a fault in Fairlead that must exceed a bound').choices(
@@ -76,6 +78,7 @@ async function bench(options: Options): Promise<void> {
   const run = options.from === undefined ? await measured(options) : await existing(options.from);
   console.log(terminalReport(run));
   if (options.docs !== undefined) await writeDocument(options.docs, run);
+  if (options.tables !== undefined) await writeTables(options.tables, run);
   const bounds = options.ci ? ciBounds(run) : goalsOf(run);
   console.log(`\n${options.ci ? 'Bounds' : 'Goals'}\n\n${boundsTable(bounds)}`);
   if (options.ci && !bounds.every(isKept)) {

@@ -4,6 +4,7 @@ import { updateDocument } from '../../lab/host/document.ts';
 import type { Run } from '../record.ts';
 import { keepRun } from '../run-file.ts';
 import { BOUND_HEAD, boundRow } from './bounds.ts';
+import { changeSection, coldSection } from './control-tables.ts';
 import { goalsOf } from './goals.ts';
 import { plotsOf } from './plots.ts';
 import { sectionMarkdown } from './section.ts';
@@ -22,4 +23,12 @@ export async function writeDocument(file: string, run: Run): Promise<void> {
   const goals = { head: BOUND_HEAD, rows: goalsOf(run).map(boundRow) };
   await updateDocument(file, 'goals', sectionMarkdown({ name: 'goals', title: '', ...goals }));
   await updateDocument(file, 'machine', `${whereText(run)}`);
+}
+
+/** For a document about one mode: starts, changes, and what they were measured on. */
+export async function writeTables(file: string, run: Run): Promise<void> {
+  for (const section of [coldSection(run), changeSection(run)]) {
+    await updateDocument(file, section.name, sectionMarkdown(section));
+  }
+  await updateDocument(file, 'machine', whereText(run));
 }

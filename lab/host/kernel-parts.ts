@@ -4,7 +4,7 @@ import { LabError } from './errors.ts';
 import { hasSctpSockets } from './libc.ts';
 
 /** What not every kernel has, and only some proxies and scenarios need. */
-export type KernelPart = 'ipvs' | 'sctp';
+export type KernelPart = 'ipvs' | 'sctp' | 'btf';
 
 const PARTS: Readonly<
   Record<KernelPart, { readonly words: string; readonly isThere: () => boolean }>
@@ -17,6 +17,7 @@ const PARTS: Readonly<
       existsSync(`/lib/modules/${release()}/kernel/net/netfilter/ipvs`),
   },
   sctp: { words: 'SCTP sockets', isThere: hasSctpSockets },
+  btf: { words: 'BTF', isThere: () => existsSync('/sys/kernel/btf/vmlinux') },
 };
 
 export function kernelHas(part: KernelPart): boolean {

@@ -6,7 +6,7 @@ import { runInGuest } from './boot.ts';
 import { provideKernel } from './build.ts';
 
 const DEADLINE_MS = 60 * 60_000;
-const OUTPUT_OPTIONS = ['--json', '--docs', '--save'];
+const OUTPUT_OPTIONS = ['--json', '--docs', '--save', '--tables'];
 
 /** For the help of a program that calls `enterAskedKernel`. */
 export function kernelOption(): Option {

@@ -88,6 +88,7 @@ export async function changeProxy(
 /** In the same chains there is nothing to remove, and Fairlead removes another mode by itself. */
 function isRemovedByHand(from: Owner, to: Owner): boolean {
   if (from.mode === 'iptables' && to.mode === 'iptables') return false;
+  if (to.takesOver && from.program === 'kube-proxy') return false;
   return !(to.program === 'fairlead' && from.mode !== to.mode);
 }
 

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { updateDocument } from '../../../lab/host/document.ts';
 import { LabError } from '../../../lab/host/errors.ts';
 import { interruption } from '../../../lab/host/interruption.ts';
+import { assertKernelHas, kernelHas } from '../../../lab/host/kernel-parts.ts';
 import { type Progress, terminalProgress } from '../../../lab/host/progress.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { type ChangeResult, changeProxy, faultsOf } from './change.ts';
@@ -42,10 +43,13 @@ command
 
 async function changeAll(options: Options): Promise<void> {
   const { only } = options;
-  const wanted = SEQUENCES.filter(({ name }) => only === undefined || only.test(name));
+  const wanted = SEQUENCES.filter((each) => (only ? only.test(each.name) : canRun(each)));
   if (wanted.length === 0) {
     const next = `choose from: ${SEQUENCES.map(({ name }) => name).join(', ')}`;
     throw new LabError('LAB_USAGE', `no sequence matches ${only}`, { next });
+  }
+  for (const { title, variant } of wanted.flatMap(({ owners }) => owners.map(ownerOf))) {
+    assertKernelHas(variant.kernelParts ?? [], title);
   }
   const progress = terminalProgress();
   await progress.step('bundle', bundle);
@@ -57,6 +61,10 @@ async function changeAll(options: Options): Promise<void> {
     await updateDocument(options.docs, 'takeover', changesMarkdown(results));
   }
   if (results.some((result) => faultsOf(result).length > 0)) process.exitCode = 1;
+}
+
+function canRun({ owners }: Sequence): boolean {
+  return owners.map(ownerOf).every(({ variant }) => (variant.kernelParts ?? []).every(kernelHas));
 }
 
 async function runSequences(

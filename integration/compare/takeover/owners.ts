@@ -15,9 +15,11 @@ export interface Owner {
   /** In words, for the table. */
   readonly title: string;
   readonly program: 'kube-proxy' | 'fairlead';
-  readonly mode: 'nftables' | 'iptables';
+  readonly mode: 'nftables' | 'iptables' | 'ipvs';
   readonly backend: 'nft' | 'legacy';
   readonly variant: ProxyVariant;
+  /** It removes what kube-proxy has left, whichever its mode was. */
+  readonly takesOver?: true;
 }
 
 export const OWNERS = {
@@ -27,6 +29,9 @@ export const OWNERS = {
   'Fairlead iptables-nft': bundled({ mode: 'iptables', iptables: 'xtables-nft-multi' }),
   'Fairlead iptables-legacy': bundled({ mode: 'iptables', iptables: 'xtables-legacy-multi' }),
   'Fairlead nftables': bundled({ mode: 'nftables' }),
+  'kube-proxy ipvs': upstream('upstream-ipvs', 'ipvs', 'nft'),
+  'Fairlead ipvs': takingOver(bundled({ mode: 'ipvs' })),
+  'Fairlead nftables, taking over': takingOver(bundled({ mode: 'nftables' })),
 } as const satisfies Readonly<Record<string, Omit<Owner, 'title'>>>;
 
 export type OwnerName = keyof typeof OWNERS;
@@ -47,6 +52,22 @@ function upstream(
   backend: Owner['backend'],
 ): Omit<Owner, 'title'> {
   return { program: 'kube-proxy', mode, backend, variant: findProxy(name) };
+}
+
+/** As in place of kube-proxy's image: it removes what kube-proxy has left by itself. */
+function takingOver(owner: Omit<Owner, 'title'>): Omit<Owner, 'title'> {
+  const { variant } = owner;
+  return {
+    ...owner,
+    variant: {
+      ...variant,
+      async prepare(place) {
+        const command = await variant.prepare(place);
+        return { ...command, argv: [...command.argv, '--take-over'] };
+      },
+    },
+    takesOver: true,
+  };
 }
 
 function bundled(

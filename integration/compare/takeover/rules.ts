@@ -1,5 +1,7 @@
+import { kernelHas } from '../../../lab/host/kernel-parts.ts';
 import { enterNamespace } from '../../../lab/host/namespaces.ts';
 import { run } from '../../../lab/host/run.ts';
+import { wipeIpvs } from '../../../lab/network/wipe-ipvs.ts';
 import { type Program, readSaves } from '../iptables/saves.ts';
 
 const LEGACY_TABLES = ['/proc/net/ip_tables_names', '/proc/net/ip6_tables_names'];
@@ -7,6 +9,13 @@ const BUILT_IN = /:(PREROUTING|INPUT|FORWARD|OUTPUT|POSTROUTING)$/;
 /** Tables of iptables on its nft backend: what is in them is read by iptables. */
 const OF_IPTABLES = /^table ip6? (nat|filter|mangle)$/;
 
+const READ_IPVS = `
+  ipvsadm -S -n
+  ip -o address show dev kube-ipvs0 2>/dev/null | sed 's/^[0-9]*: //; s/ *valid_lft.*//'
+  ipset save | sed 's/ \\(hashsize\\|initval\\|bucketsize\\) [^ ]*//g'
+  ip rule | sed -n 's/.*fwmark/rule fwmark/p'
+  ip -6 rule | sed -n 's/.*fwmark/rule6 fwmark/p'
+`;
 const PATIENT = { deadlineMs: 120_000 };
 
 /** All rules of a node, of whichever kind, as lines that can be compared. */
@@ -14,7 +23,15 @@ export async function readRules(namespacePath: string): Promise<string[]> {
   const saved = await readIptables(namespacePath, 'xtables-nft-multi');
   const isLegacyUsed = (await legacyTables(namespacePath)).length > 0;
   const legacy = isLegacyUsed ? await readIptables(namespacePath, 'xtables-legacy-multi') : [];
-  return [...saved, ...legacy, ...(await readNftables(namespacePath))];
+  const others = [...(await readNftables(namespacePath)), ...(await readIpvs(namespacePath))];
+  return [...saved, ...legacy, ...others];
+}
+
+/** Virtual servers, addresses that stand for Services, ipsets, and rules of routing by a mark. */
+async function readIpvs(namespacePath: string): Promise<string[]> {
+  if (!kernelHas('ipvs')) return [];
+  const text = await run(enterNamespace(namespacePath, ['sh', '-c', READ_IPVS]), PATIENT);
+  return text.split('\n').filter(Boolean).sort();
 }
 
 async function readIptables(namespacePath: string, program: Program): Promise<string[]> {
@@ -70,4 +87,5 @@ export async function wipeRules(namespacePath: string): Promise<void> {
       }
     }
   }
+  await wipeIpvs(namespacePath);
 }

@@ -35,4 +35,16 @@ export const SEQUENCES: readonly Sequence[] = [
     name: 'iptables to nftables',
     owners: ['kube-proxy iptables-nft', 'Fairlead nftables', 'kube-proxy iptables-nft'],
   },
+  {
+    name: 'ipvs',
+    owners: ['kube-proxy ipvs', 'Fairlead ipvs', 'kube-proxy ipvs'],
+  },
+  {
+    name: 'modes of Fairlead, ipvs',
+    owners: ['Fairlead nftables', 'Fairlead ipvs', 'Fairlead nftables'],
+  },
+  {
+    name: 'ipvs to nftables',
+    owners: ['kube-proxy ipvs', 'Fairlead nftables, taking over', 'kube-proxy ipvs'],
+  },
 ];

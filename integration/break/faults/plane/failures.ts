@@ -6,6 +6,6 @@ export interface Failures {
 
 /** Which calls these are, and how often they fail. */
 export interface FailurePlan {
-  readonly failing: 'netlink' | 'maps';
+  readonly failing: 'netlink' | 'maps' | 'ipvs';
   readonly share: number;
 }

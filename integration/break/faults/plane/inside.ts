@@ -98,9 +98,9 @@ class Inside {
   async #diff(): Promise<string[]> {
     if (this.#desired === undefined)
       throw new Error('asked for differences before the first comparison');
-    const { mode, ebpf } = this.#config.settings;
+    const { mode, ebpf, ipvs } = this.#config.settings;
     const differences = await modeNamed(mode)
-      .open({ ebpf, runFolder: this.#runFolder })
+      .open({ ebpf, ipvs, runFolder: this.#runFolder })
       .diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);
   }

@@ -1,3 +1,4 @@
+import { kernelHas } from '../../../../lab/host/kernel-parts.ts';
 import { enterNamespace } from '../../../../lab/host/namespaces.ts';
 import { run } from '../../../../lab/host/run.ts';
 
@@ -5,6 +6,8 @@ import { run } from '../../../../lab/host/run.ts';
 export interface Machine {
   readonly rules: string;
   readonly addresses: string;
+  readonly routing: string;
+  readonly virtualServers: string;
   readonly settings: string;
   /** Connections whose destination is translated. */
   readonly translated: string;
@@ -12,7 +15,7 @@ export interface Machine {
   readonly strangerFlows: string;
 }
 
-const SETTINGS = '^net\\.(netfilter|ipv4\\.ip_forward|ipv4\\.conf\\.|ipv6\\.conf\\.)';
+const SETTINGS = '^net\\.(netfilter|ipv4\\.ip_forward|ipv4\\.conf\\.|ipv4\\.vs\\.|ipv6\\.conf\\.)';
 /** A flow without translation, from an address that no lab has. */
 const STRANGER = '10.9.9.9';
 
@@ -24,6 +27,8 @@ export async function readMachine(namespacePath: string): Promise<Machine> {
   return {
     rules: await inside('nft', '-s', 'list', 'ruleset'),
     addresses: await inside('ip', 'address'),
+    routing: (await inside('ip', 'rule')) + (await inside('ip', '-6', 'rule')),
+    virtualServers: kernelHas('ipvs') ? await inside('ipvsadm', '-S', '-n') : '',
     settings: settings.replaceAll(/^net\.netfilter\.nf_conntrack_count = .*\n/gm, ''),
     translated: linesOf(flows, isTranslated),
     strangerFlows: linesOf(flows, (line) => line.includes(`src=${STRANGER}`), /.*(?=id=)/),

@@ -8,12 +8,14 @@ import { type AssembledProxy, assembleProxy } from '../../../../src/commands/run
 import { openSource } from '../../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../../src/config/load.ts';
 import type { DataPlane, RowChange } from '../../../../src/dataplanes/contract.ts';
+import { KernelIpvs } from '../../../../src/linux/ipvs/kernel-ipvs.ts';
 import { openNetfilter } from '../../../../src/modes/netfilter.ts';
 import { modeNamed } from '../../../../src/modes/registry.ts';
 import { systemClock } from '../../../../src/time/clock.ts';
 import { MapFailures } from './failing-maps.ts';
 import { NetlinkFailures } from './failing-netlink.ts';
 import type { FailurePlan, Failures } from './failures.ts';
+import { IpvsFailures } from './ipvs/failing-ipvs.ts';
 import { type Acknowledgement, monotonicMs, type ProxyReport } from './questions.ts';
 
 /** All of `fairlead run` in this process, so that one can see when the kernel acknowledged what. */
@@ -21,6 +23,7 @@ export class OwnProxy {
   readonly #config: LoadedConfig;
   readonly #netlink: NetlinkFailures;
   readonly #maps: MapFailures;
+  readonly #ipvs: IpvsFailures;
   readonly #failures: Failures;
   readonly #acknowledgements: (Acknowledgement & { service: string })[] = [];
   readonly #lifetime = new AbortController();
@@ -31,7 +34,8 @@ export class OwnProxy {
     this.#config = config;
     this.#netlink = new NetlinkFailures(failing === 'netlink' ? share : 0);
     this.#maps = new MapFailures(failing === 'maps' ? share : 0);
-    this.#failures = failing === 'netlink' ? this.#netlink : this.#maps;
+    this.#ipvs = new IpvsFailures(failing === 'ipvs' ? share : 0);
+    this.#failures = { netlink: this.#netlink, maps: this.#maps, ipvs: this.#ipvs }[failing];
   }
 
   async start(): Promise<void> {
@@ -86,9 +90,11 @@ export class OwnProxy {
   }
 
   #plane(): DataPlane {
-    const { mode, ebpf } = this.#config.settings;
+    const { mode, ebpf, ipvs } = this.#config.settings;
     const plane = modeNamed(mode).open({
       ebpf,
+      ipvs,
+      openIpvs: () => this.#ipvs.around(new KernelIpvs()),
       openNetlink: (kind) => this.#netlink.open(() => openNetfilter(kind)),
       openTables: (maps) => this.#maps.tables(maps),
     });

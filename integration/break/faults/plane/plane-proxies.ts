@@ -10,8 +10,11 @@ import {
  * those that the kernel can run.
  */
 const PROXIES = FAIRLEAD_PROXIES.filter(
-  ({ rules, forwarder, mode }) =>
-    rules === 'nftables' && forwarder !== 'dead' && kernelPartsOf(mode).every(kernelHas),
+  ({ rules, forwarder, mode, hasPrograms }) =>
+    rules === 'nftables' &&
+    forwarder !== 'dead' &&
+    kernelPartsOf(mode).every(kernelHas) &&
+    (!hasPrograms || kernelHas('btf')),
 );
 
 export const PLANE_PROXIES: readonly string[] = PROXIES.map(({ name }) => name);

@@ -9,6 +9,7 @@ import { FLIPS_FAULT } from './flips-fault.ts';
 import { FLOWS_FAULT } from './flows-fault.ts';
 import { type ForwarderSizes, forwarderFaults } from './forwarder/forwarder-faults.ts';
 import { HOOK_FAULTS } from './hook-faults.ts';
+import { IPVS_FAULTS } from './ipvs/ipvs-faults.ts';
 import { EARLIER_COMMIT, layoutFault } from './layout-fault.ts';
 import { MAP_FAULT } from './map-faults.ts';
 import { NETLINK_FAULT } from './netlink-fault.ts';
@@ -39,6 +40,8 @@ export function planeFaults(proxy: string, choices: FaultChoices): readonly Plan
     return [...faults, ...forwarderFaults(choices.forwarder), SWITCH_FAULT];
   if (planeProxy(proxy).hasPrograms)
     return [...faults, ...HOOK_FAULTS, MAP_FAULT, SWITCH_FAULT, layout];
+  if (planeProxy(proxy).needsIpvs)
+    return [...faults, ...IPVS_FAULTS, NETLINK_FAULT, SWITCH_FAULT, CLEANUP_FAULT];
   // The flows fault evicts the foreign flows that `cleanup` must leave, so it comes last.
   const others = [...TOUCH_FAULTS, ...clockFaults(), CLEANUP_FAULT, layout];
   return [...faults, ...others, NETLINK_FAULT, FLIPS_FAULT, FLOWS_FAULT];
