@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { until } from '../../../../../lab/host/until.ts';
+import { lasting } from '../../fault.ts';
 import type { Connection } from '../connections.ts';
 import { inMs, must, type PlaneFault, type PlaneOutcome } from '../plane-fault.ts';
 import type { PlaneScene } from '../plane-scene.ts';
 import { monotonicMs } from '../questions.ts';
 
-const TOUCHES = 5;
+const TOUCHES = 3;
+/** A poll has compared since the last write of our own, after which a change of a weight is believed. */
+const QUIET_SECONDS = 8;
 const DEADLINE_MS = 60_000;
 const TOLD_WITHIN_MS = 10_000;
 const UNDER_LOAD = { hands: 2, pauseMs: 5 };
@@ -89,7 +92,11 @@ export const TOUCHES_OF_IPVS: readonly PlaneFault[] = [
 ];
 
 function touch(name: string, of: Touch): PlaneFault {
-  return { name, done: `${of.done}, ${TOUCHES} times`, happen: (scene) => beTouched(scene, of) };
+  return {
+    name,
+    done: `${of.done}, ${TOUCHES} times, ${QUIET_SECONDS} s after the last change`,
+    happen: (scene) => beTouched(scene, of),
+  };
 }
 
 /** From the begin of the command to the first comparison without differences. */
@@ -121,7 +128,10 @@ async function beTouched(scene: PlaneScene, of: Touch): Promise<PlaneOutcome> {
     repairs.some(({ fromMs, toMs }) => begunMs <= toMs && answeredMs >= fromMs);
   const failed = hammer.failed();
   const others = failed.filter((each) => !isDuring(each)).length;
-  must(others === 0, `${others} failed outside of the repairs, which took ${all} ms; ${hammer.verdict()}`);
+  must(
+    others === 0,
+    `${others} failed outside of the repairs, which took ${all} ms; ${hammer.verdict()}`,
+  );
   const during = hammer.made.filter(isDuring).length;
   return {
     rightAfter: `${all} ms`,
@@ -130,6 +140,7 @@ async function beTouched(scene: PlaneScene, of: Touch): Promise<PlaneOutcome> {
 }
 
 async function touchOnce(scene: PlaneScene, command: [string, ...string[]]): Promise<Repair> {
+  await lasting(QUIET_SECONDS);
   const before = (await scene.synced()).driftCount;
   const fromMs = monotonicMs();
   await scene.onNode(...command);
