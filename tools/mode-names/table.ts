@@ -27,6 +27,7 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/dataplanes/nftables/': 'its own name',
   'src/linux/iptables/': 'the program of that name',
   'lab/host/kernel-parts.ts': 'the part of the kernel of that name',
+  'lab/network/wipe-ipvs.ts': 'the part of the kernel of that name',
   'lab/proxies/fairlead-modes.ts': 'the one list of the test beds',
   'lab/proxies/upstream.ts': "kube-proxy's variants",
   'lab/proxies/fairlead.ts': "kube-proxy's mode in the file of a mode that it does not have",

@@ -1,5 +1,5 @@
 import { before, describe, it } from 'node:test';
-import { BUILT_MODES } from '../../config/modes.ts';
+import { MODE_NAMES } from '../../config/modes.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import { cannotRun } from './testing/agent-in-mode.ts';
 import { layNetwork } from './testing/examined-node.ts';
@@ -11,7 +11,7 @@ before(() => {
 });
 
 /** That of IPVS has a file of its own, for a kernel that has it. */
-const MODES = BUILT_MODES.filter((mode) => mode !== 'ipvs');
+const MODES = MODE_NAMES.filter((mode) => mode !== 'ipvs');
 
 describe('a healthy node', { concurrency: false }, () => {
   for (const mode of MODES) {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type BuiltModeName, traitsOf } from '../../../config/modes.ts';
+import { type ModeName, traitsOf } from '../../../config/modes.ts';
 import { compiledProgram } from '../../../dataplanes/ebpf/testing/packet-plane.ts';
 import { ownPlace } from '../../../linux/bpf/testing/own-place.ts';
 import { WITHOUT_IPVS } from '../../../linux/ipvs/testing/kernel-ipvs.ts';
@@ -12,25 +12,25 @@ import { type Agent, startAgent } from './examined-node.ts';
 const KERNEL_TYPES = '/sys/kernel/btf/vmlinux';
 
 /** A reason to skip a test of a mode on this kernel, or false. */
-export function cannotRun(mode: BuiltModeName): string | false {
+export function cannotRun(mode: ModeName): string | false {
   if (isEbpf(mode)) return existsSync(KERNEL_TYPES) ? false : 'the kernel has no BTF';
   return mode === 'ipvs' ? WITHOUT_IPVS : false;
 }
 
 /** A real agent in one mode, ready; ends with the test, and with it everything that the mode has. */
-export async function agentInMode(t: TestContext, mode: BuiltModeName): Promise<Agent> {
+export async function agentInMode(t: TestContext, mode: ModeName): Promise<Agent> {
   const agent = isEbpf(mode) ? await ebpfAgent(t, mode) : await plainAgent(t, mode);
   t.after(() => agent[Symbol.asyncDispose]());
   return agent;
 }
 
-type EbpfMode = Extract<BuiltModeName, `${string}-ebpf`>;
+type EbpfMode = Extract<ModeName, `${string}-ebpf`>;
 
-function isEbpf(mode: BuiltModeName): mode is EbpfMode {
+function isEbpf(mode: ModeName): mode is EbpfMode {
   return mode.endsWith('-ebpf');
 }
 
-async function plainAgent(t: TestContext, mode: Exclude<BuiltModeName, EbpfMode>): Promise<Agent> {
+async function plainAgent(t: TestContext, mode: Exclude<ModeName, EbpfMode>): Promise<Agent> {
   const line = traitsOf(mode).isOfKubeProxy ? `mode: ${mode}` : `fairlead: { mode: ${mode} }`;
   return await startAgent(['--config', await configFile(t, line)], mode);
 }

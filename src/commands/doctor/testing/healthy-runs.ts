@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { BuiltModeName } from '../../../config/modes.ts';
+import type { ModeName } from '../../../config/modes.ts';
 import { runCommand } from '../../basis/testing/run-command.ts';
 import { explainCommand } from '../../explain.ts';
 import { agentInMode } from './agent-in-mode.ts';
@@ -15,7 +15,7 @@ const QUESTIONS = [
 ] as const;
 
 /** Asks `doctor` and `explain` so many times on a healthy node of one mode. */
-export async function assertHealthyRuns(t: TestContext, mode: BuiltModeName): Promise<void> {
+export async function assertHealthyRuns(t: TestContext, mode: ModeName): Promise<void> {
   const { runFolder } = await agentInMode(t, mode);
   for (let count = 0; count < RUNS; count++) {
     assert.deepEqual(await complaints(runFolder), [], `doctor, run ${count}`);

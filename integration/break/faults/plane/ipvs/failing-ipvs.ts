@@ -25,6 +25,7 @@ export class IpvsFailures implements Failures {
       read: () => this.#orFail('read', () => ipvs.read()),
       destinationsOf: (servers) =>
         this.#orFail('list destinations', () => ipvs.destinationsOf(servers)),
+      existing: (servers) => this.#orFail('look for servers', () => ipvs.existing(servers)),
       fingerprint: (of) => this.#orFail('fingerprint', () => ipvs.fingerprint(of)),
       timeouts: () => this.#orFail('read timeouts', () => ipvs.timeouts()),
       setTimeouts: (timeouts) => this.#orFail('set timeouts', () => ipvs.setTimeouts(timeouts)),
