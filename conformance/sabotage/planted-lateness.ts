@@ -19,9 +19,9 @@ export interface LateRule {
   readonly services: readonly string[];
 }
 
-/** Where the agent hears of the cluster, whichever mode it is in. */
-const TAKES_EVENTS = 'source.run((event) => this.#takeEvent(event), stop)';
-const TAKES_THEM_LATE = 'source.run(plantedLateness((event) => this.#takeEvent(event)), stop)';
+/** Where the agent hears of the cluster, whichever mode it is in; a bundle may rename variables. */
+const TAKES_EVENTS = '.run((event) => this.#takeEvent(event), ';
+const TAKES_THEM_LATE = '.run(plantedLateness((event) => this.#takeEvent(event)), ';
 
 /** Events of a late Service, and of its slices, are passed on after the delay, in their order. */
 const PLANTED = `
