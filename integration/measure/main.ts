@@ -15,6 +15,11 @@ const MEASURE: Group = {
       load: () => import('./scale/command.ts'),
     },
     {
+      name: 'history',
+      about: 'CPU of a change with and without a history, its memory, and its pauses',
+      load: () => import('./history/command.ts'),
+    },
+    {
       name: 'bpf',
       about: 'reading and writing eBPF maps, compared with the same system calls from C',
       load: () => import('./bpf/command.ts'),

@@ -8,6 +8,7 @@ import type { FieldChange } from './entry.ts';
 import { shortened } from './names.ts';
 
 const LONGEST_VALUE = 160;
+const NO_CHANGES: readonly FieldChange[] = [];
 
 /** Fields of the API with their values as text. */
 type FieldTexts<T> = readonly (readonly [field: string, text: (object: T) => string])[];
@@ -61,6 +62,8 @@ export function nodeFieldChanges(before: NodeObject, after: NodeObject): readonl
 
 /** Of a slice besides its endpoints. */
 export function sliceFieldChanges(before: SliceObject, after: SliceObject): readonly FieldChange[] {
+  // Equal lists of ports are nearly always one.
+  if (before.ports === after.ports) return NO_CHANGES;
   return changesOf(before, after, SLICE_FIELDS);
 }
 

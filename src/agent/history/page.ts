@@ -56,7 +56,7 @@ export interface HistoryPage {
 }
 
 /** Entries and bytes of a page: it is rendered in one event loop iteration. */
-const PAGE_ENTRIES = 500;
+const PAGE_ENTRIES = 200;
 const PAGE_BYTES = 256 * 1024;
 
 export interface HistoryPagesOptions {

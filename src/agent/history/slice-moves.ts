@@ -1,5 +1,5 @@
 import type { SliceEndpoint, SliceObject } from '../../cluster/objects.ts';
-import type { EndpointMove, EndpointState } from './entry.ts';
+import type { EndpointMove, EndpointState, Names } from './entry.ts';
 import { NameList } from './names.ts';
 
 /** Endpoints of one entry that are named: all of a slice of the usual size. */
@@ -19,10 +19,12 @@ export function movesBetween(
   let index = 0;
   // Nearly all endpoints stay where they are in the list.
   for (; index < old.length && index < now.length; index++) {
-    const [from, to] = [old[index], now[index]];
-    if (from === undefined || to === undefined || from.address !== to.address) break;
-    moves.add(from, to);
+    const from = old[index] as SliceEndpoint;
+    const to = now[index] as SliceEndpoint;
+    if (from.address !== to.address) break;
+    if (!isSame(from, to)) moves.add(from, to);
   }
+  if (index === old.length && index === now.length) return moves.all();
   const rest = new Map<string, SliceEndpoint>();
   for (let at = index; at < old.length; at++) {
     const endpoint = old[at];
@@ -31,7 +33,8 @@ export function movesBetween(
   for (let at = index; at < now.length; at++) {
     const endpoint = now[at];
     if (endpoint === undefined) continue;
-    moves.add(rest.get(endpoint.address), endpoint);
+    const from = rest.get(endpoint.address);
+    if (from === undefined || !isSame(from, endpoint)) moves.add(from, endpoint);
     rest.delete(endpoint.address);
   }
   for (const endpoint of rest.values()) moves.add(endpoint, undefined);
@@ -39,28 +42,32 @@ export function movesBetween(
 }
 
 class Moves {
-  readonly #groups = new Map<string, { move: Omit<EndpointMove, 'endpoints'>; list: NameList }>();
+  /** Few: one for each pair of states. */
+  readonly #groups: { from: State; to: State; list: NameList }[] = [];
   #room = MOST_NAMED;
 
   add(before: SliceEndpoint | undefined, after: SliceEndpoint | undefined): void {
     const from = before && stateOf(before);
     const to = after && stateOf(after);
-    if (from === to && isSameBesides(before, after)) return;
-    const key = `${from} ${to}`;
-    let group = this.#groups.get(key);
+    let group = this.#groups.find((each) => each.from === from && each.to === to);
     if (group === undefined) {
-      const move = { ...(from ? { from } : {}), ...(to ? { to } : {}) };
-      group = { move, list: new NameList() };
-      this.#groups.set(key, group);
+      group = { from, to, list: new NameList() };
+      this.#groups.push(group);
     }
     const name = (after ?? before)?.address ?? '';
     if (group.list.add(name, this.#room)) this.#room--;
   }
 
   all(): readonly EndpointMove[] {
-    const groups = Array.from(this.#groups.values());
-    return groups.map(({ move, list }) => ({ ...move, endpoints: list.names() }));
+    return this.#groups.map(({ from, to, list }) => moveOf(from, to, list.names()));
   }
+}
+
+type State = EndpointState | undefined;
+
+function moveOf(from: State, to: State, endpoints: Names): EndpointMove {
+  if (from === undefined) return to === undefined ? { endpoints } : { to, endpoints };
+  return to === undefined ? { from, endpoints } : { from, to, endpoints };
 }
 
 function stateOf({ ready, serving, terminating }: SliceEndpoint): EndpointState {
@@ -69,15 +76,19 @@ function stateOf({ ready, serving, terminating }: SliceEndpoint): EndpointState 
   return serving ? 'terminating, serving' : 'terminating';
 }
 
-/** Whether the fields besides the state are equal. */
-function isSameBesides(a: SliceEndpoint | undefined, b: SliceEndpoint | undefined): boolean {
+function isSame(a: SliceEndpoint, b: SliceEndpoint): boolean {
   return (
-    a?.nodeName === b?.nodeName &&
-    isSameList(a?.zoneHints, b?.zoneHints) &&
-    isSameList(a?.nodeHints, b?.nodeHints)
+    a.ready === b.ready &&
+    a.serving === b.serving &&
+    a.terminating === b.terminating &&
+    a.nodeName === b.nodeName &&
+    isSameList(a.zoneHints, b.zoneHints) &&
+    isSameList(a.nodeHints, b.nodeHints)
   );
 }
 
-function isSameList(a: readonly string[] = [], b: readonly string[] = []): boolean {
+function isSameList(a: readonly string[] = NONE, b: readonly string[] = NONE): boolean {
   return a === b || (a.length === b.length && a.every((text, index) => text === b[index]));
 }
+
+const NONE: readonly string[] = [];
