@@ -85,7 +85,7 @@ export function historyPage(request: HistoryRequest, of: HistoryPagesOptions): H
     hasMore: entries.length < wanted.length,
     begunAtMs: dateOf(begunAtMs),
     completeSinceMs: dateOf(completeMs),
-    completeForMs: nowMs - completeMs,
+    completeForMs: Math.round(nowMs - completeMs),
     droppedCount: ring.droppedCount,
     ...(service === undefined ? {} : { now: of.serviceNow(service) }),
   };
