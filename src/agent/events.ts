@@ -76,6 +76,16 @@ export class Events {
     this.#say({ type: 'Warning', reason: 'NodePortHeld', action: 'Program', note, service });
   }
 
+  /** Another process keeps changing what was written to the kernel. */
+  changedRepeatedly(note: string): void {
+    this.#say({ type: 'Warning', reason: 'RulesChangedRepeatedly', action: 'Repair', note });
+  }
+
+  /** The kernel keeps rejecting a row of a Service. */
+  notInKernel(service: { namespace: string; name: string }, note: string): void {
+    this.#say({ type: 'Warning', reason: 'NotInKernel', action: 'Program', note, service });
+  }
+
   /** Sends queued Events until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

@@ -12,6 +12,7 @@ import { pacedEvents } from '../../agent/paced-events.ts';
 import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
 import type { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
+import { troubleEvents } from '../../agent/trouble-events.ts';
 import type { Source } from '../../cluster/source.ts';
 import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -109,6 +110,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       logObserver(log),
       pacedEvents(parts.events),
       addressEvents(parts.events, nodeName),
+      troubleEvents({ events: parts.events, nodeName, clock: systemClock }),
       { onFirstSync: () => warnOfEmptyScope(agentOf(), log) },
       { onFirstSync: () => manager.ready(`${mode.name} on ${hostname()}`) },
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
