@@ -60,6 +60,8 @@ export interface StepReport {
   readonly families: readonly Family[];
   /** Rows that are not in the kernel yet, after it. */
   readonly pendingCount: number;
+  /** Those of them that the kernel rejected. */
+  readonly failedCount: number;
 }
 
 /** One part of a row that is too large for one transaction is in the kernel. */

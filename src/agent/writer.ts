@@ -95,7 +95,8 @@ export class Writer {
     const durationMs = clock.monotonicMs() - startedAtMs;
     const families = familiesOf(entries);
     const pendingCount = outstanding.size;
-    const counts = { transactionCount, acknowledgedCount, pendingCount };
+    const { failedCount } = outstanding;
+    const counts = { transactionCount, acknowledgedCount, pendingCount, failedCount };
     observers.tell((o) => o.onStep?.({ ...counts, startedAtMs, durationMs, families }));
   }
 

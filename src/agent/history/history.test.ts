@@ -140,6 +140,23 @@ describe('History', () => {
     assert.deepEqual([repaired.what.reason, repaired.kernel], ['drift', 'kernel']);
   });
 
+  it('knows that a repair is done while another row stays rejected', async () => {
+    await using watched = await Watched.start();
+    const { clock, stage } = watched;
+    stage.source.service(service({ clusterIPs: ['10.96.0.1'] }));
+    await clock.until('the Service', () => stage.isEqual());
+    stage.plane.fault = (call, changes) => {
+      const odd = changes.find(({ id }) => id.service === 'odd');
+      if (call === 'apply' && odd) throw refusal('EINVAL', 'odd', odd.key);
+    };
+    stage.source.service(service({ name: 'odd', clusterIPs: ['10.96.0.2'] }));
+    await clock.pass(5_000);
+    stage.plane.lose('ns/web/TCP/IPv4');
+    await clock.pass(60_000);
+    assert.equal(watched.last('repaired').kernel, 'kernel');
+    assert.equal(watched.last('service').kernel, 'waiting');
+  });
+
   it('tells ended flows of one endpoint after the other in one entry', async () => {
     await using watched = await Watched.start();
     for (let index = 0; index < 40; index++) {

@@ -96,8 +96,8 @@ export class History {
       for (const each of all) this.#settle(each, { settled: 'unneeded', atMs });
     },
     onFirstSync: () => this.#firstSync(),
-    onStep: ({ pendingCount }) => {
-      if (pendingCount === 0) this.#repaired();
+    onStep: ({ pendingCount, failedCount }) => {
+      if (pendingCount <= failedCount) this.#repaired();
     },
     onStepFailed: (failure) => this.#rejected(failure),
     onDrift: (drift) => this.#drift(drift),

@@ -14,8 +14,11 @@ export interface Form {
 /** Width of `14:02:11.204  `. */
 const INDENT = 14;
 const LEAST_TEXT_WIDTH = 20;
-/** A write that the API server recorded much earlier than we heard of it is not this one. */
-const SAME_WRITE_MS = 10_000;
+/**
+ * A write that the API server recorded much earlier than we heard of it is not this one. Its clock
+ * may differ from ours by some seconds.
+ */
+const SAME_WRITE_MS = 60_000;
 
 /** Entries in order, each with its time, and a line for every day. */
 export function historyText(

@@ -120,7 +120,7 @@ describe('an entry as text', () => {
   });
 
   it('does not name the writer of an earlier change as that of this one', () => {
-    const later = historyText([entry(WHAT, { atMs: AT_MS + 60_000 })], FORM).replaceAll(
+    const later = historyText([entry(WHAT, { atMs: AT_MS + 120_000 })], FORM).replaceAll(
       /\s+/g,
       ' ',
     );
