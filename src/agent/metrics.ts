@@ -11,6 +11,8 @@ export interface CounterMetric {
   add(amount: number, ...labels: readonly string[]): void;
   /** For values that are counted elsewhere and only shown here. */
   replace(total: number, ...labels: readonly string[]): void;
+  /** Removes the values of all labels. */
+  clear(): void;
 }
 
 export interface GaugeMetric {
@@ -41,6 +43,7 @@ export class MetricSet {
         else counter.remove(...labels);
         counter.labels(...labels).inc(total);
       },
+      clear: () => counter.reset(),
     };
   }
 

@@ -43,6 +43,7 @@ test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default 
     ebpf: { pinFolder: '/sys/fs/bpf/fairlead' },
     api: { kubeconfigPath: '/var/lib/kube-proxy/kubeconfig.conf' },
     healthServer: { ip: '0.0.0.0', port: 10_256 },
+    serviceMetrics: 0,
     metricsServer: { ip: '127.0.0.1', port: 10_249 },
     endsWhenServerFails: false,
     localTraffic: { by: 'ClusterCIDR', cidrs: ['10.244.0.0/16'] },

@@ -48,6 +48,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     },
     ...optional('healthServer', healthServer),
     metricsServer: listenAddress(fields.metricsBindAddress.value),
+    serviceMetrics: fields['fairlead.serviceMetrics'].value,
     endsWhenServerFails: fields.bindAddressHardFail.value,
     localTraffic: localTraffic(fields),
     podNetworks: clusterCidrs(fields),

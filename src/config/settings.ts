@@ -13,6 +13,8 @@ export interface Settings {
   /** Undefined: no health server. */
   readonly healthServer?: ListenAddress;
   readonly metricsServer: ListenAddress;
+  /** Service ports with metrics of their own. */
+  readonly serviceMetrics: number;
   readonly endsWhenServerFails: boolean;
   readonly localTraffic: LocalTraffic;
   /** Pod CIDRs of the whole cluster; empty: not known. */

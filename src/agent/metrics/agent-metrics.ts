@@ -18,6 +18,7 @@ import { PlaneMetrics, type PlaneReadings } from './plane-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import { RelayMetrics } from './relay-metrics.ts';
+import { ServiceMetrics, type ServiceReading } from './service-metrics.ts';
 
 export interface AgentMetricsOptions {
   readonly mode: string;
@@ -40,6 +41,8 @@ export interface AgentMetricsOptions {
   readonly forwarder?: () => Promise<ForwarderReport>;
   /** Asked for some scrapes, in a mode that has IPVS. */
   readonly ipvs?: () => Promise<IpvsReport>;
+  /** Series of the busiest Services, if they are configured. */
+  readonly services?: Omit<ServiceReading, 'clock'>;
   /** Left out without it. */
   readonly failureNames?: FailureNames;
   /** Left out without it. */
@@ -65,6 +68,7 @@ export class AgentMetrics implements MetricsText {
   readonly #plane: PlaneMetrics | undefined;
   readonly #forwarder: ForwarderMetrics | undefined;
   readonly #ipvs: IpvsMetrics | undefined;
+  readonly #services: ServiceMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
 
@@ -73,13 +77,16 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounters, pressure, relay, plane, forwarder, ipvs, kubernetes } = options;
+    const { packetCounters, pressure, relay, plane, forwarder, ipvs, services, kubernetes } =
+      options;
     this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
     this.#plane = plane && new PlaneMetrics(this.#set, plane);
     this.#forwarder = forwarder && new ForwarderMetrics(this.#set, forwarder);
     this.#ipvs = ipvs && new IpvsMetrics(this.#set, { read: ipvs, clock: options.clock });
+    const { clock } = options;
+    this.#services = services && new ServiceMetrics(this.#set, { ...services, clock });
     if (kubernetes) defineKubernetes(this.#set, kubernetes);
     const labels = ['version', 'mode'];
     this.#build = this.#set.gauge({
@@ -118,6 +125,7 @@ export class AgentMetrics implements MetricsText {
     await this.#plane?.take();
     await this.#forwarder?.take();
     await this.#ipvs?.take();
+    await this.#services?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     const restClient = (await this.#options.restClient?.render()) ?? '';
     return (await this.#set.render()) + restClient;

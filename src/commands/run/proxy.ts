@@ -169,6 +169,15 @@ function agentMetrics(
     plane: planeReadings(plane, mode),
     ...(plane.forwarder ? { forwarder: plane.forwarder.bind(plane) } : {}),
     ...(plane.ipvs ? { ipvs: plane.ipvs.bind(plane) } : {}),
+    ...(config.settings.serviceMetrics > 0
+      ? {
+          services: {
+            counters: () => plane.counters(),
+            refused: async () => await plane.refused?.(),
+            most: config.settings.serviceMetrics,
+          },
+        }
+      : {}),
     kubernetes: { version: KUBE_PROXY_VERSION, features: featureStates(config.fields) },
     ...(restClient ? { restClient } : {}),
     ...(relay ? { relay: () => relay.counts() } : {}),

@@ -214,6 +214,15 @@ export const PROCESS_FIELDS = {
     noEffect: SYNCHRONOUS_LOG,
     change: 'restart',
   },
+  'fairlead.serviceMetrics': {
+    kind: 'int32',
+    about:
+      'service ports with metrics of their own: the busiest ones; 0: none. Each adds three series to a scrape',
+    kubeProxyDefault: 0,
+    min: 0,
+    max: 1000,
+    change: 'restart',
+  },
 } as const satisfies Record<string, FieldRow>;
 
 /** Our own fields for how traffic is handled; here because one of them names every mode. */

@@ -29,6 +29,7 @@ test('only fields of the fairlead block are unknown to kube-proxy', () => {
       'fairlead.addressRules',
       'fairlead.clients',
       'fairlead.servedAddresses',
+      'fairlead.serviceMetrics',
     ],
   );
 });
