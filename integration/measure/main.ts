@@ -35,6 +35,11 @@ const MEASURE: Group = {
       load: () => import('./ipvs/command.ts'),
     },
     {
+      name: 'top',
+      about: 'CPU of `fairlead top`, and CPU and memory of the agent beside it, in a large cluster',
+      load: () => import('./top/command.ts'),
+    },
+    {
       name: 'iptables-writers',
       about: 'changes of the iptables mode, by netlink and by iptables-restore',
       load: () => import('./iptables-writers/command.ts'),

@@ -31,6 +31,7 @@ export interface NodeBenchOptions extends SendWatch {
 export class NodeBench implements AsyncDisposable {
   readonly source = new ToldSource();
   readonly agent: Agent;
+  readonly plane: NftablesPlane;
   readonly #options: NodeBenchOptions;
   readonly #lifetime = new AbortController();
   readonly #firstSync = Promise.withResolvers<number>();
@@ -39,8 +40,9 @@ export class NodeBench implements AsyncDisposable {
 
   constructor(options: NodeBenchOptions) {
     this.#options = options;
+    this.plane = new NftablesPlane({ openNetlink: watchedSockets(options) });
     this.agent = new Agent({
-      plane: new NftablesPlane({ openNetlink: watchedSockets(options) }),
+      plane: this.plane,
       source: this.source,
       addresses: { run: async () => await untilAborted(this.#lifetime.signal) },
       settings: SETTINGS,

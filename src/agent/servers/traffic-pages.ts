@@ -74,10 +74,12 @@ export class TrafficPages {
       const row = this.#row(key);
       if (row === undefined) continue;
       const size = row.clusterEndpoints.length + row.localEndpoints.length;
-      endpointCount += size;
       if (size === 0) empty.push(key);
-      else if (endpointCount <= MOST_ENDPOINTS) rows.push(row);
-      else leftOut.push(key);
+      else if (endpointCount + size > MOST_ENDPOINTS) leftOut.push(key);
+      else {
+        rows.push(row);
+        endpointCount += size;
+      }
     }
     const wanted = new Set(rows.map(({ id }) => servicePortKey(id)));
     return await this.#timed(async () => {

@@ -6,6 +6,7 @@ const WEB = 'shop/web/TCP/IPv4';
 const counts = (...of: readonly [endpoint: string, connections: number][]) => ({
   counts: of.map(([endpoint, connections]) => ({ service: WEB, endpoint, connections, bytes: 0 })),
   empty: [],
+  leftOut: [],
 });
 
 it('has no rate after one reading, and then that of the time between two', () => {
@@ -57,7 +58,7 @@ it('has no share without connections, and one of the last 30 s with them', () =>
 it('begins again with a Service that was not in the last reading', () => {
   const rates = new EndpointRates();
   rates.take(counts(['a', 0]), 0);
-  rates.take({ counts: [], empty: [] }, 60_000);
+  rates.take({ counts: [], empty: [], leftOut: [] }, 60_000);
   assert.equal(rates.of(WEB), undefined);
   rates.take(counts(['a', 600]), 61_000);
   assert.deepEqual(rates.of(WEB), [{ endpoint: 'a', connections: 600 }]);
@@ -65,6 +66,6 @@ it('begins again with a Service that was not in the last reading', () => {
 
 it('knows a Service without endpoints from one that was not read', () => {
   const rates = new EndpointRates();
-  rates.take({ counts: [], empty: [WEB] }, 0);
+  rates.take({ counts: [], empty: [WEB], leftOut: [] }, 0);
   assert.deepEqual(rates.of(WEB), []);
 });

@@ -20,6 +20,8 @@ export interface CountReading {
   readonly counts: readonly EndpointCount[];
   /** Service ports that were read and have no endpoint. */
   readonly empty: readonly ServicePortKey[];
+  /** Service ports with too many endpoints to be read. */
+  readonly leftOut: readonly ServicePortKey[];
 }
 
 interface Reading {

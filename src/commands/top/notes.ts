@@ -8,12 +8,14 @@ export interface Limits {
   readonly problem: unknown;
   readonly unseenSources: readonly SourceClass[];
   readonly isRefusedKnown: boolean;
+  /** Service ports whose counters are not read. */
+  readonly leftOutCount: number;
   readonly hasMoreClients: boolean;
 }
 
 /** What is missing, one sentence each. */
 export function notesOf(of: Limits): string[] {
-  const { by, events, problem, unseenSources, isRefusedKnown, hasMoreClients } = of;
+  const { by, events, problem, unseenSources, isRefusedKnown, leftOutCount, hasMoreClients } = of;
   const notes: string[] = [];
   if (events === 'sampled') {
     notes.push(
@@ -37,6 +39,11 @@ export function notesOf(of: Limits): string[] {
   if (!isRefusedKnown) {
     notes.push(
       'Rejected and dropped connections are unknown: the rules are of an earlier version, which did not count them.',
+    );
+  }
+  if (leftOutCount > 0) {
+    notes.push(
+      `${leftOutCount} of the service ports have too many endpoints to read in each tick: their rates are from events, without shares.`,
     );
   }
   if (hasMoreClients)

@@ -167,7 +167,7 @@ export function totalsOf(
     ...(Object.fromEntries(
       Object.entries(figures).filter(([, figure]) => figure !== undefined),
     ) as Partial<Totals>),
-    busyServices: services.filter((row) => rateOf(row) > 0).length,
+    busyServices: services.filter(({ newPerSecond = 0 }) => newPerSecond > 0).length,
     measuredServices: of.measured,
     knownServices: of.known,
   };

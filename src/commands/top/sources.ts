@@ -39,14 +39,16 @@ export function agentSource(socketPath: string): AgentSource {
     counts: async (keys) => {
       const counts: EndpointCount[] = [];
       const empty: ServicePortKey[] = [];
+      const leftOut: ServicePortKey[] = [];
       let tookMs = 0;
       for (const path of countPaths(keys)) {
         const answer = await read<Timed<SomeCounts>>(path);
         for (const count of answer.value.counts) counts.push(count);
         empty.push(...answer.value.empty);
+        leftOut.push(...answer.value.leftOut);
         tookMs += answer.tookMs;
       }
-      return { tookMs, value: { counts, empty } };
+      return { tookMs, value: { counts, empty, leftOut } };
     },
     refused: async () => await read(TRAFFIC_PATHS.refused),
     totals: async () => {

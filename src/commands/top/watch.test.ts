@@ -61,7 +61,10 @@ class World {
         served: async () => world.#ports,
         counts: async (keys) => {
           world.asked.push(keys);
-          return { tookMs: 1, value: { counts: keys.map((key) => world.#count(key)), empty: [] } };
+          return {
+            tookMs: 1,
+            value: { counts: keys.map((key) => world.#count(key)), empty: [], leftOut: [] },
+          };
         },
         refused: async () => ({ tookMs: 1, value: world.refused }),
         totals: async () => ({

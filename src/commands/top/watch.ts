@@ -57,6 +57,7 @@ export class TrafficWatch {
   #totals: ReadonlyMap<ServicePortKey, number> | undefined;
   #newInTotals: ReadonlyMap<ServicePortKey, number> = new Map();
   #isRefusedKnown = true;
+  #leftOutCount = 0;
   #eventProblem: unknown;
   #tickCount = 0;
   #lastTickMs: number | undefined;
@@ -152,6 +153,7 @@ export class TrafficWatch {
     const { tookMs, value } = await agent.counts(keys);
     this.#rests.counts.begin(monotonicMs(), { costMs: tookMs });
     this.#rates.take(value, monotonicMs());
+    this.#leftOutCount = value.leftOut.length;
   }
 
   #candidates(tally: Tally): readonly ServicePortKey[] {
@@ -197,6 +199,7 @@ export class TrafficWatch {
         problem: this.#eventProblem,
         unseenSources: this.#options.unseenSources,
         isRefusedKnown: this.#isRefusedKnown,
+        leftOutCount: this.#leftOutCount,
         hasMoreClients: tally.hasMoreClients || this.#live?.hasMoreClients === true,
       }),
     };
