@@ -35,6 +35,9 @@ await runStatusSocket(
         missing: [],
       }) satisfies AgentNode,
     rows: () => ({ rows: [] }),
+    history: () => {
+      throw new Error('nothing asks for the history here');
+    },
     traffic: new TrafficPages({
       table: () => agent.table,
       plane,
