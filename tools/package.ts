@@ -9,12 +9,19 @@ import { buildObjects } from './bpf/objects.ts';
 import { runCommand } from './commands/run.ts';
 import { explained } from './image/explained.ts';
 import { readKoffi } from './image/koffi.ts';
+import { PLUGIN_NAME } from './image/krew.ts';
 import { licenseFiles } from './image/license-files.ts';
 import { type Machine, machineOf } from './image/machine.ts';
 import { assertInstalled, npmOrigins, objectOrigin } from './image/packages.ts';
 import { assertPinned } from './image/pins.ts';
 import { readPins } from './image/pins-file.ts';
-import { bundleProgram, FORWARDER_ENTRY, FORWARDER_PROGRAM, MAIN_ENTRY } from './image/program.ts';
+import {
+  bundleProgram,
+  FORWARDER_ENTRY,
+  FORWARDER_PROGRAM,
+  MAIN_ENTRY,
+  PLUGIN_ENTRY,
+} from './image/program.ts';
 
 const PROGRAM = 'fairlead.mjs';
 const COMPILE_DEADLINE_MS = 120_000;
@@ -35,6 +42,7 @@ async function makePackage(): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await write(PROGRAM, bytes);
   await write(FORWARDER_PROGRAM, forwarder.bytes);
+  await write(PLUGIN_NAME, (await bundleProgram(root, PLUGIN_ENTRY)).bytes);
   for (const object of objects) await write(`bpf/${object.name}`, object.bytes);
   for (const { path, bytes } of await readKoffi(join(root, 'node_modules'), machine)) {
     await write(`node_modules/${path}`, path === 'koffi/package.json' ? unscripted(bytes) : bytes);
@@ -61,7 +69,7 @@ async function description(
     description,
     license,
     type,
-    bin: { fairlead: PROGRAM },
+    bin: { fairlead: PROGRAM, [PLUGIN_NAME]: PLUGIN_NAME },
     // `npm install --global` puts them where man(1) looks.
     man,
     engines,
@@ -94,5 +102,5 @@ function unscripted(bytes: Buffer): string {
 async function write(name: string, content: Uint8Array | string): Promise<void> {
   const path = join(folder, name);
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content, { mode: name === PROGRAM ? 0o755 : 0o644 });
+  await writeFile(path, content, { mode: [PROGRAM, PLUGIN_NAME].includes(name) ? 0o755 : 0o644 });
 }

@@ -34,6 +34,7 @@ const ASKS_THE_AGENT = [
   'services',
   'explain',
   'diff',
+  'doctor',
   'render',
   'cleanup',
   'outside check',

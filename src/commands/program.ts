@@ -7,26 +7,44 @@ import { printError, printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;
 
-/** Runs a command; resolves to the exit code. */
+/** A program with commands. */
+export interface Program {
+  /** As it is called. */
+  readonly name: string;
+  readonly about: string;
+  readonly commands: readonly Command[];
+}
+
+/** Runs a command of `fairlead`; resolves to the exit code. */
 export async function runProgram(
   commands: readonly Command[],
   args: readonly string[],
   programPath?: string,
 ): Promise<number> {
-  const program = new Command('fairlead')
-    .description(ABOUT)
+  const fairlead = { name: 'fairlead', about: ABOUT, commands };
+  return await runCommands(fairlead, () => argumentsWithVerb({ programPath, args }));
+}
+
+/** Runs a command; resolves to the exit code. `args`: a function where they may be wrong. */
+export async function runCommands(
+  { name, about, commands }: Program,
+  args: readonly string[] | (() => readonly string[]),
+): Promise<number> {
+  const program = new Command(name)
+    .description(about)
     .version(`fairlead ${VERSION}`, '-V, --version', 'print the version and exit')
     .exitOverride()
     .configureHelp({ optionDescription, formatItem })
     .addHelpCommand(helpCommand())
-    .showHelpAfterError('`fairlead --help` lists the commands (USAGE)')
+    .showHelpAfterError(`\`${name} --help\` lists the commands (USAGE)`)
     .configureOutput({
       writeOut: (text) => printPage(text.trimEnd()),
       writeErr: (text) => printNote(text.trimEnd()),
     });
-  for (const command of commands) program.addCommand(inherit(command, program));
+  for (const command of commands) program.addCommand(inherit(command, program, name));
   try {
-    await program.parseAsync(argumentsWithVerb({ programPath, args }), { from: 'user' });
+    const given = typeof args === 'function' ? args() : args;
+    await program.parseAsync(given, { from: 'user' });
     // A successful command may set an exit code, such as `diff`.
     return typeof process.exitCode === 'number' ? process.exitCode : OK;
   } catch (error) {
@@ -38,7 +56,7 @@ export async function runProgram(
 }
 
 /** Settings and the hint of the program, for a command and those below it. */
-function inherit(command: Command, parent: Command, path = 'fairlead'): Command {
+function inherit(command: Command, parent: Command, path: string): Command {
   const name = `${path} ${command.name()}`;
   const below = command.commands.length === 0 ? 'options' : 'commands';
   command.copyInheritedSettings(parent);

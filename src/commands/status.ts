@@ -14,6 +14,7 @@ import { countersView } from './status/counters.ts';
 import { readConnections } from './status/read-connections.ts';
 import { servedFrontends } from './status/served-frontends.ts';
 import { isWell } from './status/summary.ts';
+import { troublesOf } from './status/trouble.ts';
 import { statusView } from './status/view.ts';
 import { printJson, printPage } from './terminal/print.ts';
 
@@ -63,7 +64,8 @@ async function show(options: StatusOptions): Promise<void> {
     return;
   }
   const page = (await readStatus({ socketPath })) as StatusPage;
-  if (options.output === 'json') printJson(page);
+  const said = { isReady: isWell(page), troubles: troublesOf(page) };
+  if (options.output === 'json') printJson({ ...page, ...said });
   else await showPage(page, options);
   if (!isWell(page)) process.exitCode = NOT_WELL;
 }

@@ -6,6 +6,7 @@ const SOME_IPVS_TESTS = [
   'src/linux/ipvs/kernel-ipvs.root.test.ts',
   'src/modes/ipvs-life.root.test.ts',
 ];
+const HEALTHY_RUNS = 'src/commands/doctor/healthy-ipvs.nightly.root.test.ts';
 /** One of each kind of frontend, of protocol, and what only this mode has. */
 const SOME_IN_GUEST =
   '^(cluster-ip/tcp-from-(pods|outside)|node-port/from-outside|sctp/cluster-ip|scheduler/(rr|lc)|' +
@@ -25,6 +26,13 @@ export function guestParts(): Part[] {
       command: ['npm', 'test', '--', '--kernel', 'uml', ...IPVS_TESTS],
       plans: NIGHTLY,
       seconds: 900,
+    }),
+    part('guest-healthy', {
+      about:
+        'doctor and explain on a healthy node of mode ipvs, 100 times, in the kernel that the lab builds',
+      command: ['npm', 'test', '--', '--kernel', 'uml', HEALTHY_RUNS],
+      plans: NIGHTLY,
+      seconds: 300,
     }),
     part('guest-conformance', {
       about: 'some scenarios with fairlead-ipvs, in the kernel that the lab builds',

@@ -13,6 +13,8 @@ export const MAIN_ENTRY = 'src/main.ts';
 /** The forwarder of mode userspace, which the program looks for beside its own file. */
 export const FORWARDER_ENTRY = 'src/forwarder.ts';
 export const FORWARDER_PROGRAM = 'forwarder.mjs';
+/** The plugin of kubectl, which asks the agents of all nodes; it needs no koffi. */
+export const PLUGIN_ENTRY = 'src/kubectl-fairlead.ts';
 
 /** A program of the sources as one file that Node runs as it is, with koffi in node_modules beside it. */
 export async function bundleProgram(root: string, entry: string): Promise<BundledProgram> {

@@ -55,7 +55,7 @@ const EVERY_SRC_LAYER = [
 export const LAYERS: readonly Layer[] = [
   {
     name: 'commands',
-    paths: ['src/main.ts', 'src/commands/'],
+    paths: ['src/main.ts', 'src/kubectl-fairlead.ts', 'src/commands/'],
     uses: EVERY_SRC_LAYER,
     packages: ['commander', 'pino', 'yaml'],
     builtins: 'ordinary',
@@ -245,7 +245,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'packaging',
-    paths: ['tools/bundle.ts', 'tools/package.ts', 'tools/image/'],
+    paths: ['tools/bundle.ts', 'tools/package.ts', 'tools/plugin.ts', 'tools/image/'],
     // For the programs that are compiled for the kernel.
     uses: ['tools'],
     packages: ['esbuild'],

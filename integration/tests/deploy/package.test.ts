@@ -47,6 +47,8 @@ describe('the npm package', () => {
     const program = join(folder, 'node_modules/.bin/fairlead');
     const help = await run([process.execPath, program, '--help'], { cwd: folder });
     assert.match(help, /^Usage: fairlead/);
+    const plugin = join(folder, 'node_modules/.bin/kubectl-fairlead');
+    assert.match(await run([process.execPath, plugin, '--help']), /^Usage: kubectl fairlead/);
     const manifests = join(root, 'deploy/manifests/service-account.yaml');
     await run([process.execPath, program, 'services', '-f', manifests], { cwd: folder });
   });

@@ -1,0 +1,158 @@
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { type JsonRecord, recordAt, textAt } from '../../cluster/json.ts';
+import { STANDARD_INPUT } from '../../cluster/manifests/files.ts';
+import { CommandError } from '../command-error.ts';
+import { printPage } from '../terminal/print.ts';
+import { askNodes, type NodeAnswer } from './ask-nodes.ts';
+import { askTable } from './ask-table.ts';
+import { type Kubectl, openKubectl } from './kubectl.ts';
+import type { NodesTable } from './nodes-view.ts';
+import { addNodesOptions, type NodesOptions, reach } from './options.ts';
+import { addressFor, readPod } from './pod.ts';
+import { recordSaid, saidBoolean, saidCount } from './said.ts';
+
+interface NodesExplainOptions extends NodesOptions {
+  readonly from?: string;
+  readonly whyNot?: string;
+  readonly with?: readonly string[];
+}
+
+/** The whole explanation of `fairlead explain -o json`. */
+const TABLE: NodesTable<JsonRecord> = {
+  heads: ['CODE', 'SAYS'],
+  well: 'reach it',
+  row: (explanation) => ({
+    isWell: saidBoolean(explanation, 'reaches'),
+    cells: [
+      textAt(explanation, 'code'),
+      `${textAt(explanation, 'sentence')}${openText(explanation)}`,
+    ],
+  }),
+};
+
+/** With `--with`, what the change means for connections that are open. */
+function openText(explanation: JsonRecord): string {
+  const total = recordAt(recordAt(recordAt(explanation, 'with'), 'open'), 'total');
+  if (total['lose'] === undefined) return '';
+  const [stay, drain, lose] = ['stay', 'drain', 'lose'].map((name) => saidCount(total, name));
+  const all = (stay ?? 0) + (drain ?? 0) + (lose ?? 0);
+  return `; of ${all} open connections here ${lose} lose their endpoint`;
+}
+
+/** `kubectl fairlead explain`: what each node does with a new connection. */
+export function nodesExplainCommand(given?: Kubectl): Command {
+  const command = new Command('explain')
+    .description(
+      'say what every node does with a new connection, or one node in detail; exit code 3 if it does not reach an endpoint on one, 1 if one does not answer',
+    )
+    .argument('<target>', 'namespace/name[:port], or ADDRESS:PORT; with /udp or /sctp for these')
+    .option(
+      '--from <client>',
+      'pod:NAMESPACE/NAME (asks the node of the pod), pod:ADDRESS, host, or an IP address; pod or outside for any such client',
+    )
+    .option(
+      '--why-not <pod>',
+      'why this pod (NAMESPACE/NAME) or endpoint address gets no connection',
+    )
+    .addOption(
+      new Option(
+        '--with <path>',
+        'explain with these manifests applied, and count the open connections that would lose their endpoint; writes nothing; repeatable',
+      ).argParser((path: string, earlier: readonly string[] | undefined) => [
+        ...(earlier ?? []),
+        path,
+      ]),
+    );
+  return addNodesOptions(command).action(async (target: string, options: NodesExplainOptions) => {
+    const asked = await questionOf(given ?? openKubectl(options), target, options);
+    const reached = await reach({ ...options, ...asked.at }, given);
+    const { kubectl, agents, timeoutMs } = reached;
+    const { output } = options;
+    // One node explains itself in full, in its own words.
+    if (agents.length === 1 && output === 'text') {
+      printPageOf(await askNodes(kubectl, agents, { ...asked, timeoutMs, read: readPage }));
+      return;
+    }
+    const args = [...asked.args, '-o', 'json'];
+    await askTable(reached, { ...asked, args, read: recordSaid, table: TABLE, output });
+  });
+}
+
+interface Page {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+function readPage({
+  stdout,
+  exitCode,
+}: {
+  readonly stdout: string;
+  readonly exitCode: number;
+}): Page {
+  // A command that fails prints nothing here.
+  if (stdout.trim() === '') throw new RangeError('it printed no explanation');
+  return { text: stdout.trimEnd(), exitCode };
+}
+
+function printPageOf([answer]: readonly NodeAnswer<Page>[]): void {
+  if (answer?.answers) {
+    printPage(`${answer.said.text}\n\nasked on ${answer.node}`);
+    process.exitCode = answer.said.exitCode;
+    return;
+  }
+  throw new CommandError(`${answer?.node ?? 'the node'} does not answer: ${answer?.why ?? ''}`, {
+    code: 'NODE_SILENT',
+    next: '`kubectl fairlead status` shows all nodes',
+  });
+}
+
+interface Question {
+  /** Of `fairlead` on the node. */
+  readonly args: readonly string[];
+  readonly input?: string;
+  /** Where only one node can answer. */
+  readonly at: { readonly node?: readonly string[] };
+}
+
+/** Pods become addresses, which the agent needs no right to read; files go in by standard input. */
+async function questionOf(
+  kubectl: Kubectl,
+  target: string,
+  options: NodesExplainOptions,
+): Promise<Question> {
+  const timeoutMs = options.timeout * 1000;
+  const from = await clientOf(kubectl, target, { text: options.from, timeoutMs });
+  const asked = options.whyNot;
+  const whyNot = asked?.includes('/')
+    ? addressFor(await readPod(kubectl, asked, timeoutMs), target)
+    : asked;
+  const files = options.with ?? [];
+  const texts = await Promise.all(files.map((path) => readFile(path, 'utf8')));
+  return {
+    args: [
+      'explain',
+      target,
+      ...(from.text === undefined ? [] : ['--from', from.text]),
+      ...(whyNot === undefined ? [] : ['--why-not', whyNot]),
+      ...(files.length === 0 ? [] : ['--with', STANDARD_INPUT]),
+    ],
+    ...(files.length === 0 ? {} : { input: texts.join('\n---\n') }),
+    // A node that was named is asked, whichever node the pod is on.
+    at: options.node !== undefined || from.node === undefined ? {} : { node: [from.node] },
+  };
+}
+
+/** A pod of the node that is asked by its address; any other text as it is. */
+async function clientOf(
+  kubectl: Kubectl,
+  target: string,
+  { text, timeoutMs }: { readonly text: string | undefined; readonly timeoutMs: number },
+): Promise<{ readonly text?: string; readonly node?: string }> {
+  const [, name] = /^pod:([^/]+\/[^/]+)$/.exec(text ?? '') ?? [];
+  if (name === undefined) return text === undefined ? {} : { text };
+  const pod = await readPod(kubectl, name, timeoutMs);
+  const client = pod.isHostNetwork ? 'host' : `pod:${addressFor(pod, target)}`;
+  return { text: client, node: pod.node };
+}

@@ -1,0 +1,65 @@
+import { isRecord, type JsonRecord } from '../../cluster/json.ts';
+import { askProgram, type ProgramAnswer } from '../../linux/ask-program.ts';
+import { CommandError } from '../command-error.ts';
+
+/** Calls kubectl with the person's own configuration. */
+export interface Kubectl {
+  /** Whatever it answers; rejects only where there is no kubectl. */
+  ask(
+    args: readonly string[],
+    of: { readonly timeoutMs: number; readonly input?: string },
+  ): Promise<ProgramAnswer>;
+}
+
+/** Which cluster, as kubectl takes it. */
+export interface ClusterChoice {
+  readonly context?: string;
+  readonly kubeconfig?: string;
+}
+
+const KUBECTL = 'kubectl';
+
+export function openKubectl({ context, kubeconfig }: ClusterChoice): Kubectl {
+  const common = [
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+    ...(context === undefined ? [] : [`--context=${context}`]),
+  ];
+  return {
+    ask: async (args, of) => {
+      try {
+        return await askProgram({ command: KUBECTL, args: [...common, ...args], ...of });
+      } catch (cause) {
+        throw new CommandError(`cannot start ${KUBECTL}`, {
+          code: 'NO_KUBECTL',
+          next: 'install kubectl, and put it on the PATH',
+          cause,
+        });
+      }
+    },
+  };
+}
+
+/** What kubectl prints for `-o json`; throws a CommandError with what it complains of. */
+export async function getJson(
+  kubectl: Kubectl,
+  args: readonly string[],
+  timeoutMs: number,
+): Promise<JsonRecord> {
+  const call = `kubectl ${args.join(' ')}`;
+  const answer = await kubectl.ask([...args, '-o', 'json'], { timeoutMs });
+  if (answer.ended && answer.exitCode === 0) {
+    const read: unknown = JSON.parse(answer.stdout);
+    if (isRecord(read)) return read;
+  }
+  const why = answer.ended ? lastLine(answer.stderr) : `no answer within ${timeoutMs / 1000} s`;
+  throw new CommandError(`${call}: ${why}`, {
+    code: 'KUBECTL_FAILED',
+    next: `check that \`${call}\` works, with the same --context and --kubeconfig`,
+  });
+}
+
+/** The last line that says something: kubectl warns first, and ends with the error. */
+function lastLine(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.at(-1)?.trim() ?? 'no reason given';
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { nodesDiffCommand } from './diff.ts';
+import { nodesDoctorCommand } from './doctor.ts';
+import { nodesExplainCommand } from './explain.ts';
+import { nodesStatusCommand } from './status.ts';
+
+export const PLUGIN_ABOUT =
+  'Fairlead on all nodes of a cluster, by kubectl exec into the pods of its agents';
+
+/** Every command of `kubectl fairlead`. */
+export function pluginTree(): readonly Command[] {
+  return [
+    ...grouped('Ask all nodes:', [
+      nodesStatusCommand(),
+      nodesExplainCommand(),
+      nodesDiffCommand(),
+      nodesDoctorCommand(),
+    ]),
+  ];
+}
+
+function grouped(heading: string, commands: readonly Command[]): readonly Command[] {
+  return commands.map((command) => command.helpGroup(heading));
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+
+export interface ProgramQuestion {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** For its standard input; undefined: none. */
+  readonly input?: string;
+  readonly timeoutMs: number;
+}
+
+export type ProgramAnswer =
+  | {
+      readonly ended: true;
+      readonly exitCode: number;
+      readonly stdout: string;
+      readonly stderr: string;
+    }
+  /** It was killed: its time was over, or it wrote too much. */
+  | { readonly ended: false; readonly why: 'late' | 'too much output' };
+
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_COMPLAINT_BYTES = 64 * 1024;
+/** As a shell counts a program that a signal ended. */
+const BY_SIGNAL = 128;
+
+/** Runs a program to its end, or to its deadline. Rejects when it cannot be started. */
+export async function askProgram(question: ProgramQuestion): Promise<ProgramAnswer> {
+  const { command, args, input, timeoutMs } = question;
+  const { promise, resolve, reject } = Promise.withResolvers<ProgramAnswer>();
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const giveUp = (why: 'late' | 'too much output'): void => {
+    child.kill('SIGKILL');
+    resolve({ ended: false, why });
+  };
+  const late = setTimeout(() => giveUp('late'), timeoutMs);
+  const stdout = new Collected(MOST_BYTES);
+  const stderr = new Collected(MOST_COMPLAINT_BYTES);
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (!stdout.add(chunk)) giveUp('too much output');
+  });
+  child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
+  // It may end without reading what it is given.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input ?? '');
+  child.on('error', reject);
+  child.on('close', (code) => {
+    const exitCode = code ?? BY_SIGNAL;
+    resolve({ ended: true, exitCode, stdout: stdout.text, stderr: stderr.text });
+  });
+  return await promise.finally(() => clearTimeout(late));
+}
+
+/** Output up to a limit. */
+class Collected {
+  readonly #most: number;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** False: there was no room for all of it. */
+  add(chunk: Buffer): boolean {
+    const room = this.#most - this.#size;
+    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+    this.#size += chunk.length;
+    return this.#size <= this.#most;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
