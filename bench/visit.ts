@@ -17,6 +17,8 @@ import { wipeNode } from './site/wipe.ts';
 
 /** Delay from the first answer to reading memory: a start ends with work in the background. */
 const SETTLE_MS = 2_000;
+/** IPVS keeps deleted destinations for two minutes, and compares each new one with them. */
+const IPVS_FORGETS_MS = 125_000;
 const LOAD_DEADLINE_MS = 120_000;
 const DATA_CYCLES = 4;
 /** For a fast proxy: changes whose stages are read from its metrics. */
@@ -43,6 +45,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
   const begunAtMs = performance.now();
   const nodePath = site.lab.namespacePath(NODE);
   const figures: Figures = {};
+  await abortable(site.rested, signal);
   const proxy = await startOn(site.lab, contestant.variant(options.program));
   try {
     await measureAll(new Watched(options, proxy, nodePath), figures);
@@ -56,6 +59,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     ...contestant,
     pinFolder: site.lab.socketPlace(NODE_INDEX)?.pinFolder,
   });
+  if (contestant.needsIpvs) site.rested = pause(IPVS_FORGETS_MS, undefined, { ref: false });
   return {
     size: site.size,
     proxy: contestant.name,

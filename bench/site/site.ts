@@ -23,6 +23,8 @@ export interface Site extends AsyncDisposable {
   readonly loaded: LoadedSlices;
   readonly apiBytes: ApiBytes;
   readonly data: DataPods;
+  /** When the kernel has forgotten what the last proxy left. */
+  rested: Promise<void>;
 }
 
 export interface SiteOptions {
@@ -56,6 +58,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       data: await DataPods.create(lab, program),
       bulk: new BulkServices(lab, last.answeringAddress),
       loaded: new LoadedSlices(lab.api, size),
+      rested: Promise.resolve(),
       [Symbol.asyncDispose]: async () => await lab[Symbol.asyncDispose](),
     };
   } catch (error) {

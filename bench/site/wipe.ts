@@ -1,13 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { enterNamespace } from '../../lab/host/namespaces.ts';
 import { run } from '../../lab/host/run.ts';
 import { wipeIpvs } from '../../lab/network/wipe-ipvs.ts';
 
 /** Tens of thousands of chains take the kernel a while to forget. */
 const DEADLINE_MS = 120_000;
-/** IPVS keeps deleted destinations for two minutes, and compares each new one with them. */
-const IPVS_FORGETS_MS = 125_000;
 const LEGACY_TABLES = ['nat', 'filter', 'mangle'];
 
 /** Deletes everything that a proxy has left in a node's kernel before the next one starts. */
@@ -23,10 +20,7 @@ export async function wipeNode(
   if (of.pinFolder !== undefined) await rm(of.pinFolder, { recursive: true, force: true });
   await run(enterNamespace(path, ['nft', 'flush', 'ruleset']), { deadlineMs: DEADLINE_MS });
   if (of.isLegacy) await wipeLegacy(path);
-  if (of.needsIpvs) {
-    await wipeIpvs(path);
-    await pause(IPVS_FORGETS_MS);
-  }
+  if (of.needsIpvs) await wipeIpvs(path);
   await forgetConnections(path);
 }
 

@@ -29,10 +29,10 @@ interface Touched {
 }
 
 /** IPVS has no events: a poll of the begin of its listing every second, of all of it every few. */
-const BEGIN_MOST_MS = 5_000;
+const BEGIN_MOST_MS = 10_000;
 const WHOLE_MOST_MS = 30_000;
-/** The tables have events. */
-const EVENT_MOST_MS = 2_000;
+/** The tables have events; the guest kernel has one processor for the cluster, the pods and the node. */
+const EVENT_MOST_MS = 10_000;
 const IPVS_CHANGED = /virtual servers of IPVS were changed by another process/;
 
 /** External changes of virtual servers, and of what gives them their connections. */
