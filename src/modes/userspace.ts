@@ -8,6 +8,7 @@ import type { Mode } from './mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
 import { userspacePages } from './pages/userspace-pages.ts';
+import { connectedByForwarder } from './proof/forwarder-record.ts';
 import { nftablesProof } from './proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
 import { FORWARDER_PART, openForwarder, openHandingOver } from './userspace/forwarder-part.ts';
@@ -37,6 +38,7 @@ export const USERSPACE: Mode = {
     // A SYN alone does not make the forwarder connect to an endpoint.
     usualTcpProbe: 'connect',
     processAddresses: LISTENER_ADDRESSES,
+    connectedTo: connectedByForwarder,
   },
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,

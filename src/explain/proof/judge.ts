@@ -107,6 +107,10 @@ function judgeForwarded(
     const wrong = wrongEndpoint(prediction, outcome, of) ?? wrongSource(prediction, outcome, of);
     if (wrong !== undefined) return wrong;
   }
+  if (outcome.is === 'handed over' && outcome.reached === false) {
+    const sentence = `the forwarder accepted the connection of ${subject} to ${goal}, and reached no endpoint`;
+    return differs('ENDPOINT_SILENT', sentence, ['fairlead status --connections']);
+  }
   const endpoint = outcome.is === 'forwarded' ? outcome.endpoint : 'the forwarder';
   if (kind === 'dry' || answer.is === 'accepted' || answer.is === 'answered') return AGREES;
   switch (answer.is) {

@@ -59,8 +59,11 @@ export interface ProofStep extends MetRule {
 export type Observed =
   /** Its destination was translated. `endpoint`, `seenAs`: `address:port`. */
   | { readonly is: 'forwarded'; readonly endpoint: string; readonly seenAs: string }
-  /** A process of the mode got it, which makes a connection of its own. */
-  | { readonly is: 'handed over' }
+  /**
+   * A process of the mode got it, which makes a connection of its own. `reached`: false if it has
+   * reached no endpoint; undefined if it was not asked.
+   */
+  | { readonly is: 'handed over'; readonly reached?: false }
   /** It left, or was delivered, with the destination that it had. */
   | { readonly is: 'passed' }
   | { readonly is: 'dropped'; readonly by: MetRule }

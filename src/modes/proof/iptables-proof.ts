@@ -9,7 +9,12 @@ import type { ModeProof, TracedRule } from './mode-proof.ts';
 
 const CHAIN_PREFIX = 'KUBE-';
 
-/** Rules have no fingerprints here: one is known by its target, or by its place in the chain. */
+const ENDS = new Set(['REJECT', 'DROP']);
+
+/**
+ * Rules have no fingerprints here: one is known by its target, by its place in a chain of which all
+ * rules are known, or as the only one of its Service that rejects or drops.
+ */
 export const IPTABLES_PROOF: ModeProof = {
   usualTcpProbe: 'syn',
   isOurs: ({ chain }) => chain.startsWith(CHAIN_PREFIX),
@@ -19,13 +24,16 @@ export const IPTABLES_PROOF: ModeProof = {
     const { facts, rows } = desired;
     const tables = renderedTables(rows, { facts, abilities: USUAL_ABILITIES }, family);
     const places = await placesOf(met);
-    return ({ table, chain, handle, target }) => {
+    return ({ table, chain, handle, target, verdict }) => {
       const rules = isTable(table) ? (tables[table].get(chain) ?? []) : [];
-      const toTarget = rules.filter((rule) => target !== undefined && targetOf(rule) === target);
+      const toTarget = rules.filter((rule) => {
+        const to = targetOf(rule) ?? '';
+        return verdict === 'drop' ? ENDS.has(to) : target !== undefined && to === target;
+      });
       const handles = places.get(`${table} ${chain}`) ?? [];
       const isSame = handles.length === rules.length && handle !== undefined;
       const [only] = toTarget.length === 1 ? toTarget : [];
-      const rule = only ?? (isSame ? rules[handles.indexOf(handle)] : undefined);
+      const rule = isSame ? rules[handles.indexOf(handle)] : only;
       return rule === undefined ? undefined : ruleSentence(rule);
     };
   },

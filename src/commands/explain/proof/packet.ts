@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { AskedCase } from '../../../explain/explain.ts';
 import type { ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Prediction } from '../../../forwarding/answer/prediction.ts';
@@ -29,5 +30,6 @@ export async function packetFor(
   const { affinitySeconds, endpoints } =
     prediction.code === 'REACHES' ? prediction : { affinitySeconds: 0, endpoints: [] };
   const desired = { facts: basis.agent.facts, rows };
-  return await prove(planned, { to: asked.to, desired, affinitySeconds, endpoints });
+  const runFolder = dirname(basis.socketPath);
+  return await prove(planned, { to: asked.to, desired, affinitySeconds, endpoints, runFolder });
 }

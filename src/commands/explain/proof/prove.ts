@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Desired } from '../../../dataplanes/contract.ts';
 import { observe } from '../../../explain/proof/observe.ts';
-import type { ProvenPacket } from '../../../explain/proof/proof.ts';
+import type { Observed, ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Destination } from '../../../forwarding/answer/destination.ts';
 import { familyOf } from '../../../forwarding/answer/source.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
@@ -39,6 +39,8 @@ interface ProvenCase {
   readonly to: Destination;
   readonly desired: Desired;
   readonly affinitySeconds: number;
+  /** Of the agent. */
+  readonly runFolder: string;
   /** Where it may be forwarded to. */
   readonly endpoints: readonly { readonly address: string; readonly port: number }[];
 }
@@ -88,7 +90,7 @@ async function traced(
   const { events, isComplete } = trace;
   const met = events.filter(({ handle }) => handle !== undefined);
   const wordsOf = await mode.account({ desired: of.desired, family: familyOf(to.address), met });
-  const { outcome, steps } = observe({
+  const { outcome: seen, steps } = observe({
     events,
     answer,
     asked: to,
@@ -98,6 +100,7 @@ async function traced(
     wordsOf,
     processAddresses: mode.processAddresses ?? [],
   });
+  const outcome = await followed(seen, { ...of, probe, port, answer });
   if (outcome.is === 'lost' && mode.mayBeBlind && !steps.some(({ ours }) => ours)) {
     return 'the rules of this mode are not in nf_tables, so they do not tell what they did';
   }
@@ -120,6 +123,27 @@ async function traced(
     isComplete,
     leftBehind: isRemembered ? [entry] : [],
   };
+}
+
+/** What a process of the mode did with a connection that it got, while that is open. */
+async function followed(
+  outcome: Observed,
+  of: {
+    readonly probe: PlannedProbe;
+    readonly port: HeldPort;
+    readonly answer: ProbeAnswer;
+    readonly runFolder: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<Observed> {
+  const { probe, port, answer, runFolder, signal } = of;
+  const { connectedTo } = probe.mode;
+  const isOpen = probe.kind === 'connect' && answer.is === 'accepted';
+  if (outcome.is !== 'handed over' || !isOpen || connectedTo === undefined) return outcome;
+  const client = { address: port.source, port: port.sourcePort };
+  const found = await connectedTo({ runFolder, client, signal });
+  if (found === undefined) return { is: 'handed over', reached: false };
+  return { is: 'forwarded', endpoint: found.endpoint, seenAs: found.source };
 }
 
 /** How long a drop may come after the answer; undefined: all is told without one. */

@@ -1,0 +1,3 @@
+import { proveMode } from './questions.ts';
+
+proveMode({ mode: 'iptables', usualTcpProbe: 'syn', toldTables: /./ });

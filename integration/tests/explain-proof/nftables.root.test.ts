@@ -1,0 +1,3 @@
+import { proveMode } from './questions.ts';
+
+proveMode({ mode: 'nftables', usualTcpProbe: 'syn', toldTables: /fairlead$/ });

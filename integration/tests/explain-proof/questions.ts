@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
+import { type Explained, type Scene, startScene } from './scene.ts';
+import { BALANCER, clusterIp, NODE, NODE_PORT, type ShopFamily, type ShopService } from './shop.ts';
+
+/** What differs between modes. */
+export interface ProvenMode {
+  readonly mode: string;
+  readonly usualTcpProbe: 'syn' | 'connect';
+  /** Tables whose rules have words, as they are named in steps. */
+  readonly toldTables: RegExp;
+  readonly skip?: string | boolean;
+}
+
+type SceneOf = () => Scene;
+
+/** The same questions in every mode: prediction and packet agree. */
+export function proveMode(of: ProvenMode): void {
+  const { mode, skip = false } = of;
+  describe(`explain proves by a packet, ${mode}`, { skip }, () => {
+    let started: Scene | undefined;
+    const scene: SceneOf = () => {
+      assert.ok(started);
+      return started;
+    };
+    before(async () => {
+      started = await startScene(mode);
+    });
+    after(() => scene().stop());
+    for (const family of ['ipv4', 'ipv6'] as const) {
+      proveReaching(scene, family, of);
+      proveNotReaching(scene, family);
+      proveAffinity(scene, family, of);
+      nameForeignRules(scene, family);
+    }
+    proveWays(scene, of);
+  });
+}
+
+function proveReaching(
+  scene: SceneOf,
+  family: ShopFamily,
+  { usualTcpProbe }: Pick<ProvenMode, 'usualTcpProbe'>,
+): void {
+  it(`reaches an endpoint, ${family}`, async (t) => {
+    const { explain, client } = scene();
+    const told = await explain(t, at('web', family), ...from(client));
+    assertProven(told, 'REACHES', 0);
+    assert.equal(told.explanation.proof?.kind, usualTcpProbe);
+    assert.equal(told.explanation.proof?.answer.is, 'accepted');
+    const host = await explain(t, at('web', family), '--from', 'host');
+    assertProven(host, 'REACHES', 0);
+    assert.equal(host.explanation.proof?.answer.is, 'accepted');
+  });
+
+  it(`reaches itself, ${family}`, async (t) => {
+    const told = await scene().explain(t, at('self', family), ...from(scene().client));
+    assertProven(told, 'REACHES', 0);
+    assert.equal(told.explanation.proof?.answer.is, 'accepted');
+  });
+
+  it(`reaches a node port from outside, ${family}`, async (t) => {
+    const address = family === 'ipv4' ? NODE.ipv4 : `[${NODE.ipv6}]`;
+    const target = `${address}:${NODE_PORT}`;
+    assertProven(await scene().explain(t, target, ...from(scene().outside)), 'REACHES', 0);
+    assertProven(await scene().explain(t, target, '--from', 'host'), 'REACHES', 0);
+  });
+
+  it(`asks UDP without sending a packet to an endpoint, ${family}`, async (t) => {
+    const asked = [at('dns', family, '/udp'), ...from(scene().client)];
+    const told = await scene().explain(t, ...asked);
+    assertProven(told, 'REACHES', 0);
+    assert.equal(told.explanation.proof?.kind, 'dry');
+    const answered = await scene().explain(t, ...asked, '--probe', 'connect');
+    assert.equal(answered.explanation.proof?.answer.is, 'answered');
+  });
+}
+
+function proveNotReaching(scene: SceneOf, family: ShopFamily): void {
+  it(`is refused where there are no endpoints, ${family}`, async (t) => {
+    for (const who of [from(scene().client), ['--from', 'host']]) {
+      const told = await scene().explain(t, at('none', family), ...who);
+      assertProven(told, 'REFUSED_NO_ENDPOINTS', 3);
+      assert.equal(told.explanation.proof?.answer.is, 'refused');
+    }
+  });
+
+  it(`is dropped where no endpoint is on this node, ${family}`, async (t) => {
+    const told = await scene().explain(t, at('edge', family), ...from(scene().client));
+    assertProven(told, 'DROPPED_NO_LOCAL_ENDPOINTS', 3);
+  });
+}
+
+function proveAffinity(
+  scene: SceneOf,
+  family: ShopFamily,
+  { usualTcpProbe }: Pick<ProvenMode, 'usualTcpProbe'>,
+): void {
+  it(`keeps to an endpoint with affinity, only if asked, ${family}`, async (t) => {
+    const asked = [at('sticky', family), ...from(scene().client)];
+    const { code, explanation } = await scene().explain(t, ...asked);
+    assert.equal(code, 0);
+    assert.match(explanation.notProven ?? '', /affinity entry/);
+    const goals = new Set<string>();
+    for (let count = 0; count < 8; count++) {
+      const told = await scene().explain(t, ...asked, '--probe', usualTcpProbe);
+      assertProven(told, 'REACHES', 0);
+      assert.match(told.explanation.proof?.leftBehind.join() ?? '', /affinity entry/);
+      const outcome = told.explanation.proof?.outcome;
+      goals.add(outcome?.is === 'forwarded' ? outcome.endpoint : '');
+    }
+    assert.equal(goals.size, 1);
+  });
+}
+
+function nameForeignRules(scene: SceneOf, family: ShopFamily): void {
+  for (const [verdict, wanted] of [
+    ['drop', 'DROPPED_BY_RULE'],
+    ['reject with tcp reset', 'REFUSED_BY_RULE'],
+  ]) {
+    it(`names a rule of another table: ${verdict}, ${family}`, async (t) => {
+      const match = family === 'ipv4' ? 'ip' : 'ip6';
+      const rule = `${match} saddr ${scene().client[family]} tcp dport 80 ${verdict}`;
+      const chain = `chain guard { type filter hook prerouting priority -150; ${rule}; }`;
+      run(['nft', '-f', '-'], `table inet planted { ${chain}; }`);
+      try {
+        const told = await scene().explain(t, at('web', family), ...from(scene().client));
+        assert.equal(told.explanation.code, wanted, JSON.stringify(told.explanation.proof));
+        assert.equal(told.code, 4);
+        assert.match(told.explanation.sentence, /rule \d+ of chain guard, table inet planted/);
+      } finally {
+        run(['nft', 'delete', 'table', 'inet', 'planted']);
+      }
+    });
+  }
+}
+
+function proveWays(scene: SceneOf, { toldTables }: Pick<ProvenMode, 'toldTables'>): void {
+  it('is dropped outside of the source ranges', async (t) => {
+    const told = await scene().explain(t, `${BALANCER}:80`, ...from(scene().outside));
+    assertProven(told, 'DROPPED_SOURCE_RANGE', 3);
+  });
+
+  it('finds the network namespace of a pod by its address', async (t) => {
+    const asked = [at('web', 'ipv4'), '--from', `pod:${scene().client.ipv4}`];
+    assertProven(await scene().explain(t, ...asked), 'REACHES', 0);
+  });
+
+  it('says that it has no proof, where no client is known', async (t) => {
+    const { code, explanation } = await scene().explain(t, at('web', 'ipv4'), '--probe', 'dry');
+    assert.equal(explanation.proof, null);
+    assert.match(explanation.notProven ?? '', /no client was named/);
+    assert.equal(code, 5);
+  });
+
+  it('puts every rule of Fairlead into words', async (t) => {
+    const asked = [at('web', 'ipv4'), ...from(scene().client)];
+    const { explanation } = await scene().explain(t, ...asked);
+    const steps = explanation.proof?.steps ?? [];
+    const own = steps.filter(({ ours, table }) => ours && toldTables.test(table));
+    assert.ok(own.length >= 3, JSON.stringify(steps));
+    for (const { does, ...step } of own) assert.ok(does, JSON.stringify(step));
+  });
+
+  it('leaves no table', () => {
+    assert.ok(!run(['nft', 'list', 'tables']).includes('probe'));
+  });
+}
+
+function from(host: PlacedHost): readonly [string, string] {
+  return ['--from', `pid:${host.pid}`];
+}
+
+function at(service: ShopService, family: ShopFamily, suffix = ''): string {
+  const address = clusterIp(service, family);
+  return `${family === 'ipv4' ? address : `[${address}]`}:80${suffix}`;
+}
+
+function assertProven({ code, explanation }: Explained, wanted: string, exit: number): void {
+  const { proof, notProven } = explanation;
+  const seen = JSON.stringify({ ...explanation, elsewhere: [], candidates: [] }, undefined, 1);
+  assert.equal(explanation.code, wanted, seen);
+  assert.equal(notProven, undefined);
+  assert.equal(proof?.agrees, true, seen);
+  assert.equal(code, exit);
+}

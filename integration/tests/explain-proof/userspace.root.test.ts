@@ -1,0 +1,3 @@
+import { proveMode } from './questions.ts';
+
+proveMode({ mode: 'userspace', usualTcpProbe: 'connect', toldTables: /fairlead$/ });
