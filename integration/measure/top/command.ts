@@ -52,7 +52,8 @@ async function measure(options: Options): Promise<void> {
     await says(agent, 'open');
     const inside = agent.pid;
     const load = [`${options.flows}`, `${options.newPerSecond}`];
-    await says(start('flood', { in: inside, argv: [half('flood'), folder, ...load] }), 'ready');
+    const flood = start('flood', { in: inside, argv: [half('flood'), folder, ...load] });
+    await says(flood, 'ready');
     const alone = await used(agent.pid, options.seconds / 2);
     const args = ['top', '-o', 'json', '--interval', '2s', '--run-folder', folder];
     const top = start('top', { in: inside, argv: [MAIN, ...args] });
@@ -62,6 +63,8 @@ async function measure(options: Options): Promise<void> {
       used(top.pid, options.seconds),
     ]);
     await top.stop();
+    const isFlooding = flood.ended() === undefined;
+    if (!isFlooding) throw new Error(`the load ended: ${readFileSync(flood.logFile, 'utf8')}`);
     const after = await used(agent.pid, options.seconds / 4);
     report(options, { alone, beside, looking, after, last: ticksOf(top).at(-1) });
   } finally {

@@ -20,6 +20,8 @@ const TCP_ESTABLISHED = 3;
 export type NewFlow = Pick<Flow, 'version' | 'protocol' | 'original' | 'reply'> & {
   /** A TCP connection that has seen only a SYN. */
   readonly isTry?: boolean;
+  /** In place of an hour. */
+  readonly timeoutSeconds?: number;
 };
 
 /** A flow from the client to the destination whose answers come from `answeredBy`. */
@@ -83,7 +85,8 @@ function writeInsert(writer: NetlinkWriter, flow: NewFlow, sequence: number): vo
   writeFamily(writer, flow.version);
   writeTuple(writer, flow, 'original');
   writeTuple(writer, flow, 'reply');
-  writer.u32be(ct.CTA_TIMEOUT, flow.isTry ? TRY_TIMEOUT_SECONDS : TIMEOUT_SECONDS);
+  const timeoutSeconds = flow.isTry ? TRY_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
+  writer.u32be(ct.CTA_TIMEOUT, flow.timeoutSeconds ?? timeoutSeconds);
   writer.u32be(ct.CTA_STATUS, flow.isTry ? STATUS_CONFIRMED : STATUS_CONFIRMED_SEEN_ASSURED);
   if (flow.protocol === ct.PROTOCOL_TCP) {
     const info = writer.beginNested(ct.CTA_PROTOINFO);
