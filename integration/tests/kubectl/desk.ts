@@ -26,7 +26,9 @@ export interface Desk {
 export async function openDesk(lab: Lab): Promise<Desk> {
   const folder = join(lab.folder, 'desk');
   await mkdir(folder);
-  await run([process.execPath, join(ROOT, 'tools/plugin.ts')], { deadlineMs: DEADLINE_MS });
+  for (const tool of ['plugin', 'bundle']) {
+    await run([process.execPath, join(ROOT, `tools/${tool}.ts`)], { deadlineMs: DEADLINE_MS });
+  }
   for (const index of nodeIndexes(lab)) await makeAgentPod(lab, nodeName(index));
   const kubectl = join(folder, 'kubectl');
   await writeFile(kubectl, kubectlScript(lab, folder));
@@ -62,7 +64,8 @@ function kubectlScript(lab: Lab, folder: string): string {
     lab.parts.kubectl,
     `--kubeconfig=${lab.credentials.adminKubeconfig}`,
   ]);
-  const main = join(ROOT, 'src/main.ts');
+  // As it ships: three starts from the sources at once take longer than a node may.
+  const main = join(ROOT, 'dist/fairlead.mjs');
   return `#!/bin/sh
 [ "$1" = exec ] || exec ${real.join(' ')} "$@"
 while [ "$1" != -- ]; do

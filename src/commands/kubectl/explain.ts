@@ -37,6 +37,7 @@ function openText(explanation: JsonRecord): string {
   if (total['lose'] === undefined) return '';
   const [stay, drain, lose] = ['stay', 'drain', 'lose'].map((name) => saidCount(total, name));
   const all = (stay ?? 0) + (drain ?? 0) + (lose ?? 0);
+  if (all === 0) return '; no open connections here';
   return `; of ${all} open connections here ${lose} lose their endpoint`;
 }
 
