@@ -104,7 +104,7 @@ function planPass(pass: Pass, { print }: Kernel, of: Examined): readonly string[
     if (state === undefined) forgotten.push(each);
     else if (state.weight !== 0) {
       // No row wants the server: the write that stops it was refused.
-      if (draining.isRetired) pass.writes.push(stop(server, state));
+      if (draining.isRetired) pass.writes.push(stopOf(server, state));
       else forgotten.push(each);
     } else if (state.activeConnections + state.inactiveConnections === 0) {
       const { address, port, weight } = state;
@@ -120,6 +120,6 @@ function planPass(pass: Pass, { print }: Kernel, of: Examined): readonly string[
   return forgotten;
 }
 
-function stop(server: VirtualServerKey, { address, port }: DestinationState): IpvsWrite {
+function stopOf(server: VirtualServerKey, { address, port }: DestinationState): IpvsWrite {
   return { do: 'set-destination', server, destination: { address, port, weight: 0 } };
 }
