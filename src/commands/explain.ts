@@ -1,11 +1,13 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { canonicalIp } from '../addresses/ip.ts';
 import type { AgentNode } from '../agent/servers/agent-node.ts';
 import { STANDARD_INPUT } from '../cluster/manifests/files.ts';
+import { parseDurationMs } from '../config/duration.ts';
 import { exitOf } from '../explain/codes.ts';
-import { type AskedCase, explanationOf, predictionFor } from '../explain/explain.ts';
-import type { Explanation, Remark } from '../explain/explanation.ts';
-import { goalOf, parseTarget, portsOf, type Target } from '../explain/target.ts';
+import { explanationOf } from '../explain/explain.ts';
+import type { Explanation } from '../explain/explanation.ts';
+import type { ProvenPacket } from '../explain/proof/proof.ts';
+import { parseTarget, type Target } from '../explain/target.ts';
 import { whatIf } from '../explain/what-if.ts';
 import type { AskedEndpoint } from '../explain/why-not.ts';
 import { servicePortKey } from '../forwarding/model.ts';
@@ -16,13 +18,15 @@ import { addBasisOptions, type BasisOptions } from './basis/options.ts';
 import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
 import { askAgentWord } from './explain/agent-word.ts';
 import { answerLines } from './explain/answer-lines.ts';
-import { askedFrom, type From, familyOfFrom, readFrom } from './explain/from.ts';
+import { readFrom } from './explain/from.ts';
 import { type Grounds, groundsOf, groundsOfObserved } from './explain/grounds.ts';
+import { caseOf, type Inquiry } from './explain/inquiry.ts';
 import { reportOpen } from './explain/open-connections.ts';
 import { type Pod, podOfCluster } from './explain/pod.ts';
 import { podOfManifests } from './explain/pod-of-manifests.ts';
 import { packetFor } from './explain/proof/packet.ts';
 import type { WantedProbe } from './explain/proof/probe-kind.ts';
+import { watchFor } from './explain/proof/watch-for.ts';
 import { explanationText } from './explain/text-view.ts';
 import { type WhatIf, whatIfText } from './explain/what-if-view.ts';
 import { applyManifests } from './explain/with-change.ts';
@@ -36,6 +40,7 @@ interface ExplainOptions extends BasisOptions {
   readonly whyNot?: string;
   readonly with?: readonly string[];
   readonly probe?: Exclude<WantedProbe, undefined>;
+  readonly watch?: number;
   readonly output: 'text' | 'json';
 }
 
@@ -64,6 +69,14 @@ export function explainCommand(): Command {
         'the packet that proves it: dry is dropped after all rules, syn is reset after its answer, connect is a whole connection; without one exit code 5; default: syn for TCP, dry for UDP, on a node and where the client is known',
       ).choices(['dry', 'syn', 'connect', 'none']),
     )
+    .addOption(
+      new Option(
+        '--watch <time>',
+        'wait so long for the next packet of a real client, such as 60s, and tell what happened to it; exit code 5 if none comes',
+      )
+        .argParser(watchMs)
+        .conflicts(['probe', 'with', 'whyNot']),
+    )
     .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
     .addOption(
       new Option(
@@ -90,16 +103,36 @@ export function explainCommand(): Command {
     // The agent has rows and no objects: a change is applied to those of its cluster.
     const basis = options.with && found.by === 'agent' ? found.apart : found;
     const inquiry = await inquire(basis, { text, target, options });
+    const { probe, watch } = options;
     const { explanation, change } = options.with
       ? await explainWith(inquiry, options.with, {
           agent: found.by === 'agent' ? found.agent : undefined,
           runFolder: options.runFolder,
         })
-      : { explanation: await explainOnce(inquiry, await groundsFor(inquiry)), change: undefined };
+      : { explanation: await explainAlone(inquiry, watch), change: undefined };
     print(explanation, { change, basis, output: options.output });
-    const { probe } = options;
-    process.exitCode = exitOf(explanation, probe !== undefined && probe !== 'none');
+    const isProofAsked = watch !== undefined || (probe !== undefined && probe !== 'none');
+    process.exitCode = exitOf(explanation, isProofAsked);
   });
+}
+
+function watchMs(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new InvalidArgumentError('use a time such as 60s or 5m');
+}
+
+async function explainAlone(inquiry: Inquiry, watch: number | undefined): Promise<Explanation> {
+  const grounds = await groundsFor(inquiry);
+  if (watch === undefined) return await explainOnce(inquiry, grounds);
+  const { asked, prediction } = caseOf(inquiry, grounds);
+  const { basis } = inquiry;
+  const of = { basis, prediction, rows: grounds.rows, timeoutMs: watch };
+  const watched = await watchFor(asked, of);
+  if (typeof watched === 'string') return await explainOnce(inquiry, grounds, watched);
+  const client = { by: 'address', address: watched.client, isPodHere: false } as const;
+  const from = asked.isNamed ? inquiry.from : client;
+  return await explainOnce({ ...inquiry, from }, grounds, watched.packet);
 }
 
 function assertNoChange(options: ExplainOptions): void {
@@ -125,16 +158,6 @@ async function explainLines(request: {
     const inquiry = await inquire(basis, { text, target, options });
     return await explainOnce(inquiry, await groundsFor(inquiry));
   });
-}
-
-/** A question whose pods were found. */
-interface Inquiry {
-  readonly basis: Basis;
-  readonly text: string;
-  readonly target: Target;
-  readonly from: From;
-  readonly whyNot?: AskedEndpoint;
-  readonly probe: WantedProbe;
 }
 
 function targetFrom(text: string): Target {
@@ -196,25 +219,21 @@ async function groundsFor({ basis, target }: Inquiry): Promise<Grounds> {
   return await groundsOf(basis, target.by === 'service' ? target.service : undefined);
 }
 
-async function explainOnce(inquiry: Inquiry, grounds: Grounds): Promise<Explanation> {
-  const { rows, place } = grounds;
-  const { basis, text, from, whyNot } = inquiry;
-  const { to, at, remarks } = goalFor(inquiry, grounds);
-  const asked: AskedCase = {
-    target: text,
-    to,
-    ...(at === undefined ? {} : { at }),
-    ...askedFrom(from, to, place),
-    place,
-    mode: basis.config.settings.mode,
-  };
-  const prediction = predictionFor(asked, rows);
+/** `given`: a packet, or why there is none; undefined: one is sent where it can be. */
+async function explainOnce(
+  inquiry: Inquiry,
+  grounds: Grounds,
+  given?: ProvenPacket | string,
+): Promise<Explanation> {
+  const { rows } = grounds;
+  const { basis, whyNot } = inquiry;
+  const { asked, prediction, remarks } = caseOf(inquiry, grounds);
   const row = 'row' in prediction ? prediction.row : undefined;
   const all = row ? await grounds.details(`${row.id.namespace}/${row.id.service}`) : [];
   const own = all.find(
     ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
   );
-  const packet = await packetFor(asked, { ...inquiry, prediction, rows });
+  const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
   return explanationOf(asked, prediction, {
     details: own ?? { candidates: [] },
     agent: await askAgentWord(basis, own?.kernel),
@@ -222,37 +241,6 @@ async function explainOnce(inquiry: Inquiry, grounds: Grounds): Promise<Explanat
     remarks,
     ...(packet === undefined ? {} : { packet }),
   });
-}
-
-type Goal = Pick<AskedCase, 'to' | 'at'> & { readonly remarks: readonly Remark[] };
-
-function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
-  if (target.by === 'address') return { to: target.to, remarks: [] };
-  const own = rows.filter(({ id }) => `${id.namespace}/${id.service}` === target.service);
-  const outside = basis.config.settings.scope ? ', is outside of fairlead.scope' : '';
-  if (own.length === 0) {
-    throw new CommandError(
-      `Service ${visible(target.service)} does not exist${outside}, or proxies do not serve it`,
-      {
-        code: 'SERVICE_NOT_FOUND',
-        next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
-      },
-    );
-  }
-  const goal = goalOf(target, own, familyOfFrom(from));
-  if (goal.is === 'no such port') {
-    throw new CommandError(
-      `Service ${target.service} has no port '${visible(target.port ?? '')}'`,
-      {
-        code: 'PORT_NOT_DECLARED',
-        next: `its ports: ${goal.ports.join(', ')}`,
-      },
-    );
-  }
-  if (goal.is === 'undeclared') return { to: goal.to, remarks: [] };
-  const others = target.port === undefined ? own.filter((row) => row !== goal.at.row) : [];
-  const remarks = others.length === 0 ? [] : [{ topic: 'also', text: portsOf(others).join(', ') }];
-  return { to: goal.to, at: goal.at, remarks };
 }
 
 /** The same question before and after a change that is made in memory only. */

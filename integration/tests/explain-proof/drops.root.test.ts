@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
+import { macOf } from './mac-of.ts';
 import { type Explained, type Scene, startScene } from './scene.ts';
 import { clusterIp, NODE, NOWHERE, type ShopFamily } from './shop.ts';
 
@@ -144,9 +145,4 @@ function withoutNumbers(text: string): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/10\.244\.[23]\.10/g, 'ENDPOINT')
     .replaceAll(/(10\.244\.1\.10):\d+/g, '$1:PORT');
-}
-
-function macOf(device: string): string {
-  const [link] = JSON.parse(run(['ip', '-j', 'link', 'show', device])) as { address: string }[];
-  return link?.address ?? '';
 }

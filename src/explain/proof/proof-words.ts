@@ -1,6 +1,6 @@
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { SeenDrop } from '../dropped-packet.ts';
-import type { MetRule, ProbeKind, Proof } from './proof.ts';
+import type { MetRule, PacketKind, Proof } from './proof.ts';
 
 /** `rule 12 of chain guard, table inet planted`. */
 export function ruleName({ table, chain, handle }: MetRule): string {
@@ -8,10 +8,11 @@ export function ruleName({ table, chain, handle }: MetRule): string {
   return `${what} of chain ${chain}, table ${table}`;
 }
 
-const SENT: Readonly<Record<ProbeKind, string>> = {
+const SENT: Readonly<Record<PacketKind, string>> = {
   dry: 'one packet that the probe itself drops after all rules',
   syn: 'one SYN',
   connect: 'one connection or datagram without a byte',
+  watched: 'the next packet of a client',
 };
 
 /** What was sent, what became of it, and what came back. */
@@ -27,15 +28,17 @@ export function proofText(proof: Proof): string {
 
 /** What the client saw; undefined: nothing was to come back. */
 export function answerText({ kind, answer, outcome }: Proof): string | undefined {
+  // Of another's packet it is not known when it was sent.
+  const after = (ms: number): string => (kind === 'watched' ? '' : ` after ${milliseconds(ms)}`);
   switch (answer.is) {
     case 'accepted':
-      return `accepted after ${milliseconds(answer.afterMs)}`;
+      return `accepted${after(answer.afterMs)}`;
     case 'answered':
-      return `a datagram after ${milliseconds(answer.afterMs)}`;
+      return `a datagram${after(answer.afterMs)}`;
     case 'refused':
-      return `refused after ${milliseconds(answer.afterMs)}`;
+      return `refused${after(answer.afterMs)}`;
     case 'unreachable':
-      return `${answer.code} after ${milliseconds(answer.afterMs)}`;
+      return `${answer.code}${after(answer.afterMs)}`;
     case 'silent':
       return kind === 'dry' && outcome.is !== 'dropped' ? undefined : 'none';
   }

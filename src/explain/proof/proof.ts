@@ -6,10 +6,12 @@ import type { SeenDrop } from '../dropped-packet.ts';
  * `connect`: a whole connection, or for UDP an empty datagram.
  */
 export type ProbeKind = 'dry' | 'syn' | 'connect';
+/** `watched`: a packet of a client that we did not send. */
+export type PacketKind = ProbeKind | 'watched';
 
 /** What one packet met, and what came back. */
 export interface ProvenPacket {
-  readonly kind: ProbeKind;
+  readonly kind: PacketKind;
   /** `address:port` of the probe. */
   readonly source: string;
   readonly outcome: Observed;

@@ -60,6 +60,9 @@ export const loadSourcePort = (to: number) =>
 export const loadDestinationPort = (to: number) =>
   payload(to, { base: PAYLOAD_BASE.transport, offset: 2, length: 2 });
 
+export const loadTcpFlags = (to: number) =>
+  payload(to, { base: PAYLOAD_BASE.transport, offset: 13, length: 1 });
+
 export function loadSourceAddress(family: TableFamily, to: number): Expression {
   const at = family === 'ip' ? { offset: 12, length: 4 } : { offset: 8, length: 16 };
   return payload(to, { base: PAYLOAD_BASE.network, ...at });

@@ -14,7 +14,7 @@ export function leftAs(events: readonly TraceEvent[]): Tuple | undefined {
   return last?.packet && tupleOf(last.packet);
 }
 
-function tupleOf(packet: PacketHeader): Tuple {
+export function tupleOf(packet: PacketHeader): Tuple {
   const { protocol, source, destination, sourcePort = 0, destinationPort = 0 } = packet;
   return { protocol, source, sourcePort, destination, destinationPort };
 }

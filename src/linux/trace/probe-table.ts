@@ -1,6 +1,8 @@
 import { parseIp } from '../../addresses/ip.ts';
+import { PROTOCOL_TCP } from '../conntrack/protocol.ts';
 import type { NftBatch } from '../nftables/batch.ts';
 import {
+  bitwise,
   compare,
   type Expression,
   loadCtDirection,
@@ -11,6 +13,7 @@ import {
   loadOutInterfaceName,
   loadSourceAddress,
   loadSourcePort,
+  loadTcpFlags,
   traceFromHere,
   verdict,
 } from '../nftables/expressions.ts';
@@ -26,6 +29,11 @@ const FIRST = -500;
 const AFTER_CONNTRACK = -190;
 /** Conntrack confirms its entry at the largest number: a packet dropped here leaves none. */
 const LAST = 0x7fff_fffe;
+const SYN = '\x02';
+const RST = '\x04';
+const SYN_AND_ACK = '\x12';
+const ICMP = '\x01';
+const ICMPV6 = '\x3a';
 const ORIGINAL_DIRECTION = '\x00';
 const INTERFACE_NAME_BYTES = 16;
 /** What leaves by loopback comes in again, and meets more rules. */
@@ -54,11 +62,20 @@ function probeTable(family: TableFamily): TableRef {
   return { family, name: PROBE_TABLE_NAME };
 }
 
+interface TracedPackets {
+  readonly stopsAtEnd: boolean;
+  readonly firstPacketsOnly?: boolean;
+}
+
 /**
  * Writes the table. `stopsAtEnd`: the packet is dropped after all rules, before it is sent or
  * delivered. Only in the original direction, or our own rejections would be dropped too.
  */
-export function writeProbeTable(batch: NftBatch, flow: TracedFlow, stopsAtEnd: boolean): void {
+export function writeProbeTable(
+  batch: NftBatch,
+  flow: TracedFlow,
+  { stopsAtEnd, firstPacketsOnly = false }: TracedPackets,
+): void {
   const table = probeTable(flow.family);
   batch.own('the probe');
   batch.addOwnedTable(table, COMMENT);
@@ -70,8 +87,10 @@ export function writeProbeTable(batch: NftBatch, flow: TracedFlow, stopsAtEnd: b
     batch.addChain(table, { name, base: { type: 'filter', ...base } });
     if (expressions.length > 0) batch.addRule(table, { chain: name, expressions, fingerprint: '' });
   };
-  const byPacket = [...matchPacket(flow), ...traceFromHere()];
-  const byConnection = [...matchConnection(flow), ...traceFromHere()];
+  const first = firstPacketsOnly ? matchFirst(flow) : [];
+  const rejection = firstPacketsOnly ? matchRejection(flow) : [];
+  const byPacket = [...matchPacket(flow), ...first, ...traceFromHere()];
+  const byConnection = [...matchConnection(flow), ...rejection, ...traceFromHere()];
   const stop = (...more: readonly Expression[]): readonly Expression[] =>
     stopsAtEnd
       ? [
@@ -84,10 +103,27 @@ export function writeProbeTable(batch: NftBatch, flow: TracedFlow, stopsAtEnd: b
       : [];
   chain('comes', { hook: 'prerouting', priority: FIRST }, byPacket);
   chain('begins', { hook: 'output', priority: FIRST }, byPacket);
-  chain('continues', { hook: 'prerouting', priority: AFTER_CONNTRACK }, byConnection);
+  if (!firstPacketsOnly) {
+    chain('continues', { hook: 'prerouting', priority: AFTER_CONNTRACK }, byConnection);
+  }
   chain('answers', { hook: 'output', priority: AFTER_CONNTRACK }, byConnection);
   chain(LAST_CHAINS.leaves, { hook: 'postrouting', priority: LAST }, stop(...NOT_BY_LOOPBACK));
   chain(LAST_CHAINS.arrives, { hook: 'input', priority: LAST }, stop());
+}
+
+/** A SYN without ACK. */
+function matchFirst({ protocol }: TracedFlow): readonly Expression[] {
+  return protocol === PROTOCOL_TCP ? matchTcpFlags(SYN_AND_ACK, SYN) : [];
+}
+
+/** A reset, or an ICMP error, which belongs to the conntrack entry of the rejected packet. */
+function matchRejection({ protocol, family }: TracedFlow): readonly Expression[] {
+  if (protocol === PROTOCOL_TCP) return matchTcpFlags(RST, RST);
+  return [loadL4Protocol(0), compare(0, 'equal', family === 'ip' ? ICMP : ICMPV6)];
+}
+
+function matchTcpFlags(mask: Binary, value: Binary): readonly Expression[] {
+  return [loadTcpFlags(0), bitwise(0, { mask, xor: '\x00' }), compare(0, 'equal', value)];
 }
 
 function matchPacket(flow: TracedFlow): readonly Expression[] {

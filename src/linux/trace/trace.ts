@@ -15,6 +15,11 @@ export interface TraceOptions {
   readonly signal: AbortSignal;
   /** The probe's packet is dropped after all rules, before it is sent or delivered. */
   readonly stopsAtEnd: boolean;
+  /**
+   * Of each connection only the first packet, and its rejection by this machine: for connections of
+   * others, which must not pay for every packet. Of UDP every packet may be the first.
+   */
+  readonly firstPacketsOnly?: boolean;
 }
 
 /**
@@ -90,7 +95,7 @@ export async function openTrace(flow: TracedFlow, options: TraceOptions): Promis
 }
 
 async function openOrReject(flow: TracedFlow, options: TraceOptions): Promise<PacketTrace> {
-  const { signal, stopsAtEnd } = options;
+  const { signal } = options;
   const trace = new PacketTrace();
   const events = openNetlink({
     protocol: NETLINK_NETFILTER,
@@ -101,7 +106,7 @@ async function openOrReject(flow: TracedFlow, options: TraceOptions): Promise<Pa
   const table = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));
   signal.addEventListener('abort', () => table[Symbol.dispose](), { once: true });
   const batch = table.begin();
-  writeProbeTable(batch, flow, stopsAtEnd);
+  writeProbeTable(batch, flow, options);
   await table.commit(batch);
   return trace;
 }

@@ -13,9 +13,14 @@ import { sleep } from '../../../time/sleep.ts';
 import { ownNamespaceNumber, readDropFacts } from './drop-facts.ts';
 
 const PAUSE_MS = 10;
+const MOST_KEPT = 1024;
 
 /** The packets that the kernel drops, of connections with one of the given ends. */
 export interface DropReader {
+  /** Those that were read so far, oldest first; the oldest of very many are forgotten. */
+  read(): readonly Drop[];
+  /** The drop that tells what became of the connection; undefined: none so far. */
+  decisive(of: KnownConnection): SeenDrop | undefined;
   /** The drop that tells what became of the connection; undefined: none before the timeout. */
   find(
     of: KnownConnection,
@@ -46,16 +51,26 @@ function readerOf(watch: DropWatch): DropReader {
     if (cause === undefined || isAtClient) return undefined;
     return { ...drop, cause, isHere: drop.networkNamespace === ownNamespaceNumber() };
   };
+  const kept: Drop[] = [];
+  const read = (): readonly Drop[] => {
+    kept.push(...watch.read());
+    kept.splice(0, Math.max(0, kept.length - MOST_KEPT));
+    return kept;
+  };
+  const decisive = (of: KnownConnection): SeenDrop | undefined => {
+    const [found] = read().flatMap((drop) => seen(drop, of) ?? []);
+    return found;
+  };
   const find: DropReader['find'] = async (of, { timeoutMs, signal }) => {
     const deadlineMs = performance.now() + timeoutMs;
     for (;;) {
-      const [found] = watch.read().flatMap((drop) => seen(drop, of) ?? []);
+      const found = decisive(of);
       const isOver = performance.now() >= deadlineMs || signal.aborted;
       if (found !== undefined || isOver) return found;
       await sleep(PAUSE_MS, signal);
     }
   };
-  return { find };
+  return { read, decisive, find };
 }
 
 function isTowardsClient({ packet }: Drop, { first }: KnownConnection): boolean {

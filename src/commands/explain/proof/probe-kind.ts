@@ -61,10 +61,8 @@ function hindranceOf(
     prediction,
   }: { readonly basis: Basis; readonly asked: AskedCase; readonly prediction: Prediction },
 ): string | undefined {
-  if (basis.by !== 'agent') return 'these are not the rows of a running agent';
-  if (basis.agent.networkNamespace !== ownNetworkNamespace()) {
-    return 'the agent serves another network namespace than the one of this process';
-  }
+  const withoutAgent = agentHindrance(basis);
+  if (withoutAgent !== undefined) return withoutAgent;
   if (asked.to.address === '') return 'a packet needs an address: ask for ADDRESS:PORT';
   if (prediction.code !== 'REACHES') return undefined;
   if (prediction.relayed) return 'the agent itself accepts connections there';
@@ -72,6 +70,14 @@ function hindranceOf(
     return 'a packet would write an affinity entry: --probe syn or dry sends it all the same';
   }
   return undefined;
+}
+
+/** Why a packet could not show what the agent's rules do. */
+export function agentHindrance(basis: Basis): string | undefined {
+  if (basis.by !== 'agent') return 'these are not the rows of a running agent';
+  return basis.agent.networkNamespace === ownNetworkNamespace()
+    ? undefined
+    : 'the agent serves another network namespace than the one of this process';
 }
 
 function noSyn(): CommandError {

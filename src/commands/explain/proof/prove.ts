@@ -1,26 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Desired } from '../../../dataplanes/contract.ts';
-import { observe } from '../../../explain/proof/observe.ts';
 import type { Observed, ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Destination } from '../../../forwarding/answer/destination.ts';
 import { familyOf } from '../../../forwarding/answer/source.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
-import { BpfError } from '../../../linux/bpf/errors.ts';
 import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts';
-import { NetlinkError } from '../../../linux/netlink/errors.ts';
-import { listAllChains } from '../../../linux/nftables/filter-tables.ts';
 import { type HeldPort, holdPort } from '../../../linux/probe/held-port.ts';
 import { type ProbeAnswer, probeAnswer } from '../../../linux/probe/probe-answer.ts';
 import { sendDatagram, sendSyn, startConnection } from '../../../linux/probe/send-probe.ts';
-import { SocketError } from '../../../linux/sockets/errors.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
-import { TraceError } from '../../../linux/trace/errors.ts';
 import { leftAs } from '../../../linux/trace/left-as.ts';
 import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
 import { openTrace, type PacketTrace } from '../../../linux/trace/trace.ts';
-import { openNetfilter } from '../../../modes/netfilter.ts';
 import { openDropReader } from './drop-reader.ts';
 import type { PlannedProbe } from './probe-kind.ts';
+import { BLIND, isBlind, readPath } from './read-path.ts';
+import { reasonOf } from './reason.ts';
 
 /** A SYN is not sent again, and an endpoint of another continent answers within this. */
 const ANSWER_TIMEOUT_MS = 2000;
@@ -59,15 +54,6 @@ export async function prove(probe: PlannedProbe, of: ProvenCase): Promise<Proven
   }
 }
 
-/** What a missing permission or feature of the kernel says; undefined: another error. */
-function reasonOf(error: unknown): string | undefined {
-  if (error instanceof TraceError || error instanceof BpfError) {
-    return `${error.message}; ${error.next}`;
-  }
-  const isKernel = error instanceof SocketError || error instanceof NetlinkError;
-  return isKernel ? error.message : undefined;
-}
-
 async function traced(
   probe: PlannedProbe,
   of: ProvenCase & { readonly signal: AbortSignal },
@@ -88,22 +74,9 @@ async function traced(
   const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
   const answer = await sendAndWait(probe, port, { trace, signal });
   const { events, isComplete } = trace;
-  const met = events.filter(({ handle }) => handle !== undefined);
-  const wordsOf = await mode.account({ desired: of.desired, family: familyOf(to.address), met });
-  const { outcome: seen, steps } = observe({
-    events,
-    answer,
-    asked: to,
-    probe: { table: PROBE_TABLE_NAME, lastChains: LAST },
-    hookOf: await hooks(),
-    isOurs: (rule) => mode.isOurs(rule),
-    wordsOf,
-    processAddresses: mode.processAddresses ?? [],
-  });
+  const { outcome: seen, steps } = await readPath({ events, answer }, { ...of, mode });
   const outcome = await followed(seen, { ...of, probe, port, answer });
-  if (outcome.is === 'lost' && mode.mayBeBlind && !steps.some(({ ours }) => ours)) {
-    return 'the rules of this mode are not in nf_tables, so they do not tell what they did';
-  }
+  if (isBlind({ outcome, steps }, mode)) return BLIND;
   const { address: destination, port: destinationPort } = to;
   const first = { ...flow, destination, destinationPort };
   const known = { first, translated: leftAs(events) };
@@ -185,14 +158,4 @@ function hasEnd(events: readonly TraceEvent[]): boolean {
     ({ table, chain, verdict }) =>
       verdict === 'drop' || (table === PROBE_TABLE_NAME && LAST.includes(chain)),
   );
-}
-
-/** The hooks of all base chains. */
-async function hooks(): Promise<Parameters<typeof observe>[0]['hookOf']> {
-  using netlink = openNetfilter('requests');
-  const chains = await listAllChains(netlink);
-  const byName = new Map(
-    chains.map(({ family, table, name, base }) => [`${family} ${table} ${name}`, base?.hook]),
-  );
-  return ({ family, table, chain }) => byName.get(`${family} ${table} ${chain}`);
 }

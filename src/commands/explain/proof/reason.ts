@@ -1,0 +1,13 @@
+import { BpfError } from '../../../linux/bpf/errors.ts';
+import { NetlinkError } from '../../../linux/netlink/errors.ts';
+import { SocketError } from '../../../linux/sockets/errors.ts';
+import { TraceError } from '../../../linux/trace/errors.ts';
+
+/** What a missing permission or feature of the kernel says; undefined: another error. */
+export function reasonOf(error: unknown): string | undefined {
+  if (error instanceof TraceError || error instanceof BpfError) {
+    return `${error.message}; ${error.next}`;
+  }
+  const isKernel = error instanceof SocketError || error instanceof NetlinkError;
+  return isKernel ? error.message : undefined;
+}
