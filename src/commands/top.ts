@@ -33,7 +33,7 @@ const LEAST_INTERVAL_MS = 500;
 const MOST_INTERVAL_MS = 600_000;
 const ROWS_IN_A_PIPE = 20;
 /** New flows that are read in a second: a few percent of one CPU. */
-const EVENTS_PER_SECOND = 4_000;
+const EVENTS_PER_SECOND = 3_000;
 
 /** `fairlead top`: what the Services of this node do now. */
 export function topCommand(): Command {
