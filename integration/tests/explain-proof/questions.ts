@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { type Explained, type Scene, startScene } from './scene.ts';
 import { BALANCER, clusterIp, NODE, NODE_PORT, type ShopFamily, type ShopService } from './shop.ts';
@@ -162,6 +162,18 @@ function proveWays(scene: SceneOf, { toldTables }: Pick<ProvenMode, 'toldTables'
     const own = steps.filter(({ ours, table }) => ours && toldTables.test(table));
     assert.ok(own.length >= 3, JSON.stringify(steps));
     for (const { does, ...step } of own) assert.ok(does, JSON.stringify(step));
+  });
+
+  it('says that the node has no route to a Service address', async (t) => {
+    const { outside, explain } = scene();
+    ip('route del default');
+    try {
+      const told = await explain(t, at('web', 'ipv4'), '--from', 'host');
+      assert.equal(told.explanation.code, 'NO_ROUTE', told.explanation.sentence);
+      assert.equal(told.code, 4);
+    } finally {
+      ip(`route add default via ${outside.ipv4}`);
+    }
   });
 
   it('leaves no table', () => {

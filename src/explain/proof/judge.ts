@@ -60,6 +60,7 @@ function judgeByRules(
   const { outcome } = proof;
   const foreign = foreignRule(outcome);
   if (foreign !== undefined) return stoppedBy(foreign, outcome, of);
+  if (outcome.is === 'lost' && !ROUTED.has(prediction.action)) return lostAfter(proof, of);
   switch (prediction.action) {
     case 'forward':
       return judgeForwarded(prediction, proof, of);
@@ -79,6 +80,24 @@ function judgeByRules(
   }
 }
 
+/** Where the routes lead is not predicted. */
+const ROUTED: ReadonlySet<Prediction['action']> = new Set(['pass', 'other-service'] as const);
+
+function lostAfter(
+  { outcome, answer }: Pick<ProvenPacket, 'outcome' | 'answer'>,
+  { subject, goal }: JudgedCase,
+): Disagreement {
+  const after = outcome.is === 'lost' ? outcome.after : '';
+  if (after === '' && answer.is === 'unreachable') {
+    const sentence = `${subject} has no route to ${goal} (${answer.code}): no packet is sent`;
+    return differs('NO_ROUTE', sentence, [
+      'ip route: add a route to the Service range, or a default one',
+    ]);
+  }
+  const sentence = `the packet of ${subject} to ${goal} was lost after ${after || 'it was sent'}, and by no rule of nf_tables`;
+  return differs('DROPPED_BY_KERNEL', sentence, ['fairlead doctor']);
+}
+
 function foreignRule(outcome: Observed): MetRule | undefined {
   return 'by' in outcome && !outcome.by.ours ? outcome.by : undefined;
 }
@@ -96,10 +115,6 @@ function judgeForwarded(
   of: JudgedCase,
 ): Judgement {
   const { subject, goal } = of;
-  if (outcome.is === 'lost') {
-    const sentence = `the packet of ${subject} to ${goal} was lost after ${outcome.after || 'it was sent'}, and by no rule of nf_tables`;
-    return differs('DROPPED_BY_KERNEL', sentence, ['fairlead doctor']);
-  }
   if (outcome.is !== 'forwarded' && outcome.is !== 'handed over') {
     return otherwise('should have been forwarded', outcome, of);
   }
@@ -186,6 +201,10 @@ function outcomeText(outcome: Observed): string {
   }
 }
 
-function differs(code: ProofCode, sentence: string, next: readonly string[]): Disagreement {
+function differs(
+  code: ProofCode | DropCode,
+  sentence: string,
+  next: readonly string[],
+): Disagreement {
   return { agrees: false, code, sentence, next };
 }

@@ -23,7 +23,7 @@ export function proofText(proof: Proof): string {
   const part = isComplete ? '' : '; the kernel had no room for some of its events';
   const left = leftBehind.length === 0 ? '' : `; left behind: ${leftBehind.join(', ')}`;
   const verdict = proof.agrees ? 'as predicted' : 'NOT as predicted';
-  return `${verdict}, by ${SENT[kind]}${goal}${part}${left}`;
+  return `${verdict}, by ${proof.source === '' ? 'a socket that has no route' : SENT[kind]}${goal}${part}${left}`;
 }
 
 /** What the client saw; undefined: nothing was to come back. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Desired } from '../../../dataplanes/contract.ts';
 import type { Observed, ProvenPacket } from '../../../explain/proof/proof.ts';
@@ -8,6 +9,7 @@ import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts
 import { type HeldPort, holdPort } from '../../../linux/probe/held-port.ts';
 import { type ProbeAnswer, probeAnswer } from '../../../linux/probe/probe-answer.ts';
 import { sendDatagram, sendSyn, startConnection } from '../../../linux/probe/send-probe.ts';
+import { SocketError } from '../../../linux/sockets/errors.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { leftAs } from '../../../linux/trace/left-as.ts';
 import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
@@ -27,6 +29,7 @@ const EVENTS_TIMEOUT_MS = 200;
 const LATE_DROP_MS = 100;
 /** A neighbour is asked for three times, a second apart, before its packets are dropped. */
 const NEIGHBOUR_MS = 3500;
+const { ENETUNREACH } = constants.errno;
 const LAST: readonly string[] = Object.values(LAST_CHAINS);
 
 /** What a probe is sent for. */
@@ -46,12 +49,27 @@ export async function prove(probe: PlannedProbe, of: ProvenCase): Promise<Proven
   try {
     return await traced(probe, { ...of, signal: ended.signal });
   } catch (error) {
+    if (error instanceof SocketError && error.errno === ENETUNREACH) return unsent(probe, error);
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
     return reason;
   } finally {
     ended.abort();
   }
+}
+
+/** The client has no route to the target: its socket is told so before there is a packet. */
+function unsent({ kind }: PlannedProbe, { code }: SocketError): ProvenPacket {
+  return {
+    kind,
+    source: '',
+    outcome: { is: 'lost', after: '' },
+    answer: { is: 'unreachable', code, afterMs: 0 },
+    steps: [],
+    drop: null,
+    isComplete: true,
+    leftBehind: [],
+  };
 }
 
 async function traced(

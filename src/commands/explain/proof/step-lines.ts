@@ -13,6 +13,7 @@ const MOST_STEPS = 16;
 /** The way of a packet, hook by hook, and what came back. `goal`: `address:port`. */
 export function stepLines(proof: Proof, goal: string): readonly StepLine[] {
   const shown = proof.steps.filter(isTelling);
+  if (proof.source === '') return [];
   const lines: StepLine[] = [{ topic: 'sent', text: `${proof.source} > ${goal}` }];
   let [hook, packet] = ['', `${proof.source} > ${goal}`];
   for (const step of shown.slice(0, MOST_STEPS)) {
