@@ -11,15 +11,14 @@ export interface ProvenMode {
   readonly usualTcpProbe: 'syn' | 'connect';
   /** Tables whose rules have words, as they are named in steps. */
   readonly toldTables: RegExp;
-  readonly skip?: string | boolean;
 }
 
 type SceneOf = () => Scene;
 
 /** The same questions in every mode: prediction and packet agree. */
 export function proveMode(of: ProvenMode): void {
-  const { mode, skip = false } = of;
-  describe(`explain proves by a packet, ${mode}`, { skip }, () => {
+  const { mode } = of;
+  describe(`explain proves by a packet, ${mode}`, () => {
     let started: Scene | undefined;
     const scene: SceneOf = () => {
       assert.ok(started);
