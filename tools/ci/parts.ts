@@ -185,10 +185,11 @@ function versionSkew(): Part[] {
       seconds: 300,
     }),
     part('tests-by-night', {
-      about: 'tests that take minutes: an API server upgrade, other modes outside of a cluster',
+      about:
+        'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs',
       command: ['npm', 'test', '--', '.nightly.'],
       plans: NIGHTLY,
-      seconds: 400,
+      seconds: 900,
     }),
   ];
 }

@@ -89,7 +89,7 @@ class Comparison {
     const { id } = wanted;
     const isRefused = refused.has(id);
     if (before.isForeign) this.foreign.set(id, wanted.row);
-    else if (!isRefused || before.captured) owners.set(id, wanted.row);
+    else if (before.server && (!isRefused || before.captured)) owners.set(id, wanted.row);
     const plan = planServer({ id, row: wanted.row, before, after: wanted, isRefused });
     if (isEmptyPlan(plan)) {
       draining.set(id, plan.drain);

@@ -7,6 +7,12 @@ import { planServer, type ServerPlan } from './plan.ts';
 import { FOREIGN_SERVER, type ServerState, stateWritten } from './server-state.ts';
 import { type Translation, type WantedServer, wantedServers } from './wanted.ts';
 
+/**
+ * What was read may be old by now, so it is asked for again. At a start, when all are added, they were
+ * read a moment ago.
+ */
+const MOST_ASKED_AGAIN = 1000;
+
 /** A change of one row as this plane sees it. */
 export type PlaneChange = Pick<RowChange, 'key' | 'before' | 'after'>;
 
@@ -15,7 +21,7 @@ export interface RowPlans {
   /** Every row that is written, also those whose node ports another row's change affects. */
   readonly rows: readonly ServicePortKey[];
   readonly wanted: ReadonlyMap<string, WantedServer>;
-  /** To be added where nothing was read before: another process may have them. */
+  /** To be added where nothing was read just before: another process may have them. */
   readonly unseen: ReadonlyMap<string, VirtualServerKey>;
 }
 
@@ -44,6 +50,7 @@ export function planExactly(
   }
   const plans: ServerPlan[] = [];
   const unseen = new Map<string, VirtualServerKey>();
+  const read = new Map<string, VirtualServerKey>();
   const keys = new Set(changes.map(({ key }) => key));
   for (const id of new Set([...before.keys(), ...wanted.keys()])) {
     const was = before.get(id);
@@ -56,9 +63,10 @@ export function planExactly(
     const isRefused = knowledge.refused.has(id);
     plans.push(planServer({ id, row, before: state, after, isRefused }));
     const isAdded = after !== undefined && state.server === undefined;
-    if (isAdded && !was?.isRead && !knowledge.isOurs(id)) unseen.set(id, after.server);
+    if (isAdded && !knowledge.isOurs(id)) (was?.isRead ? read : unseen).set(id, after.server);
   }
-  return { plans, rows: [...keys], wanted, unseen };
+  const asked = read.size > MOST_ASKED_AGAIN ? unseen : new Map([...unseen, ...read]);
+  return { plans, rows: [...keys], wanted, unseen: asked };
 }
 
 /** The same plans, where another process has these virtual servers. */
