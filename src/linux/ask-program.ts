@@ -30,6 +30,8 @@ export async function askProgram(question: ProgramQuestion): Promise<ProgramAnsw
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const giveUp = (why: 'late' | 'too much output'): void => {
     child.kill('SIGKILL');
+    // What it started may live on and hold these: nobody waits for it.
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     resolve({ ended: false, why });
   };
   const late = setTimeout(() => giveUp('late'), timeoutMs);

@@ -189,7 +189,7 @@ function versionSkew(): Part[] {
         'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs',
       command: ['npm', 'test', '--', '.nightly.'],
       plans: NIGHTLY,
-      seconds: 900,
+      seconds: 585,
     }),
   ];
 }

@@ -35,10 +35,16 @@ function watch(
   return watchDrops({ object, ends, networkNamespaces }, stop.signal);
 }
 
-function askVirtual(port: number, more: { sourcePort?: number; ipv6?: boolean } = {}) {
-  const { ipv6 = false, sourcePort = 0 } = more;
+interface Asked {
+  readonly sourcePort?: number;
+  readonly ipv6?: boolean;
+  readonly timeoutMs?: number;
+}
+
+function askVirtual(port: number, more: Asked = {}) {
+  const { ipv6 = false, sourcePort = 0, timeoutMs = 300 } = more;
   const address = ipv6 ? VIRTUAL.ipv6 : VIRTUAL.ipv4;
-  return site.client.ask({ transport: 'TCP', address, port, sourcePort, timeoutMs: 300 });
+  return site.client.ask({ transport: 'TCP', address, port, sourcePort, timeoutMs });
 }
 
 describe('drops', () => {
@@ -80,7 +86,7 @@ describe('drops', () => {
     it(`are found in the endpoint's own network namespace by the client's port: ${name}`, async (t) => {
       const source = ipv6 ? site.client.ipv6 : site.client.ipv4;
       const drops = watch(t, [{ address: source, port: SOURCE_PORT, protocol: TCP }]);
-      const [answer] = await askVirtual(DEAF, { sourcePort: SOURCE_PORT, ipv6 });
+      const [answer] = await askVirtual(DEAF, { sourcePort: SOURCE_PORT, ipv6, timeoutMs: 10_000 });
       assert.equal(answer?.by, 'ECONNREFUSED');
       const [first] = await readUntil(drops, 1);
       assert.equal(first?.reason, 'NO_SOCKET');
