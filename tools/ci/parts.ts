@@ -67,7 +67,7 @@ function preparation(): Part[] {
       name: 'npm-packages',
       about: 'npm ci',
       plans: BOTH,
-      budget: { cached: 30, cold: 180 },
+      budget: { cached: 35, cold: 180 },
     },
     {
       name: 'lab-parts',
@@ -189,7 +189,7 @@ function versionSkew(): Part[] {
         'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs',
       command: ['npm', 'test', '--', '.nightly.'],
       plans: NIGHTLY,
-      seconds: 585,
+      seconds: 580,
     }),
   ];
 }
@@ -243,7 +243,7 @@ function faults(): Part[] {
       about: `a quick fault of each kind, with ${FIRST_PROXY}`,
       command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
-      seconds: 40,
+      seconds: 35,
     }),
     ...all,
     part('traps', {

@@ -35,7 +35,7 @@ export const PROXIES: readonly ProxyBudget[] = [
   },
   {
     name: 'fairlead-tc-ebpf',
-    differing: 60,
+    differing: 45,
     onlyKnown: true,
     conformance: 320,
     sabotage: 420,
