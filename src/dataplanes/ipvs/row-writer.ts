@@ -183,11 +183,9 @@ export class RowWriter {
   /** There is no transaction: what the kernel has of these rows is read before their next write. */
   #doubt(plans: readonly ServerPlan[], error: unknown): void {
     const unknown = error instanceof PlaneError ? error.unknown : undefined;
-    const { present, owners } = this.#knowledge;
-    for (const { id, row, change } of plans) {
+    const { present } = this.#knowledge;
+    for (const { id, row } of plans) {
       if (unknown?.has(row) !== false) this.#doubtServers(row, [id]);
-      // It may be gone already, and what is there next is not ours.
-      if (!change.after) owners.delete(id);
     }
     // Others may have notes about the same virtual servers: one read renews them all.
     for (const [row, states] of present) this.#doubtServers(row, states.keys());
