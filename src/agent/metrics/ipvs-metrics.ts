@@ -1,9 +1,7 @@
 import type { IpvsReport } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { MetricSet } from '../metrics.ts';
-
-/** A report reads every virtual server: scrapes take at most about this part of the time for it. */
-const MOST_READING = 1 / 50;
+import { PacedRead } from './paced-read.ts';
 
 export interface IpvsReading {
   read(): Promise<IpvsReport>;
@@ -14,27 +12,23 @@ export interface IpvsReading {
 export class IpvsMetrics {
   readonly #metrics: ReturnType<typeof define>;
   readonly #reading: IpvsReading;
-  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  readonly #paced: PacedRead;
 
   constructor(set: MetricSet, reading: IpvsReading) {
     this.#metrics = define(set);
     this.#metrics.failures.replace(0);
     this.#reading = reading;
+    this.#paced = new PacedRead(reading.clock);
   }
 
   /** Keeps the last values while another read would cost too much, and when one fails. */
   async take(): Promise<void> {
-    const { clock } = this.#reading;
-    const startedMs = clock.monotonicMs();
-    if (startedMs < this.#notBeforeMs) return;
-    try {
-      this.#show(await this.#reading.read());
-    } catch {
-      // The next inspection reports why; a scrape must not fail for it.
-      this.#metrics.failures.add(1);
-    }
-    const tookMs = clock.monotonicMs() - startedMs;
-    this.#notBeforeMs = startedMs + tookMs / MOST_READING;
+    await this.#paced.run({
+      read: async () => {
+        this.#show(await this.#reading.read());
+      },
+      onFailure: () => this.#metrics.failures.add(1),
+    });
   }
 
   #show(report: IpvsReport): void {

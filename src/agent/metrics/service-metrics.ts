@@ -1,9 +1,7 @@
 import type { EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { MetricSet } from '../metrics.ts';
-
-/** A read goes over every endpoint: scrapes take at most about this part of the time for it. */
-const MOST_READING = 1 / 50;
+import { PacedRead } from './paced-read.ts';
 
 export interface ServiceReading {
   counters(): Promise<readonly EndpointCount[]>;
@@ -41,28 +39,24 @@ export class ServiceMetrics {
   /** By namespace, name, port and protocol, over both families. */
   readonly #sums = new Map<string, Sums>();
   #isRefusedKnown = false;
-  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  readonly #paced: PacedRead;
 
   constructor(set: MetricSet, reading: ServiceReading) {
     this.#metrics = define(set);
     this.#metrics.failures.replace(0);
     this.#reading = reading;
+    this.#paced = new PacedRead(reading.clock);
   }
 
   /** Keeps the last values while another read would cost too much, and when one fails. */
   async take(): Promise<void> {
-    const { clock } = this.#reading;
-    const startedMs = clock.monotonicMs();
-    if (startedMs < this.#notBeforeMs) return;
-    try {
-      await this.#read();
-      this.#show();
-    } catch {
-      // The next inspection reports why; a scrape must not fail for it.
-      this.#metrics.failures.add(1);
-    }
-    const tookMs = clock.monotonicMs() - startedMs;
-    this.#notBeforeMs = startedMs + tookMs / MOST_READING;
+    await this.#paced.run({
+      read: async () => {
+        await this.#read();
+        this.#show();
+      },
+      onFailure: () => this.#metrics.failures.add(1),
+    });
   }
 
   async #read(): Promise<void> {
