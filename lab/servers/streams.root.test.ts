@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -16,8 +16,8 @@ import {
 } from './streams.ts';
 
 const HERE = '/proc/self/ns/net';
-const SERVER_PORT = 39_177;
-const MIDDLE_PORT = 39_178;
+/** Below the ports that the kernel gives to clients: no connection of another test can hold it. */
+const SERVER_PORT = 19_177;
 const CONNECTIONS = 120;
 
 interface Middleman {
@@ -51,8 +51,8 @@ describe('checked streams', () => {
       deadlineMs: 60_000,
     });
   const askBy = async (middleman: Middleman): Promise<StreamCounts> => {
-    await using _ = await standBetween(middleman);
-    return await ask(MIDDLE_PORT);
+    await using between = await standBetween(middleman);
+    return await ask(between.port);
   };
 
   before(async () => {
@@ -98,7 +98,11 @@ describe('checked streams', () => {
   });
 });
 
-async function standBetween({ change, onReset }: Middleman): Promise<AsyncDisposable> {
+interface Between extends AsyncDisposable {
+  readonly port: number;
+}
+
+async function standBetween({ change, onReset }: Middleman): Promise<Between> {
   const sockets = new Set<Socket>();
   const pass = (from: Socket, to: Socket): void => {
     sockets.add(from);
@@ -116,9 +120,10 @@ async function standBetween({ change, onReset }: Middleman): Promise<AsyncDispos
     pass(endpoint, client);
   });
   const listening = once(server, 'listening');
-  server.listen(MIDDLE_PORT, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await listening;
   return {
+    port: (server.address() as AddressInfo).port,
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();
