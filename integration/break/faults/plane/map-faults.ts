@@ -1,51 +1,16 @@
-import { ChangeLoad } from './change-load.ts';
-import { OwnProxyRun } from './own-proxy-run.ts';
-import { must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
-import type { PlaneScene } from './plane-scene.ts';
+import { failingWrites } from './failing-writes.ts';
+import { must } from './plane-fault.ts';
 
-const FAILURE_SHARE = 0.1;
-const CHANGES = 600;
-const RIGHT_DEADLINE_MS = 120_000;
-const UNDER_LOAD = { hands: 2, pauseMs: 0 };
-
-export const MAP_FAULT: PlaneFault = {
+export const MAP_FAULT = failingWrites({
   name: 'writes to maps fail',
-  done: `map writes replaced by a fake: each fails with probability ${FAILURE_SHARE}, a batch half way; ${CHANGES} changes of endpoints, of the Service that is connected to as well`,
-  happen: failOften,
-};
-
-async function failOften(scene: PlaneScene): Promise<PlaneOutcome> {
-  await scene.serving();
-  const hammer = await scene.hammer();
-  await using proxy = new OwnProxyRun(scene);
-  await proxy.start({ share: FAILURE_SHARE, failing: 'maps' });
-  const load = new ChangeLoad(scene.cluster.api, (count) => scene.turnEndpoints(count));
-  hammer.start(UNDER_LOAD);
-  try {
-    while (load.changeCount < CHANGES) await load.change();
-    // Writes keep failing until the end: it must recover by retries alone.
-    const tookMs = await rightAgain(scene, proxy);
-    await hammer.stop();
-    must(hammer.failed().length === 0, hammer.verdict());
-    const strange = hammer.made.filter(({ by }) => by !== 'left' && by !== 'right');
+  failing: 'maps',
+  replaced: 'map writes',
+  how: 'a batch half way',
+  unit: 'writes',
+  pauseMs: 0,
+  alsoMust: (made) => {
+    const strange = made.filter(({ by }) => by !== 'left' && by !== 'right');
     must(strange.length === 0, `${strange.length} connections were answered by ${strange[0]?.by}`);
-    const { callCount, failedCallCount } = await proxy.report();
-    const share = failedCallCount / callCount;
-    must(share > FAILURE_SHARE / 2, `only ${failedCallCount} of ${callCount} writes failed`);
-    return {
-      rightAfter: `${(tookMs / 1_000).toFixed(1)} s after the last change, while writes still fail`,
-      lost: `nothing: ${failedCallCount} of ${callCount} writes failed, 0 differences; ${hammer.verdict()}, none reached an endpoint of another Service`,
-    };
-  } finally {
-    await hammer.stop();
-  }
-}
-
-async function rightAgain(scene: PlaneScene, proxy: OwnProxyRun): Promise<number> {
-  try {
-    return await scene.inside.becomesRight('diff', RIGHT_DEADLINE_MS);
-  } catch (error) {
-    const { waiting } = await proxy.report();
-    throw new Error(`${String(error)}; the proxy: ${waiting}`, { cause: error });
-  }
-}
+    return ', none reached an endpoint of another Service';
+  },
+});
