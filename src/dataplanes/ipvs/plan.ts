@@ -63,9 +63,9 @@ export function planServer(change: ServerChange): ServerPlan {
 
 /** IPVS has refused a part of `of`: the plane behind has the address from now on. */
 export function planRefused(of: ServerPlan, refused: ReadonlySet<IpvsWrite>): ServerPlan {
-  const change = { ...of.change, before: stateAfter(of, refused), after: undefined };
-  const plan = planRetired(change);
-  return change.isRefused ? plan : { ...plan, refuse: keyOfId(of.id) };
+  const { isRefused, after } = of.change;
+  const plan = planRetired({ ...of.change, before: stateAfter(of, refused), after: undefined });
+  return isRefused || after === undefined ? plan : { ...plan, refuse: keyOfId(of.id) };
 }
 
 /** There are no transactions: all writes but the refused ones were done, and no address was captured. */

@@ -1,80 +1,12 @@
 import assert from 'node:assert/strict';
-import { constants } from 'node:os';
 import { test } from 'node:test';
-import { getSystemErrorName } from 'node:util';
-import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
-import type { IpvsWrite, VirtualServer } from '../../linux/ipvs/model.ts';
 import { until } from '../../time/testing/until.ts';
 import type { Drift } from '../contract.ts';
 import { change } from '../shared/testing/change.ts';
-import { IpvsPlane } from './plane.ts';
-import { MemoryCapture } from './testing/memory-capture.ts';
-import { MemoryIpvs } from './testing/memory-ipvs.ts';
-import { clusterIp, endpoint, FACTS, nodePort, row } from './testing/rows.ts';
+import type { MemoryIpvs } from './testing/memory-ipvs.ts';
+import { endpoint, FACTS, nodePort, row } from './testing/rows.ts';
+import { ID, Stage, serving } from './testing/stage.ts';
 import { MOST_DESTINATIONS } from './wanted.ts';
-
-const { EINVAL, ENOMEM } = constants.errno;
-const ID = '10.96.0.1 TCP 80';
-
-/** Everything that is written, in its order. */
-class Stage {
-  readonly written: string[] = [];
-  readonly warnings: string[] = [];
-  readonly ipvs: MemoryIpvs;
-  readonly capture: MemoryCapture;
-  readonly plane: IpvsPlane;
-  /** Virtual servers that kube-proxy has taken. */
-  readonly taken = new Set<string>();
-
-  /** `of`: another process in the same kernel. */
-  constructor(
-    of: { ipvs?: MemoryIpvs; capture?: MemoryCapture; readonly rowsAtOnce?: number } = {},
-  ) {
-    this.ipvs = of.ipvs ?? new MemoryIpvs();
-    this.capture = of.capture ?? new MemoryCapture();
-    this.ipvs.isRefused = (write) => {
-      this.written.push(textOf(write));
-      return false;
-    };
-    this.capture.isRefused = (of) => {
-      this.written.push(...Object.keys(of));
-      return false;
-    };
-    this.plane = new IpvsPlane({
-      ipvs: this.ipvs,
-      capture: this.capture,
-      scheduler: { name: 'rr', flags: [] },
-      timeouts: () => ({ tcpSeconds: 0, tcpFinSeconds: 0, udpSeconds: 0 }),
-      prepare: async () => undefined,
-      servedByKubeProxy: async () => this.taken,
-      onWarning: (message) => this.warnings.push(message),
-      ...(of.rowsAtOnce === undefined ? {} : { rowsAtOnce: of.rowsAtOnce }),
-    });
-  }
-
-  async start(rows: readonly Forwarding[] = []): Promise<this> {
-    const { right } = await this.plane.inspect({ facts: FACTS, rows }, 'everything');
-    const wrong = rows.filter(({ id }) => !right.has(servicePortKey(id)));
-    await this.plane.apply(wrong.map((each) => change('unknown', each)));
-    this.written.length = 0;
-    return this;
-  }
-
-  weights(id = ID): Record<string, number> {
-    const held = [...(this.ipvs.held.get(id)?.destinations ?? [])];
-    return Object.fromEntries(held.map(([name, { destination }]) => [name, destination.weight]));
-  }
-}
-
-function serving(...numbers: readonly number[]): Record<string, number> {
-  return Object.fromEntries(numbers.map((number) => [`10.244.1.${number} 8080`, 1]));
-}
-
-function textOf(write: IpvsWrite): string {
-  if (!('destination' in write)) return write.do;
-  const { address, weight } = write.destination;
-  return `${write.do} ${address.split('.').at(-1)} ${weight}`;
-}
 
 test('gives IPVS connections last, after the virtual server has destinations', async () => {
   const stage = await new Stage().start();
@@ -145,89 +77,6 @@ test('leaves a row to the plane behind while its list is too long for IPVS', asy
   assert.equal(stage.capture.captured.size, 1);
 });
 
-test('leaves rows with a scheduler that the kernel has not to the plane behind', async () => {
-  const stage = await new Stage().start([row()]);
-  stage.ipvs.missing = new Set(['lblc']);
-  const after = row({ scheduler: { name: 'lblc', flags: [] } });
-  const other = row({ name: 'other', frontends: [nodePort(30080)] });
-  await stage.plane.apply([change(row(), after), change('absent', other)]);
-  assert.deepEqual([...stage.capture.captured.keys()], ['192.168.50.1 TCP 30080']);
-  assert.deepEqual(
-    stage.warnings.map((text) => text.match(/scheduler \w+/)?.[0]),
-    ['scheduler lblc'],
-  );
-  stage.ipvs.missing = new Set();
-  await stage.start([after, other]);
-  assert.equal(stage.capture.captured.size, 2);
-});
-
-for (const refusesWith of [EINVAL, ENOMEM]) {
-  const code = getSystemErrorName(-refusesWith);
-  test(`leaves an address that IPVS refuses with ${code} to the plane behind, and applies its row`, async () => {
-    const stage = await new Stage().start();
-    stage.ipvs.refusesWith = refusesWith;
-    stage.ipvs.isRefused = (write) => textOf(write) === 'add-destination 2 1';
-    const other = row({ name: 'other', frontends: [nodePort(30080)], endpoints: [4] });
-    await stage.plane.apply([change('absent', row()), change('absent', other)]);
-    assert.deepEqual([...stage.capture.captured.keys()], ['192.168.50.1 TCP 30080']);
-    assert.deepEqual([...stage.capture.refused.keys()], [ID]);
-    assert.equal(stage.warnings.length, 1);
-    assert.match(stage.warnings[0] ?? '', new RegExp(`10\\.244\\.1\\.2 .*${code}.* of ns/web/`));
-    stage.ipvs.isRefused = () => false;
-    await stage.plane.apply([change(row(), row({ endpoints: [2, 4] }))]);
-    assert.deepEqual(stage.weights(), { '10.244.1.1 8080': 0, ...serving(2, 4) });
-    assert.equal(stage.capture.captured.size, 2);
-    assert.equal(stage.capture.refused.size, 0);
-  });
-}
-
-test('gives an address to the plane behind when IPVS refuses a change of it, and keeps connections', async () => {
-  const stage = await new Stage().start([row()]);
-  stage.ipvs.connect(ID, '10.244.1.1 8080', 1);
-  stage.ipvs.isRefused = (write) => textOf(write) === 'add-destination 4 1';
-  const after = row({ endpoints: [1, 2, 4] });
-  await stage.plane.apply([change(row(), after)]);
-  assert.equal(stage.capture.captured.size, 0);
-  await stage.plane.deleteDrained();
-  assert.deepEqual(stage.weights(), { '10.244.1.1 8080': 0 });
-  stage.ipvs.isRefused = () => false;
-  await stage.start([after]);
-  assert.deepEqual(stage.weights(), serving(1, 2, 4));
-  assert.deepEqual([...stage.capture.captured.keys()], [ID]);
-});
-
-test('reads nothing and warns once when a refused row changes again and again', async () => {
-  const stage = await new Stage().start([row({ name: 'other', frontends: [clusterIp(2)] })]);
-  stage.ipvs.refusesWith = EINVAL;
-  stage.ipvs.isRefused = (write) => 'destination' in write && write.destination.weight === 1;
-  const reads = stage.ipvs.readCount;
-  for (let round = 0; round < 5; round++) {
-    await stage.plane.apply([change('absent', row())]);
-    await stage.plane.apply([change(row(), row({ endpoints: [3] }))]);
-    await stage.plane.apply([change(row({ endpoints: [3] }), undefined)]);
-    await stage.plane.deleteDrained();
-  }
-  assert.equal(stage.ipvs.readCount, reads);
-  assert.equal(stage.warnings.length, 1);
-  assert.equal(stage.capture.refused.size, 0);
-  assert.deepEqual([...stage.capture.servers.keys()], ['10.96.0.2 TCP 80']);
-});
-
-test('follows the addresses of the machine although IPVS refuses a node port', async () => {
-  const rows = [30080, 30081, 30082].map((port) =>
-    row({ name: `web-${port}`, frontends: [nodePort(port)] }),
-  );
-  const stage = await new Stage({ rowsAtOnce: 2 }).start(rows);
-  stage.ipvs.isRefused = ({ server }) => server.port === 30081;
-  const nodePortAddresses = { IPv4: ['192.168.50.2'], IPv6: 'all' } as const;
-  await stage.plane.configure({ ...FACTS, nodePortAddresses });
-  assert.deepEqual(
-    [...stage.capture.captured.keys()],
-    ['192.168.50.2 TCP 30080', '192.168.50.2 TCP 30082'],
-  );
-  assert.deepEqual([...stage.capture.refused.keys()], ['192.168.50.2 TCP 30081']);
-});
-
 test('moves node ports a few rows at a time', async () => {
   const rows = Array.from({ length: 250 }, (_, at) =>
     row({ name: `web-${at}`, frontends: [nodePort(30000 + at)] }),
@@ -244,23 +93,6 @@ test('moves node ports a few rows at a time', async () => {
   // A virtual server, then two destinations, of at most a hundred rows.
   assert.deepEqual(sizes, [100, 200, 100, 200, 50, 100]);
   assert.equal(stage.capture.captured.size, 500);
-});
-
-test('finds no difference in a row whose scheduler the kernel has not, and tries it again', async () => {
-  const stage = new Stage();
-  stage.ipvs.missing = new Set(['lblc']);
-  const wanted = row({ scheduler: { name: 'lblc', flags: [] } });
-  const desired = { facts: FACTS, rows: [wanted] };
-  await stage.start([wanted]);
-  assert.deepEqual(await new Stage(stage).plane.diff(desired), []);
-  const { differences, differenceCount } = await stage.plane.inspect(desired, 'everything');
-  assert.deepEqual([differences, differenceCount], [[], 0]);
-  await stage.start([wanted]);
-  assert.equal(stage.warnings.length, 1);
-  stage.ipvs.missing = new Set();
-  await stage.start([wanted]);
-  assert.deepEqual([...stage.capture.captured.keys()], [ID]);
-  assert.equal(stage.capture.refused.size, 0);
 });
 
 test('applies changes while the drainer reads', async () => {
@@ -380,84 +212,4 @@ test('sums up what IPVS has, draining destinations apart', async () => {
     ...{ activeConnections: 3, inactiveConnections: 0 },
     schedulers: [{ name: 'rr', virtualServers: 1 }],
   });
-});
-
-/** As another process has it, such as keepalived. */
-async function addForeign(stage: Stage): Promise<string> {
-  const server: VirtualServer = {
-    ...{ protocol: 'TCP' as const, address: '10.96.0.1', port: 80 },
-    ...{ scheduler: 'wlc', schedulerFlags: [], persistenceSeconds: 0 },
-  };
-  await stage.ipvs.write([
-    { do: 'add-server', server },
-    { do: 'add-destination', server, destination: { address: '10.9.9.9', port: 1, weight: 5 } },
-  ]);
-  return JSON.stringify([...(await stage.ipvs.read())]);
-}
-
-async function assertForeignIsLeft(stage: Stage, foreign: string): Promise<void> {
-  assert.equal(JSON.stringify([...(await stage.ipvs.read())]), foreign);
-  assert.deepEqual([...stage.capture.captured.keys(), ...stage.capture.servers.keys()], []);
-}
-
-test('leaves the virtual server of another process alone at the address of a new row', async () => {
-  const stage = await new Stage().start();
-  const foreign = await addForeign(stage);
-  await stage.plane.apply([change('absent', row())]);
-  await stage.plane.apply([change(row(), row({ endpoints: [3] }))]);
-  await assertForeignIsLeft(stage, foreign);
-  assert.match(stage.warnings.join(), /^virtual server 10.96.0.1 TCP 80 is of another process/);
-  assert.equal(stage.written.includes('serversAdd'), false);
-  const desired = { facts: FACTS, rows: [row({ endpoints: [3] })] };
-  assert.deepEqual(await stage.plane.diff(desired), []);
-  assert.equal((await stage.plane.inspect(desired, 'everything')).right.size, 1);
-  await stage.plane.apply([change(row({ endpoints: [3] }), undefined)]);
-  await assertForeignIsLeft(stage, foreign);
-  assert.equal(stage.capture.refused.size, 0);
-});
-
-test('leaves the virtual server of another process alone at an inspection and a removal', async () => {
-  const stage = new Stage();
-  const foreign = await addForeign(stage);
-  await stage.start([row()]);
-  await assertForeignIsLeft(stage, foreign);
-  assert.equal(stage.warnings.length, 1);
-  await stage.plane.retire();
-  await assertForeignIsLeft(stage, foreign);
-  await stage.start([row()]);
-  await stage.plane.remove();
-  await assertForeignIsLeft(stage, foreign);
-});
-
-test('leaves a virtual server alone that another process adds just before it', async () => {
-  const stage = await new Stage().start();
-  let foreign = '';
-  stage.capture.isRefused = ({ serversAdd }) => {
-    if (serversAdd) void addForeign(stage).then((text) => (foreign = text));
-    return false;
-  };
-  await stage.plane.apply([change('absent', row())]);
-  await assertForeignIsLeft(stage, foreign);
-  assert.deepEqual([...stage.capture.refused.keys()], [ID]);
-});
-
-test('knows its own virtual servers when another process has deleted the tables', async () => {
-  const stage = await new Stage().start([row(), row({ name: 'gone', frontends: [clusterIp(2)] })]);
-  stage.ipvs.connect('10.96.0.2 TCP 80', '10.244.1.1 8080', 1);
-  await stage.plane.apply([change(row({ name: 'gone', frontends: [clusterIp(2)] }), undefined)]);
-  await stage.capture.remove();
-  await stage.start([row()]);
-  assert.deepEqual([...stage.capture.captured.keys()], [ID]);
-  assert.deepEqual([...stage.capture.servers.keys()].sort(), [ID, '10.96.0.2 TCP 80']);
-  assert.deepEqual(stage.warnings, []);
-});
-
-test('serves what another process had when that is adopted', async () => {
-  const stage = new Stage();
-  await addForeign(stage);
-  await stage.start([row()]);
-  await stage.plane.adopt([{ address: '10.96.0.1', protocol: 'TCP', port: 80 }]);
-  await stage.start([row()]);
-  assert.deepEqual([...stage.capture.captured.keys()], [ID]);
-  assert.deepEqual(stage.weights(), { '10.9.9.9 1': 0, ...serving(1, 2) });
 });

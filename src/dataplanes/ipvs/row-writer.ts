@@ -5,7 +5,7 @@ import { readEverything } from './inspect.ts';
 import type { Knowledge, ServerStates } from './knowledge.ts';
 import type { NodePortAddresses } from './node-port-addresses.ts';
 import { planRefused, type ServerPlan } from './plan.ts';
-import { refusalError } from './refusal.ts';
+import { asPlaneError, refusalError } from './refusal.ts';
 import { isSurprise, type RefusalWarnings } from './refused-servers.ts';
 import {
   type PlaneChange,
@@ -140,7 +140,12 @@ export class RowWriter {
       planRefused(plan, new Set(each.map(({ write }) => write))),
     );
     // What is refused now gets no connections in any case; the drainer tries it again.
-    await perform(this.#kernel, left);
+    try {
+      await perform(this.#kernel, left);
+    } catch (error) {
+      // The other plans are written already, and the caller does not know it.
+      throw asPlaneError(error, rowsOf(of.plans));
+    }
     this.#note(of, left);
   }
 

@@ -33,10 +33,11 @@ export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Pro
   try {
     await leave(kernel, written);
     const refusals = await writeIpvs(kernel, written);
-    // What was refused in part gets no connections: the plane behind has the row.
+    // What was refused in part gets no connections: the plane behind has the row. A plan that leaves
+    // it there captures nothing, and is noted although a destination could not be stopped.
     await enter(
       kernel,
-      written.filter((plan) => !refusals.has(plan)),
+      written.filter((plan) => !refusals.has(plan) || plan.refuse !== undefined),
     );
     return refusals;
   } catch (error) {
