@@ -19,7 +19,7 @@ export function guestParts(): Part[] {
       about: 'some tests of IPVS, in the kernel that the lab builds',
       command: ['npm', 'test', '--', '--kernel', 'uml', ...SOME_IPVS_TESTS],
       plans: RUN,
-      seconds: 70,
+      seconds: 80,
     }),
     part('guest-tests-all', {
       about: 'every test of IPVS, in the kernel that the lab builds',
