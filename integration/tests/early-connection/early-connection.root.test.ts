@@ -5,16 +5,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { assertRunning, type Daemon, startDaemon } from '../../../lab/host/processes.ts';
+import type { Daemon } from '../../../lab/host/processes.ts';
 import { until } from '../../../lab/host/until.ts';
-import { ServerError } from '../../../src/agent/servers/server-error.ts';
-import { readStatus } from '../../../src/agent/servers/status-client.ts';
-import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { enterOwnNetwork, ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { startFairlead, untilSynced } from '../fairlead-process.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** Outside of the cluster IP range, where a mode may reject addresses without a Service. */
 const EXTERNAL = '198.51.100.20';
 const POD = '10.244.0.1';
@@ -101,32 +96,8 @@ for (const mode of ['nftables', 'iptables']) {
     });
 
     function startProxy(): void {
-      const flags = [
-        ...['run', '-f', join(folder, 'objects'), '--run-folder', join(folder, 'run')],
-        ...['--proxy-mode', mode, '--hostname-override', 'node1', '--bind-address', '10.0.0.1'],
-        ...['--conntrack-max-per-core', '0'],
-      ];
-      proxy = startDaemon({
-        name: `fairlead in ${mode} mode`,
-        namespacePath: `/proc/${process.pid}/ns/net`,
-        argv: [process.execPath, PROGRAM, ...flags],
-        logFile: join(folder, 'log'),
-      });
-    }
-
-    async function proxyIsReady(): Promise<void> {
-      const socketPath = join(folder, 'run', STATUS_SOCKET);
-      const isReady = async (): Promise<boolean> => {
-        await assertRunning(proxy);
-        try {
-          const { conditions } = (await readStatus({ socketPath })) as AgentSnapshot;
-          return conditions.firstSync.isTrue;
-        } catch (error) {
-          if (error instanceof ServerError) return false;
-          throw error;
-        }
-      };
-      await until(isReady, { what: 'the proxy to be ready', deadlineMs: DEADLINE_MS });
+      const objects = join(folder, 'objects');
+      proxy = startFairlead({ mode, folder, objects, flags: ['--bind-address', '10.0.0.1'] });
     }
 
     /** Complete at once: the file is watched. */
@@ -156,7 +127,7 @@ for (const mode of ['nftables', 'iptables']) {
 
     it('before its Service is there is connected by a later SYN', async () => {
       startProxy();
-      await proxyIsReady();
+      await untilSynced(proxy, folder);
       await connectTooEarly();
       declareService();
       assert.equal(await outcome(), 'web');

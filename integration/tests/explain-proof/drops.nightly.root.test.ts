@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
-import { macOf } from './mac-of.ts';
+import { plantReversePath } from './reverse-path.ts';
 import { type Explained, type Scene, startScene } from './scene.ts';
-import { clusterIp, NODE, NOWHERE, type ShopFamily } from './shop.ts';
+import { clusterIp, NOWHERE, type ShopFamily } from './shop.ts';
 
 const PAGE = new URL('../../../docs/explain.md', import.meta.url);
 const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
@@ -37,19 +37,7 @@ describe('explain names what the kernel drops', () => {
 
   it('rp_filter', async (t) => {
     const { outside } = scene;
-    ip('route add 203.0.113.0/24 dev pod-3');
-    outside.ip(
-      'addr add 203.0.113.9/32 dev lo',
-      `route add ${web} via ${NODE.ipv4} src 203.0.113.9`,
-      // The filter drops ARP requests of this address as well.
-      `neigh replace ${NODE.ipv4} lladdr ${macOf('eth0')} dev eth0 nud permanent`,
-    );
-    run(['sysctl', '-qw', 'net.ipv4.conf.eth0.rp_filter=1']);
-    t.after(() => {
-      run(['sysctl', '-qw', 'net.ipv4.conf.eth0.rp_filter=0']);
-      ip('route del 203.0.113.0/24 dev pod-3');
-      outside.ip(`route del ${web}`, 'addr del 203.0.113.9/32 dev lo');
-    });
+    plantReversePath(t, outside, web);
     const told = await scene.explain(t, `${web}:80`, ...from(outside));
     assertDropped(told, 'DROPPED_REVERSE_PATH', 'IP_RPFILTER');
     assert.match(told.explanation.sentence, /reverse path filter of eth0, rp_filter is 1/);

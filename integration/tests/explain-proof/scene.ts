@@ -2,15 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { assertRunning, type Daemon, startDaemon } from '../../../lab/host/processes.ts';
-import { until } from '../../../lab/host/until.ts';
-import { ServerError } from '../../../src/agent/servers/server-error.ts';
-import { readStatus } from '../../../src/agent/servers/status-client.ts';
-import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
 import { explainCommand } from '../../../src/commands/explain.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import type { Explanation } from '../../../src/explain/explanation.ts';
 import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { startHost } from '../../../src/linux/testing/hosts/host.ts';
@@ -19,10 +12,8 @@ import {
   joinPod,
   type PlacedHost,
 } from '../../../src/linux/testing/hosts/placed-host.ts';
+import { startFairlead, untilSynced } from '../fairlead-process.ts';
 import { CLUSTER_CIDRS, NODE, shopObjects } from './shop.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const DEADLINE_MS = 60_000;
 
 /** A node with an agent, two pods, a pod of another node, and a client outside. */
 export interface Scene {
@@ -59,8 +50,9 @@ export async function startScene(mode: string): Promise<Scene> {
   const objects = join(folder, 'shop.json');
   writeFileSync(objects, JSON.stringify(shopObjects({ client, near, far })));
   const runFolder = join(folder, 'run');
-  const proxy = startProxy({ mode, folder, objects, runFolder });
-  await untilSynced(proxy, join(runFolder, STATUS_SOCKET));
+  const flags = ['--bind-address', NODE.ipv4, '--cluster-cidr', CLUSTER_CIDRS];
+  const proxy = startFairlead({ mode, folder, objects, flags });
+  await untilSynced(proxy, folder);
   return {
     client,
     near,
@@ -83,37 +75,4 @@ export async function startScene(mode: string): Promise<Scene> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-function startProxy(of: {
-  readonly mode: string;
-  readonly folder: string;
-  readonly objects: string;
-  readonly runFolder: string;
-}): Daemon {
-  const flags = [
-    ...['run', '-f', of.objects, '--run-folder', of.runFolder, '--proxy-mode', of.mode],
-    ...['--hostname-override', 'node1', '--bind-address', NODE.ipv4],
-    ...['--cluster-cidr', CLUSTER_CIDRS, '--conntrack-max-per-core', '0'],
-  ];
-  return startDaemon({
-    name: `fairlead in ${of.mode} mode`,
-    namespacePath: `/proc/${process.pid}/ns/net`,
-    argv: [process.execPath, PROGRAM, ...flags],
-    logFile: join(of.folder, 'log'),
-  });
-}
-
-async function untilSynced(proxy: Daemon, socketPath: string): Promise<void> {
-  const isReady = async (): Promise<boolean> => {
-    await assertRunning(proxy);
-    try {
-      const { conditions } = (await readStatus({ socketPath })) as AgentSnapshot;
-      return conditions.firstSync.isTrue;
-    } catch (error) {
-      if (error instanceof ServerError) return false;
-      throw error;
-    }
-  };
-  await until(isReady, { what: 'the proxy to be ready', deadlineMs: DEADLINE_MS });
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
-import { macOf } from './mac-of.ts';
+import { plantReversePath } from './reverse-path.ts';
 import { type Explained, type Scene, startScene } from './scene.ts';
-import { clusterIp, NODE, type ShopService } from './shop.ts';
+import { clusterIp, type ShopService } from './shop.ts';
 
 const WAIT = ['--watch', '20s'] as const;
 
@@ -101,22 +101,10 @@ describe('explain watches the next packet of a client', () => {
   it('that rp_filter drops', async (t) => {
     const { outside } = scene;
     const web = clusterIp('web', 'ipv4');
-    ip('route add 203.0.113.0/24 dev pod-3');
-    outside.ip(
-      'addr add 203.0.113.9/32 dev lo',
-      `route add ${web} via ${NODE.ipv4} src 203.0.113.9`,
-      // The filter drops ARP requests of this address as well.
-      `neigh replace ${NODE.ipv4} lladdr ${macOf('eth0')} dev eth0 nud permanent`,
-    );
-    run(['sysctl', '-qw', 'net.ipv4.conf.eth0.rp_filter=1']);
-    t.after(() => {
-      run(['sysctl', '-qw', 'net.ipv4.conf.eth0.rp_filter=0']);
-      ip('route del 203.0.113.0/24 dev pod-3');
-      outside.ip(`route del ${web}`, 'addr del 203.0.113.9/32 dev lo');
-    });
+    const source = plantReversePath(t, outside, web);
     const told = await watched(t, 'web', { by: [outside] });
     assertTold(told, 'DROPPED_REVERSE_PATH', 4);
-    assert.equal(told.explanation.question.from.address, '203.0.113.9');
+    assert.equal(told.explanation.question.from.address, source);
   });
 
   it('of the client that was named, and of no other', async (t) => {
