@@ -30,7 +30,7 @@ export async function askProgram(question: ProgramQuestion): Promise<ProgramAnsw
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const giveUp = (why: 'late' | 'too much output'): void => {
     child.kill('SIGKILL');
-    // What it started may live on and hold these: nobody waits for it.
+    // What it started may live on and hold these: it is not waited for.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     resolve({ ended: false, why });
   };

@@ -40,7 +40,7 @@ export interface TrafficPagesOptions {
   readonly monotonicMs: () => number;
 }
 
-/** What `fairlead top` asks. An answer costs what it is about, and while nobody asks nothing is kept. */
+/** What `fairlead top` asks. An answer costs what it is about, and without a question nothing is kept. */
 export class TrafficPages {
   readonly #options: TrafficPagesOptions;
   /** Sorted once for all pages. */

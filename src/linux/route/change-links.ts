@@ -31,13 +31,13 @@ const IFA_LOCAL = 2;
  * its source, which answers find back to; systemd-resolved ignores links with host or link scope only.
  */
 const RT_SCOPE_SITE = 200;
-/** No duplicate address detection: nobody else is on a link of our own. */
+/** No duplicate address detection: no other host is on a link of our own. */
 const IFA_F_NODAD = 0x02;
 const { EEXIST, EINVAL, ENODEV, EOPNOTSUPP } = constants.errno;
 
 /**
  * Kinds without a cable that have a carrier as long as they are up. `dummy` drops what is sent to it;
- * a veth leads to its peer, which nobody listens on. A bridge without ports loses its carrier as soon
+ * a veth leads to its peer, on which no process listens. A bridge without ports loses its carrier as soon
  * as anything sets its MAC address, as udev does by default.
  */
 export type LinkKind = 'dummy' | 'veth';

@@ -2,7 +2,7 @@ import koffi from 'koffi';
 
 /**
  * Bytes with a fixed address. A foreign call that takes the address as a number is 80 ns cheaper
- * than one that takes a Buffer. Whoever keeps the address must keep the object too, or the garbage
+ * than one that takes a Buffer. Code that keeps the address must keep the object too, or the garbage
  * collector frees the bytes.
  */
 export interface FixedMemory {

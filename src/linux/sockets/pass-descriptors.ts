@@ -46,7 +46,7 @@ export class DescriptorSocket implements Disposable {
     );
   }
 
-  /** Undefined: the other end was closed. Whoever receives descriptors must close them. */
+  /** Undefined: the other end was closed. The receiver of descriptors must close them. */
   async receive(wait: Wait): Promise<Parcel | undefined> {
     let parcel: Parcel | undefined;
     await retried('receive descriptors', { fd: this.fd, what: 'readable', ...wait }, () => {

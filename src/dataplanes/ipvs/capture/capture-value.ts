@@ -26,7 +26,7 @@ export function captureNumber(capture: ByClass): number {
 
 const PASS: ByClass = { pod: 'pass', host: 'pass', outside: 'pass' };
 
-/** A number that `captureNumber` never gives reads as one that takes nothing, which nobody wants. */
+/** A number that `captureNumber` never gives reads as one that takes nothing. */
 export function captureOfNumber(number: number): ByClass {
   const capture = {
     pod: captureOf(number, 'pod'),

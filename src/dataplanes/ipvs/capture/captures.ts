@@ -75,7 +75,7 @@ export class Captures implements CaptureTables {
       const added = await addRouting(found, mark);
       for (const family of TABLE_FAMILIES) {
         const stored = await readStructure(this.#kernel, family);
-        // Without them nobody would know which virtual servers are ours.
+        // Only they say which virtual servers are ours.
         const servers = losesServers(stored, facts, family) ? await this.#serversOf(family) : [];
         const batch = this.#kernel.begin();
         repairTable(batch, family, { stored, facts, differences });

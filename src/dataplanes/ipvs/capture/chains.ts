@@ -115,7 +115,7 @@ function classChain(from: SourceClass, facts: NodeFacts, family: TableFamily): C
   };
 }
 
-/** Where a pod cannot be told from others, nobody is masqueraded that might be one. */
+/** Where a pod cannot be told from others, no client is masqueraded that might be one. */
 function masqueradedBits(from: SourceClass, facts: NodeFacts, family: TableFamily): number {
   const detects = facts.podDetection[FAMILY_OF_TABLE[family]] !== undefined;
   return masqueradeBit(from) | (detects ? 0 : masqueradeBit('pod'));

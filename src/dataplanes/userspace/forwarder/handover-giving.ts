@@ -15,7 +15,7 @@ import {
 import type { MovedPair } from './messages.ts';
 import type { ThreadGroup } from './thread-group.ts';
 
-/** The new forwarder has the pairs meanwhile, and nobody copies: long enough for one without a CPU. */
+/** The new forwarder has the pairs meanwhile, and does not copy yet: long enough for one without a CPU. */
 const STEP_MS = 3_000;
 
 export interface GivingOptions {

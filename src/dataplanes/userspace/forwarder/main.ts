@@ -42,7 +42,7 @@ export interface ForwarderOptions {
 /** The main thread. Resolves when the process is about to end. */
 export async function runForwarder(options: ForwarderOptions): Promise<void> {
   nameProcess('fairlead-fwd');
-  // Whoever can connect to its sockets can take every connection.
+  // A process that can connect to its sockets can take every connection.
   process.umask(OWNER_ONLY_UMASK);
   const log = openForwarderLog();
   // In place of Node's listener, which would open a debugger to every local user.

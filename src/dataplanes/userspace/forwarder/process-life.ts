@@ -48,7 +48,7 @@ export class ProcessLife implements ForwarderLife {
   #accepts = false;
   #drain: Drain | undefined;
   #given: Given | undefined;
-  /** Pairs may be in nobody's hands: the process must not end. */
+  /** Pairs may belong to no process: the process must not end. */
   #isGiving = false;
   /** Forwarders before this one that still have connections, and so counts to hand over. */
   #earlierCount = 0;
