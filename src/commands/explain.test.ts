@@ -209,7 +209,7 @@ describe('fairlead explain --with', () => {
       out,
       /^REACHES {2}a pod of this node reaches shop\/web:http \(10\.96\.0\.10:80\) at\n/,
     );
-    assert.match(out, /2 rows would\s+change;\s+nothing\s+is\s+written/);
+    assert.match(out, /2\s+rows\s+would\s+change;\s+nothing\s+is\s+written/);
     assert.match(out, /now +REACHES: .*\s+\(10\.96\.0\.10:80\) at one of 2 endpoints/);
     assert.match(out, /~ shop\/web:http\/TCP\/IPv4\n +endpoints +-10\.1\.0\.2:8080$/m);
   });
@@ -300,7 +300,7 @@ describe('fairlead explain, asking the agent', () => {
   it('applies a change to the objects of the agent', async (t) => {
     const { code, out } = await ask(t, {}, 'shop/web', '--with', CHANGE);
     assert.equal(code, 0);
-    assert.match(out, /2 rows would\s+change/);
+    assert.match(out, /2\s+rows\s+would\s+change/);
     // The agent of this test has another process's rows, and no connection.
     assert.match(out, /open +(0 open connections|connections not counted: )/);
   });

@@ -39,11 +39,12 @@ interface ExplainOptions extends BasisOptions {
   readonly from: string;
   readonly whyNot?: string;
   readonly with?: readonly string[];
-  readonly probe?: Exclude<WantedProbe, undefined>;
+  readonly probe?: WantedProbe;
   readonly watch?: number;
   readonly output: 'text' | 'json';
 }
 
+const PROBES = ['dry', 'syn', 'connect', 'none'] as const;
 const USUAL_WIDTH = 80;
 const LEAST_WIDTH = 40;
 
@@ -55,19 +56,19 @@ export function explainCommand(): Command {
     )
     .argument(
       '<target>',
-      'namespace/name[:port], or ADDRESS:PORT; with /udp or /sctp for these; - reads lines of TARGET [CLIENT] and answers each with a line of JSON',
+      'namespace/name[:port], or ADDRESS:PORT; with /udp or /sctp for these; - reads lines of TARGET [CLIENT [PROBE]] and answers each with a line of JSON',
     )
     .addOption(
       new Option(
         '--from <client>',
-        'pod:NAMESPACE/NAME, pod:ADDRESS, netns:PATH, pid:NUMBER, host, or an IP address; pod or outside for any such client',
+        'pod:NAMESPACE/NAME, pod:ADDRESS, netns:PATH, pid:NUMBER, host, or an IP address; ADDRESS@PATH names its network namespace; pod or outside for any such client',
       ).default('pod'),
     )
     .addOption(
       new Option(
         '--probe <kind>',
         'the packet that proves it: dry is dropped after all rules, syn is reset after its answer, connect is a whole connection; without one exit code 5; default: syn for TCP, dry for UDP, on a node and where the client is known',
-      ).choices(['dry', 'syn', 'connect', 'none']),
+      ).choices([...PROBES]),
     )
     .addOption(
       new Option(
@@ -149,14 +150,26 @@ async function explainLines(request: {
   readonly flags: ReturnType<typeof givenFlags>;
   readonly options: ExplainOptions;
 }): Promise<void> {
-  await answerLines(process.stdin, async ({ target: text, from }) => {
+  await answerLines(process.stdin, async ({ target: text, from = request.options.from, probe }) => {
     const target = targetFrom(text);
     const basis = await findBasis(request);
     // Many questions are not to send many packets unless they are wanted.
-    const given = { probe: 'none' as const, ...request.options };
-    const options = from === undefined ? given : { ...given, from };
+    const given = { probe: 'none' as const, ...request.options, from };
+    const options = probe === undefined ? given : { ...given, probe: lineProbe(probe) };
     const inquiry = await inquire(basis, { text, target, options });
     return await explainOnce(inquiry, await groundsFor(inquiry));
+  });
+}
+
+/** `usual`: as without `--probe`. */
+function lineProbe(text: string): WantedProbe {
+  if (text === 'usual') return undefined;
+  const kind = PROBES.find((each) => each === text);
+  if (kind !== undefined) return kind;
+  throw new CommandError(`'${visible(text)}' is no probe`, {
+    code: 'USAGE',
+    next: `use usual, ${PROBES.join(', ')}`,
+    exitCode: WRONG_USAGE_EXIT,
   });
 }
 

@@ -8,6 +8,7 @@ export const TC_EBPF = hooksInFront({
   hooks: 'packet hooks',
   socketsOf: 'this node',
   unseenSources: ['host'],
+  packetHook: 'ingress',
   placeOf: ({ clientInterfaces, ownAddresses, podNetworks = [] }) => ({
     podsMet: 'as packets',
     podNetwork: new PodNetwork(podNetworks),

@@ -9,14 +9,18 @@ import { BALANCER, clusterIp, NODE, NODE_PORT, type ShopFamily, type ShopService
 export interface ProvenMode {
   readonly mode: string;
   readonly usualTcpProbe: 'syn' | 'connect';
+  /** The same for the node itself; undefined: as for pods. */
+  readonly usualHostProbe?: 'syn' | 'connect';
   /** Tables whose rules have words, as they are named in steps. */
   readonly toldTables: RegExp;
+  /** The node's sockets are translated before they have a route. */
+  readonly needsNoRoute?: true;
 }
 
-type SceneOf = () => Scene;
+export type SceneOf = () => Scene;
 
 /** The same questions in every mode: prediction and packet agree. */
-export function proveMode(of: ProvenMode): void {
+export function proveMode(of: ProvenMode, more?: (scene: SceneOf) => void): void {
   const { mode } = of;
   describe(`explain proves by a packet, ${mode}`, () => {
     let started: Scene | undefined;
@@ -35,13 +39,18 @@ export function proveMode(of: ProvenMode): void {
       nameForeignRules(scene, family);
     }
     proveWays(scene, of);
+    more?.(scene);
+
+    it('leaves no table', () => {
+      assert.ok(!run(['nft', 'list', 'tables']).includes('probe'));
+    });
   });
 }
 
 function proveReaching(
   scene: SceneOf,
   family: ShopFamily,
-  { usualTcpProbe }: Pick<ProvenMode, 'usualTcpProbe'>,
+  { usualTcpProbe, usualHostProbe = usualTcpProbe }: ProvenMode,
 ): void {
   it(`reaches an endpoint, ${family}`, async (t) => {
     const { explain, client } = scene();
@@ -51,6 +60,7 @@ function proveReaching(
     assert.equal(told.explanation.proof?.answer.is, 'accepted');
     const host = await explain(t, at('web', family), '--from', 'host');
     assertProven(host, 'REACHES', 0);
+    assert.equal(host.explanation.proof?.kind, usualHostProbe);
     assert.equal(host.explanation.proof?.answer.is, 'accepted');
   });
 
@@ -121,7 +131,7 @@ function nameForeignRules(scene: SceneOf, family: ShopFamily): void {
   ]) {
     it(`names a rule of another table: ${verdict}, ${family}`, async (t) => {
       const match = family === 'ipv4' ? 'ip' : 'ip6';
-      const rule = `${match} saddr ${scene().client[family]} tcp dport 80 ${verdict}`;
+      const rule = `${match} saddr ${scene().client[family]} tcp dport { 80, 8080 } ${verdict}`;
       const chain = `chain guard { type filter hook prerouting priority -150; ${rule}; }`;
       run(['nft', '-f', '-'], `table inet planted { ${chain}; }`);
       try {
@@ -136,7 +146,7 @@ function nameForeignRules(scene: SceneOf, family: ShopFamily): void {
   }
 }
 
-function proveWays(scene: SceneOf, { toldTables }: Pick<ProvenMode, 'toldTables'>): void {
+function proveWays(scene: SceneOf, { toldTables, needsNoRoute }: ProvenMode): void {
   it('is dropped outside of the source ranges', async (t) => {
     const told = await scene().explain(t, `${BALANCER}:80`, ...from(scene().outside));
     assertProven(told, 'DROPPED_SOURCE_RANGE', 3);
@@ -163,6 +173,7 @@ function proveWays(scene: SceneOf, { toldTables }: Pick<ProvenMode, 'toldTables'
     for (const { does, ...step } of own) assert.ok(does, JSON.stringify(step));
   });
 
+  if (needsNoRoute) return;
   it('says that the node has no route to a Service address', async (t) => {
     const { outside, explain } = scene();
     ip('route del default');
@@ -174,22 +185,18 @@ function proveWays(scene: SceneOf, { toldTables }: Pick<ProvenMode, 'toldTables'
       ip(`route add default via ${outside.ipv4}`);
     }
   });
-
-  it('leaves no table', () => {
-    assert.ok(!run(['nft', 'list', 'tables']).includes('probe'));
-  });
 }
 
-function from(host: PlacedHost): readonly [string, string] {
+export function from(host: PlacedHost): readonly [string, string] {
   return ['--from', `pid:${host.pid}`];
 }
 
-function at(service: ShopService, family: ShopFamily, suffix = ''): string {
+export function at(service: ShopService, family: ShopFamily, suffix = ''): string {
   const address = clusterIp(service, family);
   return `${family === 'ipv4' ? address : `[${address}]`}:80${suffix}`;
 }
 
-function assertProven({ code, explanation }: Explained, wanted: string, exit: number): void {
+export function assertProven({ code, explanation }: Explained, wanted: string, exit: number): void {
   const { proof, notProven } = explanation;
   const seen = JSON.stringify({ ...explanation, elsewhere: [], candidates: [] }, undefined, 1);
   assert.equal(explanation.code, wanted, seen);

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
 import { explainCommand } from '../../../src/commands/explain.ts';
 import type { Explanation } from '../../../src/explain/explanation.ts';
+import { type OwnPlace, ownPlace } from '../../../src/linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { startHost } from '../../../src/linux/testing/hosts/host.ts';
 import {
@@ -22,6 +23,8 @@ export interface Scene {
   readonly far: PlacedHost;
   readonly outside: PlacedHost;
   readonly runFolder: string;
+  /** Of the maps of eBPF programs. */
+  readonly pinFolder: string;
   /** Runs `fairlead explain` on the node. */
   explain(t: TestContext, ...args: readonly string[]): Promise<Explained>;
   /** The same, for people. */
@@ -34,8 +37,9 @@ export interface Explained {
   readonly explanation: Explanation;
 }
 
-/** In a network namespace of its own. */
+/** In a network namespace of its own, and for eBPF programs with a cgroup and pins of its own. */
 export async function startScene(mode: string): Promise<Scene> {
+  const hooks = mode.endsWith('-ebpf') ? ownPlace(`explain-${mode}`) : undefined;
   enterOwnNetwork();
   for (const path of ['ipv4/ip_forward', 'ipv6/conf/all/forwarding']) {
     writeFileSync(`/proc/sys/net/${path}`, '1');
@@ -50,7 +54,12 @@ export async function startScene(mode: string): Promise<Scene> {
   const objects = join(folder, 'shop.json');
   writeFileSync(objects, JSON.stringify(shopObjects({ client, near, far })));
   const runFolder = join(folder, 'run');
-  const flags = ['--bind-address', NODE.ipv4, '--cluster-cidr', CLUSTER_CIDRS];
+  // The hooks serve the sockets of one cgroup: those of this process, which sends the probes.
+  if (hooks) moveSelfTo(hooks.cgroup);
+  const flags = [
+    ...['--bind-address', NODE.ipv4, '--cluster-cidr', CLUSTER_CIDRS],
+    ...(hooks ? ['--config', writeConfig(folder, hooks)] : []),
+  ];
   const proxy = startFairlead({ mode, folder, objects, flags });
   await untilSynced(proxy, folder);
   return {
@@ -59,6 +68,7 @@ export async function startScene(mode: string): Promise<Scene> {
     far,
     outside,
     runFolder,
+    pinFolder: hooks ? pinFolderOf(hooks) : '',
     explainText: async (t, ...args) => {
       const all = [...args, '--run-folder', runFolder];
       return (await runCommand(t, explainCommand(), all)).out;
@@ -72,7 +82,34 @@ export async function startScene(mode: string): Promise<Scene> {
     stop: async () => {
       await proxy.stop();
       for (const host of [client, near, far, outside]) host.close();
+      if (hooks) leavePlace(hooks);
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+function writeConfig(folder: string, hooks: OwnPlace): string {
+  const path = join(folder, 'config.json');
+  const config = {
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    kind: 'KubeProxyConfiguration',
+    fairlead: { cgroup: hooks.cgroup, pinFolder: pinFolderOf(hooks) },
+  };
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+function moveSelfTo(cgroup: string): void {
+  writeFileSync(join(cgroup, 'cgroup.procs'), String(process.pid));
+}
+
+/** Programs stay attached when the agent ends; a cgroup with processes cannot be removed. */
+function leavePlace(hooks: OwnPlace): void {
+  moveSelfTo(dirname(hooks.cgroup));
+  rmSync(pinFolderOf(hooks), { recursive: true, force: true });
+  hooks.leave();
+}
+
+function pinFolderOf({ pins }: OwnPlace): string {
+  return join(pins, 'fairlead');
 }

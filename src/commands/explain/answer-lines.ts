@@ -3,11 +3,13 @@ import type { Explanation } from '../../explain/explanation.ts';
 import { printData } from '../terminal/print.ts';
 import { visibleJson } from '../terminal/visible.ts';
 
-/** One line of input: `TARGET [CLIENT]`. */
+/** One line of input: `TARGET [CLIENT [PROBE]]`. */
 export interface AskedLine {
   readonly target: string;
   /** As `--from` takes it; undefined: its default. */
   readonly from?: string;
+  /** As `--probe` takes it, or `usual`; undefined: as it was given for all. */
+  readonly probe?: string;
 }
 
 /**
@@ -19,9 +21,14 @@ export async function answerLines(
   answer: (asked: AskedLine) => Promise<Explanation>,
 ): Promise<void> {
   for await (const line of createInterface({ input })) {
-    const [target = '', from] = line.trim().split(/\s+/);
+    const [target = '', from, probe] = line.trim().split(/\s+/);
     if (target === '') continue;
-    const reply = await replyTo({ target, ...(from === undefined ? {} : { from }) }, answer);
+    const asked = {
+      target,
+      ...(from === undefined ? {} : { from }),
+      ...(probe === undefined ? {} : { probe }),
+    };
+    const reply = await replyTo(asked, answer);
     printData(visibleJson(JSON.stringify(reply)));
   }
 }

@@ -13,7 +13,13 @@ import type { Pod } from './pod.ts';
 export type From =
   | { readonly by: 'class'; readonly class: SourceClass }
   /** `isPodHere`: it is said to be a pod of this node, which its interface shows. */
-  | { readonly by: 'address'; readonly address: string; readonly isPodHere: boolean }
+  | {
+      readonly by: 'address';
+      readonly address: string;
+      readonly isPodHere: boolean;
+      /** The network namespace that has the address; undefined: it is searched for. */
+      readonly namespacePath?: string;
+    }
   | { readonly by: 'pod'; readonly pod: Pod }
   /** A network namespace by its path; `name`: as it was given. */
   | { readonly by: 'namespace'; readonly path: string; readonly name: string };
@@ -40,16 +46,25 @@ export async function readFrom(
   if (named !== undefined) return { by: 'class', class: named };
   const path = namespacePath(text);
   if (path !== undefined) return { by: 'namespace', path, name: text };
-  const isPodHere = text.startsWith('pod:');
-  const address = canonicalIp(isPodHere ? text.slice('pod:'.length) : text);
-  if (address !== undefined) return { by: 'address', address, isPodHere };
+  const address = addressFrom(text);
+  if (address !== undefined) return address;
   const [, pod] = /^pod:([^/:]+\/[^/:]+)$/.exec(text) ?? [];
   if (pod !== undefined) return { by: 'pod', pod: await findPod(pod) };
   throw new CommandError(`--from does not read '${visible(text)}'`, {
     code: 'USAGE',
-    next: 'use pod:NAMESPACE/NAME, pod:ADDRESS, netns:PATH, pid:NUMBER, host, an IP address, or one of pod, outside for any client of that class',
+    next: 'use pod:NAMESPACE/NAME, pod:ADDRESS, netns:PATH, pid:NUMBER, host, an IP address, or one of pod, outside for any client of that class; ADDRESS@PATH names the network namespace that has the address',
     exitCode: WRONG_USAGE_EXIT,
   });
+}
+
+/** `10.1.0.2`, `pod:10.1.0.2`, `pod:10.1.0.2@/run/netns/a`. */
+function addressFrom(text: string): Extract<From, { by: 'address' }> | undefined {
+  const isPodHere = text.startsWith('pod:');
+  const rest = isPodHere ? text.slice('pod:'.length) : text;
+  const [, name = rest, namespacePath] = /^([^@]+)@(\/.+)$/.exec(rest) ?? [];
+  const address = canonicalIp(name);
+  if (address === undefined) return undefined;
+  return { by: 'address', address, isPodHere, ...(namespacePath ? { namespacePath } : {}) };
 }
 
 /** `netns:/run/netns/a`, `pid:123`. */
@@ -97,7 +112,7 @@ function askedFromNamespace(
   place: Place,
 ): AskedFrom {
   try {
-    using held = holdPort({ address, port, protocol: 'UDP' }, path);
+    using held = holdPort({ address, port, protocol: 'UDP' }, { namespacePath: path });
     const isPodHere = !isOwnNamespace(path);
     return { source: sourceAt(held.source, place, isPodHere), isNamed: true };
   } catch (cause) {

@@ -1,3 +1,4 @@
+import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import { frontendText } from './maps/entry-text.ts';
 import { CLASS_ORDER, MOST_ENDPOINTS } from './maps/layout.ts';
@@ -9,6 +10,12 @@ export interface RenderedEntry {
   readonly map: string;
   readonly text: string;
   readonly does: string;
+  /** Of a frontend: whose connections it is for. */
+  readonly source?: SourceClass;
+  /** Of a frontend: the hook leaves them to the rules behind. */
+  readonly isPassed?: boolean;
+  /** Of a slot: `address:port`. */
+  readonly endpoint?: string;
 }
 
 /**
@@ -56,13 +63,14 @@ export function renderedEntries(
       map: 'frontends',
       text: `${keyText(row, frontend)} from ${source} :${slots || ` ${outcome.action}`}`,
       does: reason === undefined ? chooses(row, count, by) : `passes the hook: ${reason}`,
+      source,
+      isPassed: reason !== undefined || count === 0,
     };
   });
-  const slots = endpoints.map(({ address, port }, index) => ({
-    map: 'slots',
-    text: `+${index} : ${address.includes(':') ? `[${address}]` : address}:${port}`,
-    does: '',
-  }));
+  const slots = endpoints.map((each, index) => {
+    const endpoint = endpointKey(each);
+    return { map: 'slots', text: `+${index} : ${endpoint}`, does: '', endpoint };
+  });
   return [...entries, ...slots];
 }
 

@@ -46,6 +46,9 @@ export function fixedChains(facts: TableFacts, family: TableFamily): readonly Ch
   ];
 }
 
+/** Base chains that translate destinations: a packet that was translated before meets neither. */
+export const TRANSLATING_CHAINS: readonly string[] = ['nat-prerouting', 'nat-output'];
+
 function baseChains(facts: TableFacts, family: TableFamily): readonly Chain[] {
   const { clientInterfaces } = facts;
   const base = (name: string, hook: BaseHook, rules: readonly Rule[]): Chain => ({

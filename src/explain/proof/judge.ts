@@ -166,14 +166,16 @@ function wrongEndpoint(
 /** Of the node itself a masqueraded address may be the one that it had. */
 function wrongSource(
   { masquerade }: Extract<Prediction, { action: 'forward' }>,
-  { endpoint, seenAs }: Extract<Observed, { is: 'forwarded' }>,
+  { endpoint, seenAs, byProgram }: Extract<Observed, { is: 'forwarded' }>,
   { subject, goal, source, shares }: JudgedCase,
 ): Disagreement | undefined {
   const { address } = source;
   if (source.class === 'host' || address === undefined) return undefined;
   const share = shares.find((each) => each.endpoint === endpoint);
   const isMasqueraded = !seenAs.startsWith(endpointKey({ address, port: 0 }).slice(0, -1));
-  const isExpected = share?.keepsSource ? false : masquerade || share?.hairpin === true;
+  // A socket that is sent to its own host does not leave it, and needs no other source.
+  const isHairpin = share?.hairpin === true && byProgram !== 'socket';
+  const isExpected = share?.keepsSource ? false : masquerade || isHairpin;
   if (isMasqueraded === isExpected) return undefined;
   const should = isExpected ? 'should have been masqueraded' : `should have come from ${address}`;
   const sentence = `the packet of ${subject} to ${goal} came to ${endpoint} from ${seenAs}: it ${should}`;

@@ -20,8 +20,12 @@ export interface Observation {
   readonly processAddresses: readonly string[];
 }
 
-/** What became of the probe's packet, and the rules that it met. */
-export function observe(of: Observation): { outcome: Observed; steps: readonly ProofStep[] } {
+/** What became of the probe's packet, and the rules that it met. `last`: as it was seen last. */
+export function observe(of: Observation): {
+  readonly outcome: Observed;
+  readonly steps: readonly ProofStep[];
+  readonly last?: PacketHeader;
+} {
   const events = onTheWayOut(of.events);
   const steps: ProofStep[] = [];
   let [hook, isAtEnd] = ['', false];
@@ -38,10 +42,12 @@ export function observe(of: Observation): { outcome: Observed; steps: readonly P
     const { table, chain, handle, ours } = step;
     const by: MetRule = { table, chain, ours, ...(handle === undefined ? {} : { handle }) };
     const isRejected = of.answer.is === 'refused' || of.answer.is === 'unreachable';
-    return { outcome: { is: isRejected ? 'rejected' : 'dropped', by }, steps };
+    const outcome = { is: isRejected ? 'rejected' : 'dropped', by } as const;
+    return { outcome, steps, ...(packet === undefined ? {} : { last: packet }) };
   }
-  if (!isAtEnd || packet === undefined) return { outcome: { is: 'lost', after: hook }, steps };
-  return { outcome: arrived(packet, of), steps };
+  if (packet === undefined) return { outcome: { is: 'lost', after: hook }, steps };
+  const outcome: Observed = isAtEnd ? arrived(packet, of) : { is: 'lost', after: hook };
+  return { outcome, steps, last: packet };
 }
 
 function arrived(packet: PacketHeader, { asked, processAddresses }: Observation): Observed {

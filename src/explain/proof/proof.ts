@@ -48,6 +48,8 @@ export interface MetRule {
 export interface ProofStep extends MetRule {
   /** `prerouting`, `forward` …; empty: not known. */
   readonly hook: string;
+  /** Of an eBPF program, an entry of the map that `chain` names; undefined: it is a rule. */
+  readonly entry?: string;
   /** In words, for rules of Fairlead. */
   readonly does?: string;
   readonly verdict: string;
@@ -60,7 +62,13 @@ export interface ProofStep extends MetRule {
 /** What became of the packet. */
 export type Observed =
   /** Its destination was translated. `endpoint`, `seenAs`: `address:port`. */
-  | { readonly is: 'forwarded'; readonly endpoint: string; readonly seenAs: string }
+  | {
+      readonly is: 'forwarded';
+      readonly endpoint: string;
+      readonly seenAs: string;
+      /** A program translated it: the socket when it connected, or the packet. */
+      readonly byProgram?: 'socket' | 'packet';
+    }
   /**
    * A process of the mode got it, which makes a connection of its own. `reached`: false if it has
    * reached no endpoint; undefined if it was not asked.

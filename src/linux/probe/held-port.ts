@@ -28,21 +28,42 @@ export interface ProbeTarget extends SocketAddress {
 /** A socket that keeps a port of its network namespace for one probe. */
 export interface HeldPort extends Disposable {
   readonly fd: number;
-  readonly source: string;
+  /** Undefined: it is bound to no address, so that the kernel chooses one when it connects. */
+  readonly source: string | undefined;
   readonly sourcePort: number;
   readonly target: ProbeTarget;
   /** Undefined: the namespace of this thread. */
   readonly namespacePath: string | undefined;
 }
 
+/** A port that is bound to an address. */
+export interface BoundPort extends HeldPort {
+  readonly source: string;
+}
+
 /**
- * Binds a free port at the address that the routes of the namespace give as source to the target.
- * Nothing is sent. Throws SocketError: ENETUNREACH where there is no route.
+ * Binds a free port. `source`: at this address; undefined: at the one that the routes of the namespace
+ * give as source to the target. Nothing is sent. Throws SocketError: ENETUNREACH where there is no
+ * route.
  */
-export function holdPort(target: ProbeTarget, namespacePath?: string): HeldPort {
-  const { fd, source, sourcePort } = inside(namespacePath, () => bound(target));
-  const close = (): void => closeDescriptor(fd);
-  return { fd, source, sourcePort, target, namespacePath, [Symbol.dispose]: close };
+export function holdPort(
+  target: ProbeTarget,
+  where: { readonly namespacePath?: string | undefined; readonly source?: string | undefined } = {},
+): BoundPort {
+  const { namespacePath } = where;
+  return inside(namespacePath, () => {
+    const source = where.source ?? sourceTowards(target.address);
+    return { ...held(target, source), source, namespacePath };
+  });
+}
+
+/**
+ * Binds a free port in this network namespace, and no address: a program at the socket may send it
+ * to an endpoint that is reached from another address than the target.
+ */
+export function holdPortOnly(target: ProbeTarget): HeldPort {
+  const anywhere = isIPv6(target.address) ? '::' : '0.0.0.0';
+  return { ...held(target, anywhere), source: undefined, namespacePath: undefined };
 }
 
 export function inside<T>(namespacePath: string | undefined, run: () => T): T {
@@ -53,23 +74,29 @@ export function isIPv6(address: string): boolean {
   return address.includes(':');
 }
 
-function bound(target: ProbeTarget): { fd: number; source: string; sourcePort: number } {
-  const source = sourceTowards(target);
+function held(
+  target: ProbeTarget,
+  address: string,
+): Pick<HeldPort, 'fd' | 'sourcePort' | 'target'> & Disposable {
   const kind = target.protocol === 'TCP' ? SOCK_STREAM : SOCK_DGRAM;
   const fd = open(target.address, kind);
   return closedOnError(fd, () => {
     if (target.protocol === 'TCP') new SocketOptions().resetOnClose(fd);
-    const at = addressMemory({ address: source, port: 0 });
-    orThrow(bind(fd, at.address, at.length), `bind a probe to ${source}`);
-    return { fd, source, sourcePort: ownAddress(fd).port };
+    const at = addressMemory({ address, port: 0 });
+    orThrow(bind(fd, at.address, at.length), `bind a probe to ${address}`);
+    const sourcePort = ownAddress(fd).port;
+    return { fd, sourcePort, target, [Symbol.dispose]: () => closeDescriptor(fd) };
   });
 }
 
-/** A datagram socket that is connected knows its source, and sends nothing. */
-function sourceTowards(target: ProbeTarget): string {
-  const fd = open(target.address, SOCK_DGRAM);
+/**
+ * A datagram socket that is connected knows its source, and sends nothing. With port 0, which no
+ * Service has: a program at the socket would count a connection and send it to an endpoint.
+ */
+function sourceTowards(address: string): string {
+  const fd = open(address, SOCK_DGRAM);
   try {
-    connectTo(fd, target);
+    connectTo(fd, { address, port: 0 });
     return ownAddress(fd).address;
   } finally {
     closeDescriptor(fd);
@@ -91,7 +118,8 @@ export function addressMemory(of: SocketAddress) {
   return { ...memory, length: encodeSocketAddress(memory.bytes, of) };
 }
 
-function ownAddress(fd: number): SocketAddress {
+/** The address and port that a socket has now. */
+export function ownAddress(fd: number): SocketAddress {
   const calls = new AddressCalls();
   const failed = -calls.ownAddress(fd);
   if (failed !== 0) throw new SocketError('read the address of a probe', failed);

@@ -16,7 +16,14 @@ import { SocketError } from '../sockets/errors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
 import { bind, send, socket } from '../sockets/libc.ts';
 import { SocketOptions } from '../sockets/options.ts';
-import { addressMemory, connectTo, type HeldPort, inside, isIPv6 } from './held-port.ts';
+import {
+  addressMemory,
+  type BoundPort,
+  connectTo,
+  type HeldPort,
+  inside,
+  isIPv6,
+} from './held-port.ts';
 import { synSegment } from './syn-segment.ts';
 
 /** Sends, and tells by which descriptor the answer comes. */
@@ -35,7 +42,7 @@ const MOST_SEQUENCE = 0xffff_ffff;
  * One SYN from a raw socket: the endpoint's kernel answers, ours resets, and no program sees a
  * connection. Needs CAP_NET_RAW.
  */
-export function sendSyn(port: HeldPort): SentProbe {
+export function sendSyn(port: BoundPort): SentProbe {
   const { source, sourcePort, target } = port;
   const fd = inside(port.namespacePath, () => openRaw(port));
   const segment = synSegment({
@@ -55,7 +62,7 @@ export function sendSyn(port: HeldPort): SentProbe {
 }
 
 /** Connected, so that it gets only packets and errors from the target. */
-function openRaw({ source, target }: HeldPort): number {
+function openRaw({ source, target }: BoundPort): number {
   const isSix = isIPv6(target.address);
   const type = SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC;
   const made = socket(isSix ? AF_INET6 : AF_INET, type, PROTOCOL_TCP);

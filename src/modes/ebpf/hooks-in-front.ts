@@ -6,6 +6,7 @@ import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../nftables.ts';
 import { openTwoParts } from '../open-parts.ts';
 import { hookPages, rawEntries } from '../pages/hook-pages.ts';
 import type { Part } from '../part.ts';
+import { hooksProof } from '../proof/hooks-proof.ts';
 import { trackedAndSocketFlows } from './flows.ts';
 import { mountForPrograms } from './mounts.ts';
 import { sizeOfMaps } from './size.ts';
@@ -20,10 +21,12 @@ export interface HooksInFront {
   /** Whose connections are translated without conntrack: in words, and as source classes. */
   readonly socketsOf: string;
   readonly unseenSources: readonly SourceClass[];
+  /** Where packets meet a program; undefined: only sockets do. */
+  readonly packetHook?: string;
 }
 
 export function hooksInFront(of: HooksInFront): Mode {
-  const { name, part, hooks, placeOf, socketsOf, unseenSources } = of;
+  const { name, part, hooks, placeOf, socketsOf, unseenSources, packetHook } = of;
   return {
     name,
     // Hooks act before there is a packet, so they need the addresses that are not for them.
@@ -46,6 +49,7 @@ export function hooksInFront(of: HooksInFront): Mode {
       return rawEntries(placeOf(desired.facts), rows) + rawTable(desired, family);
     },
     size: sizeOfMaps,
+    proof: hooksProof({ placeOf, packetHook }),
     unseenSources,
     unseenConnections:
       `Sockets of ${socketsOf} that connected since the hooks were attached have their endpoint as ` +

@@ -1,5 +1,5 @@
-import type { Desired } from '../../dataplanes/contract.ts';
-import type { Family } from '../../forwarding/model.ts';
+import type { Desired, NodeFacts } from '../../dataplanes/contract.ts';
+import type { Family, Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import type { TraceEvent } from '../../linux/trace/decode-trace.ts';
 
 /** A rule that a traced packet met. */
@@ -40,4 +40,37 @@ export interface ModeProof {
   }): Promise<ProcessConnection | undefined>;
   /** Our rules may be in tables that are not traced. */
   readonly mayBeBlind?: true;
+  /** Programs that translate before the rules do. Undefined: there are none. */
+  readonly front?: FrontProof;
+}
+
+/** What a program in front of the rules did, by an entry of its maps. */
+export interface FrontEntry {
+  readonly map: string;
+  readonly text: string;
+  readonly does: string;
+}
+
+/** A connection that a program in front of the rules meets. */
+export interface FrontCase {
+  readonly facts: NodeFacts;
+  readonly row: Forwarding;
+  readonly frontend: Frontend;
+  readonly source: SourceClass;
+  /** `address:port` that the program sent it to; undefined: it left it to the rules. */
+  readonly endpoint: string | undefined;
+}
+
+/** How eBPF programs in front of the rules tell what they did with a probe. */
+export interface FrontProof {
+  /** Where packets meet a program, as a hook; undefined: nowhere. */
+  readonly packetHook?: string;
+  /** Whether sockets of such a client are translated when they connect: its probe has to be one. */
+  meetsSockets(source: SourceClass, facts: NodeFacts): boolean;
+  /** Where the hook sent a socket of this process; undefined: it did not translate it. */
+  connectedTo(fd: number, pinFolder: string): string | undefined;
+  /** Whether a packet that met this rule or chain was not translated by a program before. */
+  isUntranslated(rule: TracedRule): boolean;
+  /** In the words of `render`. */
+  account(of: FrontCase): readonly FrontEntry[];
 }

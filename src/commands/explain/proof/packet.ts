@@ -23,13 +23,27 @@ export async function packetFor(
   const { basis, from, probe, prediction, rows } = of;
   if (probe === 'none' || (probe === undefined && basis.by !== 'agent')) return undefined;
   const { proof } = modeNamed(basis.config.settings.mode);
-  const namespacePath = from.by === 'namespace' ? from.path : undefined;
+  const namespacePath = namespaceOf(from);
   const planned = await planProbe(probe, { basis, asked, prediction, mode: proof, namespacePath });
   if (typeof planned === 'string') return planned;
   if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
   const { affinitySeconds, endpoints } =
     prediction.code === 'REACHES' ? prediction : { affinitySeconds: 0, endpoints: [] };
-  const desired = { facts: basis.agent.facts, rows };
-  const runFolder = dirname(basis.socketPath);
-  return await prove(planned, { to: asked.to, desired, affinitySeconds, endpoints, runFolder });
+  const { facts } = basis.agent;
+  return await prove(planned, {
+    to: asked.to,
+    desired: { facts, rows },
+    affinitySeconds,
+    endpoints,
+    runFolder: dirname(basis.socketPath),
+    pinFolder: basis.config.settings.ebpf.pinFolder,
+    sourceClass: asked.source.class,
+    found: 'row' in prediction ? prediction : undefined,
+  });
+}
+
+/** Undefined: none was named. */
+function namespaceOf(from: From): string | undefined {
+  if (from.by === 'namespace') return from.path;
+  return from.by === 'address' ? from.namespacePath : undefined;
 }

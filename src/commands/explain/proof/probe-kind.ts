@@ -15,8 +15,12 @@ export interface PlannedProbe {
   readonly kind: ProbeKind;
   /** Undefined: from the network namespace of this process. */
   readonly namespacePath: string | undefined;
+  /** The client's address there; undefined: the one that the routes give. */
+  readonly source: string | undefined;
   readonly protocol: 'TCP' | 'UDP';
   readonly mode: ModeProof;
+  /** A hook translates the client's sockets when they connect. */
+  readonly isAtSocket: boolean;
 }
 
 /** The probe that is sent, or why none is, in words. Throws CommandError. */
@@ -38,9 +42,17 @@ export async function planProbe(
   const hindrance = hindranceOf(wanted, of);
   if (hindrance !== undefined) return hindrance;
   if (mode === undefined) return `no packet can prove it in mode ${asked.mode} yet`;
-  const kind = wanted ?? (protocol === 'TCP' ? mode.usualTcpProbe : 'dry');
+  const facts = of.basis.by === 'agent' ? of.basis.agent.facts : undefined;
+  const isAtSocket =
+    facts !== undefined && mode.front?.meetsSockets(asked.source.class, facts) === true;
+  const usual = isAtSocket ? 'connect' : mode.usualTcpProbe;
+  const kind = wanted ?? (protocol === 'TCP' ? usual : 'dry');
+  const common = { kind, protocol, mode, isAtSocket };
+  const impossible = isAtSocket ? socketHindrance(kind, of) : undefined;
+  if (impossible !== undefined) return impossible;
   if (asked.source.class === 'host' || of.namespacePath !== undefined) {
-    return { kind, namespacePath: of.namespacePath, protocol, mode };
+    const source = of.namespacePath === undefined ? undefined : asked.source.address;
+    return { ...common, namespacePath: of.namespacePath, source };
   }
   const { address } = asked.source;
   if (address === undefined) {
@@ -50,7 +62,19 @@ export async function planProbe(
   if (namespacePath === undefined) {
     return `no network namespace that can be entered here has ${address}, so no packet can be sent from it`;
   }
-  return { kind, namespacePath, protocol, mode };
+  return { ...common, namespacePath, source: address };
+}
+
+/** What a socket hook cannot be asked. */
+function socketHindrance(
+  kind: ProbeKind,
+  { asked, prediction }: { readonly asked: AskedCase; readonly prediction: Prediction },
+): string | undefined {
+  if (kind === 'syn') return 'a single SYN meets no socket hook: use --probe connect or dry';
+  const endpoints = prediction.code === 'REACHES' ? prediction.endpoints : [];
+  const isOwn = endpoints.some(({ address }) => address === asked.source.address);
+  if (kind !== 'dry' || !isOwn || asked.source.class === 'host') return undefined;
+  return 'the client is an endpoint itself, and a packet to it would be delivered: use --probe connect';
 }
 
 function hindranceOf(

@@ -1,22 +1,40 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Desired } from '../../../dataplanes/contract.ts';
-import type { Observed, ProvenPacket } from '../../../explain/proof/proof.ts';
-import type { Destination } from '../../../forwarding/answer/destination.ts';
+import type { Observed, ProbeKind, ProvenPacket } from '../../../explain/proof/proof.ts';
+import type { Destination, Found } from '../../../forwarding/answer/destination.ts';
 import { familyOf } from '../../../forwarding/answer/source.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
+import type { SourceClass } from '../../../forwarding/model.ts';
+import { KernelConntrack } from '../../../linux/conntrack/conntrack.ts';
+import { findFlow, type SentPacket } from '../../../linux/conntrack/find-flow.ts';
 import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts';
-import { type HeldPort, holdPort } from '../../../linux/probe/held-port.ts';
+import {
+  type HeldPort,
+  holdPort,
+  holdPortOnly,
+  ownAddress,
+} from '../../../linux/probe/held-port.ts';
 import { type ProbeAnswer, probeAnswer } from '../../../linux/probe/probe-answer.ts';
-import { sendDatagram, sendSyn, startConnection } from '../../../linux/probe/send-probe.ts';
+import {
+  type SentProbe,
+  sendDatagram,
+  sendSyn,
+  startConnection,
+} from '../../../linux/probe/send-probe.ts';
 import { SocketError } from '../../../linux/sockets/errors.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { leftAs } from '../../../linux/trace/left-as.ts';
-import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
+import {
+  LAST_CHAINS,
+  PROBE_TABLE_NAME,
+  type TracedFlow,
+} from '../../../linux/trace/probe-table.ts';
 import { openTrace, type PacketTrace } from '../../../linux/trace/trace.ts';
 import { openDropReader } from './drop-reader.ts';
+import { socketSteps } from './front.ts';
 import type { PlannedProbe } from './probe-kind.ts';
-import { BLIND, isBlind, readPath } from './read-path.ts';
+import { BLIND, isBlind, type Path, readPath } from './read-path.ts';
 import { reasonOf } from './reason.ts';
 
 /** A SYN is not sent again, and an endpoint of another continent answers within this. */
@@ -30,6 +48,9 @@ const LATE_DROP_MS = 100;
 /** A neighbour is asked for three times, a second apart, before its packets are dropped. */
 const NEIGHBOUR_MS = 3500;
 const { ENETUNREACH } = constants.errno;
+const UNSPECIFIED: readonly string[] = ['0.0.0.0', '::'];
+const SERVED_AS_POD =
+  'the socket hooks serve this process, and took its socket for one of a pod: a client outside has none here';
 const LAST: readonly string[] = Object.values(LAST_CHAINS);
 
 /** What a probe is sent for. */
@@ -41,6 +62,11 @@ interface ProvenCase {
   readonly runFolder: string;
   /** Where it may be forwarded to. */
   readonly endpoints: readonly { readonly address: string; readonly port: number }[];
+  /** Where eBPF programs have their maps. */
+  readonly pinFolder: string;
+  readonly sourceClass: SourceClass;
+  /** Undefined: no Service has the address. */
+  readonly found: Found | undefined;
 }
 
 /** Sends the probe, and gives what it met, or in words why that is not known. */
@@ -77,43 +103,121 @@ async function traced(
   of: ProvenCase & { readonly signal: AbortSignal },
 ): Promise<ProvenPacket | string> {
   const { to, signal } = of;
-  const { kind, protocol, mode } = probe;
-  using port = holdPort({ address: to.address, port: to.port, protocol }, probe.namespacePath);
-  const flow = {
-    family: familyOf(to.address) === 'IPv4' ? 'ip' : 'ip6',
-    protocol: protocol === 'TCP' ? PROTOCOL_TCP : PROTOCOL_UDP,
-    source: port.source,
-    sourcePort: port.sourcePort,
-  } as const;
+  const { kind, mode } = probe;
+  using port = held(probe, to);
+  const flow = flowOf(port);
   // A masqueraded packet has another source address and port when it comes to its endpoint.
   const parts = [{ port: port.sourcePort }, ...of.endpoints];
   const ends = parts.map((end) => ({ ...end, protocol: flow.protocol }));
   const drops = openDropReader(ends, signal);
   const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
-  const answer = await sendAndWait(probe, port, { trace, signal });
-  const { events, isComplete } = trace;
-  const { outcome: seen, steps } = await readPath({ events, answer }, { ...of, mode });
-  const outcome = await followed(seen, { ...of, probe, port, answer });
+  const { answer, source } = await sendAndWait(probe, port, { trace, signal });
+  const events = begunBy(trace.events, { source, sourcePort: port.sourcePort });
+  const met = await pathOf({ events, answer }, { ...of, probe, port, source });
+  if (typeof met === 'string') return met;
+  const { steps } = met;
+  const outcome = await followed(met.outcome, { ...of, probe, source, port, answer });
   if (isBlind({ outcome, steps }, mode)) return BLIND;
   const { address: destination, port: destinationPort } = to;
-  const first = { ...flow, destination, destinationPort };
+  const { protocol } = flow;
+  const { sourcePort } = port;
+  const first = { protocol, source, sourcePort, destination, destinationPort };
   const known = { first, translated: leftAs(events) };
   const timeoutMs = dropTimeoutMs({ kind, outcome, answer });
   const isRead = typeof drops === 'object' && timeoutMs !== undefined;
   const drop = isRead ? await drops.find(known, { timeoutMs, signal }) : undefined;
-  const isRemembered = of.affinitySeconds > 0 && outcome.is === 'forwarded';
-  const entry = `an affinity entry of ${port.source} for ${of.affinitySeconds} s`;
   return {
     kind,
-    source: endpointKey({ address: port.source, port: port.sourcePort }),
+    source: UNSPECIFIED.includes(source)
+      ? ''
+      : endpointKey({ address: source, port: port.sourcePort }),
     outcome,
     answer,
     steps,
     drop: drop ?? null,
     ...(typeof drops === 'string' ? { dropsUnread: drops } : {}),
-    isComplete,
-    leftBehind: isRemembered ? [entry] : [],
+    isComplete: trace.isComplete,
+    leftBehind: await leftBehind(outcome, { ...of, kind, first }),
   };
+}
+
+/** Of the node itself a socket hook may change the route, and with it the source address. */
+function held(probe: PlannedProbe, to: Destination): HeldPort {
+  const { protocol, isAtSocket, namespacePath, source } = probe;
+  const target = { address: to.address, port: to.port, protocol };
+  const isFree = isAtSocket && namespacePath === undefined;
+  return isFree ? holdPortOnly(target) : holdPort(target, { namespacePath, source });
+}
+
+function flowOf({ source, sourcePort, target }: HeldPort): TracedFlow {
+  return {
+    family: familyOf(target.address) === 'IPv4' ? 'ip' : 'ip6',
+    protocol: target.protocol === 'TCP' ? PROTOCOL_TCP : PROTOCOL_UDP,
+    ...(source === undefined ? {} : { source }),
+    sourcePort,
+  };
+}
+
+/** Where only the port is compared, a client of another network namespace may have the same one. */
+function begunBy(
+  events: readonly TraceEvent[],
+  from: { readonly source: string; readonly sourcePort: number },
+): readonly TraceEvent[] {
+  const isFirst = ({ packet }: TraceEvent): boolean =>
+    packet?.source === from.source && packet.sourcePort === from.sourcePort;
+  const begin = events.findIndex(isFirst);
+  return begin < 0 ? [] : events.slice(begin);
+}
+
+/** The rules that it met, and before them the programs. */
+async function pathOf(
+  seen: { readonly events: readonly TraceEvent[]; readonly answer: ProbeAnswer },
+  of: ProvenCase & {
+    readonly probe: PlannedProbe;
+    readonly port: HeldPort;
+    /** The address that the probe has. */
+    readonly source: string;
+  },
+): Promise<Path | string> {
+  const { mode, isAtSocket } = of.probe;
+  const { facts } = of.desired;
+  const front = mode.front && { front: mode.front, facts, found: of.found, source: of.sourceClass };
+  const endpoint = mode.front?.connectedTo(of.port.fd, of.pinFolder);
+  if (front === undefined || !isAtSocket) {
+    if (endpoint !== undefined) return SERVED_AS_POD;
+    return await readPath(seen, { ...of, mode, ...(front ? { front } : {}) });
+  }
+  const path = await readPath(seen, { ...of, mode });
+  const steps = [...socketSteps(front, endpoint), ...path.steps];
+  if (endpoint === undefined) return { ...path, steps };
+  if (path.outcome.is === 'forwarded') {
+    return { outcome: { ...path.outcome, byProgram: 'socket' }, steps };
+  }
+  // A connection to its own host does not come to the rules of this network namespace.
+  if (seen.events.length > 0 || seen.answer.is === 'silent') return { ...path, steps };
+  const seenAs = endpointKey({ address: of.source, port: of.port.sourcePort });
+  return { outcome: { is: 'forwarded', endpoint, seenAs, byProgram: 'socket' }, steps };
+}
+
+/** What stays after the probe, in words. */
+async function leftBehind(
+  outcome: Observed,
+  of: ProvenCase & { readonly kind: ProbeKind; readonly first: SentPacket },
+): Promise<readonly string[]> {
+  const { affinitySeconds, kind, first } = of;
+  if (outcome.is !== 'forwarded') return [];
+  const affinity = `an affinity entry of ${first.source} for ${affinitySeconds} s`;
+  return [
+    ...(affinitySeconds > 0 ? [affinity] : []),
+    ...(kind === 'dry' && outcome.byProgram === 'packet' ? await removeEntry(first) : []),
+  ];
+}
+
+/** The program has made the entry before the packet is dropped. */
+async function removeEntry(first: SentPacket): Promise<readonly string[]> {
+  const flow = await findFlow(first);
+  if (flow !== undefined) await new KernelConntrack().remove([flow]);
+  return (await findFlow(first)) === undefined ? [] : ['a conntrack entry'];
 }
 
 /** What a process of the mode did with a connection that it got, while that is open. */
@@ -122,16 +226,17 @@ async function followed(
   of: {
     readonly probe: PlannedProbe;
     readonly port: HeldPort;
+    readonly source: string;
     readonly answer: ProbeAnswer;
     readonly runFolder: string;
     readonly signal: AbortSignal;
   },
 ): Promise<Observed> {
-  const { probe, port, answer, runFolder, signal } = of;
+  const { probe, port, source, answer, runFolder, signal } = of;
   const { connectedTo } = probe.mode;
   const isOpen = probe.kind === 'connect' && answer.is === 'accepted';
   if (outcome.is !== 'handed over' || !isOpen || connectedTo === undefined) return outcome;
-  const client = { address: port.source, port: port.sourcePort };
+  const client = { address: source, port: port.sourcePort };
   const found = await connectedTo({ runFolder, client, signal });
   if (found === undefined) return { is: 'handed over', reached: false };
   return { is: 'forwarded', endpoint: found.endpoint, seenAs: found.source };
@@ -151,23 +256,32 @@ function dropTimeoutMs({
 }
 
 async function sendAndWait(
-  { kind, protocol }: PlannedProbe,
+  probe: PlannedProbe,
   port: HeldPort,
   { trace, signal }: { readonly trace: PacketTrace; readonly signal: AbortSignal },
-): Promise<ProbeAnswer> {
-  const send = protocol === 'UDP' ? sendDatagram : kind === 'connect' ? startConnection : sendSyn;
+): Promise<{ readonly answer: ProbeAnswer; readonly source: string }> {
   const isOver = (events: readonly TraceEvent[]): boolean =>
     events.some(({ verdict }) => verdict === 'drop');
   const settled = new AbortController();
   const wait = { timeoutMs: ANSWER_TIMEOUT_MS, signal };
-  using sent = send(port);
+  using sent = send(probe, port);
+  // Before an answer: a socket that was reset has no address any more.
+  const source = port.source ?? ownAddress(port.fd).address;
   void trace.until(isOver, wait).then(async (isDropped) => {
     if (isDropped) await sleep(AFTER_END_MS);
     settled.abort();
   });
   const answer = await probeAnswer(sent, port, { ...wait, signal: settled.signal });
   await trace.until(hasEnd, { timeoutMs: EVENTS_TIMEOUT_MS, signal });
-  return answer;
+  return { answer, source };
+}
+
+/** A hook meets sockets that connect; else a single SYN does. */
+function send({ kind, protocol, isAtSocket }: PlannedProbe, port: HeldPort): SentProbe {
+  if (protocol === 'UDP') return sendDatagram(port);
+  const { source } = port;
+  if (kind === 'connect' || isAtSocket || source === undefined) return startConnection(port);
+  return sendSyn({ ...port, source });
 }
 
 /** The packet has met all rules, or one dropped it. */

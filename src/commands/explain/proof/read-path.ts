@@ -9,22 +9,29 @@ import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
 import type { ModeProof } from '../../../modes/proof/mode-proof.ts';
+import { type FrontContext, packetSteps, sentByProgram } from './front.ts';
 
 export const BLIND =
   'the rules of this mode are not in nf_tables, so they do not tell what they did';
 
-type Path = Pick<ProvenPacket, 'outcome' | 'steps'>;
+export type Path = Pick<ProvenPacket, 'outcome' | 'steps'>;
 
 /** What became of a traced packet, with the rules that it met in the words of the mode. */
 export async function readPath(
   { events, answer }: { readonly events: readonly TraceEvent[]; readonly answer: ProbeAnswer },
-  of: { readonly to: Destination; readonly desired: Desired; readonly mode: ModeProof },
+  of: {
+    readonly to: Destination;
+    readonly desired: Desired;
+    readonly mode: ModeProof;
+    /** Programs that meet the packet before the rules. */
+    readonly front?: FrontContext;
+  },
 ): Promise<Path> {
-  const { to, desired, mode } = of;
+  const { to, desired, mode, front } = of;
   const met = events.filter(({ handle }) => handle !== undefined);
   const family = familyOf(events.find(({ packet }) => packet)?.packet?.source ?? to.address);
   const wordsOf = await mode.account({ desired, family, met });
-  return observe({
+  const path = observe({
     events,
     answer,
     asked: to,
@@ -34,6 +41,22 @@ export async function readPath(
     wordsOf,
     processAddresses: mode.processAddresses ?? [],
   });
+  return front === undefined ? path : withPrograms({ ...path, to, events }, front);
+}
+
+function withPrograms(
+  seen: ReturnType<typeof observe> & {
+    readonly to: Destination;
+    readonly events: readonly TraceEvent[];
+  },
+  front: FrontContext,
+): Path {
+  const { to, outcome, events, last } = seen;
+  const sent = sentByProgram(front.front, { to, events, last, steps: seen.steps });
+  if (sent === 'not seen') return { outcome, steps: seen.steps };
+  const steps = [...packetSteps(front, sent), ...seen.steps];
+  const isByProgram = outcome.is === 'forwarded' && sent !== undefined;
+  return { outcome: isByProgram ? { ...outcome, byProgram: 'packet' } : outcome, steps };
 }
 
 /** Whether it was lost in rules that no trace tells of. */

@@ -47,7 +47,9 @@ function isTelling({ verdict }: ProofStep): boolean {
   return verdict !== 'jump';
 }
 
-function stepText({ table, chain, handle, does, verdict, target, ours }: ProofStep): string {
+function stepText(step: ProofStep): string {
+  const { table, chain, handle, entry, does, verdict, target, ours } = step;
+  if (entry !== undefined) return `${table} ${chain} { ${entry} }${does ? `: ${does}` : ''}`;
   const where = `${table} ${chain}${handle === undefined ? ', its policy' : ` #${handle}`}`;
   const goal = target === undefined ? '' : ` ${target}`;
   const whose = ours ? '' : ", not Fairlead's";
