@@ -1,4 +1,8 @@
-export type TraceErrorCode = 'PROBE_NOT_PERMITTED' | 'PROBE_UNSUPPORTED' | 'PROBE_REJECTED';
+export type TraceErrorCode =
+  | 'PROBE_NOT_PERMITTED'
+  | 'PROBE_BUSY'
+  | 'PROBE_UNSUPPORTED'
+  | 'PROBE_REJECTED';
 
 /** A probe cannot be traced. */
 export class TraceError extends Error {

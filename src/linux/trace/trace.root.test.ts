@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { until } from '../../time/testing/until.ts';
 import { PROTOCOL_TCP, PROTOCOL_UDP } from '../conntrack/protocol.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { type HeldPort, holdPort, type ProbeTarget } from '../probe/held-port.ts';
+import { type BoundPort, holdPort, type ProbeTarget } from '../probe/held-port.ts';
 import { probeAnswer } from '../probe/probe-answer.ts';
 import { sendDatagram, sendSyn, startConnection } from '../probe/send-probe.ts';
 import { SERVED_PORT, startHost } from '../testing/hosts/host.ts';
@@ -18,6 +18,8 @@ import { openTrace } from './trace.ts';
 
 const WAIT_MS = 10_000;
 const CLOSED_PORT = 9;
+/** Longer than opening a trace takes. */
+const WAITED_MS = 200;
 const KILLS = 10;
 const LONGEST_LIFE_MS = 30;
 const PROGRAM = fileURLToPath(new URL('./testing/trace-forever.ts', import.meta.url));
@@ -47,7 +49,8 @@ async function probe(
 ) {
   const { from, kind, stopsAtEnd = false, timeoutMs = WAIT_MS } = of;
   const ended = new AbortController();
-  using port = holdPort(target, from && `/proc/${from.pid}/ns/net`);
+  const namespacePath = from && `/proc/${from.pid}/ns/net`;
+  using port = holdPort(target, { namespacePath });
   const trace = await openTrace(flowOf(port), { signal: ended.signal, stopsAtEnd });
   try {
     await of.beside?.();
@@ -60,7 +63,7 @@ async function probe(
   }
 }
 
-function flowOf({ source, sourcePort, target }: HeldPort) {
+function flowOf({ source, sourcePort, target }: BoundPort) {
   return {
     family: target.address.includes(':') ? ('ip6' as const) : ('ip' as const),
     protocol: target.protocol === 'TCP' ? PROTOCOL_TCP : PROTOCOL_UDP,
@@ -178,6 +181,36 @@ for (const family of ['ipv4', 'ipv6'] as const) {
     });
   });
 }
+
+describe('a second probe at the same moment', () => {
+  const flow = { family: 'ip', protocol: PROTOCOL_TCP, sourcePort: 1 } as const;
+
+  it('waits until the first has ended', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    await openTrace(flow, { signal: first.signal, stopsAtEnd: false });
+    const waiting = openTrace(flow, { signal: second.signal, stopsAtEnd: false });
+    let isOpen = false;
+    void waiting.then(() => {
+      isOpen = true;
+    });
+    await sleep(WAITED_MS);
+    assert.equal(isOpen, false);
+    first.abort();
+    await waiting;
+    assert.ok(tables().includes(PROBE_TABLE_NAME));
+    second.abort();
+    await until('there is no table', () => tables() === '');
+  });
+
+  it('says that another one runs, if that does not end', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    await openTrace(flow, { signal: first.signal, stopsAtEnd: false });
+    const waiting = openTrace(flow, { signal: second.signal, stopsAtEnd: false });
+    await assert.rejects(waiting, { code: 'PROBE_BUSY' });
+    first.abort();
+    await until('there is no table', () => tables() === '');
+  });
+});
 
 describe('a probe that is killed', () => {
   it('leaves no table, whenever it is killed', async () => {

@@ -1,4 +1,6 @@
 import { constants } from 'node:os';
+import { sleep } from '../../time/sleep.ts';
+import { effectiveCapabilities } from '../capabilities.ts';
 import { NetlinkError } from '../netlink/errors.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { NftConnection } from '../nftables/connection.ts';
@@ -7,6 +9,9 @@ import { decodeTrace, type TraceEvent } from './decode-trace.ts';
 import { TraceError } from './errors.ts';
 import { PROBE_TABLE_NAME, type TracedFlow, writeProbeTable } from './probe-table.ts';
 
+/** A probe ends within 5 s. */
+const OTHER_PROBE_MS = 6000;
+const PAUSE_MS = 20;
 const EVENT_BUFFER_BYTES = 1024 * 1024;
 const { EPERM, EOPNOTSUPP, EINVAL } = constants.errno;
 
@@ -85,18 +90,33 @@ export class PacketTrace {
   }
 }
 
-/** Opens a trace in the network namespace of this thread. Throws TraceError. */
+/**
+ * Opens a trace in the network namespace of this thread. One runs at a time: it waits for another
+ * probe to end. Throws TraceError.
+ */
 export async function openTrace(flow: TracedFlow, options: TraceOptions): Promise<PacketTrace> {
-  try {
-    return await openOrReject(flow, options);
-  } catch (error) {
-    throw error instanceof NetlinkError ? traceError(error) : error;
+  const deadlineMs = performance.now() + OTHER_PROBE_MS;
+  for (;;) {
+    try {
+      return await openOrReject(flow, options);
+    } catch (error) {
+      if (!(error instanceof NetlinkError)) throw error;
+      const isOver = performance.now() >= deadlineMs || options.signal.aborted;
+      if (isOver || !isOwnedByAnother(error)) throw traceError(error);
+      await sleep(PAUSE_MS, options.signal);
+    }
   }
 }
 
+/** The kernel has one errno for a table of another process and for a missing capability. */
+function isOwnedByAnother({ errno }: NetlinkError): boolean {
+  return errno === EPERM && effectiveCapabilities().has('NET_ADMIN');
+}
+
 async function openOrReject(flow: TracedFlow, options: TraceOptions): Promise<PacketTrace> {
-  const { signal } = options;
   const trace = new PacketTrace();
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.signal, failed.signal]);
   const events = openNetlink({
     protocol: NETLINK_NETFILTER,
     groups: [NFNLGRP_NFTRACE],
@@ -105,10 +125,15 @@ async function openOrReject(flow: TracedFlow, options: TraceOptions): Promise<Pa
   listen(events, trace, signal);
   const table = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));
   signal.addEventListener('abort', () => table[Symbol.dispose](), { once: true });
-  const batch = table.begin();
-  writeProbeTable(batch, flow, options);
-  await table.commit(batch);
-  return trace;
+  try {
+    const batch = table.begin();
+    writeProbeTable(batch, flow, options);
+    await table.commit(batch);
+    return trace;
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
 }
 
 function listen(events: Netlink, trace: PacketTrace, signal: AbortSignal): void {
@@ -127,9 +152,15 @@ function listen(events: Netlink, trace: PacketTrace, signal: AbortSignal): void 
 }
 
 function traceError(cause: NetlinkError): TraceError {
+  if (isOwnedByAnother(cause)) {
+    return new TraceError('PROBE_BUSY', 'another probe, or --watch, is running on this machine', {
+      next: 'ask again when it has ended',
+      cause,
+    });
+  }
   if (cause.errno === EPERM) {
-    return new TraceError('PROBE_NOT_PERMITTED', 'the kernel does not allow the probe table', {
-      next: 'run as root with CAP_NET_ADMIN, and one probe at a time',
+    return new TraceError('PROBE_NOT_PERMITTED', 'this process lacks CAP_NET_ADMIN for a trace', {
+      next: 'run it as root',
       cause,
     });
   }
