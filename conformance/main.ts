@@ -51,6 +51,7 @@ interface Options {
   readonly docs?: string;
   readonly list: boolean;
   readonly explain: boolean;
+  readonly seed: number;
   readonly sabotage: boolean;
   readonly atOnce: number;
   readonly api: ApiVersion;
@@ -82,7 +83,12 @@ const program = new Command('conformance')
   .option('--json <file>', 'write the results as JSON')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .option('--sabotage', 'plant faults and check that the scenarios detect them', false)
-  .option('--explain', 'ask `fairlead explain` too, which must agree with the packets', false)
+  .option(
+    '--explain',
+    'ask `fairlead explain` too: prediction, proof by a packet and the packets must agree',
+    false,
+  )
+  .option('--seed <number>', 'with --explain: which half is proven first', wholeNumber, 1)
   .option('--list', 'print the scenarios and run none', false)
   .option('--at-once <count>', 'scenarios to run concurrently', Number, 12)
   .addOption(
@@ -181,7 +187,8 @@ async function judgeProxies(options: Options, all: readonly Scenario[]): Promise
     }
     const scenarios = own.filter((scenario) => whyNotAsked(scenario, variant) === undefined);
     if (scenarios.length === 0) continue;
-    const explains = options.explain && FAIRLEAD_NAMES.includes(variant.name);
+    const isExplained = options.explain && FAIRLEAD_NAMES.includes(variant.name);
+    const explains = isExplained ? { seed: options.seed } : undefined;
     const common = { atOnce, explains, apiVersion, progress, signal, onResult };
     const judged = await runCorpus({ variant, network, scenarios, ...common });
     results.push(...judged.scenarios);

@@ -5,15 +5,26 @@ import type { ResolvedAsker, ResolvedTarget } from '../questions/resolve.ts';
 import type { Answer, Asker } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { disagreement, type Predicted } from './agree.ts';
-import type { Explainer } from './explainer.ts';
+import type { ProofOfPacket } from './agree-proof.ts';
+import type { AskedAt, Explainer } from './explainer.ts';
 
 /** The largest number of an additional address of a pod that is looked up. */
 const MOST_NUMBERED = 4_000;
 
+/** A connection of a scenario, as `fairlead explain` is asked about it on the node that translates. */
+export interface ExplainQuestion {
+  readonly at: AskedAt;
+  readonly target: string;
+  /** As `--from` takes it. */
+  readonly client: string;
+  /** The same with the network namespace that a packet is sent from. */
+  readonly sender: string;
+}
+
+/** What packets of a scenario did, and how they are compared. */
 export interface AskedPackets {
   readonly asker: Asker;
   readonly from: ResolvedAsker;
-  readonly to: ResolvedTarget;
   readonly family: Family;
   readonly expect: Answer;
   readonly outcomes: readonly Outcome[];
@@ -21,17 +32,17 @@ export interface AskedPackets {
   readonly keepsSources: boolean;
 }
 
-/**
- * Asks the agent of the node that translates what happens to this connection, and compares it with
- * what has happened. Undefined: they agree, or the question is not one of connections through a
- * node.
- */
-export async function explainDisagrees(
+/** Undefined: the question is not one of connections through a node. */
+export function explainQuestion(
   world: World,
-  explainer: Explainer,
-  asked: AskedPackets,
-): Promise<string | undefined> {
-  const { from, to, family, expect, asker } = asked;
+  of: {
+    readonly asker: Asker;
+    readonly from: ResolvedAsker;
+    readonly to: ResolvedTarget;
+    readonly family: Family;
+  },
+): ExplainQuestion | undefined {
+  const { from, to, family, asker } = of;
   const node = to.node ?? from.node;
   const { protocol } = to;
   const isConnection = (protocol === 'TCP' || protocol === 'UDP') && to.name === undefined;
@@ -39,13 +50,36 @@ export async function explainDisagrees(
   const address = family === 'ipv6' ? `[${to.address}]` : to.address;
   const target = `${address}:${to.port}/${protocol.toLowerCase()}`;
   const client = clientOf({ asker, from, node, family });
-  const predicted = await predictedAt(explainer, node, { target, client });
-  return disagreement(predicted, asked.outcomes, {
+  const isOfNode = from.node === node && (asker.startsWith('pod:') || asker.startsWith('node'));
+  const sender = client === 'host' ? client : `${client}@${from.origin.namespace}`;
+  return { at: { node, isOfNode }, target, client, sender };
+}
+
+/** Undefined: what is predicted now is what the packets did. */
+export async function predictionDisagrees(
+  world: World,
+  explainer: Explainer,
+  of: { readonly question: ExplainQuestion; readonly packets: AskedPackets },
+): Promise<string | undefined> {
+  const { asker, from, family, expect, outcomes, keepsSources } = of.packets;
+  const { at, target, client } = of.question;
+  const { predicted, candidates } = await answerTo(explainer, at, { target, client });
+  const keeping = candidates.filter(({ keepsSource }) => keepsSource);
+  const keepingSource = keeping.map(({ endpoint }) => endpoint);
+  return disagreement({ ...predicted, keepingSource }, outcomes, {
     podAddresses: addressesOfPods(world, family),
     ownAddresses: from.ownAddresses,
-    comparesSource: asked.keepsSources && !asker.startsWith('node'),
+    comparesSource: keepsSources && !asker.startsWith('node'),
     isExhaustive: 'answeredBy' in expect,
   });
+}
+
+/** Has a packet sent, in the way that `explain` itself chooses. */
+export async function askForProof(
+  explainer: Explainer,
+  { at, target, sender }: ExplainQuestion,
+): Promise<Explained> {
+  return await answerTo(explainer, at, { target, client: sender, probe: 'usual' });
 }
 
 /** As `--from` takes it. */
@@ -63,28 +97,35 @@ function clientOf(of: {
   return asker.startsWith('pod:') && from.node === node ? `pod:${address}` : address;
 }
 
-async function predictedAt(
+async function answerTo(
   explainer: Explainer,
-  node: number,
-  { target, client }: { readonly target: string; readonly client: string },
-): Promise<Predicted> {
-  const answer = JSON.parse(await explainer.ask(node, `${target} ${client}`)) as Answered;
-  if ('predicted' in answer) {
-    const keeping = answer.candidates.filter(({ keepsSource }) => keepsSource);
-    return { ...answer.predicted, keepingSource: keeping.map(({ endpoint }) => endpoint) };
-  }
+  at: AskedAt,
+  of: { readonly target: string; readonly client: string; readonly probe?: string },
+): Promise<Explained> {
+  const { target, client, probe = 'none' } = of;
+  const line = await explainer.ask(at, `${target} ${client} ${probe}`);
+  const answer = JSON.parse(line) as Explained | { readonly error: ExplainError };
+  if ('predicted' in answer) return answer;
   const { code, message } = answer.error;
   throw new LabError('LAB_COMMAND_FAILED', `explain ${target}: ${message} (${code})`, {
-    next: `run it by hand: npm run lab -- fairlead ${nodeName(node)} explain ${target} --from ${client}`,
+    next: `run it by hand: npm run lab -- fairlead ${nodeName(at.node)} explain ${target} --from ${client}`,
   });
 }
 
-type Answered =
-  | {
-      readonly predicted: Predicted;
-      readonly candidates: readonly { readonly endpoint: string; readonly keepsSource?: true }[];
-    }
-  | { readonly error: { readonly code: string; readonly message: string } };
+/** The part of the output that is compared. */
+export interface Explained {
+  readonly code: string;
+  readonly sentence: string;
+  readonly predicted: Predicted;
+  readonly candidates: readonly { readonly endpoint: string; readonly keepsSource?: true }[];
+  readonly proof: ProofOfPacket | null;
+  readonly notProven?: string;
+}
+
+interface ExplainError {
+  readonly code: string;
+  readonly message: string;
+}
 
 function addressesOfPods(world: World, family: Family): ReadonlyMap<string, readonly string[]> {
   return new Map(

@@ -3,8 +3,8 @@ import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
 import { FAIRLEAD_PROXIES, type FairleadProxy } from '../../lab/proxies/fairlead-modes.ts';
 import { httpGet } from '../../lab/servers/http-get.ts';
-import { explainDisagrees } from '../explain/ask-explain.ts';
-import type { Explainer } from '../explain/explainer.ts';
+import { explainQuestion } from '../explain/ask-explain.ts';
+import { Beside, type Explaining } from '../explain/beside.ts';
 import { expectationOf } from '../known-difference.ts';
 import { mapConcurrently } from '../runner/concurrently.ts';
 import type { Answer, Question } from '../scenario.ts';
@@ -35,7 +35,7 @@ interface AskedQuestion {
   readonly proxy: string;
   readonly network: string;
   /** `fairlead explain` is asked too, and must agree with the packets. */
-  readonly explainer?: Explainer | undefined;
+  readonly explaining?: Explaining | undefined;
 }
 
 /** Undefined, or what was wrong when the time that is granted had passed; with none, at once. */
@@ -63,6 +63,8 @@ async function askOnce(world: World, asked: AskedQuestion): Promise<string | und
     const { expect } = wanted;
     return 'movesAmong' in expect && judge(expect, soFar, circumstances) === undefined;
   };
+  const beside = besideOf(world, asked, { asker: question.from, from, to, family });
+  await beside?.before();
   const outcomes = await connectAll(volley, { world, question, family, isEnough });
   if (question.noteAs) world.noteSources(question.noteAs, family, sourcesOf(outcomes));
   const fault = judge(wanted.expect, outcomes, circumstances);
@@ -72,13 +74,21 @@ async function askOnce(world: World, asked: AskedQuestion): Promise<string | und
     const escaped = (await escapedPackets(world, to)) - before;
     if (escaped > 0 !== wanted.escapes) return `${where}: ${escaped} packets reached the fabric`;
   }
-  if (asked.explainer === undefined) return undefined;
   const { expect } = wanted;
   // A forwarder has an address of its own where it cannot have the client's.
   const keepsSources = proxyOf(asked.proxy)?.forwarder !== 'alive';
-  const packets = { asker: question.from, from, to, family, expect, outcomes, keepsSources };
-  const differs = await explainDisagrees(world, asked.explainer, packets);
+  const packets = { asker: question.from, from, family, expect, outcomes, keepsSources };
+  const differs = await beside?.after(packets);
   return differs && `${where}: ${differs}`;
+}
+
+function besideOf(
+  world: World,
+  { explaining }: AskedQuestion,
+  of: Parameters<typeof explainQuestion>[1],
+): Beside | undefined {
+  const question = explaining && explainQuestion(world, of);
+  return question && new Beside(world, explaining, question);
 }
 
 function proxyOf(name: string): FairleadProxy | undefined {

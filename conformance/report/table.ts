@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { formatTable } from '../../lab/host/table.ts';
+import { provenText, sumOf } from '../explain/tally.ts';
 import type { ScenarioResult } from '../runner/run-scenario.ts';
 
 const MARKS = {
@@ -18,6 +19,9 @@ const COLOURS = {
 /** Scenario by proxy, with the time each took; then every reason in full. */
 export function resultsTable(results: readonly ScenarioResult[]): string {
   const { scenarios, proxies, cell } = pivot(results);
+  const explainedProxies = proxies.filter((proxy) =>
+    results.some((result) => result.proxy === proxy && result.explained),
+  );
   const rows = scenarios.map((scenario) => [
     scenario,
     ...proxies.map((proxy) => {
@@ -27,9 +31,29 @@ export function resultsTable(results: readonly ScenarioResult[]): string {
       if (result.result === 'not-asked') return mark;
       return `${mark} ${(result.milliseconds / 1000).toFixed(1)} s`;
     }),
+    ...explainedProxies.map((proxy) => explainCell(cell(scenario, proxy))),
   ]);
-  const table = formatTable([['SCENARIO', ...proxies], ...rows]);
-  return [table, '', ...reasonLines(results), ...totals(results)].join('\n');
+  const heads = explainedProxies.map((proxy) => `EXPLAIN ${proxy}`);
+  const table = formatTable([['SCENARIO', ...proxies, ...heads], ...rows]);
+  const counts = explainTotals(results);
+  return [table, '', ...reasonLines(results), ...totals(results), ...counts].join('\n');
+}
+
+function explainCell(result: ScenarioResult | undefined): string {
+  return result?.explained ? provenText(result.explained) : '';
+}
+
+/** For each proxy that was asked to explain. */
+function explainTotals(results: readonly ScenarioResult[]): string[] {
+  return [...Map.groupBy(results, (result) => result.proxy)].flatMap(([proxy, own]) => {
+    const counts = own.flatMap(({ explained }) => (explained ? [explained] : []));
+    if (counts.length === 0) return [];
+    const sum = sumOf(counts);
+    const reasons = Object.entries(sum.notProven).map(([reason, count]) => `; ${count}: ${reason}`);
+    return [
+      `${proxy}: explain, packets and proof agree: ${provenText(sum)}, ${sum.provenFirst} of them before the packets${reasons.join('')}`,
+    ];
+  });
 }
 
 /** The same as a Markdown table, without times: it changes only when behaviour does. */

@@ -22,8 +22,8 @@ export interface CorpusRun {
   readonly network: string;
   readonly scenarios: readonly Scenario[];
   readonly atOnce: number;
-  /** Whether `fairlead explain` is asked too, and must agree with the packets. */
-  readonly explains?: boolean;
+  /** `fairlead explain` is asked too, and must agree with the packets; half of it before them. */
+  readonly explains?: { readonly seed: number } | undefined;
   /** What the control plane behaves as; the newest when not given. */
   readonly apiVersion?: ApiVersion | undefined;
   readonly progress?: Progress;
@@ -94,7 +94,7 @@ async function runEachConfiguration(
   const place = { lab, proxy: run.variant.name, network, barrier, addresses: new AddressPool() };
   const { lateness } = run.variant;
   using explainer = new Explainer(lab);
-  const asked = run.explains ? { explainer } : {};
+  const asked = run.explains ? { explaining: { explainer, ...run.explains } } : {};
   const bench = { ...place, ...asked, latenessMs: lateness?.withinMs ?? 0 };
   for (const [settings, scenarios] of bySettings) {
     const title = settings === '{}' ? run.variant.name : `${run.variant.name} ${settings}`;

@@ -3,7 +3,8 @@ import { LabError } from '../../lab/host/errors.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
 import type { Allowance } from '../../lab/proxies/contract.ts';
-import type { Explainer } from '../explain/explainer.ts';
+import type { Explaining } from '../explain/beside.ts';
+import { type ExplainCount, ExplainTally } from '../explain/tally.ts';
 import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
@@ -25,6 +26,8 @@ export interface ScenarioResult {
   /** If it failed: whether an answer was wrong, or the lab failed. */
   readonly failedBy?: 'answer' | 'lab';
   readonly milliseconds: number;
+  /** What `fairlead explain` was asked beside; undefined: nothing. */
+  readonly explained?: ExplainCount;
 }
 
 const QUESTIONS_AT_ONCE = 6;
@@ -41,8 +44,8 @@ export interface Bench {
   readonly outside?: OutsideAgent;
   /** How late the proxy may be with any answer; 0: the first must be right. */
   readonly latenessMs: number;
-  /** `fairlead explain` is asked after each question, and must agree with the packets. */
-  readonly explainer?: Explainer | undefined;
+  /** `fairlead explain` is asked beside each question, and must agree with the packets. */
+  readonly explaining?: Omit<Explaining, 'tally'> | undefined;
   /** Called when everything exists and before the first question: sabotage happens here. */
   readonly beforeSteps?: (world: World) => Promise<void>;
 }
@@ -54,13 +57,15 @@ export async function runScenario(
   serial: number,
 ): Promise<ScenarioResult> {
   const startedAt = performance.now();
-  const fault = await attempt(bench, scenario, serial)
+  const tally = new ExplainTally();
+  const fault = await attempt(bench, scenario, { serial, tally })
     .then((reason) => reason && ({ reason, failedBy: 'answer' } as const))
     .catch((error: unknown) => {
       if (error instanceof LabError) return { reason: error.message, failedBy: 'lab' } as const;
       throw error;
     });
-  const head = { scenario: scenario.name, proxy: labelOf(bench) };
+  const explained = bench.explaining && { explained: tally.count };
+  const head = { scenario: scenario.name, proxy: labelOf(bench), ...explained };
   const milliseconds = Math.round(performance.now() - startedAt);
   if (fault) return { ...head, result: 'fail', ...fault, milliseconds };
   const reasons = knownDifferences(scenario, bench);
@@ -71,14 +76,14 @@ export async function runScenario(
 async function attempt(
   bench: Bench,
   scenario: Scenario,
-  serial: number,
+  { serial, tally }: { readonly serial: number; readonly tally: ExplainTally },
 ): Promise<string | undefined> {
   await using world = new World(bench, namespaceOf(scenario, serial));
   using flows = new HeldFlows();
   try {
     await build(world, scenario);
     await settle(bench, world);
-    return await takeSteps({ bench, world, flows }, scenario);
+    return await takeSteps({ bench, world, flows, tally }, scenario);
   } finally {
     // A scenario that failed may have left it stopped.
     await bench.outside?.start();
@@ -87,14 +92,15 @@ async function attempt(
 }
 
 async function takeSteps(
-  { bench, world, flows }: Pick<StepContext, 'bench' | 'world' | 'flows'>,
+  around: Pick<StepContext, 'bench' | 'world' | 'flows' | 'tally'>,
   scenario: Scenario,
 ): Promise<string | undefined> {
+  const { bench, world } = around;
   await bench.beforeSteps?.(world);
   const families = scenario.families ?? FAMILIES;
   const scans = new PortScans(world);
   for (const [index, step] of scenario.steps.entries()) {
-    const faults = await takeStep({ bench, world, flows, scans, step, families });
+    const faults = await takeStep({ ...around, scans, step, families });
     const fault = faults.find((text) => text !== undefined);
     if (fault !== undefined) return `step ${index + 1}: ${fault}`;
   }
@@ -134,6 +140,7 @@ interface StepContext {
   readonly bench: Bench;
   readonly world: World;
   readonly flows: HeldFlows;
+  readonly tally: ExplainTally;
   readonly scans: PortScans;
   readonly step: Step;
   readonly families: readonly Family[];
@@ -168,7 +175,7 @@ async function takeStep(context: StepContext): Promise<(string | undefined)[]> {
  * that expect some are asked one by one.
  */
 async function askAll(
-  { bench, world }: StepContext,
+  { bench, world, tally }: StepContext,
   questions: readonly Question[],
   family: Family,
 ): Promise<string | undefined> {
@@ -184,7 +191,7 @@ async function askAll(
           proxy: bench.proxy,
           network: bench.network,
           withinMs: grantedMs(bench, question),
-          explainer: bench.explainer,
+          explaining: bench.explaining && { ...bench.explaining, tally },
         }),
     );
     const fault = faults.find((text) => text !== undefined);

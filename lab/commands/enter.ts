@@ -11,7 +11,7 @@ import {
   namespaceName,
   namespacePath,
 } from '../host/namespaces.ts';
-import { socketGroupFolder } from '../host/socket-groups.ts';
+import { inControlGroup, socketGroupFolder } from '../host/socket-groups.ts';
 import { MACHINE } from '../network/plan.ts';
 import { CONTAINER } from '../outside/hosts.ts';
 import { connectToLab } from './running-lab.ts';
@@ -70,9 +70,4 @@ async function nodeOfPod(host: HostOfLab): Promise<string | undefined> {
   const { items } = await api.list<PodOnNode>(paths.allPods);
   const pod = items.find(({ metadata }) => `${metadata.namespace}-${metadata.name}` === host.role);
   return pod?.spec.nodeName;
-}
-
-/** The shell moves itself there, and then becomes the command. */
-function inControlGroup(group: string, argv: Argv): Argv {
-  return ['sh', '-c', 'echo 0 >"$0/cgroup.procs" && exec "$@"', group, ...argv];
 }

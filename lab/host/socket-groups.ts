@@ -54,6 +54,14 @@ export function socketGroupFolder(lab: string): string {
   return join(rootFolder(), cgroupName({ lab, role: 'sockets' }));
 }
 
+/** The command in a cgroup: a shell moves itself there, and then becomes it. */
+export function inControlGroup(
+  group: string,
+  argv: readonly [string, ...string[]],
+): readonly [string, ...string[]] {
+  return ['sh', '-c', 'echo 0 >"$0/cgroup.procs" && exec "$@"', group, ...argv];
+}
+
 /** Moves this thread to a child cgroup, calls a synchronous function there, and moves back. */
 export function inGroup<T>(folder: string, work: () => T): T {
   enter(folder);
