@@ -104,6 +104,14 @@ describe('judge()', () => {
     }
   });
 
+  it('accepts an own address of the forwarder, which may not have that of the client', () => {
+    const own = { ...TO_ENDPOINT, seenAs: '172.30.1.1:40000' };
+    assert.equal(codeOf(FORWARD, { outcome: { ...own, byProgram: 'process' } }), undefined);
+    assert.equal(codeOf(FORWARD, { outcome: own }), 'NOT_AS_PREDICTED');
+    const kept: Observed = { ...TO_ENDPOINT, byProgram: 'process' };
+    assert.equal(codeOf({ ...FORWARD, masquerade: true }, { outcome: kept }), 'NOT_AS_PREDICTED');
+  });
+
   it('does not compare the source of the node itself, which may stay the same', () => {
     const source = { class: 'host', address: '192.0.2.1', because: '' } as const;
     assert.equal(codeOf({ ...FORWARD, masquerade: true }, {}, { source }), undefined);

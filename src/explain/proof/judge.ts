@@ -176,7 +176,9 @@ function wrongSource(
   // A socket that is sent to its own host does not leave it, and needs no other source.
   const isHairpin = share?.hairpin === true && byProgram !== 'socket';
   const isExpected = share?.keepsSource ? false : masquerade || isHairpin;
-  if (isMasqueraded === isExpected) return undefined;
+  // A forwarder has its own address where answers to the client's would not come back to it.
+  const isOwn = isMasqueraded && byProgram === 'process';
+  if (isMasqueraded === isExpected || isOwn) return undefined;
   const should = isExpected ? 'should have been masqueraded' : `should have come from ${address}`;
   const sentence = `the packet of ${subject} to ${goal} came to ${endpoint} from ${seenAs}: it ${should}`;
   return differs('NOT_AS_PREDICTED', sentence, ['fairlead diff']);

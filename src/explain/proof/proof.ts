@@ -66,8 +66,11 @@ export type Observed =
       readonly is: 'forwarded';
       readonly endpoint: string;
       readonly seenAs: string;
-      /** A program translated it: the socket when it connected, or the packet. */
-      readonly byProgram?: 'socket' | 'packet';
+      /**
+       * Not by rules alone: an eBPF program translated the socket when it connected, or the packet; or
+       * a process of the mode made the connection.
+       */
+      readonly byProgram?: 'socket' | 'packet' | 'process';
     }
   /**
    * A process of the mode got it, which makes a connection of its own. `reached`: false if it has

@@ -239,7 +239,8 @@ async function followed(
   const client = { address: source, port: port.sourcePort };
   const found = await connectedTo({ runFolder, client, signal });
   if (found === undefined) return { is: 'handed over', reached: false };
-  return { is: 'forwarded', endpoint: found.endpoint, seenAs: found.source };
+  const { endpoint, source: seenAs } = found;
+  return { is: 'forwarded', endpoint, seenAs, byProgram: 'process' };
 }
 
 /** How long a drop may come after the answer; undefined: all is told without one. */
