@@ -62,8 +62,8 @@ function arrived(packet: PacketHeader, { asked, processAddresses }: Observation)
 }
 
 /**
- * The events of the first packet, also after it went through loopback, where it gets another id.
- * Answers, resets and a second attempt are left out.
+ * The events of the first packet, also after it got another id: behind loopback, and where a bridge
+ * passes it on by another interface. Answers, resets and a second attempt are left out.
  */
 function onTheWayOut(events: readonly TraceEvent[]): readonly TraceEvent[] {
   const own = new Set<number>();
@@ -76,11 +76,10 @@ function onTheWayOut(events: readonly TraceEvent[]): readonly TraceEvent[] {
   });
 }
 
+/** Its destination may have been translated meanwhile. */
 function isSamePacket(a: PacketHeader | undefined, b: PacketHeader | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   return (
-    a.destination === b.destination &&
-    a.destinationPort === b.destinationPort &&
     a.source === b.source &&
     a.sourcePort === b.sourcePort &&
     a.tcpFlags?.join() === b.tcpFlags?.join()

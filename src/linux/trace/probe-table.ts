@@ -91,24 +91,25 @@ export function writeProbeTable(
   const rejection = firstPacketsOnly ? matchRejection(flow) : [];
   const byPacket = [...matchPacket(flow), ...first, ...traceFromHere()];
   const byConnection = [...matchConnection(flow), ...rejection, ...traceFromHere()];
-  const stop = (...more: readonly Expression[]): readonly Expression[] =>
-    stopsAtEnd
-      ? [
-          ...matchConnection(flow),
-          loadCtDirection(0),
-          compare(0, 'equal', ORIGINAL_DIRECTION),
-          ...more,
-          verdict('drop'),
-        ]
-      : [];
+  const outwards = [
+    ...matchConnection(flow),
+    loadCtDirection(0),
+    compare(0, 'equal', ORIGINAL_DIRECTION),
+  ];
+  // The same again, so that the end of the way is known to be that of our packet.
+  const still = firstPacketsOnly ? [] : [...outwards, ...traceFromHere()];
+  const atEnd = (...more: readonly Expression[]): readonly Expression[] =>
+    stopsAtEnd ? [...outwards, ...more, verdict('drop')] : still;
   chain('comes', { hook: 'prerouting', priority: FIRST }, byPacket);
   chain('begins', { hook: 'output', priority: FIRST }, byPacket);
   if (!firstPacketsOnly) {
     chain('continues', { hook: 'prerouting', priority: AFTER_CONNTRACK }, byConnection);
+    // Where a bridge passes it on, its trace bit or its id is another one.
+    chain('passes', { hook: 'forward', priority: FIRST }, byConnection);
   }
   chain('answers', { hook: 'output', priority: AFTER_CONNTRACK }, byConnection);
-  chain(LAST_CHAINS.leaves, { hook: 'postrouting', priority: LAST }, stop(...NOT_BY_LOOPBACK));
-  chain(LAST_CHAINS.arrives, { hook: 'input', priority: LAST }, stop());
+  chain(LAST_CHAINS.leaves, { hook: 'postrouting', priority: LAST }, atEnd(...NOT_BY_LOOPBACK));
+  chain(LAST_CHAINS.arrives, { hook: 'input', priority: LAST }, atEnd());
 }
 
 /** A SYN without ACK. */
