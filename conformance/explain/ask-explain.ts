@@ -8,9 +8,6 @@ import { disagreement, type Predicted } from './agree.ts';
 import type { ProofOfPacket } from './agree-proof.ts';
 import type { AskedAt, Explainer } from './explainer.ts';
 
-/** The largest number of an additional address of a pod that is looked up. */
-const MOST_NUMBERED = 4_000;
-
 /** A connection of a scenario, as `fairlead explain` is asked about it on the node that translates. */
 export interface ExplainQuestion {
   readonly at: AskedAt;
@@ -127,16 +124,18 @@ interface ExplainError {
   readonly message: string;
 }
 
+/** A pod has all of its addresses; each further one answers by a name of its own, `crowd#7`. */
 function addressesOfPods(world: World, family: Family): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    [...world.pods].map(([name, pod]) => {
-      const more: string[] = [];
-      for (let number = 1; number <= MOST_NUMBERED; number++) {
-        const pair = pod.numbered(number);
-        if (pair === undefined) break;
-        more.push(pair[family]);
-      }
-      return [name, [pod.address[family], ...more]];
-    }),
-  );
+  const addresses = new Map<string, readonly string[]>();
+  for (const [name, pod] of world.pods) {
+    const more: string[] = [];
+    for (let number = 1; ; number++) {
+      const pair = pod.numbered(number);
+      if (pair === undefined) break;
+      more.push(pair[family]);
+      addresses.set(`${name}#${number}`, [pair[family]]);
+    }
+    addresses.set(name, [pod.address[family], ...more]);
+  }
+  return addresses;
 }
