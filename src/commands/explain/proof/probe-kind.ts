@@ -1,6 +1,7 @@
 import type { AskedCase } from '../../../explain/explain.ts';
 import type { ProbeKind } from '../../../explain/proof/proof.ts';
 import type { Prediction } from '../../../forwarding/answer/prediction.ts';
+import { effectiveCapabilities } from '../../../linux/capabilities.ts';
 import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
 import type { ModeProof } from '../../../modes/proof/mode-proof.ts';
 import type { Basis } from '../../basis/basis.ts';
@@ -48,7 +49,7 @@ export async function planProbe(
   const usual = isAtSocket ? 'connect' : mode.usualTcpProbe;
   const kind = wanted ?? (protocol === 'TCP' ? usual : 'dry');
   const common = { kind, protocol, mode, isAtSocket };
-  const impossible = isAtSocket ? socketHindrance(kind, of) : undefined;
+  const impossible = isAtSocket ? socketHindrance(kind, of) : rawHindrance(kind, protocol);
   if (impossible !== undefined) return impossible;
   if (asked.source.class === 'host' || of.namespacePath !== undefined) {
     const source = of.namespacePath === undefined ? undefined : asked.source.address;
@@ -60,9 +61,18 @@ export async function planProbe(
   }
   const namespacePath = await namespaceOfAddress(address);
   if (namespacePath === undefined) {
-    return `no network namespace that can be entered here has ${address}, so no packet can be sent from it`;
+    const isAllowed = effectiveCapabilities().has('SYS_ADMIN');
+    const lack = isAllowed ? '' : ' (this process lacks CAP_SYS_ADMIN to enter others)';
+    return `no network namespace that can be entered here has ${address}, so no packet can be sent from it${lack}`;
   }
   return { ...common, namespacePath, source: address };
+}
+
+/** A single SYN is sent by a raw socket. */
+function rawHindrance(kind: ProbeKind, protocol: 'TCP' | 'UDP'): string | undefined {
+  const isRaw = protocol === 'TCP' && kind !== 'connect';
+  if (!isRaw || effectiveCapabilities().has('NET_RAW')) return undefined;
+  return 'this process lacks CAP_NET_RAW to send a single SYN; --probe connect does without';
 }
 
 /** What a socket hook cannot be asked. */
