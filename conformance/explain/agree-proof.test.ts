@@ -39,6 +39,13 @@ it('expects no answer of a dry probe', () => {
   );
 });
 
+it('accepts a dead endpoint that some of the packets met too', () => {
+  const refused = { ...REACHED, agrees: false, answer: { is: 'refused' } } as const;
+  assert.equal(proofDisagrees(told(refused), [ANSWERED, REFUSED]), undefined);
+  const wrong = { ...told(refused), code: 'NOT_AS_PREDICTED' };
+  assert.match(proofDisagrees(wrong, [ANSWERED, REFUSED]) ?? '', /not do as predicted/);
+});
+
 it('accepts a fault behind Fairlead that the packets met too', () => {
   const silent = { ...REACHED, agrees: false, answer: { is: 'silent' } } as const;
   assert.equal(proofDisagrees(told(silent), [SILENT]), undefined);

@@ -14,3 +14,14 @@ const EXCLUSIONS: readonly { readonly says: RegExp; readonly reason: string }[] 
 export function whyNotProven(says: string): string | undefined {
   return EXCLUSIONS.find((each) => each.says.test(says))?.reason;
 }
+
+/** Scenarios in which `fairlead explain` is not asked, and why. */
+const SCENARIOS: Readonly<Record<string, string>> = {
+  'node-cache/has-the-cluster-ip':
+    'a program of the node serves the address, and its own rules keep packets from translation, which is not predicted',
+};
+
+/** Undefined: it is asked. */
+export function whyNotExplained(scenario: string): string | undefined {
+  return SCENARIOS[scenario];
+}

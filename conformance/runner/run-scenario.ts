@@ -4,6 +4,7 @@ import type { Lab } from '../../lab/lab.ts';
 import { FAMILIES, type Family } from '../../lab/network/plan.ts';
 import type { Allowance } from '../../lab/proxies/contract.ts';
 import type { Explaining } from '../explain/beside.ts';
+import { whyNotExplained } from '../explain/not-proven.ts';
 import { type ExplainCount, ExplainTally } from '../explain/tally.ts';
 import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
@@ -58,7 +59,10 @@ export async function runScenario(
 ): Promise<ScenarioResult> {
   const startedAt = performance.now();
   const tally = new ExplainTally();
-  const fault = await attempt(bench, scenario, { serial, tally })
+  const notExplained = whyNotExplained(scenario.name);
+  if (notExplained !== undefined) tally.countNotProven(notExplained);
+  const asking = notExplained === undefined ? bench : { ...bench, explaining: undefined };
+  const fault = await attempt(asking, scenario, { serial, tally })
     .then((reason) => reason && ({ reason, failedBy: 'answer' } as const))
     .catch((error: unknown) => {
       if (error instanceof LabError) return { reason: error.message, failedBy: 'lab' } as const;
