@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { LabError } from './errors.ts';
 
 /** A program that answers each line of its input with one line of output. */
 export interface Dialogue extends Disposable {
   ask(line: string): Promise<string>;
+  /** Ends it at once, without a chance to clean up. */
+  kill(): Promise<void>;
 }
 
 export function startDialogue(argv: readonly [string, ...string[]]): Dialogue {
@@ -30,6 +33,10 @@ export function startDialogue(argv: readonly [string, ...string[]]): Dialogue {
       waiting.push(answer);
       child.stdin.write(`${line}\n`);
       return await answer.promise;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     },
     [Symbol.dispose]: () => child.kill(),
   };
