@@ -1,3 +1,4 @@
+import { TABLE_NAME as CAPTURE_TABLE_NAME } from '../dataplanes/ipvs/capture/sets.ts';
 import { IpvsFlows } from '../dataplanes/ipvs/flows.ts';
 import { defaultScheduler } from '../forwarding/scheduler.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
@@ -10,7 +11,10 @@ import { openNetfilter } from './netfilter.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from './nftables.ts';
 import { openTwoParts } from './open-parts.ts';
 import { ipvsPages, rawIpvs } from './pages/ipvs-pages.ts';
+import { nftablesProof } from './proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from './service-needs.ts';
+
+const BEHIND = nftablesProof(({ facts }) => facts);
 
 export const IPVS: Mode = {
   name: 'ipvs',
@@ -29,6 +33,10 @@ export const IPVS: Mode = {
     ipvsPages(desired, isWanted, defaultScheduler(ipvs.scheduler)),
   raw: (desired, family, { ipvs }) =>
     rawTable(desired, family) + rawIpvs(desired, family, defaultScheduler(ipvs.scheduler)),
+  proof: {
+    ...BEHIND,
+    isOurs: (rule) => BEHIND.isOurs(rule) || rule.table === CAPTURE_TABLE_NAME,
+  },
   unevenChoice: ({ ipvs }) => unevenChoiceOf(defaultScheduler(ipvs.scheduler)),
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
