@@ -138,6 +138,24 @@ export const NODE_SOCKET_HOOKS = ours(({ hasPrograms }) => hasPrograms);
 /** Proxies of Fairlead with virtual servers of IPVS in front of the rules. */
 const OUR_IPVS = ours(({ needsIpvs }) => needsIpvs);
 
+/** A client was quiet for longer than its affinity timeout. */
+export function affinityOfIpvs(...pods: string[]): Record<string, KnownDifference> {
+  return differently(OUR_IPVS, {
+    expect: stickyTo(...pods),
+    reason:
+      'IPVS keeps the endpoint of a client as long as it knows a connection of it, and knows closed ones for up to two minutes',
+  });
+}
+
+/** The node has the address of the Service, and does not track connections to it. */
+export function cacheBehindIpvs(...pods: string[]): Record<string, KnownDifference> {
+  return differently(OUR_IPVS, {
+    expect: answeredBy(...pods),
+    reason:
+      'IPVS takes each packet to a virtual server that is delivered on the node, tracked or not',
+  });
+}
+
 /** Schedulers by annotation, which kube-proxy has only for all Services at once. */
 export const WITH_SCHEDULERS: OnlyFor = {
   proxies: OUR_IPVS,

@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.ts';
 import {
+  affinityOfIpvs,
   answeredBy,
   asker,
   clusterIP,
@@ -199,6 +200,7 @@ export const affinityScenarios: readonly Scenario[] = [
             connections: 8,
             apartMs: 2_500,
             expect: movesAmong(...SIX),
+            otherwise: affinityOfIpvs(...SIX),
           },
         ],
       },
