@@ -28,4 +28,5 @@ export type LabErrorCode =
   | 'LAB_PROCESS_ENDED'
   | 'LAB_DEADLINE'
   | 'LAB_INTERRUPTED'
-  | 'LAB_USAGE';
+  | 'LAB_USAGE'
+  | 'LAB_BROWSER';

@@ -1,0 +1,13 @@
+import type { Problem } from '../protocol.ts';
+import { h } from './dom.ts';
+
+/** A request that failed, with what to do. */
+export function problemBox({ code, message, next }: Problem): HTMLElement {
+  return h(
+    'div',
+    { class: 'banner', at: { role: 'alert' }, data: { problem: code } },
+    h('b', {}, `✕ ${message}`),
+    next === undefined ? undefined : h('span', {}, next),
+    h('code', {}, code),
+  );
+}
