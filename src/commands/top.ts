@@ -1,23 +1,14 @@
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AgentNode } from '../agent/servers/agent-node.ts';
 import { readNode } from '../agent/servers/status-client.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
-import { addressBytes } from '../linux/conntrack/address-bytes.ts';
-import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
-import { listenToNewFlows } from '../linux/conntrack/new-flows.ts';
-import { copiedConnectionsIn, unseenSourcesIn } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
-import { CommandError } from './command-error.ts';
-import { ownNetworkNamespace } from './run/agent-node.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
-import { classByAddress } from './top/client-class.ts';
 import { GROUPINGS, type GroupedBy } from './top/figures.ts';
 import { follow, type Output } from './top/follow.ts';
+import { assertSameConntrack, watchOf } from './top/open-watch.ts';
 import { jsonLines, plainPages, redrawnPages } from './top/outputs.ts';
 import { agentSource } from './top/sources.ts';
-import { TrafficWatch } from './top/watch.ts';
 
 interface TopOptions {
   readonly by: GroupedBy;
@@ -32,8 +23,6 @@ const USUAL_INTERVAL_MS = 2_000;
 const LEAST_INTERVAL_MS = 500;
 const MOST_INTERVAL_MS = 600_000;
 const ROWS_IN_A_PIPE = 20;
-/** New flows that are read in a second: a few percent of one CPU. */
-const EVENTS_PER_SECOND = 3_000;
 
 /** `fairlead top`: what the Services of this node do now. */
 export function topCommand(): Command {
@@ -64,7 +53,7 @@ export function topCommand(): Command {
 async function show(options: TopOptions): Promise<void> {
   const socketPath = join(options.runFolder, STATUS_SOCKET);
   const node = await readNode({ socketPath });
-  if (node.networkNamespace !== ownNetworkNamespace()) throw otherNetwork(node);
+  assertSameConntrack(node, 'top');
   const stop = new AbortController();
   const end = (): void => stop.abort();
   process.once('SIGINT', end);
@@ -72,7 +61,11 @@ async function show(options: TopOptions): Promise<void> {
   try {
     using output = outputFor(options);
     await follow({
-      watch: watchOf(node, { socketPath, intervalMs: options.interval, signal: stop.signal }),
+      watch: watchOf(node, {
+        agent: agentSource(socketPath),
+        intervalMs: options.interval,
+        signal: stop.signal,
+      }),
       output,
       by: options.by,
       intervalMs: options.interval,
@@ -87,34 +80,10 @@ async function show(options: TopOptions): Promise<void> {
   }
 }
 
-function watchOf(
-  { mode, facts }: AgentNode,
-  of: { readonly socketPath: string; readonly intervalMs: number; readonly signal: AbortSignal },
-): TrafficWatch {
-  const handedOverTo = (copiedConnectionsIn(mode)?.addresses ?? []).map(addressBytes);
-  return new TrafficWatch({
-    agent: agentSource(of.socketPath),
-    conntrack: new KernelConntrack(),
-    listen: listenToNewFlows,
-    mode,
-    unseenSources: unseenSourcesIn(mode),
-    handedOverTo: new Set(handedOverTo.filter((bytes) => bytes !== undefined)),
-    classOf: classByAddress(facts, ownAddresses()),
-    monotonicMs: () => systemClock.monotonicMs(),
-    mostEvents: Math.ceil((EVENTS_PER_SECOND * of.intervalMs) / 1000),
-    signal: of.signal,
-  });
-}
-
 function outputFor({ output, once, rows }: TopOptions): Output {
   if (output === 'json') return jsonLines(rows ?? ROWS_IN_A_PIPE);
   if (once || !process.stdout.isTTY) return plainPages(rows ?? ROWS_IN_A_PIPE);
   return redrawnPages(process.stdout, rows);
-}
-
-function ownAddresses(): ReadonlySet<string> {
-  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  return new Set(all.map(({ address }) => address));
 }
 
 function readInterval(text: string): number {
@@ -128,14 +97,4 @@ function readRows(text: string): number {
   const rows = Number(text);
   if (Number.isInteger(rows) && rows >= 1 && rows <= 1000) return rows;
   throw new InvalidArgumentError('pass a number from 1 to 1000');
-}
-
-function otherNetwork({ pid }: AgentNode): CommandError {
-  return new CommandError(
-    `the agent (pid ${pid}) is in another network namespace, whose conntrack cannot be read from here`,
-    {
-      code: 'OTHER_NETWORK',
-      next: `run it there: nsenter -t ${pid} -n fairlead top`,
-    },
-  );
 }

@@ -74,6 +74,11 @@ export class History {
   /** Differs for every run of the agent. */
   readonly run = randomUUID();
 
+  /** Of the newest entry. */
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
   /** On the monotonic clock. */
   get begunAtMs(): number {
     return this.#begunAtMs;

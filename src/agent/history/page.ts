@@ -44,6 +44,8 @@ export interface HistoryPage {
   readonly entries: readonly DatedEntry[];
   /** Another page follows the last entry of this one. */
   readonly hasMore: boolean;
+  /** Of the newest entry, whatever the request. Absent in the answer of an older version. */
+  readonly lastSeq?: number;
   /** When this agent began to keep a history. */
   readonly begunAtMs: number;
   /** Everything that was received since then is here, unless it is outside of the request. */
@@ -60,7 +62,7 @@ const PAGE_ENTRIES = 200;
 const PAGE_BYTES = 256 * 1024;
 
 export interface HistoryPagesOptions {
-  readonly history: Pick<History, 'ring' | 'begunAtMs' | 'run'>;
+  readonly history: Pick<History, 'ring' | 'begunAtMs' | 'run' | 'lastSeq'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
   readonly serviceNow: (service: string) => ServiceNow;
 }
@@ -83,6 +85,7 @@ export function historyPage(request: HistoryRequest, of: HistoryPagesOptions): H
     run,
     entries,
     hasMore: entries.length < wanted.length,
+    lastSeq: of.history.lastSeq,
     begunAtMs: dateOf(begunAtMs),
     completeSinceMs: dateOf(completeMs),
     completeForMs: Math.round(nowMs - completeMs),

@@ -1,5 +1,11 @@
 import type { DataPlane, EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import {
+  type Forwarding,
+  type Frontend,
+  type ServicePortKey,
+  SOURCE_CLASSES,
+  servicePortKey,
+} from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
 import { firstAfter } from './row-pages.ts';
 
@@ -13,7 +19,12 @@ export interface Timed<T> {
 export type ServedPort = readonly [
   key: ServicePortKey,
   frontends: readonly (readonly [address: string, port: number])[],
+  /** What happens to some clients instead of forwarding; undefined: all are forwarded. */
+  refusal?: Refusal,
 ];
+
+/** `reject`: no endpoint. `drop`: none on this node, and the policy is Local. */
+export type Refusal = 'reject' | 'drop';
 
 export interface ServedPage {
   readonly ports: readonly ServedPort[];
@@ -63,6 +74,12 @@ export class TrafficPages {
     const lastService = index < names.length ? names[index - 1] : undefined;
     if (lastService === undefined) this.#names = undefined;
     return lastService === undefined ? { ports } : { ports, lastService };
+  }
+
+  /** Of some Services, `namespace/name`. */
+  servedOf(services: readonly string[]): ServedPage {
+    const table = this.#options.table();
+    return { ports: services.flatMap((name) => table.ofService(name).map(servedPort)) };
   }
 
   async counts(keys: readonly ServicePortKey[]): Promise<Timed<SomeCounts>> {
@@ -118,5 +135,21 @@ export class TrafficPages {
 
 function servedPort({ id, frontends }: Forwarding): ServedPort {
   const served = frontends.filter(({ notServed }) => notServed === undefined);
-  return [servicePortKey(id), served.map(({ address, port }) => [address, port] as const)];
+  const addresses = served.map(({ address, port }) => [address, port] as const);
+  const refusal = refusalOf(served);
+  const key = servicePortKey(id);
+  return refusal === undefined ? [key, addresses] : [key, addresses, refusal];
+}
+
+/** The worst of all frontends and sources. */
+function refusalOf(frontends: readonly Frontend[]): Refusal | undefined {
+  let found: Refusal | undefined;
+  for (const { outcomes } of frontends) {
+    for (const source of SOURCE_CLASSES) {
+      const { action } = outcomes[source];
+      if (action === 'reject') return 'reject';
+      if (action === 'drop') found = 'drop';
+    }
+  }
+  return found;
 }

@@ -2,6 +2,7 @@ import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { TrafficPages } from './traffic-pages.ts';
 
 const SERVED = '/served';
+const SERVED_OF = '/served/of/';
 const COUNTS = '/counters/of/';
 const TOTALS = '/totals';
 const REFUSED = '/refused';
@@ -9,6 +10,7 @@ const REFUSED = '/refused';
 export const TRAFFIC_PATHS = {
   served: (afterService?: string) =>
     afterService === undefined ? SERVED : `${SERVED}/after/${encodeURIComponent(afterService)}`,
+  servedOf: (services: readonly string[]) => SERVED_OF + services.map(encodeURIComponent).join(','),
   counts: (keys: readonly ServicePortKey[]) => COUNTS + keys.map(encodeURIComponent).join(','),
   totals: TOTALS,
   refused: REFUSED,
@@ -27,9 +29,14 @@ export function trafficAnswer(
     const name = decoded(path.slice(after.length));
     return name === undefined ? undefined : () => pages.served(name);
   }
-  if (!path.startsWith(COUNTS)) return undefined;
-  const keys = path.slice(COUNTS.length).split(',').map(decoded);
-  return () => pages.counts(keys.filter((key) => key !== undefined));
+  if (path.startsWith(SERVED_OF)) return () => pages.servedOf(listed(path, SERVED_OF));
+  if (path.startsWith(COUNTS)) return () => pages.counts(listed(path, COUNTS));
+  return undefined;
+}
+
+function listed(path: string, base: string): readonly string[] {
+  const names = path.slice(base.length).split(',').map(decoded);
+  return names.filter((name) => name !== undefined);
 }
 
 function decoded(text: string): string | undefined {

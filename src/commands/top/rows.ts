@@ -42,7 +42,8 @@ export function serviceRows(gathered: Gathered): ServiceFigures[] {
     );
 }
 
-function serviceFigures(gathered: Gathered, key: ServicePortKey): ServiceFigures {
+/** Figures of one service port; rates are absent where it was not measured. */
+export function serviceFigures(gathered: Gathered, key: ServicePortKey): ServiceFigures {
   const { live, refused, seconds, isComplete, seesAll, heard } = gathered;
   const endpoints = endpointFigures(gathered, key);
   const refusal = refused && (refused.get(key) ?? NOTHING_REFUSED);

@@ -13,6 +13,8 @@ import type { CountReading } from './endpoint-rates.ts';
 /** What the agent answers. */
 export interface AgentSource {
   served(): Promise<readonly ServedPort[]>;
+  /** Of some Services, `namespace/name`; one that has no ports has none here. */
+  servedOf(services: readonly string[]): Promise<readonly ServedPort[]>;
   counts(keys: readonly ServicePortKey[]): Promise<Timed<CountReading>>;
   refused(): Promise<Timed<readonly RefusedCount[] | undefined>>;
   totals(): Promise<Timed<ReadonlyMap<ServicePortKey, number> | undefined>>;
@@ -36,12 +38,19 @@ export function agentSource(socketPath: string): AgentSource {
         after = page.lastService;
       }
     },
+    servedOf: async (services) => {
+      const ports: ServedPort[] = [];
+      for (const path of pathsOf(TRAFFIC_PATHS.servedOf, services)) {
+        for (const port of (await read<ServedPage>(path)).ports) ports.push(port);
+      }
+      return ports;
+    },
     counts: async (keys) => {
       const counts: EndpointCount[] = [];
       const empty: ServicePortKey[] = [];
       const leftOut: ServicePortKey[] = [];
       let tookMs = 0;
-      for (const path of countPaths(keys)) {
+      for (const path of pathsOf(TRAFFIC_PATHS.counts, keys)) {
         const answer = await read<Timed<SomeCounts>>(path);
         for (const count of answer.value.counts) counts.push(count);
         empty.push(...answer.value.empty);
@@ -61,15 +70,15 @@ export function agentSource(socketPath: string): AgentSource {
 }
 
 /** As few questions as there is room for. */
-function countPaths(keys: readonly ServicePortKey[]): string[] {
+function pathsOf(pathOf: (names: readonly string[]) => string, names: readonly string[]): string[] {
   const paths: string[] = [];
-  let some: ServicePortKey[] = [];
-  for (const key of keys) {
-    if (some.length > 0 && TRAFFIC_PATHS.counts([...some, key]).length > MOST_PATH_LENGTH) {
-      paths.push(TRAFFIC_PATHS.counts(some));
+  let some: string[] = [];
+  for (const name of names) {
+    if (some.length > 0 && pathOf([...some, name]).length > MOST_PATH_LENGTH) {
+      paths.push(pathOf(some));
       some = [];
     }
-    some.push(key);
+    some.push(name);
   }
-  return some.length === 0 ? paths : [...paths, TRAFFIC_PATHS.counts(some)];
+  return some.length === 0 ? paths : [...paths, pathOf(some)];
 }

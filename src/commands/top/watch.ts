@@ -7,17 +7,17 @@ import type { ClassOf } from './client-class.ts';
 import { EndpointRates, SHARE_WINDOW_MS } from './endpoint-rates.ts';
 import { EventTap, type Heard, type Listen } from './event-tap.ts';
 import type { GroupedBy, SourceStates, Tick } from './figures.ts';
-import { notesOf } from './notes.ts';
+import { type Limits, notesOf } from './notes.ts';
 import { RefusedRates } from './refused-rates.ts';
 import { Rest } from './rest.ts';
-import { clientRows, endpointRows, serviceRows, totalsOf } from './rows.ts';
+import { clientRows, endpointRows, type Gathered, serviceRows, totalsOf } from './rows.ts';
 import { ownersOf } from './served-owners.ts';
 import type { AgentSource } from './sources.ts';
 import { sweep } from './sweep.ts';
 import { Tally } from './tally.ts';
 
 export interface WatchOptions {
-  readonly agent: AgentSource;
+  readonly agent: Omit<AgentSource, 'servedOf'>;
   readonly conntrack: Pick<Conntrack, 'flows'>;
   readonly listen: Listen;
   readonly mode: string;
@@ -29,7 +29,20 @@ export interface WatchOptions {
   readonly monotonicMs: () => number;
   /** New flows that may be read in one tick. */
   readonly mostEvents: number;
+  /** Service ports whose counters are read although they may not be busy. */
+  readonly alsoRead?: () => readonly ServicePortKey[];
   readonly signal: AbortSignal;
+}
+
+/** Everything that was read until the end of a tick, before it is put into rows. */
+export interface Reading {
+  /** Counts from 1. */
+  readonly tick: number;
+  readonly gathered: Gathered;
+  /** Every service port. */
+  readonly known: number;
+  readonly sources: SourceStates;
+  readonly limits: Omit<Limits, 'by'>;
 }
 
 /** Which Services there are is asked again so often, like a sweep of a large table. */
@@ -43,6 +56,8 @@ export class TrafficWatch {
   readonly #tap: EventTap;
   readonly #rests = {
     served: new Rest(),
+    /** Of reading them before it is time. */
+    servedEarly: new Rest(),
     sweep: new Rest(),
     counts: new Rest(),
     refused: new Rest(),
@@ -59,6 +74,7 @@ export class TrafficWatch {
   #isRefusedKnown = true;
   #leftOutCount = 0;
   #eventProblem: unknown;
+  #hasNewServices = false;
   #tickCount = 0;
   #lastTickMs: number | undefined;
 
@@ -86,6 +102,16 @@ export class TrafficWatch {
 
   /** The figures of the time since the last tick. */
   async tick(by: GroupedBy, most: number): Promise<Tick> {
+    return this.#tickOf(await this.read(), by, most);
+  }
+
+  /** There are Services that it does not know: they are read as soon as that is cheap enough. */
+  expectNewServices(): void {
+    this.#hasNewServices = true;
+  }
+
+  /** What a tick is made of. */
+  async read(): Promise<Reading> {
     const { monotonicMs, signal } = this.#options;
     const seconds = (monotonicMs() - (this.#lastTickMs ?? monotonicMs())) / 1000;
     const heard = this.#tap.take(signal);
@@ -93,9 +119,15 @@ export class TrafficWatch {
     this.#heard = this.#newTally();
     this.#lastTickMs = monotonicMs();
     this.#tickCount += 1;
-    if (this.#rests.served.isOver(monotonicMs())) await this.#readServed();
+    if (this.#isServedDue) await this.#readServed();
     await this.#readAll(tally);
-    return this.#tickOf({ by, most, seconds, heard, tally });
+    return this.#readingOf({ seconds, heard, tally });
+  }
+
+  get #isServedDue(): boolean {
+    const nowMs = this.#options.monotonicMs();
+    const { served, servedEarly } = this.#rests;
+    return served.isOver(nowMs) || (this.#hasNewServices && servedEarly.isOver(nowMs));
   }
 
   async #readAll(tally: Tally): Promise<void> {
@@ -107,11 +139,13 @@ export class TrafficWatch {
 
   async #readServed(): Promise<void> {
     const startedAtMs = this.#options.monotonicMs();
+    this.#hasNewServices = false;
     const ports = await this.#options.agent.served();
     this.#keys = ports.map(([key]) => key);
     this.#owners = ownersOf(ports);
     const nowMs = this.#options.monotonicMs();
     this.#rests.served.begin(nowMs, { costMs: nowMs - startedAtMs, leastMs: SELDOM_MS });
+    this.#rests.servedEarly.begin(nowMs, { costMs: nowMs - startedAtMs });
   }
 
   async #sweep(): Promise<void> {
@@ -157,51 +191,60 @@ export class TrafficWatch {
   }
 
   #candidates(tally: Tally): readonly ServicePortKey[] {
-    return candidatesOf({
+    const busiest = candidatesOf({
       keys: this.#keys,
       heard: tally.services(),
       newInTotals: this.#newInTotals,
       refused: this.#refused.all() ?? new Map(),
       live: this.#live?.services() ?? new Map(),
     });
+    const also = this.#options.alsoRead?.() ?? [];
+    return also.length === 0 ? busiest : [...new Set([...busiest, ...also])];
   }
 
-  #tickOf(of: TickEnd): Tick {
-    const { by, most, seconds, heard, tally } = of;
-    const keys = this.#candidates(tally);
+  #readingOf({ seconds, heard, tally }: TickEnd): Reading {
     const refused = this.#isRefusedKnown ? this.#refused.all() : undefined;
-    const gathered = {
-      keys,
-      seconds,
-      isComplete: heard.isComplete,
-      seesAll: this.#options.unseenSources.length === 0,
-      heard: tally,
-      live: this.#live,
-      refused,
-      rates: this.#rates,
-      classOf: this.#options.classOf,
-    };
-    const services = serviceRows(gathered);
-    const rows = by === 'service' ? services : ROWS[by](gathered);
-    const known = this.#keys.length;
     return {
       tick: this.#tickCount,
-      mode: this.#options.mode,
-      by,
-      seconds,
-      totals: totalsOf(services, { measured: keys.length, known, live: this.#live }),
-      rows: rows.slice(0, most) as Tick['rows'],
-      more: Math.max(0, rows.length - most),
+      gathered: {
+        keys: this.#candidates(tally),
+        seconds,
+        isComplete: heard.isComplete,
+        seesAll: this.#options.unseenSources.length === 0,
+        heard: tally,
+        live: this.#live,
+        refused,
+        rates: this.#rates,
+        classOf: this.#options.classOf,
+      },
+      known: this.#keys.length,
       sources: this.#sources(heard, refused !== undefined),
-      notes: notesOf({
-        by,
+      limits: {
         events: stateOf(heard),
         problem: this.#eventProblem,
         unseenSources: this.#options.unseenSources,
         isRefusedKnown: this.#isRefusedKnown,
         leftOutCount: this.#leftOutCount,
         hasMoreClients: tally.hasMoreClients || this.#live?.hasMoreClients === true,
-      }),
+      },
+    };
+  }
+
+  #tickOf(reading: Reading, by: GroupedBy, most: number): Tick {
+    const { tick, gathered, known, sources, limits } = reading;
+    const { seconds, keys, live } = gathered;
+    const services = serviceRows(gathered);
+    const rows = by === 'service' ? services : ROWS[by](gathered);
+    return {
+      tick,
+      mode: this.#options.mode,
+      by,
+      seconds,
+      totals: totalsOf(services, { measured: keys.length, known, live }),
+      rows: rows.slice(0, most) as Tick['rows'],
+      more: Math.max(0, rows.length - most),
+      sources,
+      notes: notesOf({ by, ...limits }),
     };
   }
 
@@ -231,8 +274,6 @@ export class TrafficWatch {
 }
 
 interface TickEnd {
-  readonly by: GroupedBy;
-  readonly most: number;
   readonly seconds: number;
   readonly heard: Heard;
   readonly tally: Tally;
