@@ -1,30 +1,20 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { canonicalIp } from '../addresses/ip.ts';
 import type { AgentNode } from '../agent/servers/agent-node.ts';
 import { STANDARD_INPUT } from '../cluster/manifests/files.ts';
 import { parseDurationMs } from '../config/duration.ts';
 import { exitOf } from '../explain/codes.ts';
-import { explanationOf } from '../explain/explain.ts';
 import type { Explanation } from '../explain/explanation.ts';
-import type { ProvenPacket } from '../explain/proof/proof.ts';
-import { parseTarget, type Target } from '../explain/target.ts';
 import { whatIf } from '../explain/what-if.ts';
-import type { AskedEndpoint } from '../explain/why-not.ts';
-import { servicePortKey } from '../forwarding/model.ts';
 import { aboutText } from './basis/about.ts';
 import { observe } from './basis/answer.ts';
 import { type Basis, findBasis } from './basis/basis.ts';
 import { addBasisOptions, type BasisOptions } from './basis/options.ts';
 import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
-import { askAgentWord } from './explain/agent-word.ts';
 import { answerLines } from './explain/answer-lines.ts';
-import { readFrom } from './explain/from.ts';
-import { type Grounds, groundsOf, groundsOfObserved } from './explain/grounds.ts';
+import { type AskOptions, explainOnce, groundsFor, inquire, targetFrom } from './explain/ask.ts';
+import { type Grounds, groundsOfObserved } from './explain/grounds.ts';
 import { caseOf, type Inquiry } from './explain/inquiry.ts';
 import { reportOpen } from './explain/open-connections.ts';
-import { type Pod, podOfCluster } from './explain/pod.ts';
-import { podOfManifests } from './explain/pod-of-manifests.ts';
-import { packetFor } from './explain/proof/packet.ts';
 import type { WantedProbe } from './explain/proof/probe-kind.ts';
 import { watchFor } from './explain/proof/watch-for.ts';
 import { explanationText } from './explain/text-view.ts';
@@ -35,11 +25,8 @@ import { colours } from './terminal/colour.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
 import { visible } from './terminal/visible.ts';
 
-interface ExplainOptions extends BasisOptions {
-  readonly from: string;
-  readonly whyNot?: string;
+interface ExplainOptions extends BasisOptions, AskOptions {
   readonly with?: readonly string[];
-  readonly probe?: WantedProbe;
   readonly watch?: number;
   readonly output: 'text' | 'json';
 }
@@ -103,8 +90,10 @@ export function explainCommand(): Command {
     const found = await findBasis({ flags, options });
     // The agent has rows and no objects: a change is applied to those of its cluster.
     const basis = options.with && found.by === 'agent' ? found.apart : found;
-    const inquiry = await inquire(basis, { text, target, options });
     const { probe, watch } = options;
+    // A packet meets the rules of now, and not those of a change.
+    const asked = options.with ? { ...options, probe: 'none' as const } : options;
+    const inquiry = await inquire(basis, { text, target, options: asked });
     const { explanation, change } = options.with
       ? await explainWith(inquiry, options.with, {
           agent: found.by === 'agent' ? found.agent : undefined,
@@ -170,89 +159,6 @@ function lineProbe(text: string): WantedProbe {
     code: 'USAGE',
     next: `use usual, ${PROBES.join(', ')}`,
     exitCode: WRONG_USAGE_EXIT,
-  });
-}
-
-function targetFrom(text: string): Target {
-  const target = parseTarget(text);
-  if (target !== undefined) return target;
-  throw new CommandError(`'${visible(text)}' is neither a Service nor an address with a port`, {
-    code: 'USAGE',
-    next: 'use namespace/name[:port], ADDRESS:PORT or [IPV6]:PORT; with /udp or /sctp for these',
-    exitCode: WRONG_USAGE_EXIT,
-  });
-}
-
-async function inquire(
-  basis: Basis,
-  of: { readonly text: string; readonly target: Target; readonly options: ExplainOptions },
-): Promise<Inquiry> {
-  const { text, target, options } = of;
-  const find = async (name: string): Promise<Pod> => {
-    const pod = await podNamed(name, basis, options);
-    if (pod !== undefined) return pod;
-    throw new CommandError(`pod ${visible(name)} does not exist, or the manifests do not have it`, {
-      code: 'POD_NOT_FOUND',
-      next: 'check the name with `kubectl get pods -A`, or give its address instead',
-    });
-  };
-  const from = await readFrom(options.from, find);
-  const probe = options.with === undefined ? options.probe : 'none';
-  if (options.whyNot === undefined) return { basis, text, target, from, probe };
-  const whyNot = await askedEndpoint(options.whyNot, target, find);
-  // A packet goes to any endpoint.
-  return { basis, text, target, from, whyNot, probe: 'none' };
-}
-
-/** Manifests have what they have; of a cluster pods are read with the person's own credentials. */
-async function podNamed(
-  name: string,
-  basis: Basis,
-  { context }: ExplainOptions,
-): Promise<Pod | undefined> {
-  const { from, config } = basis.by === 'agent' ? basis.apart : basis;
-  if (from.filename !== undefined) return await podOfManifests(name, from.filename);
-  const kubeconfig = basis.by === 'agent' ? undefined : config.settings.api.kubeconfigPath;
-  return await podOfCluster(name, { kubeconfig, context });
-}
-
-async function askedEndpoint(
-  text: string,
-  target: Target,
-  find: (name: string) => Promise<Pod>,
-): Promise<AskedEndpoint> {
-  const address = canonicalIp(text);
-  if (address !== undefined) return { name: address, addresses: [address] };
-  const [namespace] = target.by === 'service' ? target.service.split('/') : ['default'];
-  const { name, addresses, says } = await find(text.includes('/') ? text : `${namespace}/${text}`);
-  return { name, addresses, ...(says === undefined ? {} : { podSays: says }) };
-}
-
-async function groundsFor({ basis, target }: Inquiry): Promise<Grounds> {
-  return await groundsOf(basis, target.by === 'service' ? target.service : undefined);
-}
-
-/** `given`: a packet, or why there is none; undefined: one is sent where it can be. */
-async function explainOnce(
-  inquiry: Inquiry,
-  grounds: Grounds,
-  given?: ProvenPacket | string,
-): Promise<Explanation> {
-  const { rows } = grounds;
-  const { basis, whyNot } = inquiry;
-  const { asked, prediction, remarks } = caseOf(inquiry, grounds);
-  const row = 'row' in prediction ? prediction.row : undefined;
-  const all = row ? await grounds.details(`${row.id.namespace}/${row.id.service}`) : [];
-  const own = all.find(
-    ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
-  );
-  const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
-  return explanationOf(asked, prediction, {
-    details: own ?? { candidates: [] },
-    agent: await askAgentWord(basis, own?.kernel),
-    ...(whyNot === undefined ? {} : { whyNot }),
-    remarks,
-    ...(packet === undefined ? {} : { packet }),
   });
 }
 
