@@ -1,11 +1,9 @@
 import { Command, Option } from 'commander';
 import { RUN_FOLDER } from '../config/run-folder.ts';
-import { CHECKS } from '../doctor/checks.ts';
-import { preflightOf, readMachine } from '../doctor/preflight.ts';
-import { type Report, reportOf, type Verdict } from '../doctor/report.ts';
-import { runChecks } from '../doctor/run-checks.ts';
+import type { Verdict } from '../doctor/report.ts';
 import { writeBundle } from './doctor/bundle.ts';
-import { type Patient, readPatient } from './doctor/subject.ts';
+import { reportOn } from './doctor/examine.ts';
+import { readPatient } from './doctor/subject.ts';
 import { doctorView } from './doctor/text-view.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
 
@@ -49,10 +47,4 @@ async function examine(options: DoctorOptions): Promise<void> {
     printNote(`wrote ${options.bundle}: no credentials are in it, addresses and names are`);
   }
   process.exitCode = EXITS[report.verdict];
-}
-
-async function reportOn({ subject, agent }: Patient): Promise<Report> {
-  const results = await runChecks(CHECKS, subject);
-  const modes = preflightOf(subject.modes, await readMachine());
-  return reportOf({ results, modes, mode: subject.usedMode, node: agent?.nodeName });
 }
