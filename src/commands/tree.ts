@@ -13,6 +13,7 @@ import { servicesCommand } from './services.ts';
 import { sizeCommand } from './size.ts';
 import { statusCommand } from './status.ts';
 import { topCommand } from './top.ts';
+import { viewCommand } from './view.ts';
 
 /** Every command, under the heading that the help has it under. */
 export function commandTree(): readonly Command[] {
@@ -22,6 +23,7 @@ export function commandTree(): readonly Command[] {
       statusCommand(),
       servicesCommand(),
       topCommand(),
+      viewCommand(),
       explainCommand(),
       diffCommand(),
       historyCommand(),

@@ -56,9 +56,18 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'commands',
     paths: ['src/main.ts', 'src/kubectl-fairlead.ts', 'src/commands/'],
-    uses: EVERY_SRC_LAYER,
+    uses: ['page files', ...EVERY_SRC_LAYER],
     packages: ['commander', 'pino', 'yaml'],
     builtins: 'ordinary',
+  },
+  {
+    // Removes types from the scripts of `fairlead view`, which a browser loads.
+    name: 'page files',
+    paths: ['src/commands/view/page-files.ts'],
+    uses: [],
+    packages: [],
+    builtins: ['node:fs', 'node:path'],
+    restricted: ['node:module'],
   },
   {
     // The forwarder of mode userspace, a program of its own.
@@ -239,7 +248,16 @@ export const LAYERS: readonly Layer[] = [
     // Parts of src against real counterparts. Tests only: no other layer may import it.
     name: 'integration',
     paths: ['integration/'],
-    uses: ['commands', 'forwarder', ...EVERY_SRC_LAYER, 'lab', 'lab host', 'conformance', 'bench'],
+    uses: [
+      'commands',
+      'page files',
+      'forwarder',
+      ...EVERY_SRC_LAYER,
+      'lab',
+      'lab host',
+      'conformance',
+      'bench',
+    ],
     packages: ['commander', 'fast-check', 'yaml'],
     builtins: 'ordinary',
   },

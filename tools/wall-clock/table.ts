@@ -16,6 +16,8 @@ export const READERS: Readonly<Record<string, string>> = {
   'src/commands/outside/install.ts': 'the life of a token has two dates',
   'src/commands/outside/token-renewal.ts': 'the life of a token has two dates',
   'src/commands/outside/token.ts': 'the life of a token has two dates',
+  'src/commands/view/agent-watch.ts': 'the time of a tick, which the page shows',
+  'src/commands/view/node-data.ts': 'the time of a report, which the page shows',
   'src/commands/status.ts':
     'the kernel dates the start of a tracked connection, and a token has an end',
 };
