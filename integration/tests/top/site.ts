@@ -41,14 +41,14 @@ export class TopSite {
   }
 
   /** Resolves when every Service is in the kernel. */
-  async startAgent(mode: string): Promise<void> {
+  async startAgent(mode: string, manifestsOf = shopManifests): Promise<void> {
     const { network, folder, runFolder } = this;
     const manifests = join(folder, 'objects.json');
     const config = join(folder, 'config.yaml');
-    writeFileSync(manifests, shopManifests(network.endpoints.map(({ ipv4 }) => ipv4)));
+    writeFileSync(manifests, manifestsOf(network.endpoints.map(({ ipv4 }) => ipv4)));
     writeFileSync(config, configuration(mode, network));
     const args = ['-f', manifests, '--config', config, '--run-folder', runFolder];
-    const agent = this.#start('agent', ['run', ...args]);
+    const agent = this.start('agent', ['run', ...args]);
     await until(() => isReady(runFolder), {
       what: () => `the agent: ${readFileSync(agent.logFile, 'utf8')}`,
       deadlineMs: DEADLINE_MS,
@@ -58,7 +58,7 @@ export class TopSite {
   /** A stream of ticks, until the site is left. */
   startTop(...args: readonly string[]): TopStream {
     const options = ['-o', 'json', '--interval', '1s', '--run-folder', this.runFolder, ...args];
-    return new TopStream(this.#start('top', ['top', ...options]));
+    return new TopStream(this.start('top', ['top', ...options]));
   }
 
   /** The sockets of a host become those of a pod, which a hook at the control group sees. */
@@ -70,7 +70,7 @@ export class TopSite {
   async leave(): Promise<void> {
     for (const daemon of this.#daemons.toReversed()) await daemon.stop();
     const config = join(this.folder, 'config.yaml');
-    const cleanup = this.#start('cleanup', [
+    const cleanup = this.start('cleanup', [
       'cleanup',
       '--config',
       config,
@@ -85,7 +85,8 @@ export class TopSite {
     rmSync(this.folder, { recursive: true });
   }
 
-  #start(name: string, args: readonly string[]): Daemon {
+  /** Starts a command of Fairlead, which ends with the site. */
+  start(name: string, args: readonly string[]): Daemon {
     this.#count += 1;
     const daemon = startDaemon({
       name,

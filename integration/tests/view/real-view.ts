@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { until } from '../../../lab/host/until.ts';
+import type { Question } from '../../../src/linux/testing/hosts/messages.ts';
+import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
+import { TopSite } from '../top/site.ts';
+
+const DEADLINE_MS = 60_000;
+
+/** A real agent, real connections and the real `fairlead view`, in namespaces of the test. */
+export class RealView {
+  readonly site: TopSite;
+  readonly #stop = new AbortController();
+  readonly #loads: Promise<void>[] = [];
+  #url = '';
+
+  private constructor(site: TopSite) {
+    this.site = site;
+  }
+
+  static async enter(
+    mode: string,
+    manifestsOf?: (endpoints: readonly string[]) => string,
+  ): Promise<RealView> {
+    const site = await TopSite.enter();
+    await site.startAgent(mode, manifestsOf);
+    return new RealView(site);
+  }
+
+  /** Resolves when the command has printed its address. */
+  async open(...args: readonly string[]): Promise<void> {
+    const daemon = this.site.start('view', ['view', '--run-folder', this.site.runFolder, ...args]);
+    const log = (): string => readFileSync(daemon.logFile, 'utf8');
+    this.#url = await until(() => /http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/.exec(log())?.[0], {
+      what: () => `the address of fairlead view: ${log()}`,
+      deadlineMs: DEADLINE_MS,
+    });
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The host connects again and again until the site is left. */
+  load(host: PlacedHost, question: Question): void {
+    const { signal } = this.#stop;
+    const again = async (): Promise<void> => {
+      while (!signal.aborted) await host.ask({ count: 20, timeoutMs: 300, ...question });
+    };
+    this.#loads.push(again());
+  }
+
+  async leave(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#loads);
+    await this.site.leave();
+  }
+}
