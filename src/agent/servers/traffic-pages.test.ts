@@ -61,6 +61,36 @@ describe('what `fairlead top` asks', () => {
     ]);
   });
 
+  it('says which Services reject or drop connections, at an address that is served', () => {
+    const forward = { action: 'forward', list: 'cluster', masquerade: false } as const;
+    const drop = { action: 'drop' } as const;
+    const withOutcome = (name: string, outside: typeof forward | typeof drop): Forwarding => {
+      const row = rowOf(name, 1);
+      const frontends = row.frontends.map((each) => ({
+        ...each,
+        // An address that is not served keeps its outcome, which counts for nothing.
+        outcomes: each.notServed ? each.outcomes : { pod: forward, host: forward, outside },
+      }));
+      return { ...row, frontends };
+    };
+    const rows = [rowOf('a', 0), withOutcome('b', drop), withOutcome('c', forward)];
+    const { pages } = pagesOf(rows);
+    assert.deepEqual(
+      pages.served().ports.map(([, , refusal]) => refusal),
+      ['reject', 'drop', undefined],
+    );
+  });
+
+  it('lists the served addresses of some Services, without those that are gone', () => {
+    const { pages } = pagesOf([rowOf('a', 0), rowOf('b', 0), rowOf('c', 0)]);
+    const { ports, lastService } = pages.servedOf(['shop/c', 'shop/gone', 'shop/a']);
+    assert.deepEqual(
+      ports.map(([key]) => key),
+      ['shop/c:http/TCP/IPv4', 'shop/a:http/TCP/IPv4'],
+    );
+    assert.equal(lastService, undefined);
+  });
+
   it('reads the counters of the requested rows only, and gives no other', async () => {
     const [web, dns, none] = [rowOf('web', 2), rowOf('dns', 1), rowOf('none', 0)];
     const count = (row: Forwarding) => ({
@@ -88,6 +118,7 @@ describe('what `fairlead top` asks', () => {
     for (const path of [
       TRAFFIC_PATHS.served(),
       TRAFFIC_PATHS.served('shop/a%2f'),
+      TRAFFIC_PATHS.servedOf(['shop/web', 'x,y/%']),
       TRAFFIC_PATHS.counts(['shop/web:http/TCP/IPv4', 'x,y/%']),
       TRAFFIC_PATHS.refused,
       TRAFFIC_PATHS.totals,

@@ -39,6 +39,7 @@ class World {
   refused: readonly RefusedCount[] | undefined = [];
   flows: readonly Flow[] = [];
   readonly asked: (readonly string[])[] = [];
+  servedReads = 0;
   sweeps = 0;
   sweepCostMs = 1;
   #listener: NewFlowListener | undefined;
@@ -53,12 +54,21 @@ class World {
     for (let index = 0; index < count; index++) this.#listener?.onFlow(flow);
   }
 
-  watch(of: { mostEvents?: number; unseenSources?: readonly SourceClass[] } = {}): TrafficWatch {
-    const { mostEvents = 1000, unseenSources = [] } = of;
+  watch(
+    of: {
+      mostEvents?: number;
+      unseenSources?: readonly SourceClass[];
+      alsoRead?: () => readonly string[];
+    } = {},
+  ): TrafficWatch {
+    const { mostEvents = 1000, unseenSources = [], alsoRead } = of;
     const world = this;
     return new TrafficWatch({
       agent: {
-        served: async () => world.#ports,
+        served: async () => {
+          world.servedReads += 1;
+          return world.#ports;
+        },
         counts: async (keys) => {
           world.asked.push(keys);
           return {
@@ -90,6 +100,7 @@ class World {
       classOf: (client) => (client.startsWith('10.1.') ? 'pod' : 'outside'),
       monotonicMs: () => world.nowMs,
       mostEvents,
+      ...(alsoRead === undefined ? {} : { alsoRead }),
       signal: new AbortController().signal,
     });
   }
@@ -217,4 +228,33 @@ it('shows a Service that only rejects', async () => {
   const tick = await watch.tick('service', 10);
   assert.equal(services(tick)[0]?.service, 'shop/s77');
   assert.ok((services(tick)[0]?.rejectedPerSecond ?? 0) > 5.9);
+});
+
+it('also asks for the counters of Services that somebody looks at', async () => {
+  const world = new World(5000);
+  const watch = world.watch({ alsoRead: () => [keyOf(7)] });
+  await watch.begin();
+  world.hear(flowTo(addressOf(4711)), 5);
+  world.nowMs += 1000;
+  await watch.tick('service', 10);
+  assert.deepEqual(world.asked.at(-1), [keyOf(4711), keyOf(7)]);
+});
+
+it('asks for all Services every 30 s, and before only if there are new ones', async () => {
+  const world = new World(5);
+  const watch = world.watch();
+  await watch.begin();
+  const ticks = async (count: number): Promise<void> => {
+    for (let each = 0; each < count; each++) {
+      world.nowMs += 1000;
+      await watch.tick('service', 10);
+    }
+  };
+  await ticks(20);
+  assert.equal(world.servedReads, 1);
+  watch.expectNewServices();
+  await ticks(5);
+  assert.equal(world.servedReads, 2);
+  await ticks(31);
+  assert.equal(world.servedReads, 3);
 });

@@ -485,6 +485,8 @@ export interface PathRule {
 export interface PathStep extends PathRule {
   /** `prerouting`, `forward` …; empty: not known. */
   readonly hook: string;
+  /** Of an eBPF program, an entry of the map that `chain` names; absent: it is a rule. */
+  readonly entry?: string;
   /** In words, for rules of Fairlead. */
   readonly does?: string;
   readonly verdict: string;
@@ -495,7 +497,13 @@ export interface PathStep extends PathRule {
 }
 
 export type PathOutcome =
-  | { readonly is: 'forwarded'; readonly endpoint: string; readonly seenAs: string }
+  | {
+      readonly is: 'forwarded';
+      readonly endpoint: string;
+      readonly seenAs: string;
+      /** A program translated it: the socket when it connected, or the packet. */
+      readonly byProgram?: 'socket' | 'packet';
+    }
   | { readonly is: 'handed over'; readonly reached?: false }
   | { readonly is: 'passed' }
   | { readonly is: 'dropped' | 'rejected'; readonly by: PathRule }

@@ -61,8 +61,9 @@ function pathQuestion(query: Query, mayProbe: boolean): PathQuestion {
   const probe = optional(query, 'probe') ?? 'none';
   const from = optional(query, 'from');
   if (!PROBES.has(probe)) throw wrong('probe', 'use dry, syn, connect or none');
-  const isOfProcess = /^(netns|pid):/.test(from ?? '');
-  if (!mayProbe && (probe !== 'none' || isOfProcess)) {
+  // `netns:PATH`, `pid:NUMBER`, `ADDRESS@PATH`.
+  const isNamespace = /^(?:netns|pid):|@/.test(from ?? '');
+  if (!mayProbe && (probe !== 'none' || isNamespace)) {
     throw new ViewProblem(FORBIDDEN, {
       code: 'PROBES_NOT_ALLOWED',
       message: 'this page may not send packets, nor enter network namespaces',

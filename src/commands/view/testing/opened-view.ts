@@ -5,6 +5,7 @@ import { readPageFiles } from '../page-files.ts';
 import { openViewServer } from '../server.ts';
 import type { ViewData } from '../view-data.ts';
 
+const DEADLINE_MS = 5_000;
 export const TOKEN = 'a-token-of-the-tests';
 
 export interface Got {
@@ -71,6 +72,9 @@ export class OpenedView {
   /** With the right Host and token, unless the headers have others; an empty one is left out. */
   async get(path: string, { method = 'GET', headers = {} }: Ask = {}): Promise<Got> {
     const response = await this.#answer(path, { method, headers });
+    // An answer that does not end is a failure, and no reason to wait.
+    const late = setTimeout(() => response.destroy(new Error(`${path} has no end`)), DEADLINE_MS);
+    response.on('close', () => clearTimeout(late));
     const chunks: Buffer[] = [];
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
     const { statusCode: status = 0, headers: got } = response;
