@@ -40,6 +40,12 @@ const MEASURE: Group = {
       load: () => import('./top/command.ts'),
     },
     {
+      name: 'view',
+      about:
+        'first data, ticks and CPU of `fairlead view`, and CPU and memory of the agent beside it, in a large cluster',
+      load: () => import('./view/command.ts'),
+    },
+    {
       name: 'iptables-writers',
       about: 'changes of the iptables mode, by netlink and by iptables-restore',
       load: () => import('./iptables-writers/command.ts'),

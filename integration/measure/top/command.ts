@@ -1,18 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { type Daemon, startDaemon } from '../../../lab/host/processes.ts';
 import { formatTable } from '../../../lab/host/table.ts';
 import { until } from '../../../lab/host/until.ts';
 import type { Tick } from '../../../src/commands/top/figures.ts';
+import { says } from './says.ts';
+import { type Used, used } from './used.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const DEADLINE_MS = 300_000;
-/** USER_HZ, which is 100 on every architecture that we run on. */
-const TICKS_PER_SECOND = 100;
-const MB = 1_000_000;
 const LIMITS = { topCpu: 0.05, agentMoreMb: 15 } as const;
 
 interface Options {
@@ -71,45 +69,6 @@ async function measure(options: Options): Promise<void> {
     for (const daemon of daemons.toReversed()) await daemon.stop();
     rmSync(folder, { recursive: true });
   }
-}
-
-interface Used {
-  /** Of one CPU. */
-  readonly cpu: number;
-  readonly mostMb: number;
-}
-
-async function used(pid: number, seconds: number): Promise<Used> {
-  const [startedAtMs, before] = [performance.now(), cpuSeconds(pid)];
-  let mostMb = 0;
-  while (performance.now() - startedAtMs < seconds * 1000) {
-    mostMb = Math.max(mostMb, residentBytes(pid) / MB);
-    await delay(100);
-  }
-  const elapsed = (performance.now() - startedAtMs) / 1000;
-  return { cpu: (cpuSeconds(pid) - before) / elapsed, mostMb };
-}
-
-function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-function residentBytes(pid: number): number {
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) * 1024;
-}
-
-async function says(daemon: Daemon, word: string): Promise<void> {
-  const log = () => readFileSync(daemon.logFile, 'utf8');
-  await until(
-    () => {
-      if (daemon.ended() !== undefined) throw new Error(`${daemon.name} ended: ${log()}`);
-      return log().includes(word);
-    },
-    { what: () => `${daemon.name}: ${log()}`, deadlineMs: DEADLINE_MS },
-  );
 }
 
 function ticksOf({ logFile }: Daemon): Tick[] {

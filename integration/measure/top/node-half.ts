@@ -1,8 +1,12 @@
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { History } from '../../../src/agent/history/history.ts';
+import { historyPage } from '../../../src/agent/history/page.ts';
 import type { AgentNode } from '../../../src/agent/servers/agent-node.ts';
+import { RowPages } from '../../../src/agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../../src/agent/servers/status-socket.ts';
 import { TrafficPages } from '../../../src/agent/servers/traffic-pages.ts';
+import { statusPage } from '../../../src/agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { NodeBench } from '../scale/node-bench.ts';
@@ -15,12 +19,15 @@ const bench = new NodeBench({
 await bench.tell();
 await bench.coldStartMs();
 const { agent, plane } = bench;
+const rows = new RowPages(() => agent.table);
+const history = new History({ mode: 'nftables', version: '', clock: systemClock });
+const NO_ONE = () => ({ exists: true, endpoints: 0, ready: 0 });
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 await runStatusSocket(
   {
     path: join(runFolder, STATUS_SOCKET),
-    snapshot: () => agent.snapshot(),
+    snapshot: () => statusPage({ agent, plane }),
     counters: () => plane.counters(),
     node: () =>
       ({
@@ -34,10 +41,8 @@ await runStatusSocket(
         facts: agent.facts,
         missing: [],
       }) satisfies AgentNode,
-    rows: () => ({ rows: [] }),
-    history: () => {
-      throw new Error('nothing asks for the history here');
-    },
+    rows: (request) => rows.page(request),
+    history: (request) => historyPage(request, { history, clock: systemClock, serviceNow: NO_ONE }),
     traffic: new TrafficPages({
       table: () => agent.table,
       plane,
