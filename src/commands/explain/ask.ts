@@ -21,7 +21,7 @@ import type { WantedProbe } from './proof/probe-kind.ts';
 export interface AskOptions {
   readonly from: string;
   readonly whyNot?: string;
-  readonly probe?: Exclude<WantedProbe, undefined>;
+  readonly probe?: WantedProbe;
   /** Context of the kubeconfig that Pods are read with. */
   readonly context?: string;
 }
