@@ -11,6 +11,11 @@ interface Check {
 const CHECKS: readonly Check[] = [
   { name: 'types', about: 'types', argv: ['tsc', '--noEmit'] },
   {
+    name: 'page-types',
+    about: 'types of the page',
+    argv: ['tsc', '--noEmit', '-p', 'src/commands/view/page'],
+  },
+  {
     name: 'lint',
     about: 'lint and format',
     argv: ['biome', 'ci', '--colors=off', '--error-on-warnings', '.'],
@@ -75,5 +80,5 @@ function listChecks(unknownNames: readonly string[]): void {
 
 function line(about: string, { ok, tookMs }: Outcome): string {
   const seconds = (tookMs / 1000).toFixed(1).padStart(5);
-  return `${ok ? 'ok    ' : 'FAILED'}  ${about.padEnd(16)} ${seconds} s`;
+  return `${ok ? 'ok    ' : 'FAILED'}  ${about.padEnd(18)} ${seconds} s`;
 }

@@ -104,7 +104,6 @@ export class ScriptedNode implements ViewData {
         live: 4,
         refused: 0,
         status: 0,
-        services: 12,
         sharesOver: 30,
         events: 'complete',
       },

@@ -28,7 +28,9 @@ export class ScriptedView {
 
   async open(): Promise<void> {
     this.#end = new AbortController();
-    const site = { files: readPageFiles(pageFolder()), data: this.node, mayProbe: this.#mayProbe };
+    const folder = pageFolder();
+    if (folder === undefined) throw new TypeError('the files of the page are missing');
+    const site = { files: readPageFiles(folder), data: this.node, mayProbe: this.#mayProbe };
     const { port } = await openViewServer(
       {
         port: this.#port,

@@ -1,17 +1,14 @@
-const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
-const DATE = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: 'UTC' });
-
 /** `14:07:31`, in UTC like `fairlead history`. */
 export function timeOfDay(atMs: number): string {
-  return TIME.format(atMs);
+  return isoOf(atMs).slice(11, 19);
 }
 
 /** `2026-11-17 14:07:31.204 UTC`. */
 export function exactTime(atMs: number): string {
-  const millis = String(Math.floor(atMs) % 1000).padStart(3, '0');
-  return `${DATE.format(atMs)} ${TIME.format(atMs)}.${millis} UTC`;
+  const iso = isoOf(atMs);
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)} UTC`;
 }
 
-export function dayOf(atMs: number): string {
-  return DATE.format(atMs);
+function isoOf(atMs: number): string {
+  return new Date(atMs).toISOString();
 }

@@ -89,3 +89,15 @@ export function refresh(place: Element, child: Node): void {
 function focusable(place: Element): HTMLElement[] {
   return [...place.querySelectorAll<HTMLElement>('a[href], button, input, select, canvas')];
 }
+
+/** Calls when the width of an element changes, and once at first: its height follows from content. */
+export function onWidth(element: Element, call: () => void, signal: AbortSignal): void {
+  let width = -1;
+  const sizes = new ResizeObserver(() => {
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
+    call();
+  });
+  sizes.observe(element);
+  signal.addEventListener('abort', () => sizes.disconnect(), { once: true });
+}

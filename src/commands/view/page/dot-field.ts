@@ -22,8 +22,6 @@ export function wordOf(state: DotState): string {
   return DOT_STATES.find((each) => each.state === state)?.word ?? state;
 }
 
-const RANKS: Readonly<Record<DotState, number>> = { n: 0, l: 1, w: 2, b: 3, u: 4, q: 5 };
-
 export interface DotGroup {
   readonly namespace: string;
   readonly from: number;
@@ -119,8 +117,11 @@ export class DotField {
 
   /** Indices of a group, what needs attention first and then the busiest. */
   inOrder({ from, count }: DotGroup): number[] {
-    const indices = Array.from({ length: count }, (_, at) => from + at);
-    return indices.sort((a, b) => RANKS[this.stateOf(a)] - RANKS[this.stateOf(b)] || a - b);
+    const byState: Record<DotState, number[]> = { n: [], l: [], w: [], b: [], u: [], q: [] };
+    for (let index = from; index < from + count; index += 1) {
+      byState[this.stateOf(index)].push(index);
+    }
+    return Object.values(byState).flat();
   }
 
   #set(index: number, state: DotState): boolean {

@@ -1,4 +1,4 @@
-import { h, nameOf, replace, setAttribute, setText } from './dom.ts';
+import { h, nameOf, onWidth, replace, setAttribute, setText } from './dom.ts';
 import { DOT_STATES, wordOf } from './dot-field.ts';
 import { drawDot, paletteOf } from './dot-shape.ts';
 import { DotsCanvas } from './dots-canvas.ts';
@@ -55,9 +55,7 @@ export function dotsPanel({ store, go, signal }: ScreenContext): HTMLElement {
     for (const each of legend) each.draw();
     summarise();
   };
-  const sizes = new ResizeObserver(redraw);
-  sizes.observe(place);
-  signal.addEventListener('abort', () => sizes.disconnect(), { once: true });
+  onWidth(place, redraw, signal);
   document.addEventListener('themechange', redraw, { signal });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw, { signal });
   pointAt({ canvas, tip, cursor, store, go });

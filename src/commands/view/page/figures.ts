@@ -2,6 +2,7 @@
 export const ABSENT = '-';
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const EXACT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
 
 export function count(value: number | undefined): string {
   return value === undefined ? ABSENT : GROUPED.format(value);
@@ -23,7 +24,7 @@ export function rate(perSecond: number | undefined): string {
 
 /** The exact figure, for a tooltip. */
 export function exactRate(perSecond: number | undefined): string {
-  return perSecond === undefined ? ABSENT : `${perSecond.toLocaleString('en-US')} a second`;
+  return perSecond === undefined ? ABSENT : `${EXACT.format(perSecond)} a second`;
 }
 
 export function percent(part: number | undefined): string {

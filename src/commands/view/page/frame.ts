@@ -1,6 +1,6 @@
 import { bannerOf } from './banner.ts';
 import { h, nameOf, replace, s, setAttribute, setText } from './dom.ts';
-import { duration } from './figures.ts';
+import { counted, duration } from './figures.ts';
 import { routeTo, SCREEN_TITLES, SCREENS, type ScreenName } from './route.ts';
 import type { Store } from './store.ts';
 import { chosenTheme, nextTheme } from './theme.ts';
@@ -81,7 +81,7 @@ function fillNode(node: HTMLElement, { about, tick }: Store): void {
   const [word, tone] = !isReady
     ? ['✕ not ready', 'bad']
     : troubles.length > 0
-      ? [`! ready, ${troubles.length} to look at`, 'warn']
+      ? [`! ready, ${counted(troubles.length, 'warning')}`, 'warn']
       : ['✓ ready', 'good'];
   const why = troubles.map(({ what, next }) => `${what}: ${next}`).join('\n');
   replace(

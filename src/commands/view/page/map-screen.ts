@@ -2,7 +2,7 @@ import type { ServiceAnswer } from '../protocol.ts';
 import type { Answered } from './ask.ts';
 import { barsOf } from './bars.ts';
 import { ChangeList } from './change-list.ts';
-import { h, refresh, replace, setText } from './dom.ts';
+import { h, onWidth, refresh, replace, setText } from './dom.ts';
 import { dotsPanel } from './dots-panel.ts';
 import { problemBox } from './problem.ts';
 import { ropesOf } from './ropes.ts';
@@ -99,9 +99,7 @@ function trafficPanel({ store, signal }: ScreenContext): {
     else if (shown === ropes.element) ropes.update(traffic, selected);
     fillNotes(notes, store);
   };
-  const sizes = new ResizeObserver(draw);
-  sizes.observe(place);
-  signal.addEventListener('abort', () => sizes.disconnect(), { once: true });
+  onWidth(place, draw, signal);
   const update = (service: string | undefined): void => {
     selected = service;
     draw();
