@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from '../../../lab/host/until.ts';
+import type { Host } from '../../../src/linux/testing/hosts/host.ts';
 import type { Question } from '../../../src/linux/testing/hosts/messages.ts';
-import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { TopSite } from '../top/site.ts';
 
 const DEADLINE_MS = 60_000;
@@ -11,6 +12,7 @@ export class RealView {
   readonly site: TopSite;
   readonly #stop = new AbortController();
   readonly #loads: Promise<void>[] = [];
+  readonly #ends: (() => void)[] = [];
   #url = '';
 
   private constructor(site: TopSite) {
@@ -41,7 +43,7 @@ export class RealView {
   }
 
   /** The host connects again and again until the site is left. */
-  load(host: PlacedHost, question: Question): void {
+  load(host: Host, question: Question): void {
     const { signal } = this.#stop;
     const again = async (): Promise<void> => {
       while (!signal.aborted) await host.ask({ count: 20, timeoutMs: 300, ...question });
@@ -49,9 +51,35 @@ export class RealView {
     this.#loads.push(again());
   }
 
+  /** One address after the other, so often each, and again. */
+  loadAll(
+    host: Host,
+    rounds: readonly { readonly address: string; readonly count: number }[],
+  ): void {
+    const { signal } = this.#stop;
+    const again = async (): Promise<void> => {
+      while (!signal.aborted) {
+        for (const { address, count } of rounds) {
+          await host.ask({ transport: 'TCP', address, port: 80, count, timeoutMs: 300 });
+        }
+      }
+    };
+    this.#loads.push(again());
+  }
+
+  /** Other objects, which the agent reads again. */
+  write(manifests: string): void {
+    writeFileSync(join(this.site.folder, 'objects.json'), manifests);
+  }
+
+  onLeave(end: () => void): void {
+    this.#ends.push(end);
+  }
+
   async leave(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#loads);
+    for (const end of this.#ends) end();
     await this.site.leave();
   }
 }

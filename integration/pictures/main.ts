@@ -1,0 +1,15 @@
+import { type Group, runGroup } from '../group.ts';
+
+const PICTURES: Group = {
+  name: 'pictures',
+  about: 'Makes the pictures of the documentation from what runs.',
+  commands: [
+    {
+      name: 'view',
+      about: 'every screen of `fairlead view`, of a real agent with real connections',
+      load: () => import('./view/command.ts'),
+    },
+  ],
+};
+
+await runGroup(PICTURES, process.argv.slice(2));
