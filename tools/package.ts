@@ -22,6 +22,7 @@ import {
   MAIN_ENTRY,
   PLUGIN_ENTRY,
 } from './image/program.ts';
+import { VIEW_FOLDER, viewPage } from './view-page.ts';
 
 const PROGRAM = 'fairlead.mjs';
 const COMPILE_DEADLINE_MS = 120_000;
@@ -43,6 +44,7 @@ async function makePackage(): Promise<void> {
   await write(PROGRAM, bytes);
   await write(FORWARDER_PROGRAM, forwarder.bytes);
   await write(PLUGIN_NAME, (await bundleProgram(root, PLUGIN_ENTRY)).bytes);
+  for (const file of await viewPage(root)) await write(`${VIEW_FOLDER}/${file.name}`, file.bytes);
   for (const object of objects) await write(`bpf/${object.name}`, object.bytes);
   for (const { path, bytes } of await readKoffi(join(root, 'node_modules'), machine)) {
     await write(`node_modules/${path}`, path === 'koffi/package.json' ? unscripted(bytes) : bytes);

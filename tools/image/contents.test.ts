@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { programSources } from '../bpf/objects.ts';
+import { viewPage } from '../view-page.ts';
 import { type Contents, PROGRAM_PATH, readContents } from './contents.ts';
 import { readLinkage } from './elf.ts';
 import { machineOf } from './machine.ts';
@@ -105,7 +106,24 @@ describe('the image', () => {
     assert.ok(needed.includes('libc.so.6'));
   });
 
-  it('has Fairlead, its forwarder, its programs for the kernel, koffi for one machine, and licences', async () => {
+  it('has the page of `fairlead view`, with scripts that a browser runs', async () => {
+    const folder = 'usr/local/lib/fairlead/view/';
+    const files = contents.program.filter(({ path }) => path.startsWith(folder));
+    const names = files.map(({ path }) => path.slice(folder.length));
+    for (const name of ['index.html', 'main.ts', 'theme.css'])
+      assert.ok(names.includes(name), name);
+    assert.deepEqual(
+      names.filter((name) => /test|json|README/.test(name)),
+      [],
+    );
+    for (const file of files) {
+      assert.ok(file.kind === 'file');
+      const text = Buffer.from(file.bytes).toString();
+      if (file.path.endsWith('.ts')) assert.doesNotMatch(text, /^(?:import type|interface) /m);
+    }
+  });
+
+  it('has Fairlead, its forwarder, its page, its programs for the kernel, koffi for one machine, and licences', async () => {
     const paths = contents.program.map(({ path }) => path);
     const home = 'usr/local/lib/fairlead';
     const koffi = `${home}/node_modules/koffi`;
@@ -114,6 +132,7 @@ describe('the image', () => {
       basename(source).replace(/c$/, 'o'),
     );
     assert.ok(objects.includes('sock.bpf.o'));
+    const page = (await viewPage(root)).map(({ name }) => name);
     assert.deepEqual(paths.filter((path) => !LICENSE.test(path)).toSorted(), [
       PROGRAM_PATH.slice(1),
       'usr/local/bin/kube-proxy',
@@ -127,6 +146,7 @@ describe('the image', () => {
       `${koffi}/package.json`,
       `${koffi}/src/koffi/index.js`,
       `${koffi}/src/koffi/src/static.js`,
+      ...page.map((name) => `${home}/view/${name}`),
     ]);
     for (const name of ['fairlead', 'koffi/LICENSE.txt', 'zod/LICENSE', 'pino/LICENSE']) {
       assert.ok(paths.includes(`usr/local/share/licenses/${name}`), name);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuiltObject, buildObjects } from '../bpf/objects.ts';
+import { VIEW_FOLDER, viewPage } from '../view-page.ts';
 import { packageFiles } from './debian.ts';
 import type { Entry, FileEntry } from './entry.ts';
 import { readIptables } from './iptables.ts';
@@ -87,6 +88,13 @@ export async function readContents(
         }),
       ),
       ...kernelPrograms(objects),
+      ...(await viewPage(root)).map(
+        ({ name, bytes }): FileEntry => ({
+          kind: 'file',
+          path: `${HOME}/${VIEW_FOLDER}/${name}`,
+          bytes,
+        }),
+      ),
       ...koffi.map(
         ({ path, bytes }): FileEntry => ({
           kind: 'file',

@@ -53,6 +53,14 @@ describe('the npm package', () => {
     await run([process.execPath, program, 'services', '-f', manifests], { cwd: folder });
   });
 
+  it('has the page of `fairlead view` beside its bundle', async () => {
+    const names = await readdir(join(installed, 'view'));
+    for (const name of ['index.html', 'main.ts', 'theme.css'])
+      assert.ok(names.includes(name), name);
+    const script = await readFile(join(installed, 'view/main.ts'), 'utf8');
+    assert.doesNotMatch(script, /^import type /m);
+  });
+
   it('has the programs for the kernel beside its bundle, and needs no compiler', async () => {
     const objects = await readdir(join(installed, 'bpf'));
     assert.ok(objects.includes('sock.bpf.o'));
