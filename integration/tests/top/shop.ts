@@ -15,8 +15,11 @@ interface Part {
   readonly nodeName: string;
 }
 
-/** `endpoints`: three pods of this node. */
-export function shopManifests(endpoints: readonly string[]): string {
+/** `endpoints`: three pods of this node. `notReady`: those of `busy` that are not, by number. */
+export function shopManifests(
+  endpoints: readonly string[],
+  notReady: readonly number[] = [],
+): string {
   const [one = '', two = '', three = ''] = endpoints;
   const here = (address: string, isReady = true): Part => ({ address, isReady, nodeName: 'node1' });
   return JSON.stringify({
@@ -24,7 +27,10 @@ export function shopManifests(endpoints: readonly string[]): string {
     kind: 'List',
     items: [
       service('busy', { clusterIP: SHOP.busy }),
-      slice('busy', [here(one), here(two), here(three)]),
+      slice(
+        'busy',
+        [one, two, three].map((address, at) => here(address, !notReady.includes(at))),
+      ),
       service('empty', { clusterIP: SHOP.empty }),
       service('partly', { clusterIP: SHOP.partly }),
       slice('partly', [here(one), here(two, false)]),

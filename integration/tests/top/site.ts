@@ -61,6 +61,12 @@ export class TopSite {
     return new TopStream(this.start('top', ['top', ...options]));
   }
 
+  /** The agent reads them again. `notReady`: endpoints of `shop/busy`, by number, that are not ready. */
+  changeManifests(notReady: readonly number[]): void {
+    const addresses = this.network.endpoints.map(({ ipv4 }) => ipv4);
+    writeFileSync(join(this.folder, 'objects.json'), shopManifests(addresses, notReady));
+  }
+
   /** The sockets of a host become those of a pod, which a hook at the control group sees. */
   putIntoCgroup(pid: number): void {
     appendFileSync(join(this.network.cgroup, 'cgroup.procs'), String(pid));
