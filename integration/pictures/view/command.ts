@@ -7,6 +7,7 @@ import type { Page } from '../../../lab/browser/page.ts';
 import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { startHost } from '../../../src/linux/testing/hosts/host.ts';
 import { RealView } from '../../tests/view/real-view.ts';
+import { smallPng } from '../small-png.ts';
 import { LOAD_BALANCER, REVIEWS, targets, townManifests } from './town.ts';
 
 interface Options {
@@ -25,7 +26,12 @@ interface Screen {
 }
 
 const GUARD = [
-  'table inet guard { chain forward { type filter hook forward priority 10; ip daddr 10.244.0.0/16 tcp dport 8080 drop; } }',
+  `table inet guard {
+    chain forward {
+      type filter hook forward priority 10;
+      ip daddr 10.244.0.0/16 tcp dport 8080 drop
+    }
+  }`,
   'delete table inet guard',
 ] as const;
 
@@ -54,7 +60,7 @@ async function takePictures({ folder, seconds }: Options): Promise<void> {
       for (const screen of screensOf(view)) {
         const { width = 1280, name } = screen;
         await page.look({ width, theme });
-        const bytes = await pictureOf(page, screen);
+        const bytes = smallPng(await pictureOf(page, screen));
         writeFileSync(join(folder, `view-${name}-${theme}.png`), bytes);
         console.log(`view-${name}-${theme}.png  ${Math.round(bytes.length / 1000)} kB`);
       }

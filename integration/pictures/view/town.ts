@@ -20,6 +20,13 @@ const TEAMS = ['batch', 'data', 'edge', 'feed', 'ml', 'press', 'stage', 'video']
 const PARTS = ['api', 'auth', 'cache', 'feed', 'front', 'queue', 'store', 'worker'];
 const QUIET = 620;
 
+const NODE = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node1', uid: 'node1', labels: { 'topology.kubernetes.io/zone': 'zone-a' } },
+  status: { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] },
+};
+
 export interface Target {
   readonly address: string;
   readonly weight: number;
@@ -73,6 +80,7 @@ export function townManifests(endpoints: readonly string[], { hasReviews }: Town
     status: { loadBalancer: { ingress: [{ ip: LOAD_BALANCER }] } },
   };
   const items = [
+    NODE,
     ...used,
     ...filled,
     service('shop/reviews', { clusterIP: REVIEWS }),

@@ -26,7 +26,7 @@ export interface FrameActions {
 /** What all screens have in common: header, banner and footer. */
 export function frameOf(store: Store, actions: FrameActions): Frame {
   const main = h('main', { at: { id: 'main', tabindex: -1 } });
-  const node = h('div', { class: 'node' });
+  const node = h('div', { class: 'about-node' });
   const banner = h('div', { at: { role: 'status', 'aria-live': 'polite' } });
   const search = searchInput(actions.onSearch);
   const tabs = tabLinks();
