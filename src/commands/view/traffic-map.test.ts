@@ -140,9 +140,16 @@ describe('the map', () => {
     const scene: Scene = { counts: [[1, 'a:80', 2]], flows: [flow('192.0.2.1', 1)] };
     const unseen = mapOf({ ...scene, unseenSources: ['pod', 'host'] });
     assert.deepEqual(unseen.sources, { outside: 0.5 });
+    const silent = mapOf({ counts: [[1, 'a:80', 2]], unseenSources: ['host'] });
+    assert.deepEqual([silent.sources, silent.services[0]?.from], [{}, {}]);
     const sampled = mapOf({ ...scene, isComplete: false });
     assert.deepEqual(sampled.sources, {});
     assert.equal(sampled.services[0]?.from, undefined);
+  });
+
+  it('has no figure of all others that the mode cannot know', () => {
+    const { others } = mapOf({ counts: [[1, 'a:80', 2]] });
+    assert.deepEqual(others, { ports: 49, newPerSecond: 0, from: { pod: 0, host: 0, outside: 0 } });
   });
 
   it('has no ends where it does not know the node of an endpoint, or what is rejected', () => {

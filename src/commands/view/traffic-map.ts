@@ -44,7 +44,7 @@ export function trafficMap(of: MapInputs): TrafficMap {
     services,
     others: {
       ports: Math.max(0, known - shown.length),
-      ...sumOfFigures(rest),
+      ...sumOfFigures(rest, gathered),
       ...(restSources === undefined ? {} : { from: ratesOf(restSources, of) }),
       ...endsPart(rest.flatMap((row) => endings.ofRow(row) ?? [])),
     },
@@ -82,14 +82,17 @@ function sumOfSources(
   return sum;
 }
 
-/** A class that conntrack does not see has no figure. */
+/**
+ * A class that conntrack does not see has no figure. Where programs are in front, none heard may mean
+ * that the kernel does not tell of entries that a program makes.
+ */
 function ratesOf(
   counted: Counted = new Map(),
   { gathered, unseenSources }: MapInputs,
 ): SourceRates {
-  const { seconds } = gathered;
+  const { seconds, seesAll } = gathered;
   const classes = (['pod', 'host', 'outside'] as const).filter(
-    (source) => !unseenSources.includes(source),
+    (source) => !unseenSources.includes(source) && (seesAll || counted.has(source)),
   );
   const rates = classes.map((source) => [source, rounded((counted.get(source) ?? 0) / seconds)]);
   const unknown = counted.get('unknown') ?? 0;
@@ -114,11 +117,15 @@ function figuresOf(row: ServiceFigures): MapFlow {
   };
 }
 
-function sumOfFigures(rows: readonly ServiceFigures[]): MapFlow {
+function sumOfFigures(rows: readonly ServiceFigures[], gathered: Gathered): MapFlow {
   const newPerSecond = sumOfKnown(rows.map((row) => row.newPerSecond));
-  const rejectedPerSecond = sumOfKnown(rows.map((row) => row.rejectedPerSecond));
-  const droppedPerSecond = sumOfKnown(rows.map((row) => row.droppedPerSecond));
-  const live = sumOfKnown(rows.map((row) => row.live));
+  // The sum of no rows is 0 only where it would be known of a row.
+  const of = (isKnown: boolean, pick: (row: ServiceFigures) => number | undefined) =>
+    isKnown ? sumOfKnown(rows.map(pick)) : undefined;
+  const isRefusedKnown = gathered.refused !== undefined;
+  const rejectedPerSecond = of(isRefusedKnown, (row) => row.rejectedPerSecond);
+  const droppedPerSecond = of(isRefusedKnown, (row) => row.droppedPerSecond);
+  const live = of(gathered.live !== undefined, (row) => row.live);
   return {
     ...(newPerSecond === undefined ? {} : { newPerSecond: rounded(newPerSecond) }),
     ...(rejectedPerSecond === undefined ? {} : { rejectedPerSecond: rounded(rejectedPerSecond) }),
