@@ -199,7 +199,7 @@ function help({ next, proof, question }: PathAnswer): HTMLElement | undefined {
   );
 }
 
-function notes({ remarks, agent, proof, predicted, question }: PathAnswer): HTMLElement {
+function notes({ remarks, agent, question }: PathAnswer): HTMLElement {
   const kernel =
     agent === null
       ? 'not compared: no agent was asked'
@@ -212,7 +212,6 @@ function notes({ remarks, agent, proof, predicted, question }: PathAnswer): HTML
           }[agent.row.is];
   const rows: (readonly [string, string])[] = [
     ['from', question.from.because],
-    ...(proof !== null && !proof.agrees ? [['predicted', predicted.code] as const] : []),
     ...remarks.map(({ topic, text }) => [topic, text] as const),
     ['kernel', kernel],
     ...(agent?.detached ?? []).map((text) => ['not attached', text] as const),

@@ -59,7 +59,7 @@ function placeBox({ title, address, note }: WayPlace, kind: string): HTMLElement
 /** Wider where there is more to read. */
 function columnOf({ stops, packet }: Station): string {
   const letters = stops.reduce((so, { does, title }) => so + does.length + title.length, 0);
-  const weight = 1 + Math.min(0.8, letters / 300) + (packet === undefined ? 0 : 0.4);
+  const weight = 1 + Math.min(0.6, letters / 400) + (packet === undefined ? 0 : 0.25);
   return `minmax(0, ${weight.toFixed(2)}fr)`;
 }
 
