@@ -502,7 +502,7 @@ export type PathOutcome =
       readonly endpoint: string;
       readonly seenAs: string;
       /** A program translated it: the socket when it connected, or the packet. */
-      readonly byProgram?: 'socket' | 'packet';
+      readonly byProgram?: 'socket' | 'packet' | 'process';
     }
   | { readonly is: 'handed over'; readonly reached?: false }
   | { readonly is: 'passed' }
