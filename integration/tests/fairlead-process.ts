@@ -17,11 +17,7 @@ export function startFairlead(of: {
   readonly folder: string;
   readonly flags: readonly string[];
 }): Daemon {
-  const flags = [
-    ...['run', '-f', of.objects, '--run-folder', join(of.folder, 'run')],
-    ...['--proxy-mode', of.mode, '--hostname-override', 'node1'],
-    ...['--conntrack-max-per-core', '0', ...of.flags],
-  ];
+  const flags = ['run', '-f', of.objects, '--run-folder', join(of.folder, 'run'), ...of.flags];
   return startDaemon({
     name: `fairlead in ${of.mode} mode`,
     namespacePath: `/proc/${process.pid}/ns/net`,

@@ -97,7 +97,11 @@ for (const mode of ['nftables', 'iptables']) {
 
     function startProxy(): void {
       const objects = join(folder, 'objects');
-      proxy = startFairlead({ mode, folder, objects, flags: ['--bind-address', '10.0.0.1'] });
+      const flags = [
+        ...['--proxy-mode', mode, '--hostname-override', 'node1', '--bind-address', '10.0.0.1'],
+        ...['--conntrack-max-per-core', '0'],
+      ];
+      proxy = startFairlead({ mode, folder, objects, flags });
     }
 
     /** Complete at once: the file is watched. */

@@ -56,11 +56,9 @@ export async function startScene(mode: string): Promise<Scene> {
   const runFolder = join(folder, 'run');
   // The hooks serve the sockets of one cgroup: those of this process, which sends the probes.
   if (hooks) moveSelfTo(hooks.cgroup);
-  const flags = [
-    ...['--bind-address', NODE.ipv4, '--cluster-cidr', CLUSTER_CIDRS],
-    ...(hooks ? ['--config', writeConfig(folder, hooks)] : []),
-  ];
-  const proxy = startFairlead({ mode, folder, objects, flags });
+  const config = join(folder, 'config.json');
+  writeFileSync(config, configuration(mode, hooks));
+  const proxy = startFairlead({ mode, folder, objects, flags: ['--config', config] });
   await untilSynced(proxy, folder);
   return {
     client,
@@ -68,7 +66,7 @@ export async function startScene(mode: string): Promise<Scene> {
     far,
     outside,
     runFolder,
-    pinFolder: hooks ? pinFolderOf(hooks) : '',
+    pinFolder: pinFolderOf(hooks),
     explainText: async (t, ...args) => {
       const all = [...args, '--run-folder', runFolder];
       return (await runCommand(t, explainCommand(), all)).out;
@@ -88,17 +86,6 @@ export async function startScene(mode: string): Promise<Scene> {
   };
 }
 
-function writeConfig(folder: string, hooks: OwnPlace): string {
-  const path = join(folder, 'config.json');
-  const config = {
-    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
-    kind: 'KubeProxyConfiguration',
-    fairlead: { cgroup: hooks.cgroup, pinFolder: pinFolderOf(hooks) },
-  };
-  writeFileSync(path, JSON.stringify(config));
-  return path;
-}
-
 function moveSelfTo(cgroup: string): void {
   writeFileSync(join(cgroup, 'cgroup.procs'), String(process.pid));
 }
@@ -110,6 +97,19 @@ function leavePlace(hooks: OwnPlace): void {
   hooks.leave();
 }
 
-function pinFolderOf({ pins }: OwnPlace): string {
-  return join(pins, 'fairlead');
+function pinFolderOf(hooks: OwnPlace | undefined): string {
+  return hooks === undefined ? '' : join(hooks.pins, 'fairlead');
+}
+
+function configuration(mode: string, hooks: OwnPlace | undefined): string {
+  const places = hooks && { cgroup: hooks.cgroup, pinFolder: pinFolderOf(hooks) };
+  return JSON.stringify({
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    kind: 'KubeProxyConfiguration',
+    hostnameOverride: 'node1',
+    bindAddress: NODE.ipv4,
+    clusterCIDR: CLUSTER_CIDRS,
+    conntrack: { maxPerCore: 0 },
+    fairlead: { mode, ...places },
+  });
 }
