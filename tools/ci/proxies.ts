@@ -58,7 +58,6 @@ export const PROXIES: readonly ProxyBudget[] = [
   { name: 'upstream-iptables', conformance: 240 },
   { name: 'upstream-iptables-legacy', conformance: 240 },
   { name: 'upstream-nftables-1.36', conformance: 240 },
-  { name: 'upstream-iptables-1.36', conformance: 240 },
 ];
 
 /** Those that have a budget for it, with it. */
