@@ -136,7 +136,7 @@ export const POD_SOCKET_HOOKS = ours(({ hooks }) => hooks === 'sockets');
 export const NODE_SOCKET_HOOKS = ours(({ hasPrograms }) => hasPrograms);
 
 /** Proxies of Fairlead with virtual servers of IPVS in front of the rules. */
-const OUR_IPVS = ours(({ needsIpvs }) => needsIpvs);
+export const OUR_IPVS = ours(({ needsIpvs }) => needsIpvs);
 
 /** A client was quiet for longer than its affinity timeout. */
 export function affinityOfIpvs(...pods: string[]): Record<string, KnownDifference> {
@@ -144,15 +144,6 @@ export function affinityOfIpvs(...pods: string[]): Record<string, KnownDifferenc
     expect: stickyTo(...pods),
     reason:
       'IPVS keeps the endpoint of a client as long as it knows a connection of it, and knows closed ones for up to two minutes',
-  });
-}
-
-/** The node has the address of the Service, and does not track connections to it. */
-export function cacheBehindIpvs(...pods: string[]): Record<string, KnownDifference> {
-  return differently(OUR_IPVS, {
-    expect: answeredBy(...pods),
-    reason:
-      'IPVS takes each packet to a virtual server that is delivered on the node, tracked or not',
   });
 }
 

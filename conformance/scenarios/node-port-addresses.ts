@@ -6,6 +6,7 @@ import {
   fromEach,
   IPTABLES,
   nodePort,
+  OUR_IPVS,
   on,
   refused,
 } from '../words.ts';
@@ -29,6 +30,12 @@ const EVERY_ADDRESS: KnownDifference = {
 const LOCALHOST: KnownDifference = {
   expect: BOTH,
   reason: 'its NodePorts also answer at 127.0.0.1, with route_localnet set',
+};
+
+/** As kube-proxy in mode ipvs, for which the feature gate has no effect. */
+const NEVER_AT_LOOPBACK: KnownDifference = {
+  expect: refused,
+  reason: 'its NodePorts answer at no loopback address, as in mode ipvs of kube-proxy',
 };
 
 /** IPv6 has no setting like route_localnet. */
@@ -56,7 +63,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
           ...fromEach(['pod:near', 'machine'], {
             to: AT_GATEWAY,
             expect: refused,
-            otherwise: differently(IPTABLES, EVERY_ADDRESS),
+            otherwise: differently([...IPTABLES, ...OUR_IPVS], EVERY_ADDRESS),
           }),
         ],
       },
@@ -167,11 +174,25 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
         ask: [
           ...SERVED_AT_PRIMARY,
           ...fromEach(['pod:near', 'machine'], { to: AT_GATEWAY, expect: BOTH }),
-          { from: 'node1', to: AT_LOCALHOST, expect: BOTH },
+          {
+            from: 'node1',
+            to: AT_LOCALHOST,
+            expect: BOTH,
+            otherwise: differently(OUR_IPVS, NEVER_AT_LOOPBACK),
+          },
         ],
       },
       { change: [{ setReady: 'a', ready: false }] },
-      { ask: [{ from: 'node1', to: AT_LOCALHOST, expect: answeredBy('b') }] },
+      {
+        ask: [
+          {
+            from: 'node1',
+            to: AT_LOCALHOST,
+            expect: answeredBy('b'),
+            otherwise: differently(OUR_IPVS, NEVER_AT_LOOPBACK),
+          },
+        ],
+      },
       { change: [{ setReady: 'b', ready: false }] },
       { ask: [{ from: 'node1', to: AT_LOCALHOST, expect: refused }] },
     ],
@@ -192,7 +213,10 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
             from: 'node1',
             to: AT_LOCALHOST,
             expect: BOTH,
-            otherwise: differently(IPTABLES, NOT_IN_IPV6),
+            otherwise: {
+              ...differently(IPTABLES, NOT_IN_IPV6),
+              ...differently(OUR_IPVS, NEVER_AT_LOOPBACK),
+            },
           },
         ],
       },
