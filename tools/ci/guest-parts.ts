@@ -42,7 +42,7 @@ export function guestParts(): Part[] {
         ...['--only', SOME_IN_GUEST],
       ),
       plans: RUN,
-      seconds: 105,
+      seconds: 120,
     }),
   ];
 }

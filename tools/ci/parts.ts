@@ -33,7 +33,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 590,
+    seconds: 565,
   }),
   ...policy(),
   ...conformanceOnLanding(),
