@@ -22,6 +22,8 @@ export interface Site {
   /** The scripts of package.json. */
   readonly scripts: Readonly<Record<string, string>>;
   readonly measureSlowness: () => Promise<number>;
+  /** As stolen.ts reads it. */
+  readonly stolenSeconds: () => number;
   readonly limits?: Limits;
 }
 
@@ -81,6 +83,7 @@ async function runAll(
     parts: site.parts,
     cold,
     slowness,
+    stolenSeconds: site.stolenSeconds,
     keepGoing: options.keepGoing,
     folder: site.root,
     programOf: (command) => programOf(command, around),

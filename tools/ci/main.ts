@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ci } from './ci.ts';
 import { PARTS } from './parts.ts';
 import { measureSlowness } from './slowness.ts';
+import { stolenSeconds } from './stolen.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
@@ -14,4 +15,5 @@ process.exitCode = await ci(process.argv.slice(2), {
   root,
   scripts,
   measureSlowness,
+  stolenSeconds,
 });

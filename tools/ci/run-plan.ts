@@ -5,13 +5,14 @@ import { budgetSeconds, type Part } from './part.ts';
 import type { Program } from './program.ts';
 import { judged, type PartResult } from './results.ts';
 import { runPart } from './run-part.ts';
-import { stolenSeconds } from './stolen.ts';
 
 export interface PlanRun {
   readonly parts: readonly Part[];
   /** Names of the parts that find no cache. */
   readonly cold: readonly string[];
   readonly slowness: number;
+  /** Since the start of this machine. */
+  readonly stolenSeconds: () => number;
   /** Go on after a failure. */
   readonly keepGoing: boolean;
   readonly folder: string;
@@ -62,7 +63,7 @@ async function runOne(run: PlanRun, part: Part, allowed: number): Promise<PartRe
   const limitSeconds = allowed * hangFactor;
   const reason = `still running after ${limitSeconds} s, with a budget of ${allowed} s`;
   const timer = setTimeout(() => hang.abort(reason), limitSeconds * 1_000);
-  const stolenBefore = stolenSeconds();
+  const stolenBefore = run.stolenSeconds();
   const { milliseconds, failure } = await runPart({
     program: run.programOf(part.command),
     folder: run.folder,
@@ -74,5 +75,5 @@ async function runOne(run: PlanRun, part: Part, allowed: number): Promise<PartRe
   clearTimeout(timer);
   const end = { seconds: milliseconds / 1_000, ...(failure === undefined ? {} : { failure }) };
   // A host that has much else to do lets this machine stand still: that is not the part's time.
-  return judged(part.name, end, allowed + Math.round(stolenSeconds() - stolenBefore));
+  return judged(part.name, end, allowed + Math.round(run.stolenSeconds() - stolenBefore));
 }

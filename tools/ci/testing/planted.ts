@@ -9,5 +9,6 @@ process.exitCode = await ci(args, {
   root,
   scripts: {},
   measureSlowness: async () => 1,
+  stolenSeconds: () => 0,
   limits: { hangFactor: Number(process.env['PLANTED_HANG_FACTOR'] ?? 30), graceMs: 500 },
 });
