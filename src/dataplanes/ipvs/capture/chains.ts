@@ -15,6 +15,7 @@ import {
   IS_FOR_THIS_NODE,
   IS_FROM_THIS_NODE,
   IS_NOT_FOR_THIS_NODE,
+  IS_RELATED,
   IS_REPLY,
   isCaptured,
   isHairpin,
@@ -144,6 +145,8 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
         // The mark would route it to this node once more.
         explained('sent on by IPVS', isMarked(mark), clearMark(mark), RETURN),
         rule(IS_REPLY, RETURN),
+        // This node forwards an answer before IPVS translates it, so the endpoint is to be told.
+        explained('an answer is too long for its way', IS_RELATED, RETURN),
         rule(...classify),
         toIpvs,
       ],

@@ -18,6 +18,7 @@ export interface Rule {
   readonly comment?: string;
 }
 
+const CT_RELATED = 4;
 const CT_NEW = 8;
 const CT_CONFIRMED = 8;
 const REPLY = '\x01';
@@ -29,6 +30,12 @@ const SAVED_MARK = 15;
 export const IS_REPLY: Clause = {
   text: 'ct direction reply',
   expressions: [x.loadCtDirection(0), x.compare(0, 'equal', REPLY)],
+};
+
+/** An ICMP error about a packet of a connection. */
+export const IS_RELATED: Clause = {
+  text: 'ct state related',
+  expressions: haveBits(x.loadCtState(0), CT_RELATED),
 };
 
 /** A connection is confirmed with its first packet that leaves or is delivered. */
