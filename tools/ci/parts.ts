@@ -33,7 +33,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 565,
+    seconds: 555,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -67,7 +67,7 @@ function preparation(): Part[] {
       name: 'npm-packages',
       about: 'npm ci',
       plans: BOTH,
-      budget: { cached: 35, cold: 180 },
+      budget: { cached: 45, cold: 180 },
     },
     {
       name: 'lab-parts',
