@@ -3,6 +3,7 @@ import { ServerError } from '../../agent/servers/server-error.ts';
 import { readHistory, readNode } from '../../agent/servers/status-client.ts';
 import { unseenSourcesIn } from '../../modes/registry.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { ServiceFigures } from '../top/figures.ts';
 import { notesOf } from '../top/notes.ts';
 import { assertSameConntrack, watchOf } from '../top/open-watch.ts';
 import { type Gathered, serviceRows, totalsOf } from '../top/rows.ts';
@@ -12,7 +13,7 @@ import { AgentStatus, type StatusNow } from './agent-status.ts';
 import { changeOf } from './change.ts';
 import { ChangeFeed, type Fed } from './change-feed.ts';
 import { conntrackNow } from './conntrack-now.ts';
-import { DotField, serviceOf } from './dots.ts';
+import { DotField, serviceOf, withoutPort } from './dots.ts';
 import { EndsOfFlows } from './ends.ts';
 import { Interest } from './interest.ts';
 import type { Ages, TickTotals, ViewTick } from './protocol.ts';
@@ -95,10 +96,11 @@ export class AgentWatch {
     this.#gathered = reading.gathered;
     const status = await this.status.now();
     const rows = serviceRows(reading.gathered);
-    const busiest = rows.filter((row) => (row.newPerSecond ?? 0) > 0).map(({ service }) => service);
-    await this.rows.read([...new Set(busiest.map(withoutPort))], MOST_READ);
-    this.#observe(reading, { status, fed, busy: new Set(busiest.map(withoutPort)) });
-    return this.#tickOf(reading, status, fed);
+    const busyRows = rows.filter((row) => (row.newPerSecond ?? 0) > 0);
+    const busy = new Set(busyRows.map(({ service }) => withoutPort(service)));
+    await this.rows.read([...busy], MOST_READ);
+    this.#observe(reading, { status, fed, busy });
+    return this.#tickOf(reading, { rows, status, fed });
   }
 
   async #readServed() {
@@ -146,9 +148,17 @@ export class AgentWatch {
     });
   }
 
-  #tickOf(reading: Reading, status: StatusNow, fed: Fed): ViewTick {
+  #tickOf(
+    reading: Reading,
+    of: {
+      readonly rows: readonly ServiceFigures[];
+      readonly status: StatusNow;
+      readonly fed: Fed;
+    },
+  ): ViewTick {
     const { gathered, known, limits } = reading;
-    const { rows, propagation, isReady, troubles } = status;
+    const { rows, status, fed } = of;
+    const { propagation, isReady, troubles } = status;
     const conntrack = conntrackNow();
     const { version } = this.dots;
     const unseenSources = unseenSourcesIn(this.node.mode);
@@ -156,11 +166,11 @@ export class AgentWatch {
       tick: reading.tick,
       atMs: Math.round(this.#options.clock.wallMs()),
       seconds: rounded(gathered.seconds),
-      totals: totalsIn(reading),
-      rows,
+      totals: totalsIn(reading, rows),
+      rows: status.rows,
       ...(propagation === undefined ? {} : { propagation }),
       ...(conntrack === undefined ? {} : { conntrack }),
-      map: trafficMap({ gathered, known, unseenSources, ends: this.#ends }),
+      map: trafficMap({ gathered, rows, known, unseenSources, ends: this.#ends }),
       dots: {
         ...(version === undefined ? {} : { version }),
         changed: this.dots.changes(MOST_DOTS),
@@ -189,13 +199,9 @@ export class AgentWatch {
   }
 }
 
-function withoutPort(service: string): string {
-  return service.replace(/:[^/]*$/, '');
-}
-
-function totalsIn({ gathered, known }: Reading): TickTotals {
+function totalsIn({ gathered, known }: Reading, rows: readonly ServiceFigures[]): TickTotals {
   const { keys, live } = gathered;
-  const totals = totalsOf(serviceRows(gathered), { measured: keys.length, known, live });
+  const totals = totalsOf(rows, { measured: keys.length, known, live });
   const { newPerSecond, rejectedPerSecond, droppedPerSecond } = totals;
   return {
     ...(newPerSecond === undefined ? {} : { newPerSecond: rounded(newPerSecond) }),

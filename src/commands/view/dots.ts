@@ -7,7 +7,12 @@ type Ports = readonly ServedPort[];
 
 /** `namespace/name` of a service port. */
 export function serviceOf(key: ServicePortKey): string {
-  return portNameOf(key).service.replace(/:[^/]*$/, '');
+  return withoutPort(portNameOf(key).service);
+}
+
+/** `namespace/name` of `namespace/name:port`. */
+export function withoutPort(service: string): string {
+  return service.replace(/:[^/]*$/, '');
 }
 
 /** What is told of a Service that has nothing else to tell. */

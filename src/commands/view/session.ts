@@ -75,7 +75,7 @@ export class Session {
 
   /** Who waits for the watch gets the error; who asks later waits for the next attempt. */
   #fail(error: unknown): void {
-    // Perhaps nobody waits.
+    // A rejection that no page waits for must not end the program.
     this.#begun.promise.catch(() => undefined);
     this.#begun.reject(error);
     this.#begun = Promise.withResolvers();

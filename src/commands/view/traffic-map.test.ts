@@ -5,7 +5,7 @@ import type { SourceClass } from '../../forwarding/model.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { EndpointRates } from '../top/endpoint-rates.ts';
-import type { Gathered } from '../top/rows.ts';
+import { type Gathered, serviceRows } from '../top/rows.ts';
 import { ownersOf } from '../top/served-owners.ts';
 import { Tally } from '../top/tally.ts';
 import { EndsOfFlows } from './ends.ts';
@@ -75,7 +75,8 @@ function mapOf(scene: Scene) {
     classOf: (client) => (client.startsWith('10.1.') ? 'pod' : 'outside'),
   };
   const placeOf = (_: string, endpoint: string) => scene.places?.[endpoint];
-  return trafficMap({ gathered, known: 50, unseenSources, ends: new EndsOfFlows({ placeOf }) });
+  const ends = new EndsOfFlows({ placeOf });
+  return trafficMap({ gathered, rows: serviceRows(gathered), known: 50, unseenSources, ends });
 }
 
 const HERE = { nodeName: 'node1', isHere: true };

@@ -1,6 +1,6 @@
 import type { SourceClass } from '../../forwarding/model.ts';
 import type { ServiceFigures } from '../top/figures.ts';
-import { type Gathered, serviceRows } from '../top/rows.ts';
+import type { Gathered } from '../top/rows.ts';
 import type { Ending, EndsOfFlows } from './ends.ts';
 import type { MapFlow, MapService, SourceRates, TrafficMap } from './protocol.ts';
 import { rounded, sumOfKnown } from './rounding.ts';
@@ -9,6 +9,8 @@ const MOST_SHOWN = 10;
 
 export interface MapInputs {
   readonly gathered: Gathered;
+  /** Of `gathered`, the busiest first. */
+  readonly rows: readonly ServiceFigures[];
   /** Every service port of the node. */
   readonly known: number;
   /** Source classes whose connections conntrack does not see. */
@@ -18,8 +20,7 @@ export interface MapInputs {
 
 /** Who asks → the busiest Services and all others → where it ends. */
 export function trafficMap(of: MapInputs): TrafficMap {
-  const { gathered, known } = of;
-  const rows = serviceRows(gathered);
+  const { gathered, rows, known } = of;
   const sources = sourcesByService(of);
   const [shown, rest] = [rows.slice(0, MOST_SHOWN), rows.slice(MOST_SHOWN)];
   const endings = of.ends.of(rows, gathered.refused !== undefined);
