@@ -1,6 +1,8 @@
 import type { RowState } from '../agent/row-state.ts';
+import type { Prediction } from '../forwarding/answer/prediction.ts';
 import type { JoinedCode } from './codes.ts';
 import type { AgentWord } from './explanation.ts';
+import type { ProvenPacket } from './proof/proof.ts';
 
 /** The agent says that the kernel does not do what the rows say. */
 export interface Objection {
@@ -27,6 +29,32 @@ export function objectionOf(word: AgentWord | null, what: string): Objection | u
   }
   const sentence = `the kernel rejected ${what}: ${row.error.message}; ${has}`;
   return { code: 'NOT_IN_KERNEL', sentence };
+}
+
+/**
+ * A packet met none of the rules of its row, and another process has changed them of late: the agent
+ * writes them again, and may have done so before it was asked. `service`: the row; `subject`:
+ * who asks.
+ */
+export function disturbedRow(
+  agent: AgentWord | null,
+  of: {
+    readonly prediction: Prediction;
+    readonly packet: Pick<ProvenPacket, 'outcome'>;
+    readonly service: string;
+    readonly subject: string;
+  },
+): (Objection & { readonly next: readonly string[] }) | undefined {
+  const { outcome } = of.packet;
+  const isMissed = outcome.is === 'passed' || ('by' in outcome && outcome.by.ours);
+  if (agent?.disturber === undefined || !isMissed) return undefined;
+  if (of.prediction.action !== 'forward') return undefined;
+  const sentence = `${of.service} was not in the kernel when the packet of ${of.subject} came: ${agent.disturber} has changed Fairlead's rules`;
+  const next = [
+    'fairlead history',
+    'find what starts that program, and stop it from changing them',
+  ];
+  return { code: 'NOT_IN_KERNEL', sentence, next };
 }
 
 function secondsText({ forMs }: Exclude<RowState, { is: 'applied' }>): string {

@@ -1,5 +1,6 @@
 import type { PredictedCode } from '../forwarding/answer/prediction.ts';
 import type { DropCode } from './dropped-packet.ts';
+import type { Proof } from './proof/proof.ts';
 
 /** Exit codes of `fairlead explain`; 2 is a wrong command line. */
 export const EXIT = {
@@ -133,9 +134,10 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
 
 /** `isProofAsked`: `--probe` was given. */
 export function exitOf(
-  { code, proof }: { readonly code: Code; readonly proof: object | null },
+  { code, proof }: { readonly code: Code; readonly proof: Pick<Proof, 'agrees'> | null },
   isProofAsked = false,
 ): number {
+  if (proof?.agrees === false) return EXIT.differs;
   const { exit } = CODES[code];
   return exit !== 'noSuchThing' && isProofAsked && proof === null ? EXIT.notProven : EXIT[exit];
 }

@@ -8,7 +8,7 @@ import type { Source } from '../forwarding/answer/source.ts';
 import type { Candidate } from '../forwarding/candidates.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, servicePortName } from '../forwarding/model.ts';
-import { objectionOf } from './agent-word.ts';
+import { disturbedRow, objectionOf } from './agent-word.ts';
 import { CODES, type Code } from './codes.ts';
 import { elsewhereOf } from './elsewhere.ts';
 import type {
@@ -74,7 +74,7 @@ export function explanationOf(
   const found = 'row' in prediction ? prediction : undefined;
   const packet = typeof more.packet === 'object' ? more.packet : undefined;
   const judgement = packet && judge(prediction, packet, judgedCase(asked, context, found));
-  const verdict = verdictOf(prediction, context, { ...more, judgement });
+  const verdict = verdictOf(prediction, context, { ...more, judgement, packet });
   return {
     code: verdict.code,
     reaches: CODES[verdict.code].exit === 'reaches',
@@ -108,25 +108,43 @@ function verdictOf(
     readonly agent: AgentWord | null;
     readonly whyNot?: AskedEndpoint;
     readonly judgement: Judgement | undefined;
+    readonly packet: ProvenPacket | undefined;
   },
 ): Verdict {
   const predicted = predictedSentence(prediction, context);
+  const { agent, judgement, packet } = more;
+  const { subject } = context;
   const service = 'row' in prediction ? servicePortName(prediction.row.id) : 'it';
-  const objection = objectionOf(more.agent, service);
+  if (judgement?.agrees === false) {
+    const gone = packet && disturbedRow(agent, { prediction, packet, service, subject });
+    if (gone !== undefined) return { ...gone, remarks: [predictedRemark(prediction, predicted)] };
+  }
+  const objection = objectionOf(agent, service);
   if (objection !== undefined) {
     const remarks = [{ topic: 'as desired', text: `${prediction.code}: ${predicted}` }];
     return { ...objection, remarks, next: ['fairlead status'] };
   }
-  if (more.judgement?.agrees === false) {
-    const { code, sentence, next } = more.judgement;
-    const remarks = [{ topic: 'predicted', text: `${prediction.code}: ${predicted}` }];
-    return { code, sentence, remarks, next };
+  if (judgement?.agrees === false) {
+    const { code, sentence, next } = judgement;
+    return { code, sentence, remarks: [predictedRemark(prediction, predicted)], next };
   }
   if (more.whyNot !== undefined && 'row' in prediction) {
-    const { subject, shares } = context;
-    return whyNot(more.whyNot, shares, { service, subject });
+    return whyNot(more.whyNot, context.shares, { service, subject });
   }
-  return { code: prediction.code, sentence: predicted, remarks: [], next: [] };
+  const reached = packet && reachedBy(packet);
+  const sentence =
+    reached === undefined ? predicted : predictedSentence(prediction, { ...context, reached });
+  return { code: prediction.code, sentence, remarks: [], next: [] };
+}
+
+function predictedRemark({ code }: Prediction, sentence: string): Remark {
+  return { topic: 'predicted', text: `${code}: ${sentence}` };
+}
+
+/** The endpoint that has answered. */
+function reachedBy({ outcome, answer }: ProvenPacket): string | undefined {
+  const isAnswered = answer.is === 'accepted' || answer.is === 'answered';
+  return isAnswered && outcome.is === 'forwarded' ? outcome.endpoint : undefined;
 }
 
 function judgedCase(

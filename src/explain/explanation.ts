@@ -75,6 +75,8 @@ export interface AgentWord {
   readonly row?: RowState;
   /** What leads packets to the rows and is missing, in words. */
   readonly detached: readonly string[];
+  /** The process that has changed Fairlead's objects of late, in words; undefined: none has. */
+  readonly disturber?: string;
   /** Whatever else is wrong, in the words of `fairlead status`. */
   readonly troubles: readonly { readonly what: string; readonly next: string }[];
 }

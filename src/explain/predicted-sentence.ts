@@ -12,6 +12,8 @@ export interface SentenceContext {
   readonly subject: string;
   readonly to: Destination;
   readonly place: Place;
+  /** The endpoint that a packet has reached, `address:port`; undefined: none was sent. */
+  readonly reached?: string;
 }
 
 const PASSES = 'no rule is for it, and the packet goes where the routes lead';
@@ -28,7 +30,7 @@ export function predictedSentence(prediction: Prediction, context: SentenceConte
   const { subject, to, place } = context;
   switch (prediction.code) {
     case 'REACHES':
-      return `${subject} reaches ${serviceAt(prediction.row, prediction.frontend)} at ${goalText(prediction)}`;
+      return `${subject} reaches ${serviceAt(prediction.row, prediction.frontend)} at ${reachedText(prediction, context)}`;
     case 'REFUSED_NO_ENDPOINTS': {
       const what = `${serviceAt(prediction.row, prediction.frontend)} has no endpoint that could serve`;
       return prediction.action === 'reject' ? `${what}: ${REFUSED}` : `${what}: ${PASSES}`;
@@ -58,6 +60,11 @@ export function predictedSentence(prediction: Prediction, context: SentenceConte
       return `${what}: ${LOST[prediction.action]}`;
     }
   }
+}
+
+function reachedText(prediction: Forwarded, { reached }: SentenceContext): string {
+  const goal = goalText(prediction);
+  return reached === undefined || reached === goal ? goal : `${reached}, ${goal}`;
 }
 
 /** `10.1.0.2:8080`, `one of 3 endpoints on this node`. */

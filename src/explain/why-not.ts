@@ -48,8 +48,8 @@ export function whyNot(
     const sentence = shareSentence(nameOf(asked), chosen, `${service} from ${subject}`);
     return { code: 'REACHES', sentence, remarks: podSays, next: [] };
   }
-  const sentence = `${nameOf(asked)} gets no connection of ${service} from ${subject}`;
   const text = first.because === first.state ? first.state : `${first.because} (${first.state})`;
+  const sentence = `${nameOf(asked)} gets no connection of ${service} from ${subject}: ${text}`;
   const node = first.nodeName === '' ? [] : [{ topic: 'its node', text: first.nodeName }];
   return {
     code: 'NOT_SELECTED',

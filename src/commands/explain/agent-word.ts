@@ -4,7 +4,7 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import type { AgentWord } from '../../explain/explanation.ts';
 import { agentError } from '../basis/ask-agent.ts';
 import type { Basis } from '../basis/basis.ts';
-import { detachedNames, troublesOf } from '../status/trouble.ts';
+import { detachedNames, disturberOf, troublesOf } from '../status/trouble.ts';
 
 /** Asks the agent whether the kernel has what it wants; null: there is no agent to ask. */
 export async function askAgentWord(
@@ -14,10 +14,12 @@ export async function askAgentWord(
   if (basis.by !== 'agent') return null;
   try {
     const page = (await readStatus({ socketPath: basis.socketPath })) as StatusPage;
+    const disturber = disturberOf(page);
     return {
       pid: basis.agent.pid,
       ...(row === undefined ? {} : { row }),
       detached: detachedNames(page),
+      ...(disturber === undefined ? {} : { disturber }),
       troubles: troublesOf(page),
     };
   } catch (error) {

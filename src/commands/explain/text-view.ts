@@ -19,19 +19,21 @@ const MARGIN = '  ';
 const COLUMN = 17;
 const LEAST_TEXT_WIDTH = 20;
 
-/** The code and one sentence, then a line for each fact. */
+/** The code and one sentence, the reasons, the way of a packet, and whatever else matters. */
 export function explanationText(explanation: Explanation, form: Form): string {
+  const way = wayLines(explanation, form);
+  const proof = factLines('proof', provenText(explanation), form);
   return [
     headline(explanation, form),
     '',
-    ...wayLines(explanation, form),
     ...factLines('from', sourceText(explanation), form),
     ...explanation.remarks.flatMap(({ topic, text }) => factLines(topic, text, form)),
+    ...(way.length === 0 ? [] : ['', ...way, ...proof, '']),
     ...endpointLines(explanation, form),
     ...elsewhereLines(explanation, form),
     ...factLines('kernel', kernelText(explanation), form),
     ...troubleLines(explanation, form),
-    ...factLines('proof', provenText(explanation), form),
+    ...(way.length === 0 ? proof : []),
     ...explanation.next.flatMap((text) => factLines('next', text, form)),
   ].join('\n');
 }
@@ -122,7 +124,9 @@ function kernelText({ agent }: Explanation): string {
   const { row } = agent;
   if (row === undefined) return `${who} serves this node`;
   if (agent.detached.length > 0) return `does not lead packets to the row, ${who} says`;
-  if (row.is === 'applied') return `has the row as desired, ${who} says`;
+  if (row.is === 'applied') {
+    return `has the row as desired${agent.disturber === undefined ? '' : ' again'}, ${who} says`;
+  }
   return `does not have the row as desired, ${who} says`;
 }
 

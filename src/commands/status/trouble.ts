@@ -153,7 +153,15 @@ function addresses({ notServed, addresses: report }: StatusPage): Trouble[] {
   return troubles;
 }
 
-function external({ conditions, drifts, atMs, forwarder }: StatusPage): Trouble[] {
+/** The process that has changed our objects of late; undefined: none. */
+export function disturberOf({ conditions, drifts }: StatusPage): string | undefined {
+  const last = drifts.findLast(({ isOwn }) => !isOwn);
+  if (conditions.undisturbed.isTrue || last === undefined) return undefined;
+  return last.by ? `${last.by.program} (pid ${last.by.pid})` : 'another process';
+}
+
+function external(page: StatusPage): Trouble[] {
+  const { conditions, drifts, atMs, forwarder } = page;
   const last = drifts.at(-1);
   if (conditions.undisturbed.isTrue || last === undefined) return [];
   const ago = `${ageText(atMs - last.atMs)} ago`;
@@ -163,10 +171,9 @@ function external({ conditions, drifts, atMs, forwarder }: StatusPage): Trouble[
     const next = 'repaired automatically; the log has the reason';
     return [{ what: `${ago}: ${last.what}`, next }];
   }
-  const by = last.by ? `${last.by.program} (pid ${last.by.pid})` : 'another process';
   return [
     {
-      what: `${by} changed objects of fairlead ${ago}: ${last.what}`,
+      what: `${disturberOf(page)} changed objects of fairlead ${ago}: ${last.what}`,
       next: 'repaired automatically; stop that program from changing them again',
     },
   ];

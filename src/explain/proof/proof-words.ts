@@ -29,7 +29,7 @@ export function proofText(proof: Proof): string {
 /** What the client saw; undefined: nothing was to come back. */
 export function answerText({ kind, answer, outcome }: Proof): string | undefined {
   // Of another's packet it is not known when it was sent.
-  const after = (ms: number): string => (kind === 'watched' ? '' : ` after ${milliseconds(ms)}`);
+  const after = (ms: number): string => (kind === 'watched' ? '' : ` within ${milliseconds(ms)}`);
   switch (answer.is) {
     case 'accepted':
       return `accepted${after(answer.afterMs)}`;
@@ -58,6 +58,7 @@ export function dropText({ reason, function: by, device, isHere, packet }: SeenD
   return `${why}${where}: ${from} > ${to}`;
 }
 
+/** It includes the time until this process reads the answer. */
 function milliseconds(ms: number): string {
-  return `${ms.toFixed(1)} ms`;
+  return `${Math.ceil(ms)} ms`;
 }

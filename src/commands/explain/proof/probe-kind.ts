@@ -63,7 +63,7 @@ export async function planProbe(
   if (namespacePath === undefined) {
     const isAllowed = effectiveCapabilities().has('SYS_ADMIN');
     const lack = isAllowed ? '' : ' (this process lacks CAP_SYS_ADMIN to enter others)';
-    return `no network namespace that can be entered here has ${address}, so no packet can be sent from it${lack}`;
+    return `no network namespace that can be entered here has ${address}, so no packet can be sent from it${lack}: --watch 60s waits for its next one`;
   }
   return { ...common, namespacePath, source: address };
 }

@@ -14,7 +14,8 @@ const MOST_STEPS = 16;
 export function stepLines(proof: Proof, goal: string): readonly StepLine[] {
   const shown = proof.steps.filter(isTelling);
   if (proof.source === '') return [];
-  const lines: StepLine[] = [{ topic: 'sent', text: `${proof.source} > ${goal}` }];
+  const began = proof.kind === 'watched' ? 'came' : 'sent';
+  const lines: StepLine[] = [{ topic: began, text: `${proof.source} > ${goal}` }];
   let [hook, packet] = ['', `${proof.source} > ${goal}`];
   for (const step of shown.slice(0, MOST_STEPS)) {
     const changed = packetText(step);
@@ -35,10 +36,11 @@ export function stepLines(proof: Proof, goal: string): readonly StepLine[] {
   return answer === undefined ? lines : [...lines, { topic: 'answer', text: answer }];
 }
 
-/** Where the answer is as predicted, it does not matter what could not be read. */
-function dropLines({ drop, dropsUnread, agrees }: Proof): StepLine[] {
+/** Where all is as predicted, or a rule dropped it, the lines above tell why. */
+function dropLines({ drop, dropsUnread, agrees, outcome }: Proof): StepLine[] {
+  if (agrees || 'by' in outcome) return [];
   if (drop !== null) return [{ topic: 'dropped', text: dropText(drop) }];
-  if (dropsUnread === undefined || agrees) return [];
+  if (dropsUnread === undefined) return [];
   return [{ topic: 'drops', text: `not read: ${dropsUnread}` }];
 }
 
