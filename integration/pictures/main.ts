@@ -9,6 +9,11 @@ const PICTURES: Group = {
       about: 'every screen of `fairlead view`, of a real agent with real connections',
       load: () => import('./view/command.ts'),
     },
+    {
+      name: 'explain',
+      about: 'the cases of docs/explain.md, of a real agent with packets and planted faults',
+      load: () => import('./explain/command.ts'),
+    },
   ],
 };
 

@@ -1,4 +1,3 @@
-import type { TestContext } from 'node:test';
 import { ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { macOf } from './mac-of.ts';
@@ -8,8 +7,13 @@ import { NODE } from './shop.ts';
 const SOURCE = '203.0.113.9';
 const NETWORK = '203.0.113.0/24';
 
+/** What undoes it afterwards, such as a test. */
+interface Repaired {
+  after(repair: () => void): void;
+}
+
 /** From now on `outside` connects to `address` from an address that rp_filter of the node drops. */
-export function plantReversePath(t: TestContext, outside: PlacedHost, address: string): string {
+export function plantReversePath(t: Repaired, outside: PlacedHost, address: string): string {
   ip(`route add ${NETWORK} dev pod-3`);
   outside.ip(
     `addr add ${SOURCE}/32 dev lo`,

@@ -38,7 +38,7 @@ export interface Explained {
 }
 
 /** In a network namespace of its own, and for eBPF programs with a cgroup and pins of its own. */
-export async function startScene(mode: string): Promise<Scene> {
+export async function startScene(mode: string, objectsOf = shopObjects): Promise<Scene> {
   const hooks = mode.endsWith('-ebpf') ? ownPlace(`explain-${mode}`) : undefined;
   enterOwnNetwork();
   for (const path of ['ipv4/ip_forward', 'ipv6/conf/all/forwarding']) {
@@ -52,7 +52,7 @@ export async function startScene(mode: string): Promise<Scene> {
   ip(`route add default via ${outside.ipv4}`, `route add ::/0 via ${outside.ipv6}`);
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-explain-'));
   const objects = join(folder, 'shop.json');
-  writeFileSync(objects, JSON.stringify(shopObjects({ client, near, far })));
+  writeFileSync(objects, JSON.stringify(objectsOf({ client, near, far })));
   const runFolder = join(folder, 'run');
   // The hooks serve the sockets of one cgroup: those of this process, which sends the probes.
   if (hooks) moveSelfTo(hooks.cgroup);
