@@ -18,7 +18,7 @@ export const command = new Command()
   .action(writeCases);
 
 async function writeCases({ doc }: Options): Promise<void> {
-  const scene = await startScene('nftables', caseObjects);
+  const scene = await startScene('nftables', { objectsOf: caseObjects });
   const sections: string[] = [];
   try {
     for (const each of CASES) {

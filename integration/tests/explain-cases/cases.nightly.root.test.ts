@@ -10,7 +10,7 @@ const ESCAPE = '\x1b';
 describe('the cases of docs/explain.md, on a terminal', () => {
   let scene: Scene;
   before(async () => {
-    scene = await startScene('nftables', caseObjects);
+    scene = await startScene('nftables', { objectsOf: caseObjects });
   });
   after(() => scene.stop());
 

@@ -38,7 +38,17 @@ export interface Explained {
 }
 
 /** In a network namespace of its own, and for eBPF programs with a cgroup and pins of its own. */
-export async function startScene(mode: string, objectsOf = shopObjects): Promise<Scene> {
+export async function startScene(
+  mode: string,
+  {
+    objectsOf = shopObjects,
+    prepare,
+  }: {
+    readonly objectsOf?: typeof shopObjects;
+    /** On the node, before its agent starts. */
+    readonly prepare?: () => void;
+  } = {},
+): Promise<Scene> {
   const hooks = mode.endsWith('-ebpf') ? ownPlace(`explain-${mode}`) : undefined;
   enterOwnNetwork();
   for (const path of ['ipv4/ip_forward', 'ipv6/conf/all/forwarding']) {
@@ -48,6 +58,7 @@ export async function startScene(mode: string, objectsOf = shopObjects): Promise
   const near = joinPod(await startHost('near'), 2);
   const far = joinPod(await startHost('far'), 3);
   const outside = joinOutside(await startHost('outside'));
+  const here = await startHost('here', { here: true });
   // Without a route a packet to a Service address does not come to the rules that reject it.
   ip(`route add default via ${outside.ipv4}`, `route add ::/0 via ${outside.ipv6}`);
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-explain-'));
@@ -58,6 +69,7 @@ export async function startScene(mode: string, objectsOf = shopObjects): Promise
   if (hooks) moveSelfTo(hooks.cgroup);
   const config = join(folder, 'config.json');
   writeFileSync(config, configuration(mode, hooks));
+  prepare?.();
   const proxy = startFairlead({ mode, folder, objects, flags: ['--config', config] });
   await untilSynced(proxy, folder);
   return {
@@ -79,7 +91,7 @@ export async function startScene(mode: string, objectsOf = shopObjects): Promise
     },
     stop: async () => {
       await proxy.stop();
-      for (const host of [client, near, far, outside]) host.close();
+      for (const host of [client, near, far, outside, here]) host.close();
       if (hooks) leavePlace(hooks);
       rmSync(folder, { recursive: true });
     },

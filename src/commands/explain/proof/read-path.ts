@@ -12,7 +12,7 @@ import type { ModeProof } from '../../../modes/proof/mode-proof.ts';
 import { type FrontContext, packetSteps, sentByProgram } from './front.ts';
 
 export const BLIND =
-  'the rules of this mode are not in nf_tables, so they do not tell what they did';
+  'the rules are those of iptables-legacy, which no trace tells of: only an endpoint that answers proves the way, and not what rejects or drops a packet';
 
 export type Path = Pick<ProvenPacket, 'outcome' | 'steps'>;
 
